@@ -195,6 +195,11 @@ impl Commands {
             }
             place = Place::Root;
         }
+        if let Place::Class(above) = &place
+            && setup.wire == Some(above.major)
+        {
+            place = Place::Root;
+        }
         if let (Place::Class(_) | Place::Incoming, Some(words)) = (&place, sizes.words()) {
             let text =
                 format!("stab ({words}): a plan says what the link adds, not what a class does");
@@ -322,7 +327,7 @@ impl Commands {
                 let fault = Fault::at(
                     span,
                     format!(
-                        "the root of {device} is {kind}: hfsc, htb, qfq, drr, prio, fq_codel and cake are read, at the root or below tbf or mq"
+                        "the root of {device} is {kind}: hfsc, htb, qfq, drr, prio, fq_codel and cake are read, at the root or below tbf, netem or mq"
                     ),
                 );
                 match unsupported::closest(kind) {

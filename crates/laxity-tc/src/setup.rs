@@ -35,6 +35,8 @@ pub struct Setup {
     pub shaper: Option<Shaper>,
     /// The mq that the root hangs at.
     pub mq: Option<Mq>,
+    /// `netem` at the root, by its own half of class names.
+    pub wire: Option<u16>,
     /// The queue of a root that has no classes.
     pub queue: Option<(usize, Queue)>,
     /// A root that is none of those that are read: its kind and place.
@@ -132,6 +134,7 @@ impl Setup {
             root: None,
             shaper: None,
             mq: None,
+            wire: None,
             queue: None,
             other_root: None,
             classes: Vec::new(),

@@ -42,7 +42,7 @@ pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
     let below = |qdisc: &&Shown| {
         let parent = qdisc.parent.as_deref().and_then(|parent| parent.split_once(':'));
         let is_it = |root: &&Shown| {
-            ["tbf", "mq"].contains(&root.kind.as_str())
+            ["tbf", "mq", "netem"].contains(&root.kind.as_str())
                 && root.device == qdisc.device
                 && parent.is_some_and(|(major, _)| {
                     let own = root.handle.trim_end_matches(':');

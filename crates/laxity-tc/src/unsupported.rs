@@ -1,7 +1,7 @@
 //! Qdiscs that no plan has, and the words of a plan that come nearest to each.
 
 /// Kinds of qdisc and what comes nearest.
-const CLOSEST: [(&str, &str); 25] = [
+const CLOSEST: [(&str, &str); 26] = [
     (
         "cake",
         "cake shapes and takes turns among flows: `[link] rate` is its bandwidth, and `[scheduler] kind = \"fq-codel\"` has its turns",
@@ -68,6 +68,10 @@ const CLOSEST: [(&str, &str); 25] = [
         "`[scheduler] kind = \"fifo\"` with `queue = { kind = \"droptail\", limit = \"64kB\" }`",
     ),
     ("mq", "mq has a qdisc for each queue of the interface: give what hangs at one of them"),
+    (
+        "etf",
+        "etf sends each packet at the time that its program gave it, which no plan has: `[scheduler] kind = \"edf\"` with a `deadline` for each class has packets leave by then, and orders them by it",
+    ),
     (
         "taprio",
         "taprio opens gates by a timetable, which no plan has: `[scheduler] kind = \"priority\"` with a `level` for each traffic class is its order within a gate",

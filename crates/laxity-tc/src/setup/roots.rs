@@ -15,7 +15,7 @@ use crate::fq_codel::FqCodel;
 use crate::prio::Prio;
 use crate::queue::{self, Queue};
 use crate::units::{Handle, whole};
-use crate::{cake, htb, tbf};
+use crate::{cake, htb, tbf, unsupported};
 
 /// The rank of what Linux gives to any interface.
 const LAST_RANK: u32 = 2;
@@ -151,6 +151,19 @@ impl Setup {
             }
             ("mq", _) => {
                 self.mq = Some(Mq { major: major.unwrap_or(0), queue: None });
+                self.other_root = Some((plain(&kind.text), kind.span.clone()));
+                return Ok(());
+            }
+            ("netem", _) => {
+                let words: Vec<String> =
+                    std::iter::from_fn(|| args.next()).map(|word| plain(&word.text)).collect();
+                let text = format!(
+                    "netem {}: what packets meet before they come to what hangs at it; {}",
+                    words.join(" "),
+                    unsupported::closest("netem").unwrap_or_default()
+                );
+                self.notes.not_mapped(origin.line, text);
+                self.wire = Some(major.unwrap_or(UNNAMED));
                 self.other_root = Some((plain(&kind.text), kind.span.clone()));
                 return Ok(());
             }

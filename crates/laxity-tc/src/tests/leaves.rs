@@ -6,7 +6,7 @@ use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec, Weight};
 use proptest::prelude::*;
 
 use super::matches::headers;
-use super::{HEAD, NoteKind, class, import, import_at, notes, plan, read};
+use super::{HEAD, NoteKind, Options, class, import, import_at, notes, plan, read};
 use crate::linux::{Linux, carried};
 use crate::tree::QdiscKind;
 
@@ -283,4 +283,18 @@ fn what_goes_past_all_classes_is_told() {
         told.contains("6: filter: 1: is htb itself, which sends these packets past all classes"),
         "{told}"
     );
+}
+
+/// Who tries a shaper often has a wire in front of it.
+#[test]
+fn what_hangs_at_a_wire_is_read() {
+    let netem = "tc qdisc add dev eth0 root handle 1: netem delay 50ms 5ms loss 1%\n";
+    let alone = SHAPER.replace("1:", "10:");
+    let below = alone.replace("root handle 10:", "parent 1:1 handle 10:");
+    let found = import(&format!("{netem}{below}"));
+    assert_eq!(read(&found), read(&import(&alone)));
+    let told = notes(&found, NoteKind::NotMapped).concat();
+    assert!(told.contains("1: netem delay 50ms 5ms loss 1%: what packets meet before"), "{told}");
+    let refused = crate::import(netem, "script", &Options::default()).unwrap_err().to_string();
+    assert!(refused.contains("the root of eth0 is netem"), "{refused}");
 }
