@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | mounts | all file systems are read-only; `/tmp`, `/run`, `/var/tmp` and `/dev` are empty ones of its own |
 //! | Landlock | nothing is written but there, pipes of others among it |
-//! | seccomp | only what programs commonly call; no mounts, namespaces, tracing, modules, sockets |
+//! | seccomp | only what programs commonly call; no mounts, namespaces, tracing, modules, sockets, nothing of other processes but signals |
 //! | capabilities | none but to read, where root runs it; and no new ones |
 //! | user | never root of the machine: where root runs it, the user 65534 |
 //! | limits | of time, memory and processes; 16 MiB are recorded |
@@ -209,11 +209,13 @@ impl Jail {
             // A jail that cannot be built does not read it, and says why.
             let _ = stdin.write_all(order);
             drop(stdin);
-            let until = Instant::now() + self.limits.time + GRACE;
-            while child.try_wait()?.is_none() && Instant::now() < until {
+            let until = Instant::now().checked_add(self.limits.time.saturating_add(GRACE));
+            let is_late = || until.is_some_and(|until| Instant::now() >= until);
+            // One that is not known any more, as where nobody waits for children, has ended.
+            while matches!(child.try_wait(), Ok(None)) && !is_late() {
                 thread::sleep(Duration::from_millis(2));
             }
-            child.kill()?;
+            let _ = child.kill();
             let joined = |thread: thread::ScopedJoinHandle<'_, io::Result<Vec<u8>>>| {
                 thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
             };

@@ -130,6 +130,13 @@ impl Fault {
         Fault { message: self.message + more, ..self }
     }
 
+    /// Says more behind the help.
+    #[must_use]
+    pub fn more_help(self, more: &str) -> Self {
+        let help = self.help.map(|help| help + more).or(Some(more.trim_start().to_string()));
+        Fault { help: help.filter(|help| !help.is_empty()), ..self }
+    }
+
     /// Adds the words that are accepted, and asks for the nearest if one is near the given word.
     pub(crate) fn accepted<'a>(
         self,

@@ -7,6 +7,7 @@ use crate::command::Command;
 use crate::contract::Contract;
 use crate::error::{Read, plain};
 use crate::export::MARK;
+use crate::netfilter::restore;
 use crate::notes::{Note, Notes};
 use crate::texts::Texts;
 use crate::{Import, Options, commands, plan_of, shell};
@@ -47,7 +48,9 @@ pub fn import_ran(ran: &Ran<'_>, name: &str, options: &Options) -> Result<Import
     let shown = format!("{name}, as it ran");
     let texts = Texts::new(&written.text, &shown, &[])?;
     let imported = import(ran, &written, name, options);
-    imported.map_err(|fault| texts.error(fault))
+    // What became of the script may be why.
+    let told: String = ran.told.iter().map(|text| format!(" {}.", capitalized(text))).collect();
+    imported.map_err(|fault| texts.error(fault.more_help(&told)))
 }
 
 fn import(ran: &Ran<'_>, written: &Written, name: &str, options: &Options) -> Read<Import> {
@@ -65,13 +68,17 @@ fn import(ran: &Ran<'_>, written: &Written, name: &str, options: &Options) -> Re
     if !found.iter().any(Command::sets_up) {
         let count = ran.issued.len();
         let message = format!("as it ran, the script set nothing up: it issued {count} commands");
-        let told: String = ran.told.iter().map(|text| format!("{text}. ")).collect();
         let help =
-            "say what it is called with behind its name, and its variables as in --set NAME=VALUE";
-        return Err(Fault::new(None, message).help(told + help));
+            "say what it is called with behind its name, and its variables as in --set NAME=VALUE.";
+        return Err(Fault::new(None, message).help(help));
     }
     let contract = Contract::read(ran.script);
     plan_of(found, commands, contract, name, options, |note| written.located(note))
+}
+
+fn capitalized(text: &str) -> String {
+    let mut signs = text.chars();
+    signs.next().map_or(String::new(), |first| first.to_uppercase().chain(signs).collect())
 }
 
 /// The words of every command of tc, and of those beside it that count, which a script issued.
@@ -105,7 +112,8 @@ impl Written {
         let mut written = Written::default();
         let lines = Lines::new(ran.script);
         for (at, issued) in ran.issued.iter().enumerate() {
-            let line = lines.of(issued);
+            let found = lines.of(issued);
+            let line = found.map_or(0, |line| line.number);
             if asks(&issued.words) {
                 written.ask(line, &issued.words);
                 continue;
@@ -113,9 +121,8 @@ impl Written {
             // A line with several commands has no comment on one of them.
             let alone = |other: Option<&Issued>| other.is_none_or(|other| other.at != issued.at);
             let before = at.checked_sub(1).and_then(|at| ran.issued.get(at));
-            let comment = (alone(before) && alone(ran.issued.get(at + 1)))
-                .then(|| lines.comment(line))
-                .flatten();
+            let is_alone = alone(before) && alone(ran.issued.get(at + 1));
+            let comment = found.filter(|_| is_alone).and_then(|line| line.comment);
             written.push(line, &command(issued, comment));
         }
         written
@@ -142,48 +149,57 @@ impl Written {
     }
 }
 
-/// The script that was run, line by line.
+/// The lines of the script that was run in which anything stands.
 struct Lines<'a> {
-    script: &'a str,
-    all: Vec<&'a str>,
-    ends: Vec<usize>,
+    length: u64,
+    all: Vec<Line<'a>>,
+}
+
+struct Line<'a> {
+    number: usize,
+    /// Where its first sign stands in the script.
+    begin: u64,
+    /// The comment at its end.
+    comment: Option<&'a str>,
 }
 
 impl<'a> Lines<'a> {
     fn new(script: &'a str) -> Self {
-        let ends = script.match_indices('\n').map(|(at, _)| at).collect();
-        Lines { script, all: script.lines().collect(), ends }
-    }
-
-    /// The line in which the command ends that issued this; 0 if that is not known.
-    fn of(&self, issued: &Issued) -> usize {
-        let at = issued.at.and_then(|at| usize::try_from(at).ok());
-        let read = at.and_then(|at| self.script.as_bytes().get(..at));
-        read.map_or(0, |read| {
-            let length = read.trim_ascii_end().len();
-            self.ends.partition_point(|end| *end < length) + 1
-        })
-    }
-
-    /// The comment at the end of a line.
-    fn comment(&self, line: usize) -> Option<&'a str> {
-        let line = *self.all.get(line.checked_sub(1)?)?;
-        let mut quote = None;
-        let mut before = ' ';
-        for (at, c) in line.char_indices() {
-            match (quote, c) {
-                (Some(open), c) if c == open => quote = None,
-                (None, '\'' | '"') => quote = Some(c),
-                (None, '#') if before.is_whitespace() => {
-                    let comment = &line[at..];
-                    return (!comment.starts_with(MARK)).then_some(comment);
-                }
-                _ => {}
+        let (mut all, mut passed) = (Vec::new(), 0);
+        for (at, line) in script.split_inclusive('\n').enumerate() {
+            if let Some(blank) = line.bytes().position(|byte| !byte.is_ascii_whitespace()) {
+                let begin = (passed + blank) as u64;
+                all.push(Line { number: at + 1, begin, comment: comment(line.trim_ascii_end()) });
             }
-            before = c;
+            passed += line.len();
         }
-        None
+        Lines { length: script.len() as u64, all }
     }
+
+    /// The line in which the command ends that issued this, if that is known.
+    fn of(&self, issued: &Issued) -> Option<&Line<'a>> {
+        let at = issued.at.filter(|at| *at <= self.length)?;
+        self.all[..self.all.partition_point(|line| line.begin < at)].last()
+    }
+}
+
+/// The comment at the end of a line.
+fn comment(line: &str) -> Option<&str> {
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '#') if before.is_whitespace() => {
+                let comment = &line[at..];
+                return (!comment.starts_with(MARK)).then_some(comment);
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    None
 }
 
 /// A command as a script has it.
@@ -204,15 +220,19 @@ fn command(issued: &Issued, comment: Option<&str>) -> String {
             return lines.map(|line| format!("ip {}", words(line))).collect::<Vec<_>>().join("\n");
         }
         _ => {
-            let options = issued.words[1..].iter().filter(|word| word.starts_with('-'));
-            let options = options.map(|word| format!(" {}", quoted(word)));
-            format!("{program}{}", options.collect::<String>())
+            let mut words: Vec<&str> = issued.words[1..].iter().map(String::as_str).collect();
+            if let Some(file) = restore::file(&words) {
+                words.remove(file);
+            }
+            let words = words.into_iter().map(|word| format!(" {}", quoted(word)));
+            format!("{program}{}", words.collect::<String>())
         }
     };
-    let mut end = "END".to_string();
-    while input.lines().any(|line| line == end) {
-        end.push('_');
-    }
+    let strokes = |line: &str| {
+        let rest = line.strip_prefix("END")?;
+        rest.bytes().all(|byte| byte == b'_').then_some(rest.len() + 1)
+    };
+    let end = format!("END{}", "_".repeat(input.lines().filter_map(strokes).max().unwrap_or(0)));
     let closed = if input.is_empty() || input.ends_with('\n') { "" } else { "\n" };
     format!("{read} <<'{end}'\n{input}{closed}{end}")
 }
@@ -245,7 +265,7 @@ fn asks(words: &[String]) -> bool {
         }),
         "sysctl" => !has(&["-w", "-p", "--system"]) && !rest.iter().any(|word| word.contains('=')),
         "nft" => object.is_some_and(shows),
-        program if program.ends_with("tables-save") => true,
+        program if program.contains("tables") && program.ends_with("-save") => true,
         program if program.contains("tables") => {
             has(&["-L", "-S", "-C", "--list", "--list-rules", "--check", "-V", "--version"])
                 || rest.iter().any(|word| word.starts_with("-nv") || word.starts_with("-vn"))
@@ -300,8 +320,10 @@ mod tests {
     fn a_fault_shows_the_command_as_it_was_issued() {
         let all =
             vec![issued("tc qdisc add dev eth0 root handle 1: hfsc default zz", None, Some(3))];
-        let ran = Ran { script: "tc $X\n", issued: all, told: Vec::new() };
+        let told = vec!["the script was ended after 10 s".to_string()];
+        let ran = Ran { script: "tc $X\n", issued: all, told };
         let error = import_ran(&ran, "script.sh", &Options::default()).unwrap_err();
+        assert!(error.help().unwrap().contains("The script was ended after 10 s."), "{error:?}");
         assert_eq!(error.name(), "script.sh, as it ran");
         let span = error.span().unwrap();
         assert_eq!(&error.text()[span], "zz");
@@ -310,6 +332,39 @@ mod tests {
         let error = import_ran(&ran, "script.sh", &Options::default()).unwrap_err();
         assert!(error.message().contains("set nothing up"), "{error}");
         assert!(error.help().unwrap().contains("status 1"), "{error:?}");
+    }
+
+    /// Whatever a script leaves behind is read in the time that its length takes.
+    #[test]
+    fn what_was_recorded_is_read_in_linear_time() {
+        let begin = std::time::Instant::now();
+        let ends: String = (0..2_000).map(|at| format!("END{}\n", "_".repeat(at))).collect();
+        let script = format!("tc x{}\ntc y", " ".repeat(4_000_000));
+        let asks = |at| issued("tc qdisc add", None, Some(at));
+        let mut all: Vec<Issued> =
+            (0..20_000).map(|at| asks(if at % 2 == 0 { 4_000_005 } else { 3 })).collect();
+        all.push(issued("tc -batch -", Some(&ends), None));
+        let written = Written::new(&Ran { script: &script, issued: all, told: Vec::new() });
+        assert!(written.text.contains(&format!("<<'END{}'\n", "_".repeat(2_000))));
+        assert_eq!(written.lines[..3], [1, 1, 1]);
+        assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
+    }
+
+    #[test]
+    fn what_a_table_is_restored_from_keeps_its_options() {
+        let mut all =
+            vec![issued("tc qdisc add dev eth0 root handle 1: hfsc default 1", None, None)];
+        let text =
+            "*mangle\n-A POSTROUTING -j MARK --set-mark 1\n*nat\n-A POSTROUTING -j MASQUERADE\n";
+        for words in ["iptables-restore -w 5 /file", "ip6tables-nft-restore -T mangle"] {
+            all.push(issued(words, Some(text), None));
+        }
+        let words: Vec<String> =
+            words_issued(&all).unwrap().into_iter().map(|words| words.join(" ")).collect();
+        let of = |head: &str| words.iter().filter(|words| words.starts_with(head)).count();
+        assert_eq!((of("iptables -t mangle -A"), of("iptables -t nat -A")), (1, 1), "{words:#?}");
+        let nft = (of("ip6tables-nft -t mangle -A"), of("ip6tables-nft -t nat"));
+        assert_eq!(nft, (1, 0), "{words:#?}");
     }
 
     #[test]

@@ -11,21 +11,19 @@ use seccompiler::{
 use crate::error::{Doing, Error};
 
 /// With any arguments. A call that is not named is answered with `EPERM`, so that a new one of the
-/// kernel's, or one of another calling convention, is refused.
+/// kernel's is refused. One of another calling convention ends the process.
 #[rustfmt::skip]
 const FREELY: &[i64] = &[
     // programs and processes
     libc::SYS_execve, libc::SYS_execveat, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_wait4,
     libc::SYS_waitid, libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_getpid,
     libc::SYS_getppid, libc::SYS_gettid, libc::SYS_setpgid, libc::SYS_getpgid, libc::SYS_setsid,
-    libc::SYS_getsid, libc::SYS_prctl, libc::SYS_prlimit64, libc::SYS_getrlimit,
-    libc::SYS_setrlimit, libc::SYS_getrusage, libc::SYS_times, libc::SYS_pidfd_open,
+    libc::SYS_getsid, libc::SYS_prctl, libc::SYS_getrlimit, libc::SYS_getrusage, libc::SYS_times, libc::SYS_pidfd_open,
     libc::SYS_pidfd_send_signal, libc::SYS_set_tid_address, libc::SYS_set_robust_list,
     libc::SYS_get_robust_list, libc::SYS_futex, libc::SYS_rseq, libc::SYS_membarrier,
-    libc::SYS_getpriority, libc::SYS_setpriority, libc::SYS_ioprio_get, libc::SYS_ioprio_set,
-    libc::SYS_sched_yield, libc::SYS_sched_getaffinity, libc::SYS_sched_setaffinity,
-    libc::SYS_sched_getparam, libc::SYS_sched_setparam, libc::SYS_sched_getscheduler,
-    libc::SYS_sched_setscheduler, libc::SYS_sched_getattr, libc::SYS_sched_setattr,
+    libc::SYS_getpriority, libc::SYS_ioprio_get,
+    libc::SYS_sched_yield, libc::SYS_sched_getaffinity, libc::SYS_sched_getparam,
+    libc::SYS_sched_getscheduler, libc::SYS_sched_getattr,
     libc::SYS_sched_get_priority_max, libc::SYS_sched_get_priority_min, libc::SYS_getcpu,
     // users
     libc::SYS_getuid, libc::SYS_geteuid, libc::SYS_getgid, libc::SYS_getegid, libc::SYS_getgroups,
@@ -94,6 +92,9 @@ const NAMESPACES: i32 = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWCGROUP;
 
+/// What `ioprio_set` calls a process.
+const IOPRIO_WHO_PROCESS: u64 = 1;
+
 /// Restricts the calls of this thread and of what it starts, for good.
 pub fn restrict() -> Result<(), Error> {
     // Its arguments are out of a filter's reach: libraries take `clone` then.
@@ -126,15 +127,41 @@ fn program() -> Result<BpfProgram, BackendError> {
 /// Calls that are allowed with some arguments only.
 fn some_arguments() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     let apart = condition(0, SeccompCmpOp::MaskedEq(NAMESPACES as u32 as u64), 0)?;
-    // A stream cannot be sent to a path, as a datagram can.
-    let stream = condition(1, SeccompCmpOp::MaskedEq(0xf), libc::SOCK_STREAM as u64)?;
+    // Those of another process may be those of the one that watches over the script.
+    let own = || condition(0, SeccompCmpOp::Eq, 0);
+    let of_process = |which: u64| {
+        SeccompRule::new(vec![
+            condition(0, SeccompCmpOp::Eq, which)?,
+            condition(1, SeccompCmpOp::Eq, 0)?,
+        ])
+    };
+    let no_core = |argument| condition(argument, SeccompCmpOp::Ne, libc::RLIMIT_CORE.into());
+    let asks = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     let typed = condition(1, SeccompCmpOp::Ne, libc::TIOCSTI as u32 as u64)?;
     let pasted = condition(1, SeccompCmpOp::Ne, libc::TIOCLINUX as u32 as u64)?;
-    Ok(BTreeMap::from([
+    let mut rules = BTreeMap::from([
         (libc::SYS_clone, vec![SeccompRule::new(vec![apart])?]),
-        (libc::SYS_socketpair, vec![SeccompRule::new(vec![stream])?]),
         (libc::SYS_ioctl, vec![SeccompRule::new(vec![typed, pasted])?]),
-    ]))
+        (libc::SYS_setpriority, vec![of_process(libc::PRIO_PROCESS as u64)?]),
+        (libc::SYS_ioprio_set, vec![of_process(IOPRIO_WHO_PROCESS)?]),
+        (libc::SYS_setrlimit, vec![SeccompRule::new(vec![no_core(0)?])?]),
+        (
+            libc::SYS_prlimit64,
+            vec![
+                SeccompRule::new(vec![own()?, no_core(1)?])?,
+                SeccompRule::new(vec![own()?, asks])?,
+            ],
+        ),
+    ]);
+    for call in [
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setscheduler,
+        libc::SYS_sched_setattr,
+    ] {
+        rules.insert(call, vec![SeccompRule::new(vec![own()?])?]);
+    }
+    Ok(rules)
 }
 
 fn condition(

@@ -21,6 +21,8 @@ const OPEN: [(&str, &str); 3] = [
 ];
 /// What scripts may need of `/dev`.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+/// Folders in which some files act when they are read.
+const TRACES: [&str; 2] = ["/sys/kernel/debug", "/sys/kernel/tracing"];
 /// Where the system's programs are.
 const PROGRAMS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /// Where programs are looked for that are named without their folder.
@@ -52,6 +54,9 @@ pub fn lay_out(kept: &[&Path]) -> Result<(), Error> {
     tools(&program).doing("put the recorder in place")?;
     for (path, opened) in &kept {
         keep(path, opened).doing(format!("show {}", path.display()))?;
+    }
+    for folder in TRACES.into_iter().filter(|folder| Path::new(folder).is_dir()) {
+        empty(folder, "size=4k,nr_inodes=1,mode=755").doing(format!("hide {folder}"))?;
     }
     self::devices(&devices).doing("make a /dev")
 }

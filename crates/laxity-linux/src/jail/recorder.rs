@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use super::record::Record;
@@ -24,7 +25,7 @@ pub const SCRIPT: &str = "/run/.laxity/script";
 pub const MOST: u64 = 16 << 20;
 
 /// The programs that are recorded, or carried out as another user would, in a jail.
-pub const TOOLS: [&str; 22] = [
+pub const TOOLS: [&str; 30] = [
     "tc",
     "ip",
     "ifconfig",
@@ -43,6 +44,14 @@ pub const TOOLS: [&str; 22] = [
     "ip6tables-restore",
     "iptables-save",
     "ip6tables-save",
+    "iptables-nft-restore",
+    "ip6tables-nft-restore",
+    "iptables-nft-save",
+    "ip6tables-nft-save",
+    "iptables-legacy-restore",
+    "ip6tables-legacy-restore",
+    "iptables-legacy-save",
+    "ip6tables-legacy-save",
     "nft",
     "sudo",
     "doas",
@@ -52,7 +61,15 @@ pub const TOOLS: [&str; 22] = [
 /// Carries out a tool of this name, if it is one and this is a jail.
 pub fn run(name: &str) -> Option<u8> {
     let tool = TOOLS.iter().find(|tool| **tool == name)?;
-    let records = OpenOptions::new().append(true).open(RECORDS).ok()?;
+    let records = match OpenOptions::new().append(true).open(RECORDS) {
+        Ok(records) => records,
+        Err(error) if Path::new(ROOM).exists() => {
+            eprintln!("{tool}: cannot write down what it is told: {error}");
+            return Some(1);
+        }
+        // Somewhere else the program itself may be called so.
+        Err(_) => return None,
+    };
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     Some(match *tool {
         "sudo" | "doas" => become_other(&words),
@@ -64,17 +81,13 @@ pub fn run(name: &str) -> Option<u8> {
 
 fn record(tool: &str, words: &[OsString], records: File) -> u8 {
     let input = input(tool, words);
-    let (input, failed) = match input {
-        Some(Err(error)) => {
+    let input = match input.transpose() {
+        Ok(input) => input,
+        Err(error) => {
             eprintln!("{tool}: cannot read what it is given: {error}");
-            (None, true)
+            return 1;
         }
-        Some(Ok(input)) => (Some(input), false),
-        None => (None, false),
     };
-    if failed {
-        return 1;
-    }
     let bytes = |word: &OsString| word.clone().into_vec();
     let all: Vec<Vec<u8>> =
         std::iter::once(tool.as_bytes().to_vec()).chain(words.iter().map(bytes)).collect();
@@ -145,10 +158,7 @@ fn input(tool: &str, words: &[OsString]) -> Option<io::Result<Vec<u8>>> {
                 None => value_of(&|word| matches!(word, "-f" | "--file"))?,
             }
         }
-        "iptables-restore" | "ip6tables-restore" => words
-            .last()
-            .map(OsString::as_os_str)
-            .filter(|word| !word.as_encoded_bytes().starts_with(b"-")),
+        tool if tool.ends_with("-restore") => restored(words),
         _ => return None,
     };
     let mut text = Vec::new();
@@ -160,6 +170,26 @@ fn input(tool: &str, words: &[OsString]) -> Option<io::Result<Vec<u8>>> {
         Some(name) => File::open(name).and_then(|file| file.take(MOST + 1).read_to_end(&mut text)),
     };
     Some(read.map(|_| text))
+}
+
+/// The file that `iptables-restore` reads: the word that is no option, and no value of one.
+fn restored(words: &[OsString]) -> Option<&OsStr> {
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        match word.to_str().unwrap_or_default() {
+            "-T" | "--table" | "-M" | "--modprobe" | "-W" | "--wait-interval" => {
+                words.next();
+            }
+            "-w" | "--wait" => {
+                let is_number =
+                    |word: &&OsString| word.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+                words.next_if(is_number);
+            }
+            option if option.starts_with('-') => {}
+            _ => return Some(word),
+        }
+    }
+    None
 }
 
 /// `ip netns exec NAME COMMAND`: the command.
@@ -289,8 +319,17 @@ mod tests {
             ("nft", "--file=/none"),
             ("ip", "-batch /none"),
             ("iptables-restore", "-n /none"),
+            ("iptables-restore", "/none -w 5"),
+            ("ip6tables-legacy-restore", "-T mangle --wait /none"),
         ] {
             assert_eq!(file(tool, text).kind(), io::ErrorKind::NotFound, "{tool} {text}");
+        }
+    }
+
+    #[test]
+    fn values_of_options_are_no_files() {
+        for text in ["-w 5", "-n -T mangle", "-w", "-M /sbin/modprobe --wait 3 -W 100"] {
+            assert_eq!(restored(&words(text)), None, "{text}");
         }
     }
 

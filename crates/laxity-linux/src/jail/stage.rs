@@ -29,6 +29,9 @@ const COUNTED: u32 = 10;
 
 /// Builds the jail that standard input orders. What becomes of it is reported on standard output.
 pub fn build() -> u8 {
+    // Whoever started this may have its children forgotten, and these are waited for.
+    // SAFETY: the default way to take a signal is no function.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     // What whoever started this left open would be the script's, too.
     // SAFETY: takes integers only, and nothing here has opened anything yet.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
@@ -94,6 +97,9 @@ fn own_user() -> Result<(), Error> {
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
     let making = "make a user namespace";
     let users = if user == 0 { all_users() } else { None };
+    if user == 0 && users.is_none() && is_machines_root() {
+        return Err(refused(making, "this is the machine's root where few other users are"));
+    }
     let Some(users) = users else {
         // SAFETY: takes an integer only.
         check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }).doing(making)?;
@@ -148,24 +154,40 @@ fn all_users() -> Option<String> {
     Some(text)
 }
 
+/// Whether the user 0 is that outside of this namespace, too.
+fn is_machines_root() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_whitespace().take(2).eq(["0", "0"])
+}
+
 /// The first process of the jail: starts the script, and reports what became of it.
 fn first(order: &Order, script: &Path, folder: &Path) -> Result<Vec<u8>, Error> {
     dies_with_parent().doing("watch over the sandbox")?;
     // SAFETY: takes nothing.
     check(unsafe { libc::setsid() }).doing("leave the terminal")?;
     mounts::processes()?;
-    walls::hidden().and_then(|()| walls::limit(&order.limits)).doing("set limits")?;
+    walls::hide_from_children().and_then(|()| walls::limit(&order.limits)).doing("set limits")?;
     let records = File::open(RECORDS).doing("open the records")?;
     let is_seen = folder.is_dir() && folder.join(OsStr::from_bytes(&order.name)).exists();
     let name = if is_seen { Path::new(OsStr::from_bytes(&order.name)) } else { script };
-    let mut command = command(order, script, name).doing(format!("read {}", script.display()))?;
+    let not_started = |error: Error| Ok(format!("{NOT_STARTED}{error}").into_bytes());
+    let mut command = match command(order, script, name).doing(format!("read {}", script.display()))
+    {
+        Ok(command) => command,
+        Err(error) => return not_started(error),
+    };
     command.current_dir(if folder.is_dir() { folder } else { Path::new("/") });
     walls::restrict()?;
-    let started = match command.spawn().doing(format!("start {}", script.display())) {
+    let shell = command.get_program().display().to_string();
+    let doing = format!("start {shell}, the shell of {}", script.display());
+    let started = match command.spawn().doing(doing) {
         Ok(started) => started,
-        Err(error) => return Ok(format!("{NOT_STARTED}{error}").into_bytes()),
+        Err(error) => return not_started(error),
     };
-    let (ending, left) = watch(started.id() as libc::pid_t, &order.limits).doing("wait")?;
+    let (ending, left) = match watch(started.id() as libc::pid_t, &order.limits).doing("wait") {
+        Ok(ended) => ended,
+        Err(error) => return not_started(error),
+    };
     let mut report = Vec::new();
     records.take(MOST).read_to_end(&mut report).doing("read the records")?;
     Ok([head(ending, left, Path::new(FULL).exists()).as_bytes(), &report].concat())
@@ -205,7 +227,8 @@ fn shebang(text: &[u8]) -> Option<Vec<OsString>> {
 /// Waits for the script and what it starts. How it ended, and whether something had to be ended
 /// after it.
 fn watch(script: libc::pid_t, limits: &Limits) -> io::Result<(Ending, bool)> {
-    let mut until = Instant::now() + limits.time;
+    let longest = Duration::from_secs(1 << 32);
+    let mut until = Instant::now() + limits.time.min(longest);
     let mut ending = None;
     for turn in 0_u32.. {
         loop {
@@ -297,7 +320,7 @@ fn head(ending: Ending, left: bool, full: bool) -> String {
 
 /// What became of a script, or why it was not run: the jail or the script is at fault.
 pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<Ran, NotRun> {
-    let lost = || NotRun::Jail("the sandbox ended early".to_string());
+    let lost = || NotRun::Script("the sandbox ended early".to_string());
     if let Some(why) = report.strip_prefix(NOT_STARTED.as_bytes()) {
         return Err(NotRun::Script(String::from_utf8_lossy(why).into_owned()));
     }

@@ -1,4 +1,4 @@
-//! What the processes of a jail may not do, and no more than do.
+//! Limits of a jail's processes, and the rights that they give up.
 
 use std::io;
 
@@ -15,6 +15,11 @@ use crate::sys::check;
 
 /// What a process of a jail may map, in bytes, of which most is seldom touched.
 const MAPPED: u64 = 4 << 30;
+/// How many files a process may have open: bash keeps its script at 255. Each pipe holds memory that no process has.
+const OPEN_FILES: u64 = 256;
+/// At this limit the kernel writes no core, and starts no program of the machine to take one.
+pub const NO_CORE: u64 = 1;
+
 /// Bounds what each process takes.
 pub fn limit(limits: &Limits) -> io::Result<()> {
     // The kernel's own bound is a little beyond ours, which tells that it was met.
@@ -22,7 +27,10 @@ pub fn limit(limits: &Limits) -> io::Result<()> {
     let bounds = [
         (libc::RLIMIT_NPROC, processes),
         (libc::RLIMIT_AS, MAPPED),
-        (libc::RLIMIT_CORE, 0),
+        (libc::RLIMIT_NOFILE, OPEN_FILES),
+        (libc::RLIMIT_CORE, NO_CORE),
+        (libc::RLIMIT_RTPRIO, 0),
+        (libc::RLIMIT_NICE, 0),
         (libc::RLIMIT_MEMLOCK, 0),
         (libc::RLIMIT_MSGQUEUE, 0),
     ];
@@ -73,8 +81,8 @@ fn guard_files() -> Result<(), Error> {
     }
 }
 
-/// Keeps what this process has open from those that it starts.
-pub fn hidden() -> io::Result<()> {
+/// Keeps what this process has open from the processes that it starts.
+pub fn hide_from_children() -> io::Result<()> {
     // SAFETY: this operation takes integers only.
     check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
     Ok(())

@@ -241,10 +241,24 @@ fn walls_are_not_taken_down() {
         call("process_vm_readv", libc::SYS_process_vm_readv, "1, 0, 0, 0, 0, 0"),
         call("reboot", libc::SYS_reboot, "0xfee1dead, 672274793, 0, 0"),
         call("syslog", libc::SYS_syslog, "5, 0, 0"),
+        call("socketpair", libc::SYS_socketpair, "1, 1, 0, ctypes.create_string_buffer(8)"),
+        call("socketpair of another family", libc::SYS_socketpair, "30, 1, 0, 0"),
+        "ulimit -c 0".into(),
+        call("setrlimit", libc::SYS_setrlimit, "4, ctypes.create_string_buffer(16)"),
+        "prlimit --pid 1 --nofile=3:3".into(),
+        "renice -n 5 -p 1".into(),
+        "taskset -p 1 1".into(),
+        "chrt -i -p 0 1".into(),
+        "ionice -c 3 -p 1".into(),
         "find /usr/bin -perm -4000 -name su -exec {} root -c true \\; 2>&1 | grep -q .".into(),
     ];
     let tries: Vec<&str> = tries.iter().map(String::as_str).collect();
     nothing_is_done(&all_fail(&tries));
+    // What a program does with itself is its own affair.
+    let own =
+        run("nice -n 5 tc nice; taskset 1 tc taskset; ulimit -n 100; tc $(ulimit -c) $(ulimit -n)");
+    assert!(lines(&own).contains(&"tc nice".into()), "{:?}", lines(&own));
+    assert_eq!(lines(&own).last().map(String::as_str), Some("tc 0 100"), "{:?}", lines(&own));
     // What stays is the right to read, for root's scripts, and nothing more.
     let ran = run(
         "while read -r name value; do case $name in Cap*|NoNewPrivs:|Seccomp:) tc $name $value;; esac; \

@@ -48,8 +48,10 @@ fn input_is_recorded() {
     let ran = run("echo 'qdisc add' | tc -batch -\ntc -b <<< 'class add'\n\
                    echo 'filter add' > /tmp/batch; tc -force -batch /tmp/batch\n\
                    echo '*mangle' | iptables-restore -n\nprintf 'table x' | nft -f -\n\
-                   tc -b /none");
-    ended(&ran, 1);
+                   tc -b /none\nrm /run/.laxity/records; tc lost && exit 7\nexit 3");
+    ended(&ran, 3);
+    let said = String::from_utf8_lossy(&ran.said);
+    assert!(said.contains("tc: cannot write down what it is told"), "{said}");
     let inputs: Vec<_> = ran.records.iter().map(|record| record.input.as_deref()).collect();
     let expected = ["qdisc add\n", "class add\n", "filter add\n", "*mangle\n", "table x"];
     assert_eq!(inputs, expected.map(Some));

@@ -1,12 +1,49 @@
 //! What `iptables-restore` reads, as commands of iptables.
 
+/// Whether a program is `iptables-restore`, or does the same for IPv6 or with one of its two backends.
+pub fn is_program(name: &str) -> bool {
+    let kind = name.strip_suffix("-restore");
+    kind.is_some_and(|kind| {
+        ["", "-nft", "-legacy"].iter().any(|of| {
+            kind.strip_suffix(of).is_some_and(|tables| ["iptables", "ip6tables"].contains(&tables))
+        })
+    })
+}
+
+/// The place of the file among the words behind `iptables-restore`: the word that is no option, and no value of one.
+pub fn file(words: &[&str]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += match *word {
+            "-T" | "--table" | "-M" | "--modprobe" | "-W" | "--wait-interval" => 2,
+            "-w" | "--wait" => {
+                let value = words.get(at + 1);
+                let is_number = |value: &&str| value.bytes().all(|byte| byte.is_ascii_digit());
+                if value.is_some_and(is_number) { 2 } else { 1 }
+            }
+            option if option.starts_with('-') => 1,
+            _ => return Some(at),
+        };
+    }
+    None
+}
+
+/// The table that is the only one to be restored, by the words behind `iptables-restore`.
+pub fn only<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let named = words.iter().position(|word| ["-T", "--table"].contains(word));
+    named.and_then(|at| words.get(at + 1)).copied()
+}
+
 /// The commands that a text of `iptables-restore` comes to, or one of `ip6tables-restore`. What was
-/// there before goes unless `keeps`.
-pub fn commands(program: &str, text: &str, keeps: bool) -> Vec<Vec<String>> {
+/// there before goes unless `keeps`. Of several tables those that are not the `only` one are passed over.
+pub fn commands(program: &str, text: &str, keeps: bool, only: Option<&str>) -> Vec<Vec<String>> {
     let program = program.trim_end_matches("-restore");
     let mut table = "filter".to_string();
     let mut commands = Vec::new();
     let mut add = |table: &str, words: Vec<String>| {
+        if only.is_some_and(|only| only != table) {
+            return;
+        }
         let head = [program, "-t", table].map(String::from);
         commands.push(head.into_iter().chain(words).collect());
     };
@@ -66,7 +103,7 @@ mod tests {
         let text = "# by hand\n*mangle\n:POSTROUTING ACCEPT [0:0]\n:VOICE - [0:0]\n\
                     [3:180] -A POSTROUTING -p udp -m comment --comment \"to \\\"us\\\"\" -j VOICE\nCOMMIT\n";
         let lines = |keeps| {
-            let commands = commands("ip6tables-restore", text, keeps);
+            let commands = commands("ip6tables-restore", text, keeps, None);
             commands.iter().map(|words| words.join(" ")).collect::<Vec<_>>()
         };
         let rule =

@@ -36,7 +36,8 @@ impl Shell<'_> {
     /// Takes the rules that `iptables-restore` reads; `false` if it is not known what it reads.
     pub fn restored(&mut self, command: &Command, span: &Range<usize>) -> Read<bool> {
         let has = |names: &[&str]| command.words.iter().any(|word| names.contains(&&word.text[..]));
-        let file = command.words[1..].last().filter(|word| !word.text.starts_with('-'));
+        let words: Vec<&str> = command.words[1..].iter().map(|word| &word.text[..]).collect();
+        let file = restore::file(&words).map(|at| &command.words[1 + at]);
         let value = match file {
             Some(file) if file.text != "/dev/stdin" => {
                 let name = Value { text: file.text.clone(), doubt: file.doubt.clone() };
@@ -49,7 +50,8 @@ impl Shell<'_> {
             return Err(undecided(span, doubt));
         }
         let keeps = has(&["-n", "--noflush"]);
-        for words in restore::commands(command.program(), &value.text, keeps) {
+        for words in restore::commands(command.program(), &value.text, keeps, restore::only(&words))
+        {
             self.step(span, 8 * words.len())?;
             let word = |text| Word { text, span: span.clone(), doubt: None };
             let words = words.into_iter().map(word).collect();

@@ -14,6 +14,7 @@ use super::syntax::{Assigned, Assignment, Node, Part, RawWord, Text};
 use super::value::{Status, Value, Variable};
 use crate::command::{Command, Doubt, RUN, Word};
 use crate::error::{Read, plain};
+use crate::netfilter::restore;
 
 /// The most commands of `tc` that a script comes to.
 const MOST_COMMANDS: usize = 100_000;
@@ -222,7 +223,7 @@ impl Shell<'_> {
         }
         match command.program() {
             "nft" => self.nft(&mut command),
-            "iptables-restore" | "ip6tables-restore" if self.restored(&command, &node.span)? => {
+            program if restore::is_program(program) && self.restored(&command, &node.span)? => {
                 self.status = Status::SUCCESS;
                 return Ok(Flow::Next);
             }

@@ -1,5 +1,6 @@
 //! `laxity import tc --run`: what a script issues when its own shell runs it.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,6 +30,12 @@ pub fn import(arguments: &ImportTc) -> Result<(Import, String), Failure> {
         return Err(Failure::input(
             "--run needs the script as a file: its shell opens it by its name",
         ));
+    }
+    if fs::metadata(&arguments.script).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(Failure::input(format!(
+            "{} is no file: --run needs the script as one, for its shell opens it by its name",
+            input::shown(&arguments.script)
+        )));
     }
     let name = input::shown(&arguments.script);
     let script = input::text(&arguments.script, LARGEST_SCRIPT as u64)?;
