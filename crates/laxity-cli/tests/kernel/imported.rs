@@ -25,7 +25,7 @@ const FLOOD: u64 = 4_000_000;
 /// By how much the rate of a token bucket beside them may differ where the machine keeps up with what it is to send, and
 /// how often set-ups are measured that are off.
 const SURE: f64 = 0.02;
-const TRIES: usize = 4;
+const TRIES: usize = 8;
 
 #[test]
 fn every_leaf_sends_what_its_plan_has_it_send() {
