@@ -1,6 +1,5 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any
 
 __version__: str
 
@@ -98,7 +97,12 @@ class Ran:
     figures: list[tuple[str, str]]
     delays: list[tuple[str, list[tuple[int, float]]]]
     kept: bool
-    packets: Any
+    packets: Table | None
+
+class Table:
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __len__(self) -> int: ...
 
 class Comparison:
     json: str

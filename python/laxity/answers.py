@@ -121,7 +121,7 @@ class Run(Answer):
         return self.data["classes"]
 
     @property
-    def packets(self) -> Any:
+    def packets(self) -> _laxity.Table:
         """Every packet, as a table of Arrow, which polars, pandas, pyarrow and DuckDB take without a copy:
         ``polars.DataFrame(run.packets)``.
 

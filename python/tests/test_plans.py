@@ -11,6 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 import laxity as lx
+import thousand
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 UPLINK = EXAMPLES / "home-uplink.toml"
@@ -247,3 +248,13 @@ def test_a_plan_gives_the_same_by_command_and_module(tmp_path_factory, classes, 
         assert str(error).split() == ended.stderr.replace("×", "").replace("│", "").split()
     else:
         assert run.json.strip() == ended.stdout.strip()
+
+
+def test_packets_are_a_table_of_arrow():
+    run = thousand.PLAN.run(duration="1s", packets=True)
+    packets, table = run.packets, polars.DataFrame(run.packets)
+    assert repr(packets).startswith(f"<laxity table of {len(packets)} rows: seq, class")
+    # It is read again as often as anyone likes, and outlives the run.
+    del run
+    assert polars.DataFrame(packets).equals(table) and len(packets) == table.height > 100
+    assert table["class"].value_counts().sort("class")["class"].to_list() == ["voice", "web"]

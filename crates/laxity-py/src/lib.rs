@@ -14,6 +14,7 @@ mod scheduler;
 mod shown;
 mod simulate;
 mod study;
+mod table;
 mod text;
 mod tune;
 
@@ -40,6 +41,8 @@ mod _laxity {
     use super::shown::{cell, label, plain, promises, styles, unit};
     #[pymodule_export]
     use super::study::{Study, Summary};
+    #[pymodule_export]
+    use super::table::Table;
     #[pymodule_export]
     use super::tune::Tuning;
 

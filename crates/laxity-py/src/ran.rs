@@ -6,7 +6,6 @@ use arrow_array::RecordBatch;
 use laxity_api::{Compared, Delays, Traffic};
 use laxity_sim::series::SeriesRecorder;
 use pyo3::prelude::*;
-use pyo3_arrow::PyTable;
 
 use crate::asked::opened;
 use crate::errors::LaxityError;
@@ -14,6 +13,7 @@ use crate::packets::{self, Column, Packets};
 use crate::plan::{Plan, json, traffic};
 use crate::scheduler::Given;
 use crate::simulate::One;
+use crate::table::Table;
 
 /// A class, its delays in ns, and of each the share of packets that were delayed for longer.
 type Spread = (String, Vec<(u64, f64)>);
@@ -71,9 +71,8 @@ impl Ran {
 
     /// Every packet, if they were asked for.
     #[getter]
-    fn packets(&self) -> PyResult<Option<PyTable>> {
-        let table = |batch: &RecordBatch| PyTable::try_new(vec![batch.clone()], batch.schema());
-        self.packets.as_ref().map(table).transpose()
+    fn packets(&self) -> Option<Table> {
+        self.packets.clone().map(Table)
     }
 }
 
