@@ -53,7 +53,7 @@ enum Command {
     Wasm,
     /// The package for Python, and its tests, in an environment in target/python.
     Python,
-    /// The wheel of the package for Python, into target/wheel: small, and right where nothing else is. Takes minutes.
+    /// The wheel of the package for Python, into target/wheels: small, and right where nothing else is. Takes minutes.
     Wheel,
     /// The command as it is shipped, into target/dist: built, tried on what users do, and built again for that.
     ///

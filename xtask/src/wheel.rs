@@ -11,7 +11,7 @@ use crate::workspace::Workspace;
 /// It is to be smaller than that.
 const MOST_BYTES: u64 = 8_000_000;
 
-/// Built as it is installed, into `target/wheel`: small enough, and in a fresh environment it proves a plan, draws a
+/// Built as it is installed, into `target/wheels`: small enough, and in a fresh environment it proves a plan, draws a
 /// comparison and prints what the command prints.
 pub fn step() -> Step {
     Step::new("wheel", |workspace| {
@@ -19,7 +19,7 @@ pub fn step() -> Step {
         if let Some(reason) = python::prepare(workspace, &environment)? {
             return Ok(Done::Skipped(reason));
         }
-        let folder = workspace.target().join("wheel");
+        let folder = workspace.target().join("wheels");
         // What is there is of another day.
         let _ = std::fs::remove_dir_all(&folder);
         let mut maturin = workspace.program(environment.join("bin/maturin"));
