@@ -81,6 +81,7 @@ pub mod packet;
 pub mod priority;
 pub mod rtnetlink;
 pub mod sandbox;
+mod seccomp;
 mod sys;
 pub mod wait;
 pub mod xdp;

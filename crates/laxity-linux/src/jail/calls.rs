@@ -1,14 +1,12 @@
 //! The system calls of a script and of the programs that it starts.
 
-use std::collections::BTreeMap;
-use std::io;
-
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
-    SeccompFilter, SeccompRule,
+    SeccompRule,
 };
 
-use crate::error::{Doing, Error};
+use crate::error::Error;
+use crate::seccomp::{Calls, allowing, answered, apply, condition};
 
 /// With any arguments. A call that is not named is answered with `EPERM`, so that a new one of the
 /// kernel's is refused. One of another calling convention ends the process.
@@ -98,34 +96,18 @@ const IOPRIO_WHO_PROCESS: u64 = 1;
 /// Restricts the calls of this thread and of what it starts, for good.
 pub fn restrict() -> Result<(), Error> {
     // Its arguments are out of a filter's reach: libraries take `clone` then.
-    let programs = [answered(libc::SYS_clone3, libc::ENOSYS), program()];
-    for program in programs {
-        let program = program.map_err(io::Error::other);
-        let program = program.doing("write a filter for system calls")?;
-        let applied = seccompiler::apply_filter(&program).map_err(io::Error::other);
-        applied.doing("restrict system calls")?;
-    }
-    Ok(())
-}
-
-fn answered(call: i64, error: i32) -> Result<BpfProgram, BackendError> {
-    let rules = BTreeMap::from([(call, Vec::new())]);
-    let answer = SeccompAction::Errno(error as u32);
-    let architecture = std::env::consts::ARCH.try_into()?;
-    SeccompFilter::new(rules, SeccompAction::Allow, answer, architecture)?.try_into()
+    apply([answered(libc::SYS_clone3, libc::ENOSYS), program()])
 }
 
 fn program() -> Result<BpfProgram, BackendError> {
     let mut rules = some_arguments()?;
     let freely = [FREELY, IN_THE_OLD_WAY, &[libc::SYS_clone3]].concat();
     rules.extend(freely.into_iter().map(|call| (call, Vec::new())));
-    let refused = SeccompAction::Errno(libc::EPERM as u32);
-    let architecture = std::env::consts::ARCH.try_into()?;
-    SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()
+    allowing(rules, SeccompAction::Errno(libc::EPERM as u32))
 }
 
 /// Calls that are allowed with some arguments only.
-fn some_arguments() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
+fn some_arguments() -> Result<Calls, BackendError> {
     let apart = condition(0, SeccompCmpOp::MaskedEq(NAMESPACES as u32 as u64), 0)?;
     // Those of another process may be those of the one that watches over the script.
     let own = || condition(0, SeccompCmpOp::Eq, 0);
@@ -139,7 +121,7 @@ fn some_arguments() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     let asks = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     let typed = condition(1, SeccompCmpOp::Ne, libc::TIOCSTI as u32 as u64)?;
     let pasted = condition(1, SeccompCmpOp::Ne, libc::TIOCLINUX as u32 as u64)?;
-    let mut rules = BTreeMap::from([
+    let mut rules = Calls::from([
         (libc::SYS_clone, vec![SeccompRule::new(vec![apart])?]),
         (libc::SYS_ioctl, vec![SeccompRule::new(vec![typed, pasted])?]),
         (libc::SYS_setpriority, vec![of_process(libc::PRIO_PROCESS as u64)?]),
@@ -162,12 +144,4 @@ fn some_arguments() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
         rules.insert(call, vec![SeccompRule::new(vec![own()?])?]);
     }
     Ok(rules)
-}
-
-fn condition(
-    argument: u8,
-    operator: SeccompCmpOp,
-    value: u64,
-) -> Result<SeccompCondition, BackendError> {
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
 }

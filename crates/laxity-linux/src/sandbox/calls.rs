@@ -1,14 +1,9 @@
 //! The system calls that stay allowed.
 
-use std::collections::BTreeMap;
-use std::io;
+use seccompiler::{BackendError, BpfProgram, SeccompAction, SeccompCmpOp, SeccompRule};
 
-use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
-    SeccompFilter, SeccompRule, TargetArch,
-};
-
-use crate::error::{Doing, Error};
+use crate::error::Error;
+use crate::seccomp::{Calls, allowing, answered, apply, condition};
 
 /// With any arguments. None of them opens, starts or becomes anything.
 const FREELY: &[i64] = &[
@@ -106,27 +101,14 @@ const OPENING_IN_THE_OLD_WAY: &[i64] = &[];
 pub(super) fn restrict(more: &[i64], opens: bool) -> Result<(), Error> {
     // As if the kernel had no `clone3`, whose arguments are out of a filter's reach: libraries then start
     // threads with `clone`.
-    let mut programs = vec![refused(libc::SYS_clone3, libc::ENOSYS)];
+    let mut programs = vec![answered(libc::SYS_clone3, libc::ENOSYS)];
     if !opens {
         // Libraries open files by themselves and go on without: glibc, when a thread gives memory back.
-        programs.push(refused(libc::SYS_openat, libc::EACCES));
+        programs.push(answered(libc::SYS_openat, libc::EACCES));
     }
     // Last, for it allows no more of them.
     programs.push(program(more, opens));
-    for program in programs {
-        let program = program.map_err(io::Error::other);
-        let program = program.doing("write a filter for system calls")?;
-        let applied = seccompiler::apply_filter(&program).map_err(io::Error::other);
-        applied.doing("restrict system calls")?;
-    }
-    Ok(())
-}
-
-/// Has a call answered with an error, if the other programs allow it.
-fn refused(call: i64, error: i32) -> Result<BpfProgram, BackendError> {
-    let rules = BTreeMap::from([(call, Vec::new())]);
-    let answer = SeccompAction::Errno(error as u32);
-    SeccompFilter::new(rules, SeccompAction::Allow, answer, target()?)?.try_into()
+    apply(programs)
 }
 
 fn program(more: &[i64], opens: bool) -> Result<BpfProgram, BackendError> {
@@ -134,16 +116,11 @@ fn program(more: &[i64], opens: bool) -> Result<BpfProgram, BackendError> {
     let opening = if opens { [OPENING, OPENING_IN_THE_OLD_WAY].concat() } else { Vec::new() };
     let freely = [FREELY, more, &opening, &[libc::SYS_clone3, libc::SYS_openat]].concat();
     rules.extend(freely.into_iter().map(|call| (call, Vec::new())));
-    let (killed, allowed) = (SeccompAction::KillProcess, SeccompAction::Allow);
-    SeccompFilter::new(rules, killed, allowed, target()?)?.try_into()
-}
-
-fn target() -> Result<TargetArch, BackendError> {
-    std::env::consts::ARCH.try_into()
+    allowing(rules, SeccompAction::KillProcess)
 }
 
 /// Calls that are allowed with some arguments only.
-fn some_arguments() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
+fn some_arguments() -> Result<Calls, BackendError> {
     let equal = |argument, value: i32| one(argument, SeccompCmpOp::Eq, value as u64);
     let never = |argument, bits: i32| one(argument, SeccompCmpOp::MaskedEq(bits as u64), 0);
     let any_of = |argument, values: &[i32]| -> Result<Vec<SeccompRule>, _> {
@@ -152,7 +129,7 @@ fn some_arguments() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     // Threads, not processes.
     let thread = libc::CLONE_THREAD | libc::CLONE_VM;
     let threads = one(0, SeccompCmpOp::MaskedEq(thread as u64), thread as u64)?;
-    Ok(BTreeMap::from([
+    Ok(Calls::from([
         // Memory that is to be executed is not asked for.
         (libc::SYS_mmap, vec![never(2, libc::PROT_EXEC)?]),
         (libc::SYS_mprotect, vec![never(2, libc::PROT_EXEC)?]),
@@ -165,6 +142,5 @@ fn some_arguments() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
 }
 
 fn one(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {
-    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?;
-    SeccompRule::new(vec![condition])
+    SeccompRule::new(vec![condition(argument, operator, value)?])
 }
