@@ -1,26 +1,31 @@
 //! What a plan promises, proved.
 
+use std::ops::ControlFlow;
+
+use laxity_answers::link::{Admission, LinkProof};
+use laxity_answers::network::{FramesProof, Limits, NetworkProof};
+use laxity_answers::{Proof, Reason};
 use laxity_plan::Plan;
 use laxity_plan::model::{Assignment, SchedulerSpec};
+use laxity_plan::parallel::on_all_cores;
 use laxity_report::admission::curves::CurveFigure;
-use laxity_report::admission::{self, Admission, Answer};
-use laxity_report::network;
-use laxity_report::network::proof::Proof;
-use laxity_report::network::tdp::TdpProof;
-use serde::Serialize;
+use laxity_report::json::Json;
+use laxity_report::{admission, network, words};
+use laxity_sim::error::SimError;
+use serde::{Serialize, Serializer};
 
 use crate::Error;
+use crate::sweep::{Going, Heard};
 
-/// What is proved of a plan, in the form of `laxity check --json`.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
+/// What is proved of a plan. It serialises to the JSON of `laxity check --json`.
+#[derive(Clone, Debug)]
 pub enum Checked {
-    /// Of one link.
-    Link(Box<Answer>),
-    /// Of the paths of a network.
-    Network(Box<Proof>),
-    /// Of a network of time-driven priority.
-    Frames(Box<TdpProof>),
+    /// What is proved of one link.
+    Link(Box<LinkProof>),
+    /// What is proved of the outputs and paths of a network.
+    Network(Box<NetworkProof>),
+    /// What is proved of a network under time-driven priority.
+    Frames(Box<FramesProof>),
 }
 
 /// Proves what can be proved of a plan.
@@ -29,7 +34,7 @@ pub enum Checked {
 /// If the plan is a network that nobody sends over, so that paths are not known.
 pub fn check(plan: &Plan) -> Result<Checked, Error> {
     let Some(networked) = plan.networked() else {
-        return Ok(Checked::Link(Box::new(Answer::of(plan))));
+        return Ok(Checked::Link(Box::new(LinkProof::new(plan))));
     };
     if plan.sources.is_empty() {
         return Err(Error::question(
@@ -38,27 +43,47 @@ pub fn check(plan: &Plan) -> Result<Checked, Error> {
     }
     let on = networked.assigned();
     Ok(match &on.framing {
-        Some(framing) => Checked::Frames(Box::new(TdpProof::of(framing))),
-        None => Checked::Network(Box::new(Proof::of(&on).with_stability(&on))),
+        Some(framing) => Checked::Frames(Box::new(FramesProof::new(framing))),
+        None => Checked::Network(Box::new(NetworkProof::new(&on).with_stability(&on))),
     })
 }
 
 impl Checked {
-    /// Whether everything that is promised holds; `None` if that is not known.
-    pub fn admitted(&self) -> Option<bool> {
+    /// Why the plan is admitted, refused or left open.
+    pub fn reasons(&self) -> &[Reason] {
         match self {
-            Checked::Link(answer) => answer.admitted,
-            Checked::Network(proof) => proof.admitted,
-            Checked::Frames(proof) => Some(proof.admitted),
+            Checked::Link(proof) => &proof.reasons,
+            Checked::Network(proof) => &proof.reasons,
+            Checked::Frames(proof) => &proof.reasons,
         }
     }
 
-    /// The same for people.
+    /// Whether everything that is promised holds; `None` if that is not known.
+    pub fn admitted(&self) -> Option<bool> {
+        laxity_answers::reason::admitted(self.reasons())
+    }
+
+    /// The reasons in a few sentences.
+    pub fn statement(&self) -> String {
+        words::statement(self.reasons())
+    }
+
+    /// The proof as a table and sentences.
     pub fn text(&self, plan: &Plan) -> String {
         match self {
-            Checked::Link(answer) => admission::text(answer, plan),
-            Checked::Network(proof) => proof.text(plan),
-            Checked::Frames(proof) => proof.text(plan),
+            Checked::Link(proof) => admission::text(proof, plan),
+            Checked::Network(proof) => network::proof::text(proof, plan),
+            Checked::Frames(proof) => network::frames::text(proof, plan),
+        }
+    }
+}
+
+impl Serialize for Checked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Checked::Link(proof) => Json(&**proof).serialize(serializer),
+            Checked::Network(proof) => Json(&**proof).serialize(serializer),
+            Checked::Frames(proof) => Json(&**proof).serialize(serializer),
         }
     }
 }
@@ -68,18 +93,31 @@ pub fn curves(plan: &Plan) -> Option<CurveFigure> {
     if plan.networked().is_some() {
         return None;
     }
-    Admission::of(plan)?.figure(plan)
+    admission::figure(plan, &Admission::test(plan)?)
 }
 
-/// Whether everything that is promised holds, if that is known, and why: the verdict of [`check`], without what
+/// What each part of a network could be. `heard` is told before every question how many parts there are and how many
+/// are done, and may end the search.
+///
+/// # Errors
+/// If the plan is no network of queues, if nobody sends over it, or if the search was ended.
+pub fn limits(plan: &Plan, heard: Heard<'_>) -> Result<Limits, Error> {
+    let Checked::Network(today) = on_all_cores(|| check(plan))? else {
+        return Err(Error::question(
+            "limits are of networks without time frames: `check` says on one link what a class could change, and \
+             `tune` finds what a link needs",
+        ));
+    };
+    let watch = |runs, done| -> ControlFlow<()> { heard(Going { runs, done }) };
+    Ok(Limits::new(plan, &today, &watch).ok_or(SimError::Stopped)?)
+}
+
+/// Whether everything that is promised holds, if that is known, and why: the answer of [`check`], without what
 /// could be changed.
 pub(crate) fn admission(plan: &Plan) -> (Option<bool>, Option<String>) {
-    let Some(networked) = plan.networked() else {
-        let admission = Admission::of(plan);
-        return admission.map_or((None, None), |of| (of.admitted, Some(of.statement)));
-    };
-    let view = network::admission(&networked.assigned());
-    (view.admitted, Some(view.statement))
+    let proof = Proof::new(plan);
+    let statement = proof.as_ref().map(|proof| words::statement(proof.reasons()));
+    (proof.and_then(|proof| proof.admitted()), statement)
 }
 
 /// A plan that leaves out as few flows as can be, by an exact solver, where its discipline assigns frames.

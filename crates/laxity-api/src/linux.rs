@@ -76,9 +76,9 @@ impl CheckedForLinux {
     /// What each class is promised, in words.
     fn promises(&self) -> Promises {
         let plan = &self.carried.plan;
-        let Checked::Link(answer) = &self.checked else { return Promises::default() };
+        let Checked::Link(proof) = &self.checked else { return Promises::default() };
         let mut classes = vec![None; plan.classes.len()];
-        for class in &answer.classes {
+        for class in &proof.classes {
             let due = class.deadline_ns.map_or(String::new(), |deadline| {
                 format!(" It was to be {}.", quantity::time(deadline as f64))
             });
@@ -91,12 +91,12 @@ impl CheckedForLinux {
                 (None, None) => None,
             };
         }
-        let kept = match answer.admitted {
+        let kept = match proof.admitted() {
             Some(true) => "Admitted under Linux",
             Some(false) => "NOT ADMITTED under Linux",
             None => "Under Linux",
         };
-        Promises { verdict: format!("{kept}. {}", answer.statement), classes }
+        Promises { verdict: format!("{kept}. {}", self.checked.statement()), classes }
     }
 }
 

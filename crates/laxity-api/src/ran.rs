@@ -1,12 +1,14 @@
 //! What comes of simulations, of one link and of networks, and how it is shown.
 
+use laxity_answers::Proof;
+use laxity_answers::verdict::{Judged, Verdict, named};
 use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
-use laxity_report::admission::{Admission, AdmissionView};
+use laxity_report::admission::{self, AdmissionView};
 use laxity_report::html::{Drawn, ReportInput, compare_html, drawings, html};
-use laxity_report::verdict::{self, Judged, Verdict};
+use laxity_report::json::Json;
 use laxity_report::visible::line;
-use laxity_report::{figures, gone, network, quantity, table};
+use laxity_report::{figures, gone, network, quantity, table, words};
 use laxity_sim::network::{EndToEnd, NetworkSummary, Parallelism, Profile};
 use laxity_sim::series::{ClassSeries, Series};
 use laxity_sim::source::Remarks;
@@ -30,7 +32,7 @@ pub struct LinkRan<'a> {
     /// What was measured, with the verdict.
     pub judged: Judged<Summary>,
     /// What was proved before.
-    pub admission: Option<Admission>,
+    pub proof: Option<Proof>,
     /// What a recording held besides packets.
     pub remarks: Remarks,
 }
@@ -42,7 +44,7 @@ pub struct NetworkRan<'a> {
     /// What was measured, with the verdict.
     pub judged: Judged<NetworkSummary>,
     /// What was proved before.
-    pub admission: AdmissionView,
+    pub proof: Proof,
     /// What recordings held besides packets.
     pub remarks: Remarks,
     /// How threads shared the work, if it was to be shared.
@@ -55,7 +57,7 @@ pub struct NetworkRan<'a> {
 #[derive(Serialize)]
 struct Profiled<'a> {
     #[serde(flatten)]
-    judged: &'a Judged<NetworkSummary>,
+    judged: Json<'a, Judged<NetworkSummary>>,
     profile: &'a Profile,
 }
 
@@ -131,7 +133,10 @@ impl Ran<'_> {
     pub fn page(&self, series: &Series) -> String {
         match self {
             Ran::Link(ran) => html(&ran.report(series)),
-            Ran::Network(ran) => network::html(&ran.on, &ran.admission, &ran.judged, series),
+            Ran::Network(ran) => {
+                let admission = AdmissionView::new(ran.on.plan, &ran.proof);
+                network::html(&ran.on, &admission, &ran.judged, series)
+            }
         }
     }
 
@@ -160,12 +165,15 @@ impl Ran<'_> {
 
 impl LinkRan<'_> {
     fn report<'a>(&'a self, series: &'a Series) -> ReportInput<'a> {
-        let (plan, admission) = (self.plan, self.admission.as_ref());
+        let (plan, proof) = (self.plan, self.proof.as_ref());
         ReportInput {
             judged: &self.judged,
             series,
-            admission: admission.map(|admission| admission.view(plan)),
-            curves: admission.and_then(|admission| admission.figure(plan)),
+            admission: proof.map(|proof| AdmissionView::new(plan, proof)),
+            curves: proof.and_then(|proof| match proof {
+                Proof::Link(admission) => admission::figure(plan, admission),
+                Proof::Network(_) | Proof::Frames(_) => None,
+            }),
             remarks: sentences(traffic::nonconforming(plan, &self.judged.summary)),
             packets: Vec::new(),
         }
@@ -201,10 +209,12 @@ fn delays(summary: &Summary, series: &Series) -> Vec<Delays> {
 impl Serialize for Ran<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Ran::Link(ran) => ran.judged.serialize(serializer),
+            Ran::Link(ran) => Json(&ran.judged).serialize(serializer),
             Ran::Network(ran) => match &ran.profile {
-                None => ran.judged.serialize(serializer),
-                Some(profile) => Profiled { judged: &ran.judged, profile }.serialize(serializer),
+                None => Json(&ran.judged).serialize(serializer),
+                Some(profile) => {
+                    Profiled { judged: Json(&ran.judged), profile }.serialize(serializer)
+                }
             },
         }
     }
@@ -223,7 +233,11 @@ fn link_text(Judged { summary, verdict }: &Judged<Summary>) -> String {
     // The table is nearly all of the text, and may be long: it is not copied.
     let mut text = table::class_table(summary);
     text.insert_str(0, &head);
-    text + &format!("\n\n{verdict}")
+    text + &format!("\n\n{}", verdict_text(verdict))
+}
+
+fn verdict_text(verdict: &Verdict) -> String {
+    words::lines(verdict).map(|line| line + "\n").collect()
 }
 
 /// How long traffic arrived, and how long was measured if that is longer.
@@ -238,25 +252,33 @@ fn lasted(summary: &Summary) -> String {
 
 fn network_text(Judged { summary, verdict }: &Judged<NetworkSummary>) -> String {
     format!(
-        "{}\n{}, {} simulated, seed {}, {} hops taken\n\n{}\n\n{verdict}",
+        "{}\n{}, {} simulated, seed {}, {} hops taken\n\n{}\n\n{}",
         line(summary.title.as_deref().unwrap_or("Network")),
         summary.scheduler,
         quantity::time(summary.duration_ns as f64),
         summary.seed,
         quantity::count(summary.hop_departures),
         network::tables(summary),
+        verdict_text(verdict),
     )
 }
 
 /// What came of the same traffic under several schedulers; it serialises to the JSON of `laxity
 /// compare`.
-#[derive(Serialize)]
-#[serde(untagged)]
 pub enum Compared {
     /// Over one link.
     Link(Vec<Judged<Summary>>),
     /// Over a network.
     Network(Vec<Judged<NetworkSummary>>),
+}
+
+impl Serialize for Compared {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Compared::Link(runs) => Json(runs).serialize(serializer),
+            Compared::Network(runs) => Json(runs).serialize(serializer),
+        }
+    }
 }
 
 impl<'a> FromIterator<Ran<'a>> for Compared {
@@ -289,11 +311,11 @@ impl Compared {
         let (table, lines) = match self {
             Compared::Link(runs) => {
                 let summaries: Vec<_> = runs.iter().map(|run| &run.summary).collect();
-                (table::compare_table(&summaries), verdict::compared(&verdict::named(runs)))
+                (table::compare_table(&summaries), words::compared(&named(runs)))
             }
             Compared::Network(runs) => {
                 let summaries: Vec<_> = runs.iter().map(|run| &run.summary).collect();
-                (network::compare_table(&summaries), verdict::compared(&verdict::named(runs)))
+                (network::compare_table(&summaries), words::compared(&named(runs)))
             }
         };
         let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();

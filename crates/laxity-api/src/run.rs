@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use laxity::scheduler::Withdraw;
+use laxity_answers::Proof;
+use laxity_answers::figure::Figures;
+use laxity_answers::verdict::{HeldTo, Judged};
 use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
-use laxity_report::admission::{Admission, AdmissionView};
-use laxity_report::network;
-use laxity_report::seeds::Figures;
-use laxity_report::verdict::{HeldTo, Judged};
 use laxity_sim::Progress;
 use laxity_sim::engine::{Choices, Run};
 use laxity_sim::network::{NetworkRun, NetworkSummary, Parallelism, Profile, Replaced};
@@ -128,17 +127,16 @@ fn held_to<'a, O: Observer>(
     let (outcome, how) = simulate_network(&on, traffic, seed, observer, progress)?;
     let How { parallelism, profile } = how;
     let Outcome { summary, remarks } = outcome;
-    let admission = network::admission(&on);
-    let judged = Judged::new(plan, to, Some(&admission), summary);
-    Ok(Ran::Network(Box::new(NetworkRan { on, judged, admission, remarks, parallelism, profile })))
+    let proof = Proof::network(&on);
+    let judged = Judged::new(plan, to, Some(&proof), summary);
+    Ok(Ran::Network(Box::new(NetworkRan { on, judged, proof, remarks, parallelism, profile })))
 }
 
 fn judged(to: HeldTo, plan: &Plan, outcome: Outcome<Summary>) -> Ran<'_> {
     let Outcome { summary, remarks } = outcome;
-    let admission = Admission::of(plan);
-    let view = admission.as_ref().map(|admission| admission.view(plan));
-    let judged = Judged::new(plan, to, view.as_ref(), summary);
-    Ran::Link(Box::new(LinkRan { plan, judged, admission, remarks }))
+    let proof = Proof::link(plan);
+    let judged = Judged::new(plan, to, proof.as_ref(), summary);
+    Ran::Link(Box::new(LinkRan { plan, judged, proof, remarks }))
 }
 
 /// What a simulation measures: one link or a network.
@@ -165,8 +163,8 @@ pub trait Simulated: Figures + Serialize + Send {
     where
         Self: Sized;
 
-    /// What the admission test says, if there is one.
-    fn admission(ready: &Self::Ready<'_>) -> Option<AdmissionView>;
+    /// What is proved; `None` without an admission test.
+    fn proof(ready: &Self::Ready<'_>) -> Option<Proof>;
 
     /// How long was measured.
     fn duration_ns(&self) -> u64;
@@ -188,8 +186,8 @@ impl Simulated for Summary {
         Ok(simulate(plan, traffic, seed, &mut (), progress)?.summary)
     }
 
-    fn admission(plan: &&Plan) -> Option<AdmissionView> {
-        Admission::of(plan).map(|admission| admission.view(plan))
+    fn proof(plan: &&Plan) -> Option<Proof> {
+        Proof::link(plan)
     }
 
     fn duration_ns(&self) -> u64 {
@@ -216,8 +214,8 @@ impl Simulated for NetworkSummary {
         Ok(simulate_network(on, traffic, seed, &mut (), progress)?.0.summary)
     }
 
-    fn admission(on: &Assigned<'_>) -> Option<AdmissionView> {
-        Some(network::admission(on))
+    fn proof(on: &Assigned<'_>) -> Option<Proof> {
+        Some(Proof::network(on))
     }
 
     fn duration_ns(&self) -> u64 {

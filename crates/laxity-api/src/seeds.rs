@@ -2,10 +2,10 @@
 
 use std::ops::{ControlFlow, RangeInclusive};
 
+use laxity_answers::seeds::Seeds;
+use laxity_answers::verdict::HeldTo;
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
-use laxity_report::seeds::Seeds;
-use laxity_report::verdict::HeldTo;
 use laxity_sim::Reached;
 
 use crate::{Error, Simulated, Traffic};
@@ -42,7 +42,7 @@ pub fn over_seeds<S: Simulated>(
     let judged = plans.iter().zip(&ready).map(|(plan, ready)| {
         let held_to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
         let of_plan = results.by_ref().take(seeds.len()).collect();
-        Seeds::new(plan, held_to, S::admission(ready), of_plan)
+        Seeds::new(plan, held_to, S::proof(ready), of_plan)
     });
     Ok(judged.collect())
 }

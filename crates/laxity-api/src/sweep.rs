@@ -24,9 +24,9 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use laxity_answers::figure::NAMES;
 use laxity_plan::edit::EditError;
 use laxity_plan::{Plan, PlanError, UnknownScheduler};
-use laxity_report::seeds::NAMES;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
 use thiserror::Error;

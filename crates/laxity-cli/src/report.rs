@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 
+use laxity_answers::Proof;
 use laxity_live::history::History;
 use laxity_live::status::{ClassStatus, DelayStatus, Status, WayStatus};
 use laxity_live::whole::WholeFile;
 use laxity_plan::Plan;
-use laxity_report::admission::Admission;
+use laxity_report::admission::AdmissionView;
 use laxity_report::link::{ClassReport, Delays, LinkReport, WayReport, html};
 use laxity_report::quantity;
 
@@ -95,17 +96,17 @@ fn of_way(plan: &Plan, way: &WayStatus, history: History) -> WayReport {
         let throughput_bps = class.bytes_sent as f64 * 8e9 / sent.duration().0.max(1) as f64;
         ClassReport { spread, bytes: bytes.clone(), throughput_bps, ..of_class(class) }
     };
-    let admission = Admission::of(plan);
+    let proof = Proof::link(plan);
     let measured = match way.watched {
         Some(_) => "from one tap to the other",
         None => "from a packet's last bit in to its last bit out",
     };
     WayReport {
         title: measured::title(way),
-        kept: way.is_kept() && admission.as_ref().is_none_or(|it| it.admitted != Some(false)),
+        kept: way.is_kept() && proof.as_ref().and_then(Proof::admitted) != Some(false),
         headline: measured::lateness(way),
         remarks: measured::remarks(way),
-        admission: admission.map(|admission| admission.view(plan)),
+        admission: proof.map(|proof| AdmissionView::new(plan, &proof)),
         late: way.late.as_ref().map(of_delays),
         measured,
         gone: measured::gone(way),

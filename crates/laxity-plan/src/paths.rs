@@ -114,6 +114,19 @@ pub enum Unproved {
     CyclicDependency,
 }
 
+impl Unproved {
+    /// Its word for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unproved::Output(why) => why.name(),
+            Unproved::UnknownCrossTraffic => "unknown-cross-traffic",
+            Unproved::UnboundedUpstream => "unbounded-upstream",
+            Unproved::Disturbed => "disturbed",
+            Unproved::CyclicDependency => "cyclic-dependency",
+        }
+    }
+}
+
 fn said(why: Unbounded) -> String {
     match why {
         Unbounded::NoGuarantee => "nothing is guaranteed to it there".to_string(),

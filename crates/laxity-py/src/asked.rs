@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use laxity_api::{Effort, Opener, remarks};
+use laxity_api::{Effort, Json, Opener, remarks};
 use laxity_plan::model::{Hops, Recording};
+use laxity_report::network;
 use laxity_sim::source::{open_recording, open_recording_of};
 use pyo3::prelude::*;
 
@@ -36,7 +37,7 @@ pub fn fit(
 pub fn limits(py: Python<'_>, plan: &Plan, heard: Option<Py<PyAny>>) -> PyResult<(String, String)> {
     let found = attended(py, heard, |tell| laxity_api::limits(&plan.plan, tell))?;
     let limits = found.map_err(|error| of_question(py, &error))?;
-    Ok((json(&limits), limits.text()))
+    Ok((json(&Json(&limits)), network::limits::text(&limits)))
 }
 
 /// The longest delays that are found: as `laxity check --worst-case` has them, the same for people and as a page,

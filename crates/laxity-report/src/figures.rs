@@ -5,7 +5,6 @@ use laxity_sim::summary::{ClassSummary, Summary};
 
 use crate::chart::{self, Along, Axis, Chart, Dash, Figure, Mark, Marker, Style, Unit};
 use crate::quantity::{rate, shortened, time};
-use crate::verdict::too_late;
 
 /// More classes than a figure can tell apart; those that broke a promise come first.
 pub const MOST_CLASSES: usize = 24;
@@ -249,7 +248,7 @@ fn pairs<'a>(
     series: &'a Series,
 ) -> Vec<(usize, &'a ClassSummary, &'a ClassSeries)> {
     let all = summary.classes.iter().zip(&series.classes);
-    let shown = shown(all, |(class, _)| too_late(class));
+    let shown = shown(all, |(class, _)| class.is_late());
     shown.into_iter().map(|(at, (class, over_time))| (at, class, over_time)).collect()
 }
 

@@ -1,17 +1,18 @@
 //! Reports as one HTML file each, which opens offline and loads nothing.
 
+use laxity_answers::verdict::{Judged, Verdict, named};
 use laxity_sim::series::Series;
 use laxity_sim::summary::Summary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::admission::AdmissionView;
 use crate::admission::curves::CurveFigure;
-use crate::admission::{self, AdmissionView};
 use crate::chart::{Figure, Paper, on_dark_paper, subjects};
 use crate::figures::{self, MOST_CLASSES, PacketDelays};
 use crate::gone;
 use crate::quantity::{count, percent, rate, size, time};
-use crate::verdict::{Broken, Judged, Verdict, excused, named, promised_a_delay};
 use crate::visible::visible;
+use crate::words;
 
 pub(crate) mod drawn;
 pub(crate) mod tables;
@@ -59,7 +60,7 @@ pub fn html(report: &ReportInput) -> String {
             (verdict_box(verdict))
             @if let Some(admission) = admission { (admission_section(admission)) }
             section {
-                @if promised_a_delay(summary) {
+                @if summary.promises_delay() {
                     h2 { "Promised and measured" }
                     (tables::promises(summary))
                 }
@@ -190,8 +191,8 @@ pub(crate) fn grid(header: &[String], rows: &[Vec<String>], words: usize) -> Mar
 /// What came of the promises of one run.
 pub(crate) fn verdict_box(verdict: &Verdict) -> Markup {
     let is_spotless = verdict.admitted != Some(false) && verdict.broken.is_empty();
-    let lines: Vec<String> = verdict.broken.iter().map(Broken::line).collect();
-    said(verdict.kept, is_spotless && verdict.promised, verdict.headline().as_deref(), &lines)
+    let lines: Vec<String> = verdict.broken.iter().map(words::broken_line).collect();
+    said(verdict.kept, is_spotless && verdict.promised, words::headline(verdict).as_deref(), &lines)
 }
 
 /// Whether all was kept, and whether that was something, in words.
@@ -223,7 +224,7 @@ pub(crate) fn promises(runs: &[(&str, &Verdict)]) -> Markup {
                 h3 { (scheduler) }
                 (verdict_box(verdict))
             }
-            @if let Some(note) = excused(runs) { p.note { (note) } }
+            @if let Some(note) = words::excused(runs) { p.note { (note) } }
         }
     }
 }
@@ -232,7 +233,7 @@ pub(crate) fn admission_section(admission: &AdmissionView) -> Markup {
     html! {
         section {
             h2 { "Admission" }
-            p { (admission::line(admission.admitted, &admission.statement)) }
+            p { (words::answer(admission.admitted, &admission.statement)) }
             @if !admission.details.is_empty() {
                 div.wide { table { tbody {
                     @for (name, value) in &admission.details { tr { th scope="row" { (name) } td { (value) } } }

@@ -6,11 +6,11 @@
 #![deny(missing_docs)]
 
 pub mod admission;
-pub mod buffers;
 pub mod chart;
 pub mod figures;
 pub mod gone;
 pub mod html;
+pub mod json;
 pub mod link;
 pub mod manifest;
 pub mod network;
@@ -19,8 +19,8 @@ pub mod seeds;
 pub mod study;
 pub mod table;
 pub mod tune;
-pub mod verdict;
 pub mod visible;
+pub mod words;
 pub mod worst;
 
 #[cfg(test)]

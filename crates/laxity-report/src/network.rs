@@ -3,18 +3,16 @@
 mod cells;
 pub mod drawing;
 mod figures;
+pub mod frames;
 mod html;
 pub mod limits;
 mod profile;
 pub mod proof;
-pub mod tdp;
 mod time_frames;
-mod verdict;
 
 pub use figures::{delays, flows, goodput};
 pub use html::{compare_html, drawings, html};
 pub use profile::text as profile;
-pub use verdict::admission;
 
 use std::collections::BTreeMap;
 
@@ -329,7 +327,10 @@ mod tests {
     use laxity_sim::series::{Series, SeriesRecorder};
 
     use super::*;
-    use crate::verdict::{HeldTo, Judged, Measured};
+    use laxity_answers::Proof;
+    use laxity_answers::verdict::{HeldTo, Judged, Measured};
+
+    use crate::admission::AdmissionView;
 
     /// Two connections and a constant stream over one link.
     const ONE_LINK: &str = r#"
@@ -427,8 +428,9 @@ mod tests {
             assert!(text.contains(wanted), "{wanted} in\n{text}");
         }
         let on = plan.networked().unwrap().assigned();
-        let admission = admission(&on);
-        let judged = Judged::new(&plan, HeldTo::Plan, Some(&admission), summary);
+        let proof = Proof::network(&on);
+        let admission = AdmissionView::new(&plan, &proof);
+        let judged = Judged::new(&plan, HeldTo::Plan, Some(&proof), summary);
         assert!(html(&on, &admission, &judged, &series).contains("Flow completion times"));
         assert!(!tables(&run(&self::plan(ONE_LINK)).0).contains("flow completion"));
     }
@@ -442,7 +444,10 @@ mod tests {
         (voice.bound_ns, voice.bound_misses) = (Some(1_000_000), 2);
         let said = |summary: &NetworkSummary| -> Vec<String> {
             let broken = summary.broken(&plan);
-            broken.iter().map(|broken| broken.to_string().replace('\u{a0}', " ")).collect()
+            broken
+                .iter()
+                .map(|broken| crate::words::broken(broken).replace('\u{a0}', " "))
+                .collect()
         };
         assert_eq!(said(&summary), ["voice: 2 packets exceeded the proved bound of 1 ms"]);
         assert!(tables(&summary).contains('!'));
@@ -463,8 +468,9 @@ mod tests {
             let plan = plan(text);
             let (summary, series) = run(&plan);
             let on = plan.networked().unwrap().assigned();
-            let admission = admission(&on);
-            let judged = Judged::new(&plan, HeldTo::Plan, Some(&admission), summary);
+            let proof = Proof::network(&on);
+            let admission = AdmissionView::new(&plan, &proof);
+            let judged = Judged::new(&plan, HeldTo::Plan, Some(&proof), summary);
             let one = html(&on, &admission, &judged, &series);
             let both = compare_html(&[judged.clone(), judged], &[series.clone(), series]);
             for text in [one, both] {

@@ -4,7 +4,7 @@ use laxity_plan::Plan;
 use laxity_sim::series::{Bin, ClassSeries, Series};
 use laxity_sim::summary::{ClassSummary, DelaySummary, LinkSummary, Summary, WindowSummary};
 
-use crate::verdict::{HeldTo, Judged};
+use laxity_answers::verdict::{HeldTo, Judged};
 
 /// A run of `real_time` and `best_effort` classes in which every promise is kept.
 pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {

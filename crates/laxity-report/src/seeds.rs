@@ -1,13 +1,11 @@
 //! Runs under several seeds: of every figure its mean and its confidence interval, and one verdict
 //! over all.
 
-mod estimate;
-mod figures;
+mod format;
 mod html;
 mod pictures;
 mod tables;
 
-pub use estimate::{Estimate, Seeds, Spread, subject};
-pub use figures::{Delayed, Figure, Figures, Format, NAMES};
+pub use format::{Format, subject};
 pub use html::{compare_html, html};
 pub use tables::{compare_table, compared, explained, figures_table, range, sameness};

@@ -8,7 +8,6 @@ use laxity_sim::summary::{ClassSummary, DelaySummary, Summary, WindowSummary};
 use unicode_width::UnicodeWidthStr;
 
 use crate::quantity::{NOTHING, TimeUnit, megabits, shortened};
-use crate::verdict::too_late;
 
 /// Longest class name that is shown whole.
 const NAME_LIMIT: usize = 24;
@@ -243,7 +242,7 @@ fn dropped(class: &ClassSummary) -> String {
 
 fn largest(class: &ClassSummary, unit: TimeUnit) -> String {
     let shown = unit.whole(class.delay_ns.map(|delay| delay.max));
-    if too_late(class) { format!("{shown}{ALARM}") } else { shown }
+    if class.is_late() { format!("{shown}{ALARM}") } else { shown }
 }
 
 fn misses(class: &ClassSummary) -> String {

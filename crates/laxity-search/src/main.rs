@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use laxity_report::quantity::count;
-use laxity_report::table::table;
 use laxity_search::campaign::{Campaign, Tally};
 use laxity_search::case::Outcome;
 use laxity_search::discipline::Discipline;
@@ -105,23 +103,21 @@ fn summary(campaign: &Campaign, tally: &Tally) -> String {
     let mut whole = Outcome::default();
     tally.rows.iter().for_each(|row| whole.add(row));
     let names = campaign.disciplines.iter().map(|discipline| discipline.name()).chain(["all"]);
-    let row = |(name, row): (&str, &Outcome)| {
-        let counts = [row.plans, row.admitted, row.runs, row.packets].map(count);
-        let [plans, admitted, runs, packets] = counts;
-        let [closest, median] = [row.closest, row.median()].map(|ratio| format!("{ratio:.4}"));
-        let broken = count(row.counterexamples);
-        vec![name.to_string(), plans, admitted, runs, packets, closest, median, broken]
+    let line = |cells: [&str; 8]| {
+        let [name, numbers @ ..] = cells;
+        let numbers = numbers.map(|number| format!("{number:>16}"));
+        format!("{name:<12}{}\n", numbers.concat())
     };
-    let rows: Vec<_> = names.zip(tally.rows.iter().chain([&whole])).map(row).collect();
-    let header = [
-        "",
-        "plans",
-        "admitted",
-        "runs",
-        "packets",
-        "closest delay/bound",
-        "median of classes",
-        "counterexamples",
-    ];
-    table(&header, &rows)
+    let row = |(name, row): (&str, &Outcome)| {
+        let counts =
+            [row.plans, row.admitted, row.runs, row.packets].map(|count| count.to_string());
+        let [plans, admitted, runs, packets] = &counts;
+        let [closest, median] = [row.closest, row.median()].map(|ratio| format!("{ratio:.4}"));
+        let broken = row.counterexamples.to_string();
+        line([name, plans, admitted, runs, packets, &closest, &median, &broken])
+    };
+    // Closest and median are of delays beside their bounds, the median over all classes.
+    let header =
+        ["", "plans", "admitted", "runs", "packets", "closest", "median", "counterexamples"];
+    line(header) + &names.zip(tally.rows.iter().chain([&whole])).map(row).collect::<String>()
 }

@@ -4,12 +4,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use laxity::units::Nanos;
+use laxity_answers::Proof;
+use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hops, Recording};
 use laxity_plan::network::Networked;
-use laxity_report::admission::Admission;
-use laxity_report::network;
-use laxity_report::verdict::{HeldTo, Judged, Verdict};
 use laxity_sim::engine::Run;
 use laxity_sim::network::NetworkRun;
 use laxity_sim::source::{Feed, read_recording};
@@ -24,7 +23,7 @@ pub struct Replayed {
     pub admitted: Option<bool>,
     /// Whether it says that every promise was kept.
     pub kept: bool,
-    /// What was proved and did not hold, in its words.
+    /// What was proved and did not hold.
     pub broken: Vec<String>,
     /// The longest delay of each class at any output, in ns, by number.
     pub longest: Vec<u64>,
@@ -94,9 +93,9 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error
     let feeds = vec![Feed::new(read_recording(recording, &csv, plan)?)];
     let run = Run { plan, duration: None, seed: 1, feeds };
     let outcome = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
-    let view = Admission::of(plan).map(|admission| admission.view(plan));
+    let proof = Proof::link(plan);
     let Judged { summary, verdict } =
-        Judged::new(plan, HeldTo::Plan, view.as_ref(), outcome.summary);
+        Judged::new(plan, HeldTo::Plan, proof.as_ref(), outcome.summary);
     let mut longest = vec![0; plan.classes.len()];
     for ((id, _), class) in plan.leaves().zip(&summary.classes) {
         longest[id.index()] = class.delay_ns.map_or(0, |delay| delay.max);
@@ -121,8 +120,8 @@ fn on_a_network(
             longest[id.index()] = longest[id.index()].max(delay);
         }
     }
-    let view = network::admission(&on);
-    let judged = Judged::new(plan, HeldTo::Plan, Some(&view), summary);
+    let proof = Proof::network(&on);
+    let judged = Judged::new(plan, HeldTo::Plan, Some(&proof), summary);
     Ok(Replayed::new(&judged.verdict, longest))
 }
 
@@ -132,8 +131,13 @@ impl Replayed {
         Replayed {
             admitted: verdict.admitted,
             kept: verdict.kept,
-            broken: broken.map(ToString::to_string).collect(),
+            broken: broken.map(said).collect(),
             longest,
         }
     }
+}
+
+fn said(broken: &Broken) -> String {
+    let at = broken.at.as_ref().map_or(String::new(), |at| format!(" at {at}"));
+    format!("{}{at}: {:?}", broken.class, broken.promise)
 }

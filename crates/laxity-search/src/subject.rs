@@ -8,12 +8,12 @@ use laxity::regulator::Regulator;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_adversary::contract::{Contract, contracts};
+use laxity_answers::Proof;
+use laxity_answers::network::FramesProof;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::Networked;
 use laxity_plan::tdp::{Framed, Framing};
 use laxity_plan::{Plan, PlanError};
-use laxity_report::admission::Admission;
-use laxity_report::network::{proof::Proof, tdp::TdpProof};
 
 use crate::draft::Draft;
 
@@ -86,7 +86,7 @@ impl Subject {
     }
 
     fn on_a_link(draft: &Draft, plan: &Plan) -> Subject {
-        let admitted = Admission::of(plan).and_then(|admission| admission.admitted);
+        let admitted = Proof::link(plan).and_then(|proof| proof.admitted());
         let bounds = plan.bounds().into_iter().map(|bound| bound.ok().map(|Nanos(ns)| ns));
         let rate = plan.link.rate.0;
         let output = Output { plan: plan.clone(), rate, delay: 0, bounds: bounds.collect() };
@@ -158,7 +158,7 @@ impl Subject {
         }
         Subject {
             draft: draft.clone(),
-            admitted: Proof::of(&assigned).admitted,
+            admitted: Proof::network(&assigned).admitted(),
             keeps_windows: false,
             contracts: contracts(plan),
             outputs,
@@ -191,7 +191,7 @@ impl Subject {
         }
         Subject {
             draft: draft.clone(),
-            admitted: Some(TdpProof::of(&framing).admitted),
+            admitted: FramesProof::new(&framing).admitted(),
             keeps_windows: false,
             contracts,
             outputs: Vec::new(),

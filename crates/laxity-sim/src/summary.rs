@@ -48,6 +48,13 @@ pub struct Summary {
     pub classes: Vec<ClassSummary>,
 }
 
+impl Summary {
+    /// Whether any class is promised a delay or has a bound.
+    pub fn promises_delay(&self) -> bool {
+        self.classes.iter().any(|class| class.deadline_ns.or(class.bound_ns).is_some())
+    }
+}
+
 /// The link over the measured time.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkSummary {
@@ -101,6 +108,13 @@ pub struct ClassSummary {
     /// and a plan may have a million classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<Box<WindowSummary>>,
+}
+
+impl ClassSummary {
+    /// Whether any packet took longer than its deadline or its bound.
+    pub fn is_late(&self) -> bool {
+        self.deadline_misses + self.bound_misses > 0
+    }
 }
 
 /// The windows of a class's streams, packets counted in the order of their arrival.

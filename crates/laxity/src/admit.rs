@@ -98,6 +98,21 @@ pub enum Unbounded {
     Unstable,
 }
 
+impl Unbounded {
+    /// Its word for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unbounded::NotAdmitted => "not-admitted",
+            Unbounded::NoGuarantee => "no-guarantee",
+            Unbounded::VaryingRate => "varying-rate",
+            Unbounded::NoArrival => "no-arrival",
+            Unbounded::Demotes => "demotes",
+            Unbounded::UnknownCrossTraffic => "unknown-cross-traffic",
+            Unbounded::Unstable => "unstable",
+        }
+    }
+}
+
 /// The arrival curve of traffic that keeps to all of some token buckets: the minimum of their
 /// lines; zero if there are none.
 pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use laxity_answers::figure::{Figure, Figures};
 use laxity_plan::Plan;
 use laxity_plan::model::Source;
-use laxity_report::seeds::{Figure, Figures};
 use sha2::{Digest, Sha256};
 
 use super::{Error, Study};

@@ -337,7 +337,7 @@ fn file(job: &Job, columns: &[Column], made: &Made) -> Result<Vec<u8>, ParquetEr
             Some(&present),
         )?;
     }
-    let words = |word: &dyn Fn(&laxity_report::seeds::Figure) -> Option<&str>| -> Vec<ByteArray> {
+    let words = |word: &dyn Fn(&laxity_answers::figure::Figure) -> Option<&str>| -> Vec<ByteArray> {
         figures.iter().filter_map(|(figure, _)| Some(ByteArray::from(word(figure)?))).collect()
     };
     put::<ByteArrayType>(&mut group, &words(&|figure| Some(&figure.class)), None)?;

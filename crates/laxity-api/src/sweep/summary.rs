@@ -1,8 +1,9 @@
 //! Over the seeds of each combination: means, intervals and quantiles.
 
+use laxity_answers::seeds::Spread;
 use laxity_report::chart::Figure;
 use laxity_report::quantity::{self, TimeUnit};
-use laxity_report::seeds::{Format, Spread, subject};
+use laxity_report::seeds::{Format, subject};
 use laxity_report::study::{self, Over, Panel, Part, html};
 use laxity_report::table::table;
 use serde::{Deserialize, Serialize};
@@ -88,7 +89,7 @@ impl Summary {
                     class: row.class,
                     at: row.at,
                     figure: row.figure,
-                    spread: Spread::of(&values)?,
+                    spread: Spread::new(&values)?,
                 })
             }));
         }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use laxity_answers::figure::NAMES;
 use laxity_plan::edit;
 use laxity_plan::error::Fault;
-use laxity_report::seeds::NAMES;
 use toml_edit::{Item, TableLike, Value};
 
 use super::goal::{Goal, Limit, limit};

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use laxity_answers::figure::Figures;
 use laxity_plan::Plan;
-use laxity_report::seeds::Figures;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
@@ -77,7 +77,7 @@ fn shortest_deadlines_are_those_that_check_tells() {
         let plan = random_plan(seed);
         let parsed = Plan::parse(&plan, "plan.toml", Path::new("")).unwrap();
         let Checked::Link(answer) = check(&parsed).unwrap() else { unreachable!() };
-        for class in answer.classes.iter().filter(|class| class.mends_sought) {
+        for class in answer.classes.iter().filter(|class| class.suggestions_sought) {
             let Some(shortest) = class.shortest_deadline_ns else { continue };
             let key = format!("\"class.{}.deadline\"", class.name);
             let ask =

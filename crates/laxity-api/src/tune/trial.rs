@@ -1,7 +1,7 @@
 //! Values that are tried: proved, run under every seed, and judged.
 
 use laxity_plan::Plan;
-use laxity_report::admission;
+use laxity_report::words;
 use serde::Serialize;
 
 use super::goal::Reached;
@@ -113,7 +113,7 @@ impl Trial {
             return vec![format!("it is no plan: {why}")];
         }
         if self.admitted == Some(false) {
-            return vec![admission::line(self.admitted, self.statement.as_deref().unwrap_or(""))];
+            return vec![words::answer(self.admitted, self.statement.as_deref().unwrap_or(""))];
         }
         let broken = self.broken.iter().filter(|seeds| !seeds.is_empty()).map(|seeds| {
             let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();

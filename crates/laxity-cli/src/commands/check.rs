@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use indicatif::ProgressBar;
+use laxity_answers::network::Limits;
 use laxity_api::sweep::Going;
 use laxity_api::{
-    Checked, Effort, Plan, WorstCases, check, check_for_linux, exactly, limits, on_all_cores,
+    Checked, Effort, Json, Plan, WorstCases, check, check_for_linux, exactly, limits, on_all_cores,
     worst_case,
 };
-use laxity_report::network::limits::Limits;
+use laxity_report::network;
 use serde::Serialize;
 
 use crate::args::{Check, Target};
@@ -55,13 +56,13 @@ pub fn run(arguments: &Check) -> Result<Promises, Failure> {
     if arguments.json {
         print_json(&Answer {
             checked: &checked,
-            limits: limits.as_ref(),
+            limits: limits.as_ref().map(Json),
             worst_case: worst.as_ref(),
         })?;
     } else {
         let mut text = checked.text(&plan);
         if let Some(limits) = &limits {
-            text += &format!("\n{}", limits.text());
+            text += &format!("\n{}", network::limits::text(limits));
         }
         if let Some(worst) = &worst {
             text += &format!("\n{}", worst.text());
@@ -80,7 +81,7 @@ struct Answer<'a> {
     #[serde(flatten)]
     checked: &'a Checked,
     #[serde(skip_serializing_if = "Option::is_none")]
-    limits: Option<&'a Limits>,
+    limits: Option<Json<'a, Limits>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     worst_case: Option<&'a WorstCases>,
 }

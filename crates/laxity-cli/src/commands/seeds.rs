@@ -3,10 +3,11 @@
 use std::ops::RangeInclusive;
 
 use laxity::units::Nanos;
-use laxity_api::{Plan, Simulated, Traffic, over_seeds};
-use laxity_report::quantity;
-use laxity_report::seeds::{self, Seeds};
+use laxity_answers::seeds::Seeds;
+use laxity_api::{Json, Plan, Simulated, Traffic, over_seeds};
+use laxity_report::admission::AdmissionView;
 use laxity_report::visible::line;
+use laxity_report::{quantity, seeds, words};
 use laxity_sim::network::NetworkSummary;
 use laxity_sim::summary::Summary;
 
@@ -57,15 +58,20 @@ fn run_of<S: Simulated>(
     let duration_ns = run.runs[0].summary.duration_ns();
     if let Some(mut output) = output {
         let title = plan.title.as_deref();
-        output.write_json("summary.json", &run)?;
-        output.write("report.html", &seeds::html(title, duration_ns, &run))?;
+        let admission = run.proof.as_ref().map(|proof| AdmissionView::new(plan, proof));
+        let page = seeds::html(title, duration_ns, &run, admission.as_ref());
+        output.write_json("summary.json", &Json(&run))?;
+        output.write("report.html", &page)?;
         output.finish(&arguments.plan, ran(&run, duration_ns))?;
     }
     if arguments.json {
-        print_json(&run)?;
+        print_json(&Json(&run))?;
     } else {
         let mut text = head(plan, &run, duration_ns);
-        text += &format!("{}\n\n{}", seeds::figures_table(&run), run.verdict);
+        text += &format!("{}\n\n", seeds::figures_table(&run));
+        for line in words::lines(&run.verdict) {
+            text += &format!("{line}\n");
+        }
         text += &notes(std::slice::from_ref(&run));
         if let Some(folder) = &arguments.out {
             text += &format!("Report: {}\n", folder.join("report.html").display());
@@ -89,12 +95,12 @@ fn comparison_of<S: Simulated>(
     let duration_ns = runs[0].runs[0].summary.duration_ns();
     if let Some(mut output) = output {
         let title = plan.title.as_deref();
-        output.write_json("summary.json", &runs)?;
+        output.write_json("summary.json", &Json(&runs))?;
         output.write("report.html", &seeds::compare_html(title, duration_ns, &runs))?;
         output.finish(&arguments.plan, ran(&runs[0], duration_ns))?;
     }
     if arguments.json {
-        print_json(&runs)?;
+        print_json(&Json(&runs))?;
     } else {
         let mut text = format!("{}\n\n", seeds::compare_table(&runs));
         for line in seeds::compared(&runs) {

@@ -46,3 +46,18 @@ pub enum Unframed {
     #[error("packets of other classes may miss their frames and come in its own")]
     Disturbed,
 }
+
+impl Unframed {
+    /// Its word for programs.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Unframed::Blocked(_) => "no-frames",
+            Unframed::Shared(_) => "shared",
+            Unframed::Burst(_) => "burst",
+            Unframed::Late(_) => "late",
+            Unframed::Marks(_) => "marks",
+            Unframed::Full(_) => "full",
+            Unframed::Disturbed => "disturbed",
+        }
+    }
+}

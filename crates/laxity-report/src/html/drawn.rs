@@ -7,7 +7,6 @@ use super::{ReportInput, THROUGHPUT_CAPTION, exceedance_caption, figure, omissio
 use crate::admission::curves::curves;
 use crate::chart::Figure;
 use crate::figures;
-use crate::verdict::promised_a_delay;
 
 /// A figure of a report, with what to see in it.
 pub struct Drawn<'a> {
@@ -32,7 +31,7 @@ impl<'a> Drawn<'a> {
 /// The figures of a report of one link, in its order.
 pub fn drawings(report: &ReportInput) -> Vec<Drawn<'static>> {
     let (summary, series) = (&report.judged.summary, report.series);
-    let delays = exceedance_caption(promised_a_delay(summary), summary.classes.len());
+    let delays = exceedance_caption(summary.promises_delay(), summary.classes.len());
     let mut drawn = vec![
         Drawn::new("delays", figures::exceedance(summary, series), delays),
         Drawn::new(

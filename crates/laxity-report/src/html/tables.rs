@@ -6,7 +6,6 @@ use maud::{Markup, html};
 use crate::chart::{self, Style};
 use crate::quantity::{NOTHING, TimeUnit, count, megabits, percent};
 use crate::table::unit;
-use crate::verdict::too_late;
 
 /// What each class was promised beside the worst that was measured.
 pub(super) fn promises(summary: &Summary) -> Markup {
@@ -20,7 +19,7 @@ pub(super) fn promises(summary: &Summary) -> Markup {
                 th.number { "Largest delay, " (unit.name) } th { "Used" } th.number { "Missed" }
             } }
             tbody { @for (at, class) in classes {
-                tr.alarm[too_late(class)] {
+                tr.alarm[class.is_late()] {
                     (name(at, class))
                     td.number { (unit.whole(class.deadline_ns)) }
                     td.number { (unit.whole(class.bound_ns)) }
@@ -176,7 +175,7 @@ fn measures(class: Option<&ClassSummary>, unit: TimeUnit) -> Markup {
     html! {
         td.number { (unit.cell(delay.map(|delay| delay.mean))) }
         td.number { (unit.whole(delay.map(|delay| delay.p99))) }
-        td.number.alarm[class.is_some_and(too_late)] { (unit.whole(delay.map(|delay| delay.max))) }
+        td.number.alarm[class.is_some_and(ClassSummary::is_late)] { (unit.whole(delay.map(|delay| delay.max))) }
         td.number { @if let Some(class) = class { (misses(class)) } @else { (NOTHING) } }
         td.number { @if let Some(class) = class { (dropped(class)) } @else { (NOTHING) } }
     }

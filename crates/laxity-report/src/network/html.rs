@@ -1,5 +1,6 @@
 //! A network's results as one HTML file.
 
+use laxity_answers::verdict::{Judged, named};
 use laxity_plan::tdp::Assigned;
 use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary, OnDemand, TcpSummary};
 use laxity_sim::series::Series;
@@ -14,7 +15,6 @@ use crate::html::{
     admission_section, exceedance_caption, facts, figure, listed, page, promises, verdict_box,
 };
 use crate::quantity::{NOTHING, count, megabits, percent, rate, time};
-use crate::verdict::{Judged, named};
 
 /// One run of a network as an HTML file, with what was proved of it.
 pub fn html(

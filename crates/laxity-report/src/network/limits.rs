@@ -1,61 +1,11 @@
-//! What a planner asks of a network beside its verdict: how little would do, and how much would still hold.
+//! What the parts of a network could be, for people.
 
-use serde::Serialize;
+use laxity_answers::network::{ClassLimit, Limits, LinkLimit, LoadLimit};
 
 use super::cells::NAME_LIMIT;
 use crate::quantity::{NOTHING, TimeUnit, count, megabits, shortened};
 use crate::table::table;
-
-/// What one part of the plan could be, everything else as it is.
-#[derive(Clone, Debug, Serialize)]
-pub struct Limits {
-    /// By how much all traffic may grow.
-    pub load: Option<LoadLimit>,
-    /// The links.
-    pub links: Vec<LinkLimit>,
-    /// The classes that say what they send.
-    pub classes: Vec<ClassLimit>,
-}
-
-/// How much of what all classes may send, bursts and rates, keeps everything that is promised and bounded.
-#[derive(Clone, Debug, Serialize)]
-pub struct LoadLimit {
-    /// In percent of today's.
-    pub percent: u64,
-    /// What breaks with a percent more; absent where nothing does.
-    pub breaks: Option<String>,
-}
-
-/// What a link could do with.
-#[derive(Clone, Debug, Serialize)]
-pub struct LinkLimit {
-    /// Its name.
-    pub link: String,
-    /// Bits a second.
-    pub rate_bps: u64,
-    /// The smallest rate that keeps everything, to a percent; absent where none does.
-    pub smallest_rate_bps: Option<u64>,
-}
-
-/// What a class could do with.
-#[derive(Clone, Debug, Serialize)]
-pub struct ClassLimit {
-    /// Its name.
-    pub class: String,
-    /// The burst of its arrival curve in the long run.
-    pub burst_bytes: u64,
-    /// The largest that keeps everything, to a percent; absent where none does.
-    pub largest_burst_bytes: Option<u64>,
-    /// The delay that it is promised at every output.
-    pub deadline_ns: Option<u64>,
-    /// The shortest of these that keeps everything, to a percent; absent where none does.
-    pub shortest_deadline_ns: Option<u64>,
-    /// The delay that it is promised from end to end.
-    pub end_to_end_ns: Option<u64>,
-    /// The shortest of these that keeps everything, over all of its paths: the longest of their bounds; absent where
-    /// none does.
-    pub shortest_end_to_end_ns: Option<u64>,
-}
+use crate::words;
 
 const LINKS: [&str; 3] = ["link", "rate Mbit/s", "smallest rate"];
 
@@ -67,53 +17,49 @@ fn class_header(unit: TimeUnit) -> [String; 7] {
     [class, burst, largest, deadline, shortest, whole, shortest_whole]
 }
 
-impl Limits {
-    /// The answer for people.
-    pub fn text(&self) -> String {
-        let links: Vec<_> = self.links.iter().map(LinkLimit::cells).collect();
-        let unit = TimeUnit::of_whole(self.classes.iter().flat_map(ClassLimit::times));
-        let classes: Vec<_> = self.classes.iter().map(|class| class.cells(unit)).collect();
-        let load = self.load.as_ref().map_or(String::new(), |load| {
-            let breaks = load.breaks.as_ref();
-            let breaks = breaks.map_or(String::new(), |breaks| format!(" Beyond: {breaks}"));
-            format!("Everything holds with up to {} % of the traffic.{breaks}\n", load.percent)
-        });
-        format!(
-            "What one part could be, to a percent, everything else as it is:\n\n{}\n\n{}\n\n{load}",
-            table(&LINKS, &links),
-            table(&class_header(unit), &classes)
-        )
-    }
+/// The limits as tables, and how much traffic there could be.
+pub fn text(limits: &Limits) -> String {
+    let links: Vec<_> = limits.links.iter().map(link_cells).collect();
+    let unit = TimeUnit::of_whole(limits.classes.iter().flat_map(times));
+    let classes: Vec<_> = limits.classes.iter().map(|class| class_cells(class, unit)).collect();
+    let load = limits.load.as_ref().map_or(String::new(), load_sentence);
+    format!(
+        "What one part could be, to a percent, everything else as it is:\n\n{}\n\n{}\n\n{load}",
+        table(&LINKS, &links),
+        table(&class_header(unit), &classes)
+    )
 }
 
-impl LinkLimit {
-    fn cells(&self) -> Vec<String> {
-        let shown = |rate: Option<u64>| rate.map_or(NOTHING.into(), |rate| megabits(rate as f64));
-        vec![
-            shortened(&self.link, NAME_LIMIT),
-            shown(Some(self.rate_bps)),
-            shown(self.smallest_rate_bps),
-        ]
-    }
+fn load_sentence(load: &LoadLimit) -> String {
+    let breaks = words::statement(&load.breaks);
+    let breaks = if breaks.is_empty() { breaks } else { format!(" Beyond: {breaks}") };
+    format!("Everything holds with up to {} % of the traffic.{breaks}\n", load.percent)
 }
 
-impl ClassLimit {
-    /// What the columns of times say.
-    fn times(&self) -> [Option<u64>; 4] {
-        [
-            self.deadline_ns,
-            self.shortest_deadline_ns,
-            self.end_to_end_ns,
-            self.shortest_end_to_end_ns,
-        ]
-    }
+fn link_cells(link: &LinkLimit) -> Vec<String> {
+    let shown = |rate: Option<u64>| rate.map_or(NOTHING.into(), |rate| megabits(rate as f64));
+    vec![
+        shortened(&link.link, NAME_LIMIT),
+        shown(Some(link.rate_bps)),
+        shown(link.smallest_rate_bps),
+    ]
+}
 
-    fn cells(&self, unit: TimeUnit) -> Vec<String> {
-        let cells = [
-            shortened(&self.class, NAME_LIMIT),
-            count(self.burst_bytes),
-            self.largest_burst_bytes.map_or(NOTHING.into(), count),
-        ];
-        cells.into_iter().chain(self.times().map(|time| unit.whole(time))).collect()
-    }
+/// What the columns of times say.
+fn times(class: &ClassLimit) -> [Option<u64>; 4] {
+    [
+        class.deadline_ns,
+        class.shortest_deadline_ns,
+        class.end_to_end_ns,
+        class.shortest_end_to_end_ns,
+    ]
+}
+
+fn class_cells(class: &ClassLimit, unit: TimeUnit) -> Vec<String> {
+    let cells = [
+        shortened(&class.class, NAME_LIMIT),
+        count(class.burst_bytes),
+        class.largest_burst_bytes.map_or(NOTHING.into(), count),
+    ];
+    cells.into_iter().chain(times(class).map(|time| unit.whole(time))).collect()
 }

@@ -1,22 +1,29 @@
 //! Means over seeds as one HTML file.
 
+use laxity_answers::figure::Figures;
+use laxity_answers::seeds::Seeds;
 use maud::{Markup, html};
 
-use super::estimate::{Seeds, unit};
-use super::figures::Figures;
+use super::format::{mean, spread, unit};
 use super::pictures;
 use super::tables::{explained, lead, named, range};
+use crate::admission::AdmissionView;
 use crate::html::{admission_section, facts, figure, omission, page, promises, verdict_box};
 use crate::quantity::{NOTHING, time};
 
 /// One scheduler under several seeds, with the answer of the admission test.
-pub fn html<S: Figures>(title: Option<&str>, duration_ns: u64, seeds: &Seeds<S>) -> String {
+pub fn html<S: Figures>(
+    title: Option<&str>,
+    duration_ns: u64,
+    seeds: &Seeds<S>,
+    admission: Option<&AdmissionView>,
+) -> String {
     page(
         title.unwrap_or("Simulation"),
         &html! {
             (about(&[("Scheduler", seeds.scheduler.clone())], duration_ns, &seeds.seeds))
             (verdict_box(&seeds.verdict))
-            @if let Some(admission) = &seeds.admission { (admission_section(admission)) }
+            @if let Some(admission) = admission { (admission_section(admission)) }
             section {
                 h2 { "Means over all seeds" }
                 (figures(std::slice::from_ref(seeds)))
@@ -82,8 +89,8 @@ fn figures<S>(runs: &[Seeds<S>]) -> Markup {
                     td { (figure) }
                     @for run in runs {
                         @let same = run.like(at, one);
-                        td.number { (same.map_or(NOTHING.to_owned(), |same| same.shown.text(same.mean, unit))) }
-                        td.number { (same.map_or(NOTHING.to_owned(), |same| same.spread(unit))) }
+                        td.number { (same.map_or(NOTHING.to_owned(), |same| mean(same, unit))) }
+                        td.number { (same.map_or(NOTHING.to_owned(), |same| spread(same, unit))) }
                     }
                 }
             } }

@@ -1,9 +1,9 @@
 //! How delays differ from seed to seed: a panel a class.
 
+use laxity_answers::figure::{Delayed, Figures};
+use laxity_answers::seeds::{Seeds, Spread};
 use laxity_sim::summary::DelaySummary;
 
-use super::estimate::{Seeds, Spread};
-use super::figures::{Delayed, Figures};
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Scale, Series, Style, Unit};
 use crate::figures::{NS, shown};
 use crate::quantity::{shortened, time};
@@ -163,7 +163,8 @@ impl<'a> Run<'a> {
             style: Style { dash: Dash::Solid, ..style },
             points: delays.iter().enumerate().filter_map(point).collect(),
         };
-        let spread = Spread::of(&values).and_then(|spread| Some((spread.mean, spread.half_width?)));
+        let spread =
+            Spread::new(&values).and_then(|spread| Some((spread.mean, spread.half_width?)));
         let line = |at: f64, meaning: &str, dash| Marker {
             along: Along::X,
             at,
@@ -213,7 +214,7 @@ mod tests {
     use super::*;
     use crate::chart::Paper;
     use crate::sample;
-    use crate::verdict::HeldTo;
+    use laxity_answers::verdict::HeldTo;
 
     const MS: u64 = 1_000_000;
 

@@ -1,9 +1,12 @@
 //! Means over seeds as text.
 
-use super::estimate::{Estimate, Seeds, unit};
+use laxity_answers::seeds::{Estimate, Seeds};
+use laxity_answers::verdict::Verdict;
+
+use super::format::{Format, mean, spread, subject, unit};
 use crate::quantity::{NOTHING, TimeUnit, shortened};
 use crate::table::table_led;
-use crate::verdict::{self, Verdict};
+use crate::words;
 
 /// Longest subject that is shown whole.
 const NAME_LIMIT: usize = 32;
@@ -12,8 +15,8 @@ const NAME_LIMIT: usize = 32;
 pub fn figures_table<S>(seeds: &Seeds<S>) -> String {
     let unit = unit(std::slice::from_ref(seeds));
     let rows = seeds.figures.iter().enumerate().map(|(at, one)| {
-        let text = |value| one.shown.text(value, unit);
-        let figures = [text(one.mean), one.spread(unit), text(one.min), text(one.max)];
+        let text = |value| Format::of(one.figure).text(value, unit);
+        let figures = [text(one.mean), spread(one, unit), text(one.min), text(one.max)];
         lead(&seeds.figures, at, unit).into_iter().chain(figures).collect()
     });
     table_led(2, &["class", "figure", "mean", "±", "least", "largest"], &rows.collect::<Vec<_>>())
@@ -30,7 +33,7 @@ pub fn compare_table<S>(runs: &[Seeds<S>]) -> String {
         let cells = runs.iter().flat_map(|run| {
             let same = run.like(at, one);
             same.map_or([NOTHING.to_owned(), NOTHING.to_owned()], |same| {
-                [same.shown.text(same.mean, unit), same.spread(unit)]
+                [mean(same, unit), spread(same, unit)]
             })
         });
         lead(&first.figures, at, unit).into_iter().chain(cells).collect()
@@ -40,10 +43,11 @@ pub fn compare_table<S>(runs: &[Seeds<S>]) -> String {
 
 /// The first cells of a row: whose figure it is, unless the row above says so, and which.
 pub(super) fn lead(figures: &[Estimate], at: usize, times: TimeUnit) -> [String; 2] {
-    let subject = figures[at].subject();
-    let is_repeated = at > 0 && figures[at - 1].subject() == subject;
+    let subject_of = |one: &Estimate| subject(&one.class, one.at.as_deref());
+    let subject = subject_of(&figures[at]);
+    let is_repeated = at > 0 && subject_of(&figures[at - 1]) == subject;
     let subject = if is_repeated { String::new() } else { shortened(&subject, NAME_LIMIT) };
-    [subject, figures[at].shown.label(figures[at].figure, times)]
+    [subject, Format::of(figures[at].figure).label(figures[at].figure, times)]
 }
 
 /// What the figures are, in a few sentences.
@@ -74,7 +78,7 @@ pub fn sameness<S>(runs: &[Seeds<S>]) -> Option<&'static str> {
 
 /// The verdicts of a comparison over all seeds, line by line, each under its scheduler's name.
 pub fn compared<S>(runs: &[Seeds<S>]) -> Vec<String> {
-    verdict::compared(&named(runs))
+    words::compared(&named(runs))
 }
 
 pub(super) fn named<S>(runs: &[Seeds<S>]) -> Vec<(&str, &Verdict)> {

@@ -85,6 +85,13 @@ pub struct EndToEnd {
     pub tcp: Option<TcpSummary>,
 }
 
+impl EndToEnd {
+    /// Whether any packet took longer than its deadline or its bound.
+    pub fn is_late(&self) -> bool {
+        self.deadline_misses + self.bound_misses > 0
+    }
+}
+
 /// What TCP endpoints did, over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TcpSummary {

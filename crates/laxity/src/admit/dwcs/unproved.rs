@@ -36,3 +36,17 @@ pub enum Unproved {
         services: u64,
     },
 }
+
+impl Unproved {
+    /// Its word for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unproved::Overloaded => "overloaded",
+            Unproved::LossFirst => "loss-first",
+            Unproved::ChecksRarely(_) => "checks-rarely",
+            Unproved::SendsLate(_) => "sends-late",
+            Unproved::UnequalGaps { .. } => "unequal-gaps",
+            Unproved::TooFewServices { .. } => "too-few-services",
+        }
+    }
+}

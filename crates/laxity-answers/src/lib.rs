@@ -1,0 +1,26 @@
+//! What is proved, measured and judged, as data: no words, no tables, no pictures.
+//!
+//! | module | what it answers |
+//! | --- | --- |
+//! | [`link`] | what the admission test of a discipline says of a plan on one link |
+//! | [`network`] | what is proved of the outputs and paths of a network, and of its time frames |
+//! | [`reason`] | why a plan is admitted, refused or left open, with the numbers |
+//! | [`queue`] | whether queues hold what may wait |
+//! | [`verdict`] | whether a run kept what was promised |
+//! | [`figure`], [`seeds`] | the figures of a run, and their means over several seeds |
+//!
+//! A [`Proof`] is admitted if no [`Reason`] in it refuses. Sentences are made from reasons by whoever
+//! shows them.
+#![deny(missing_docs)]
+
+pub mod figure;
+pub mod link;
+pub mod network;
+mod proof;
+pub mod queue;
+pub mod reason;
+pub mod seeds;
+pub mod verdict;
+
+pub use proof::Proof;
+pub use reason::{Effect, Finding, Place, Reason};

@@ -1,0 +1,158 @@
+//! Answers as programs read them: their data, and beside it the sentences that people read.
+
+use laxity_answers::link::{LinkProof, Trap};
+use laxity_answers::network::{FramesProof, Limits, NetworkProof};
+use laxity_answers::reason::Reason;
+use laxity_answers::seeds::{Estimate, Seeds};
+use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
+use serde::{Serialize, Serializer};
+
+use crate::words;
+
+/// An answer in the form of `--json`.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<'a, T>(pub &'a T);
+
+/// A reason beside its sentence.
+#[derive(Serialize)]
+struct ReasonJson<'a> {
+    #[serde(flatten)]
+    reason: &'a Reason,
+    sentence: String,
+}
+
+fn reasons(reasons: &[Reason]) -> Vec<ReasonJson<'_>> {
+    let json =
+        |reason| ReasonJson { reason, sentence: words::statement(std::slice::from_ref(reason)) };
+    reasons.iter().map(json).collect()
+}
+
+/// A proof with its answer in front.
+#[derive(Serialize)]
+struct ProofJson<'a, T> {
+    admitted: Option<bool>,
+    statement: String,
+    reasons: Vec<ReasonJson<'a>>,
+    #[serde(flatten)]
+    proof: &'a T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traps: Option<Vec<words::Remark>>,
+}
+
+impl<'a, T> ProofJson<'a, T> {
+    fn new(proof: &'a T, admitted: Option<bool>, why: &'a [Reason]) -> Self {
+        let statement = words::statement(why);
+        ProofJson { admitted, statement, reasons: reasons(why), proof, traps: None }
+    }
+}
+
+impl Serialize for Json<'_, LinkProof> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Json(proof) = self;
+        let traps = proof.traps.as_ref().map(|traps| traps.iter().map(remark).collect());
+        let json = ProofJson::new(*proof, proof.admitted(), &proof.reasons);
+        ProofJson { traps, ..json }.serialize(serializer)
+    }
+}
+
+fn remark(trap: &Trap) -> words::Remark {
+    trap.into()
+}
+
+impl Serialize for Json<'_, NetworkProof> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Json(proof) = self;
+        ProofJson::new(*proof, proof.admitted(), &proof.reasons).serialize(serializer)
+    }
+}
+
+impl Serialize for Json<'_, FramesProof> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Json(proof) = self;
+        ProofJson::new(*proof, proof.admitted(), &proof.reasons).serialize(serializer)
+    }
+}
+
+impl Serialize for Json<'_, Limits> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct LimitsJson<'a> {
+            #[serde(flatten)]
+            limits: &'a Limits,
+            /// What breaks with a percent more traffic.
+            beyond: Vec<ReasonJson<'a>>,
+        }
+        let Json(limits) = *self;
+        let beyond = limits.load.as_ref().map_or(Vec::new(), |load| reasons(&load.breaks));
+        LimitsJson { limits, beyond }.serialize(serializer)
+    }
+}
+
+impl Serialize for Json<'_, Verdict> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct VerdictJson<'a> {
+            kept: bool,
+            held_to: HeldTo,
+            admitted: Option<bool>,
+            statement: Option<String>,
+            reasons: Vec<ReasonJson<'a>>,
+            promised: bool,
+            broken: &'a [Broken],
+        }
+        let Verdict { kept, held_to, admitted, reasons: why, promised, broken } = self.0;
+        VerdictJson {
+            kept: *kept,
+            held_to: *held_to,
+            admitted: *admitted,
+            statement: why.as_ref().map(|why| words::statement(why)),
+            reasons: reasons(why.as_deref().unwrap_or_default()),
+            promised: *promised,
+            broken,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// Results, and their verdict beside.
+#[derive(Serialize)]
+struct JudgedJson<'a, S> {
+    #[serde(flatten)]
+    summary: &'a S,
+    verdict: Json<'a, Verdict>,
+}
+
+impl<S: Serialize> Serialize for Json<'_, Judged<S>> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        let Json(Judged { summary, verdict }) = self;
+        JudgedJson { summary, verdict: Json(verdict) }.serialize(serializer)
+    }
+}
+
+impl<S: Serialize> Serialize for Json<'_, Vec<Judged<S>>> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        serializer.collect_seq(self.0.iter().map(Json))
+    }
+}
+
+impl<S: Serialize> Serialize for Json<'_, Seeds<S>> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        #[derive(Serialize)]
+        struct SeedsJson<'a, S: Serialize> {
+            scheduler: &'a str,
+            seeds: &'a [u64],
+            verdict: Json<'a, Verdict>,
+            figures: &'a [Estimate],
+            runs: Json<'a, Vec<Judged<S>>>,
+        }
+        let Seeds { scheduler, seeds, verdict, figures, runs, .. } = self.0;
+        SeedsJson { scheduler, seeds, verdict: Json(verdict), figures, runs: Json(runs) }
+            .serialize(serializer)
+    }
+}
+
+impl<S: Serialize> Serialize for Json<'_, Vec<Seeds<S>>> {
+    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+        serializer.collect_seq(self.0.iter().map(Json))
+    }
+}
