@@ -12,7 +12,7 @@ from .figures import Figure
 if TYPE_CHECKING:
     import altair
 
-    from .results import Interval, MeasuredClass, Mend, ProvedClass
+    from .results import Interval, MeasuredClass, Mend, ProvedClass, Reason
 
 
 class Answer:
@@ -72,6 +72,11 @@ class Proof(Answer):
         return self.data.get("statement")
 
     @property
+    def reasons(self) -> list[Reason]:
+        """What the statement is made of: each reason a code with its numbers."""
+        return self.data.get("reasons", [])
+
+    @property
     def binding(self) -> Interval | None:
         """The constraint that binds, or is broken."""
         return self.data.get("binding")
@@ -84,7 +89,7 @@ class Proof(Answer):
     @property
     def mends(self) -> dict[str, Mend]:
         """By class, the shortest deadline and the highest rate that the rest leaves it, where they were sought."""
-        sought = (one for one in self.classes if one.get("mends_sought"))
+        sought = (one for one in self.classes if one.get("suggestions_sought"))
         return {
             one["name"]: {
                 "shortest_deadline_ns": one.get("shortest_deadline_ns"),

@@ -74,6 +74,29 @@ class MeasuredClass(_Measured, total=False):
     tcp: Tcp
 
 
+_Reason = TypedDict("_Reason", {"code": "str", "sentence": "str"})
+_OfClass = TypedDict("_OfClass", {"class": "str"}, total=False)
+
+
+class Reason(_Reason, _OfClass, total=False):
+    """Why a plan is admitted, refused or left open: a ``code`` with its numbers, the class, and in networks the place."""
+
+    at: str
+    path: list[str]
+    why: str
+    deadline_ns: int
+    bound_ns: int
+    length_ns: int
+    capacity_bytes: int
+    demand_bytes: int
+    needed_bytes: int
+    asked_bps: int
+    given_bps: int
+    utilization: float
+    services: int
+    needed_tenths: int
+
+
 class Verdict(TypedDict):
     """What came of the promises."""
 
@@ -81,6 +104,7 @@ class Verdict(TypedDict):
     held_to: str
     admitted: bool | None
     statement: str
+    reasons: list[Reason]
     promised: bool
     broken: list[dict[str, Any]]
 
@@ -130,7 +154,7 @@ class ProvedClass(_Proved, _Flow, total=False):
 
     name: str
     unbounded: str
-    mends_sought: bool
+    suggestions_sought: bool
     shortest_deadline_ns: int | None
     highest_rate_bps: int | None
     link_share: Slopes
@@ -237,10 +261,9 @@ class FittedClass(TypedDict):
 
 
 class LoadLimit(TypedDict):
-    """How much of today's traffic, in percent, keeps everything, and what ``breaks`` with a percent more."""
+    """How much of today's traffic, in percent, keeps everything."""
 
     percent: int
-    breaks: str | None
 
 
 class LinkLimit(TypedDict):

@@ -162,7 +162,7 @@ impl ReservedClass {
             }
             _ => return None,
         };
-        Some(Reason::class(&self.class, finding).over(self.nodes.clone()))
+        Some(Reason::class(&self.class, finding))
     }
 }
 

@@ -116,8 +116,9 @@ fn a_little_more_is_refused_with_the_place() {
     assert!(told.contains(why), "{told}");
     let answer = folder.laxity(&["check", "plan.toml", "--json"]).json(1);
     assert_eq!(answer["admitted"], false);
-    let place = serde_json::json!({ "class": "A", "asked_bps": 4_564_000, "given_bps": 4_500_000 });
-    assert_eq!(answer["places"], serde_json::json!([place]));
+    let [_, place] = &answer["reasons"].as_array().unwrap()[..] else { panic!("{answer}") };
+    assert_eq!((&place["code"], &place["class"]), (&"curves-overbooked".into(), &"A".into()));
+    assert_eq!((&place["asked_bps"], &place["given_bps"]), (&4_564_000.into(), &4_500_000.into()));
     let binding = &answer["binding"];
     assert!(binding["demand_bytes"].as_u64() > binding["capacity_bytes"].as_u64());
     assert_eq!(class(&answer, "others-of-A")["highest_rate_bps"], 636_000);
@@ -168,7 +169,8 @@ fn rates_that_do_not_fit_are_refused_with_the_place() {
     let why = "in class A: its classes' rates sum to 4.564 Mbit/s, A has 4.5 Mbit/s";
     assert!(told.contains(why), "{told}");
     let answer = folder.laxity(&["check", "plan.toml", "--scheduler", "wf2q", "--json"]).json(1);
-    assert_eq!(answer["overbooked"][0]["class"], "A");
+    let reason = &answer["reasons"][0];
+    assert_eq!((&reason["code"], &reason["class"]), (&"rates-overbooked".into(), &"A".into()));
     assert_eq!(class(&answer, "audio")["unbounded"], "more is promised than there is");
 }
 

@@ -41,11 +41,10 @@ enum Sentence {
 
 impl Sentence {
     fn new(reason: &Reason) -> Sentence {
-        let is_whole = matches!(reason.place, Place::Whole {});
+        let is_somewhere = !matches!(reason.place, Place::Whole {});
         match &reason.finding {
-            finding
-                if reason.refuses() && !is_whole || matches!(finding, Finding::ClockError(_)) =>
-            {
+            _ if reason.refuses() && is_somewhere => Sentence::Promises,
+            Finding::ClockError(_) | Finding::Unbounded { deadline_ns: None, .. } => {
                 Sentence::Promises
             }
             Finding::Late { .. } | Finding::Unbounded { .. } => Sentence::Deadlines,
