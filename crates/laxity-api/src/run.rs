@@ -9,7 +9,7 @@ use laxity_answers::verdict::{HeldTo, Judged};
 use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
 use laxity_sim::Progress;
-use laxity_sim::engine::{Choices, Run};
+use laxity_sim::link::{Choices, Run};
 use laxity_sim::network::{NetworkRun, NetworkSummary, Parallelism, Profile, Replaced};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Feed, Remarks};

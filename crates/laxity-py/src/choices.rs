@@ -16,7 +16,7 @@ use crate::plan::{Plan, lasting};
 pub struct Choices {
     /// The deadline of each class, in ns.
     deadlines: Vec<Option<Nanos>>,
-    choices: Mutex<laxity_sim::engine::Choices>,
+    choices: Mutex<laxity_sim::link::Choices>,
 }
 
 #[pymethods]
@@ -91,7 +91,7 @@ impl Choices {
 }
 
 impl Choices {
-    fn lock(&self) -> MutexGuard<'_, laxity_sim::engine::Choices> {
+    fn lock(&self) -> MutexGuard<'_, laxity_sim::link::Choices> {
         self.choices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,7 +9,7 @@ use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hops, Recording};
 use laxity_plan::network::Networked;
-use laxity_sim::engine::Run;
+use laxity_sim::link::Run;
 use laxity_sim::network::NetworkRun;
 use laxity_sim::source::{Feed, read_recording};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_sim::engine::Run;
+use laxity_sim::link::Run;
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::to_the_end;
 

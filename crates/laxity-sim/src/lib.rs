@@ -3,9 +3,9 @@
 #![deny(missing_docs)]
 
 pub mod calendar;
-pub mod engine;
 pub mod error;
 pub mod fit;
+pub mod link;
 pub mod network;
 mod progress;
 pub mod record;

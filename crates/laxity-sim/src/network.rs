@@ -33,6 +33,7 @@ mod regulators;
 mod run;
 mod sending;
 mod simulation;
+mod single;
 mod sources;
 mod summary;
 mod tail;
@@ -66,9 +67,10 @@ use self::ahead::Ahead;
 use self::carried::HopBooks;
 use self::connections::Connections;
 use self::flow::ClassBooks;
-use self::partition::Partition;
+pub(crate) use self::partition::Partition;
 use self::regions::Regions;
-use self::simulation::{Fed, Here, Simulation};
+pub(crate) use self::simulation::Simulation;
+use self::simulation::{Fed, Here};
 use self::topology::Topology;
 use self::transit::Transits;
 use crate::error::SimError;
@@ -110,7 +112,7 @@ impl NetworkRun<'_> {
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One part of a network before anything happens.
-    fn new(run: NetworkRun<'a>, here: Here<'a>, observer: &'a mut O) -> Result<Self, SimError> {
+    fn new(run: NetworkRun<'a>, here: Here<'a>, observer: O) -> Result<Self, SimError> {
         let Networked { plan, network } = run.on.on;
         let paths = run.on.known_paths();
         let bounds = paths.map(Paths::bounds).unwrap_or_default();
@@ -120,17 +122,35 @@ impl<'a, O: Observer> Simulation<'a, O> {
             HopBooks::new(Books::new(promised.into_iter().flatten(), plan.run.warm_up))
         });
         let books: Vec<_> = books.collect();
-        let mut simulation = Simulation {
+        let topology = Topology::new(run.on, paths, run.seed, here);
+        let mut simulation = Simulation::idle(run, here, topology, books, observer);
+        simulation.classes = vec![ClassBooks::default(); plan.classes.len()];
+        let begins = simulation.connect()?;
+        simulation.topology.find_alone(run.ends_early());
+        simulation.begin(begins)?;
+        Ok(simulation)
+    }
+
+    /// A network to which nothing comes.
+    fn idle(
+        run: NetworkRun<'a>,
+        here: Here<'a>,
+        topology: Topology<'a>,
+        books: Vec<HopBooks>,
+        observer: O,
+    ) -> Self {
+        let plan = run.on.plan;
+        Simulation {
             run,
             here,
             end: run.duration.unwrap_or(Nanos::MAX),
-            measured_from: run.on.plan.run.warm_up,
+            measured_from: plan.run.warm_up,
             last: Nanos::ZERO,
-            topology: Topology::new(run.on, paths, run.seed, here),
+            topology,
             books,
             flows: Vec::new(),
             connections: Connections::default(),
-            classes: vec![ClassBooks::default(); plan.classes.len()],
+            classes: Vec::new(),
             policer: plan.policer(plan.run.warm_up),
             sources: Vec::new(),
             loops: Vec::new(),
@@ -143,11 +163,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             outbox: (0..here.partition.parts).map(|_| Default::default()).collect(),
             hops: 0,
             observer,
-        };
-        let begins = simulation.connect()?;
-        simulation.topology.find_alone(run.ends_early());
-        simulation.begin(begins)?;
-        Ok(simulation)
+            single: None,
+        }
     }
 
     /// Sets the agenda up; `begins` are the times at which connections do.
@@ -179,15 +196,21 @@ impl<'a, O: Observer> Simulation<'a, O> {
         progress: Progress<'_>,
         mut each: impl FnMut(&Self, usize),
     ) -> Result<(), SimError> {
-        let ends_early = self.run.ends_early();
+        // All that came to one link leaves it, whenever traffic ends.
+        let is_single = self.single.is_some();
+        let ends_early = !is_single && self.run.ends_early();
+        let until = if is_single { Nanos::MAX } else { self.end };
         let mut events = 0u64;
-        self.advance(self.end, |simulation, now, slot| {
+        self.advance(until, |simulation, now, slot| {
             events += 1;
             each(simulation, slot);
             simulation.last = now.max(simulation.last);
             let reached = Reached { now: simulation.last, hops: simulation.hops };
-            if events.is_multiple_of(1 << 16) && progress(reached).is_break() {
-                return Err(SimError::Stopped);
+            if events.is_multiple_of(1 << 16) {
+                simulation.look_at_memory();
+                if progress(reached).is_break() {
+                    return Err(SimError::Stopped);
+                }
             }
             Ok(ends_early && simulation.is_over())
         })?;
@@ -222,20 +245,27 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 return Err(SimError::EndOfTime);
             }
             present = now;
-            self.move_on(now);
-            match self.slots.event(slot) {
-                Event::Source(source) => self.emit(now, source)?,
-                Event::Wire(output) => self.land(now, output),
-                Event::SenderTimer(flow) => self.wake_sender(now, flow),
-                Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
-                Event::Retry(number) => self.retry(now, number),
-                Event::Choice(output) => self.choose(now, output),
-            }
-            self.answer_ahead();
+            self.step(now, slot)?;
             if after(self, now, slot)? {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Does what happens at a slot of the agenda now.
+    #[inline]
+    pub(crate) fn step(&mut self, now: Nanos, slot: usize) -> Result<(), SimError> {
+        self.move_on(now);
+        match self.slots.event(slot) {
+            Event::Source(source) => self.emit(now, source)?,
+            Event::Wire(output) => self.land(now, output),
+            Event::SenderTimer(flow) => self.wake_sender(now, flow),
+            Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
+            Event::Retry(number) => self.retry(now, number),
+            Event::Choice(output) => self.choose(now, output),
+        }
+        self.answer_ahead();
         Ok(())
     }
 

@@ -39,7 +39,7 @@ mod tests {
     use laxity_plan::Plan;
 
     use super::*;
-    use crate::engine::Run;
+    use crate::link::Run;
     use crate::network::NetworkRun;
     use crate::record::{Fate, Observer, Record};
 

@@ -6,8 +6,8 @@ use laxity::service::ServiceCurve;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Dist, Model, SchedulerSpec, Source};
-use laxity_sim::engine::Run;
 use laxity_sim::error::SimError;
+use laxity_sim::link::Run;
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::source::random::{Sampler, generator};
 

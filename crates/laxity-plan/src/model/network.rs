@@ -5,7 +5,7 @@ use std::sync::Arc;
 use laxity::link::{Link, Trace};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::{Dist, Scheduling};
+use super::{Dist, LinkSpec, Scheduling};
 
 /// The tables `[network.NAME]` of a plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,6 +149,33 @@ impl Network {
     pub fn hops(&self) -> impl Iterator<Item = Hop> + use<> {
         let both = |link| [false, true].map(|backward| Hop { link, backward });
         (0..self.links.len() as u32).flat_map(both)
+    }
+
+    /// The link of a plan without a network, from a node to another one.
+    pub fn one_link(link: &LinkSpec) -> Network {
+        let node = |name: &str| Node {
+            name: name.to_owned(),
+            scheduling: None,
+            forwarding_delay: None,
+            clock: Clock::default(),
+        };
+        let link = NetworkLink {
+            name: "link".to_owned(),
+            between: [0, 1],
+            rate: link.rate,
+            trace: link.trace.clone(),
+            latency: Nanos::ZERO,
+            fastest: None,
+            delay: Nanos::ZERO,
+            private: false,
+            scheduling: None,
+            loss: None,
+            jitter: None,
+            reorder: None,
+            duplicate: None,
+            regulate: false,
+        };
+        Network { nodes: vec![node("in"), node("out")], links: vec![link] }
     }
 
     /// The nodes that a hop leads from and to, as positions in [`nodes`](Self::nodes).

@@ -5,8 +5,6 @@ use laxity::port::{Books, Carried};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
-use super::transit::Transit;
-
 /// The books of one direction of a link, brought up to date now and then: an account and its distribution of delays
 /// are many lines of memory, a note of what was carried is a quarter of one.
 #[repr(align(64))]
@@ -30,15 +28,15 @@ impl HopBooks {
     /// A packet that came to the hop is sent, with its last bit at `departure`, in a run that is measured from this time
     /// on.
     #[inline]
-    pub fn sent(&mut self, transit: &Transit, departure: Nanos, measured_from: Nanos) {
-        let Transit { arrived, class, length, demoted, .. } = *transit;
-        if arrived < measured_from {
+    pub fn sent(&mut self, packet: &Packet, departure: Nanos, measured_from: Nanos) {
+        let Packet { arrival, class, length, demoted, .. } = *packet;
+        if arrival < measured_from {
             return;
         }
         if demoted {
-            return self.enter_demoted(&transit.packet(arrived, 0), departure);
+            return self.enter_demoted(packet, departure);
         }
-        self.noted.push(Carried { class, length, delay: departure - arrived });
+        self.noted.push(Carried { class, length, delay: departure - arrival });
         if self.noted.len() == NOTED {
             self.enter();
         }
@@ -87,12 +85,10 @@ impl HopBooks {
 
 #[cfg(test)]
 mod tests {
-    use laxity::packet::{Ecn, FlowId};
     use laxity::port::Promise;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::network::transit::Body;
 
     proptest! {
         /// What is noted and entered later is what is entered at once, strays, demoted packets and the warm-up included.
@@ -106,25 +102,17 @@ mod tests {
             let mut noted = HopBooks::new(at_once.clone());
             for (class, length, demoted, arrived, delay) in packets {
                 let (arrived, departure) = (Nanos(arrived), Nanos(arrived + delay));
-                let transit = Transit {
-                    flow: 0,
-                    at: 0,
-                    sent: Nanos::ZERO,
-                    began: Nanos::ZERO,
-                    arrived,
+                let packet = Packet {
                     class: ClassId(class),
-                    id: FlowId(0),
                     length,
                     demoted,
-                    ecn: Ecn::NotCapable,
-                    is_copy: false,
-                    body: Body::Datagram,
+                    arrival: arrived,
+                    ..Packet::default()
                 };
-                let packet = transit.packet(arrived, 0);
                 at_once.arrived(&packet);
                 at_once.dispatched(&packet);
                 at_once.sent(&packet, departure);
-                noted.sent(&transit, departure, measured_from);
+                noted.sent(&packet, departure, measured_from);
             }
             prop_assert_eq!(format!("{:?}", noted.close().0), format!("{at_once:?}"));
         }

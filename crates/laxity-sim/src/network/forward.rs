@@ -13,6 +13,7 @@ use super::foreseen::Foreseen;
 use super::frames::Next;
 use super::output::{Discipline, FedBy, Output, Scheduled};
 use super::simulation::{Simulation, hop_of};
+use super::single::Single;
 use super::ties::Ties;
 use super::topology::Framing;
 use super::transit::{Body, Transits};
@@ -21,7 +22,7 @@ use crate::record::{Fate, Observer, Record};
 use crate::source::closed_loop::{ClosedLoop, Way};
 
 /// Where packets go that are dropped before a link.
-struct Drops<'a, O> {
+pub(super) struct Drops<'a, O> {
     hop: Hop,
     books: &'a mut HopBooks,
     transits: &'a mut Transits,
@@ -30,6 +31,7 @@ struct Drops<'a, O> {
     way: Way,
     observer: &'a mut O,
     plan: &'a Plan,
+    single: Option<&'a mut Single>,
 }
 
 impl<O: Observer> Simulation<'_, O> {
@@ -73,7 +75,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// A packet joins those that wait for an output.
-    fn queue(
+    pub(super) fn queue(
         &mut self,
         now: Nanos,
         number: usize,
@@ -83,7 +85,10 @@ impl<O: Observer> Simulation<'_, O> {
     ) {
         let free_at = self.topology.outputs[number].link.free_at().max(now);
         // Who listens is told in the order of the agenda.
-        let is_alone = !self.here.is_told && self.agenda.next().is_none_or(|(_, next)| next > now);
+        let is_in_order = self.single.is_some();
+        let is_alone = !self.here.is_told
+            && !is_in_order
+            && self.agenda.next().is_none_or(|(_, next)| next > now);
         let (output, mut drops) = self.output(number);
         match &mut output.discipline {
             Discipline::Arrival(_) | Discipline::Tail(_) => {}
@@ -97,6 +102,9 @@ impl<O: Observer> Simulation<'_, O> {
                 if free_at == now && !may_lead {
                     return self.choose(now, number);
                 }
+            }
+            Discipline::Scheduler(scheduled) if is_in_order => {
+                scheduled.scheduler.enqueue(now, packet, &mut drops);
             }
             Discipline::Scheduler(scheduled) => {
                 scheduled.ties.join(packet);
@@ -180,7 +188,12 @@ impl<O: Observer> Simulation<'_, O> {
                 Next::Wait(ready) => (None, ready),
             },
         };
-        if let Some((packet, deadline, ds)) = chosen {
+        if self.single.is_some() {
+            if let Some((packet, deadline, _)) = chosen {
+                self.leave(now, &packet, deadline);
+                waits_until = now;
+            }
+        } else if let Some((packet, deadline, ds)) = chosen {
             self.transits[packet.handle as u32].ecn = packet.ecn;
             self.transmit(now, number, packet.handle as u32, deadline, ds);
             waits_until = waits_until.max(self.transmit_ahead(now, number));
@@ -300,7 +313,7 @@ impl<O: Observer> Simulation<'_, O> {
         let until = departure.min(self.end);
         let from = start.max(self.measured_from);
         books.busy += until.saturating_sub(from);
-        books.sent(transit, departure, self.measured_from);
+        books.sent(&transit.packet(transit.arrived, 0), departure, self.measured_from);
         self.hops += 1;
         if self.here.is_told {
             let packet = transit.packet(transit.arrived, key.into());
@@ -469,7 +482,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// An output, and where the packets go that it drops.
-    fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, O>) {
+    pub(super) fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, O>) {
         let output = &mut self.topology.outputs[number];
         let drops = Drops {
             hop: hop_of(output.books),
@@ -478,8 +491,9 @@ impl<O: Observer> Simulation<'_, O> {
             flows: &mut self.flows,
             closed_loop: output.closed_loop.map(|number| &mut self.loops[number as usize]),
             way: Way::In,
-            observer: &mut *self.observer,
+            observer: &mut self.observer,
             plan: self.run.on.plan,
+            single: self.single.as_deref_mut(),
         };
         (output, drops)
     }
@@ -488,6 +502,12 @@ impl<O: Observer> Simulation<'_, O> {
 impl<O: Observer> DropSink for Drops<'_, O> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
         self.books.dropped(&packet, reason);
+        if let Some(single) = &mut self.single {
+            if let Some(closed) = &mut self.closed_loop {
+                closed.dropped(self.way, &packet, reason, self.plan);
+            }
+            return single.dropped(self.observer, self.plan, packet, reason);
+        }
         let (transit, _) = self.transits.remove(packet.handle as u32);
         self.flows[transit.flow as usize].books.lose(&transit, self.plan.run.warm_up);
         if let Some(closed) = &mut self.closed_loop {

@@ -14,7 +14,7 @@ use super::groups::Groups;
 /// lookahead to pass (Chandy, Misra 1979), so that what a part does within that time is nothing to the
 /// others yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Partition {
+pub(crate) struct Partition {
     /// The part of each node.
     part_of: Vec<u32>,
     pub parts: u32,

@@ -15,44 +15,47 @@ use super::foreseen::Foreseen;
 use super::parallel::Mail;
 use super::partition::Partition;
 use super::run::NetworkRun;
+use super::single::Single;
 use super::topology::Topology;
 use super::transit::Transits;
 use crate::source::Feed;
 use crate::source::closed_loop::ClosedLoop;
 
 /// What is known of a network's outputs and flows while it runs.
-pub(super) struct Simulation<'a, O> {
-    pub run: NetworkRun<'a>,
-    pub end: Nanos,
+pub(crate) struct Simulation<'a, O> {
+    pub(super) run: NetworkRun<'a>,
+    pub(super) end: Nanos,
     /// The end of the warm-up.
-    pub measured_from: Nanos,
-    pub topology: Topology<'a>,
+    pub(super) measured_from: Nanos,
+    pub(super) topology: Topology<'a>,
     /// What goes to other parts, by part.
-    pub outbox: Vec<Mail>,
+    pub(super) outbox: Vec<Mail>,
     /// By twice the number of a link, and one for the way back.
-    pub books: Vec<HopBooks>,
-    pub flows: Vec<Flow>,
-    pub connections: Connections,
-    pub classes: Vec<ClassBooks>,
-    pub policer: Policer,
-    pub sources: Vec<Fed>,
+    pub(super) books: Vec<HopBooks>,
+    pub(super) flows: Vec<Flow>,
+    pub(super) connections: Connections,
+    pub(super) classes: Vec<ClassBooks>,
+    pub(super) policer: Policer,
+    pub(super) sources: Vec<Fed>,
     /// The packets of backlogged sources, by the loops of the outputs that they feed.
-    pub loops: Vec<ClosedLoop>,
-    pub transits: Transits,
-    pub agenda: Agenda,
-    pub slots: Slots,
-    pub ahead: Ahead,
+    pub(super) loops: Vec<ClosedLoop>,
+    pub(super) transits: Transits,
+    pub(super) agenda: Agenda,
+    pub(super) slots: Slots,
+    pub(super) ahead: Ahead,
     /// The outputs at which packets came at this instant that others may have come with, where departures are known on
     /// arrival.
-    pub tied: Vec<u32>,
+    pub(super) tied: Vec<u32>,
     /// What is known to come to hosts that answer before their time.
-    pub foreseen: Vec<Foreseen>,
-    pub hops: u64,
-    pub observer: &'a mut O,
+    pub(super) foreseen: Vec<Foreseen>,
+    pub(super) hops: u64,
+    pub(crate) observer: O,
     /// Which part of the network this is.
-    pub here: Here<'a>,
+    pub(super) here: Here<'a>,
     /// When it was last not over.
-    pub last: Nanos,
+    pub(super) last: Nanos,
+    /// What is counted of a run over one link, if it is one.
+    pub(super) single: Option<Box<Single>>,
 }
 
 /// One part of a network that is simulated in parts, or all of it.

@@ -53,6 +53,9 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     pub(super) fn emit(&mut self, now: Nanos, number: usize) -> Result<(), SimError> {
+        if self.single.is_some() {
+            return self.enter_next(now);
+        }
         let Fed { feed, flows, .. } = &mut self.sources[number];
         match feed {
             Feed::Open(stream) => {
@@ -78,7 +81,10 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// A backlogged source sends its next packet, if it has not stopped.
-    fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
+    pub(super) fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
+        if self.single.is_some() {
+            return self.enter_copy(now, copy);
+        }
         let Fed { feed: Feed::Backlogged(source), flows, .. } = &mut self.sources[copy.source]
         else {
             return;
@@ -106,6 +112,9 @@ impl<O: Observer> Simulation<'_, O> {
         let rate = self.run.on.link(hop_of(output.books)).rate;
         let closed = &mut self.loops[number as usize];
         if let Some(later) = closed.plan_retries(now, rate, self.run.on.plan) {
+            if self.single.is_some() {
+                return self.retry_at(later);
+            }
             self.agenda.set(self.slots.slot(Event::Retry(number as usize)), later);
         }
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use laxity::packet::ClassId;
 use laxity::sched::Tdp;
 use laxity::sched::tdp::{Edge, Upstream};
+use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, SchedulerSpec, Source};
@@ -101,6 +102,23 @@ impl<'a> Topology<'a> {
             shared: HashMap::new(),
             seen: HashMap::new(),
         }
+    }
+
+    /// One output, of the only link, with a scheduler and perhaps a loop of backlogged sources.
+    pub fn single(
+        on: &'a Assigned<'a>,
+        here: Here<'a>,
+        scheduler: Box<dyn Scheduler + Send>,
+        closed_loop: Option<u32>,
+    ) -> Self {
+        let mut topology = Topology::new(on, None, 0, here);
+        let ties = topology.ties(0);
+        let discipline = Discipline::Scheduler(Box::new(Scheduled { scheduler, ties }));
+        let link = on.plan.link.transmitter();
+        let mut output = Output::new(link, Nanos::ZERO, 0, here.part, discipline);
+        output.closed_loop = closed_loop;
+        topology.outputs.push(output);
+        topology
     }
 
     /// How long packets of a class take over a path at the most, if that is proved.

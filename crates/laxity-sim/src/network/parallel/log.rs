@@ -11,7 +11,7 @@ use super::board::lock;
 use crate::record::{Observer, Record};
 
 /// What a part of a network tells.
-pub(in crate::network) trait Told: Observer + Default {
+pub(crate) trait Told: Observer + Default {
     /// What was told since the last time belongs to this event.
     fn close(&mut self, now: Nanos, slot: usize);
 
@@ -39,7 +39,7 @@ impl Told for Nobody {
 
 /// What happened in a part of a network, event by event.
 #[derive(Default)]
-pub(in crate::network) struct Log {
+pub(crate) struct Log {
     told: Vec<What>,
     /// The time and the slot of each event that anything is told of, and how much is told before its end.
     events: Vec<(Nanos, usize, usize)>,

@@ -95,7 +95,7 @@ impl<'a> Together<'a> {
     /// Simulates window by window; none if another thread has failed.
     fn windows<T: Told>(
         &self,
-        mut simulation: Simulation<'_, T>,
+        mut simulation: Simulation<'_, &mut T>,
         lead: Lead<'_>,
     ) -> Result<Option<Part>, SimError> {
         let (part, end) = (simulation.here.part as usize, simulation.end);
@@ -127,7 +127,7 @@ impl<'a> Together<'a> {
     }
 }
 
-impl<T: Told> Simulation<'_, T> {
+impl<T: Told> Simulation<'_, &mut T> {
     /// Does what happens before `until`; tells how much that was.
     fn window(&mut self, until: Nanos) -> Result<u64, SimError> {
         let ends_early = self.run.ends_early();

@@ -1,7 +1,7 @@
 //! Runs that end while packets are under way.
 
 use super::*;
-use crate::engine::Run;
+use crate::link::Run;
 
 /// When packets set out and when they were heard of last, at the first link and at the receiver.
 #[derive(Default)]

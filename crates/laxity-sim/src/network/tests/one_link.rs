@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
-use crate::engine::Run;
+use crate::link::Run;
 
 /// What became of each packet, in the order in which it was told: its class, flow, length and arrival.
 #[derive(Debug, Default, PartialEq)]

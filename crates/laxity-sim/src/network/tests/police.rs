@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use super::one_link::Recorded;
 use super::*;
-use crate::engine::Run;
+use crate::link::Run;
 use crate::source::random;
 
 /// How many packets within their contracts were dropped.

@@ -7,7 +7,7 @@ use laxity_plan::rate_trace;
 
 use super::bounds::{drawn, keeps_bounds};
 use super::*;
-use crate::engine::Run;
+use crate::link::Run;
 
 /// The plan with this trace at every link for which `varies` holds, by number.
 fn with_trace(

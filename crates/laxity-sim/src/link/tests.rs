@@ -6,13 +6,12 @@ mod theory;
 use std::mem;
 use std::path::Path;
 
-use laxity::packet::ClassId;
-use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink};
-
+use laxity::packet::{ClassId, Packet};
+use laxity::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink};
 use laxity_plan::model::SchedulerSpec;
 
 use super::*;
-use crate::record::Record;
+use crate::record::{Fate, Record};
 use crate::summary::ClassSummary;
 
 /// A plan on a link of 8 Mbit/s, where a byte takes 1 us.

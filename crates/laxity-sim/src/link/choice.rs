@@ -8,19 +8,48 @@ use laxity::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
 };
 use laxity::units::Nanos;
-use laxity_plan::model::Plan;
+use laxity_plan::model::{Network, Plan};
+use self_cell::self_cell;
 
-use super::{Run, Simulation};
+use super::{Run, Stage};
 use crate::error::SimError;
+use crate::network::Simulation;
 use crate::record::{Observer, Record};
 
 /// A simulation that stops whenever the link may send packets of more than one class, and is told which class goes
 /// first. The packets of a class leave in the order of their arrival.
 pub struct Choices {
-    simulation: Simulation<Arc<Plan>, Fates>,
+    simulation: Stepped,
     chosen: Arc<Mutex<Chosen>>,
     now: Nanos,
+    slot: usize,
 }
+
+/// A plan, and its link as a network.
+struct Owner {
+    plan: Arc<Plan>,
+    network: Network,
+}
+
+self_cell!(
+    /// The link of a plan that it owns.
+    struct OwnStage {
+        owner: Owner,
+        #[covariant]
+        dependent: Stage,
+    }
+);
+
+type FatesOnLink<'a> = Simulation<'a, Fates>;
+
+self_cell!(
+    /// A simulation of a link that it owns.
+    struct Stepped {
+        owner: OwnStage,
+        #[not_covariant]
+        dependent: FatesOnLink,
+    }
+);
 
 /// What waits of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,10 +69,13 @@ impl Choices {
         let feeds = Run { plan: &plan, duration, seed, feeds: Vec::new() }.with_sources()?.feeds;
         let chosen = Arc::new(Mutex::new(Chosen::new(plan.classes.len())));
         let scheduler = plan.behind_queues(Box::new(Behind(chosen.clone())), seed);
-        let fates = Fates::default();
-        let mut simulation = Simulation::new(plan, duration, seed, feeds, scheduler, fates);
-        simulation.start()?;
-        Ok(Choices { simulation, chosen, now: Nanos::ZERO })
+        let owner = Owner { network: Network::one_link(&plan.link), plan };
+        let stage = OwnStage::new(owner, |owner| Stage::new(&owner.plan, &owner.network));
+        let simulation = Stepped::try_new(stage, |stage| {
+            let run = Run { plan: &stage.borrow_owner().plan, duration, seed, feeds };
+            run.simulation(stage.borrow_dependent(), scheduler, Fates::default())
+        })?;
+        Ok(Choices { simulation, chosen, now: Nanos::ZERO, slot: 0 })
     }
 
     /// Goes on until there is a choice, and says whether there is one: otherwise all has been sent.
@@ -51,17 +83,19 @@ impl Choices {
     /// # Errors
     /// When a recording cannot be read on.
     pub fn advance(&mut self) -> Result<bool, SimError> {
-        while let Some(now) = self.simulation.next_time() {
-            self.now = now;
-            let sends = self.simulation.calendar.next_time().is_none_or(|next| next > now);
-            if sends
-                && lock(&self.chosen).waiting.iter().filter(|of| of.since.is_some()).count() > 1
-            {
-                return Ok(true);
+        let Choices { simulation, chosen, now, slot } = self;
+        simulation.with_dependent_mut(|_, simulation| {
+            while let Some(next) = simulation.next_step()? {
+                (*slot, *now) = next;
+                let is_choice = simulation.is_choice(*slot);
+                let waits = |of: &&Waiting| of.since.is_some();
+                if is_choice && lock(chosen).waiting.iter().filter(waits).count() > 1 {
+                    return Ok(true);
+                }
+                simulation.step(*now, *slot)?;
             }
-            self.simulation.step(now)?;
-        }
-        Ok(false)
+            Ok(false)
+        })
     }
 
     /// Sends the first packet of a class now, where there is a choice. If none of it waits, the packet that arrived
@@ -71,7 +105,8 @@ impl Choices {
     /// When a recording cannot be read on.
     pub fn send(&mut self, class: ClassId) -> Result<(), SimError> {
         lock(&self.chosen).next = Some(class);
-        self.simulation.step(self.now)
+        let (now, slot) = (self.now, self.slot);
+        self.simulation.with_dependent_mut(|_, simulation| simulation.step(now, slot))
     }
 
     /// The simulated time.
@@ -86,7 +121,8 @@ impl Choices {
 
     /// What became of packets since this was last asked.
     pub fn take_fates(&mut self) -> Vec<Record> {
-        std::mem::take(&mut self.simulation.observer.0)
+        self.simulation
+            .with_dependent_mut(|_, simulation| std::mem::take(&mut simulation.observer.0))
     }
 }
 

@@ -1,0 +1,99 @@
+//! Runs over one link: a network of that link alone.
+
+mod choice;
+#[cfg(test)]
+mod tests;
+
+use laxity::scheduler::Scheduler;
+use laxity::units::Nanos;
+use laxity_plan::model::{Network, Plan};
+use laxity_plan::network::Networked;
+use laxity_plan::tdp::Assigned;
+
+use crate::Progress;
+use crate::error::SimError;
+use crate::network::{NetworkRun, Partition, Simulation};
+use crate::record::Observer;
+use crate::source::Feed;
+use crate::summary::{Outcome, Summary};
+
+pub use choice::{Choices, Waiting};
+
+/// What to simulate.
+pub struct Run<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// When arrivals end; `None` lasts as long as the traffic does.
+    pub duration: Option<Nanos>,
+    /// The seed of every random draw.
+    pub seed: u64,
+    /// The traffic, in place of the plan's sources when it comes from elsewhere.
+    pub feeds: Vec<Feed>,
+}
+
+impl<'a> Run<'a> {
+    /// The run with the plan's sources, drawn with its seed.
+    ///
+    /// # Errors
+    /// If a source makes no sense or its recording cannot be opened.
+    pub fn with_sources(mut self) -> Result<Self, SimError> {
+        let feeds =
+            (0..self.plan.sources.len()).map(|index| Feed::of_source(self.plan, self.seed, index));
+        self.feeds = feeds.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        Ok(self)
+    }
+
+    /// Simulates until every packet that arrived has left. Each packet's fate is told to the
+    /// observer; `progress` hears of it and may stop it.
+    ///
+    /// # Errors
+    /// When a recording cannot be read on.
+    pub fn simulate(
+        self,
+        observer: &mut dyn Observer,
+        progress: Progress<'_>,
+    ) -> Result<Outcome<Summary>, SimError> {
+        let scheduler = self.plan.build_scheduler(self.seed);
+        self.simulate_on(scheduler, observer, progress)
+    }
+
+    /// The same on a scheduler of the caller's own for the plan's classes. The summary still names
+    /// the run's and holds delays against what that promises.
+    ///
+    /// # Errors
+    /// When a recording cannot be read on.
+    pub fn simulate_on(
+        self,
+        scheduler: Box<dyn Scheduler + Send>,
+        observer: &mut dyn Observer,
+        progress: Progress<'_>,
+    ) -> Result<Outcome<Summary>, SimError> {
+        let network = Network::one_link(&self.plan.link);
+        let stage = Stage::new(self.plan, &network);
+        self.simulation(&stage, scheduler, observer)?.through(progress)
+    }
+
+    fn simulation<'b, O: Observer>(
+        self,
+        stage: &'b Stage<'b>,
+        scheduler: Box<dyn Scheduler + Send>,
+        observer: O,
+    ) -> Result<Simulation<'b, O>, SimError> {
+        let Run { duration, seed, feeds, .. } = self;
+        let run = NetworkRun { on: &stage.on, duration, seed, arrivals: None };
+        Simulation::single(run, &stage.partition, feeds, scheduler, observer)
+    }
+}
+
+/// A link as a network whose nodes are simulated together.
+struct Stage<'a> {
+    on: Assigned<'a>,
+    partition: Partition,
+}
+
+impl<'a> Stage<'a> {
+    fn new(plan: &'a Plan, network: &'a Network) -> Self {
+        let on = Networked { plan, network }.assigned();
+        Stage { partition: Partition::whole(&on), on }
+    }
+}
