@@ -35,6 +35,10 @@ pub struct LinkRan<'a> {
     pub proof: Option<Proof>,
     /// What a recording held besides packets.
     pub remarks: Remarks,
+    /// How threads shared the work, if it was to be shared.
+    pub parallelism: Option<Parallelism>,
+    /// Where the time went, if that was asked for.
+    pub profile: Option<Profile>,
 }
 
 /// What came of a network.
@@ -55,27 +59,37 @@ pub struct NetworkRan<'a> {
 
 /// What was measured, and where the time of measuring it went.
 #[derive(Serialize)]
-struct Profiled<'a> {
+struct Profiled<'a, S: Serialize> {
     #[serde(flatten)]
-    judged: Json<'a, Judged<NetworkSummary>>,
-    profile: &'a Profile,
+    judged: Json<'a, Judged<S>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<&'a Profile>,
+}
+
+impl<'a, S: Serialize> Profiled<'a, S> {
+    fn new(judged: &'a Judged<S>, profile: &'a Option<Profile>) -> Self {
+        Profiled { judged: Json(judged), profile: profile.as_ref() }
+    }
 }
 
 impl Ran<'_> {
-    /// How threads shared the work of a network, if it was to be shared.
+    /// How threads shared the work, if it was to be shared.
     pub fn parallelism(&self) -> Option<String> {
         match self {
-            Ran::Link(_) => None,
+            Ran::Link(ran) => {
+                ran.parallelism.map(|_| "One thread: one link is no work for more.".into())
+            }
             Ran::Network(ran) => ran.parallelism.as_ref().map(parallelism),
         }
     }
 
     /// Where the time went, for people, if that was asked for.
     pub fn profile(&self) -> Option<String> {
-        match self {
-            Ran::Link(_) => None,
-            Ran::Network(ran) => ran.profile.as_ref().map(network::profile),
-        }
+        let profile = match self {
+            Ran::Link(ran) => ran.profile.as_ref(),
+            Ran::Network(ran) => ran.profile.as_ref(),
+        };
+        profile.map(network::profile)
     }
 
     /// What came of the promises.
@@ -209,13 +223,8 @@ fn delays(summary: &Summary, series: &Series) -> Vec<Delays> {
 impl Serialize for Ran<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Ran::Link(ran) => Json(&ran.judged).serialize(serializer),
-            Ran::Network(ran) => match &ran.profile {
-                None => Json(&ran.judged).serialize(serializer),
-                Some(profile) => {
-                    Profiled { judged: Json(&ran.judged), profile }.serialize(serializer)
-                }
-            },
+            Ran::Link(ran) => Profiled::new(&ran.judged, &ran.profile).serialize(serializer),
+            Ran::Network(ran) => Profiled::new(&ran.judged, &ran.profile).serialize(serializer),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Simulations, each with its verdict.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use laxity::scheduler::Withdraw;
@@ -77,7 +78,7 @@ pub fn run_custom<'a, O: Observer>(
     let run = prepare(plan, traffic, seed)?;
     let outcome = arrived(plan, run.simulate_on(scheduler, observer, progress)?)?;
     let summary = Summary { scheduler: custom.name, ..outcome.summary };
-    Ok(judged(to, plan, Outcome { summary, ..outcome }))
+    Ok(judged(to, plan, Outcome { summary, ..outcome }, How::default()))
 }
 
 /// A plan's link whose packets somebody else chooses, step by step, behind the plan's queues.
@@ -111,17 +112,8 @@ fn held_to<'a, O: Observer>(
 ) -> Result<Ran<'a>, Error> {
     let seed = traffic.seed(plan);
     let Some(networked) = plan.networked() else {
-        if traffic.threads.is_some() {
-            return Err(Error::question(
-                "several threads simulate the nodes of a network, and the plan is one link",
-            ));
-        }
-        if traffic.profile {
-            return Err(Error::question(
-                "a profile tells where the time of a network's simulation goes, and the plan is one link",
-            ));
-        }
-        return Ok(judged(to, plan, simulate(plan, traffic, seed, observer, progress)?));
+        let (outcome, how) = simulate_link(plan, traffic, seed, observer, progress)?;
+        return Ok(judged(to, plan, outcome, how));
     };
     let on = networked.assigned();
     let (outcome, how) = simulate_network(&on, traffic, seed, observer, progress)?;
@@ -132,11 +124,12 @@ fn held_to<'a, O: Observer>(
     Ok(Ran::Network(Box::new(NetworkRan { on, judged, proof, remarks, parallelism, profile })))
 }
 
-fn judged(to: HeldTo, plan: &Plan, outcome: Outcome<Summary>) -> Ran<'_> {
+fn judged(to: HeldTo, plan: &Plan, outcome: Outcome<Summary>, how: How) -> Ran<'_> {
+    let How { parallelism, profile } = how;
     let Outcome { summary, remarks } = outcome;
     let proof = Proof::link(plan);
     let judged = Judged::new(plan, to, proof.as_ref(), summary);
-    Ran::Link(Box::new(LinkRan { plan, judged, proof, remarks }))
+    Ran::Link(Box::new(LinkRan { plan, judged, proof, remarks, parallelism, profile }))
 }
 
 /// What a simulation measures: one link or a network.
@@ -272,11 +265,40 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
     Ok(run.with_sources()?)
 }
 
-/// How a network was simulated, as far as that was asked for.
+/// How the work was done, as far as that was asked for.
 #[derive(Default)]
 struct How {
     parallelism: Option<Parallelism>,
     profile: Option<Profile>,
+}
+
+fn simulate_link(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    seed: u64,
+    observer: &mut dyn Observer,
+    progress: Progress<'_>,
+) -> Result<(Outcome<Summary>, How), Error> {
+    match (several_threads(traffic), traffic.profile) {
+        (Some(_), true) => Err(one_thread_alone()),
+        (threads, false) => {
+            let outcome = simulate(plan, traffic, seed, observer, progress)?;
+            let parallelism = threads.map(|_| Parallelism::one_thread());
+            Ok((outcome, How { parallelism, profile: None }))
+        }
+        (None, true) => {
+            let (outcome, profile) = prepare(plan, traffic, seed)?.profile(observer, progress)?;
+            Ok((arrived(plan, outcome)?, How { parallelism: None, profile: Some(profile) }))
+        }
+    }
+}
+
+fn several_threads(traffic: &Traffic<'_>) -> Option<NonZeroU32> {
+    traffic.threads.filter(|threads| threads.get() > 1)
+}
+
+fn one_thread_alone() -> Error {
+    Error::question("a profile is of one thread: leave one of both out")
 }
 
 fn simulate_network<O: Observer>(
@@ -295,8 +317,7 @@ fn simulate_network<O: Observer>(
     let arrivals = replaced.as_ref().map(|open| open as &Replaced<'_>);
     let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed, arrivals };
     let mut how = How::default();
-    let threads = traffic.threads.filter(|threads| threads.get() > 1);
-    let outcome = match (threads, traffic.profile) {
+    let outcome = match (several_threads(traffic), traffic.profile) {
         (None, false) => run.simulate(observer, progress)?,
         (None, true) => {
             let (outcome, profile) = run.profile(observer, progress)?;
@@ -309,7 +330,7 @@ fn simulate_network<O: Observer>(
             outcome
         }
         (Some(_), true) => {
-            return Err(Error::question("a profile is of one thread: leave one of both out"));
+            return Err(one_thread_alone());
         }
     };
     match outcome.summary.classes.iter().any(|class| class.sent > 0) {

@@ -237,8 +237,8 @@ pub struct Run {
     /// The packet file that goes into the folder: one row for every packet.
     #[arg(long, value_name = "FORMAT", default_value = "csv", conflicts_with = "seeds")]
     pub packets: PacketFile,
-    /// Tell where the time of simulating a network goes, by what happens and where, on standard error, and
-    /// with --json as `profile` there.
+    /// Tell where the time of simulating goes, by what happens and where, on standard error, and with
+    /// --json as `profile` there.
     #[arg(long, conflicts_with_all = ["seeds", "threads"])]
     pub profile: bool,
     /// Print JSON.

@@ -12,7 +12,7 @@ use laxity_plan::tdp::Assigned;
 
 use crate::Progress;
 use crate::error::SimError;
-use crate::network::{NetworkRun, Partition, Simulation};
+use crate::network::{NetworkRun, Partition, Profile, Simulation};
 use crate::record::Observer;
 use crate::source::Feed;
 use crate::summary::{Outcome, Summary};
@@ -71,6 +71,22 @@ impl<'a> Run<'a> {
         let network = Network::one_link(&self.plan.link);
         let stage = Stage::new(self.plan, &network);
         self.simulation(&stage, scheduler, observer)?.through(progress)
+    }
+
+    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and tells where the time went.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn profile(
+        self,
+        observer: &mut dyn Observer,
+        progress: Progress<'_>,
+    ) -> Result<(Outcome<Summary>, Profile), SimError> {
+        let scheduler = self.plan.build_scheduler(self.seed);
+        let network = Network::one_link(&self.plan.link);
+        let stage = Stage::new(self.plan, &network);
+        let build = |watched| self.simulation(&stage, scheduler, watched);
+        Simulation::profile_single(observer, build, progress)
     }
 
     fn simulation<'b, O: Observer>(

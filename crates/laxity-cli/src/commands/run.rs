@@ -91,16 +91,10 @@ fn traced<'a>(
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
             ran
         }
-        PacketFile::Parquet if plan.network.is_some() => {
-            return Err(Failure::input(
-                "--packets parquet is for single links: a network takes csv or none",
-            ));
-        }
         PacketFile::Parquet => {
             let file = create(output, "packets.parquet")?;
             let refused = |error| output.refused("packets.parquet", &error);
-            let names = plan.classes.iter().map(|class| class.name.clone()).collect();
-            let mut trace = ParquetTrace::new(file, names).map_err(refused)?;
+            let mut trace = ParquetTrace::new(file, plan).map_err(refused)?;
             let ran = watched(plan, traffic, &mut (&mut series, &mut trace))?;
             trace.finish().map_err(refused)?;
             ran

@@ -201,7 +201,7 @@ fn check_says_what_to_shed() {
         told.contains("NOT ADMITTED.") && told.contains("29 of the 60 streams of strict"),
         "{told}"
     );
-    let expected = serde_json::json!([{ "class": "strict", "streams": 29 }]);
+    let expected = serde_json::json!([{ "class": "strict", "streams": 29, "count": 60 }]);
     assert_eq!((&answer["admitted"], &answer["windows"]["shed"]), (&false.into(), &expected));
     let (told, answer) = check(OVERLOADED, 0);
     assert!(told.contains("Not proved") && answer["admitted"].is_null(), "{told}");

@@ -281,6 +281,23 @@ fn a_profile_tells_where_the_time_went() {
     for wanted in ["bottleneck", "arrivals", "choices", "fifo", "ns a hop"] {
         assert!(ended.stderr.contains(wanted), "{wanted}: {}", ended.stderr);
     }
+    let link = r#"
+        version = 1
+        link = { rate = "8mbit" }
+        scheduler = { kind = "wfq" }
+        class.web = {}
+        source = [{ class = "web", model = "poisson", packet = "1500b", rate = "500kB/s" }]
+    "#;
+    let one_link = Folder::with_plan(link);
+    let plain = one_link.laxity(&["run", "plan.toml", "--duration", "5s", "--json"]).json(0);
+    let ended = one_link.laxity(&[&run[..], &["--json"]].concat());
+    let mut profiled: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let profile = profiled.as_object_mut().unwrap().remove("profile").unwrap();
+    assert_eq!(profiled, plain);
+    assert_eq!(profile["hops"], plain["classes"][0]["sent"]);
+    let ended = one_link.laxity(&["run", "plan.toml", "--duration", "5s", "--threads", "2"]);
+    assert!(ended.stderr.contains("One thread"), "{}", ended.stderr);
+
     let refused = folder.laxity(&[&run[..], &["--threads", "2"]].concat());
     assert_eq!(refused.code, Some(2));
     assert!(refused.stderr.contains("cannot be used with '--threads"), "{}", refused.stderr);

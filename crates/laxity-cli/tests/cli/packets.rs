@@ -259,21 +259,37 @@ fn the_same_plan_and_seed_give_the_same_bytes() {
     assert!(first.0 != packets("another", &["--seed", "8"]).0);
 }
 
+/// Of one link, and of a network at every hop.
 #[test]
 fn a_parquet_file_has_the_rows_of_the_csv() {
-    let folder = Folder::with_plan(BUSY);
-    run(&folder, &["--out", "csv"]);
-    run(&folder, &["--out", "parquet", "--packets", "parquet"]);
-    assert!(!folder.path("parquet/packets.csv").exists());
-    let file = File::open(folder.path("parquet/packets.parquet")).unwrap();
-    let reader = SerializedFileReader::new(file).unwrap();
-    let columns = reader.metadata().file_metadata().schema_descr().columns();
-    let header: Vec<&str> = columns.iter().map(|column| column.name()).collect();
-    let rows = reader.get_row_iter(None).unwrap().map(|row| line(&row.unwrap()));
-    let lines = std::iter::once(header.join(",")).chain(rows);
-    let csv = folder.text("csv/packets.csv");
-    assert!(lines.eq(csv.lines().map(str::to_string)));
+    for plan in [BUSY, NETWORK] {
+        let folder = Folder::with_plan(plan);
+        run(&folder, &["--out", "csv"]);
+        run(&folder, &["--out", "parquet", "--packets", "parquet"]);
+        assert!(!folder.path("parquet/packets.csv").exists());
+        let file = File::open(folder.path("parquet/packets.parquet")).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        let columns = reader.metadata().file_metadata().schema_descr().columns();
+        let header: Vec<&str> = columns.iter().map(|column| column.name()).collect();
+        let rows = reader.get_row_iter(None).unwrap().map(|row| line(&row.unwrap()));
+        let lines = std::iter::once(header.join(",")).chain(rows);
+        let csv = folder.text("csv/packets.csv");
+        assert!(csv.lines().count() > 100);
+        assert!(lines.eq(csv.lines().map(str::to_string)));
+    }
 }
+
+const NETWORK: &str = r#"
+    version = 1
+    link = { rate = "8mbit" }
+    scheduler = { kind = "edf" }
+    class.voice = { deadline = "9ms", arrival = { bucket = "600b", rate = "80kB/s" } }
+    class.web = { queue = { kind = "droptail", limit = 3 } }
+    network = { one.between = ["a", "b"], two = { between = ["b", "c"], rate = "4mbit" } }
+    run.duration = "2s"
+    source = [{ class = "voice", model = "poisson", packet = "200b", rate = "64kB/s", path = ["a", "b", "c"] },
+              { class = "web", model = "poisson", packet = "1500b", rate = "500kB/s", path = ["a", "b", "c"] }]
+"#;
 
 /// A row as the CSV has it.
 fn line(row: &Row) -> String {

@@ -51,6 +51,11 @@ pub struct Parallelism {
 }
 
 impl Parallelism {
+    /// One thread did all.
+    pub const fn one_thread() -> Self {
+        Parallelism { parts: 1, lookahead: None, windows: 0, events: 0, longest: 0 }
+    }
+
     /// By how much the run is faster at the most if every part has a core and waiting costs nothing.
     pub fn limit(&self) -> f64 {
         if self.longest == 0 { 1.0 } else { self.events as f64 / self.longest as f64 }
@@ -93,7 +98,7 @@ impl NetworkRun<'_> {
     ) -> Result<(Outcome<NetworkSummary>, Parallelism), SimError> {
         let Partition { parts, lookahead, .. } = *partition;
         let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
-        let mut counts = Parallelism { parts, lookahead, windows: 0, events: 0, longest: 0 };
+        let mut counts = Parallelism { parts, lookahead, ..Parallelism::one_thread() };
         if parts == 1 {
             return Ok((self.simulate_whole(partition, observer, progress)?, counts));
         }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use laxity::packet::Packet;
+use laxity::units::Nanos;
 use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use super::{Here, Partition};
 use crate::Progress;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
-use crate::summary::Outcome;
+use crate::summary::{Outcome, Summary};
 
 /// Where the time of a run went. Times are estimated: one event of 61 is timed, and stands for those of its kind
 /// and place.
@@ -107,25 +108,25 @@ impl Sampled {
 }
 
 /// An observer that is timed itself.
-struct Watched<'a, O> {
-    observer: &'a mut O,
+pub(crate) struct Watched<O> {
+    observer: O,
     told: Sampled,
 }
 
-impl<O: Observer> Watched<'_, O> {
+impl<O: Observer> Watched<O> {
     fn tell(&mut self, tell: impl FnOnce(&mut O)) {
         let begun = self.told.count.is_multiple_of(ONE_OF).then(Instant::now);
-        tell(self.observer);
+        tell(&mut self.observer);
         self.told.add(begun.map(|begun| begun.elapsed()));
     }
 }
 
-impl<O: Observer> Observer for Watched<'_, O> {
+impl<O: Observer> Observer for Watched<O> {
     fn record(&mut self, record: &Record) {
         self.tell(|observer| observer.record(record));
     }
 
-    fn delivered(&mut self, packet: &Packet, bytes: u64, now: laxity::units::Nanos) {
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         self.tell(|observer| observer.delivered(packet, bytes, now));
     }
 
@@ -161,8 +162,42 @@ impl NetworkRun<'_> {
         let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
         let mut watched = Watched { observer, told: Sampled::default() };
         let mut simulation = Simulation::new(self, here, &mut watched)?;
-        let books = simulation.books.len();
-        let none = || vec![Sampled::default(); books];
+        let ledger = Ledger::of_run(&mut simulation, progress)?;
+        for (_, record) in simulation.close() {
+            simulation.observer.record(&record);
+        }
+        let ended = simulation.into_ended();
+        let profile = ledger.profile(began, ended.end, ended.hops, self.on, &watched.told);
+        Ok((ended.outcome(&self), profile))
+    }
+}
+
+impl Simulation<'_, ()> {
+    /// Simulates one link as [`through`](Self::through) does, to the same outcome, and tells where the time went.
+    /// `build` makes the simulation with an observer.
+    pub(crate) fn profile_single<'b, O: Observer + 'b>(
+        observer: O,
+        build: impl FnOnce(Watched<O>) -> Result<Simulation<'b, Watched<O>>, SimError>,
+        progress: Progress<'_>,
+    ) -> Result<(Outcome<Summary>, Profile), SimError> {
+        let began = Instant::now();
+        let mut simulation = build(Watched { observer, told: Sampled::default() })?;
+        let ledger = Ledger::of_run(&mut simulation, progress)?;
+        let Simulation { run, hops, ref observer, .. } = simulation;
+        let told = observer.told;
+        let outcome = simulation.into_outcome();
+        let end = Nanos(outcome.summary.duration_ns);
+        Ok((outcome, ledger.profile(began, end, hops, run.on, &told)))
+    }
+}
+
+impl Ledger {
+    /// Simulates all of it, and counts.
+    fn of_run<O: Observer>(
+        simulation: &mut Simulation<'_, O>,
+        progress: Progress<'_>,
+    ) -> Result<Ledger, SimError> {
+        let none = || vec![Sampled::default(); simulation.books.len()];
         let mut ledger = Ledger {
             kinds: Default::default(),
             arrivals: none(),
@@ -171,23 +206,27 @@ impl NetworkRun<'_> {
             begun: None,
         };
         simulation.run(progress, |simulation, slot| ledger.count(simulation, slot))?;
-        for (_, record) in simulation.close() {
-            simulation.observer.record(&record);
-        }
-        let ended = simulation.into_ended();
-        let profile = Profile {
-            wall_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
-            simulated_ns: ended.end.0,
-            events: ledger.events,
-            hops: ended.hops,
-            spent: ledger.spent(self.on),
-            told: watched.told.timing(),
-        };
-        Ok((ended.outcome(&self), profile))
+        Ok(ledger)
     }
-}
 
-impl Ledger {
+    fn profile(
+        &self,
+        began: Instant,
+        end: Nanos,
+        hops: u64,
+        on: &Assigned<'_>,
+        told: &Sampled,
+    ) -> Profile {
+        Profile {
+            wall_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            simulated_ns: end.0,
+            events: self.events,
+            hops,
+            spent: self.spent(on),
+            told: told.timing(),
+        }
+    }
+
     /// The event of a slot is over.
     fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: usize) {
         let took = self.begun.take().map(|begun| begun.elapsed());

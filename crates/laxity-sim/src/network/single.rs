@@ -247,7 +247,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    fn into_outcome(mut self) -> Outcome<Summary> {
+    pub(super) fn into_outcome(mut self) -> Outcome<Summary> {
         self.look_at_memory();
         let Simulation { run, end, last, sources, policer, single, books, topology, .. } = self;
         let single = single.expect("one link");

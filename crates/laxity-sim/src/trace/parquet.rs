@@ -1,8 +1,10 @@
-//! Packet files as Parquet, with the columns of the CSV; absent values are null.
+//! Packet files as Parquet, with the columns of the CSV. Absent values are null.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use laxity_plan::Plan;
+use laxity_plan::network::Networked;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::{ParquetError, Result};
@@ -11,20 +13,21 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
 
-use super::outcome;
+use super::{HOP_COLUMNS, outcome};
 use crate::record::{Observer, Record};
 
-/// Writes a row for every packet; a write that fails is told by [`finish`](Self::finish).
-pub struct ParquetTrace<W: Write + Send> {
+/// Writes a row for every packet, of a network one at every hop. A write that fails is an error of
+/// [`finish`](Self::finish).
+pub struct ParquetTrace<'a, W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    classes: Vec<String>,
+    plan: &'a Plan,
+    network: Option<Networked<'a>>,
     rows: Vec<Record>,
     failed: Option<ParquetError>,
 }
 
-const SCHEMA: &str = "
-message packets {
-    required int64 seq;
+/// The columns that follow those that say where a packet was.
+const COLUMNS: &str = "
     required binary class (utf8);
     required int64 flow;
     required int64 length;
@@ -32,22 +35,27 @@ message packets {
     optional int64 deadline_ns;
     optional int64 start_ns;
     optional int64 departure_ns;
-    required binary verdict (utf8);
-}";
+    required binary verdict (utf8);";
 
-impl<W: Write + Send> ParquetTrace<W> {
+impl<'a, W: Write + Send> ParquetTrace<'a, W> {
     const ROWS_IN_A_GROUP: usize = 1 << 16;
 
-    /// A file for classes of these names.
+    /// A file for the packets of a plan.
     ///
     /// # Errors
     /// If the beginning of the file cannot be written.
-    pub fn new(writer: W, classes: Vec<String>) -> io::Result<Self> {
-        let schema: Arc<Type> = Arc::new(parse_message_type(SCHEMA)?);
+    pub fn new(writer: W, plan: &'a Plan) -> io::Result<Self> {
+        let network = plan.networked();
+        let place = match network {
+            None => "required int64 seq;".to_owned(),
+            Some(_) => HOP_COLUMNS.map(|name| format!("required binary {name} (utf8);")).concat(),
+        };
+        let schema = parse_message_type(&format!("message packets {{ {place} {COLUMNS} }}"))?;
+        let schema: Arc<Type> = Arc::new(schema);
         let compressed = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let writer = SerializedFileWriter::new(writer, schema, Arc::new(compressed))?;
         let rows = Vec::with_capacity(Self::ROWS_IN_A_GROUP);
-        Ok(ParquetTrace { writer, classes, rows, failed: None })
+        Ok(ParquetTrace { writer, plan, network, rows, failed: None })
     }
 
     /// Writes what is still in memory.
@@ -70,10 +78,22 @@ impl<W: Write + Send> ParquetTrace<W> {
     }
 
     fn try_write_group(&mut self) -> Result<()> {
-        let rows = &self.rows;
+        let (rows, plan) = (&self.rows, self.plan);
         let mut group = self.writer.next_row_group()?;
-        numbers(&mut group, rows, |row| row.packet.handle)?;
-        words(&mut group, rows, |row| &self.classes[row.packet.class.index()])?;
+        match self.network {
+            None => numbers(&mut group, rows, |row| row.packet.handle)?,
+            Some(on) => {
+                for column in 0..HOP_COLUMNS.len() {
+                    words(&mut group, rows, |row| {
+                        row.hop.map_or("", |hop| {
+                            let [from, to] = on.network.ends(hop);
+                            [&on.link(hop).name, from, to][column]
+                        })
+                    })?;
+                }
+            }
+        }
+        words(&mut group, rows, |row| &plan.classes[row.packet.class.index()].name)?;
         numbers(&mut group, rows, |row| row.packet.flow.0.into())?;
         numbers(&mut group, rows, |row| row.packet.length.into())?;
         numbers(&mut group, rows, |row| row.packet.arrival.0)?;
@@ -85,7 +105,7 @@ impl<W: Write + Send> ParquetTrace<W> {
     }
 }
 
-impl<W: Write + Send> Observer for ParquetTrace<W> {
+impl<W: Write + Send> Observer for ParquetTrace<'_, W> {
     fn record(&mut self, record: &Record) {
         self.rows.push(*record);
         if self.rows.len() == Self::ROWS_IN_A_GROUP {

@@ -1,4 +1,4 @@
-//! A network of one link is what the engine for single links makes of it.
+//! A network that has one link is what the run over one link makes of it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
