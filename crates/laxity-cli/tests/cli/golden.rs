@@ -1,8 +1,9 @@
 //! Every output of every plan of the repository, byte for byte: a change that is to change none is held
 //! to those before it.
 //!
-//! `golden/outputs.txt` has a line for each: length, SHA-256, which output of which command. After a
-//! change that is meant, `LAXITY_RECORD=1 cargo test -p laxity-cli --test cli golden` writes it anew.
+//! `golden/outputs.txt` has a line for each: length, SHA-256, which output of which command. Some are there
+//! as texts as well, in `golden/texts`, so that a change shows what it changes. After a change that is
+//! meant, `LAXITY_RECORD=1 cargo test -p laxity-cli --test cli golden` writes all of them anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -41,6 +42,31 @@ const CLOCKED: [&str; 6] = [
     "hfsc/verdicts.json",
 ];
 
+/// Outputs that are kept as texts: a kind of proof, run, table or file each.
+const TEXTS: [&str; 20] = [
+    "examples/home-uplink.toml check home-uplink.toml",
+    "examples/home-uplink.toml check home-uplink.toml --json",
+    "examples/home-uplink.toml check home-uplink.toml --scheduler hfsc",
+    "examples/home-uplink.toml check home-uplink.toml --scheduler hfsc --json",
+    "examples/home-uplink.toml run home-uplink.toml --out out --duration 3s",
+    "examples/home-uplink.toml run home-uplink.toml --out out --duration 3s: out/summary.json",
+    "examples/home-uplink.toml compare home-uplink.toml --schedulers \
+     fifo,hfsc,drr,edf,edf/two-line,dwcs --out compared --duration 3s",
+    "examples/gateway.toml check gateway.toml",
+    "examples/media-server.toml check media-server.toml --scheduler dwcs/deadline-first --json",
+    "examples/media-server.toml run media-server.toml --out out --duration 3s",
+    "examples/media-server.toml run media-server.toml --seeds 3 --out several --duration 3s",
+    "examples/time-frames.toml check time-frames.toml",
+    "examples/time-frames.toml check time-frames.toml --json",
+    "examples/two-hops.toml check two-hops.toml",
+    "examples/two-hops.toml check two-hops.toml --json",
+    "examples/two-hops.toml run two-hops.toml --out out --duration 3s",
+    "examples/two-hops.toml run two-hops.toml --out out --duration 3s: out/summary.json",
+    "examples/dumbbell.toml run dumbbell.toml --out out --duration 7s",
+    "fit home-uplink.toml",
+    "import tc gateway.tc --out imported.toml: imported.toml",
+];
+
 /// Outputs by the command that made them.
 type Outputs = BTreeMap<String, Vec<u8>>;
 
@@ -62,11 +88,20 @@ fn outputs_are_as_before() {
     outputs.extend(of_no_plan());
     let lines: Vec<String> = outputs.iter().map(|(name, bytes)| line(name, bytes)).collect();
     if std::env::var_os("LAXITY_RECORD").is_some() {
+        for name in TEXTS {
+            fs::write(text_file(name), &outputs[name]).unwrap();
+        }
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         fs::write(repository("crates/laxity-cli/tests/cli/golden/outputs.txt"), text).unwrap();
         return;
     }
     let mut differ = String::new();
+    for name in TEXTS {
+        let file = text_file(name);
+        if !fs::read(&file).is_ok_and(|text| text == outputs[name]) {
+            writeln!(differ, "{name}: see {} beside {file}", keep(name, &outputs[name])).unwrap();
+        }
+    }
     for ((name, bytes), line) in outputs.iter().zip(&lines) {
         if !GOLDEN.lines().any(|golden| golden == line) {
             writeln!(differ, "{name}: see {}", keep(name, bytes)).unwrap();
@@ -74,6 +109,13 @@ fn outputs_are_as_before() {
     }
     assert!(differ.is_empty(), "outputs are not as they were:\n{differ}");
     assert_eq!(GOLDEN.lines().count(), lines.len(), "there are fewer outputs than before");
+}
+
+/// Where an output is kept as a text.
+fn text_file(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || ".-".contains(c) { c } else { '_' };
+    let file: String = name.chars().map(plain).collect();
+    repository(&format!("crates/laxity-cli/tests/cli/golden/texts/{file}"))
 }
 
 fn line(name: &str, bytes: &[u8]) -> String {
