@@ -107,8 +107,8 @@ class Table:
 class Comparison:
     json: str
     text: str
-    figure: str | None
-    delays: list[list[tuple[str, list[tuple[int, float]]]]] | None
+    figure: str
+    delays: list[list[tuple[str, list[tuple[int, float]]]]]
     kept: bool
 
 class Study:

@@ -161,18 +161,13 @@ class Comparison(Answer):
     def __init__(self, compared: _laxity.Comparison) -> None:
         super().__init__(compared.json, compared.text)
         self._compared = compared
-        self.figure = None if compared.figure is None else Figure(compared.figure)
-        """The delays of all in one figure, as SVG; of one link only."""
+        self.figure = Figure(compared.figure)
+        """The delays of all in one figure, as SVG; in networks those from end to end."""
         self.kept = compared.kept
         """Whether every promise was kept."""
 
     def chart(self) -> altair.ConcatChart:
-        """The same figure as a chart of Altair.
-
-        Raises ``LaxityError`` of a network.
-        """
-        if self._compared.delays is None:
-            raise _laxity.LaxityError("a comparison over a network has no figure: draw its runs")
+        """The same figure as a chart of Altair."""
         return charts.compared(self.data, self._compared.delays)
 
     def _repr_html_(self) -> str:
@@ -180,4 +175,4 @@ class Comparison(Answer):
         places = {one["name"]: at for run in self.data for at, one in enumerate(run["classes"])}
         rows = sorted(runs, key=lambda one: places[one["name"]])
         table = tables.figures({"class": "name", "scheduler": "scheduler"}, rows)
-        return table + self._words + (self.figure or "")
+        return table + self._words + self.figure

@@ -110,10 +110,16 @@ def test_the_chart_of_a_comparison_has_its_numbers() -> None:
             assert reached(corners, 0.01) == pytest.approx(one["delay_ns"]["p99"])
     deadlines = {row["class"]: row["delay_ms"] * 1e6 for row in drawn if "promise" in row}
     assert deadlines == pytest.approx(UPLINK.deadlines)
-    over_network = lx.compare(NETWORK, ["fifo"], duration="2s")
-    assert over_network.figure is None
-    with pytest.raises(lx.LaxityError, match="network"):
-        over_network.chart()
+
+
+def test_a_comparison_over_a_network_is_drawn_from_end_to_end():
+    compared = lx.compare(NETWORK, ["fifo", "wfq"], duration="2s")
+    assert isinstance(compared.figure, lx.Figure)
+    drawn = rows(compared.chart())
+    for name, run in zip(("fifo", "wfq"), compared.data, strict=True):
+        for one in run["classes"]:
+            corners = [row for row in drawn if (row.get("scheduler"), row["class"]) == (name, one["name"])]
+            assert reached(corners, 0.01) == pytest.approx(one["delay_ns"]["p99"])
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ use laxity_report::admission::{self, AdmissionView};
 use laxity_report::html::{Drawn, ReportInput, compare_html, drawings, html};
 use laxity_report::json::Json;
 use laxity_report::visible::line;
-use laxity_report::{figures, gone, network, quantity, table, words};
+use laxity_report::{classes, figures, gone, network, quantity, words};
 use laxity_sim::network::{EndToEnd, NetworkSummary, Parallelism, Profile};
 use laxity_sim::series::{ClassSeries, Series};
 use laxity_sim::source::Remarks;
@@ -166,13 +166,7 @@ impl Ran<'_> {
     pub fn delays(&self, series: &Series) -> Vec<Delays> {
         match self {
             Ran::Link(ran) => delays(&ran.judged.summary, series),
-            Ran::Network(ran) => {
-                let classes = ran.judged.summary.classes.iter();
-                let of = |class: &EndToEnd| {
-                    Some(Delays::of(&class.name, series.classes.get(class.place)?))
-                };
-                classes.filter_map(of).collect()
-            }
+            Ran::Network(ran) => network_delays(&ran.judged.summary, series),
         }
     }
 }
@@ -220,6 +214,11 @@ fn delays(summary: &Summary, series: &Series) -> Vec<Delays> {
     classes.map(|(class, series)| Delays::of(&class.name, series)).collect()
 }
 
+fn network_delays(summary: &NetworkSummary, series: &Series) -> Vec<Delays> {
+    let of = |class: &EndToEnd| Some(Delays::of(&class.name, series.classes.get(class.place)?));
+    summary.classes.iter().filter_map(of).collect()
+}
+
 impl Serialize for Ran<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -240,7 +239,7 @@ fn link_text(Judged { summary, verdict }: &Judged<Summary>) -> String {
         quantity::percent(summary.link.utilization),
     );
     // The table is nearly all of the text, and may be long: it is not copied.
-    let mut text = table::class_table(summary);
+    let mut text = classes::text(summary);
     text.insert_str(0, &head);
     text + &format!("\n\n{}", verdict_text(verdict))
 }
@@ -320,11 +319,11 @@ impl Compared {
         let (table, lines) = match self {
             Compared::Link(runs) => {
                 let summaries: Vec<_> = runs.iter().map(|run| &run.summary).collect();
-                (table::compare_table(&summaries), words::compared(&named(runs)))
+                (classes::compared(&summaries).text(), words::compared(&named(runs)))
             }
             Compared::Network(runs) => {
                 let summaries: Vec<_> = runs.iter().map(|run| &run.summary).collect();
-                (network::compare_table(&summaries), words::compared(&named(runs)))
+                (network::compared(&summaries).text(), words::compared(&named(runs)))
             }
         };
         let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -339,18 +338,33 @@ impl Compared {
         }
     }
 
-    /// The delays of all in one figure, as SVG; of one link only.
-    pub fn figure(&self, series: &[Series]) -> Option<String> {
-        let Compared::Link(runs) = self else { return None };
-        let views: Vec<_> = runs.iter().map(|run| &run.summary).zip(series).collect();
-        Some(figures::exceedance_compared(&views).svg())
+    /// The delays of all in one figure, as SVG.
+    pub fn figure(&self, series: &[Series]) -> String {
+        let classes = match self {
+            Compared::Link(runs) => {
+                let views: Vec<_> = runs.iter().map(|run| &run.summary).zip(series).collect();
+                figures::compared_classes(&views)
+            }
+            Compared::Network(runs) => {
+                let views: Vec<_> = runs.iter().map(|run| &run.summary).zip(series).collect();
+                network::compared_classes(&views)
+            }
+        };
+        figures::exceedance_compared(&classes).svg()
     }
 
-    /// How the delays are spread under each, as that figure shows it; of one link only.
-    pub fn delays(&self, series: &[Series]) -> Option<Vec<Vec<Delays>>> {
-        let Compared::Link(runs) = self else { return None };
-        let runs = runs.iter().zip(series);
-        Some(runs.map(|(run, series)| delays(&run.summary, series)).collect())
+    /// How the delays are spread under each, as that figure shows it.
+    pub fn delays(&self, series: &[Series]) -> Vec<Vec<Delays>> {
+        match self {
+            Compared::Link(runs) => {
+                let runs = runs.iter().zip(series);
+                runs.map(|(run, series)| delays(&run.summary, series)).collect()
+            }
+            Compared::Network(runs) => {
+                let runs = runs.iter().zip(series);
+                runs.map(|(run, series)| network_delays(&run.summary, series)).collect()
+            }
+        }
     }
 }
 

@@ -117,12 +117,12 @@ pub struct Comparison {
     /// The same for people.
     #[pyo3(get)]
     text: String,
-    /// The delays of all in one figure, as SVG; of one link only.
+    /// The delays of all in one figure, as SVG; in networks those from end to end.
     #[pyo3(get)]
-    figure: Option<String>,
-    /// How the delays of each class are spread under each; of one link only.
+    figure: String,
+    /// How the delays of each class are spread under each.
     #[pyo3(get)]
-    delays: Option<Vec<Vec<Spread>>>,
+    delays: Vec<Vec<Spread>>,
     /// Whether every promise was kept.
     #[pyo3(get)]
     kept: bool,
@@ -135,8 +135,8 @@ impl Comparison {
     fn new(
         json: String,
         text: String,
-        figure: Option<String>,
-        delays: Option<Vec<Vec<Spread>>>,
+        figure: String,
+        delays: Vec<Vec<Spread>>,
         kept: bool,
     ) -> Comparison {
         Comparison { json, text, figure, delays, kept }
@@ -144,8 +144,8 @@ impl Comparison {
 
     /// What another process makes it of.
     #[expect(clippy::type_complexity, reason = "all that it is")]
-    fn __getnewargs__(&self) -> (&str, &str, Option<&str>, Option<&[Vec<Spread>]>, bool) {
-        (&self.json, &self.text, self.figure.as_deref(), self.delays.as_deref(), self.kept)
+    fn __getnewargs__(&self) -> (&str, &str, &str, &[Vec<Spread>], bool) {
+        (&self.json, &self.text, &self.figure, &self.delays, self.kept)
     }
 }
 
@@ -182,7 +182,7 @@ pub fn compare(
         json: json(&compared),
         text: compared.text(),
         figure: compared.figure(&over_time),
-        delays: delays.map(|delays| delays.into_iter().map(spreads).collect()),
+        delays: delays.into_iter().map(spreads).collect(),
         kept: compared.kept(),
     })
 }

@@ -135,19 +135,43 @@ pub(crate) fn exceedance_of<'a>(
     chart.into()
 }
 
-/// The same for several schedulers, a panel a class, a line a scheduler.
-pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> Figure<'static> {
-    let Some((summary, series)) = runs.first() else { return Figure::panels("", Vec::new(), 1) };
-    let chart = |(at, class, _): &(usize, &ClassSummary, &ClassSeries)| {
-        let line = |(run, (summary, series)): (usize, &(&Summary, &Series))| {
-            let same = series.classes.get(*at).filter(|_| summary.classes.get(*at).is_some());
-            chart::Series {
-                name: summary.scheduler.clone(),
+/// A class under several schedulers.
+pub struct ComparedClass<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The delay that it is promised, in ns.
+    pub deadline_ns: Option<u64>,
+    /// The schedulers, and what was recorded of the class under each; `None` where there is no such class.
+    pub runs: Vec<(&'a str, Option<&'a ClassSeries>)>,
+}
+
+/// The classes of a link under several schedulers.
+pub fn compared_classes<'a>(runs: &[(&'a Summary, &'a Series)]) -> Vec<ComparedClass<'a>> {
+    let Some((summary, series)) = runs.first() else { return Vec::new() };
+    let compared = |(at, class, _): (usize, &'a ClassSummary, &'a ClassSeries)| ComparedClass {
+        name: &class.name,
+        deadline_ns: class.deadline_ns,
+        runs: runs
+            .iter()
+            .map(|(summary, series)| {
+                let same = series.classes.get(at).filter(|_| summary.classes.get(at).is_some());
+                (summary.scheduler.as_str(), same)
+            })
+            .collect(),
+    };
+    pairs(summary, series).into_iter().map(compared).collect()
+}
+
+/// How many packets wait longer than a given delay: a panel a class, a line a scheduler.
+pub fn exceedance_compared(classes: &[ComparedClass<'_>]) -> Figure<'static> {
+    let chart = |class: &ComparedClass<'_>| {
+        let line =
+            |(run, (scheduler, same)): (usize, &(&str, Option<&ClassSeries>))| chart::Series {
+                name: (*scheduler).to_owned(),
                 mark: Mark::Step,
                 style: Style::of(run),
                 points: same.map(|same| exceedance_points(&same.exceedance)).unwrap_or_default(),
-            }
-        };
+            };
         let deadline = class.deadline_ns.map(|ns| Marker {
             along: Along::Y,
             at: ns as f64 * NS,
@@ -156,14 +180,14 @@ pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> Figure<'static> {
             style: Style::default().dashed(Dash::Dashed),
         });
         Chart {
-            title: class.name.clone(),
+            title: class.name.to_owned(),
             x: Axis::log("", Unit::Time),
             y: Axis::log("", Unit::Share),
-            series: runs.iter().enumerate().map(line).collect(),
+            series: class.runs.iter().enumerate().map(line).collect(),
             markers: deadline.into_iter().collect(),
         }
     };
-    let mut charts: Vec<Chart> = pairs(summary, series).iter().map(chart).collect();
+    let mut charts: Vec<Chart> = classes.iter().map(chart).collect();
     let points =
         || charts.iter().flat_map(|chart| chart.series.iter().flat_map(|line| &line.points));
     let markers = charts.iter().flat_map(|chart| &chart.markers).map(|marker| marker.at);
@@ -344,7 +368,7 @@ mod tests {
             delay_over_time(&summary, &empty),
             exceedance(&summary, &empty),
             throughput(&summary, &empty),
-            exceedance_compared(&[(&summary, &empty)]),
+            exceedance_compared(&compared_classes(&[(&summary, &empty)])),
         ] {
             for svg in [svg.on(Paper::Wide), svg.on(Paper::Narrow)] {
                 assert!(svg.contains("no data") && !svg.contains("NaN"));

@@ -8,6 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::admission::AdmissionView;
 use crate::admission::curves::CurveFigure;
 use crate::chart::{Figure, Paper, on_dark_paper, subjects};
+use crate::classes;
 use crate::figures::{self, MOST_CLASSES, PacketDelays};
 use crate::gone;
 use crate::quantity::{count, percent, rate, size, time};
@@ -15,7 +16,6 @@ use crate::visible::visible;
 use crate::words;
 
 pub(crate) mod drawn;
-pub(crate) mod tables;
 
 pub use drawn::{Drawn, drawings};
 
@@ -62,14 +62,14 @@ pub fn html(report: &ReportInput) -> String {
             section {
                 @if summary.promises_delay() {
                     h2 { "Promised and measured" }
-                    (tables::promises(summary))
+                    (classes::promises(summary))
                 }
                 @if summary.classes.iter().any(|class| class.windows.is_some()) {
                     h2 { "Windows" }
-                    (tables::windows(summary))
+                    (classes::windows_page(summary))
                 }
                 h2 { "All classes" }
-                (tables::classes(summary))
+                (classes::page(summary))
                 (listed(&fates(report)))
             }
             (drawn::section(&drawings(report)))
@@ -104,11 +104,11 @@ pub fn compare_html(runs: &[Judged<Summary>], series: &[Series]) -> String {
             (promises(&named(runs)))
             section {
                 h2 { "Side by side" }
-                (tables::compared(&summaries))
+                (classes::compared(&summaries).page())
             }
             section {
                 h2 { "Figures" }
-                (figure(&figures::exceedance_compared(&views), &compared_caption(first)))
+                (figure(&figures::exceedance_compared(&figures::compared_classes(&views)), &compared_caption(first.classes.len())))
             }
         },
     )
@@ -276,11 +276,11 @@ pub(crate) fn exceedance_caption(promised: bool, classes: usize) -> String {
     )
 }
 
-fn compared_caption(summary: &Summary) -> String {
+pub(crate) fn compared_caption(classes: usize) -> String {
     format!(
         "For each delay, the share of a class's packets that were delayed for longer under each \
          scheduler. Curves further left are better. All panels have the same axes.{}",
-        omission(summary.classes.len())
+        omission(classes)
     )
 }
 

@@ -7,6 +7,8 @@
 
 pub mod admission;
 pub mod chart;
+pub mod classes;
+pub mod columns;
 pub mod figures;
 pub mod gone;
 pub mod html;

@@ -8,59 +8,19 @@ mod html;
 pub mod limits;
 mod profile;
 pub mod proof;
+mod tables;
 mod time_frames;
 
-pub use figures::{delays, flows, goodput};
+pub use figures::{compared_classes, delays, flows, goodput};
 pub use html::{compare_html, drawings, html};
 pub use profile::text as profile;
+pub use tables::{compared, text as tables};
 
 use std::collections::BTreeMap;
 
-use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary, OnDemand, TcpSummary};
-use laxity_sim::summary::{ClassSummary, DelaySummary};
+use laxity_sim::network::NetworkSummary;
 
 use crate::gone;
-use crate::quantity::{NOTHING, TimeUnit, megabits, percent, shortened, time};
-use crate::table::{self, MARKED, table, table_led, with_marks};
-use cells::{NAME_LIMIT, fairness};
-
-/// The classes from end to end, what TCP did, and every hop. Delays are in ms.
-pub fn tables(summary: &NetworkSummary) -> String {
-    let whole = unit(&summary.classes);
-    let transfers = transfer_unit(summary);
-    let rows = |row: fn(&EndToEnd, TimeUnit) -> Option<Vec<String>>, unit| -> Vec<_> {
-        summary.classes.iter().filter_map(|class| row(class, unit)).collect()
-    };
-    let is_marked = summary.classes.iter().any(|class| class.marked > 0);
-    let head = || is_marked.then(|| MARKED.to_owned());
-    let row = |class: &EndToEnd| {
-        let marks = is_marked.then(|| class.marked.to_string());
-        with_marks(end_to_end_row(class, whole), END_TO_END_DROPPED, marks)
-    };
-    let classes: Vec<_> = summary.classes.iter().map(row).collect();
-    let tcp = rows(tcp_row, transfers);
-    let header = with_marks(headed(&END_TO_END_HEADER, whole), END_TO_END_DROPPED, head());
-    let mut text = table(&header, &classes);
-    if !tcp.is_empty() {
-        text += &format!("\n\n{}", table(&headed(&TCP_HEADER, transfers), &tcp));
-    }
-    let completions = rows(completion_row, transfers);
-    if !completions.is_empty() {
-        text += &format!("\n\n{}", table(&headed(&COMPLETION_HEADER, transfers), &completions));
-    }
-    if time_frames::are_shown(summary) {
-        text += &format!("\n\n{}", time_frames::tables(summary));
-    }
-    let at_hops = hop_unit(&summary.hops);
-    let rows = |hop: &HopSummary| {
-        let marks = hop.classes.iter().map(|class| is_marked.then(|| class.marked.to_string()));
-        let rows = hop_rows(hop, at_hops).into_iter().zip(marks.collect::<Vec<_>>());
-        rows.map(|(row, marks)| with_marks(row, HOP_DROPPED, marks)).collect::<Vec<_>>()
-    };
-    let hops: Vec<_> = summary.hops.iter().flat_map(rows).collect();
-    let header = with_marks(headed(&HOP_HEADER, at_hops), HOP_DROPPED, head());
-    text + &format!("\n\n{}", table_led(2, &header, &hops))
-}
 
 /// Why packets were dropped, of each class at all outputs.
 pub fn dropped(summary: &NetworkSummary) -> Vec<String> {
@@ -75,246 +35,6 @@ pub fn dropped(summary: &NetworkSummary) -> Vec<String> {
         gone::dropped(&class.name, &reasons)
     });
     gone::sentences(classes)
-}
-
-/// The unit of what is told of classes from end to end.
-fn unit<'a>(classes: impl IntoIterator<Item = &'a EndToEnd>) -> TimeUnit {
-    let times = |class: &EndToEnd| {
-        let delay = class.delay_ns.map(|delay| [delay.min, delay.max]);
-        let delay = delay.map_or([None; 2], |delay| delay.map(Some));
-        delay.into_iter().chain([class.bound_ns, class.deadline_ns])
-    };
-    TimeUnit::of_whole(classes.into_iter().flat_map(times))
-}
-
-/// The unit of how long transfers took.
-fn transfer_unit(summary: &NetworkSummary) -> TimeUnit {
-    let took = summary.classes.iter().filter_map(|class| class.tcp);
-    TimeUnit::of(took.flat_map(|tcp| completion_times(&tcp)))
-}
-
-/// The unit of what is told of hops.
-fn hop_unit(hops: &[HopSummary]) -> TimeUnit {
-    table::unit(hops.iter().flat_map(|hop| &hop.classes))
-}
-
-/// Column heads with the unit of times where it is to be.
-fn headed(header: &[&str], unit: TimeUnit) -> Vec<String> {
-    header.iter().map(|head| head.replace(" {}", &format!(" {}", unit.name))).collect()
-}
-
-/// Several runs of the same network side by side: a group of rows a class, a column a scheduler.
-pub fn compare_table(runs: &[&NetworkSummary]) -> String {
-    let Some(first) = runs.first() else { return String::new() };
-    let columns = runs.iter().map(|run| run.scheduler.clone());
-    let header: Vec<String> =
-        ["class".to_owned(), "measure".to_owned()].into_iter().chain(columns).collect();
-    let rows: Vec<_> = first.classes.iter().flat_map(|class| compare_rows(class, runs)).collect();
-    table_led(2, &header, &rows)
-}
-
-const END_TO_END_HEADER: [&str; 14] = [
-    "end to end",
-    "flows",
-    "sent",
-    "dropped",
-    "missed",
-    "goodput Mbit/s",
-    "fairness",
-    "min {}",
-    "mean",
-    "p50",
-    "p99",
-    "max",
-    "bound",
-    "promised",
-];
-
-/// The place of drops in it.
-const END_TO_END_DROPPED: usize = 3;
-
-fn end_to_end_row(class: &EndToEnd, unit: TimeUnit) -> Vec<String> {
-    let delay = |value: fn(&DelaySummary) -> f64| unit.cell(class.delay_ns.as_ref().map(value));
-    vec![
-        shortened(&class.name, NAME_LIMIT),
-        class.flows.to_string(),
-        class.sent.to_string(),
-        class.dropped.to_string(),
-        missed(class.deadline_ns, class.deadline_misses),
-        megabits(class.goodput_bps),
-        fairness(class),
-        delay(|d| d.min as f64),
-        delay(|d| d.mean),
-        delay(|d| d.p50 as f64),
-        delay(|d| d.p99 as f64),
-        largest(class, unit),
-        unit.whole(class.bound_ns),
-        unit.whole(class.deadline_ns),
-    ]
-}
-
-const TCP_HEADER: [&str; 9] = [
-    "tcp",
-    "retransmitted",
-    "recoveries",
-    "timeouts",
-    "echoes",
-    "transfers",
-    "mean {}",
-    "p50",
-    "p99",
-];
-
-fn tcp_row(class: &EndToEnd, unit: TimeUnit) -> Option<Vec<String>> {
-    let tcp = class.tcp?;
-    let took = |value: fn(&DelaySummary) -> f64| unit.cell(tcp.completion_ns.as_ref().map(value));
-    Some(vec![
-        shortened(&class.name, NAME_LIMIT),
-        tcp.retransmitted.to_string(),
-        tcp.recoveries.to_string(),
-        tcp.timeouts.to_string(),
-        tcp.echoes.to_string(),
-        tcp.completed.to_string(),
-        took(|d| d.mean),
-        took(|d| d.p50 as f64),
-        took(|d| d.p99 as f64),
-    ])
-}
-
-const COMPLETION_HEADER: [&str; 9] =
-    ["flow completion", "flows", "waited", "unfinished", "min {}", "mean", "p50", "p99", "max"];
-
-/// Of classes whose transfers are asked for by time.
-fn completion_row(class: &EndToEnd, unit: TimeUnit) -> Option<Vec<String>> {
-    let tcp = class.tcp?;
-    let OnDemand { waited, unfinished } = tcp.on_demand?;
-    let counts = [tcp.completed, waited, unfinished].map(|count| count.to_string());
-    let times = completion_times(&tcp).map(|time| unit.cell(time));
-    Some([shortened(&class.name, NAME_LIMIT)].into_iter().chain(counts).chain(times).collect())
-}
-
-/// How long transfers took: the shortest, the mean, the median, the 99th percentile, the longest, in ns.
-fn completion_times(tcp: &TcpSummary) -> [Option<f64>; 5] {
-    tcp.completion_ns.map_or([None; 5], |took| {
-        [took.min as f64, took.mean, took.p50 as f64, took.p99 as f64, took.max as f64].map(Some)
-    })
-}
-
-const HOP_HEADER: [&str; 13] = [
-    "hop",
-    "class",
-    "scheduler",
-    "rate Mbit/s",
-    "used",
-    "arrived",
-    "sent",
-    "dropped",
-    "missed",
-    "mean {}",
-    "p99",
-    "max",
-    "bound",
-];
-
-/// The place of drops in it.
-const HOP_DROPPED: usize = 7;
-
-/// A row a class; the first names the hop.
-fn hop_rows(hop: &HopSummary, unit: TimeUnit) -> Vec<Vec<String>> {
-    let name = shortened(&format!("{} → {}", hop.from, hop.to), NAME_LIMIT);
-    let head =
-        [name, hop.scheduler.clone(), megabits(hop.rate_bps as f64), percent(hop.utilization)];
-    let heads = std::iter::once(head).chain(std::iter::repeat_with(Default::default));
-    let row = |(head, class): ([String; 4], &ClassSummary)| {
-        let [hop, scheduler, rate, used] = head;
-        let delay = |value: fn(&DelaySummary) -> f64| unit.cell(class.delay_ns.as_ref().map(value));
-        vec![
-            hop,
-            shortened(&class.name, NAME_LIMIT),
-            scheduler,
-            rate,
-            used,
-            class.arrived.to_string(),
-            class.sent.to_string(),
-            class.dropped.values().sum::<u64>().to_string(),
-            class.deadline_ns.map_or(NOTHING.to_owned(), |_| class.deadline_misses.to_string()),
-            delay(|d| d.mean),
-            delay(|d| d.p99 as f64),
-            alarmed(delay(|d| d.max as f64), class.bound_misses),
-            unit.whole(class.bound_ns),
-        ]
-    };
-    heads.zip(&hop.classes).map(row).collect()
-}
-
-/// What a cell says about a class of a run.
-type Show = fn(&NetworkSummary, &EndToEnd, TimeUnit) -> String;
-
-fn compare_rows(class: &EndToEnd, runs: &[&NetworkSummary]) -> Vec<Vec<String>> {
-    let like =
-        |run: &&NetworkSummary| run.classes.iter().find(|other| other.name == class.name).cloned();
-    let unit = unit(&runs.iter().filter_map(like).collect::<Vec<_>>());
-    let promised =
-        class.deadline_ns.map(|_| format!(" (promised {})", unit.whole(class.deadline_ns)));
-    let at_hops = runs.iter().find_map(|run| missed_at_hops(run, &class.name));
-    let at_hops = at_hops.map(|(limit, _)| format!(" (deadline {})", time(limit as f64)));
-    let is_marked = runs.iter().filter_map(like).any(|class| class.marked > 0);
-    let measures: [(bool, String, Show); 10] = [
-        (true, "goodput Mbit/s".to_owned(), |_, class, _| megabits(class.goodput_bps)),
-        (true, "fairness".to_owned(), |_, class, _| fairness(class)),
-        (true, unit.head("mean"), |_, class, unit| unit.cell(class.delay_ns.map(|d| d.mean))),
-        (true, unit.head("p99"), |_, class, unit| unit.whole(class.delay_ns.map(|d| d.p99))),
-        (true, unit.head("max") + promised.as_deref().unwrap_or_default(), |_, class, unit| {
-            largest(class, unit)
-        }),
-        (true, unit.head("bound"), |_, class, unit| unit.whole(class.bound_ns)),
-        (promised.is_some(), "missed".to_owned(), |_, class, _| {
-            missed(class.deadline_ns, class.deadline_misses)
-        }),
-        (
-            at_hops.is_some(),
-            format!("missed at hops{}", at_hops.as_deref().unwrap_or_default()),
-            |run, class, _| {
-                let at_hops = missed_at_hops(run, &class.name);
-                at_hops.map_or(NOTHING.to_owned(), |(_, misses)| misses.to_string())
-            },
-        ),
-        (true, "dropped".to_owned(), |_, class, _| class.dropped.to_string()),
-        (is_marked, MARKED.to_owned(), |_, class, _| class.marked.to_string()),
-    ];
-    let of = |run: &NetworkSummary, show: Show| {
-        let same = run.classes.iter().find(|other| other.name == class.name);
-        same.map_or(NOTHING.to_owned(), |same| show(run, same, unit))
-    };
-    let mut rows = Vec::new();
-    for (_, measure, show) in measures.into_iter().filter(|(applies, ..)| *applies) {
-        let name = if rows.is_empty() { shortened(&class.name, NAME_LIMIT) } else { String::new() };
-        let values = runs.iter().map(|run| of(run, show));
-        rows.push([name, measure].into_iter().chain(values).collect());
-    }
-    rows
-}
-
-/// The deadline of a class at every output, and how often it was missed at all of them.
-pub(crate) fn missed_at_hops(run: &NetworkSummary, class: &str) -> Option<(u64, u64)> {
-    let at_hops = run.hops.iter().flat_map(|hop| &hop.classes).filter(|at| at.name == class);
-    let missed = at_hops.filter_map(|at| Some((at.deadline_ns?, at.deadline_misses)));
-    missed.reduce(|(limit, sum), (_, misses)| (limit, sum + misses))
-}
-
-fn largest(class: &EndToEnd, unit: TimeUnit) -> String {
-    let misses = class.bound_misses + class.deadline_misses;
-    alarmed(unit.whole(class.delay_ns.map(|d| d.max)), misses)
-}
-
-/// How many packets were later than promised, marked if there are any.
-fn missed(deadline: Option<u64>, misses: u64) -> String {
-    deadline.map_or(NOTHING.to_owned(), |_| alarmed(misses.to_string(), misses))
-}
-
-/// A cell that is marked if packets were later than they may be.
-fn alarmed(cell: String, misses: u64) -> String {
-    if misses > 0 { cell + "!" } else { cell }
 }
 
 #[cfg(test)]
@@ -413,9 +133,9 @@ mod tests {
         for wanted in ["end to end", "a → b", "b → a", "voice", "edf/exact", "transfers"] {
             assert!(text.contains(wanted), "{wanted} in\n{text}");
         }
-        let text = compare_table(&[&summary, &summary]);
+        let text = compared(&[&summary, &summary]).text();
         assert_eq!(text.matches("edf/exact").count(), 2);
-        assert_eq!(compare_table(&[]), "");
+        assert_eq!(compared(&[]).text(), "");
     }
 
     #[test]

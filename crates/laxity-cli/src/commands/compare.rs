@@ -53,9 +53,7 @@ fn compare_once(
     if let Some(mut output) = output {
         output.write_json("summary.json", &compared)?;
         output.write("report.html", &compared.page(&series))?;
-        if let Some(delays) = compared.figure(&series) {
-            output.write("delays.svg", &delays)?;
-        }
+        output.write("delays.svg", &compared.figure(&series))?;
         output.finish(&arguments.plan, first)?;
     }
     if arguments.json {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{ClassReport, Delays, WayReport};
-use crate::html::tables::swatch;
+use crate::columns::swatch;
 use crate::quantity::{NOTHING, TimeUnit, count, megabits};
 
 /// Counts, throughput and delays of every class beside its bound.

@@ -1,11 +1,12 @@
 //! The figures of a network's report.
 
-use laxity_sim::network::NetworkSummary;
+use laxity_sim::network::{EndToEnd, NetworkSummary};
 use laxity_sim::series::{Bin, ClassSeries, Series};
 
 use crate::chart::{self, Axis, Chart, Figure, Mark, Style, Unit};
 use crate::figures::{
-    CHART_BINS, Exceedance, MOST_CLASSES, NS, coarsened, exceedance_of, exceedance_points,
+    CHART_BINS, ComparedClass, Exceedance, MOST_CLASSES, NS, coarsened, exceedance_of,
+    exceedance_points,
 };
 
 /// With fewer packets in an interval one more or less would make another rate.
@@ -59,9 +60,26 @@ pub fn delays(summary: &NetworkSummary, series: &Series) -> Figure<'static> {
     exceedance_of(title, shown(summary, series).map(curve))
 }
 
+/// The classes from end to end under several schedulers.
+pub fn compared_classes<'a>(runs: &[(&'a NetworkSummary, &'a Series)]) -> Vec<ComparedClass<'a>> {
+    let Some((summary, _)) = runs.first() else { return Vec::new() };
+    let compared = |class: &'a EndToEnd| ComparedClass {
+        name: &class.name,
+        deadline_ns: class.deadline_ns,
+        runs: runs
+            .iter()
+            .map(|(summary, series)| {
+                let same = summary.classes.iter().find(|other| other.name == class.name);
+                (summary.scheduler.as_str(), same.and_then(|same| series.classes.get(same.place)))
+            })
+            .collect(),
+    };
+    summary.classes.iter().take(MOST_CLASSES).map(compared).collect()
+}
+
 /// The goodput of every flow, by class, the fastest first.
 pub fn flows(summary: &NetworkSummary) -> Figure<'static> {
-    let class = |(at, class): (usize, &laxity_sim::network::EndToEnd)| {
+    let class = |(at, class): (usize, &EndToEnd)| {
         let flows = summary.flows.iter().filter(|flow| flow.class == class.name);
         let mut goodputs: Vec<f64> = flows.map(|flow| flow.goodput_bps).collect();
         goodputs.sort_by(|a, b| b.total_cmp(a));
