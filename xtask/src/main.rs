@@ -39,8 +39,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Everything below but `wheel`, `peers`, `kernel` and `soak`, and all tests: what a change must pass.
-    Test,
+    /// What a change must pass: form, all tests, and of what takes long a sample.
+    Test(Test),
     /// Format, clippy and documentation, warnings being errors.
     Lint,
     /// Every dependency's licence is one that we accept.
@@ -83,6 +83,14 @@ enum Command {
 }
 
 #[derive(Args)]
+struct Test {
+    /// Everything that there is instead of samples, as before a release: a minute for every fuzz target, ten of search,
+    /// all plans in a kernel, the wheel, and the command and the Debian package as they are shipped. Takes two hours.
+    #[arg(long)]
+    all: bool,
+}
+
+#[derive(Args)]
 struct Fuzz {
     /// How long each target runs.
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
@@ -116,8 +124,10 @@ struct Search {
     arguments: Vec<String>,
 }
 
-/// How long each fuzz target runs among all tests.
+/// How long each fuzz target runs as a sample.
 const FUZZ_SECONDS: u32 = 5;
+/// How long as a whole.
+const WHOLE_FUZZ_SECONDS: u32 = 60;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -151,7 +161,7 @@ impl Command {
             Command::Kernel => vec![kernel::step()],
             Command::Soak(Soak { minutes }) => vec![soak::step(minutes)],
             Command::Search(Search { arguments }) => vec![search::step(arguments)],
-            Command::Test => {
+            Command::Test(Test { all }) => {
                 let mut steps = lint::steps();
                 steps.push(licences::step());
                 steps.push(no_std::step());
@@ -159,12 +169,15 @@ impl Command {
                 steps.push(wasm::step());
                 steps.push(tests());
                 steps.push(examples());
-                steps.extend(search::steps());
-                steps.extend(engine::steps());
                 steps.extend(release::steps());
+                steps.extend(search::steps(if all { 10 } else { 1 }));
+                steps.extend(engine::steps());
                 steps.push(deb::check());
                 steps.push(python::step());
-                steps.push(fuzz::step(FUZZ_SECONDS));
+                steps.push(fuzz::step(if all { WHOLE_FUZZ_SECONDS } else { FUZZ_SECONDS }));
+                if all {
+                    steps.extend([kernel::step(), wheel::step(), deb::step()]);
+                }
                 steps
             }
         }
@@ -178,14 +191,13 @@ fn tests() -> Step {
     })
 }
 
-/// What shows how a library is used does what it says.
+/// What shows how a library is used does what it says, as the tests have built it.
 fn examples() -> Step {
-    const EXAMPLES: [(&str, &str); 3] =
-        [("laxity", "uplink"), ("laxity-sim", "plan"), ("laxity-engine", "two_threads")];
     Step::new("examples", |workspace| {
-        for (package, example) in EXAMPLES {
-            let run = ["run", "--package", package, "--example", example];
-            workspace.run(workspace.cargo().args(run))?;
+        for example in ["uplink", "plan", "two_threads"] {
+            let built = workspace.target().join("debug/examples").join(example);
+            let built = built.with_extension(std::env::consts::EXE_EXTENSION);
+            workspace.run(&mut workspace.program(built))?;
         }
         Ok(Done::Passed)
     })

@@ -4,19 +4,18 @@ use crate::outcome::Outcome;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
-/// Optimised, and built faster than a release.
-const PROFILE: [&str; 4] = ["--profile", "search", "--package", "laxity-search"];
+/// Optimized, with arithmetic that is checked.
+const PROFILE: [&str; 3] = ["--release", "--package", "laxity-search"];
 
 /// Searches as the arguments of `laxity-search` say.
 pub fn step(arguments: Vec<String>) -> Step {
     Step::new("search", move |workspace| search(workspace, &arguments))
 }
 
-/// A minute of search, and every planted fault.
-pub fn steps() -> Vec<Step> {
-    let minute = ["--minutes", "1"].map(str::to_string).to_vec();
+/// Minutes of search, and every planted fault.
+pub fn steps(minutes: u32) -> Vec<Step> {
     vec![
-        step(minute),
+        step(vec!["--minutes".to_string(), minutes.to_string()]),
         Step::new("planted faults", |workspace| {
             let mut test = workspace.cargo();
             test.arg("test").args(PROFILE).args(["--", "--nocapture"]);

@@ -85,11 +85,7 @@ impl Figures for Summary {
             list.counts(class);
             list.add("throughput_bps", class.throughput_bps);
             list.delays(class.delay_ns.as_ref());
-            if let Some(windows) = &class.windows {
-                list.count("windows.lost", windows.lost);
-                list.count("windows.violations", windows.violations);
-                list.count("windows.longest_run", windows.longest_run);
-            }
+            list.windows(class);
             all.extend(list.figures);
         }
         all
@@ -161,6 +157,7 @@ fn at_hop(hop: &HopSummary) -> Vec<Figure> {
         let mut list = List::new(&class.name, Some(&at));
         list.counts(class);
         list.delays(class.delay_ns.as_ref());
+        list.windows(class);
         all.extend(list.figures);
     }
     all
@@ -194,6 +191,14 @@ impl<'a> List<'a> {
         self.count("dropped", class.dropped.values().sum());
         if class.deadline_ns.is_some() {
             self.count("deadline_misses", class.deadline_misses);
+        }
+    }
+
+    fn windows(&mut self, class: &ClassSummary) {
+        if let Some(windows) = &class.windows {
+            self.count("windows.lost", windows.lost);
+            self.count("windows.violations", windows.violations);
+            self.count("windows.longest_run", windows.longest_run);
         }
     }
 

@@ -71,19 +71,36 @@ pub fn page(summary: &Summary) -> Markup {
 pub fn windows_page(summary: &Summary) -> Markup {
     html! {
         (windows(summary).page("Class"))
-        p.note { "A window is a row of consecutive packets of one stream; every packet completes one. It is violated if more of them were dropped or late than may be." }
+        (windows_note())
     }
+}
+
+/// What windows are, below their table.
+pub(crate) fn windows_note() -> Markup {
+    html! { p.note { "A window is a row of consecutive packets of one stream; every packet completes one. It is violated if more of them were dropped or late than may be." } }
 }
 
 fn classes(summary: &Summary) -> Results<Class<'_>> {
     Results::new(columns(), &summary.classes, |class| &class.name)
 }
 
-/// A class that tolerates losses, its windows, and its place among all classes.
-type Watched<'a> = (Class<'a>, &'a WindowSummary, usize);
+/// The name of a class that tolerates losses, its windows, and its place among all classes.
+pub(crate) type Watched<'a> = (&'a str, &'a WindowSummary, usize);
 type WindowColumn<'a> = Column<Watched<'a>>;
 
 fn windows(summary: &Summary) -> Results<Watched<'_>> {
+    let classes = summary.classes.iter().zip(0..);
+    windows_of(
+        classes.filter_map(|(class, place)| {
+            Some((class.name.as_str(), class.windows.as_deref()?, place))
+        }),
+    )
+}
+
+/// A table of windows.
+pub(crate) fn windows_of<'a>(
+    watched: impl IntoIterator<Item = Watched<'a>>,
+) -> Results<Watched<'a>> {
     let columns = [
         WindowColumn::count("streams", |(_, windows, _)| Some(windows.streams.into())),
         WindowColumn::text("may lose", |(_, windows, _)| Some(windows.loss.clone())),
@@ -95,10 +112,7 @@ fn windows(summary: &Summary) -> Results<Watched<'_>> {
         WindowColumn::count("longest run", |(_, windows, _)| Some(windows.longest_run)),
         WindowColumn::count("deadlines missed", |(_, windows, _)| Some(windows.deadline_misses)),
     ];
-    let classes = summary.classes.iter().zip(0..);
-    let watched =
-        classes.filter_map(|(class, place)| Some((class, class.windows.as_deref()?, place)));
-    Results::new(columns, watched, |(class, ..)| &class.name).placed(|(.., place)| *place)
+    Results::new(columns, watched, |(name, ..)| name).placed(|(.., place)| *place)
 }
 
 /// Several runs of the same classes side by side.

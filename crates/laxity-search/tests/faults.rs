@@ -20,10 +20,7 @@ fn found(fault: &'static Fault, seed: u64) -> Option<u64> {
 }
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "needs optimisation: cargo test --profile search -p laxity-search"
-)]
+#[cfg_attr(debug_assertions, ignore = "needs optimisation: cargo test --release -p laxity-search")]
 fn every_planted_fault_is_found() {
     let (next, missed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

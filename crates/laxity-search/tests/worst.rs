@@ -43,10 +43,7 @@ fn nearness(number: u64) -> Vec<f64> {
 }
 
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "needs optimisation: cargo test --profile search -p laxity-search"
-)]
+#[cfg_attr(debug_assertions, ignore = "needs optimisation: cargo test --release -p laxity-search")]
 fn nothing_that_is_found_exceeds_what_is_proved() {
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64);
     let mut near: Vec<f64> = std::thread::scope(|scope| {

@@ -119,7 +119,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let books = network.hops().map(|hop| {
             let is_here = here.has(network.between(hop)[0]);
             let promised = is_here.then(|| promises(plan, &bounds, hop));
-            HopBooks::new(Books::new(promised.into_iter().flatten(), plan.run.warm_up))
+            let books = HopBooks::new(Books::new(promised.into_iter().flatten(), plan.run.warm_up));
+            if is_here { books.watching(plan, false) } else { books }
         });
         let books: Vec<_> = books.collect();
         let topology = Topology::new(run.on, paths, run.seed, here);
@@ -163,6 +164,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             outbox: (0..here.partition.parts).map(|_| Default::default()).collect(),
             hops: 0,
             observer,
+            watches: plan.classes.iter().any(|class| class.loss.is_some()),
             single: None,
         }
     }

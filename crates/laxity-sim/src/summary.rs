@@ -10,7 +10,7 @@ use laxity_plan::model::{Class, Plan};
 use serde::Serialize;
 
 use crate::source::Remarks;
-use crate::windows::Windows;
+use crate::windows::{ClassWindows, Windows};
 
 /// What came of a run.
 #[derive(Clone, Debug)]
@@ -147,6 +147,26 @@ pub struct WindowSummary {
     pub deadline_misses: u64,
 }
 
+impl WindowSummary {
+    /// What was counted of a class's windows; `None` if it has no tolerance.
+    pub(crate) fn new(class: &Class, found: ClassWindows, proved: bool) -> Option<Box<Self>> {
+        let loss = class.loss?;
+        Some(Box::new(WindowSummary {
+            loss: loss.to_string(),
+            streams: class.count,
+            proved,
+            packets: found.counts.packets,
+            lost: found.counts.lost,
+            windows: found.counts.windows,
+            violations: found.counts.violations,
+            consecutive_windows: found.consecutive.windows,
+            consecutive_violations: found.consecutive.violations,
+            longest_run: found.counts.longest_run,
+            deadline_misses: found.deadline_misses,
+        }))
+    }
+}
+
 /// The distribution of a class's delays in ns. Minimum, mean, deviation and maximum are exact;
 /// percentiles are at most 0.8 % too high.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -177,7 +197,7 @@ pub(crate) struct Measured<'a> {
     /// The most memory that the scheduler held, in bytes.
     pub footprint: usize,
     /// The windows of all streams.
-    pub windows: &'a Windows,
+    pub windows: Option<&'a Windows>,
 }
 
 impl Summary {
@@ -189,22 +209,10 @@ impl Summary {
     ) -> Summary {
         let seconds = measured.end.saturating_sub(plan.run.warm_up).as_secs_f64();
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
-        let proved = plan.keeps_windows() && measured.windows.are_in_step();
         let windows = |id: ClassId, class: &Class| {
-            let (loss, found) = (class.loss?, measured.windows.of(id)?);
-            Some(Box::new(WindowSummary {
-                loss: loss.to_string(),
-                streams: class.count,
-                proved,
-                packets: found.counts.packets,
-                lost: found.counts.lost,
-                windows: found.counts.windows,
-                violations: found.counts.violations,
-                consecutive_windows: found.consecutive.windows,
-                consecutive_violations: found.consecutive.violations,
-                longest_run: found.counts.longest_run,
-                deadline_misses: found.deadline_misses,
-            }))
+            let watched = measured.windows?;
+            let proved = plan.keeps_windows() && watched.are_in_step();
+            WindowSummary::new(class, watched.of(id)?, proved)
         };
         let classes = plan.leaves().map(|(id, class)| ClassSummary {
             parent: class.parent.map(|parent| plan.classes[parent.index()].name.clone()),

@@ -16,8 +16,9 @@ impl Measured for NetworkSummary {
 
     fn promised(&self, plan: &Plan) -> bool {
         let whole = |class: &EndToEnd| class.deadline_ns.or(class.bound_ns).is_some();
-        let at_hops =
-            |class: &ClassSummary| class.deadline_ns.is_some() && tells(plan, &class.name);
+        let at_hops = |class: &ClassSummary| {
+            class.deadline_ns.is_some() && tells(plan, &class.name) || class.windows.is_some()
+        };
         self.classes.iter().any(whole) || self.hops.iter().flat_map(|hop| &hop.classes).any(at_hops)
     }
 
@@ -66,9 +67,11 @@ fn at<'a>(
     let place = format!("{} → {}", hop.from, hop.to);
     let broken = |class: &'a ClassSummary| {
         let whole = ends.get(class.name.as_str())?;
-        let deadline = class.deadline_ns.is_some() && tells(plan, &class.name);
+        // A class that tolerates losses is promised its windows, not every deadline.
+        let is_lossy = class.windows.is_some();
+        let deadline = !is_lossy && class.deadline_ns.is_some() && tells(plan, &class.name);
         let nonconforming = whole.nonconforming;
-        let is_promised = deadline || whole.deadline_ns.is_some();
+        let is_promised = deadline || !is_lossy && whole.deadline_ns.is_some();
         let bound = is_promised || nonconforming == 0;
         // Frames that are reserved hold all packets.
         let lossless = hop.frames.is_some() && whole.bound_ns.is_some();

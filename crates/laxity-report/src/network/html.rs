@@ -42,6 +42,9 @@ pub fn html(
                 section { h2 { "Frames and losses" } (time_frames::section(summary)) }
             }
             section { h2 { "Hop by hop" } (tables::hops_page(summary)) (listed(&super::dropped(summary))) }
+            @if let Some(windows) = tables::windows_page(summary) {
+                section { h2 { "Windows" } (windows) }
+            }
             (section(&drawings(on, summary, series)))
         },
     )

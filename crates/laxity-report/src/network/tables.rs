@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use super::cells::fairness;
 use super::time_frames;
+use crate::classes::{Watched, windows_note, windows_of};
 use crate::columns::{Column, Comparison, Results};
 use crate::quantity::{megabits, percent, rate};
 
@@ -34,7 +35,45 @@ pub fn text(summary: &NetworkSummary) -> String {
         HopColumn::text("used", |at| Some(at.of_hop(percent(at.hop.utilization)))),
     ];
     let hops = hops(summary, links).grouped_text(["hop", "class"], |at| begins[at].clone());
-    text + &format!("\n\n{hops}")
+    text += &format!("\n\n{hops}");
+    let (watched, begins) = watched(summary);
+    if !watched.is_empty() {
+        let windows = windows_of(watched);
+        let windows = windows.grouped_text(["windows at", "class"], |at| begins[at].clone());
+        text += &format!("\n\n{windows}");
+    }
+    text
+}
+
+/// The windows of streams at every hop, for a page; `None` if no class tolerates losses.
+pub fn windows_page(summary: &NetworkSummary) -> Option<Markup> {
+    let (watched, begins) = watched(summary);
+    let starts: Vec<usize> = (0..begins.len()).filter(|at| begins[*at].is_some()).collect();
+    let ends = starts.iter().copied().skip(1).chain([begins.len()]);
+    let groups = starts.iter().zip(ends).map(|(start, end)| {
+        let name = begins[*start].as_deref().unwrap_or_default();
+        (end - start, html! { (name) })
+    });
+    let groups: Vec<_> = groups.collect();
+    (!watched.is_empty()).then(|| {
+        html! { (windows_of(watched).grouped_page("Class", &groups)) (windows_note()) }
+    })
+}
+
+/// The windows at every hop, and by their rows the names of the hops that begin there.
+fn watched(summary: &NetworkSummary) -> (Vec<Watched<'_>>, Vec<Option<String>>) {
+    let (mut watched, mut begins) = (Vec::new(), Vec::new());
+    for hop in &summary.hops {
+        let classes = hop
+            .classes
+            .iter()
+            .filter_map(|class| Some((class.name.as_str(), class.windows.as_deref()?, 0)));
+        let first = watched.len();
+        watched.extend(classes);
+        let is_first = |at: usize| (at == first).then(|| format!("{} → {}", hop.from, hop.to));
+        begins.extend((first..watched.len()).map(is_first));
+    }
+    (watched, begins)
 }
 
 /// The classes from end to end, for a page.

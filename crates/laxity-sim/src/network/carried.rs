@@ -1,9 +1,14 @@
 //! The books of a hop.
 
+use std::collections::HashMap;
+
 use laxity::packet::{ClassId, Packet};
 use laxity::port::{Books, Carried};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
+use laxity_plan::Plan;
+
+use crate::windows::Windows;
 
 /// The books of one direction of a link, brought up to date now and then: an account and its distribution of delays
 /// are many lines of memory, a note of what was carried is a quarter of one.
@@ -14,6 +19,16 @@ pub(super) struct HopBooks {
     noted: Vec<Carried>,
     /// How long the link was sending within the measured time.
     pub busy: Nanos,
+    /// The windows of streams that tolerate losses, if there are any.
+    windows: Option<Box<HopWindows>>,
+}
+
+/// Windows of streams at a hop.
+struct HopWindows {
+    windows: Windows,
+    /// By the handles of the packets that are there, their numbers in the order of arrival, unless handles are that.
+    numbers: Option<HashMap<u64, u64>>,
+    arrived: u64,
 }
 
 /// How many packets are noted before they are all entered.
@@ -22,13 +37,35 @@ const NOTED: usize = 64;
 impl HopBooks {
     /// Books of a hop over which nothing was sent.
     pub fn new(books: Books) -> Self {
-        HopBooks { books: Box::new(books), noted: Vec::new(), busy: Nanos::ZERO }
+        HopBooks { books: Box::new(books), noted: Vec::new(), busy: Nanos::ZERO, windows: None }
     }
 
-    /// A packet that came to the hop is sent, with its last bit at `departure`, in a run that is measured from this time
-    /// on.
+    /// The books with the windows of a plan's streams. Packets are known by their numbers in the order of arrival,
+    /// or by handles that others have after them.
+    pub fn watching(mut self, plan: &Plan, are_numbered: bool) -> Self {
+        let watched = || {
+            let numbers = (!are_numbered).then(HashMap::new);
+            Box::new(HopWindows { windows: Windows::new(plan), numbers, arrived: 0 })
+        };
+        self.windows = plan.classes.iter().any(|class| class.loss.is_some()).then(watched);
+        self
+    }
+
+    /// A packet, known by its handle, comes to the hop.
     #[inline]
-    pub fn sent(&mut self, packet: &Packet, departure: Nanos, measured_from: Nanos) {
+    pub fn arrived(&mut self, packet: &Packet) {
+        if let Some(windows) = &mut self.windows {
+            windows.arrived(packet);
+        }
+    }
+
+    /// A packet that came to the hop is sent from `start` on, with its last bit at `departure`, in a run that is
+    /// measured from this time on.
+    #[inline]
+    pub fn sent(&mut self, packet: &Packet, start: Nanos, departure: Nanos, measured_from: Nanos) {
+        if let Some(windows) = &mut self.windows {
+            windows.left(packet, |windows, packet| windows.sent(packet, start, departure));
+        }
         let Packet { arrival, class, length, demoted, .. } = *packet;
         if arrival < measured_from {
             return;
@@ -56,6 +93,9 @@ impl HopBooks {
 
     /// A packet that came to the hop is dropped.
     pub fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+        if let Some(windows) = &mut self.windows {
+            windows.left(packet, |windows, packet| windows.dropped(packet, reason));
+        }
         self.books.arrived(packet);
         self.books.dropped(packet, reason);
     }
@@ -71,15 +111,35 @@ impl HopBooks {
         self.books.waits(packet, end);
     }
 
-    /// The books, and how long the link was busy.
-    pub fn close(mut self) -> (Books, Nanos) {
+    /// The books, how long the link was busy, and the windows of streams.
+    pub fn close(mut self) -> (Books, Nanos, Option<Windows>) {
         self.enter();
-        (*self.books, self.busy)
+        (*self.books, self.busy, self.windows.map(|windows| windows.windows))
     }
 
     fn enter(&mut self) {
         self.books.carried(&self.noted);
         self.noted.clear();
+    }
+}
+
+impl HopWindows {
+    fn arrived(&mut self, packet: &Packet) {
+        let Some(numbers) = &mut self.numbers else { return self.windows.arrived(packet) };
+        numbers.insert(packet.handle, self.arrived);
+        self.windows.arrived(&Packet { handle: self.arrived, ..*packet });
+        self.arrived += 1;
+    }
+
+    /// A packet leaves the hop, sent or dropped.
+    fn left(&mut self, packet: &Packet, settle: impl FnOnce(&mut Windows, &Packet)) {
+        let handle = match &mut self.numbers {
+            Some(numbers) => numbers.remove(&packet.handle),
+            None => Some(packet.handle),
+        };
+        if let Some(handle) = handle {
+            settle(&mut self.windows, &Packet { handle, ..*packet });
+        }
     }
 }
 
@@ -112,7 +172,7 @@ mod tests {
                 at_once.arrived(&packet);
                 at_once.dispatched(&packet);
                 at_once.sent(&packet, departure);
-                noted.sent(&packet, departure, measured_from);
+                noted.sent(&packet, arrived, departure, measured_from);
             }
             prop_assert_eq!(format!("{:?}", noted.close().0), format!("{at_once:?}"));
         }

@@ -13,6 +13,7 @@ use super::summary::{Measured, NetworkSummary};
 use crate::record::{Fate, Observer, Record};
 use crate::source::{Arrivals, Remarks};
 use crate::summary::Outcome;
+use crate::windows::Windows;
 
 /// What was counted in one part of a network. Books, and the rest by books, are those of twice the number
 /// of a link, and one for the way back.
@@ -20,6 +21,8 @@ pub(super) struct Ended {
     pub end: Nanos,
     pub books: Vec<Books>,
     pub busy: Vec<Nanos>,
+    /// The windows of streams, where they are watched.
+    pub windows: Vec<Option<Windows>>,
     /// How many outputs share each of the books.
     pub outputs: Vec<u64>,
     /// Packets lost under way.
@@ -95,7 +98,12 @@ impl<O: Observer> Simulation<'_, O> {
             let input = self.topology.inputs.get(number).and_then(Option::as_ref);
             frames[books] = output.frame_counts(input);
         }
-        let (books, busy) = self.books.into_iter().map(HopBooks::close).unzip();
+        let (mut books, mut busy, mut windows) = (Vec::new(), Vec::new(), Vec::new());
+        for (of_hop, was_busy, watched) in self.books.into_iter().map(HopBooks::close) {
+            books.push(of_hop);
+            busy.push(was_busy);
+            windows.push(watched);
+        }
         let ties = self.topology.outputs.iter().filter_map(Output::ties);
         Ended {
             end: self.end,
@@ -108,6 +116,7 @@ impl<O: Observer> Simulation<'_, O> {
             remarks: self.sources.iter().map(|source| source.feed.remarks()).sum(),
             books,
             busy,
+            windows,
             flows: self.flows,
             classes: self.classes,
             nonconforming: self.policer.into_nonconforming(),
@@ -122,6 +131,9 @@ impl Ended {
     pub fn join(mut self, other: Ended) -> Ended {
         let all = self.books.iter_mut().zip(other.books);
         all.filter(|(own, _)| own.accounts().is_empty()).for_each(|(own, books)| *own = books);
+        for (own, windows) in self.windows.iter_mut().zip(other.windows) {
+            *own = own.take().or(windows);
+        }
         add(&mut self.busy, other.busy);
         add(&mut self.lost, other.lost);
         add(&mut self.duplicated, other.duplicated);

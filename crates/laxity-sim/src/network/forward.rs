@@ -13,12 +13,11 @@ use super::foreseen::Foreseen;
 use super::frames::Next;
 use super::output::{Discipline, FedBy, Output, Scheduled};
 use super::simulation::{Simulation, hop_of};
-use super::single::Single;
 use super::ties::Ties;
 use super::topology::Framing;
 use super::transit::{Body, Transits};
 use super::wire::Arrivals;
-use crate::record::{Fate, Observer, Record};
+use crate::record::{Fate, Observer, Record, tell};
 use crate::source::closed_loop::{ClosedLoop, Way};
 
 /// Where packets go that are dropped before a link.
@@ -31,7 +30,7 @@ pub(super) struct Drops<'a, O> {
     way: Way,
     observer: &'a mut O,
     plan: &'a Plan,
-    single: Option<&'a mut Single>,
+    is_single: bool,
 }
 
 impl<O: Observer> Simulation<'_, O> {
@@ -43,6 +42,9 @@ impl<O: Observer> Simulation<'_, O> {
         let at = transit.at;
         let number = self.topology.routes[at as usize].output();
         let output = &self.topology.outputs[number];
+        if self.watches {
+            self.books[output.books as usize].arrived(&transit.packet(now, key.into()));
+        }
         match output.discipline {
             Discipline::Arrival(_) => return self.follow(now, number, key),
             Discipline::Tail(_) => return self.line_up(now, number, key, may_lead),
@@ -313,7 +315,12 @@ impl<O: Observer> Simulation<'_, O> {
         let until = departure.min(self.end);
         let from = start.max(self.measured_from);
         books.busy += until.saturating_sub(from);
-        books.sent(&transit.packet(transit.arrived, 0), departure, self.measured_from);
+        books.sent(
+            &transit.packet(transit.arrived, key.into()),
+            start,
+            departure,
+            self.measured_from,
+        );
         self.hops += 1;
         if self.here.is_told {
             let packet = transit.packet(transit.arrived, key.into());
@@ -442,6 +449,9 @@ impl<O: Observer> Simulation<'_, O> {
         let transit = &mut self.transits[key];
         (transit.at, transit.arrived) = (transit.at + 1, arrival);
         let output = &self.topology.outputs[number];
+        if self.watches {
+            self.books[output.books as usize].arrived(&transit.packet(arrival, key.into()));
+        }
         let start = output.link.free_at().max(arrival);
         (start < self.end).then(|| self.carry(start, number, key, None))
     }
@@ -493,7 +503,7 @@ impl<O: Observer> Simulation<'_, O> {
             way: Way::In,
             observer: &mut self.observer,
             plan: self.run.on.plan,
-            single: self.single.as_deref_mut(),
+            is_single: self.single.is_some(),
         };
         (output, drops)
     }
@@ -502,11 +512,11 @@ impl<O: Observer> Simulation<'_, O> {
 impl<O: Observer> DropSink for Drops<'_, O> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
         self.books.dropped(&packet, reason);
-        if let Some(single) = &mut self.single {
+        if self.is_single {
             if let Some(closed) = &mut self.closed_loop {
                 closed.dropped(self.way, &packet, reason, self.plan);
             }
-            return single.dropped(self.observer, self.plan, packet, reason);
+            return tell(self.observer, self.plan, packet, None, Fate::Dropped(reason));
         }
         let (transit, _) = self.transits.remove(packet.handle as u32);
         self.flows[transit.flow as usize].books.lose(&transit, self.plan.run.warm_up);

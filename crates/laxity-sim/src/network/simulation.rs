@@ -54,6 +54,8 @@ pub(crate) struct Simulation<'a, O> {
     pub(super) here: Here<'a>,
     /// When it was last not over.
     pub(super) last: Nanos,
+    /// Whether there are streams whose windows are watched at every hop.
+    pub(super) watches: bool,
     /// What is counted of a run over one link, if it is one.
     pub(super) single: Option<Box<Single>>,
 }

@@ -25,7 +25,6 @@ use crate::record::{Fate, Observer, tell};
 use crate::source::closed_loop::{ClosedLoop, SourceCopy};
 use crate::source::{Arrival, Arrivals, Feed};
 use crate::summary::{Measured, Outcome, Summary};
-use crate::windows::Windows;
 
 /// What a run over one link counts beside its books.
 pub(super) struct Single {
@@ -34,7 +33,6 @@ pub(super) struct Single {
     /// The packets that have come.
     arrived: u64,
     last_arrival: Nanos,
-    windows: Windows,
     /// Bytes that left within the measured time, by class.
     bytes_in_time: Vec<u64>,
     /// The most memory that the scheduler was seen to hold.
@@ -55,22 +53,9 @@ impl Single {
             calendar: Calendar::new(),
             arrived: 0,
             last_arrival: Nanos::ZERO,
-            windows: Windows::new(plan),
             bytes_in_time: vec![0; plan.classes.len()],
             footprint: 0,
         }
-    }
-
-    /// A packet that came is dropped.
-    pub fn dropped(
-        &mut self,
-        observer: &mut dyn Observer,
-        plan: &Plan,
-        packet: Packet,
-        reason: DropReason,
-    ) {
-        self.windows.dropped(&packet, reason);
-        tell(observer, plan, packet, None, Fate::Dropped(reason));
     }
 }
 
@@ -87,7 +72,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let here = Here { partition, part: 0, is_told: observer.listens() };
         let is_backlogged = feeds.iter().any(|feed| matches!(feed, Feed::Backlogged(_)));
         let topology = Topology::single(run.on, here, scheduler, is_backlogged.then_some(0));
-        let books = HopBooks::new(Books::new(plan.promises(), plan.run.warm_up));
+        let books =
+            HopBooks::new(Books::new(plan.promises(), plan.run.warm_up)).watching(plan, true);
         let mut simulation = Simulation::idle(run, here, topology, vec![books], observer);
         simulation.slots = Slots { sources: 1, outputs: 1, flows: 0, loops: 0 };
         simulation.agenda = Agenda::new(simulation.slots.count(), Regions::one());
@@ -184,7 +170,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         single.arrived += 1;
         single.last_arrival = now;
         let mut packet = Packet { class, flow, length, demoted: false, ecn, arrival: now, handle };
-        single.windows.arrived(&packet);
+        self.books[0].arrived(&packet);
         if let (Some(copy), Some(closed)) = (copy, self.loops.first_mut()) {
             closed.arrives(handle, copy);
         }
@@ -204,9 +190,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let departure = self.topology.outputs[0].link.transmit(now, packet.length);
         let (books, until) = (&mut self.books[0], departure.min(self.end));
         books.busy += until.saturating_sub(now.max(self.measured_from));
-        books.sent(packet, departure, self.measured_from);
+        books.sent(packet, now, departure, self.measured_from);
         self.hops += 1;
-        single.windows.sent(packet, now, departure);
         if departure >= self.measured_from && departure == until {
             single.bytes_in_time[packet.class.index()] += u64::from(packet.length);
         }
@@ -254,7 +239,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         // What is only there to simulate makes room for the summary.
         drop((topology, single.calendar));
         let books = books.into_iter().next().map(HopBooks::close);
-        let (books, busy) = books.expect("one link has one book");
+        let (books, busy, windows) = books.expect("one link has one book");
         let nonconforming = policer.into_nonconforming();
         let is_recorded = sources.iter().all(|source| source.feed.is_recording());
         let until = |last: Nanos| match (end < Nanos::MAX, is_recorded) {
@@ -269,7 +254,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             traffic: until(single.last_arrival),
             end: until(last),
             footprint: single.footprint,
-            windows: &single.windows,
+            windows: windows.as_ref(),
         };
         let summary = Summary::new(run.on.plan, run.seed, books.accounts(), &measured);
         let remarks = sources.iter().map(|source| source.feed.remarks()).sum();

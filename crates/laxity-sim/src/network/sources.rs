@@ -167,6 +167,8 @@ impl<O: Observer> Simulation<'_, O> {
         let step = self.topology.routes[transit.at as usize];
         let number = self.topology.outputs[step.output()].books;
         let reason = DropReason::Contract;
+        // It never had a key of its own.
+        self.books[number as usize].arrived(&packet);
         self.books[number as usize].dropped(&packet, reason);
         self.flows[transit.flow as usize].books.lose(transit, self.measured_from);
         let fate = Fate::Dropped(reason);

@@ -8,7 +8,7 @@ use super::ended::Ended;
 use super::flow::Flow;
 use super::frames::FrameCounts;
 use super::run::NetworkRun;
-use crate::summary::{ClassSummary, DelaySummary, is_zero};
+use crate::summary::{ClassSummary, DelaySummary, WindowSummary, is_zero};
 use crate::tcp::Counts;
 
 /// The results of one run of a network.
@@ -321,14 +321,18 @@ impl Measured<'_> {
         let on = self.run.on;
         let link = on.link(hop);
         let [from, to] = on.network.ends(hop).map(str::to_string);
-        let accounts = on.plan.classes.iter().zip(self.of.books[at].accounts());
+        let accounts = (0..).map(ClassId).zip(&on.plan.classes).zip(self.of.books[at].accounts());
         let sent_or_dropped = accounts.filter(|(_, account)| account.arrived > 0);
+        // Streams are in step where they set out, and nothing is proved of them behind that.
+        let windows = |id: ClassId, class: &Class| {
+            WindowSummary::new(class, self.of.windows[at].as_ref()?.of(id)?, false)
+        };
         let time = self.seconds() * self.of.outputs[at] as f64;
-        let class = |(class, account)| {
+        let class = |((id, class), account)| {
             let summary = ClassSummary::of_account(class, account);
             let throughput_bps =
                 if time > 0.0 { summary.bytes_sent as f64 * 8.0 / time } else { 0.0 };
-            ClassSummary { throughput_bps, ..summary }
+            ClassSummary { throughput_bps, windows: windows(id, class), ..summary }
         };
         HopSummary {
             link: link.name.clone(),

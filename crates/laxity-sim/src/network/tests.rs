@@ -10,6 +10,7 @@ mod sources;
 mod tcp;
 mod tdp;
 mod varying;
+mod windows;
 mod wires;
 
 use std::path::Path;

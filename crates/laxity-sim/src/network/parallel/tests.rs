@@ -339,3 +339,34 @@ fn parts_end_when_all_has_come() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!(most, 4);
 }
+
+/// The windows of streams at every hop, whoever simulates it.
+#[test]
+fn parts_watch_the_windows_of_their_hops() {
+    let text = r#"
+        version = 1
+        link = { rate = "1mbit", delay = "1ms", max-packet = "500b" }
+        scheduler.kind = "dwcs"
+        class.a = { gap = "20ms", count = 3, loss = "1/20", queue = { kind = "droptail", limit = 9 } }
+        class.b = { gap = "15ms", loss = "2/7" }
+        network.x.between = ["n", "m"]
+        network.y = { between = ["m", "o"], scheduler = { kind = "fifo" } }
+        network.z.between = ["p", "m"]
+        [[source]]
+        class = "a"
+        model = "poisson"
+        packet = "500b"
+        count = 3
+        rate = "250kbit"
+        path = ["n", "m", "o"]
+        [[source]]
+        class = "b"
+        model = "poisson"
+        packet = { uniform = ["60b", "500b"] }
+        rate = "500kbit"
+        path = ["p", "m", "o"]
+    "#;
+    for seed in 1..4 {
+        assert!(agree(text, seed, 3, Some(Nanos(4_000_000_000))) > 1);
+    }
+}
