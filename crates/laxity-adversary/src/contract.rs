@@ -45,8 +45,9 @@ pub enum Conduct {
 
 /// What the classes of a plan have to keep to so that what is proved of them holds.
 pub fn contracts(plan: &Plan) -> Vec<Contract> {
+    let keeps_windows = plan.keeps_windows();
     let contract = |(id, class): (ClassId, &Class)| {
-        let conduct = match (class.gap.filter(|_| is_dwcs(plan)), &class.arrival) {
+        let conduct = match (class.gap.filter(|_| keeps_windows), &class.arrival) {
             (Some(gap), _) => Conduct::InStep { streams: class.count, gap: gap.0 },
             (None, Some(arrival)) if !is_best_effort(plan, id) => {
                 Conduct::Keeps(arrival.buckets.clone())
@@ -68,10 +69,6 @@ pub fn contracts(plan: &Plan) -> Vec<Contract> {
         Contract { shortest, longest: longest.0 as u32, conduct, isolated }
     };
     (0..).map(ClassId).zip(&plan.classes).map(contract).collect()
-}
-
-fn is_dwcs(plan: &Plan) -> bool {
-    matches!(plan.scheduler, SchedulerSpec::Dwcs(_))
 }
 
 /// The class that holds the scheduler in which a class waits, if it is not the link's.
@@ -108,9 +105,9 @@ fn harms_nobody(plan: &Plan, id: ClassId) -> bool {
         return plan.classes[share.index()].is_leaf();
     }
     let room = plan.scheduler.room();
-    let waits_behind = (room.waits_behind)(plan);
+    let waits_behind = (room.proof.waits_behind)(plan);
     let mut others = plan.leaves().filter(|(other, _)| *other != id);
-    !room.counts_on_others
+    !room.proof.counts_on_others
         && !(room.keeps_windows)(plan)
         && others.all(|(other, _)| !waits_behind(other, id))
 }

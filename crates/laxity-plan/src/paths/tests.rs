@@ -11,8 +11,10 @@ use crate::discipline::Kind;
 
 const MS: u64 = 1_000_000;
 
+/// A plan whose classes may have keys of every discipline.
 fn plan(text: &str) -> Plan {
-    Plan::parse(&format!("version = 1\n{text}"), "plan.toml", Path::new("")).unwrap()
+    let text = format!("version = 1\n{text}");
+    Plan::parse_for(&text, "plan.toml", Path::new(""), Kind::ALL).unwrap()
 }
 
 fn paths(text: &str) -> Paths {

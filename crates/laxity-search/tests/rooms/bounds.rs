@@ -46,7 +46,7 @@ pub fn proves(kind: Kind, place: Place) -> bool {
             | Kind::Priority
             | Kind::Edf,
             place,
-        ) => place != Place::Share || kind.room().below.is_some(),
+        ) => place != Place::Share || kind.room().proof.below.is_some(),
     }
 }
 

@@ -91,7 +91,7 @@ fn no_proof_rests_on_a_class_behind_which_nobody_waits() {
         let (mut is_compared, mut all_wait) = (false, true);
         for (number, plan) in drawn(*kind).iter().enumerate() {
             let proved = Proved::alone(plan);
-            let waits_behind = (kind.room().waits_behind)(plan);
+            let waits_behind = (kind.room().proof.waits_behind)(plan);
             for (class, other) in pairs(plan) {
                 if waits_behind(class, other) {
                     continue;
@@ -129,7 +129,7 @@ fn who_counts_on_others_says_so() {
         for plan in drawn(*kind) {
             let (counting, alone) =
                 (plan.bounds_and_services(false), plan.bounds_and_services(true));
-            if !kind.room().counts_on_others {
+            if !kind.room().proof.counts_on_others {
                 assert_eq!(counting, alone, "{}", kind.word());
                 continue;
             }
@@ -139,7 +139,7 @@ fn who_counts_on_others_says_so() {
                 is_shorter |= longest(with) < longest(without);
             }
         }
-        assert_eq!(is_shorter, kind.room().counts_on_others, "{}", kind.word());
+        assert_eq!(is_shorter, kind.room().proof.counts_on_others, "{}", kind.word());
     }
 }
 
