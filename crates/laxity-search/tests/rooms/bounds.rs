@@ -108,6 +108,20 @@ fn no_packet_in_a_share_takes_longer_than_a_room_proves() {
     every_room_keeps_its_bounds(Place::Share);
 }
 
+/// What is drawn has no key that its disciplines do not know.
+#[test]
+fn every_plan_that_is_drawn_is_one() {
+    for discipline in Discipline::all() {
+        for number in 0..100 {
+            let draft = plans::draw(discipline, &mut case::generator(discipline, 3, number));
+            if let Err(error) = Subject::of(&draft) {
+                let message = error.message();
+                assert!(!message.contains("means nothing"), "{discipline}: {error}");
+            }
+        }
+    }
+}
+
 /// Nothing is left out of the search that could be broken.
 #[test]
 fn a_discipline_that_is_not_searched_proves_nothing() {
