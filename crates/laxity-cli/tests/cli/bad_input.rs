@@ -122,7 +122,7 @@ fn a_wrong_hierarchy_or_curve() {
     ftp(convex, &says);
     ftp(
         "upper-limit = \"1mbit\"",
-        &["plan.toml:12:15", "without a curve to limit", "`link-share`"],
+        &["plan.toml:12:15", "`upper-limit` means nothing under `edf`", "it is for `hfsc`"],
     );
 }
 

@@ -117,7 +117,7 @@ fn traffic_and_the_time_until_it_has_left_are_told_apart() {
 
 #[test]
 fn the_classes_of_a_hierarchy_that_have_packets_are_told() {
-    let above = "[class.campus]\nlink-share = \"5mbit\"\nupper-limit = \"9mbit\"\n";
+    let above = "[class.campus]\nlink-share = \"5mbit\"\n";
     let below = "[class.video]\nparent = \"campus\"";
     let plan = BUSY.replace("[class.video]", &format!("{above}{below}"));
     let folder = Folder::with_plan(&plan);

@@ -339,6 +339,30 @@ fn nothing_follows_from_nothing() {
     }
 }
 
+/// Behind an output without bounds nothing follows from what a class sends into the network, whoever waits
+/// behind it.
+#[test]
+fn what_enters_says_nothing_behind_an_output_without_bounds() {
+    let of_links = Kind::ALL.iter().filter(|kind| !kind.room().is_of_networks);
+    for kind in of_links.map(|kind| kind.word()) {
+        let bounds = |bucket: u64| {
+            let text = format!(
+                "{LINK}scheduler.kind = \"{kind}\"
+                class.a = {{ level = 1, curve = \"3mbit\", deadline = \"90ms\", arrival = {{ bucket = \"2000b\", rate = \"1mbit\" }} }}
+                class.b = {{ level = 0, curve = \"3mbit\", deadline = \"90ms\", arrival = {{ bucket = \"{bucket}b\", rate = \"1mbit\" }} }}
+                network.one = {{ between = [\"a\", \"b\"], scheduler.kind = \"fq-codel\" }}
+                network.two.between = [\"b\", \"c\"]\n{}{}",
+                source("a", &["b", "c"]),
+                source("b", &["a", "b", "c"]),
+            );
+            let paths = paths(&text);
+            let behind = paths.outputs.iter().find(|output| output.classes.len() == 2).unwrap();
+            (behind.class(ClassId(0)).unwrap().bound, paths.routes[0].bound())
+        };
+        assert_eq!(bounds(1_000), bounds(20_000), "{kind}");
+    }
+}
+
 /// A class that never passes an output is in nobody's way there, whatever serves the links.
 #[test]
 fn packets_of_classes_elsewhere_block_nobody() {
