@@ -40,14 +40,6 @@ impl Discipline for Fifo {
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
         vec![None; plan.classes.len()]
     }
-
-    fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
-        let link = |latency| Service {
-            curve: Curve::rate_latency(plan.link.rate, latency),
-            late: Nanos::ZERO,
-        };
-        vec![plan.link.latency.map(link); plan.classes.len()]
-    }
 }
 
 /// The bound of classes that share one queue.

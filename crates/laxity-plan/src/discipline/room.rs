@@ -119,7 +119,8 @@ pub struct Proof {
     /// Whether bounds are shorter where the arrival curves of others are known, and hold without:
     /// [`whatever_others_send`](Discipline::whatever_others_send) then says how long they are without.
     pub counts_on_others: bool,
-    /// Whether all classes wait in one queue, in the order of their arrival.
+    /// Whether all classes wait in one queue, in the order of their arrival. Along paths they are then
+    /// bounded as one, and the discipline is not asked.
     pub is_one_queue: bool,
     /// Whether demoted packets wait behind all packets that are promised a delay, also behind those of their own
     /// class. Where they do not, nothing is known of the traffic of a class with `police = "demote"`.
