@@ -47,7 +47,7 @@ fn of_disciplines(class: &mut Schema) {
         }
         let Some(property) = property.as_object_mut() else { continue };
         let about = property.get("description").and_then(|about| about.as_str()).unwrap_or("");
-        let about = format!("{words}: {about}");
+        let about = format!("{about} For {words}.");
         property.insert("description".into(), about.into());
     }
 }

@@ -95,10 +95,17 @@ fn scheduler(draw: &mut Generator) -> String {
     match draw.random_range(0..8u32) {
         0 | 1 => "kind = \"fifo\"".to_string(),
         2 | 3 => edf_keys(draw),
-        _ => {
-            format!("kind = \"{}\"", pick(&["wfq", "drr", "wf2q", "qfq", "hfsc", "priority"], draw))
-        }
+        _ => format!("kind = \"{}\"", pick(&others(), draw).word()),
     }
+}
+
+/// The other disciplines that bound delays at a link.
+fn others() -> Vec<Kind> {
+    // The first two are drawn more often than the others, and the windows of DWCS are those of a link.
+    let is_left_out = |kind: &Kind| matches!(kind, Kind::Fifo | Kind::Edf | Kind::Dwcs);
+    let promises = |kind: &Kind| super::drawing(*kind).is_some() && !kind.room().is_of_networks;
+    let others = Kind::ALL.iter().filter(|kind| promises(kind) && !is_left_out(kind));
+    others.copied().collect()
 }
 
 fn class(name: usize, count: usize, draft: &Draft, draw: &mut Generator) -> ClassDraft {

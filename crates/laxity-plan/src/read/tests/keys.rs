@@ -140,3 +140,20 @@ fn a_class_is_served_by_each_output_and_by_what_a_class_above_holds() {
     let error = read_for(&share, &[]).unwrap_err();
     assert_eq!(error.message(), "`upper-limit` means nothing under `wf2q`");
 }
+
+/// The guide's table of keys and disciplines.
+#[test]
+fn the_guide_says_to_whom_keys_mean_something() {
+    let guide = include_str!("../../../../../docs/plan.md");
+    let table = guide.split("| keys | disciplines |").nth(1).expect("the table");
+    for (key, ..) in KEYS {
+        let is_of_key = |line: &&str| {
+            line.split('|').nth(1).is_some_and(|keys| keys.contains(&format!("`{key}`")))
+        };
+        let row = table.lines().find(is_of_key).unwrap_or_else(|| panic!("{key} is in no row"));
+        for kind in Kind::ALL {
+            let is_said = row.contains(&format!("`{}`", kind.word()));
+            assert_eq!(is_said, kind.room().takes_of_classes(key), "{key}, {}", kind.word());
+        }
+    }
+}
