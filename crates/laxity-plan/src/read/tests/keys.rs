@@ -17,21 +17,12 @@ const KEYS: [(&str, &str, &str); 9] = [
     ("late", "'drop'", "deadline = '20ms'\narrival = { bucket = '3kB', rate = '1mbit' }\n"),
 ];
 
-/// What a plan of this kind needs besides.
+/// What a plan of a kind needs besides.
 fn settings(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Tdp => "frame = '1ms'\nframes = 4\n[network]\none.between = ['a', 'b']\n",
-        Kind::Fifo
-        | Kind::Wfq
-        | Kind::Wf2q
-        | Kind::Drr
-        | Kind::Qfq
-        | Kind::Hfsc
-        | Kind::Priority
-        | Kind::FqCodel
-        | Kind::DualPi2
-        | Kind::Edf
-        | Kind::Dwcs => "",
+    if kind.room().is_of_networks {
+        "frame = '1ms'\nframes = 4\n[network]\none.between = ['a', 'b']\n"
+    } else {
+        ""
     }
 }
 
