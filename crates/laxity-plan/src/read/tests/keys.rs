@@ -75,15 +75,20 @@ fn a_key_is_taken_by_the_disciplines_that_know_it_and_refused_by_others() {
 
 #[test]
 fn what_is_known_instead_is_said() {
+    let owners = |key: &str| {
+        let owners = Kind::ALL.iter().filter(|kind| kind.room().takes_of_classes(key));
+        owners.map(|kind| format!("`{}`", kind.word())).collect::<Vec<_>>().join(", ")
+    };
     let error = read_for(&text(Kind::Dwcs, "level = 1"), &[]).unwrap_err();
-    assert_eq!(
-        error.help(),
-        Some("it is for `priority`; classes under `dwcs` may have `gap`, `late`")
-    );
+    let help =
+        format!("it is for {}; classes under `dwcs` may have `gap`, `late`", owners("level"));
+    assert_eq!(error.help(), Some(&*help));
     let error = read_for(&text(Kind::Fifo, "gap = '1ms'"), &[]).unwrap_err();
-    let help = "it is for `priority`, `edf`, `dwcs`, `tdp`, and for classes with `loss`; classes under \
-                `fifo` have no such keys";
-    assert_eq!(error.help(), Some(help));
+    let help = format!(
+        "it is for {}, and for classes with `loss`; classes under `fifo` have no such keys",
+        owners("gap")
+    );
+    assert_eq!(error.help(), Some(&*help));
 }
 
 /// Windows are watched under every discipline.
