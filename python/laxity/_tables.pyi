@@ -42,37 +42,37 @@ Class = TypedDict(
         "arrival": Arrival,
         # How many alike streams it has; a packet's stream is its flow number modulo this. Default 1.
         "count": int,
-        # The service that it is guaranteed and shares by: `real-time` (of a class without classes below it) and `link-share` at once.
+        # The service that it is guaranteed and shares by: `real-time` (of a class without classes below it) and `link-share` at once. For `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `edf`, `tdp`.
         "curve": Curve,
         # The delay that its packets are promised; needs `arrival`.
         "deadline": Time,
         # The delay that its packets are promised over the whole of their path; in a network.
         "end-to-end": Time,
-        # The time between the deadlines of two packets of a stream.
+        # The time between the deadlines of two packets of a stream; with `loss` under any discipline. For `priority`, `edf`, `dwcs`, `tdp`.
         "gap": Time,
-        # What `dwcs` does with late packets; needs `gap` or `deadline`. Default drop with `loss`, send without.
+        # What becomes of late packets; needs `gap` or `deadline`. Default drop with `loss`, send without. For `dwcs`.
         "late": Late,
-        # Its level under `priority`, 0 to 255: 0 goes first. Default behind all that have one; where no class has, by their deadlines.
+        # Its level, 0 to 255: 0 goes first. Default behind all that have one; where no class has, by their deadlines. For `priority`.
         "level": int,
-        # Its share of what its parent gets.
+        # Its share of what its parent gets. For `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `edf`, `tdp`.
         "link-share": Curve,
         # How many of a stream's consecutive packets may be late or lost, such as "1/80"; needs `gap` or `deadline`.
         "loss": Loss,
         # Which packets of a capture or a live link belong to it, such as `udp dport 4000`.
         "match": str,
-        # The class that it is part of, by name. Default none: it shares the link itself.
+        # The class that it is part of, by name. Default none: it shares the link itself. For `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `edf`, `tdp`.
         "parent": str,
         # What happens to packets that break `arrival`. Default count.
         "police": Police,
         # How much of it may be queued. Default no limit.
         "queue": Queue,
-        # The service that it is guaranteed whatever the others do; not for a class with classes below it.
+        # The service that it is guaranteed whatever the others do; not for a class with classes below it. For `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `edf`, `tdp`.
         "real-time": Curve,
         # The scheduler that it holds, for its own packets or for the classes below it; with `kind = "wf2q"` in `[scheduler]`. Default fifo for a class without classes below it.
         "scheduler": Scheduler,
-        # The service that it gets at most by sharing; needs `link-share` or `curve`.
+        # The service that it gets at most by sharing; needs `link-share` or `curve`. For `hfsc`.
         "upper-limit": Curve,
-        # Its share where classes share by weight, more than 0 and at most 4000. Default 1.
+        # Its share where classes share by weight, more than 0 and at most 4000. Default 1. For `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `edf`, `tdp`.
         "weight": float,
     },
     total=False,

@@ -45,9 +45,9 @@ pub enum Conduct {
 
 /// What the classes of a plan have to keep to so that what is proved of them holds.
 pub fn contracts(plan: &Plan) -> Vec<Contract> {
+    let keeps_windows = plan.keeps_windows();
     let contract = |(id, class): (ClassId, &Class)| {
-        let alone = queued_alone(plan, id);
-        let conduct = match (class.gap.filter(|_| is_dwcs(plan)), &class.arrival) {
+        let conduct = match (class.gap.filter(|_| keeps_windows), &class.arrival) {
             (Some(gap), _) => Conduct::InStep { streams: class.count, gap: gap.0 },
             (None, Some(arrival)) if !is_best_effort(plan, id) => {
                 Conduct::Keeps(arrival.buckets.clone())
@@ -61,17 +61,14 @@ pub fn contracts(plan: &Plan) -> Vec<Contract> {
             }
             _ => plan.max_packet(class),
         };
-        let isolated = alone && plan.network.is_none();
+        // Best effort keeps to nothing as it is.
+        let isolated = !is_best_effort(plan, id) && harms_nobody(plan, id);
         // On one link no bound counts on what those send that may send anything.
         let is_free = plan.network.is_none() && !matches!(conduct, Conduct::Keeps(_));
         let shortest = if is_free { 1 } else { plan.min_packet(class).0 as u32 };
         Contract { shortest, longest: longest.0 as u32, conduct, isolated }
     };
     (0..).map(ClassId).zip(&plan.classes).map(contract).collect()
-}
-
-fn is_dwcs(plan: &Plan) -> bool {
-    matches!(plan.scheduler, SchedulerSpec::Dwcs(_))
 }
 
 /// The class that holds the scheduler in which a class waits, if it is not the link's.
@@ -96,14 +93,21 @@ fn is_best_effort(plan: &Plan, id: ClassId) -> bool {
     plan.network.is_none() && best_effort && edf(scheduler_of(plan, id))
 }
 
-/// Whether no class's bound depends on what another one sends. Under deficit round robin those depend on it that
-/// are shorter for it.
-fn queued_alone(plan: &Plan, id: ClassId) -> bool {
-    match share_of(plan, id) {
-        Some(share) => plan.classes[share.index()].is_leaf(),
-        None => matches!(
-            plan.scheduler,
-            SchedulerSpec::Wfq | SchedulerSpec::Wf2q | SchedulerSpec::Qfq | SchedulerSpec::Hfsc
-        ),
+/// How many classes may be told apart that break their contracts.
+pub(crate) const MOST_ROGUES: usize = 64;
+
+/// Whether everything that is proved of the other classes holds whatever this one sends.
+fn harms_nobody(plan: &Plan, id: ClassId) -> bool {
+    if plan.network.is_some() || id.index() >= MOST_ROGUES {
+        return false;
     }
+    if let Some(share) = share_of(plan, id) {
+        return plan.classes[share.index()].is_leaf();
+    }
+    let room = plan.scheduler.room();
+    let waits_behind = (room.proof.waits_behind)(plan);
+    let mut others = plan.leaves().filter(|(other, _)| *other != id);
+    !room.proof.counts_on_others
+        && !(room.keeps_windows)(plan)
+        && others.all(|(other, _)| !waits_behind(other, id))
 }

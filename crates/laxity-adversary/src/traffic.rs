@@ -7,7 +7,7 @@ use rand::seq::{IndexedRandom, IteratorRandom};
 
 use crate::Generator;
 use crate::arrival::{Allowance, Arrival, BYTE, FIRST};
-use crate::contract::{Conduct, Contract};
+use crate::contract::{Conduct, Contract, MOST_ROGUES};
 
 /// Trains of packets, each sent as soon as its class's contract allows.
 #[derive(Clone, Debug)]
@@ -76,12 +76,12 @@ impl Scene {
     /// Classes that break their contracts, which is to harm nobody else; never the target.
     pub fn rogues(&self, draw: &mut Generator, target: usize) -> u64 {
         let contracts = &self.contracts;
-        let isolated = contracts[target].isolated;
-        if !isolated || draw.random_range(0..2u32) == 0 {
+        let harms_nobody = |contract: &Contract| contract.isolated;
+        if !contracts.iter().any(harms_nobody) || draw.random_range(0..2u32) == 0 {
             return 0;
         }
         let mut rogues = 0;
-        for (class, contract) in contracts.iter().enumerate().take(64) {
+        for (class, contract) in contracts.iter().enumerate().take(MOST_ROGUES) {
             let may = class != target && contract.isolated;
             if may && draw.random_range(0..2u32) == 0 {
                 rogues |= 1 << class;

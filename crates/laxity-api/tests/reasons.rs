@@ -24,7 +24,7 @@ fn plans() -> Vec<Plan> {
         let own = [plan.clone()].into_iter();
         let under = own.chain(names.filter_map(|name| plan.clone().under(name).ok()));
         for plan in under {
-            plans.extend([1, 20].map(|divisor| sooner(&plan, divisor)));
+            plans.extend([1, 5, 20].map(|divisor| sooner(&plan, divisor)));
         }
     }
     plans

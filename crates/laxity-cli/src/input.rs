@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
 use laxity_plan::model::{PlanFile, Recording, Source};
 use laxity_sim::error::SimError;
 use laxity_sim::source::{
@@ -32,8 +33,13 @@ pub fn shown(path: &Path) -> String {
 /// Reads a plan. If it comes from standard input, `arrivals` may not, and its relative paths count
 /// from the working directory.
 pub fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure> {
+    plan_for(path, arrivals, &[])
+}
+
+/// Reads a plan that is to be put under other disciplines, too.
+pub fn plan_for(path: &Path, arrivals: Option<&Path>, others: &[Kind]) -> Result<Plan, Failure> {
     if !is_stdin(path) {
-        return Ok(Plan::read(path)?);
+        return Ok(Plan::read_for(path, others)?);
     }
     if arrivals.is_some_and(is_stdin) {
         return Err(Failure::input(
@@ -41,7 +47,7 @@ pub fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure> {
              one of them as a file",
         ));
     }
-    Ok(Plan::read_from(stdin().lock(), STDIN, Path::new(""))?)
+    Ok(Plan::read_from(stdin().lock(), STDIN, Path::new(""), others)?)
 }
 
 /// Opens a recording in place of the plan's sources, or of one of them.

@@ -4,15 +4,22 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use laxity_api::{Opener, Plan};
+use laxity_plan::discipline::Kind;
 use laxity_plan::model::{Hops, Recording, Source};
 
 use crate::args::Traffic;
 use crate::failure::Failure;
 use crate::input;
 
-/// The plan of a file, with its recordings sorted if that is asked for.
-pub fn plan(path: &Path, arrivals: Option<&Path>, sort: bool) -> Result<Plan, Failure> {
-    let mut plan = input::plan(path, arrivals)?;
+/// The plan of a file, which is to be put under the schedulers of these names, with its recordings
+/// sorted if that is asked for.
+pub fn plan<'a>(
+    path: &Path,
+    arrivals: Option<&Path>,
+    sort: bool,
+    schedulers: impl IntoIterator<Item = &'a String>,
+) -> Result<Plan, Failure> {
+    let mut plan = input::plan_for(path, arrivals, &kinds(schedulers))?;
     if !sort {
         return Ok(plan);
     }
@@ -29,6 +36,11 @@ pub fn plan(path: &Path, arrivals: Option<&Path>, sort: bool) -> Result<Plan, Fa
             "--sort puts a recording in order, and none is read: leave it out, or give --arrivals FILE",
         )),
     }
+}
+
+/// The disciplines of these names. One that there is not is refused where the plan is put under it.
+pub fn kinds<'a>(schedulers: impl IntoIterator<Item = &'a String>) -> Vec<Kind> {
+    schedulers.into_iter().filter_map(|name| Kind::named(name).ok()).collect()
 }
 
 /// The plan under the scheduler that was asked for, or its own.

@@ -50,7 +50,7 @@ impl Plan {
 
     /// Whether its link is shared among such schedulers.
     pub fn is_hierarchy_of_schedulers(&self) -> bool {
-        self.scheduler == SchedulerSpec::Wf2q && self.has_schedulers_below()
+        self.scheduler.room().holds_schedulers && self.has_schedulers_below()
     }
 
     /// The hierarchy of schedulers; queues draw from `seed`.
@@ -67,7 +67,7 @@ impl Plan {
             edf: Vec::new(),
         };
         for Below { class, plan, classes, .. } in below {
-            let inside = match (plan.link.latency, plan.scheduler.room().below) {
+            let inside = match (plan.link.latency, plan.scheduler.room().proof.below) {
                 (None, _) => vec![Err(Unbounded::NotAdmitted); classes.len()],
                 (Some(_), Some(bounds)) => bounds(&plan),
                 (Some(_), None) => vec![Err(Unbounded::NoGuarantee); classes.len()],
@@ -102,7 +102,7 @@ impl Plan {
         scheduler: SchedulerSpec,
         id: ClassId,
     ) -> (Option<ClassId>, SchedulerSpec) {
-        if scheduler != SchedulerSpec::Wf2q || !self.has_schedulers_below() {
+        if !scheduler.room().holds_schedulers || !self.has_schedulers_below() {
             return (None, scheduler);
         }
         let up = |id: &ClassId| self.classes[id.index()].parent;

@@ -23,7 +23,7 @@ mod room;
 use crate::model::SchedulerSpec;
 pub use crate::model::scheduler::Kind;
 pub use names::{UnknownScheduler, accepted};
-pub use room::{Bounds, Discipline, Room, WaitsBehind};
+pub use room::{Bounds, Discipline, Proof, Room, WaitsBehind};
 
 impl Kind {
     /// Its room.
@@ -42,6 +42,13 @@ impl Kind {
             Kind::Dwcs => &dwcs::ROOM,
             Kind::Tdp => &tdp::ROOM,
         }
+    }
+}
+
+impl Kind {
+    /// How a plan says it, for messages.
+    pub(crate) fn written(self) -> String {
+        format!("`kind = \"{}\"`", self.word())
     }
 }
 

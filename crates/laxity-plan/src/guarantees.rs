@@ -7,7 +7,7 @@ use laxity::units::{Bytes, Nanos};
 
 use crate::discipline::Bounds;
 use crate::lateness::Growth;
-use crate::model::{Class, Plan, Police, SchedulerSpec};
+use crate::model::{Class, Plan, Police};
 
 impl Plan {
     /// What every class is promised: its deadline, and where the discipline's admission test proves
@@ -86,7 +86,7 @@ impl Plan {
         }
     }
 
-    /// By what each class is served together with all that it [waits behind](crate::discipline::Room), in
+    /// By what each class is served together with all that it [waits behind](crate::discipline::Proof), in
     /// whatever order: a strict service curve. `None` where none is known.
     pub fn aggregates(&self) -> Vec<Option<Service>> {
         if self.is_beyond_proof() {
@@ -96,11 +96,8 @@ impl Plan {
     }
 
     /// Whether the rate of the link changes, or it may be late, under a discipline of which nothing is proved then.
-    /// EDF's test, and that of one queue for all, take a link that is late with a constant rate.
     pub fn is_beyond_proof(&self) -> bool {
-        let room = self.scheduler.room();
-        let takes_it = room.is_one_queue || matches!(self.scheduler, SchedulerSpec::Edf(_));
-        !self.link.is_punctual() && !takes_it
+        !self.link.is_punctual() && !self.scheduler.room().proof.bears_late_links
     }
 
     /// Whether the consecutive windows of all streams are proved to be kept as long as these are in

@@ -20,7 +20,7 @@ use laxity::police::TokenBucket;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
 use crate::discipline::Bounds;
-use crate::model::{Class, Plan, SchedulerSpec};
+use crate::model::{Class, Plan};
 
 /// By how much a class's packets are later when the link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,11 @@ impl Growth {
 
     /// Without end.
     const ENDLESS: Growth = Growth { at_once: Nanos::MAX, ..Growth::NONE };
+
+    /// As much for each class.
+    pub(crate) fn as_lost(plan: &Plan, _: &Bounds) -> Vec<Growth> {
+        vec![Growth::NONE; plan.classes.len()]
+    }
 
     /// By how much packets are later if so much was lost, rounded up.
     pub fn of(self, lost: Nanos) -> Nanos {
@@ -60,23 +65,11 @@ impl Plan {
 
     /// The same where the bounds are known.
     pub(crate) fn growths_of(&self, bounds: &Bounds) -> Vec<Growth> {
-        match self.scheduler {
-            SchedulerSpec::Priority => self.growths_of_levels(bounds),
-            SchedulerSpec::Drr => self.growths_of_turns(bounds),
-            SchedulerSpec::Fifo
-            | SchedulerSpec::Wfq
-            | SchedulerSpec::Wf2q
-            | SchedulerSpec::Qfq
-            | SchedulerSpec::Hfsc
-            | SchedulerSpec::FqCodel(_)
-            | SchedulerSpec::DualPi2(_)
-            | SchedulerSpec::Edf(_)
-            | SchedulerSpec::Dwcs(_)
-            | SchedulerSpec::Tdp(_) => vec![Growth::NONE; self.classes.len()],
-        }
+        (self.scheduler.room().proof.growths)(self, bounds)
     }
 
-    fn growths_of_levels(&self, bounds: &Bounds) -> Vec<Growth> {
+    /// Under static priority.
+    pub(crate) fn growths_of_levels(&self, bounds: &Bounds) -> Vec<Growth> {
         let (rate, levels) = (self.link.rate, self.priority_levels());
         // What comes while the last byte is sent is too late.
         let last_byte = rate.time_for(Bytes(1)) + Nanos(1);
@@ -96,7 +89,8 @@ impl Plan {
         growths.map(|growth| growth.unwrap_or(Growth::NONE)).collect()
     }
 
-    fn growths_of_turns(&self, bounds: &Bounds) -> Vec<Growth> {
+    /// Under deficit round robin.
+    pub(crate) fn growths_of_turns(&self, bounds: &Bounds) -> Vec<Growth> {
         let alone = self.drr_bounds_whatever_others_send();
         let growth = |(bound, alone): (&Result<Nanos, _>, &Result<Nanos, _>)| match (bound, alone) {
             (Ok(bound), Ok(alone)) => Growth { at_once: *alone - *bound, ..Growth::NONE },
@@ -123,6 +117,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::discipline::Kind;
 
     fn plan(kind: &str) -> Plan {
         let text = format!(
@@ -131,7 +126,7 @@ mod tests {
              [class.second]\nlevel = 1\narrival = {{ bucket = \"100b\", rate = \"250kbit\", packet = \"100b\" }}\n\
              [class.third]\nlevel = 2\narrival = {{ bucket = \"100b\", rate = \"1kbit\", packet = \"100b\" }}\n"
         );
-        Plan::parse(&text, "test.toml", Path::new(".")).unwrap()
+        Plan::parse_for(&text, "test.toml", Path::new("."), Kind::ALL).unwrap()
     }
 
     fn growths(kind: &str) -> Vec<Growth> {

@@ -258,7 +258,7 @@ impl Paths {
     pub fn plan_at(&self, on: Networked<'_>, output: usize) -> Plan {
         let output = &self.outputs[output];
         let mut here = on.at(output.hop);
-        let counts_on_others = here.scheduler.room().counts_on_others;
+        let counts_on_others = here.scheduler.room().proof.counts_on_others;
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
             match (output.class(id), &mut class.arrival) {
                 (Some(ClassAtOutput { arrival: Some(comes), .. }), Some(arrival)) => {

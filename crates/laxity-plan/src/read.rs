@@ -3,6 +3,7 @@
 mod class;
 mod curve;
 mod hierarchy;
+mod keys;
 mod link;
 mod network;
 mod outside;
@@ -24,6 +25,7 @@ use std::path::Path;
 use laxity::units::Nanos;
 use toml::de::{DeTable, DeValue, Deserializer};
 
+use crate::discipline::Kind;
 use crate::error::{Fault, PlanError};
 use crate::file;
 use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
@@ -59,13 +61,28 @@ impl Plan {
         Ok((plan, text))
     }
 
-    /// Reads a plan from any reader, such as standard input; `name` and `folder` as for
-    /// [`Plan::parse`].
+    /// Reads a plan file that is to be put [under](Plan::under) other disciplines, too.
     ///
     /// # Errors
-    /// If it cannot be read, or as [`Plan::parse`].
-    pub fn read_from(input: impl io::Read, name: &str, folder: &Path) -> Result<Plan, PlanError> {
-        Plan::parse(&file::text_of(input, name)?, name, folder)
+    /// As [`Plan::read`].
+    pub fn read_for(path: &Path, others: &[Kind]) -> Result<Plan, PlanError> {
+        let name = path.display().to_string();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Plan::parse_for(&file::text(path, &name)?, &name, folder, others)
+    }
+
+    /// Reads a plan from any reader, such as standard input; `name`, `folder` and
+    /// `others` as for [`Plan::parse_for`].
+    ///
+    /// # Errors
+    /// If it cannot be read, or as [`Plan::parse_for`].
+    pub fn read_from(
+        input: impl io::Read,
+        name: &str,
+        folder: &Path,
+        others: &[Kind],
+    ) -> Result<Plan, PlanError> {
+        Plan::parse_for(&file::text_of(input, name)?, name, folder, others)
     }
 
     /// Reads a plan from its text. `name` stands before the line in errors; `folder` is where a
@@ -74,25 +91,39 @@ impl Plan {
     /// # Errors
     /// At the first thing that is not TOML, not a key or value of a plan, or makes no sense.
     pub fn parse(text: &str, name: &str, folder: &Path) -> Result<Plan, PlanError> {
+        Plan::parse_for(text, name, folder, &[])
+    }
+
+    /// Reads a plan that is to be put [under](Plan::under) other disciplines, too: its classes may have
+    /// keys that mean something to one of these and nothing to its own.
+    ///
+    /// # Errors
+    /// As [`Plan::parse`].
+    pub fn parse_for(
+        text: &str,
+        name: &str,
+        folder: &Path,
+        others: &[Kind],
+    ) -> Result<Plan, PlanError> {
         if text.len() > file::LIMIT {
             return Err(PlanError::new(name, "", Fault::new(None, file::too_large())));
         }
-        plan(text, folder).map_err(|fault| PlanError::new(name, text, fault))
+        plan(text, folder, others).map_err(|fault| PlanError::new(name, text, fault))
     }
 }
 
-fn plan(text: &str, folder: &Path) -> Read<Plan> {
+fn plan(text: &str, folder: &Path, others: &[Kind]) -> Read<Plan> {
     // What is wrong is told of the whole plan, in the order of its text.
     if let Some(Pieces { rest, sources }) = Pieces::of(text)
-        && let Ok(plan) = plan_of(&rest, Some(sources), folder)
+        && let Ok(plan) = plan_of(&rest, Some(sources), folder, others)
     {
         return Ok(plan);
     }
-    plan_of(text, None, folder)
+    plan_of(text, None, folder, others)
 }
 
 /// The plan of a text, which says all but these sources if they are pieces of their own.
-fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path) -> Read<Plan> {
+fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path, others: &[Kind]) -> Read<Plan> {
     let root = DeTable::parse(text).map_err(|error| toml_error::syntax(&error, text))?;
     check_version(root.get_ref())?;
     if pieces.is_some() && root.get_ref().iter().any(|(key, _)| key.get_ref() == "source") {
@@ -116,10 +147,12 @@ fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path) -> Read<Plan> {
     let network = network::read(written, &link, delay, &mut outside)?;
     let Scheduling { scheduler, queue } = scheduling(&raw.scheduler, &link)?;
     let run = run(raw.run.map(|run| run.0).unwrap_or_default())?;
+    let disciplines = disciplines(scheduler.kind(), network.as_ref(), others);
     let context = class::Context {
         link: &link,
         in_network: network.is_some(),
         scheduler: &raw.scheduler.value.0,
+        disciplines: &disciplines,
         text,
     };
     let classes = class::all(raw.class, &context)?;
@@ -140,6 +173,22 @@ fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path) -> Read<Plan> {
     network::check_order(&plan, &regulated)?;
     (plan.scheduler.room().check)(&plan, &raw.scheduler.span)?;
     Ok(plan)
+}
+
+/// The disciplines that share links: that of the plan, those of a network's links and nodes, and others
+/// under which the plan is to be put.
+fn disciplines(own: Kind, network: Option<&Network>, others: &[Kind]) -> Vec<Kind> {
+    let of_links = network.into_iter().flat_map(|network| &network.links);
+    let of_nodes = network.into_iter().flat_map(|network| &network.nodes);
+    let of_links = of_links.filter_map(|link| link.scheduling);
+    let scheduling = of_links.chain(of_nodes.filter_map(|node| node.scheduling));
+    let mut all = vec![own];
+    for kind in scheduling.map(|of| of.scheduler.kind()).chain(others.iter().copied()) {
+        if !all.contains(&kind) {
+            all.push(kind);
+        }
+    }
+    all
 }
 
 /// Before anything else, so that a plan of another version is not blamed for its keys.

@@ -5,6 +5,7 @@ use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 
+use crate::discipline::Kind;
 use crate::keys::{Keys, describe};
 use crate::{aqm, raw, source};
 
@@ -26,6 +27,28 @@ fn with_meanings(root: &mut Schema) {
         if let Some(Ok(table)) = table.map(|table| table.try_into()) {
             describe(table, &kinds);
         }
+    }
+    if let Some(Ok(class)) = root.pointer_mut("/$defs/Class").map(|class| class.try_into()) {
+        of_disciplines(class);
+    }
+}
+
+/// Says of each key of a class to which disciplines it means something, where that is not all.
+fn of_disciplines(class: &mut Schema) {
+    let Some(properties) = class.get_mut("properties").and_then(|all| all.as_object_mut()) else {
+        return;
+    };
+    for (name, property) in properties.iter_mut() {
+        let takes = |kind: &&Kind| kind.room().takes_of_classes(name);
+        let words = Kind::ALL.iter().filter(takes).map(|kind| format!("`{}`", kind.word()));
+        let words = words.collect::<Vec<_>>().join(", ");
+        if words.is_empty() {
+            continue;
+        }
+        let Some(property) = property.as_object_mut() else { continue };
+        let about = property.get("description").and_then(|about| about.as_str()).unwrap_or("");
+        let about = format!("{about} For {words}.");
+        property.insert("description".into(), about.into());
     }
 }
 

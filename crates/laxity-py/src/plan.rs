@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use laxity::units::Nanos;
 use laxity_api::{Traffic, check, check_for_linux, curves, export, on_all_cores};
+use laxity_plan::discipline::Kind;
 use laxity_plan::edit::Draft;
 use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
@@ -48,7 +49,8 @@ impl Plan {
         folder: PathBuf,
         under: Option<&str>,
     ) -> PyResult<Plan> {
-        let plan = laxity_plan::Plan::parse(&text, &name, &folder);
+        let other = under.and_then(|name| Kind::named(name).ok());
+        let plan = laxity_plan::Plan::parse_for(&text, &name, &folder, other.as_slice());
         let plan = plan.map_err(|error| of_plan(py, &error))?;
         let plan = Plan { plan, text, name, folder, under: None };
         under.map_or(Ok(plan.clone()), |scheduler| plan.under(scheduler))

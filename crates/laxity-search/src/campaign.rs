@@ -45,7 +45,7 @@ pub struct Tally {
 pub fn budget(discipline: Discipline) -> Budget {
     let packets = match discipline {
         // Its networks begin anew, and a packet of theirs costs as much as thirty of a link's.
-        Discipline::Tdp => 20_000,
+        Discipline::Kind(kind) if kind.room().is_of_networks => 20_000,
         _ => 250_000,
     };
     Budget { packets, patience: 150 }

@@ -53,7 +53,7 @@ pub struct Broken {
 /// The generator of a case: nothing but its discipline, the seed and its number count.
 pub fn generator(discipline: Discipline, seed: u64, number: u64) -> Generator {
     let mut draw = Generator::seed_from_u64(seed);
-    for name in [discipline as u64, number] {
+    for name in [discipline.stream(), number] {
         draw = Generator::seed_from_u64(draw.random::<u64>() ^ name);
     }
     draw
@@ -68,12 +68,25 @@ pub fn run(
     fault: Option<&'static Fault>,
 ) -> Outcome {
     let mut draw = generator(discipline, seed, number);
-    let mut outcome = Outcome { plans: 1, ..Outcome::default() };
-    let Some(draft) = edge::loosened(plans::draw(discipline, &mut draw)) else { return outcome };
-    let edge = edge::pushed(draft, draw.random_range(0..=MOST_PUSHED), &mut draw);
+    let drawn = Outcome { plans: 1, ..Outcome::default() };
+    let Some(draft) = edge::loosened(plans::draw(discipline, &mut draw)) else { return drawn };
+    let most_pushed = draw.random_range(0..=MOST_PUSHED);
+    Outcome { plans: 1, ..search(draft, most_pushed, budget, &mut draw, fault) }
+}
+
+/// Pushes numbers of an admitted draft to the edge, and searches for traffic that breaks the plan.
+pub fn search(
+    draft: Draft,
+    most_pushed: usize,
+    budget: Budget,
+    draw: &mut Generator,
+    fault: Option<&'static Fault>,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    let edge = edge::pushed(draft, most_pushed, draw);
     let Ok(subject) = with_fault(&edge.inside, fault) else { return outcome };
     outcome.admitted = 1;
-    let found = hill_climb::search(&subject, budget, &mut draw);
+    let found = hill_climb::search(&subject, budget, draw);
     outcome.runs = found.runs;
     outcome.packets = found.packets;
     outcome.closest = found.closest;
@@ -90,7 +103,7 @@ pub fn run(
             let nearest = from_the_start(&subject, &nearest);
             verdict(&subject, &edge.inside, &nearest, &rogues)
                 .or_else(|| refusal(&edge.outside?, &nearest, &rogues))
-                .or_else(|| police::flooded(&edge.inside, &nearest, &mut draw))
+                .or_else(|| police::flooded(&edge.inside, &nearest, draw))
         }
         None => None,
     };

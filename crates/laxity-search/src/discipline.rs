@@ -3,66 +3,50 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A kind of plans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+use laxity_plan::discipline::Kind;
+
+use crate::plans;
+
+/// A sort of plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
-    /// A link under EDF.
-    Edf,
-    /// Hierarchies under H-FSC.
-    Hfsc,
-    /// Hierarchies under WF2Q+.
-    Wf2q,
+    /// Plans under one discipline.
+    Kind(Kind),
     /// Schedulers below shares.
     Nested,
-    /// Weighted fair queueing.
-    Wfq,
-    /// Deficit round robin.
-    Drr,
-    /// Quick fair queueing, QFQ+.
-    Qfq,
-    /// Static priority.
-    Priority,
-    /// Windows under DWCS.
-    Dwcs,
     /// Networks of links under different disciplines.
     Network,
-    /// Networks of time-driven priority.
-    Tdp,
 }
 
 impl Discipline {
-    /// All of them.
-    pub const ALL: [Discipline; 11] = [
-        Discipline::Edf,
-        Discipline::Hfsc,
-        Discipline::Wf2q,
-        Discipline::Nested,
-        Discipline::Wfq,
-        Discipline::Drr,
-        Discipline::Qfq,
-        Discipline::Priority,
-        Discipline::Dwcs,
-        Discipline::Network,
-        Discipline::Tdp,
-    ];
+    /// All that are searched: every discipline that promises anything, alone and together.
+    pub fn all() -> impl Iterator<Item = Discipline> + Clone {
+        let kinds = Kind::ALL.iter().copied().filter(|kind| plans::drawing(*kind).is_some());
+        kinds.map(Discipline::Kind).chain([Discipline::Nested, Discipline::Network])
+    }
 
     /// Its word.
     pub fn name(self) -> &'static str {
         match self {
-            Discipline::Edf => "edf",
-            Discipline::Hfsc => "hfsc",
-            Discipline::Wf2q => "wf2q",
+            Discipline::Kind(kind) => kind.word(),
             Discipline::Nested => "nested",
-            Discipline::Wfq => "wfq",
-            Discipline::Drr => "drr",
-            Discipline::Qfq => "qfq",
-            Discipline::Priority => "priority",
-            Discipline::Dwcs => "dwcs",
             Discipline::Network => "network",
-            Discipline::Tdp => "tdp",
         }
     }
+
+    /// What its cases are drawn from, beside a seed and their number.
+    pub(crate) fn stream(self) -> u64 {
+        let first = STREAMS.iter().position(|word| *word == self.name());
+        let of_kind = |kind: &Kind| Discipline::Kind(*kind) == self;
+        let behind = || Kind::ALL.iter().position(of_kind).map(|at| at + STREAMS.len());
+        first.or_else(behind).expect("a kind, or one of the first streams") as u64
+    }
 }
+
+/// The first streams of random numbers. A discipline keeps its stream, so that a case stays the same
+/// when others are added.
+const STREAMS: [&str; 11] =
+    ["edf", "hfsc", "wf2q", "nested", "wfq", "drr", "qfq", "priority", "dwcs", "network", "tdp"];
 
 impl fmt::Display for Discipline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,16 +56,21 @@ impl fmt::Display for Discipline {
 
 /// A word that is none of a discipline's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is not searched: accepted are {}", Discipline::ALL.map(Discipline::name).join(", "))]
+#[error("`{given}` is not searched: accepted are {}", words())]
 pub struct UnknownDiscipline {
     given: String,
+}
+
+/// The words of all that are searched.
+pub fn words() -> String {
+    Discipline::all().map(Discipline::name).collect::<Vec<_>>().join(", ")
 }
 
 impl FromStr for Discipline {
     type Err = UnknownDiscipline;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let known = Discipline::ALL.into_iter().find(|discipline| discipline.name() == text);
+        let known = Discipline::all().find(|discipline| discipline.name() == text);
         known.ok_or_else(|| UnknownDiscipline { given: text.escape_debug().to_string() })
     }
 }

@@ -22,11 +22,11 @@ pub struct Fault {
     /// The plans that it is planted in.
     pub discipline: Discipline,
     /// What it does.
-    kind: Kind,
+    spoils: Spoils,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum Spoils {
     /// To what is proved, and to the plans that schedulers are built from.
     Plan(fn(&mut Subject)),
     /// To how a scheduler is built from a plan.
@@ -35,7 +35,7 @@ enum Kind {
 
 impl Fault {
     const fn plan(discipline: Discipline, name: &'static str, spoil: fn(&mut Subject)) -> Fault {
-        Fault { name, discipline, kind: Kind::Plan(spoil) }
+        Fault { name, discipline, spoils: Spoils::Plan(spoil) }
     }
 
     const fn scheduler(
@@ -43,14 +43,14 @@ impl Fault {
         name: &'static str,
         build: fn(&Plan) -> Built,
     ) -> Fault {
-        Fault { name, discipline, kind: Kind::Scheduler(build) }
+        Fault { name, discipline, spoils: Spoils::Scheduler(build) }
     }
 
     /// Plants it in what is proved, and in what schedulers are built from.
     fn spoil(&self, subject: &mut Subject) {
-        match self.kind {
-            Kind::Plan(spoil) => spoil(subject),
-            Kind::Scheduler(build) => subject.build = build,
+        match self.spoils {
+            Spoils::Plan(spoil) => spoil(subject),
+            Spoils::Scheduler(build) => subject.build = build,
         }
     }
 }
@@ -67,48 +67,55 @@ pub fn with_fault(draft: &Draft, fault: Option<&Fault>) -> Result<Subject, PlanE
     Ok(subject)
 }
 
-use Discipline::{Drr, Dwcs, Edf, Hfsc, Nested, Network, Priority, Qfq, Tdp, Wf2q, Wfq};
+use Discipline::{Kind as Of, Nested, Network};
+use laxity_plan::discipline::Kind::{Drr, Dwcs, Edf, Fifo, Hfsc, Priority, Qfq, Tdp, Wf2q, Wfq};
 
 /// All of them.
 pub static ALL: &[Fault] = &[
-    Fault::plan(Edf, "bounds a packet too short", proved::less_a_packet),
-    Fault::plan(Edf, "best effort's curve without the packet that blocks", built::no_blocking),
-    Fault::plan(Edf, "best effort's curve of a faster link", built::faster_link),
-    Fault::plan(Edf, "best effort's curve without one class", built::class_left_out),
-    Fault::plan(Edf, "the deadlines of two classes exchanged", built::exchanged_deadlines),
-    Fault::plan(Edf, "ties in the wrong order", built::ties),
-    Fault::scheduler(Edf, "a packet in a thousand lost", books::losing),
-    Fault::scheduler(Edf, "two packets of a class exchanged", books::exchanging),
-    Fault::scheduler(Edf, "the link left idle now and then", books::idling),
-    Fault::plan(Hfsc, "bounds a packet too short", proved::less_a_packet),
-    Fault::plan(Hfsc, "the curves of two classes exchanged", built::exchanged_curves),
-    Fault::plan(Hfsc, "curves without their first slope", built::straight_curves),
-    Fault::plan(Hfsc, "sharing alone", built::no_real_time),
-    Fault::plan(Wf2q, "bounds without the own packet at the own rate", proved::less_own_packet),
-    Fault::plan(Wf2q, "the rates of two classes exchanged", built::exchanged_curves),
-    Fault::plan(Wf2q, "bounds as if there were one level", proved::less_levels),
-    Fault::plan(Wf2q, "another class's rate doubled", built::doubled_rate),
+    Fault::plan(Of(Fifo), "paths without one hop's packet", proved::shorter_paths),
+    Fault::plan(Of(Fifo), "outputs' bounds a packet too short", proved::less_a_packet),
+    Fault::plan(Of(Edf), "bounds a packet too short", proved::less_a_packet),
+    Fault::plan(Of(Edf), "best effort's curve without the packet that blocks", built::no_blocking),
+    Fault::plan(Of(Edf), "best effort's curve of a faster link", built::faster_link),
+    Fault::plan(Of(Edf), "best effort's curve without one class", built::class_left_out),
+    Fault::plan(Of(Edf), "the deadlines of two classes exchanged", built::exchanged_deadlines),
+    Fault::plan(Of(Edf), "ties in the wrong order", built::ties),
+    Fault::scheduler(Of(Edf), "a packet in a thousand lost", books::losing),
+    Fault::scheduler(Of(Edf), "two packets of a class exchanged", books::exchanging),
+    Fault::scheduler(Of(Edf), "the link left idle now and then", books::idling),
+    Fault::plan(Of(Hfsc), "bounds a packet too short", proved::less_a_packet),
+    Fault::plan(Of(Hfsc), "the curves of two classes exchanged", built::exchanged_curves),
+    Fault::plan(Of(Hfsc), "curves without their first slope", built::straight_curves),
+    Fault::plan(Of(Hfsc), "sharing alone", built::no_real_time),
+    Fault::plan(Of(Wf2q), "bounds without the own packet at the own rate", proved::less_own_packet),
+    Fault::plan(Of(Wf2q), "the rates of two classes exchanged", built::exchanged_curves),
+    Fault::plan(Of(Wf2q), "bounds as if there were one level", proved::less_levels),
+    Fault::plan(Of(Wf2q), "another class's rate doubled", built::doubled_rate),
     Fault::scheduler(Nested, "best effort inside without the latency", nested::without_latency),
     Fault::plan(Nested, "bounds without the share's latency", proved::less_latency),
     Fault::plan(Nested, "the rates of two shares exchanged", built::exchanged_shares),
-    Fault::plan(Wfq, "bounds a packet too short", proved::less_a_packet),
-    Fault::plan(Wfq, "the weights of two classes exchanged", built::exchanged_weights),
-    Fault::plan(Drr, "bounds without one round of the others", proved::less_a_round),
-    Fault::plan(Drr, "the quanta of two classes exchanged", built::exchanged_weights),
-    Fault::plan(Qfq, "bounds without the slots", proved::less_slots),
-    Fault::plan(Qfq, "the weights of two classes exchanged", built::exchanged_weights),
-    Fault::plan(Priority, "bounds without the packet that blocks", proved::less_a_packet_behind),
-    Fault::plan(Priority, "the levels of two classes exchanged", built::exchanged_levels),
-    Fault::plan(Dwcs, "a loss more than tolerated", built::looser_windows),
-    Fault::plan(Dwcs, "gaps a quarter too long", built::longer_gaps),
-    Fault::plan(Dwcs, "a stream more than admitted", built::another_stream),
-    Fault::plan(Dwcs, "precedence by loss", built::loss_first),
+    Fault::plan(Of(Wfq), "bounds a packet too short", proved::less_a_packet),
+    Fault::plan(Of(Wfq), "the weights of two classes exchanged", built::exchanged_weights),
+    Fault::plan(Of(Drr), "bounds without one round of the others", proved::less_a_round),
+    Fault::plan(Of(Drr), "the quanta of two classes exchanged", built::exchanged_weights),
+    Fault::plan(Of(Qfq), "bounds without the slots", proved::less_slots),
+    Fault::plan(Of(Qfq), "the weights of two classes exchanged", built::exchanged_weights),
+    Fault::plan(
+        Of(Priority),
+        "bounds without the packet that blocks",
+        proved::less_a_packet_behind,
+    ),
+    Fault::plan(Of(Priority), "the levels of two classes exchanged", built::exchanged_levels),
+    Fault::plan(Of(Dwcs), "a loss more than tolerated", built::looser_windows),
+    Fault::plan(Of(Dwcs), "gaps a quarter too long", built::longer_gaps),
+    Fault::plan(Of(Dwcs), "a stream more than admitted", built::another_stream),
+    Fault::plan(Of(Dwcs), "precedence by loss", built::loss_first),
     Fault::plan(Network, "paths without one hop's packet", proved::shorter_paths),
     Fault::plan(Network, "outputs' bounds a packet too short", proved::less_a_packet),
     Fault::plan(Network, "outputs set up for what enters the network", built::for_what_enters),
     Fault::plan(Network, "jitter as if no packets were short", proved::no_short_packets),
     Fault::plan(Network, "regulators that hold nothing", built::unregulated),
     Fault::plan(Network, "regulators of curves a packet higher", built::looser_regulators),
-    Fault::plan(Tdp, "paths a frame too short", proved::less_a_frame),
-    Fault::plan(Tdp, "frames reserved for half of what is sent", built::half_reserved),
+    Fault::plan(Of(Tdp), "paths a frame too short", proved::less_a_frame),
+    Fault::plan(Of(Tdp), "frames reserved for half of what is sent", built::half_reserved),
 ];

@@ -11,7 +11,7 @@ use clap::Parser;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use laxity_search::campaign::{Campaign, Tally};
 use laxity_search::case::Outcome;
-use laxity_search::discipline::Discipline;
+use laxity_search::discipline::{Discipline, words};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
@@ -28,9 +28,7 @@ struct Arguments {
     /// number of threads.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// One kind of plans: edf, hfsc, wf2q, nested, wfq, drr, qfq, priority, dwcs, network or
-    /// tdp.
-    #[arg(long, value_name = "DISCIPLINE")]
+    #[arg(long, value_name = "DISCIPLINE", help = format!("One kind of plans: {}", words()))]
     only: Option<Discipline>,
     /// The number of the first case of each kind.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
@@ -50,7 +48,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     let campaign = Campaign {
-        disciplines: arguments.only.map_or(Discipline::ALL.to_vec(), |only| vec![only]),
+        disciplines: arguments.only.map_or(Discipline::all().collect(), |only| vec![only]),
         seed: arguments.seed,
         first: arguments.first,
         cases: arguments.cases.unwrap_or(u64::MAX),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use laxity_search::campaign::budget;
 use laxity_search::case;
+use laxity_search::discipline::Discipline;
 use laxity_search::faults::{ALL, Fault};
 
 /// Plans that are searched for one fault before it counts as missed.
@@ -40,4 +41,11 @@ fn every_planted_fault_is_found() {
         }
     });
     assert!(missed.lock().unwrap().is_empty(), "not found: {missed:?}");
+}
+
+/// A search that finds nothing says something only where it would find a fault.
+#[test]
+fn everything_that_is_searched_has_a_planted_fault() {
+    let has_none = |of: &Discipline| ALL.iter().all(|fault| fault.discipline != *of);
+    assert_eq!(Discipline::all().find(has_none), None);
 }

@@ -433,6 +433,9 @@ fn bisected(least: u64, most: u64, holds: impl Fn(u64) -> bool) -> (u64, u64) {
 mod tests {
     use std::path::Path;
 
+    use laxity_plan::discipline::Kind;
+    use laxity_plan::model::SchedulerSpec;
+
     use super::*;
 
     fn check(plan: &Plan) -> Option<NetworkProof> {
@@ -555,11 +558,11 @@ mod tests {
             path = ["x", "y"]
         "#;
         let is_kept = |plan: &Plan| check(plan).unwrap().admitted() != Some(false);
-        let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
+        let plan = Plan::parse_for(text, "plan.toml", Path::new(""), Kind::ALL).unwrap();
         let (mut offered, mut admitted) = (0, [0, 0]);
-        for scheduler in ["fifo", "edf", "priority", "wfq", "drr"] {
+        for scheduler in SchedulerSpec::defaults() {
             for percent in [50, 100, 150, 220, 300] {
-                let plan = plan.clone().under(scheduler).unwrap().with_traffic(percent);
+                let plan = Plan { scheduler, ..plan.clone() }.with_traffic(percent);
                 admitted[usize::from(is_kept(&plan))] += 1;
                 let mut holds = |what: &str, change: &dyn Fn(&mut Plan)| {
                     let mut plan = plan.clone();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use laxity::units::Nanos;
+use laxity_plan::discipline::Kind;
 use laxity_plan::edit::{self, Draft, EditError};
 use laxity_plan::error::Fault;
 use laxity_plan::file;
@@ -190,11 +191,24 @@ impl Study {
             draft.set(&key.parse()?, value)?;
         }
         let scheduler = own.map_or(scheduler, |own| Some(&own.under));
-        let plan = Plan::parse(&draft.text(), &self.called(point), &self.folder)?;
+        let (name, others) = (self.called(point), self.disciplines());
+        let plan = Plan::parse_for(&draft.text(), &name, &self.folder, &others)?;
         Ok(match scheduler {
             Some(scheduler) => (plan.under(scheduler)?, draft),
             None => (plan, draft),
         })
+    }
+
+    /// The disciplines under which its space puts the plan: a class may have keys of each.
+    fn disciplines(&self) -> Vec<Kind> {
+        let Space { axes, list, .. } = &self.space;
+        let of_axes =
+            axes.iter().flat_map(|axis| axis.values.iter().map(|value| (&axis.key, value)));
+        let of_list = list.iter().flatten().map(|(key, value)| (key, value));
+        let named = of_axes.chain(of_list).filter(|(key, _)| is_scheduler(&key.to_string()));
+        let named = named.map(|(_, value)| plain(value));
+        let own = self.own.iter().map(|own| &*own.under);
+        named.chain(own).filter_map(|name| Kind::named(name).ok()).collect()
     }
 
     /// The plan's own value of a key, as it is written.

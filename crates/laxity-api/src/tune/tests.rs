@@ -204,7 +204,7 @@ fn a_value_between_is_found_too() {
 
 #[test]
 fn a_discipline_without_a_test_is_measured() {
-    let plan = SHARED.replace("'wfq'", "'fifo'");
+    let plan = SHARED.replace("'wfq'", "'fifo'").replace("{ weight = 1 }", "{}");
     let ask = "version = 1\nduration = '1s'\nminimise.\"link.rate\" = { from = '7mbit', to = '20mbit' }\n\
                [[goal]]\nclass = 'b'\nfigure = 'delay_ns.max'\nat_most = '8ms'\n";
     let found = tuned(&plan, ask);

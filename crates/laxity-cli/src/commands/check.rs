@@ -22,7 +22,7 @@ use crate::{Promises, input, print, print_json, progress, traffic};
 
 /// Carries the command out.
 pub fn run(arguments: &Check) -> Result<Promises, Failure> {
-    let plan = input::plan(&arguments.plan, None)?;
+    let plan = input::plan_for(&arguments.plan, None, &traffic::kinds(&arguments.scheduler))?;
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     if arguments.target == Some(Target::Linux) {
         let checked = check_for_linux(&plan, &arguments.kernel.linux())

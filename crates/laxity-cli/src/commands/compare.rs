@@ -13,7 +13,12 @@ use crate::{Promises, input, print, print_json, traffic};
 /// Carries the command out.
 pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
     let given = &arguments.traffic;
-    let plan = traffic::plan(&arguments.plan, given.arrivals.as_deref(), given.sort)?;
+    let plan = traffic::plan(
+        &arguments.plan,
+        given.arrivals.as_deref(),
+        given.sort,
+        &arguments.schedulers,
+    )?;
     let compared = traffic::under_each(&plan, &arguments.schedulers)?;
     traffic::with(given, |traffic| match given.seeds {
         Some(count) => {

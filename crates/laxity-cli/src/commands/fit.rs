@@ -19,7 +19,7 @@ pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
     if arguments.write && arguments.plan.as_os_str() == "-" {
         return Err(Failure::input("--write changes a plan file, and this one is standard input"));
     }
-    let plan = traffic::plan(&arguments.plan, arguments.arrivals.as_deref(), arguments.sort)?;
+    let plan = traffic::plan(&arguments.plan, arguments.arrivals.as_deref(), arguments.sort, [])?;
     let opener = traffic::opener(arguments.arrivals.as_deref(), arguments.sort);
     let opener = opener.as_deref();
     let fitted = fit(&plan, opener, arguments.headroom)?;

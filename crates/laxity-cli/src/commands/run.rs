@@ -18,7 +18,12 @@ use crate::{Promises, input, print, print_json, traffic};
 /// Carries the command out.
 pub fn run(arguments: &Run) -> Result<Promises, Failure> {
     let given = &arguments.traffic;
-    let plan = traffic::plan(&arguments.plan, given.arrivals.as_deref(), given.sort)?;
+    let plan = traffic::plan(
+        &arguments.plan,
+        given.arrivals.as_deref(),
+        given.sort,
+        &arguments.scheduler,
+    )?;
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     traffic::with(given, |traffic| match given.seeds {
         Some(count) => seeds::run(arguments, &plan, traffic, traffic.seeds(&plan, count)?),

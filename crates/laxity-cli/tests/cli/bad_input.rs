@@ -7,6 +7,7 @@ use std::fmt::Debug;
 use std::fs;
 
 use crate::folder::Folder;
+use crate::kinds;
 
 /// A sound plan. Each refused one is this with one thing changed.
 pub const PLAN: &str = r#"version = 1
@@ -102,7 +103,7 @@ fn a_wrong_key_or_name() {
             "plan.toml:6:8",
             "unknown word `edff`",
             "did you mean `edf`?",
-            "`fifo`, `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `priority`, `fq-codel`, `dualpi2`, `edf`, `dwcs`",
+            &kinds().iter().map(|kind| format!("`{kind}`")).collect::<Vec<_>>().join(", "),
         ],
     );
 }
@@ -122,7 +123,7 @@ fn a_wrong_hierarchy_or_curve() {
     ftp(convex, &says);
     ftp(
         "upper-limit = \"1mbit\"",
-        &["plan.toml:12:15", "without a curve to limit", "`link-share`"],
+        &["plan.toml:12:15", "`upper-limit` means nothing under `edf`", "it is for `hfsc`"],
     );
 }
 

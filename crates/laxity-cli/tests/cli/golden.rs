@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
 
-use crate::SCHEDULERS;
 use crate::folder::{Folder, repository};
+use crate::schedulers;
 
 const GOLDEN: &str = include_str!("golden/outputs.txt");
 /// Where outputs that differ are put to be looked at.
@@ -163,7 +163,7 @@ fn of_plan(plan: &str) -> Outputs {
     run(&["check", file, "--json"]);
     let is_network = text.contains("\n[network");
     let framed = text.contains("kind = \"tdp\"");
-    for scheduler in SCHEDULERS.iter().filter(|_| !framed) {
+    for scheduler in schedulers().iter().filter(|_| !framed) {
         run(&["check", file, "--scheduler", scheduler]);
         run(&["check", file, "--scheduler", scheduler, "--json"]);
     }

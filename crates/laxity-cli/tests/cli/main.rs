@@ -45,23 +45,16 @@ mod verdicts;
 mod watch;
 mod worst_case;
 
-/// Every discipline that a plan can be run under.
-const SCHEDULERS: [&str; 17] = [
-    "fifo",
-    "wfq",
-    "wf2q",
-    "drr",
-    "qfq",
-    "hfsc",
-    "priority",
-    "fq-codel",
-    "dualpi2",
-    "edf/background",
-    "edf/total-bandwidth",
-    "edf/shifted-line",
-    "edf/two-line",
-    "edf/two-line-fast",
-    "edf/exact",
-    "dwcs/loss-first",
-    "dwcs/deadline-first",
-];
+use laxity_plan::discipline::Kind;
+use laxity_plan::model::SchedulerSpec;
+
+/// Every scheduler that a plan can be run under, in each of its variants.
+fn schedulers() -> Vec<&'static str> {
+    SchedulerSpec::names().collect()
+}
+
+/// Every discipline that a link can have.
+fn kinds() -> Vec<&'static str> {
+    let of_links = Kind::ALL.iter().filter(|kind| !kind.room().is_of_networks);
+    of_links.map(|kind| kind.word()).collect()
+}

@@ -8,8 +8,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use serde_json::Value;
 
-use crate::SCHEDULERS;
 use crate::folder::Folder;
+use crate::schedulers;
 
 /// A busy link: overloaded now and then, so that packets wait, are late and are dropped, for full
 /// queues and for broken contracts.
@@ -130,7 +130,7 @@ fn run(folder: &Folder, more: &[&str]) -> Value {
 #[test]
 fn the_summary_follows_from_the_packets() {
     let folder = Folder::with_plan(BUSY);
-    for scheduler in SCHEDULERS {
+    for scheduler in schedulers() {
         let summary = run(&folder, &["--scheduler", scheduler, "--out", "out"]);
         assert_eq!(summary, folder.json("out/summary.json"));
         let packets = read(&folder.text("out/packets.csv"));
@@ -203,7 +203,7 @@ fn assert_delays_follow(summary: &Value, sorted: &[u64]) {
 #[test]
 fn every_packet_has_one_row_and_the_link_sends_one_packet_at_a_time() {
     let folder = Folder::with_plan(BUSY);
-    for scheduler in SCHEDULERS {
+    for scheduler in schedulers() {
         let summary = run(&folder, &["--scheduler", scheduler, "--out", "out"]);
         let mut packets = read(&folder.text("out/packets.csv"));
         packets.sort_by_key(|packet| packet.seq);

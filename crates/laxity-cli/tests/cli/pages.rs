@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::SCHEDULERS;
 use crate::folder::{Folder, repository};
+use crate::schedulers;
 
 /// Looks at every report in frames of both widths, and writes down what cannot be read.
 const MEASURE: &str = include_str!("pages/measure.js");
@@ -78,7 +78,7 @@ fn frames(reports: &[String], scheme: &str) -> String {
 
 /// A report of a run and one of a comparison for each example.
 fn examples(folder: &Folder) -> Vec<String> {
-    let all = SCHEDULERS.join(",");
+    let all = schedulers().join(",");
     let some = "fifo,edf,hfsc";
     let durations = [
         ("dumbbell", "12s", "fifo,drr"),

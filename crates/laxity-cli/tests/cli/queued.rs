@@ -7,6 +7,7 @@ use rand_pcg::Pcg64;
 use serde_json::Value;
 
 use crate::folder::Folder;
+use crate::kinds;
 
 const SEEDS: u64 = 12;
 
@@ -61,7 +62,7 @@ fn on_a_link() {
             plan += "packet = { uniform = [\"100b\", \"1500b\"] }\n";
         }
         let folder = Folder::with_plan(&plan);
-        for scheduler in ["hfsc", "wfq", "edf", "dwcs"] {
+        for scheduler in kinds() {
             let run = ["run", "plan.toml", "--json", "--duration", "1s", "--out", "out"];
             let ended = folder.laxity(&[&run[..], &["--scheduler", scheduler]].concat());
             assert!(matches!(ended.code, Some(0 | 1)), "{}\n{plan}", ended.stderr);
@@ -105,7 +106,7 @@ fn in_a_network() {
             );
         }
         let folder = Folder::with_plan(&plan);
-        for scheduler in ["fifo", "drr", "wfq", "wf2q", "hfsc", "edf", "dwcs"] {
+        for scheduler in kinds() {
             let run = ["run", "plan.toml", "--json", "--duration", "700ms", "--out", "out"];
             let ended = folder.laxity(&[&run[..], &["--scheduler", scheduler]].concat());
             assert!(matches!(ended.code, Some(0 | 1)), "{}\n{plan}", ended.stderr);

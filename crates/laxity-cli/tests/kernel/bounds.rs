@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
 use laxity_search::discipline::Discipline;
 use laxity_search::draft::Draft;
 use laxity_search::{edge, plans};
@@ -27,6 +28,8 @@ const TICK: u64 = 10_000_000;
 const TIMER: u64 = 1_000_000;
 /// The most that is sent by this kernel without losing time of its own, in bit/s.
 const FASTEST: u64 = 10_000_000;
+/// The disciplines that bound delays and that Linux has, too.
+pub const KINDS: [Kind; 4] = [Kind::Hfsc, Kind::Drr, Kind::Priority, Kind::Qfq];
 /// How often a plan is measured again that the machine stood still for.
 const TRIES: u32 = 5;
 
@@ -39,8 +42,7 @@ fn no_packet_exceeds_what_was_proved() {
         let seed = std::env::var("LAXITY_KERNEL_SEED").ok().and_then(|seed| seed.parse().ok());
         let mut draw = laxity_search::Generator::seed_from_u64(seed.unwrap_or(2024));
         for number in 0..whole(6, 200) {
-            let kinds = [Discipline::Hfsc, Discipline::Drr, Discipline::Priority, Discipline::Qfq];
-            let text = drawn(kinds[number % 4], &mut draw);
+            let text = drawn(KINDS[number % KINDS.len()], &mut draw);
             for tries in 1.. {
                 let measured = measure(&text);
                 packets += measured.packets;
@@ -128,9 +130,9 @@ fn measure(text: &str) -> Measured {
 }
 
 /// An admitted plan that this kernel can be sent the traffic of, a port for each leaf.
-pub fn drawn(discipline: Discipline, draw: &mut laxity_search::Generator) -> String {
+pub fn drawn(kind: Kind, draw: &mut laxity_search::Generator) -> String {
     loop {
-        let mut draft = plans::draw(discipline, draw);
+        let mut draft = plans::draw(Discipline::Kind(kind), draw);
         if draft.rate > FASTEST || draft.max_packet > 1_514 {
             continue;
         }

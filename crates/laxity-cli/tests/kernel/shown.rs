@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use laxity_plan::Plan;
-use laxity_search::discipline::Discipline;
+use laxity_plan::discipline::Kind;
 use rand::SeedableRng;
 use serde_json::Value;
 
-use crate::bounds::drawn;
+use crate::bounds::{KINDS, drawn};
 use crate::lab::{only, plan as file, route, run, says};
 use crate::uml::{inside, whole};
 
@@ -21,16 +21,15 @@ fn what_is_shown_comes_back_bounded_alike() {
     inside("shown::what_is_shown_comes_back_bounded_alike", LIMIT, || {
         route();
         let mut draw = laxity_search::Generator::seed_from_u64(7);
-        let kinds = [Discipline::Hfsc, Discipline::Drr, Discipline::Priority, Discipline::Qfq];
         let (plans, mut compared) = (whole(4, 200), 0);
         for number in 0..plans {
-            let kind = kinds[number % kinds.len()];
+            let kind = KINDS[number % KINDS.len()];
             let text = drawn(kind, &mut draw);
             let path = file("drawn.toml", &text);
             says(0, &["apply", &path, "--dev", "left", "--drop-queues"]);
             let back = file("back.toml", &only(&["import", "kernel", "--dev", "left"]));
             let mut before = bounds(&path);
-            if kind == Discipline::Priority {
+            if kind == Kind::Priority {
                 before.retain(|name, _| has_its_level_alone(&text, name));
             }
             let mut same = |back: &str| {
@@ -40,7 +39,7 @@ fn what_is_shown_comes_back_bounded_alike() {
             };
             same(&back);
             // Of curves tc shows three digits.
-            if kind != Discipline::Hfsc {
+            if kind != Kind::Hfsc {
                 same(&by_tc(&path));
             }
             // The next one numbers its classes as a script does.

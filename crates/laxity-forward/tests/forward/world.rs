@@ -8,6 +8,7 @@ use laxity::port::Books;
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sink};
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
 use laxity_plan::matching::{Headers, IpHeaders, Ports};
 use laxity_search::Generator;
 use laxity_search::discipline::Discipline;
@@ -15,22 +16,30 @@ use laxity_search::draft::Draft;
 use laxity_search::plans;
 use rand::RngExt;
 
-/// The disciplines of a link that draw plans of their own.
-pub const DISCIPLINES: [Discipline; 9] = [
-    Discipline::Edf,
-    Discipline::Hfsc,
-    Discipline::Wf2q,
-    Discipline::Nested,
-    Discipline::Wfq,
-    Discipline::Drr,
-    Discipline::Qfq,
-    Discipline::Priority,
-    Discipline::Dwcs,
-];
+/// The sorts of plans of one link.
+pub fn disciplines() -> Vec<Discipline> {
+    let is_of_a_link = |discipline: &Discipline| match discipline {
+        Discipline::Kind(kind) => !kind.room().is_of_networks,
+        Discipline::Nested => true,
+        Discipline::Network => false,
+    };
+    Discipline::all().filter(is_of_a_link).collect()
+}
 
-/// Those that any plan may be put under.
-const OTHERS: [&str; 4] = [
-    "kind = \"fifo\"",
+/// A plan of one link.
+pub fn on_a_link(discipline: Discipline, draw: &mut Generator) -> Draft {
+    let drawing = match discipline {
+        Discipline::Kind(kind) => plans::drawing(kind),
+        Discipline::Nested | Discipline::Network => None,
+    };
+    match drawing {
+        Some(drawing) => drawing(draw),
+        None => plans::draw(discipline, draw),
+    }
+}
+
+/// Those that nothing is proved of, in several ways, for classes of which nothing but contracts is known.
+const OTHERS: [&str; 3] = [
     "kind = \"fq-codel\", limit = 40, target = \"1ms\", interval = \"10ms\"",
     "kind = \"fq-codel\", limit = \"30kB\"",
     "kind = \"dualpi2\", limit = 40, target = \"1ms\", update = \"2ms\", alpha = 5, beta = 50",
@@ -51,9 +60,10 @@ const QUEUES: [&str; 9] = [
 /// A plan under any discipline, with queue managements and police.
 pub fn any_plan(draw: &mut Generator) -> Drawn {
     loop {
-        let discipline = DISCIPLINES[draw.random_range(0..DISCIPLINES.len())];
-        let mut draft = plans::draw(discipline, draw);
-        if discipline != Discipline::Nested && draw.random_range(0..4u32) == 0 {
+        let disciplines = disciplines();
+        let discipline = disciplines[draw.random_range(0..disciplines.len())];
+        let mut draft = on_a_link(discipline, draw);
+        if discipline == Discipline::Kind(Kind::Fifo) && draw.random_range(0..4u32) > 0 {
             draft.scheduler = OTHERS[draw.random_range(0..OTHERS.len())].to_string();
         }
         let polices = ["count", "demote", "drop"].map(|police| format!("police = \"{police}\"\n"));

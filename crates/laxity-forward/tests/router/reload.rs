@@ -5,6 +5,7 @@ use std::path::Path;
 use laxity::units::Nanos;
 use laxity_forward::router::{Differs, agree};
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
 use laxity_plan::model::{BestEffortOrder, SchedulerSpec};
 use laxity_search::Generator;
 use proptest::prelude::*;
@@ -105,7 +106,8 @@ path = ['a', 'r1', 'r2', 'b']
 
 #[test]
 fn what_all_routers_change_at_once_is_not_for_one() {
-    let plan = |text: &str| Plan::parse(text, "plan.toml", Path::new("")).expect("a plan");
+    let plan =
+        |text: &str| Plan::parse_for(text, "plan.toml", Path::new(""), Kind::ALL).expect("a plan");
     let differs = |from: &str, to: &str| {
         assert!(PLAN.contains(from), "{from}");
         agree(&plan(PLAN), &plan(&PLAN.replace(from, to)))

@@ -6,26 +6,20 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Bounds, Discipline, Room, for_leaves, where_proved};
+use super::room::{Bounds, Discipline, Proof, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub const ROOM: Room = Room {
-    keys: &[],
-    names: &["drr"],
-    variant: "",
-    default: Some(SchedulerSpec::Drr),
-    with_variant: |spec, _| spec,
-    read: |_, _| Ok(SchedulerSpec::Drr),
-    check: |_, _| Ok(()),
+pub const ROOM: Room =
+    Room { class_keys: &[Room::SHARES], ..Room::plain(&["drr"], Some(SchedulerSpec::Drr), PROOF) };
+
+const PROOF: Proof = Proof {
     below: None,
     waits_behind: |_| Box::new(|_, _| false),
     counts_on_others: true,
-    keeps_windows: |_| false,
-    has_levels: false,
     is_one_queue: false,
     sets_demoted_behind: false,
-    is_held_to_promises: false,
-    is_of_networks: false,
+    bears_late_links: false,
+    growths: Plan::growths_of_turns,
 };
 
 /// `kind = "drr"`.

@@ -8,7 +8,7 @@ use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room, no_guarantees};
 use crate::aqm;
 use crate::error::Fault;
 use crate::model::{Plan, SchedulerSpec};
@@ -17,22 +17,8 @@ use crate::read::{Read, positive};
 
 pub const ROOM: Room = Room {
     keys: &["limit", "target", "update", "alpha", "beta", "coupling", "threshold", "classic-share"],
-    names: &["dualpi2"],
-    variant: "",
-    default: Some(SchedulerSpec::DualPi2(DualPi2Settings::USUAL)),
-    with_variant: |spec, _| spec,
-    read,
-    check: |_, _| Ok(()),
-    below: None,
-    // Nothing is proved that could depend on cross traffic.
-    waits_behind: |_| Box::new(|_, _| false),
-    counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: false,
-    is_one_queue: false,
-    sets_demoted_behind: false,
-    is_held_to_promises: false,
-    is_of_networks: false,
+    read: Some(read),
+    ..Room::plain(&["dualpi2"], Some(SchedulerSpec::DualPi2(DualPi2Settings::USUAL)), Proof::NONE)
 };
 
 impl Discipline for DualPi2Settings {

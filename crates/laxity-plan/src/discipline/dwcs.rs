@@ -10,7 +10,7 @@ use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;
 
-use super::room::{Discipline, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room, no_guarantees};
 use crate::error::Fault;
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::raw;
@@ -18,22 +18,17 @@ use crate::read::{Read, zero};
 
 pub const ROOM: Room = Room {
     keys: &["precedence", "violation", "check-every"],
-    names: &["dwcs/loss-first", "dwcs/deadline-first"],
+    class_keys: &[&["gap", "late"]],
     variant: "ORDER",
-    default: Some(SchedulerSpec::DWCS),
     with_variant,
-    read,
-    check: |_, _| Ok(()),
-    below: None,
-    // Nothing is proved that could depend on cross traffic.
-    waits_behind: |_| Box::new(|_, _| false),
-    counts_on_others: false,
+    read: Some(read),
     keeps_windows,
-    has_levels: false,
-    is_one_queue: false,
-    sets_demoted_behind: false,
     is_held_to_promises: true,
-    is_of_networks: false,
+    ..Room::plain(
+        &["dwcs/loss-first", "dwcs/deadline-first"],
+        Some(SchedulerSpec::DWCS),
+        Proof::NONE,
+    )
 };
 
 impl Discipline for DwcsSettings {

@@ -11,7 +11,8 @@ use laxity::sched::edf::{
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-use super::room::{Discipline, Room};
+use super::room::{Discipline, Proof, Room};
+use crate::lateness::Growth;
 use crate::model::{
     BestEffort, BestEffortOrder, Class, EdfSpec, Late, Plan, Police, SchedulerSpec, TokenBucket,
 };
@@ -20,30 +21,35 @@ use crate::read::Read;
 
 pub const ROOM: Room = Room {
     keys: &["best-effort", "best-effort-order", "late"],
-    names: &[
-        "edf/background",
-        "edf/total-bandwidth",
-        "edf/shifted-line",
-        "edf/two-line",
-        "edf/two-line-fast",
-        "edf/exact",
-    ],
+    class_keys: &[&["gap"], Room::SHARES],
     variant: "WAY",
-    default: Some(SchedulerSpec::EDF),
     with_variant,
-    read,
-    check: |_, _| Ok(()),
+    read: Some(read),
+    is_held_to_promises: true,
+    ..Room::plain(
+        &[
+            "edf/background",
+            "edf/total-bandwidth",
+            "edf/shifted-line",
+            "edf/two-line",
+            "edf/two-line-fast",
+            "edf/exact",
+        ],
+        Some(SchedulerSpec::EDF),
+        PROOF,
+    )
+};
+
+const PROOF: Proof = Proof {
     below: Some(|plan| plan.bounds()),
     waits_behind: |plan| {
         Box::new(|_, other| plan.classes[other.index()].relative_deadline().is_some())
     },
     counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: false,
     is_one_queue: false,
     sets_demoted_behind: true,
-    is_held_to_promises: true,
-    is_of_networks: false,
+    bears_late_links: true,
+    growths: Growth::as_lost,
 };
 
 impl Discipline for EdfSpec {

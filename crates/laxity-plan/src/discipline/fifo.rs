@@ -5,26 +5,20 @@ use laxity::curve::Curve;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, for_leaves, no_guarantees};
+use super::room::{Discipline, Proof, Room, for_leaves, no_guarantees};
+use crate::lateness::Growth;
 use crate::model::{Plan, SchedulerSpec};
 
-pub const ROOM: Room = Room {
-    keys: &[],
-    names: &["fifo"],
-    variant: "",
-    default: Some(SchedulerSpec::Fifo),
-    with_variant: |spec, _| spec,
-    read: |_, _| Ok(SchedulerSpec::Fifo),
-    check: |_, _| Ok(()),
+pub const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
+
+const PROOF: Proof = Proof {
     below: Some(below),
     waits_behind: |_| Box::new(|_, _| true),
     counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: false,
     is_one_queue: true,
     sets_demoted_behind: false,
-    is_held_to_promises: false,
-    is_of_networks: false,
+    bears_late_links: true,
+    growths: Growth::as_lost,
 };
 
 /// `kind = "fifo"`.
@@ -45,14 +39,6 @@ impl Discipline for Fifo {
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
         vec![None; plan.classes.len()]
-    }
-
-    fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
-        let link = |latency| Service {
-            curve: Curve::rate_latency(plan.link.rate, latency),
-            late: Nanos::ZERO,
-        };
-        vec![plan.link.latency.map(link); plan.classes.len()]
     }
 }
 

@@ -9,7 +9,7 @@ use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, Nanos};
 
-use super::room::{Discipline, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room, no_guarantees};
 use crate::aqm;
 use crate::error::Fault;
 use crate::model::{Plan, SchedulerSpec};
@@ -21,22 +21,8 @@ const MOST_QUEUES: u64 = 65_536;
 
 pub const ROOM: Room = Room {
     keys: &["quantum", "limit", "target", "interval", "flows", "ecn"],
-    names: &["fq-codel"],
-    variant: "",
-    default: Some(SchedulerSpec::FQ_CODEL),
-    with_variant: |spec, _| spec,
-    read,
-    check: |_, _| Ok(()),
-    below: None,
-    // Nothing is proved that could depend on cross traffic.
-    waits_behind: |_| Box::new(|_, _| false),
-    counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: false,
-    is_one_queue: false,
-    sets_demoted_behind: false,
-    is_held_to_promises: false,
-    is_of_networks: false,
+    read: Some(read),
+    ..Room::plain(&["fq-codel"], Some(SchedulerSpec::FQ_CODEL), Proof::NONE)
 };
 
 impl Discipline for FqCodelSettings {

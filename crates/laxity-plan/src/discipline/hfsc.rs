@@ -6,26 +6,25 @@ use laxity::scheduler::Withdraw;
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
-use super::room::{Discipline, Room, where_proved};
+use super::room::{Discipline, Proof, Room, where_proved};
+use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec, TokenBucket};
 
 pub const ROOM: Room = Room {
-    keys: &[],
-    names: &["hfsc"],
-    variant: "",
-    default: Some(SchedulerSpec::Hfsc),
-    with_variant: |spec, _| spec,
-    read: |_, _| Ok(SchedulerSpec::Hfsc),
-    check: |_, _| Ok(()),
+    class_keys: &[Room::SHARES, &["upper-limit"]],
+    has_levels: true,
+    is_held_to_promises: true,
+    ..Room::plain(&["hfsc"], Some(SchedulerSpec::Hfsc), PROOF)
+};
+
+const PROOF: Proof = Proof {
     below: None,
     waits_behind: |_| Box::new(|_, _| false),
     counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: true,
     is_one_queue: false,
     sets_demoted_behind: false,
-    is_held_to_promises: true,
-    is_of_networks: false,
+    bears_late_links: false,
+    growths: Growth::as_lost,
 };
 
 /// `kind = "hfsc"`.

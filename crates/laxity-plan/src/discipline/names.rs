@@ -47,7 +47,22 @@ pub fn accepted() -> String {
     format!("{}, and {} where the plan has it", all.join(", "), of_plans.join(", "))
 }
 
+impl Kind {
+    /// The kind that a name is of: its word, or that with a variant.
+    pub fn named(name: &str) -> Result<Kind, UnknownScheduler> {
+        let is_named = |kind: &Kind| kind.word() == name || kind.room().names.contains(&name);
+        let kind = Kind::ALL.iter().copied().find(is_named);
+        kind.ok_or_else(|| UnknownScheduler::Word { given: shown(name) })
+    }
+}
+
 impl SchedulerSpec {
+    /// The names of all schedulers that any plan can have.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let anywhere = Kind::ALL.iter().map(|kind| kind.room()).filter(|of| of.default.is_some());
+        anywhere.flat_map(|room| room.names.iter().copied())
+    }
+
     /// Every scheduler that any plan can have, with its default settings.
     pub fn defaults() -> impl Iterator<Item = SchedulerSpec> {
         Kind::ALL.iter().filter_map(|kind| kind.room().default)
@@ -65,10 +80,8 @@ impl SchedulerSpec {
     /// # Ok::<(), laxity_plan::UnknownScheduler>(())
     /// ```
     pub fn named(name: &str, base: SchedulerSpec) -> Result<SchedulerSpec, UnknownScheduler> {
-        let is_named = |kind: &&Kind| kind.word() == name || kind.room().names.contains(&name);
-        let kind = Kind::ALL.iter().find(is_named);
-        let kind = kind.ok_or_else(|| UnknownScheduler::Word { given: shown(name) })?;
-        let spec = match base.kind() == *kind {
+        let kind = Kind::named(name)?;
+        let spec = match base.kind() == kind {
             true => base,
             false => kind.room().default.ok_or(UnknownScheduler::NoFrames)?,
         };

@@ -6,29 +6,25 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, for_leaves, where_proved};
+use super::room::{Discipline, Proof, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, Police, SchedulerSpec};
 
 pub const ROOM: Room = Room {
-    keys: &[],
-    names: &["priority"],
-    variant: "",
-    default: Some(SchedulerSpec::Priority),
-    with_variant: |spec, _| spec,
-    read: |_, _| Ok(SchedulerSpec::Priority),
-    check: |_, _| Ok(()),
+    class_keys: &[&["level", "gap"]],
+    ..Room::plain(&["priority"], Some(SchedulerSpec::Priority), PROOF)
+};
+
+const PROOF: Proof = Proof {
     below: None,
     waits_behind: |plan| {
         let levels = plan.priority_levels();
         Box::new(move |class, other| levels[other.index()] <= levels[class.index()])
     },
     counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: false,
     is_one_queue: false,
     sets_demoted_behind: true,
-    is_held_to_promises: false,
-    is_of_networks: false,
+    bears_late_links: false,
+    growths: Plan::growths_of_levels,
 };
 
 /// `kind = "priority"`.

@@ -7,26 +7,21 @@ use laxity::sched::qfq::QfqClass;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, for_leaves, where_proved};
+use super::room::{Discipline, Proof, Room, for_leaves, where_proved};
+use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub const ROOM: Room = Room {
-    keys: &[],
-    names: &["qfq"],
-    variant: "",
-    default: Some(SchedulerSpec::Qfq),
-    with_variant: |spec, _| spec,
-    read: |_, _| Ok(SchedulerSpec::Qfq),
-    check: |_, _| Ok(()),
+pub const ROOM: Room =
+    Room { class_keys: &[Room::SHARES], ..Room::plain(&["qfq"], Some(SchedulerSpec::Qfq), PROOF) };
+
+const PROOF: Proof = Proof {
     below: None,
     waits_behind: |_| Box::new(|_, _| false),
     counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: false,
     is_one_queue: false,
     sets_demoted_behind: false,
-    is_held_to_promises: false,
-    is_of_networks: false,
+    bears_late_links: false,
+    growths: Growth::as_lost,
 };
 
 /// What the lightest class weighs at the least, of all together.

@@ -7,37 +7,50 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
+use crate::lateness::Growth;
 use crate::model::{Plan, SchedulerSpec};
 use crate::raw;
 use crate::read::Read;
 
 /// A discipline with its settings, as it shares the link of a plan.
+///
+/// What is said here is proved to whoever reads it, and held to be true by the rooms' conformance: for
+/// every kind, plans are drawn and traffic that keeps to them is driven towards each bound.
 pub trait Discipline {
     /// What the command line and tables call it: one of its kind's [`names`](Room::names).
     fn name(&self) -> &'static str;
 
-    /// The scheduler of a plan's classes, whose random draws are made from `seed`.
+    /// The scheduler of a plan's classes, whose random draws are made from `seed`. It may be built for
+    /// the rate of the plan's link. Where that varies it is the rate on which schedulers count, and the
+    /// link asks for packets sooner or later than it has them.
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send>;
 
-    /// The delay bound of every class.
+    /// The delay bound of every class on a link that keeps its rate. It may count on the arrival
+    /// curves of the classes that [`waits_behind`](Proof::waits_behind) names, and of no others unless
+    /// the discipline [counts on others](Proof::counts_on_others). A link that is late or stalls is
+    /// seen to by whoever asks.
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>>;
 
-    /// By what curves of their own the classes are served, whatever the others send; `None` where it
-    /// depends on them, or nothing is guaranteed.
+    /// By what service curve each class is served, whatever those send behind which it does not
+    /// [wait](Proof::waits_behind). A curve of a class that waits behind others is what these leave of
+    /// the link. `None` where a bound is proved by other means, or nothing is guaranteed.
     fn services(&self, plan: &Plan) -> Vec<Option<Service>>;
 
-    /// Both, where one follows from the other or takes as long.
+    /// Bounds and services, where one follows from the other or takes as long.
     fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
         (self.bounds(plan), self.services(plan))
     }
 
-    /// Both as they hold whatever other classes send, where a discipline [counts on others](Room::counts_on_others).
+    /// Bounds and services that hold whatever other classes send, where a discipline
+    /// [counts on others](Proof::counts_on_others).
     fn whatever_others_send(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
         self.bounds_and_services(plan)
     }
 
-    /// By what each class is served together with all those behind which it [waits](Room::waits_behind), in
-    /// whatever order: a strict service curve, and what comes on top. `None` where none is proved.
+    /// By what each class is served together with all those behind which it
+    /// [waits](Proof::waits_behind), in whatever order: a strict service curve, and what comes on top.
+    /// `None` where none is proved, which is always true, and loses bounds along paths: over several
+    /// links a class that waits behind others is bounded by this alone.
     fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
         vec![None; plan.classes.len()]
     }
@@ -49,44 +62,137 @@ pub type Bounds = Vec<Result<Nanos, Unbounded>>;
 /// Whether the second class is cross traffic of the first.
 pub type WaitsBehind<'a> = Box<dyn Fn(ClassId, ClassId) -> bool + 'a>;
 
+/// Reads the settings of a discipline from `[scheduler]`, which stands at a place of the plan.
+pub(crate) type ReadSettings = fn(&raw::Scheduler, &Range<usize>) -> Read<SchedulerSpec>;
+
 /// What is the same of a discipline whatever its settings.
+///
+/// A room is written as what it differs in from a [plain](Room::plain) one. On what its proofs rest is
+/// said in full: a wrong answer there is a wrong proof.
 pub struct Room {
-    /// The keys of `[scheduler]` that it takes besides `kind` and `queue`.
+    /// The keys of `[scheduler]` that it takes besides `kind` and `queue`. Default none.
     pub keys: &'static [&'static str],
+    /// The keys of `[class.NAME]` that mean something to it, in groups, besides those that do under
+    /// every discipline. Default none.
+    pub class_keys: &'static [&'static [&'static str]],
     /// Its names, one for each of its variants; the first part of each is the word of its kind.
     pub names: &'static [&'static str],
-    /// What the variant after the stroke is called in messages; empty if it has no variants.
+    /// What the variant after the stroke is called in messages. Default empty, for no variants.
     pub variant: &'static str,
     /// Its default settings; `None` if some have to be given.
     pub default: Option<SchedulerSpec>,
-    /// The same settings in the variant that a name says.
+    /// The same settings in the variant that a name says. Default the settings.
     pub with_variant: fn(SchedulerSpec, &str) -> SchedulerSpec,
-    /// Its settings from `[scheduler]`.
-    pub(crate) read: fn(&raw::Scheduler, &Range<usize>) -> Read<SchedulerSpec>,
-    /// Refuses what a plan cannot have with it, at `[scheduler]`.
+    /// Reads its settings. Default `None`, for the default ones always.
+    pub(crate) read: Option<ReadSettings>,
+    /// Refuses what a plan cannot have with it, at `[scheduler]`. Default nothing.
     pub(crate) check: fn(&Plan, &Range<usize>) -> Read<()>,
+    /// On what its proofs rest.
+    pub proof: Proof,
+    /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as the
+    /// streams are in step. Default never.
+    pub keeps_windows: fn(&Plan) -> bool,
+    /// Whether it serves the classes above leaves, too, and has something to say of them. Default no.
+    pub has_levels: bool,
+    /// Whether classes that share its link may hold schedulers of their own. Default no.
+    pub holds_schedulers: bool,
+    /// Whether it is made to keep deadlines or losses, so that in a comparison it is held to them.
+    /// Default no.
+    pub is_held_to_promises: bool,
+    /// Whether it can only be the discipline of a whole network, not of a part of it or of a class.
+    /// Default no.
+    pub is_of_networks: bool,
+}
+
+/// On what the proofs of a discipline rest. None of it has a default, but for [`NONE`](Proof::NONE) of
+/// those that prove nothing.
+pub struct Proof {
     /// The delay bounds of classes on a link that is a share of another, and as late as the plan's link
     /// says; `None` if nothing is guaranteed there.
     pub below: Option<fn(&Plan) -> Bounds>,
-    /// Whether the second class is cross traffic of the first one: whether the bound of the first holds
-    /// only if the arrival curve of the second is known.
+    /// Whether the second class is cross traffic of the first one: `true` wherever the bound, the
+    /// service or the aggregate of the first would be another if the second had another arrival curve.
+    /// Packet lengths and settings of the second may count without that. Too many a `true` loses
+    /// bounds along paths; a wrong `false` is a wrong proof, for a network then counts on a class of
+    /// which nothing is known.
     pub waits_behind: fn(&Plan) -> WaitsBehind<'_>,
-    /// Whether bounds are shorter where the arrival curves of others are known, and hold without.
+    /// Whether bounds are shorter where the arrival curves of others are known, and hold without:
+    /// [`whatever_others_send`](Discipline::whatever_others_send) then says how long they are without.
     pub counts_on_others: bool,
-    /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as the
-    /// streams are in step.
-    pub keeps_windows: fn(&Plan) -> bool,
-    /// Whether it serves the classes above leaves, too, and has something to say of them.
-    pub has_levels: bool,
-    /// Whether all classes wait in one queue, in the order of their arrival.
+    /// Whether all classes wait in one queue, in the order of their arrival. Along paths they are then
+    /// bounded as one, and the discipline is not asked.
     pub is_one_queue: bool,
     /// Whether demoted packets wait behind all packets that are promised a delay, also behind those of their own
     /// class. Where they do not, nothing is known of the traffic of a class with `police = "demote"`.
     pub sets_demoted_behind: bool,
-    /// Whether it is made to keep deadlines or losses, so that in a comparison it is held to them.
-    pub is_held_to_promises: bool,
-    /// Whether it can only be the discipline of a whole network, not of a part of it or of a class.
-    pub is_of_networks: bool,
+    /// Whether bounds and aggregates take the plan's link as late as it says, and so hold on a link whose rate varies
+    /// or that is a share of another. Where they do not, nothing is proved of a link whose rate varies.
+    pub bears_late_links: bool,
+    /// What it costs each class with a bound that the link stalls.
+    pub growths: fn(&Plan, &Bounds) -> Vec<Growth>,
+}
+
+impl Room {
+    /// The keys by which classes share a link: by weight, or by curves in a hierarchy.
+    pub(super) const SHARES: &'static [&'static str] =
+        &["parent", "weight", "curve", "real-time", "link-share"];
+
+    /// A discipline without settings, variants or anything else of its own, but what its proofs rest
+    /// on.
+    pub(super) const fn plain(
+        names: &'static [&'static str],
+        default: Option<SchedulerSpec>,
+        proof: Proof,
+    ) -> Room {
+        Room {
+            keys: &[],
+            class_keys: &[],
+            names,
+            variant: "",
+            default,
+            with_variant: |spec, _| spec,
+            read: None,
+            check: |_, _| Ok(()),
+            proof,
+            keeps_windows: |_| false,
+            has_levels: false,
+            holds_schedulers: false,
+            is_held_to_promises: false,
+            is_of_networks: false,
+        }
+    }
+
+    /// Whether a key of a class means something to it that does not under every discipline.
+    pub fn takes_of_classes(&self, key: &str) -> bool {
+        self.keys_of_classes().any(|taken| taken == key)
+    }
+
+    /// The keys of a class that mean something to it, besides those that do under every discipline.
+    pub fn keys_of_classes(&self) -> impl Iterator<Item = &'static str> {
+        self.class_keys.iter().copied().flatten().copied()
+    }
+
+    /// The settings that a plan has for it.
+    pub(crate) fn read(&self, raw: &raw::Scheduler, at: &Range<usize>) -> Read<SchedulerSpec> {
+        match (self.read, self.default) {
+            (Some(read), _) => read(raw, at),
+            (None, default) => Ok(default.expect("a room without settings has these")),
+        }
+    }
+}
+
+impl Proof {
+    /// Of a discipline that guarantees nothing.
+    pub(super) const NONE: Proof = Proof {
+        below: None,
+        // Nothing is proved that could depend on cross traffic.
+        waits_behind: |_| Box::new(|_, _| false),
+        counts_on_others: false,
+        is_one_queue: false,
+        sets_demoted_behind: false,
+        bears_late_links: false,
+        growths: Growth::as_lost,
+    };
 }
 
 /// The answer of disciplines that guarantee nothing.

@@ -9,7 +9,7 @@ use laxity::sched::tdp::CommonTime;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room, no_guarantees};
 use super::{fifo, wfq};
 use crate::error::{Fault, shown};
 use crate::model::{
@@ -43,22 +43,13 @@ pub const ROOM: Room = Room {
         "clock-error",
         "assignment",
     ],
-    names: &["tdp"],
-    variant: "",
-    default: None,
-    with_variant: |spec, _| spec,
-    read,
+    class_keys: &[&["gap"], Room::SHARES],
+    read: Some(read),
     check,
-    below: None,
-    // Nothing is proved that could depend on cross traffic.
-    waits_behind: |_| Box::new(|_, _| false),
-    counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: false,
-    is_one_queue: false,
-    sets_demoted_behind: true,
     is_held_to_promises: true,
     is_of_networks: true,
+    // Frames are reserved beside what this proves of a link: nothing.
+    ..Room::plain(&["tdp"], None, Proof { sets_demoted_behind: true, ..Proof::NONE })
 };
 
 impl Discipline for TdpSpec {

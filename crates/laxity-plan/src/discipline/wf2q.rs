@@ -6,26 +6,25 @@ use laxity::sched::Share;
 use laxity::scheduler::Withdraw;
 use laxity::units::{Nanos, Rate};
 
-use super::room::{Discipline, Room, where_proved};
+use super::room::{Discipline, Proof, Room, where_proved};
+use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub const ROOM: Room = Room {
-    keys: &[],
-    names: &["wf2q"],
-    variant: "",
-    default: Some(SchedulerSpec::Wf2q),
-    with_variant: |spec, _| spec,
-    read: |_, _| Ok(SchedulerSpec::Wf2q),
-    check: |_, _| Ok(()),
+    class_keys: &[Room::SHARES],
+    has_levels: true,
+    holds_schedulers: true,
+    ..Room::plain(&["wf2q"], Some(SchedulerSpec::Wf2q), PROOF)
+};
+
+const PROOF: Proof = Proof {
     below: None,
     waits_behind: |_| Box::new(|_, _| false),
     counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: true,
     is_one_queue: false,
     sets_demoted_behind: false,
-    is_held_to_promises: false,
-    is_of_networks: false,
+    bears_late_links: false,
+    growths: Growth::as_lost,
 };
 
 /// `kind = "wf2q"`. Where classes hold schedulers of their own it is the shares above them.

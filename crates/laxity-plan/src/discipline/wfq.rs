@@ -6,26 +6,21 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Room, for_leaves, where_proved};
+use super::room::{Discipline, Proof, Room, for_leaves, where_proved};
+use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub const ROOM: Room = Room {
-    keys: &[],
-    names: &["wfq"],
-    variant: "",
-    default: Some(SchedulerSpec::Wfq),
-    with_variant: |spec, _| spec,
-    read: |_, _| Ok(SchedulerSpec::Wfq),
-    check: |_, _| Ok(()),
+pub const ROOM: Room =
+    Room { class_keys: &[Room::SHARES], ..Room::plain(&["wfq"], Some(SchedulerSpec::Wfq), PROOF) };
+
+const PROOF: Proof = Proof {
     below: None,
     waits_behind: |_| Box::new(|_, _| false),
     counts_on_others: false,
-    keeps_windows: |_| false,
-    has_levels: false,
     is_one_queue: false,
     sets_demoted_behind: false,
-    is_held_to_promises: false,
-    is_of_networks: false,
+    bears_late_links: false,
+    growths: Growth::as_lost,
 };
 
 /// `kind = "wfq"`.

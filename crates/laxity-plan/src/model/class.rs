@@ -70,7 +70,7 @@ impl Class {
     /// What is known to arrive in its queue under a scheduler: its `arrival`, but for a class whose demoted packets stay
     /// in that queue, since their number has no bound.
     pub fn arrival_under(&self, scheduler: &SchedulerSpec) -> Option<&Arrival> {
-        let stays = self.police == Police::Demote && !scheduler.room().sets_demoted_behind;
+        let stays = self.police == Police::Demote && !scheduler.room().proof.sets_demoted_behind;
         self.arrival.as_ref().filter(|_| !stays)
     }
 

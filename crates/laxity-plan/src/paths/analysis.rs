@@ -200,10 +200,11 @@ impl Analysis<'_> {
     fn guarantees(&mut self, paths: &mut Paths, number: usize) {
         let hop = paths.outputs[number].hop;
         let scheduler = self.on.scheduling(hop).scheduler;
-        let AtOutput { bounds, services, mut aggregates } = match scheduler.room().is_one_queue {
-            true => self.at_one_queue(paths, number),
-            false => self.at_scheduler(paths, number),
-        };
+        let AtOutput { bounds, services, mut aggregates } =
+            match scheduler.room().proof.is_one_queue {
+                true => self.at_one_queue(paths, number),
+                false => self.at_scheduler(paths, number),
+            };
         let (peak, plan) = (self.on.link(hop).peak(), self.on.plan);
         let output = &mut paths.outputs[number];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
@@ -491,7 +492,7 @@ fn services_of(output: &Output, here: &Plan, all: &[Option<Service>]) -> Vec<Opt
 /// By what an output serves each of its classes together with those that may go before it.
 fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
     let services = here.aggregates();
-    let waits_behind = (here.scheduler.room().waits_behind)(here);
+    let waits_behind = (here.scheduler.room().proof.waits_behind)(here);
     let classes = || output.classes.iter().map(|passing| passing.class);
     let aggregate = |class: ClassId| {
         let service = services[class.index()].clone()?;
@@ -541,7 +542,7 @@ fn sum(mut parts: Vec<Vec<TokenBucket>>) -> Vec<TokenBucket> {
 
 /// The classes whose delays depend on cross traffic of which nothing is known.
 fn waiting_behind_unknown(output: &Output, here: &Plan) -> Vec<bool> {
-    let waits_at = |scheduler: &SchedulerSpec| (scheduler.room().waits_behind)(here);
+    let waits_at = |scheduler: &SchedulerSpec| (scheduler.room().proof.waits_behind)(here);
     let at_the_link = waits_at(&here.scheduler);
     let unknown: Vec<_> = output.classes.iter().filter(|of| of.arrival.is_none()).collect();
     let waits = |class: ClassId| {

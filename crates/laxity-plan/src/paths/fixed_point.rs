@@ -82,7 +82,7 @@ impl Analysis<'_> {
     /// Whether bounds of any of these outputs count on what others send.
     fn counts_on_others(&self, paths: &Paths, outputs: &[usize]) -> bool {
         let scheduler = |output: &usize| self.on.scheduling(paths.outputs[*output].hop).scheduler;
-        outputs.iter().any(|output| scheduler(output).room().counts_on_others)
+        outputs.iter().any(|output| scheduler(output).room().proof.counts_on_others)
     }
 
     /// Forgets what was found of some outputs: nothing ever waits there.

@@ -253,7 +253,13 @@ impl<'a> EndToEnd<'a> {
 
     /// Whether all classes share one queue.
     fn is_one_queue(&self, output: usize) -> bool {
-        self.analysis.on.scheduling(self.paths.outputs[output].hop).scheduler.room().is_one_queue
+        self.analysis
+            .on
+            .scheduling(self.paths.outputs[output].hop)
+            .scheduler
+            .room()
+            .proof
+            .is_one_queue
     }
 
     fn longest(&self, class: ClassId) -> Bytes {

@@ -8,8 +8,9 @@ use laxity::units::{Bytes, Nanos, Rate};
 use super::hierarchy::Hierarchy;
 use super::scheduling::scheduling;
 use super::values::{MOST, Read, matching, positive, zero};
-use super::{curve, stream};
+use super::{curve, keys, stream};
 use crate::aqm::queue;
+use crate::discipline::Kind;
 use crate::error::{Fault, shown};
 use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};
 use crate::raw::{self, Arrivals, At, Number, Quantity, Table};
@@ -26,6 +27,8 @@ pub struct Context<'a> {
     pub link: &'a LinkSpec,
     pub in_network: bool,
     pub scheduler: &'a raw::Scheduler,
+    /// The disciplines that share links, or are to share them when the plan is put under others.
+    pub disciplines: &'a [Kind],
     pub text: &'a str,
 }
 
@@ -46,6 +49,7 @@ pub fn all(raw: raw::Classes, context: &Context<'_>) -> Read<Vec<Class>> {
     stream::check_total(classes.iter().map(|(_, Table(class))| class))?;
     let hierarchy = Hierarchy::read(&classes)?;
     hierarchy.check_schedulers(&classes, context.scheduler)?;
+    keys::check(&classes, &hierarchy, context.disciplines)?;
     let places = hierarchy.parents.into_iter().zip(hierarchy.children);
     let read = |((name, class), (parent, children)): ((At<String>, Table<raw::Class>), _)| {
         read(name.value, class.0, parent, children, context)

@@ -84,12 +84,15 @@ impl Hierarchy {
         for (class, At { span, .. }) in
             (0..classes.len()).filter_map(|class| Some((class, scheduler(class)?)))
         {
-            if all.kind.0 != Kind::Wf2q {
+            if !all.kind.0.room().holds_schedulers {
                 let message =
                     format!("class `{}` has a scheduler, and the link is not shared", name(class));
-                return Err(Fault::at(span, message).help(
-                    "write `kind = \"wf2q\"` in `[scheduler]`, or leave `scheduler` out of the class",
-                ));
+                let holders = Kind::ALL.iter().filter(|kind| kind.room().holds_schedulers);
+                let holders: Vec<_> = holders.map(|kind| kind.written()).collect();
+                let holders = holders.join(" or ");
+                return Err(Fault::at(span, message).help(format!(
+                    "write {holders} in `[scheduler]`, or leave `scheduler` out of the class"
+                )));
             }
             if let Some(queue) = &all.queue {
                 let message = "`queue` for all classes, which have schedulers of their own";

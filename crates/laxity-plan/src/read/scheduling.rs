@@ -14,7 +14,7 @@ pub fn scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Sched
     let queue = queue.map(|at| aqm::queue(&at.value.0, &at.span, link)).transpose()?;
     let At { value: Table(raw), span } = at;
     let kind = raw.kind.0;
-    let scheduler = (kind.room().read)(raw, span)?;
+    let scheduler = kind.room().read(raw, span)?;
     check_options(raw, kind)?;
     Ok(Scheduling { scheduler, queue })
 }
@@ -24,7 +24,7 @@ fn check_options(raw: &raw::Scheduler, kind: Kind) -> Read<()> {
     let takes = |key: &str| kind.room().keys.contains(&key);
     let Some((key, span)) = misplaced(raw.options(), takes) else { return Ok(()) };
     let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&key));
-    let owners: Vec<_> = owners.map(|owner| format!("`kind = \"{}\"`", owner.word())).collect();
-    let message = format!("`{key}` does not belong to `kind = \"{}\"`", kind.word());
+    let owners: Vec<_> = owners.map(|owner| owner.written()).collect();
+    let message = format!("`{key}` does not belong to {}", kind.written());
     Err(Fault::at(span, message).help(format!("leave it out, or write {}", owners.join(" or "))))
 }

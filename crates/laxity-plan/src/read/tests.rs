@@ -3,6 +3,7 @@
 mod accepted;
 mod hierarchies;
 mod inside;
+mod keys;
 mod networks;
 mod outside;
 mod queues;

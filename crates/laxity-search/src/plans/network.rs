@@ -1,5 +1,6 @@
 //! Networks of links under different disciplines, with paths that meet and part.
 
+use laxity_plan::discipline::Kind;
 use rand::RngExt;
 
 use super::parts::{arrival, chance, edf_keys, link, pick, time};
@@ -45,7 +46,25 @@ pub fn draw(draw: &mut Generator) -> Draft {
             }
         }
     }
+    without_strange_keys(&mut draft);
     draft
+}
+
+/// Takes out the keys of classes that mean nothing to any link.
+fn without_strange_keys(draft: &mut Draft) {
+    let schedulers = draft.links.iter().map(|link| &link.scheduler).chain([&draft.scheduler]);
+    let kinds: Vec<Kind> = schedulers.filter_map(|keys| kind_of(keys)).collect();
+    let takes = |key: &str| kinds.iter().any(|kind| kind.room().takes_of_classes(key));
+    let (weights, curves) = (takes("weight"), takes("curve"));
+    for class in &mut draft.classes {
+        class.weight = class.weight.filter(|_| weights);
+        class.curve = class.curve.filter(|_| curves);
+    }
+}
+
+/// The discipline of the keys of a scheduler.
+fn kind_of(keys: &str) -> Option<Kind> {
+    Kind::named(keys.split('"').nth(1)?).ok()
 }
 
 /// What all links of a network have.
@@ -76,10 +95,17 @@ fn scheduler(draw: &mut Generator) -> String {
     match draw.random_range(0..8u32) {
         0 | 1 => "kind = \"fifo\"".to_string(),
         2 | 3 => edf_keys(draw),
-        _ => {
-            format!("kind = \"{}\"", pick(&["wfq", "drr", "wf2q", "qfq", "hfsc", "priority"], draw))
-        }
+        _ => format!("kind = \"{}\"", pick(&others(), draw).word()),
     }
+}
+
+/// The other disciplines that bound delays at a link.
+fn others() -> Vec<Kind> {
+    // The first two are drawn more often than the others, and the windows of DWCS are those of a link.
+    let is_left_out = |kind: &Kind| matches!(kind, Kind::Fifo | Kind::Edf | Kind::Dwcs);
+    let promises = |kind: &Kind| super::drawing(*kind).is_some() && !kind.room().is_of_networks;
+    let others = Kind::ALL.iter().filter(|kind| promises(kind) && !is_left_out(kind));
+    others.copied().collect()
 }
 
 fn class(name: usize, count: usize, draft: &Draft, draw: &mut Generator) -> ClassDraft {

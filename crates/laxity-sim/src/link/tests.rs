@@ -8,6 +8,8 @@ use std::path::Path;
 
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink};
+
+use laxity_plan::discipline::Kind;
 use laxity_plan::model::SchedulerSpec;
 
 use super::*;
@@ -18,7 +20,8 @@ use crate::summary::ClassSummary;
 fn plan(rest: &str) -> Plan {
     let text =
         format!("version = 1\nlink = {{ rate = \"8mbit\", max-packet = \"1500b\" }}\n{rest}");
-    Plan::parse(&text, "test.toml", Path::new(".")).unwrap_or_else(|error| panic!("{error}"))
+    Plan::parse_for(&text, "test.toml", Path::new("."), Kind::ALL)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn run(plan: &Plan, seed: u64, seconds: u64) -> (Outcome<Summary>, Vec<Record>) {
@@ -170,9 +173,7 @@ fn the_same_arrivals_go_through_every_scheduler() {
     };
     let fifo = arrivals("fifo");
     assert!(fifo.len() > 1000);
-    for name in
-        ["wfq", "wf2q", "drr", "qfq", "hfsc", "priority", "edf/background", "edf/exact", "dwcs"]
-    {
+    for name in SchedulerSpec::names() {
         assert_eq!(arrivals(name), fifo, "{name}");
     }
 }

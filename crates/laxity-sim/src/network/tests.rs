@@ -1,6 +1,7 @@
 mod bounds;
 mod ending;
 mod foreseen;
+pub(super) mod kinds;
 mod l4s;
 mod one_link;
 mod phases;
@@ -19,6 +20,7 @@ use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
 use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
@@ -28,8 +30,10 @@ use crate::series::{Series, SeriesRecorder};
 
 const MS: u64 = 1_000_000;
 
+/// A plan whose classes may have keys of every discipline.
 fn plan(text: &str) -> Plan {
-    Plan::parse(&format!("version = 1\n{text}"), "plan.toml", Path::new("")).unwrap()
+    let text = format!("version = 1\n{text}");
+    Plan::parse_for(&text, "plan.toml", Path::new(""), Kind::ALL).unwrap()
 }
 
 fn run(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Diary) {

@@ -9,7 +9,7 @@ use laxity::sched::tdp::{Edge, Upstream};
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Model, ModelSource, SchedulerSpec, Source};
+use laxity_plan::model::{Hop, Model, ModelSource, Source};
 use laxity_plan::paths::Paths;
 use laxity_plan::tdp::{Assigned, Schedule};
 use rand::RngExt;
@@ -323,48 +323,38 @@ impl<'a> Topology<'a> {
     /// The discipline of the output of this number, which sees the plan like this.
     fn discipline(&self, hop: Hop, here: &Plan, number: u32) -> Discipline {
         let seed = self.drawn(0, number).random();
-        let queued = |scheduler| {
-            Discipline::Scheduler(Box::new(Scheduled { scheduler, ties: self.ties(number) }))
-        };
-        match here.scheduler {
-            SchedulerSpec::Fifo if here.limits_nothing() && !self.backlogged.contains(&hop) => {
-                Discipline::Arrival(FedBy::Nothing)
-            }
-            // Who listens is told of a packet when it is sent.
-            SchedulerSpec::Fifo
-                if here.drops_tails() && !self.backlogged.contains(&hop) && !self.here.is_told =>
-            {
-                Discipline::Tail(Box::new(Tail::new(here.tails(), Box::new(self.ties(number)))))
-            }
-            SchedulerSpec::Tdp(_) => {
-                let best_effort = here.build_scheduler(seed);
-                let Some((framed, reserved)) = self.on.framed().zip(self.reserved.as_ref()) else {
-                    return queued(best_effort);
-                };
-                let settings = framed.settings(hop, reserved.ahead(hop));
-                let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));
-                let tdp = tdp.expect("reading refuses frames of no time and longer guards");
-                let [from, to] = self.on.network.between(hop);
-                let min_packet = u32::try_from(self.on.plan.link.min_packet.0).unwrap_or(u32::MAX);
-                Discipline::Frames(Box::new(Frames {
-                    tdp: tdp.over(best_effort),
-                    clock: NodeClock::new(self.on.network.nodes[from as usize].clock),
-                    padding: framed.is_in_step(to).then_some(min_packet),
-                    counts: Default::default(),
-                }))
-            }
-            SchedulerSpec::Fifo
-            | SchedulerSpec::Wfq
-            | SchedulerSpec::Wf2q
-            | SchedulerSpec::Drr
-            | SchedulerSpec::Qfq
-            | SchedulerSpec::Hfsc
-            | SchedulerSpec::Priority
-            | SchedulerSpec::FqCodel(_)
-            | SchedulerSpec::DualPi2(_)
-            | SchedulerSpec::Edf(_)
-            | SchedulerSpec::Dwcs(_) => queued(here.build_scheduler(seed)),
+        let room = here.scheduler.room();
+        let is_one_queue = room.proof.is_one_queue && !self.backlogged.contains(&hop);
+        if is_one_queue && here.limits_nothing() {
+            return Discipline::Arrival(FedBy::Nothing);
         }
+        // Who listens is told of a packet when it is sent.
+        if is_one_queue && here.drops_tails() && !self.here.is_told {
+            return Discipline::Tail(Box::new(Tail::new(
+                here.tails(),
+                Box::new(self.ties(number)),
+            )));
+        }
+        let scheduler = here.build_scheduler(seed);
+        let framed = self.on.framed().zip(self.reserved.as_ref());
+        let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
+            return Discipline::Scheduler(Box::new(Scheduled {
+                scheduler,
+                ties: self.ties(number),
+            }));
+        };
+        let settings = framed.settings(hop, reserved.ahead(hop));
+        let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));
+        let tdp = tdp.expect("reading refuses frames of no time and longer guards");
+        let [from, to] = self.on.network.between(hop);
+        let min_packet = u32::try_from(self.on.plan.link.min_packet.0).unwrap_or(u32::MAX);
+        Discipline::Frames(Box::new(Frames {
+            // What orders best effort is the rest of the discipline.
+            tdp: tdp.over(scheduler),
+            clock: NodeClock::new(self.on.network.nodes[from as usize].clock),
+            padding: framed.is_in_step(to).then_some(min_packet),
+            counts: Default::default(),
+        }))
     }
 
     /// The input at the end of a hop between two nodes that have frames, which has heard padding before

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use laxity::packet::FlowId;
 use laxity::window::Loss;
+use laxity_plan::discipline::Kind;
 use proptest::prelude::*;
 
 use super::*;
@@ -14,7 +15,8 @@ fn plan(class: &str) -> Plan {
     let text = format!(
         "version = 1\nlink.rate = '8mbit'\nscheduler.kind = 'fifo'\nclass.quiet = {{}}\n[class.watched]\n{class}"
     );
-    Plan::parse(&text, "test.toml", Path::new(".")).unwrap_or_else(|error| panic!("{error:?}"))
+    Plan::parse_for(&text, "test.toml", Path::new("."), Kind::ALL)
+        .unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 fn packet(handle: u64, flow: u32, arrival: Nanos) -> Packet {

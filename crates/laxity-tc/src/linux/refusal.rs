@@ -124,7 +124,7 @@ pub fn of(plan: &Plan) -> Result<(), Refusal> {
             "write `kind = \"hfsc\"`",
         ));
     }
-    let shares_a_queue = plan.scheduler.room().is_one_queue;
+    let shares_a_queue = plan.scheduler.room().proof.is_one_queue;
     if plan.queue.is_some() && !shares_a_queue {
         return Err(Refusal::new(
             "`queue` in `[scheduler]`, which all classes share",

@@ -2,6 +2,7 @@
 
 mod conformance;
 mod room;
+mod scaling;
 mod setup;
 
 use std::boxed::Box;

@@ -133,7 +133,8 @@ fn routers_are_seen() {
 #[test]
 fn what_is_under_way_is_sent_at_the_end() {
     let tdp = "kind = 'tdp', frame = '250us', frames = 40, guard = '122us'";
-    let plan = PLAN.replace(tdp, "kind = 'fifo'").replace("100mbit", "1mbit");
+    let plan = PLAN.replace(tdp, "kind = 'fifo'").replace("gap = '2ms'\n", "");
+    let plan = plan.replace("100mbit", "1mbit");
     let folder = Folder::with_plan(&plan);
     let Some(routers) = Routers::start(&folder, &[]) else { return };
     // Address and all are known.

@@ -12,6 +12,7 @@ fn plan() -> String {
     let tdp = "kind = 'tdp', frame = '250us', frames = 40, guard = '122us'";
     let curve = "bucket = '284b', rate = '113600bit', packet = '150b'";
     PLAN.replace(tdp, "kind = 'fifo'")
+        .replace("gap = '2ms'\n", "")
         .replace(", private = true", "")
         .replace("'r1', 'r2']", "'r1', 'r2'], regulate = true")
         .replace("bucket = '150b', rate = '600kbit', packet = '150b'", curve)

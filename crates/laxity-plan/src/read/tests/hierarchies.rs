@@ -75,10 +75,14 @@ fn curve_stands_for_real_time_and_link_share() {
 #[test]
 fn every_scheduler_takes_a_hierarchy() {
     let classes = "class.a.curve = '2mbit'\nclass.b.parent = 'a'\nclass.c.parent = 'a'";
+    let plan = read(classes);
     for spec in SchedulerSpec::defaults() {
-        let kind = spec.name().split('/').next().unwrap();
-        let text = format!("{HEAD}{classes}").replace("hfsc", kind);
-        assert_eq!(parse(&text).map(|plan| plan.scheduler), Ok(spec));
+        let kind = spec.kind();
+        let other = plan.clone().under(kind.word()).unwrap();
+        assert_eq!(other, Plan { scheduler: spec, ..plan.clone() });
+        let text = format!("{HEAD}{classes}").replace("hfsc", kind.word());
+        let own = parse(&text).map(|plan| plan.scheduler);
+        assert_eq!(own.ok(), Some(spec).filter(|_| kind.room().takes_of_classes("parent")));
     }
 }
 

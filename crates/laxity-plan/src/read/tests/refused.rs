@@ -1,6 +1,8 @@
 //! One refusal after another: where it points, what it says, and what it says is accepted.
 
 use super::*;
+use crate::discipline::Kind;
+use crate::error::quoted_list;
 
 /// Refuses the plan with `old` written as `new`, pointing at `at`, saying `message` and then
 /// something about `help` (nothing if that is empty).
@@ -188,12 +190,13 @@ fn zero_where_it_makes_no_sense() {
 
 #[test]
 fn a_wrong_word() {
+    let words = Kind::ALL.iter().map(|kind| kind.word());
     refused(
         "\"edf\"",
         "\"edff\"",
         "\"edff\"",
         "unknown word `edff`",
-        "did you mean `edf`? Accepted: `fifo`, `wfq`, `wf2q`, `drr`, `qfq`, `hfsc`, `priority`, `fq-codel`, `dualpi2`, `edf`, `dwcs`",
+        &format!("did you mean `edf`? Accepted: {}", quoted_list(words)),
     );
     refused("\"edf\"", "4", "4", "expected a word in quotes, found integer `4`", "");
     refused("\"exact\"", "\"exat\"", "\"exat\"", "unknown word `exat`", "did you mean `exact`?");

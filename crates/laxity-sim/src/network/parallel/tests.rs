@@ -4,12 +4,14 @@ use std::path::Path;
 
 use laxity::packet::Packet;
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::*;
 use crate::network::partition::partitions_of;
 use crate::network::simulation::{Here, Simulation};
+use crate::network::tests::kinds;
 use crate::source::random::{Generator, generator};
 
 /// Everything that is told, in order.
@@ -34,8 +36,8 @@ fn network(draw: &mut Generator) -> String {
     let regulated = draw.random::<bool>();
     let mut links = String::new();
     let mut link = |draw: &mut Generator, from: u32, to: u32| {
-        let kinds = ["fifo", "fifo", "edf", "drr", "wfq", "priority"];
-        let kind = kinds.choose(draw).unwrap();
+        let any = kinds::any();
+        let kind = if draw.random() { Kind::Fifo } else { *any.choose(draw).unwrap() }.word();
         let queue = [
             "",
             ", queue = { kind = \"droptail\", limit = 8 }",
@@ -101,7 +103,7 @@ fn network(draw: &mut Generator) -> String {
 /// The most parts that any partition has, all of which agree with one thread.
 fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let plan = Plan::parse(text, "plan.toml", &folder);
+    let plan = Plan::parse_for(text, "plan.toml", &folder, Kind::ALL);
     let plan = plan.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let on = plan.networked().unwrap().assigned();
     let run = NetworkRun { on: &on, duration, seed, arrivals: None };
@@ -158,7 +160,7 @@ fn networks_have_regions() {
     let mut counts = [0; 30];
     for seed in 0..200 {
         let text = network(&mut generator(seed, 0, 0));
-        let plan = Plan::parse(&text, "plan.toml", Path::new("")).unwrap();
+        let plan = Plan::parse_for(&text, "plan.toml", Path::new(""), Kind::ALL).unwrap();
         let on = plan.networked().unwrap().assigned();
         let duration = Some(Nanos(1_000_000));
         let run = NetworkRun { on: &on, duration, seed, arrivals: None };

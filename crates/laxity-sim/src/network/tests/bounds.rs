@@ -29,7 +29,7 @@ struct DrawnLink {
     delay: u64,
     private: bool,
     regulate: bool,
-    scheduler: &'static str,
+    scheduler: String,
 }
 
 #[derive(Clone, Debug)]
@@ -46,19 +46,6 @@ struct DrawnSource {
 
 /// Every node has links to the next two.
 const NODES: usize = 5;
-
-const SCHEDULERS: [&str; 10] = [
-    r#"{ kind = "fifo" }"#,
-    r#"{ kind = "edf", best-effort = "background" }"#,
-    r#"{ kind = "edf" }"#,
-    r#"{ kind = "edf", best-effort = "two-line" }"#,
-    r#"{ kind = "wfq" }"#,
-    r#"{ kind = "wf2q" }"#,
-    r#"{ kind = "drr" }"#,
-    r#"{ kind = "priority" }"#,
-    r#"{ kind = "hfsc" }"#,
-    r#"{ kind = "hfsc" }"#,
-];
 
 impl Drawn {
     pub(super) fn text(&self) -> String {
@@ -138,13 +125,13 @@ fn class() -> impl Strategy<Value = DrawnClass> {
 
 /// One that may be regulated, or not.
 fn link(regulate: impl Strategy<Value = bool>) -> impl Strategy<Value = DrawnLink> {
-    (4..12u64, 0..2_000u64, 0..6u8, regulate, 0..SCHEDULERS.len()).prop_map(
+    (4..12u64, 0..2_000u64, 0..6u8, regulate, kinds::schedulers()).prop_map(
         |(megabits, delay, private, regulate, scheduler)| DrawnLink {
             megabits,
             delay,
             private: private == 0,
             regulate,
-            scheduler: SCHEDULERS[scheduler],
+            scheduler,
         },
     )
 }

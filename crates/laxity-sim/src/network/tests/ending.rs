@@ -41,7 +41,7 @@ proptest! {
     /// has not.
     #[test]
     fn deadlines_that_pass_before_the_end_are_missed(
-        kind in prop::sample::select(vec!["fifo", "edf", "wfq", "drr"]),
+        kind in prop::sample::select(kinds::sending_all()),
         rates in [1_000..20_000u64, 1_000..20_000, 1_000..20_000], delay in 0..3_000u64,
         deadline in 500..30_000u64, whole in 500..60_000u64, end in 1_000..80_000u64, seed: u64,
         warm_up in prop_oneof![Just(0u64), 0..40_000u64],
@@ -50,7 +50,7 @@ proptest! {
         let plan = plan(&format!(
             r#"
             link = {{ rate = "{first}kbit", delay = "{delay}us", max-packet = "1000b" }}
-            scheduler.kind = "{kind}"
+            scheduler.kind = "{}"
             run.warm-up = "{}us"
             network.one.between = ["a", "b"]
             network.two = {{ between = ["b", "c"], rate = "{second}kbit" }}
@@ -64,6 +64,7 @@ proptest! {
             packet = "1000b"
             path = ["a", "b", "c"]
             "#,
+            kind.word(),
             warm_up.min(end),
         ));
         let (mut times, end) = (Times::default(), Nanos(end * 1_000));
@@ -97,7 +98,7 @@ proptest! {
 /// nothing that is late goes uncounted.
 #[test]
 fn a_link_ends_when_all_have_left() {
-    for (kind, seed) in [("fifo", 1), ("edf", 2), ("wfq", 3), ("drr", 4), ("wf2q", 5)] {
+    for (kind, seed) in kinds::sending_all().into_iter().map(Kind::word).zip(1..) {
         let plan = plan(&format!(
             r#"
             link = {{ rate = "1mbit", max-packet = "1000b" }}

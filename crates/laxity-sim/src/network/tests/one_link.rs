@@ -91,6 +91,14 @@ fn packets(recorded: &[char], drawn: &[(u64, u32, u32)]) -> Vec<(u64, char, u32,
     drawn.iter().zip(classes).map(packet).collect()
 }
 
+/// The disciplines that do the same on a link and in a network.
+fn alike() -> Vec<Kind> {
+    // FQ-CoDel hashes flows by what it draws. Of DualPI2, what replaces a packet that it drops and what
+    // replaces one that it sends come at one instant, in either order.
+    let differs = |kind: &Kind| matches!(kind, Kind::FqCodel | Kind::DualPi2);
+    kinds::any().into_iter().filter(|kind| !differs(kind)).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
@@ -99,7 +107,7 @@ proptest! {
     #[test]
     fn one_link_is_one_link(
         seed: u64,
-        kind in prop::sample::select(vec!["fifo", "edf", "wfq", "wf2q", "drr", "qfq", "hfsc", "priority"]),
+        kind in prop::sample::select(alike()),
         queue in prop::sample::select(vec![
             "", ", queue = { kind = \"droptail\", limit = 9 }", ", queue = { kind = \"codel\", limit = 200 }",
         ]),
@@ -120,9 +128,10 @@ proptest! {
                 once.map(|(class, feeding)| source(class, feeding, &recorded) + path + "\n").collect();
             format!(
                 "link = {{ rate = \"1mbit\", max-packet = \"1000b\" }}\n{network}\n\
-                 scheduler = {{ kind = \"{kind}\"{queue} }}\n\
+                 scheduler = {{ kind = \"{}\"{queue} }}\n\
                  class.a = {{ deadline = \"20ms\", arrival = {{ bucket = \"2kB\", rate = \"500kbit\" }} }}\n\
                  class.b = {{ weight = 2, queue = {{ kind = \"droptail\", limit = 20 }} }}\nclass.c.weight = 0.5\n{}",
+                kind.word(),
                 sources.concat(),
             )
         };

@@ -111,8 +111,8 @@ fn what_breaks_its_contract_harms_no_promise() {
                     let case = format!("{scheduler}, {keys}, {is_link}, seed {seed}");
                     let kept = keeps_promises(&plan, &case);
                     nonconforming.push(kept.nonconforming);
-                    if scheduler.room().sets_demoted_behind
-                        || (police == "drop" && !is_link && scheduler.room().is_one_queue)
+                    if scheduler.room().proof.sets_demoted_behind
+                        || (police == "drop" && !is_link && scheduler.room().proof.is_one_queue)
                     {
                         assert_eq!(kept.bounds, 2, "{case}");
                     }

@@ -84,8 +84,8 @@ fn what_breaks_its_contract_waits_unless_it_is_best_effort() {
 /// A ring of links, all in one direction, and classes that go round it.
 #[derive(Clone, Debug)]
 struct Ring {
-    /// Megabits a second, propagation in microseconds, whether it is regulated, and its discipline.
-    links: Vec<(u64, u64, bool, &'static str)>,
+    /// Megabits a second, propagation in microseconds, whether it is regulated, and its scheduler.
+    links: Vec<(u64, u64, bool, String)>,
     classes: Vec<Round>,
 }
 
@@ -100,20 +100,18 @@ struct Round {
     sources: Vec<(usize, usize, u64, u64, u64)>,
 }
 
-const KINDS: [&str; 8] = ["fifo", "fifo", "fifo", "fifo", "edf", "priority", "hfsc", "drr"];
-
 impl Ring {
     fn text(&self) -> String {
         let mut text = String::from(
             "link = { rate = \"10mbit\", min-packet = \"1b\", max-packet = \"1000b\" }\nscheduler.kind = \"fifo\"\n",
         );
         let node = |at: usize| format!("n{}", at % self.links.len());
-        for (number, (rate, delay, regulate, kind)) in self.links.iter().enumerate() {
+        for (number, (rate, delay, regulate, scheduler)) in self.links.iter().enumerate() {
             let between = [node(number), node(number + 1)];
             writeln!(
                 text,
                 "[network.l{number}]\nbetween = {between:?}\nrate = \"{rate}mbit\"\ndelay = \"{delay}us\"\n\
-                 regulate = {regulate}\nscheduler = {{ kind = \"{kind}\" }}"
+                 regulate = {regulate}\nscheduler = {scheduler}"
             )
             .unwrap();
         }
@@ -142,8 +140,8 @@ impl Ring {
 }
 
 fn ring() -> impl Strategy<Value = Ring> {
-    let link = (4..12u64, 0..2_000u64, 0..4u8, 0..KINDS.len())
-        .prop_map(|(rate, delay, regulate, kind)| (rate, delay, regulate > 0, KINDS[kind]));
+    let link = (4..12u64, 0..2_000u64, 0..4u8, kinds::schedulers())
+        .prop_map(|(rate, delay, regulate, scheduler)| (rate, delay, regulate > 0, scheduler));
     proptest::collection::vec(link, 3..6).prop_flat_map(|links| {
         let nodes = links.len();
         let source = (0..nodes, 1..2 * nodes, 1..3u64, 5..60u64, 0..10u64);
