@@ -1,8 +1,12 @@
 //! What is proved under H-FSC and fair queueing, and what runs then keep.
 
+use std::path::Path;
+
+use laxity_plan::Plan;
 use serde_json::Value;
 
 use crate::folder::Folder;
+use crate::kinds;
 
 /// The hierarchy of Fig. 10 of Stoica, Zhang and Ng (2000), which fits exactly.
 const PAPER: &str = r#"version = 1
@@ -142,10 +146,22 @@ fn a_burst_that_does_not_fit_is_refused_with_its_interval() {
     Folder::with_plan(&mended).laxity(&["check", "plan.toml"]).printed(0);
 }
 
+/// The disciplines that bound the delays of the paper's classes with a contract.
+fn bounding() -> Vec<&'static str> {
+    let plan = Plan::parse(PAPER, "plan.toml", Path::new("")).unwrap();
+    let bounds = |kind: &&str| {
+        let bounds = plan.clone().under(kind).unwrap().bounds();
+        ["audio", "video"].iter().all(|name| bounds[plan.class(name).unwrap().index()].is_ok())
+    };
+    let bounding: Vec<_> = kinds().into_iter().filter(bounds).collect();
+    assert!(bounding.len() > 4, "{bounding:?}");
+    bounding
+}
+
 /// A deadline is part of what is promised, under every discipline that proves bounds.
 #[test]
 fn deadlines_below_the_bound_are_refused() {
-    for scheduler in ["hfsc", "wf2q", "wfq", "drr"] {
+    for scheduler in bounding() {
         let check = |plan: &str, code| {
             let folder = Folder::with_plan(plan);
             folder.laxity(&["check", "plan.toml", "--scheduler", scheduler, "--json"]).json(code)
@@ -222,7 +238,7 @@ link-share = "8mbit"
 #[test]
 fn runs_keep_what_was_proved() {
     let folder = Folder::with_plan(PAPER);
-    for scheduler in ["hfsc", "wf2q", "wfq", "drr"] {
+    for scheduler in bounding() {
         let arguments = ["run", "plan.toml", "--scheduler", scheduler, "--out", scheduler];
         let told = folder.laxity(&arguments).printed(0);
         assert!(told.contains("Every promise was kept."), "{told}");

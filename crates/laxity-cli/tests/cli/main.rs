@@ -31,6 +31,7 @@ mod queued;
 #[cfg(target_os = "linux")]
 mod routers;
 mod seeds;
+mod several;
 #[cfg(target_os = "linux")]
 mod sight;
 #[cfg(unix)]

@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use laxity_plan::discipline::Kind;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 use serde_json::Value;
 
 use crate::folder::Folder;
+use crate::kinds;
 
 /// Of so many plans of each kind.
 const PLANS: u64 = 12;
@@ -15,7 +17,7 @@ const PLANS: u64 = 12;
 #[test]
 fn one_link() {
     let heard = agreement(1, &|rng| {
-        let kind = pick(rng, &["edf", "edf", "hfsc", "wf2q", "wfq", "fifo", "dwcs"]);
+        let kind = if rng.random_ratio(1, 4) { "edf" } else { pick(rng, &kinds()) };
         (link(rng, kind), ["edf", "wfq"])
     });
     for outcome in ["refused", "kept", "late", "excused"] {
@@ -25,8 +27,11 @@ fn one_link() {
 
 #[test]
 fn hierarchies() {
+    let has_levels = |kind: &&Kind| kind.room().has_levels;
+    let hierarchical: Vec<_> =
+        Kind::ALL.iter().filter(has_levels).map(|kind| kind.word()).collect();
     agreement(2, &|rng| {
-        let kind = pick(rng, &["hfsc", "wf2q"]);
+        let kind = pick(rng, &hierarchical);
         let plan = link(rng, kind).replacen("[class.b]\n", "[class.b]\nparent = \"above\"\n", 1);
         let rate = rng.random_range(1..=4);
         let curve = if kind == "hfsc" { "link-share" } else { "curve" };
@@ -37,7 +42,7 @@ fn hierarchies() {
 #[test]
 fn networks() {
     let heard = agreement(3, &|rng| {
-        let kind = pick(rng, &["edf", "hfsc", "wf2q", "fifo"]);
+        let kind = pick(rng, &kinds());
         (network(rng, kind), ["hfsc", "fifo"])
     });
     for outcome in ["refused", "kept", "late", "excused"] {
@@ -209,7 +214,8 @@ fn agreement(
             ] {
                 *heard.entry(outcome).or_default() += u32::from(heard_of);
             }
-            assert!(verdict["held_to"] == "plan" || !["edf", "hfsc", "dwcs", own].contains(&name));
+            let is_held = Kind::named(name).unwrap().room().is_held_to_promises || name == own;
+            assert!(verdict["held_to"] == "plan" || !is_held);
         }
     }
     heard

@@ -8,6 +8,7 @@ use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_forward::router::agree;
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
 use laxity_search::Generator;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -19,7 +20,9 @@ use crate::repeated::{DURATION, Sent, is_same, of_routers, of_simulator, put_in,
 /// A ring of routers, hosts at each, some links regulated, and one discipline everywhere.
 fn ring(draw: &mut Generator) -> Plan {
     let routers = draw.random_range(3..=5usize);
-    let kind = ["fifo", "fifo", "edf", "wfq", "drr"][draw.random_range(0..5usize)];
+    let others: Vec<_> = Kind::ALL.iter().filter(|kind| !kind.room().is_of_networks).collect();
+    let kind = if draw.random() { &Kind::Fifo } else { others[draw.random_range(0..others.len())] };
+    let kind = kind.word();
     let mut text = format!(
         "version = 1\nlink = {{ rate = '10mbit', max-packet = '700b', min-packet = '64b' }}\n\
          scheduler.kind = '{kind}'\n[network]\n"
