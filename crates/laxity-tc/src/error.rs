@@ -1,9 +1,6 @@
 //! What reading gives where something is wrong, and how messages show what was read.
 
-use laxity_plan::error::{Fault, shown};
-
-/// What reading a command gives.
-pub type Read<T> = Result<T, Fault>;
+use laxity_plan::error::shown;
 
 /// A text from outside on one line, for messages and comments.
 pub fn plain(text: &str) -> String {

@@ -23,27 +23,17 @@ pub use attributes::Attributes;
 pub use object::{Object, Request, Sort, ask, dump};
 pub use statistics::Statistics;
 
-use crate::tree::{Class, Filter, Handle, Qdisc, QdiscKind, Tree, text};
+use crate::export::text;
+use crate::setup::{Class, Handle, Item, Qdisc, QdiscKind, Setup};
 
-/// What stands in a message, with its parameters, as far as a tree has them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// A discipline.
-    Qdisc(Qdisc),
-    /// A class.
-    Class(Class),
-    /// A filter.
-    Filter(Filter),
-}
-
-/// The objects of a tree in the order in which they can be added.
-pub fn objects(tree: &Tree) -> Vec<Object> {
+/// The objects of a set-up in the order in which they can be added.
+pub fn objects(setup: &Setup) -> Vec<Object> {
     let mut by_qdisc: BTreeMap<u16, Hanging<'_>> = BTreeMap::new();
-    for class in &tree.classes {
+    for class in &setup.classes {
         by_qdisc.entry(class.handle.major()).or_default().classes.push(class);
     }
     let (roots, queues): (Vec<&Qdisc>, Vec<&Qdisc>) =
-        tree.qdiscs.iter().partition(|qdisc| qdisc.parent == Handle::ROOT);
+        setup.qdiscs.iter().partition(|qdisc| qdisc.parent == Handle::ROOT);
     for queue in queues {
         by_qdisc.entry(queue.parent.major()).or_default().qdiscs.push(queue);
     }
@@ -55,7 +45,7 @@ pub fn objects(tree: &Tree) -> Vec<Object> {
         objects.extend(hanging.classes.into_iter().map(classes::object));
         next.extend(hanging.qdiscs);
     }
-    objects.extend(tree.filters.iter().map(filters::object));
+    objects.extend(setup.filters.iter().map(filters::object));
     objects
 }
 
@@ -66,12 +56,12 @@ struct Hanging<'a> {
     qdiscs: Vec<&'a Qdisc>,
 }
 
-/// What an object is, if a tree has its kind and all of its parameters.
-pub fn known(object: &Object) -> Option<Known> {
+/// The item that an object is, if its kind and all of its parameters are known.
+pub fn item(object: &Object) -> Option<Item> {
     match object.sort {
-        Sort::Qdisc => qdiscs::read(object).map(Known::Qdisc),
-        Sort::Class => classes::read(object).map(Known::Class),
-        Sort::Filter => filters::read(object).map(Known::Filter),
+        Sort::Qdisc => qdiscs::read(object).map(Item::Qdisc),
+        Sort::Class => classes::read(object).map(Item::Class),
+        Sort::Filter => filters::read(object).map(Item::Filter),
     }
 }
 
@@ -88,10 +78,10 @@ pub fn shown(object: &Object) -> Option<Object> {
     if is_there_by_itself {
         return None;
     }
-    Some(match known(object) {
-        Some(Known::Qdisc(qdisc)) => qdiscs::object(&qdisc),
-        Some(Known::Class(class)) => classes::object(&class),
-        Some(Known::Filter(filter)) => filters::object(&filter),
+    Some(match item(object) {
+        Some(Item::Qdisc(qdisc)) => qdiscs::object(&qdisc),
+        Some(Item::Class(class)) => classes::object(&class),
+        Some(Item::Filter(filter)) => filters::object(&filter),
         None if object.sort == Sort::Filter => filters::settable(object),
         None => object.settable(),
     })
@@ -99,8 +89,8 @@ pub fn shown(object: &Object) -> Option<Object> {
 
 /// What is sent to change an object: without what the kernel refuses to hear twice.
 pub fn changing(object: &Object) -> Object {
-    match known(object) {
-        Some(Known::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
+    match item(object) {
+        Some(Item::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
             let named = Object::new(Sort::Qdisc, handle, parent, "fq_codel");
             named.with(object::OPTIONS, &queues::fq_codel_again(&of))
         }
@@ -111,14 +101,11 @@ pub fn changing(object: &Object) -> Object {
 /// What adds an object to an interface, in the words of `tc`, without `tc` itself. Of one that a tree has no words for
 /// they end with its kind.
 pub fn command(object: &Object, device: &str) -> String {
-    match known(object) {
-        Some(Known::Qdisc(qdisc)) => text::qdisc(&qdisc, device),
-        Some(Known::Class(class)) => text::class(&class, device),
-        Some(Known::Filter(filter)) => text::filter(&filter, device, false),
+    match item(object) {
+        Some(item) => text::item(&item, device),
         None => {
             let Object { sort, handle, parent, .. } = object;
-            let place =
-                if *parent == Handle::ROOT { "root".into() } else { format!("parent {parent}") };
+            let place = text::place(*parent);
             let kind = object.kind();
             match sort {
                 Sort::Qdisc => format!("qdisc add dev {device} {place} handle {handle} {kind}"),

@@ -1,6 +1,12 @@
 //! Which packets a filter takes: for each field of the headers the values that it asks for.
 
+mod bits;
+mod filter;
+
 use laxity_plan::matching::{Expr, Net, Numbers, Side, Version};
+
+pub use bits::{Bits, service};
+pub use filter::{bits, mask, taken};
 
 /// The most ranges of numbers that a mask may come to.
 const MOST_RANGES: u64 = 64;
@@ -99,15 +105,21 @@ impl Packets {
     pub fn and(&self, other: &Packets) -> Packets {
         let mut both = self.clone();
         both.is_empty |= other.is_empty;
-        other.version.into_iter().for_each(|version| both.of_version(version));
+        if let Some(version) = other.version {
+            both.of_version(version);
+        }
         if other.untagged {
             both.without_tag();
         }
         for (field, numbers) in FIELDS.into_iter().zip(&other.numbers) {
-            numbers.iter().for_each(|numbers| both.with(field, numbers));
+            if let Some(numbers) = numbers {
+                both.with(field, numbers);
+            }
         }
         for (side, net) in SIDES.into_iter().zip(other.nets) {
-            net.into_iter().for_each(|net| both.within(side, net));
+            if let Some(net) = net {
+                both.within(side, net);
+            }
         }
         both
     }

@@ -3,14 +3,16 @@
 use laxity_plan::PlanError;
 use laxity_plan::error::Fault;
 
-use crate::command::Command;
+use crate::assembly::Commands;
 use crate::contract::Contract;
-use crate::error::{Read, plain};
-use crate::export::MARK;
+use crate::contract::MARK;
+use crate::error::plain;
+use crate::import::{Import, Options, plan_of, take_all};
 use crate::netfilter::restore;
 use crate::notes::{Note, Notes};
-use crate::texts::Texts;
-use crate::{Import, Options, commands, plan_of, shell};
+use crate::shell;
+use crate::words::command::Command;
+use crate::words::texts::Texts;
 
 /// The most of what was asked that is told.
 const MOST_ASKED: usize = 20;
@@ -53,8 +55,13 @@ pub fn import_ran(ran: &Ran<'_>, name: &str, options: &Options) -> Result<Import
     imported.map_err(|fault| texts.error(fault.more_help(&told)))
 }
 
-fn import(ran: &Ran<'_>, written: &Written, name: &str, options: &Options) -> Read<Import> {
-    let mut commands = commands::Commands::new(options.device.clone());
+fn import(
+    ran: &Ran<'_>,
+    written: &Written,
+    name: &str,
+    options: &Options,
+) -> Result<Import, Fault> {
+    let mut commands = Commands::new(options.device.clone());
     for text in &ran.told {
         commands.notes.reading(0, text);
     }
@@ -72,8 +79,9 @@ fn import(ran: &Ran<'_>, written: &Written, name: &str, options: &Options) -> Re
             "say what it is called with behind its name, and its variables as in --set NAME=VALUE.";
         return Err(Fault::new(None, message).help(help));
     }
+    take_all(&mut commands, found)?;
     let contract = Contract::read(ran.script);
-    plan_of(found, commands, contract, name, options, |note| written.located(note))
+    plan_of(commands, contract, name, options, |note| written.located(note))
 }
 
 fn capitalized(text: &str) -> String {
@@ -92,7 +100,7 @@ pub fn words_issued(issued: &[Issued]) -> Result<Vec<Vec<String>>, PlanError> {
     Ok(commands.iter().map(Command::texts).collect())
 }
 
-fn commands_of(written: &Written, notes: &mut Notes) -> Read<Vec<Command>> {
+fn commands_of(written: &Written, notes: &mut Notes) -> Result<Vec<Command>, Fault> {
     let call = shell::Call { arguments: Some(Vec::new()), ..shell::Call::default() };
     shell::commands(&written.text, written.text.len(), "", &call, notes)
 }

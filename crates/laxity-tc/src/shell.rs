@@ -40,9 +40,8 @@ mod xargs;
 
 use laxity_plan::error::Fault;
 
-use crate::command::Command;
-use crate::error::Read;
 use crate::notes::Notes;
+use crate::words::command::Command;
 pub use call::Call;
 
 /// The commands of `tc` that a script comes to, and what is to be said about the others. The script
@@ -53,7 +52,7 @@ pub fn commands(
     name: &str,
     call: &Call,
     notes: &mut Notes,
-) -> Read<Vec<Command>> {
+) -> Result<Vec<Command>, Fault> {
     let mut shell = run::Shell::new(text, name, call);
     let done = shell.whole(end);
     shell.report(notes);
@@ -74,7 +73,7 @@ pub fn commands(
 
 /// What a script without arguments prints.
 #[cfg(test)]
-pub fn printed(script: &str) -> Read<String> {
+pub fn printed(script: &str) -> Result<String, Fault> {
     let call = Call { arguments: Some(Vec::new()), ..Call::default() };
     let mut shell = run::Shell::new(script, "sh", &call);
     shell.printed.push(value::Value::default());

@@ -9,16 +9,15 @@ use std::collections::{HashMap, HashSet};
 
 use laxity_plan::error::Fault;
 
-use crate::command::Command;
-use crate::error::Read;
 use crate::notes::Notes;
+use crate::words::command::Command;
 use item::{Object, Shown};
 
 /// The most qdiscs, classes and filters that are read.
 const MOST_SHOWN: usize = 100_000;
 
 /// The commands for what is shown; `None` if the text is something else.
-pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
+pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, Fault> {
     let Some(mut shown) = text::read(text)? else { return Ok(None) };
     let mut tables = HashSet::new();
     for table in shown.iter().filter(|shown| shown.is_table) {

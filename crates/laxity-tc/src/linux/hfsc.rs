@@ -16,8 +16,8 @@
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
-use crate::tree::HfscCurve;
-use crate::tree::units::{TICK, TICKS};
+use crate::setup::HfscCurve;
+use crate::setup::units::{TICK, TICKS};
 
 /// SM_SHIFT: 30 - PSCHED_SHIFT.
 const SM_SHIFT: u32 = 24;
@@ -41,26 +41,29 @@ pub struct Integers {
     pub ism2: u64,
 }
 
-impl Integers {
-    /// Of the curve that the kernel is given (`sc2isc`).
-    pub fn of(curve: HfscCurve) -> Integers {
+impl From<HfscCurve> for Integers {
+    /// The integers of the curve that the kernel is given (`sc2isc`).
+    fn from(curve: HfscCurve) -> Integers {
+        let [m1, d, m2] = curve.kernel();
         let slope = |m: u32| (u64::from(m) << SM_SHIFT).div_ceil(TICKS);
         let inverse = |m: u32| match m {
             0 => u64::MAX,
             m => (TICKS << ISM_SHIFT).div_ceil(m.into()),
         };
-        let dx = (u64::from(curve.d) * TICKS).div_ceil(1_000_000);
-        let sm1 = slope(curve.m1);
+        let dx = (u64::from(d) * TICKS).div_ceil(1_000_000);
+        let sm1 = slope(m1);
         Integers {
             sm1,
-            ism1: inverse(curve.m1),
+            ism1: inverse(m1),
             dx,
             dy: scaled(dx, sm1, SM_SHIFT),
-            sm2: slope(curve.m2),
-            ism2: inverse(curve.m2),
+            sm2: slope(m2),
+            ism2: inverse(m2),
         }
     }
+}
 
+impl Integers {
     /// When so many bytes are due, in ticks from when the class became backlogged (`rtsc_y2x`).
     pub fn due(&self, bytes: u64) -> u64 {
         match bytes.checked_sub(self.dy) {
@@ -138,16 +141,18 @@ mod tests {
     fn curves() -> impl Strategy<Value = HfscCurve> {
         let slope =
             || prop_oneof![1u32..100_000, 100_000u32..20_000_000, 20_000_000u32..2_000_000_000];
-        (slope(), 1u32..2_000_000, slope(), 0u8..3).prop_map(|(m1, d, m2, shape)| match shape {
-            0 => HfscCurve { m1: 0, d: 0, m2 },
-            1 => HfscCurve { m1: 0, d, m2 },
-            _ => HfscCurve { m1: m1.max(m2), d, m2: m1.min(m2) },
+        (slope(), 1u32..2_000_000, slope(), 0u8..3).prop_map(|(m1, d, m2, shape)| {
+            HfscCurve::from_kernel(match shape {
+                0 => [0, 0, m2],
+                1 => [0, d, m2],
+                _ => [m1.max(m2), d, m1.min(m2)],
+            })
         })
     }
 
     #[test]
     fn slopes_are_those_of_the_kernel() {
-        let curve = Integers::of(HfscCurve { m1: 150_000, d: 5_000, m2: 8_000 });
+        let curve = Integers::from(HfscCurve::from_kernel([150_000, 5_000, 8_000]));
         assert_eq!((curve.sm1, curve.ism1), (161_062, 1_706_667));
         assert_eq!((curve.dx, curve.dy), (78_125, 750));
         assert_eq!((curve.sm2, curve.ism2), (8_590, 32_000_000));
@@ -158,7 +163,7 @@ mod tests {
         /// No byte is due later than the curve that is counted on says, but for the tick that it is rounded to.
         #[test]
         fn deadlines_keep_the_curve(curve in curves(), bytes in prop_oneof![1u64..4_000, 1u64..1 << 34]) {
-            let integers = Integers::of(curve);
+            let integers = Integers::from(curve);
             let kept = integers.kept();
             let due = integers.due(bytes);
             prop_assume!(due < u64::MAX / TICK);
@@ -173,7 +178,7 @@ mod tests {
         fn slopes_are_kept(bits in prop_oneof![1u64..1 << 20, 1u64..16_000_000_000]) {
             let m = slope_for(bits);
             prop_assume!(m <= u32::MAX.into());
-            let kept = Integers::of(HfscCurve { m1: 0, d: 0, m2: m as u32 }).kept();
+            let kept = Integers::from(HfscCurve::from_kernel([0, 0, m as u32])).kept();
             prop_assert!(kept.m2().0 >= bits, "{m} keeps {kept:?}");
             prop_assert!(m <= bits / 8 + 1 + bits / 1_000);
         }
@@ -181,7 +186,7 @@ mod tests {
         /// Nor do the slopes that decide who comes back with which curve pass what is reckoned with.
         #[test]
         fn nothing_is_asked_beyond(curve in curves(), micros in 1u64..100_000_000) {
-            let integers = Integers::of(curve);
+            let integers = Integers::from(curve);
             let ticks = micros * TICKS / 1_000_000;
             let asked = match ticks.checked_sub(integers.dx) {
                 None => scaled(ticks, integers.sm1, SM_SHIFT),

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::hfsc::Integers;
 use super::{Linux, carried};
-use crate::tree::{ClassKind, QdiscKind, Tbf};
+use crate::setup::{Class, ClassKind, QdiscKind, Setup, Tbf};
 
 const TICK: u64 = 64;
 const SM_SHIFT: u32 = 24;
@@ -165,7 +165,7 @@ impl Interface {
 
     /// `tbf_dequeue`, as often as it sends; when it wants to be woken.
     fn run(&mut self, now: u64, whim: &mut impl FnMut() -> usize) -> Option<u64> {
-        let time = |length: u32| u64::from(length) * 1_000_000_000 / self.tbf.rate;
+        let time = |length: u32| u64::from(length) * 8_000_000_000 / self.tbf.rate.0;
         let buffer = time(self.tbf.burst);
         loop {
             if self.held.is_none() {
@@ -176,7 +176,7 @@ impl Interface {
             }
             let (at, came, length) = self.held?;
             let tokens = (self.tokens + (now - self.at)).min(buffer);
-            let needed = u64::from(length) * 1_000_000_000 / self.tbf.rate;
+            let needed = u64::from(length) * 8_000_000_000 / self.tbf.rate.0;
             if tokens < needed {
                 return Some(now + needed - tokens);
             }
@@ -224,17 +224,11 @@ fn plan(classes: &[Drawn]) -> Plan {
 }
 
 /// The longest delay of each class, in ns, of bursts at the given times that are as large as contracts allow.
-fn longest(
-    plan: &Plan,
-    tree: &crate::tree::Tree,
-    timer: u64,
-    times: &[u32],
-    whims: &[u16],
-) -> Vec<u64> {
+fn longest(plan: &Plan, tree: &Setup, timer: u64, times: &[u32], whims: &[u16]) -> Vec<u64> {
     let QdiscKind::Tbf(tbf) = tree.qdiscs[0].kind else { panic!("a token bucket is first") };
-    let leaf = |class: &crate::tree::Class| {
+    let leaf = |class: &Class| {
         let ClassKind::Hfsc(curves) = &class.kind else { panic!("classes of hfsc") };
-        let runtime = curves.rsc.map(|rsc| Runtime::new(Integers::of(rsc)));
+        let runtime = curves.rsc.map(|rsc| Runtime::new(Integers::from(rsc)));
         Leaf {
             real_time: runtime.map(|runtime| (runtime, runtime)),
             cumul: 0,
@@ -285,7 +279,7 @@ fn longest(
         }
     }
     arrivals.sort_by_key(|(now, ..)| *now);
-    let (tokens, at, held) = (u64::from(tbf.burst) * 1_000_000_000 / tbf.rate, 0, None);
+    let (tokens, at, held) = (u64::from(tbf.burst) * 8_000_000_000 / tbf.rate.0, 0, None);
     let mut interface = Interface { leaves, tbf, tokens, at, held };
     let mut woken: Option<u64> = None;
     let mut arrivals = arrivals.into_iter().peekable();
@@ -322,7 +316,7 @@ proptest! {
         let there = carried(&plan, &linux).unwrap();
         let bounds = there.plan.bounds();
         prop_assume!(bounds[0].is_ok());
-        let longest = longest(&plan, &there.tree, linux.timer.0, &times, &whims);
+        let longest = longest(&plan, &there.setup, linux.timer.0, &times, &whims);
         for (bound, longest) in bounds.into_iter().zip(longest) {
             if let Ok(bound) = bound {
                 prop_assert!(longest <= bound.0, "{longest} ns, and the bound is {bound}");
@@ -348,7 +342,7 @@ fn the_timer_counts() {
     // Backlog that empties the bucket; then a packet that wakes the link, and voice just behind it.
     let mut times = vec![1; 15];
     times.extend([5_000_000, 1]);
-    let late = longest(&plan, &there.tree, 4_000_000, &times, &[u16::MAX])[0];
+    let late = longest(&plan, &there.setup, 4_000_000, &times, &[u16::MAX])[0];
     let (with, without) = (there.plan.bounds()[0].unwrap(), punctual.plan.bounds()[0].unwrap());
     assert!(without.0 < late && late <= with.0, "{without} < {late} ns <= {with}");
 }

@@ -2,12 +2,12 @@
 
 use laxity_plan::matching::{Numbers, Side, Version};
 
-use super::iptables::{
-    alternatives, class, code_point, nets, others, protocol, service_port, with_mask,
-};
-use super::{Action, Condition, Netfilter, Rule};
+use super::iptables::{alternatives, code_point, nets, others, protocol, service_port, with_mask};
+use super::rules::{Action, Condition, Netfilter, Rule};
 use crate::error::plain;
+use crate::notes::NotMapped;
 use crate::packets::{Field, Packets};
+use crate::setup::Handle;
 
 /// What packets pass on their way out, as nft calls it.
 const HOOKS: [&str; 4] = ["prerouting", "forward", "output", "postrouting"];
@@ -198,13 +198,12 @@ impl<'t> Reader<'_, 't> {
     fn rule(&mut self, place: &Place, words: &[String], first: bool) {
         let told =
             || plain(&words.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(" "));
-        match self.read_rule(place, words, first) {
-            Ok(()) => {}
-            Err(why) => self.lost.push(format!("`nft … {}`: {why}", told())),
+        if let Err(NotMapped(why)) = self.read_rule(place, words, first) {
+            self.lost.push(format!("`nft … {}`: {why}", told()));
         }
     }
 
-    fn read_rule(&mut self, place: &Place, words: &[String], first: bool) -> Result<(), String> {
+    fn read_rule(&mut self, place: &Place, words: &[String], first: bool) -> Result<(), NotMapped> {
         let mut asked = Asked { packets: vec![Packets::default()], mark: None, out: None };
         let mut actions = Vec::new();
         let mut left: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -265,9 +264,10 @@ struct Asked {
 
 impl Asked {
     /// Takes a condition, or what is set.
-    fn take(&mut self, word: &str, left: &mut Vec<&str>) -> Result<Option<Action>, String> {
-        let unread =
-            |word: &str, what: &str| format!("`{} {}` is not followed", plain(word), plain(what));
+    fn take(&mut self, word: &str, left: &mut Vec<&str>) -> Result<Option<Action>, NotMapped> {
+        let unread = |word: &str, what: &str| {
+            NotMapped(format!("`{} {}` is not followed", plain(word), plain(what)))
+        };
         let what = match word {
             "ip" | "ip6" | "tcp" | "udp" | "sctp" | "th" | "meta" => left.pop().unwrap_or_default(),
             "oifname" | "oif" | "mark" | "priority" => word,
@@ -279,7 +279,7 @@ impl Asked {
             let action = match what {
                 "mark" => with_mask(value, u32::MAX)
                     .map(|(mark, _)| Action::Mark { cleared: u32::MAX, turned: mark }),
-                "priority" => class(value).map(Action::Class),
+                "priority" => Handle::parse(value).map(Action::Class),
                 "dscp" => code_point(value).map(|point| Action::Dscp(point as u8)),
                 _ => None,
             };
@@ -297,10 +297,12 @@ impl Asked {
             let fits =
                 !ranges.is_empty() && ranges.iter().all(|(from, to)| from <= to && *to <= most);
             let numbers = fits.then(|| Numbers::new(ranges)).ok_or_else(wrong)?;
-            Ok::<Numbers, String>(if values.negated { others(&numbers, most) } else { numbers })
+            Ok::<Numbers, NotMapped>(if values.negated { others(&numbers, most) } else { numbers })
         };
         let mut with = |field: Field, numbers: Numbers| {
-            self.packets.iter_mut().for_each(|packets| packets.with(field, &numbers));
+            for packets in &mut self.packets {
+                packets.with(field, &numbers);
+            }
         };
         match (word, what) {
             ("oifname" | "oif", _) | ("meta", "oifname" | "oif") => match &values.all[..] {
@@ -339,7 +341,9 @@ impl Asked {
                 with(field, numbers);
                 if word != "meta" {
                     let version = if word == "ip" { Version::V4 } else { Version::V6 };
-                    self.packets.iter_mut().for_each(|packets| packets.of_version(version));
+                    for packets in &mut self.packets {
+                        packets.of_version(version);
+                    }
                 }
             }
             ("tcp" | "udp" | "sctp" | "th", "sport" | "dport") => {
@@ -348,9 +352,9 @@ impl Asked {
                 let numbers = one_of(&service_port, u16::MAX)?;
                 with(field, numbers);
                 if let Some(over) = protocol(word) {
-                    self.packets
-                        .iter_mut()
-                        .for_each(|packets| packets.with(Field::Protocol, &over));
+                    for packets in &mut self.packets {
+                        packets.with(Field::Protocol, &over);
+                    }
                 }
             }
             _ => return Err(wrong()),

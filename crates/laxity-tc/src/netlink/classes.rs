@@ -2,9 +2,8 @@
 
 use super::attributes::{Attributes, bytes, find, find_u32, words};
 use super::object::{OPTIONS, Object, Sort};
-use super::queues::{rate_of, rate_spec};
-use crate::tree::units;
-use crate::tree::{Class, ClassKind, HfscCurve, HfscCurves, Htb};
+use super::queues::{large_rate, rate_of, rate_spec};
+use crate::setup::{Class, ClassKind, Handle, HfscCurve, HfscCurves, Htb, units};
 
 /// Disciplines whose classes are added; others have those that they make.
 pub(super) const ADDED: [&str; 5] = ["hfsc", "htb", "drr", "qfq", "cbq"];
@@ -26,14 +25,15 @@ pub(super) fn object(class: &Class) -> Object {
         ClassKind::Qfq { weight, lmax } => {
             Attributes::default().with_u32(QFQ[0], weight).with_u32(QFQ[1], lmax)
         }
+        ClassKind::Own => Attributes::default(),
     };
     Object::new(Sort::Class, class.handle, class.parent, class.kind.name())
         .with(OPTIONS, &options.0)
 }
 
-pub(super) fn read_class(object: &Object) -> Option<ClassKind> {
+pub(super) fn read(object: &Object) -> Option<Class> {
     let options = object.options();
-    Some(match object.kind().as_str() {
+    let kind = match object.kind().as_str() {
         "hfsc" => ClassKind::Hfsc(read_hfsc(options)?),
         "htb" => ClassKind::Htb(read_htb(options)?),
         "drr" => ClassKind::Drr { quantum: find_u32(options, DRR_QUANTUM)? },
@@ -42,35 +42,26 @@ pub(super) fn read_class(object: &Object) -> Option<ClassKind> {
             ClassKind::Qfq { weight: weight?, lmax: lmax? }
         }
         _ => return None,
-    })
-}
-
-pub(super) fn read(object: &Object) -> Option<Class> {
-    let kind = read_class(object)?;
-    let parent = above(object);
-    Some(Class { handle: object.handle, parent, kind, name: None })
-}
-
-/// What it is part of. The kernel shows those at the top of htb, drr and qfq as if they were roots.
-fn above(object: &Object) -> crate::tree::Handle {
-    use crate::tree::Handle;
-    match object.parent {
+    };
+    // The kernel shows those at the top of htb, drr and qfq as if they were roots.
+    let parent = match object.parent {
         Handle::ROOT => Handle::new(object.handle.major(), 0),
         parent => parent,
-    }
+    };
+    Some(Class { handle: object.handle, parent, kind, name: None })
 }
 
 fn hfsc(curves: &HfscCurves) -> Attributes {
     let curves = [curves.rsc, curves.fsc, curves.usc];
     CURVES.into_iter().zip(curves).fold(Attributes::default(), |all, (kind, curve)| match curve {
-        Some(HfscCurve { m1, d, m2 }) => all.with(kind, &bytes(&[m1, d, m2])),
+        Some(curve) => all.with(kind, &bytes(&curve.kernel())),
         None => all,
     })
 }
 
 fn read_hfsc(options: &[u8]) -> Option<HfscCurves> {
     let curve = |kind| match find(options, kind) {
-        Some(value) => words(value).map(|[m1, d, m2]| Some(HfscCurve { m1, d, m2 })),
+        Some(value) => words(value).map(|slopes| Some(HfscCurve::from_kernel(slopes))),
         None => Some(None),
     };
     let [rsc, fsc, usc] = CURVES.map(curve);
@@ -83,8 +74,8 @@ fn htb_options(htb: &Htb) -> Attributes {
     let parameters = [rate_spec(rate), rate_spec(ceil), bytes(&buffers)].concat();
     let mut options = Attributes::default().with(HTB[0], &parameters);
     for (kind, rate) in HTB[1..].iter().zip([rate, ceil]) {
-        if rate > u32::MAX.into() {
-            options = options.with(*kind, &rate.to_ne_bytes());
+        if let Some(large) = large_rate(rate) {
+            options = options.with(*kind, &large);
         }
     }
     options

@@ -3,7 +3,7 @@
 use super::attributes::{self, Attributes, find, find_u32, read as attributes_of};
 use super::object::{OPTIONS, Object, Sort};
 use super::{flower, police};
-use crate::tree::{Filter, FilterKind, Handle, Protocol, U32Key};
+use crate::setup::{Filter, FilterKind, Handle, Protocol, U32, U32Key};
 
 /// The bits of a filter's number that are its own: of u32 the others say in which table it is.
 const OWN_NUMBER: u32 = 0xfff;
@@ -13,35 +13,38 @@ const MATCHALL: [u16; 2] = [1, 2];
 /// What the kernel says beside: flags, counts, padding.
 const MATCHALL_BESIDE: [u16; 3] = [3, 4, 5];
 /// TCA_U32_CLASSID, ACT and SEL.
-const U32: [u16; 3] = [1, 7, 5];
+const U32_KINDS: [u16; 3] = [1, 7, 5];
 /// What the kernel says beside: the table, flags, counts, padding.
 const U32_BESIDE: [u16; 4] = [2, 11, 9, 12];
 /// TC_U32_TERMINAL.
 const TERMINAL: u8 = 1;
 
 pub(super) fn object(filter: &Filter) -> Object {
-    let Filter { parent, priority, number, protocol, ref kind, class, police: ref policed } =
-        *filter;
+    let Filter { parent, priority, number, protocol, kind, class, police: policed, .. } = filter;
     let (options, [class_kind, action_kind]) = match kind {
-        FilterKind::Matchall => (Attributes::default(), MATCHALL),
+        // The last two are read and never given to the kernel.
+        FilterKind::Matchall | FilterKind::Basic(_) | FilterKind::Fw(_) => {
+            (Attributes::default(), MATCHALL)
+        }
         FilterKind::Flower(fields) => (flower::options(fields, protocol), flower::FIELDS),
-        FilterKind::U32(keys) => {
-            (Attributes::default().with(U32[2], &selector(keys)), [U32[0], U32[1]])
+        FilterKind::U32(u32) => {
+            let options = Attributes::default().with(U32_KINDS[2], &selector(&u32.keys));
+            (options, [U32_KINDS[0], U32_KINDS[1]])
         }
     };
-    let mut options = options.with_u32(class_kind, class.0);
+    let mut options = options.with_u32(class_kind, class.unwrap_or_default().0);
     if !policed.is_empty() {
         options = options.with(action_kind, &police::actions(policed).0);
     }
-    let info = u32::from(priority) << 16 | u32::from(protocol.ether_type().to_be());
-    let object = Object::new(Sort::Filter, Handle(number), parent, kind.name());
+    let info = u32::from(*priority) << 16 | u32::from(protocol.ether_type().to_be());
+    let object = Object::new(Sort::Filter, Handle(*number), *parent, kind.name());
     Object { info, ..object.with(OPTIONS, &options.0) }
 }
 
 pub(super) fn read(object: &Object) -> Option<Filter> {
     let ether_type = u16::from_be(object.info as u16);
-    let protocols = [Protocol::All, Protocol::Ip, Protocol::Ipv6, Protocol::Vlan];
-    let protocol = protocols.into_iter().find(|protocol| protocol.ether_type() == ether_type)?;
+    let mut protocols = Protocol::ALL.into_iter();
+    let protocol = protocols.find(|protocol| protocol.ether_type() == ether_type)?;
     let options = object.options();
     let flags = FLAGS.iter().find(|(name, _)| *name == object.kind());
     let flags = flags.and_then(|(_, flags)| find_u32(options, *flags)).unwrap_or_default();
@@ -59,9 +62,10 @@ pub(super) fn read(object: &Object) -> Option<Filter> {
             let fields = flower::read_options(options)?;
             (FilterKind::Flower(fields), flower::FIELDS, object.handle.0)
         }
-        "u32" if has_only(&[&U32, &U32_BESIDE]) => {
-            let keys = keys(find(options, U32[2])?)?;
-            (FilterKind::U32(keys), [U32[0], U32[1]], object.handle.0 & OWN_NUMBER)
+        "u32" if has_only(&[&U32_KINDS, &U32_BESIDE]) => {
+            let keys = keys(find(options, U32_KINDS[2])?)?;
+            let kind = FilterKind::U32(U32 { keys, ..U32::default() });
+            (kind, [U32_KINDS[0], U32_KINDS[1]], object.handle.0 & OWN_NUMBER)
         }
         _ => return None,
     };
@@ -69,9 +73,9 @@ pub(super) fn read(object: &Object) -> Option<Filter> {
         Some(actions) => police::read_actions(actions)?,
         None => Vec::new(),
     };
-    let class = Handle(find_u32(options, class_kind)?);
-    let (parent, priority) = (object.parent, object.priority());
-    Some(Filter { parent, priority, number, protocol, kind, class, police })
+    let class = Some(Handle(find_u32(options, class_kind)?));
+    let (parent, priority, is_gone) = (object.parent, object.priority(), false);
+    Some(Filter { parent, priority, number, protocol, kind, class, police, is_gone })
 }
 
 /// The attribute of flags, by kind, and those of them that are not the kernel's own to say.
@@ -125,7 +129,8 @@ fn keys(selector: &[u8]) -> Option<Vec<U32Key>> {
     let key = |key: &[u8; 16]| {
         let [mask, value, offset, indirect] = attributes::words(key)?;
         let (mask, value) = (u32::from_be(mask), u32::from_be(value));
-        (indirect == 0).then_some(U32Key { value, mask, offset: offset as i32 })
+        let (offset, is_behind_ip) = (offset as i32, false);
+        (indirect == 0).then_some(U32Key { value, mask, offset, is_behind_ip })
     };
     let keys: Option<Vec<U32Key>> = keys.iter().map(key).collect();
     keys.filter(|keys| plain && rest.is_empty() && keys.len() == usize::from(head[2]))

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::attributes::{self, Attributes};
-use crate::tree::Handle;
+use crate::setup::Handle;
 
 /// TCA_KIND.
 pub(super) const KIND: u16 = 1;

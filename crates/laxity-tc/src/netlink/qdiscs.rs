@@ -2,15 +2,16 @@
 
 use super::object::{OPTIONS, Object, STAB, Sort};
 use super::{attributes, queues, size_table};
-use crate::tree::{Handle, Qdisc, QdiscKind};
+use crate::setup::{Handle, Prio, Qdisc, QdiscKind};
 
 /// Its name, the number of its own, and what it hangs at.
 pub(super) fn object(qdisc: &Qdisc) -> Object {
     let options = match &qdisc.kind {
-        QdiscKind::Hfsc { default } => default.to_ne_bytes().to_vec(),
+        QdiscKind::Hfsc { default } => {
+            u16::try_from(*default).unwrap_or_default().to_ne_bytes().to_vec()
+        }
         QdiscKind::Htb { default, r2q } => queues::htb(*default, *r2q),
-        QdiscKind::Drr | QdiscKind::Qfq => Vec::new(),
-        QdiscKind::Prio { bands, priomap } => {
+        QdiscKind::Prio(Prio { bands, priomap }) => {
             [&u32::from(*bands).to_ne_bytes()[..], priomap].concat()
         }
         QdiscKind::Tbf(tbf) => queues::tbf(tbf),
@@ -18,7 +19,17 @@ pub(super) fn object(qdisc: &Qdisc) -> Object {
         QdiscKind::CoDel(of) => queues::codel(of),
         QdiscKind::Pie(of) => queues::pie(of),
         QdiscKind::Red(of) | QdiscKind::Choke(of) => queues::red(of),
-        QdiscKind::Pfifo { limit } | QdiscKind::Bfifo { limit } => limit.to_ne_bytes().to_vec(),
+        QdiscKind::Pfifo { limit: Some(limit) } | QdiscKind::Bfifo { limit } => {
+            limit.to_ne_bytes().to_vec()
+        }
+        // Those that have no parameters, and those that are read and never given to the kernel.
+        QdiscKind::Drr
+        | QdiscKind::Qfq
+        | QdiscKind::Pfifo { limit: None }
+        | QdiscKind::Mq
+        | QdiscKind::Cake(_)
+        | QdiscKind::Netem(_)
+        | QdiscKind::Other { .. } => Vec::new(),
     };
     let object = Object::new(Sort::Qdisc, qdisc.handle, qdisc.parent, qdisc.kind.name());
     let object = if options.is_empty() { object } else { object.with(OPTIONS, &options) };
@@ -32,24 +43,24 @@ pub(super) fn read(object: &Object) -> Option<Qdisc> {
     let options = object.options();
     let number = || attributes::words(options).map(|[number]| number);
     let kind = match object.kind().as_str() {
-        "hfsc" => QdiscKind::Hfsc { default: u16::from_ne_bytes(*options.first_chunk()?) },
+        "hfsc" => QdiscKind::Hfsc { default: u16::from_ne_bytes(*options.first_chunk()?).into() },
         "htb" => {
             let (default, r2q) = queues::read_htb(options)?;
             QdiscKind::Htb { default, r2q }
         }
         "drr" => QdiscKind::Drr,
         "qfq" => QdiscKind::Qfq,
-        "prio" => QdiscKind::Prio {
+        "prio" => QdiscKind::Prio(Prio {
             bands: number()?.try_into().ok()?,
             priomap: *options.get(4..)?.first_chunk()?,
-        },
+        }),
         "tbf" => QdiscKind::Tbf(queues::read_tbf(options)?),
         "fq_codel" => QdiscKind::FqCodel(queues::read_fq_codel(options)?),
         "codel" => QdiscKind::CoDel(queues::read_codel(options)?),
         "pie" => QdiscKind::Pie(queues::read_pie(options)?),
         "red" => QdiscKind::Red(queues::read_red(options)?),
         "choke" => QdiscKind::Choke(queues::read_red(options)?),
-        "pfifo" => QdiscKind::Pfifo { limit: number()? },
+        "pfifo" => QdiscKind::Pfifo { limit: Some(number()?) },
         "bfifo" => QdiscKind::Bfifo { limit: number()? },
         _ => return None,
     };

@@ -1,30 +1,39 @@
 //! Parameters of disciplines, each as the kernel's own struct or attributes.
 
 use super::attributes::{Attributes, bytes, find, find_u32, read, u32_of, words};
-use crate::tree::units::{self, codel_time_shown};
-use crate::tree::{CoDel, FqCodel, Pie, Red, Tbf};
+use laxity::units::{Nanos, Rate};
+
+use crate::setup::units::{self, bytes_a_second, codel_time_shown, micros};
+use crate::setup::{CoDel, FqCodel, Pie, Red, Tbf};
 
 /// TC_LINKLAYER_ETHERNET.
 const ETHERNET: u8 = 1;
 
-/// `tc_ratespec` of a rate in bytes a second.
-pub(super) fn rate_spec(rate: u64) -> Vec<u8> {
-    let rate = u32::try_from(rate).unwrap_or(u32::MAX);
+/// `tc_ratespec` of a rate.
+pub(super) fn rate_spec(rate: Rate) -> Vec<u8> {
+    let rate = u32::try_from(bytes_a_second(rate)).unwrap_or(u32::MAX);
     [&[0, ETHERNET, 0, 0, 0, 0, 0, 0][..], &rate.to_ne_bytes()].concat()
 }
 
 /// The rate of a `tc_ratespec`, or of the attribute that stands beside one that is too large for it. `None` if
 /// it has more than a rate.
-pub(super) fn rate_of(spec: &[u8], large: Option<&[u8]>) -> Option<u64> {
+pub(super) fn rate_of(spec: &[u8], large: Option<&[u8]>) -> Option<Rate> {
     let (spec, _) = spec.split_first_chunk::<12>()?;
     let [overhead, mpu] = [[spec[2], spec[3]], [spec[6], spec[7]]];
     if overhead != [0, 0] || mpu != [0, 0] || spec[1] & 0xf > ETHERNET {
         return None;
     }
-    match large {
+    let bytes = match large {
         Some(large) => large.try_into().ok().map(u64::from_ne_bytes),
         None => words(&spec[8..]).map(|[rate]| rate.into()),
-    }
+    };
+    bytes.map(units::rate_of)
+}
+
+/// The attribute beside a `tc_ratespec` that is too small for a rate.
+pub(super) fn large_rate(rate: Rate) -> Option<[u8; 8]> {
+    let bytes = bytes_a_second(rate);
+    (bytes > u32::MAX.into()).then(|| bytes.to_ne_bytes())
 }
 
 /// `tc_htb_glob`, TCA_HTB_INIT.
@@ -50,9 +59,9 @@ pub(super) fn tbf(tbf: &Tbf) -> Vec<u8> {
     let none = [0; 12];
     let options =
         Attributes::default().with(TBF[0], &[&rate_spec(rate), &none[..], &sizes].concat());
-    match rate > u32::MAX.into() {
-        true => options.with(TBF[1], &rate.to_ne_bytes()).0,
-        false => options.0,
+    match large_rate(rate) {
+        Some(large) => options.with(TBF[1], &large).0,
+        None => options.0,
     }
 }
 
@@ -71,13 +80,14 @@ const FQ_CODEL: [u16; 6] = [1, 2, 3, 4, 5, 6];
 const FQ_CODEL_DEFAULTS: [(u16, u32); 2] = [(8, 64), (9, 32 << 20)];
 
 pub(super) fn fq_codel(of: &FqCodel) -> Vec<u8> {
-    let values = [of.target, of.limit, of.interval, of.ecn.into(), of.flows, of.quantum];
+    let values =
+        [micros(of.target), of.limit, micros(of.interval), of.ecn.into(), of.flows, of.quantum];
     numbers(&FQ_CODEL, &values)
 }
 
 /// The same for one that is there, whose flows are what they were.
 pub(super) fn fq_codel_again(of: &FqCodel) -> Vec<u8> {
-    let values = [of.target, of.limit, of.interval, of.ecn.into(), of.quantum];
+    let values = [micros(of.target), of.limit, micros(of.interval), of.ecn.into(), of.quantum];
     numbers(&[FQ_CODEL[0], FQ_CODEL[1], FQ_CODEL[2], FQ_CODEL[3], FQ_CODEL[5]], &values)
 }
 
@@ -96,7 +106,7 @@ pub(super) fn read_fq_codel(options: &[u8]) -> Option<FqCodel> {
 const CODEL: [u16; 4] = [1, 2, 3, 4];
 
 pub(super) fn codel(of: &CoDel) -> Vec<u8> {
-    numbers(&CODEL, &[of.target, of.limit, of.interval, of.ecn.into()])
+    numbers(&CODEL, &[micros(of.target), of.limit, micros(of.interval), of.ecn.into()])
 }
 
 pub(super) fn read_codel(options: &[u8]) -> Option<CoDel> {
@@ -112,7 +122,8 @@ const PIE: [u16; 6] = [1, 2, 3, 4, 5, 6];
 const PIE_OFF: [u16; 2] = [7, 8];
 
 pub(super) fn pie(of: &Pie) -> Vec<u8> {
-    let values = [of.target, of.limit, of.tupdate, of.alpha, of.beta, of.ecn.into()];
+    let [target, tupdate] = [of.target, of.tupdate].map(micros);
+    let values = [target, of.limit, tupdate, of.alpha, of.beta, of.ecn.into()];
     numbers(&PIE, &values)
 }
 
@@ -121,6 +132,7 @@ pub(super) fn read_pie(options: &[u8]) -> Option<Pie> {
         PIE.contains(&kind) || PIE_OFF.contains(&kind) && u32_of(value) == Some(0)
     });
     let [target, limit, tupdate, alpha, beta, ecn] = known_numbers(options, PIE)?;
+    let [target, tupdate] = [target, tupdate].map(|micros| Nanos(u64::from(micros) * 1_000));
     known.then_some(Pie { limit, target, tupdate, alpha, beta, ecn: ecn != 0 })
 }
 

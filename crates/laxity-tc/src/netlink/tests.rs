@@ -3,11 +3,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 
 use super::*;
-use crate::tree::units::{codel_time, whole_ticks};
-use crate::tree::*;
+use laxity::units::{Nanos, Rate};
+
+use crate::setup::units::{codel_time, rate_of, whole_ticks};
+use crate::setup::*;
 
 fn curve() -> impl Strategy<Value = HfscCurve> {
-    (any::<u32>(), any::<u32>(), any::<u32>()).prop_map(|(m1, d, m2)| HfscCurve { m1, d, m2 })
+    any::<[u32; 3]>().prop_map(HfscCurve::from_kernel)
 }
 
 fn class_kind() -> impl Strategy<Value = ClassKind> {
@@ -16,6 +18,7 @@ fn class_kind() -> impl Strategy<Value = ClassKind> {
     prop_oneof![
         curves.prop_map(|(rsc, fsc, usc)| ClassKind::Hfsc(HfscCurves { rsc, fsc, usc })),
         htb.prop_map(|(rate, ceil, burst, quantum, prio)| {
+            let (rate, ceil) = (rate_of(rate), rate_of(ceil));
             let (burst, cburst) = (whole_ticks(rate, burst), whole_ticks(ceil, burst));
             ClassKind::Htb(Htb { rate, ceil, burst, cburst, quantum, prio })
         }),
@@ -26,41 +29,58 @@ fn class_kind() -> impl Strategy<Value = ClassKind> {
 
 fn qdisc_kind() -> impl Strategy<Value = QdiscKind> {
     let whole = any::<u32>;
-    let micros = || (0u32..1 << 30).prop_map(codel_time);
+    let micros = || 0u32..1 << 30;
     let queue = (whole(), 1u32..65_536, whole(), micros(), micros(), any::<bool>());
     let red = (whole(), whole(), whole(), 0u8..32, 0u8..32, 0u8..32, whole(), any::<bool>());
     prop_oneof![
-        any::<u16>().prop_map(|default| QdiscKind::Hfsc { default }),
+        any::<u16>().prop_map(|default| QdiscKind::Hfsc { default: default.into() }),
         (whole(), whole()).prop_map(|(default, r2q)| QdiscKind::Htb { default, r2q }),
         Just(QdiscKind::Drr),
         Just(QdiscKind::Qfq),
         (2u8..=16, any::<[u8; 16]>())
-            .prop_map(|(bands, priomap)| QdiscKind::Prio { bands, priomap }),
+            .prop_map(|(bands, priomap)| QdiscKind::Prio(Prio { bands, priomap })),
         (1u64..10_000_000_000, 1u32..1 << 20, whole()).prop_map(|(rate, burst, limit)| {
+            let rate = rate_of(rate);
             QdiscKind::Tbf(Tbf { rate, burst: whole_ticks(rate, burst), limit })
         }),
         queue.clone().prop_map(|(limit, flows, quantum, target, interval, ecn)| {
-            // Times that the kernel shows as they were written.
-            let (target, interval) = (target / 128 * 128, interval / 128 * 128);
+            let [target, interval] = [target, interval].map(shown_whole);
             QdiscKind::FqCodel(FqCodel { limit, flows, quantum, target, interval, ecn })
         }),
         queue.prop_map(|(limit, _, _, target, interval, ecn)| {
-            let (target, interval) = (target / 128 * 128, interval / 128 * 128);
+            let [target, interval] = [target, interval].map(shown_whole);
             QdiscKind::CoDel(CoDel { limit, target, interval, ecn })
         }),
         red.prop_map(|(limit, min, max, wlog, plog, cell_log, max_p, ecn)| {
             QdiscKind::Choke(Red { limit, min, max, wlog, plog, cell_log, max_p, packet: 0, ecn })
         }),
-        whole().prop_map(|limit| QdiscKind::Pfifo { limit }),
+        whole().prop_map(|limit| QdiscKind::Pfifo { limit: Some(limit) }),
         whole().prop_map(|limit| QdiscKind::Bfifo { limit }),
     ]
 }
 
-fn stab() -> impl Strategy<Value = Stab> {
+/// A time that the kernel shows as it was written.
+fn shown_whole(micros: u32) -> Nanos {
+    Nanos((codel_time(micros).0 / 1_000 / 128 * 128) * 1_000)
+}
+
+fn stab() -> impl Strategy<Value = SizeTable> {
     let sized = (-64i32..1000, 0u32..1000, any::<bool>(), 64u32..70_000, 1u32..2048);
     prop_oneof![
-        (-64i32..1000).prop_map(|overhead| Stab { overhead, mpu: 0, atm: false, mtu: 0, tsize: 0 }),
-        sized.prop_map(|(overhead, mpu, atm, mtu, tsize)| Stab { overhead, mpu, atm, mtu, tsize }),
+        (-64i32..1000).prop_map(|overhead| SizeTable {
+            overhead,
+            mpu: 0,
+            atm: false,
+            mtu: 0,
+            tsize: 0
+        }),
+        sized.prop_map(|(overhead, mpu, atm, mtu, tsize)| SizeTable {
+            overhead,
+            mpu,
+            atm,
+            mtu,
+            tsize
+        }),
     ]
 }
 
@@ -73,8 +93,8 @@ fn address() -> impl Strategy<Value = (IpAddr, u8)> {
     ]
 }
 
-fn ports() -> impl Strategy<Value = Option<(u16, u16)>> {
-    prop::option::of((any::<u16>(), any::<u16>()).prop_map(|(a, b)| (a.min(b), a.max(b))))
+fn ports() -> impl Strategy<Value = Option<Ports>> {
+    prop::option::of((any::<u16>(), any::<u16>()).prop_map(|(a, b)| Ports::new(a.min(b), a.max(b))))
 }
 
 fn filter_kind() -> impl Strategy<Value = FilterKind> {
@@ -92,14 +112,16 @@ fn filter_kind() -> impl Strategy<Value = FilterKind> {
         value: value & mask,
         mask,
         offset: offset * 4,
+        is_behind_ip: false,
     });
     prop_oneof![
         Just(FilterKind::Matchall),
-        prop::collection::vec(key, 0..8).prop_map(FilterKind::U32),
+        prop::collection::vec(key, 0..8)
+            .prop_map(|keys| FilterKind::U32(U32 { keys, ..U32::default() })),
         flower.prop_map(|(ip_proto, source, destination, from, to, tos, vlan)| {
             FilterKind::Flower(Flower {
-                vlan: vlan.map(|(id, _)| id),
-                pcp: vlan.map(|(id, _)| (id % 8) as u8),
+                vlan: vlan.as_ref().map(|(id, _)| *id),
+                pcp: vlan.as_ref().map(|(id, _)| (id % 8) as u8),
                 inner: vlan.and_then(|(_, inner)| inner),
                 ip_proto,
                 source,
@@ -116,8 +138,8 @@ fn police() -> impl Strategy<Value = Police> {
     let numbers = (1u32..1000, 1u64..10_000_000_000, 1u32..1 << 20, 64u32..65_536, any::<bool>());
     numbers.prop_map(|(index, rate, burst, mtu, demote)| Police {
         index,
-        rate,
-        burst: whole_ticks(rate, burst),
+        rate: rate_of(rate),
+        burst: whole_ticks(rate_of(rate), burst),
         mtu,
         demote,
     })
@@ -128,7 +150,7 @@ proptest! {
     fn qdiscs_come_back(kind in qdisc_kind(), stab in prop::option::of(stab())) {
         let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab };
         let object = qdiscs::object(&qdisc);
-        prop_assert_eq!(known(&object), Some(Known::Qdisc(qdisc)));
+        prop_assert_eq!(item(&object), Some(Item::Qdisc(qdisc)));
         prop_assert_eq!(shown(&object), Some(object));
     }
 
@@ -137,7 +159,7 @@ proptest! {
         let (handle, parent) = (Handle::new(2, minor), Handle::new(2, 0));
         let class = Class { handle, parent, kind, name: None };
         let object = classes::object(&class);
-        prop_assert_eq!(known(&object), Some(Known::Class(class)));
+        prop_assert_eq!(item(&object), Some(Item::Class(class)));
         prop_assert_eq!(shown(&object), Some(object));
     }
 
@@ -152,10 +174,11 @@ proptest! {
             FilterKind::Flower(fields) if fields.vlan.is_some() => Protocol::Vlan,
             _ => Protocol::Ip,
         };
-        let (parent, class) = (Handle::new(2, 0), Handle::new(2, 7));
-        let filter = Filter { parent, priority, number, protocol, kind, class, police };
+        let (parent, class, is_gone) = (Handle::new(2, 0), Some(Handle::new(2, 7)), false);
+        let filter =
+            Filter { parent, priority, number, protocol, kind, class, police, is_gone };
         let object = filters::object(&filter);
-        prop_assert_eq!(known(&object), Some(Known::Filter(filter)));
+        prop_assert_eq!(item(&object), Some(Item::Filter(filter)));
         prop_assert_eq!(shown(&object), Some(object));
     }
 
@@ -191,16 +214,20 @@ fn objects_come_in_an_order_in_which_they_can_be_added() {
         kind: ClassKind::Drr { quantum: 1500 },
         name: None,
     };
-    let tree = Tree {
+    let setup = Setup {
         qdiscs: vec![
-            qdisc(1, Handle::ROOT, QdiscKind::Tbf(Tbf { rate: 1_000, burst: 2_000, limit: 3_000 })),
-            qdisc(7, Handle::new(2, 5), QdiscKind::Pfifo { limit: 3 }),
+            qdisc(
+                1,
+                Handle::ROOT,
+                QdiscKind::Tbf(Tbf { rate: Rate(8_000), burst: 2_000, limit: 3_000 }),
+            ),
+            qdisc(7, Handle::new(2, 5), QdiscKind::Pfifo { limit: Some(3) }),
             qdisc(2, Handle::new(1, 1), QdiscKind::Drr),
         ],
         classes: vec![class(4, 0), class(5, 4)],
         filters: Vec::new(),
     };
     let handles: Vec<String> =
-        objects(&tree).iter().map(|object| object.handle.to_string()).collect();
+        objects(&setup).iter().map(|object| object.handle.to_string()).collect();
     assert_eq!(handles, ["1:", "2:", "2:4", "2:5", "7:"]);
 }

@@ -9,8 +9,8 @@ use laxity_plan::error::Fault;
 use super::run::Shell;
 use super::syntax::name_length;
 use super::value::{Value, Variable};
-use crate::command::{Doubt, RUN};
-use crate::error::{Read, plain};
+use crate::error::plain;
+use crate::words::command::{Doubt, RUN};
 
 /// How deep brackets and signs may stand inside each other.
 const DEEPEST: usize = 64;
@@ -43,7 +43,7 @@ struct Expression<'a, 's> {
 
 impl Shell<'_> {
     /// The value of an expression, of which all is expanded.
-    pub fn arithmetic(&mut self, value: &Value, span: &Range<usize>) -> Read<Number> {
+    pub fn arithmetic(&mut self, value: &Value, span: &Range<usize>) -> Result<Number, Fault> {
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }
@@ -90,7 +90,7 @@ impl Expression<'_, '_> {
         found
     }
 
-    fn comma(&mut self) -> Read<Number> {
+    fn comma(&mut self) -> Result<Number, Fault> {
         let mut number = self.choice()?;
         while self.eat(",") {
             number = self.choice()?;
@@ -99,7 +99,7 @@ impl Expression<'_, '_> {
     }
 
     /// `a ? b : c`, and assignments.
-    fn choice(&mut self) -> Read<Number> {
+    fn choice(&mut self) -> Result<Number, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.fault());
@@ -130,7 +130,7 @@ impl Expression<'_, '_> {
     }
 
     /// `NAME = value`, `NAME += value` and the like; `None` if it is none.
-    fn assignment(&mut self) -> Read<Option<Number>> {
+    fn assignment(&mut self) -> Result<Option<Number>, Fault> {
         let rest = self.blank();
         let length = name_length(rest);
         if length == 0 || rest.starts_with(|c: char| c.is_ascii_digit()) {
@@ -155,7 +155,7 @@ impl Expression<'_, '_> {
         Ok(Some(number))
     }
 
-    fn store(&mut self, name: &str, number: &Number) -> Read<()> {
+    fn store(&mut self, name: &str, number: &Number) -> Result<(), Fault> {
         if self.skipped {
             return Ok(());
         }
@@ -166,7 +166,7 @@ impl Expression<'_, '_> {
         self.shell.assign(name, Variable::One(value), self.span)
     }
 
-    fn level(&mut self, level: usize) -> Read<Number> {
+    fn level(&mut self, level: usize) -> Result<Number, Fault> {
         let Some(operators) = LEVELS.get(level) else { return self.signed() };
         let mut number = self.level(level + 1)?;
         loop {
@@ -197,7 +197,7 @@ impl Expression<'_, '_> {
         }
     }
 
-    fn apply(&self, operator: &str, left: Number, right: Number) -> Read<Number> {
+    fn apply(&self, operator: &str, left: Number, right: Number) -> Result<Number, Fault> {
         match (operator, &left, &right) {
             ("&&", Ok(0), _) => return Ok(Ok(0)),
             ("||", Ok(left), _) if *left != 0 => return Ok(Ok(1)),
@@ -237,7 +237,7 @@ impl Expression<'_, '_> {
         }))
     }
 
-    fn signed(&mut self) -> Read<Number> {
+    fn signed(&mut self) -> Result<Number, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.fault());
@@ -266,7 +266,7 @@ impl Expression<'_, '_> {
         Ok(number)
     }
 
-    fn stepped(&mut self, name: &str, step: i64) -> Read<Number> {
+    fn stepped(&mut self, name: &str, step: i64) -> Result<Number, Fault> {
         let number = self.variable(name)?.map(|number| number.wrapping_add(step));
         self.store(name, &number)?;
         Ok(number)
@@ -284,7 +284,7 @@ impl Expression<'_, '_> {
     }
 
     /// A number, a variable or what stands in brackets; behind a variable may be `++`.
-    fn single(&mut self) -> Read<Number> {
+    fn single(&mut self) -> Result<Number, Fault> {
         if self.eat("(") {
             let number = self.comma()?;
             return if self.eat(")") { Ok(number) } else { Err(self.fault()) };
@@ -309,7 +309,7 @@ impl Expression<'_, '_> {
     }
 
     /// A variable as a number: none counts as zero.
-    fn variable(&mut self, name: &str) -> Read<Number> {
+    fn variable(&mut self, name: &str) -> Result<Number, Fault> {
         let value = self.shell.value(name);
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));

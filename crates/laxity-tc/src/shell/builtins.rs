@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use laxity_plan::error::Fault;
+
 use super::array::Array;
 use super::run::{Flow, Shell, not_followed};
 use super::simple::Fields;
@@ -10,11 +12,10 @@ use super::state::Arguments;
 use super::syntax::Node;
 use super::syntax::name_length;
 use super::value::{Status, Value, Variable};
-use crate::error::Read;
 
 impl Shell<'_> {
     /// Carries a command of the shell out; `None` if it is none.
-    pub fn builtin(&mut self, fields: &Fields, node: &Node) -> Read<Option<Flow>> {
+    pub fn builtin(&mut self, fields: &Fields, node: &Node) -> Result<Option<Flow>, Fault> {
         let Some(((name, _), rest)) = fields.split_first() else { return Ok(Some(Flow::Next)) };
         let last = std::mem::replace(&mut self.status, Status::SUCCESS);
         match name.text.as_str() {
@@ -170,7 +171,7 @@ impl Shell<'_> {
         self.state.set_arguments(Arguments { known, shifted });
     }
 
-    fn unset_element(&mut self, name: &str, index: &str, span: &Range<usize>) -> Read<()> {
+    fn unset_element(&mut self, name: &str, index: &str, span: &Range<usize>) -> Result<(), Fault> {
         let key = self.key(name, &Value::new(index), span)?;
         if let (Ok(key), Some(Variable::Many(mut values))) =
             (key, self.state.variable(name).cloned())
@@ -182,7 +183,7 @@ impl Shell<'_> {
     }
 
     /// `trap`: what is done at the end of the shell; signals do not come.
-    fn trap(&mut self, rest: &Fields, node: &Node) -> Read<()> {
+    fn trap(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let rest = match rest {
             [(word, _), rest @ ..] if word.text == "--" => rest,
             rest => rest,
@@ -205,7 +206,7 @@ impl Shell<'_> {
     }
 
     /// `local`, `export` and the like: their assignments.
-    fn declare(&mut self, command: &str, rest: &Fields, node: &Node) -> Read<()> {
+    fn declare(&mut self, command: &str, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let options = rest.iter().filter_map(|(word, _)| word.text.strip_prefix('-'));
         let options: String = options.collect();
         let has = |letter| options.contains(letter);
@@ -273,7 +274,7 @@ impl Shell<'_> {
     }
 
     /// `type`, `which` and `command -v`: functions are known, and programs are taken to be there.
-    fn known_programs(&mut self, rest: &Fields, node: &Node) -> Read<()> {
+    fn known_programs(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         for (word, _) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {
             let is_function = self.state.function(&word.text).is_some();
             let is_type = self.written(&node.span).contains("type");
@@ -288,7 +289,7 @@ impl Shell<'_> {
     }
 
     /// Prints into what is read by someone.
-    pub fn print(&mut self, value: &Value, span: &Range<usize>) -> Read<()> {
+    pub fn print(&mut self, value: &Value, span: &Range<usize>) -> Result<(), Fault> {
         self.step(span, value.text.len())?;
         if let Some(printed) = self.printed.last_mut() {
             printed.push(value);
@@ -298,7 +299,7 @@ impl Shell<'_> {
 }
 
 /// `shopt`: what makes the same words something else is not followed.
-fn shopt(rest: &Fields, node: &Node) -> Read<()> {
+fn shopt(rest: &Fields, node: &Node) -> Result<(), Fault> {
     let known = ["nocasematch", "lastpipe", "expand_aliases"];
     let sets = rest.first().is_some_and(|(word, _)| word.text.starts_with("-s"));
     match sets && rest.iter().any(|(word, _)| known.contains(&&word.text[..])) {

@@ -2,19 +2,21 @@
 
 use std::rc::Rc;
 
+use laxity_plan::error::Fault;
+
 use super::run::{Flow, Shell, undecided};
 use super::simple::Fields;
 use super::state::Arguments;
 use super::syntax::Node;
 use super::value::{Status, Value, Variable};
-use crate::error::{Read, plain};
+use crate::error::plain;
 
 /// Shells by name.
 pub const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
 
 impl Shell<'_> {
     /// A shell of its own, which knows what is exported.
-    pub fn shell(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    pub fn shell(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let mut words = &fields[1..];
         let (mut is_text, mut reads, mut ends) = (false, false, false);
         while let [(option, _), rest @ ..] = words

@@ -7,11 +7,10 @@ use laxity_plan::error::Fault;
 
 use super::parser::{DEEPEST, Parser};
 use super::syntax::{Branch, Kind, List, TestWord, Then};
-use crate::error::Read;
 
 impl Parser<'_> {
     /// A command that begins with a word of its own.
-    pub fn compound(&mut self) -> Read<Option<Kind>> {
+    pub fn compound(&mut self) -> Result<Option<Kind>, Fault> {
         let start = self.at;
         let keyword = self.keyword();
         if self.rest().starts_with("((")
@@ -62,7 +61,7 @@ impl Parser<'_> {
         }))
     }
 
-    fn conditions(&mut self, start: usize) -> Read<Kind> {
+    fn conditions(&mut self, start: usize) -> Result<Kind, Fault> {
         let mut ways = Vec::new();
         loop {
             let condition = self.list()?;
@@ -82,14 +81,14 @@ impl Parser<'_> {
         Ok(Kind::If(ways, otherwise))
     }
 
-    fn body(&mut self, opening: &str, start: usize) -> Read<List> {
+    fn body(&mut self, opening: &str, start: usize) -> Result<List, Fault> {
         self.expect("do", opening, start)?;
         let body = self.list()?;
         self.expect("done", opening, start)?;
         Ok(body)
     }
 
-    fn counting(&mut self, start: usize) -> Read<Kind> {
+    fn counting(&mut self, start: usize) -> Result<Kind, Fault> {
         self.blanks();
         if self.eat("((") {
             let parts = [self.text_until(Some(";"))?, self.text_until(Some(";"))?];
@@ -117,7 +116,7 @@ impl Parser<'_> {
         Ok(Kind::For(name.to_string(), words, body))
     }
 
-    fn case(&mut self, start: usize) -> Read<Kind> {
+    fn case(&mut self, start: usize) -> Result<Kind, Fault> {
         self.blanks();
         let word = self.word()?;
         self.expect("in", "case", start)?;
@@ -156,13 +155,13 @@ impl Parser<'_> {
         Ok(Kind::Case(word, ways))
     }
 
-    pub fn function(&mut self, name: String) -> Read<Kind> {
+    pub fn function(&mut self, name: String) -> Result<Kind, Fault> {
         self.newlines()?;
         let body = self.command()?;
         Ok(Kind::Function(name, Rc::new(body)))
     }
 
-    fn test_words(&mut self, start: usize) -> Read<Vec<TestWord>> {
+    fn test_words(&mut self, start: usize) -> Result<Vec<TestWord>, Fault> {
         let mut words = Vec::new();
         let mut inside = 0;
         loop {

@@ -3,16 +3,17 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use laxity_plan::error::Fault;
+
 use super::pattern::Pattern;
 use super::run::{Flow, Shell, Way, undecided};
 use super::syntax::{Branch, List, RawWord, Text, Then};
 use super::value::{Status, Value, Variable};
-use crate::command::Command;
-use crate::error::Read;
+use crate::words::command::Command;
 
 impl Shell<'_> {
     /// The first condition that holds decides.
-    pub fn conditions(&mut self, ways: &[(List, List)], otherwise: &List) -> Read<Flow> {
+    pub fn conditions(&mut self, ways: &[(List, List)], otherwise: &List) -> Result<Flow, Fault> {
         let Some(((condition, body), rest)) = ways.split_first() else {
             self.status = Status::SUCCESS;
             return self.list(otherwise);
@@ -31,7 +32,7 @@ impl Shell<'_> {
         }
     }
 
-    pub fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Read<Flow> {
+    pub fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Result<Flow, Fault> {
         let value = self.text(&word.parts, &word.span)?;
         self.tests([&value], &word.span);
         self.status = Status::SUCCESS;
@@ -62,7 +63,7 @@ impl Shell<'_> {
         Ok(Flow::Next)
     }
 
-    fn matches_any(&mut self, patterns: &[RawWord], chars: &[char]) -> Read<bool> {
+    fn matches_any(&mut self, patterns: &[RawWord], chars: &[char]) -> Result<bool, Fault> {
         for raw in patterns {
             let pattern = self.pattern(&raw.parts, &raw.span)?;
             let matcher = Pattern::new(&pattern.text);
@@ -80,7 +81,7 @@ impl Shell<'_> {
         words: Option<&[RawWord]>,
         body: &List,
         span: &Range<usize>,
-    ) -> Read<Flow> {
+    ) -> Result<Flow, Fault> {
         let values: Vec<Value> = match words {
             Some(words) => self.fields(words)?.into_iter().map(|(value, _)| value).collect(),
             None => match &self.state.arguments().known {
@@ -114,7 +115,7 @@ impl Shell<'_> {
         [first, condition, next]: &[Text; 3],
         body: &List,
         span: &Range<usize>,
-    ) -> Read<Flow> {
+    ) -> Result<Flow, Fault> {
         let first = self.text(first, span)?;
         let _ = self.arithmetic(&first, span)?;
         self.status = Status::SUCCESS;
@@ -142,7 +143,7 @@ impl Shell<'_> {
         condition: &List,
         body: &List,
         span: &Range<usize>,
-    ) -> Read<Flow> {
+    ) -> Result<Flow, Fault> {
         let mut last = Status::SUCCESS;
         loop {
             self.step(span, 0)?;

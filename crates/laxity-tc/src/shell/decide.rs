@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use laxity_plan::error::Fault;
+
 use super::files::Files;
 use super::run::{Flow, Shell, Way, undecided};
 use super::state::{Arguments, Name};
 use super::value::{Status, Value, Variable};
-use crate::command::{Command, Doubt};
-use crate::error::Read;
+use crate::words::command::{Command, Doubt};
 
 /// Where a way leads.
 struct Outcome {
@@ -33,7 +34,7 @@ impl Shell<'_> {
     /// Goes all ways. One that ends the script or the function without setting anything up is not
     /// taken if another one goes on: it is what a script does if it cannot work. What the others
     /// set up has to be the same; variables that they leave different are not known.
-    pub fn either(&mut self, doubt: &Rc<Doubt>, ways: &[Way]) -> Read<Flow> {
+    pub fn either(&mut self, doubt: &Rc<Doubt>, ways: &[Way]) -> Result<Flow, Fault> {
         let mut outcomes = Vec::with_capacity(ways.len());
         for way in ways {
             outcomes.push(self.attempt(way)?);
@@ -88,7 +89,7 @@ impl Shell<'_> {
         self.text.find(written).map_or(0, |at| self.line(at))
     }
 
-    fn attempt(&mut self, way: &Way) -> Read<Outcome> {
+    fn attempt(&mut self, way: &Way) -> Result<Outcome, Fault> {
         let mark = self.state.mark();
         let commands = self.commands.len();
         let status = self.status.clone();

@@ -3,12 +3,14 @@
 
 use std::ops::Range;
 
+use laxity_plan::error::Fault;
+
 use super::braces;
 use super::pattern;
 use super::run::{Shell, not_followed};
 use super::syntax::{Part, RawWord, Text};
 use super::value::{Value, Variable};
-use crate::error::{Read, plain};
+use crate::error::plain;
 
 /// A part of a word after its expansion.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub enum Piece {
 
 impl Shell<'_> {
     /// Words as commands get them, each with where it is written.
-    pub fn fields(&mut self, words: &[RawWord]) -> Read<Vec<(Value, Range<usize>)>> {
+    pub fn fields(&mut self, words: &[RawWord]) -> Result<Vec<(Value, Range<usize>)>, Fault> {
         let mut fields = Vec::new();
         // A word that comes to nothing may be why the next one is wrong.
         let mut vanished: Option<Value> = None;
@@ -88,12 +90,12 @@ impl Shell<'_> {
     }
 
     /// Text in which nothing is split.
-    pub fn text(&mut self, parts: &Text, span: &Range<usize>) -> Read<Value> {
+    pub fn text(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
         Ok(joined(&self.pieces(parts, span)?))
     }
 
     /// Text as a pattern; what was quoted has no meaning in it.
-    pub fn pattern(&mut self, parts: &Text, span: &Range<usize>) -> Read<Value> {
+    pub fn pattern(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
         let mut all = Value::default();
         for piece in self.pieces(parts, span)? {
             match piece {
@@ -117,7 +119,7 @@ impl Shell<'_> {
         }
     }
 
-    pub fn pieces(&mut self, parts: &Text, span: &Range<usize>) -> Read<Vec<Piece>> {
+    pub fn pieces(&mut self, parts: &Text, span: &Range<usize>) -> Result<Vec<Piece>, Fault> {
         self.deeper(span, |shell| {
             let mut pieces = Vec::with_capacity(parts.len());
             for part in parts {
@@ -127,7 +129,7 @@ impl Shell<'_> {
         })
     }
 
-    fn piece(&mut self, part: &Part, pieces: &mut Vec<Piece>) -> Read<()> {
+    fn piece(&mut self, part: &Part, pieces: &mut Vec<Piece>) -> Result<(), Fault> {
         let text =
             |value, quoted: bool| Piece::Text { value, splits: !quoted, is_pattern: !quoted };
         match part {
@@ -165,7 +167,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn charge(&mut self, pieces: &[Piece], span: &Range<usize>) -> Read<()> {
+    fn charge(&mut self, pieces: &[Piece], span: &Range<usize>) -> Result<(), Fault> {
         let length = |piece: &Piece| match piece {
             Piece::Text { value, .. } => value.text.len(),
             _ => 1,

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::run::Shell;
 use super::value::Value;
-use crate::command::Doubt;
 use crate::error::plain;
+use crate::words::command::Doubt;
 
 /// Written files by their paths.
 #[derive(Clone, Debug, Default)]

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use laxity_plan::error::Fault;
+
 use super::run::{Shell, undecided};
 use super::state::Input;
 use super::value::Value;
-use crate::command::{Command, Word};
-use crate::error::Read;
 use crate::netfilter::restore;
+use crate::words::command::{Command, Word};
 
 impl Shell<'_> {
     /// Puts what nft reads, with `-f`, in the place of its words.
@@ -34,7 +35,7 @@ impl Shell<'_> {
     }
 
     /// Takes the rules that `iptables-restore` reads; `false` if it is not known what it reads.
-    pub fn restored(&mut self, command: &Command, span: &Range<usize>) -> Read<bool> {
+    pub fn restored(&mut self, command: &Command, span: &Range<usize>) -> Result<bool, Fault> {
         let has = |names: &[&str]| command.words.iter().any(|word| names.contains(&&word.text[..]));
         let words: Vec<&str> = command.words[1..].iter().map(|word| &word.text[..]).collect();
         let file = restore::file(&words).map(|at| &command.words[1 + at]);

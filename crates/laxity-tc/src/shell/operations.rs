@@ -9,7 +9,7 @@ use super::pattern::Pattern;
 use super::run::{Shell, not_followed};
 use super::syntax::{Operation, Parameter, Text};
 use super::value::{Value, Variable};
-use crate::error::{Read, plain};
+use crate::error::plain;
 
 impl Shell<'_> {
     /// A value as an operation changes it.
@@ -18,7 +18,7 @@ impl Shell<'_> {
         value: Value,
         operation: &Operation,
         span: &Range<usize>,
-    ) -> Read<Value> {
+    ) -> Result<Value, Fault> {
         match operation {
             Operation::Strip { from_end, longest, pattern } => {
                 self.stripped(value, (*from_end, *longest), pattern, span)
@@ -46,7 +46,7 @@ impl Shell<'_> {
         parameter: &Parameter,
         is_array: bool,
         span: &Range<usize>,
-    ) -> Read<Option<Result<Vec<Value>, Value>>> {
+    ) -> Result<Option<Result<Vec<Value>, Value>>, Fault> {
         let operation = &parameter.operation;
         let each = matches!(
             operation,
@@ -62,7 +62,7 @@ impl Shell<'_> {
         };
         let Operation::Slice { offset, length } = operation else {
             let changed = values.into_iter().map(|value| self.changed(value, operation, span));
-            return Ok(Some(Ok(changed.collect::<Read<Vec<Value>>>()?)));
+            return Ok(Some(Ok(changed.collect::<Result<Vec<Value>, Fault>>()?)));
         };
         match self.state.variable(&parameter.name) {
             Some(Variable::Many(array)) if is_array => {
@@ -106,7 +106,7 @@ impl Shell<'_> {
         (from_end, longest): (bool, bool),
         pattern: &Text,
         span: &Range<usize>,
-    ) -> Read<Value> {
+    ) -> Result<Value, Fault> {
         let pattern = self.pattern(pattern, span)?;
         if value.unknown_because().is_some() || pattern.unknown_because().is_some() {
             let doubt = value.unknown_because().or(pattern.unknown_because()).cloned();
@@ -136,7 +136,7 @@ impl Shell<'_> {
         (all, anchor): (bool, Option<char>),
         (pattern, with): (&Text, &Text),
         span: &Range<usize>,
-    ) -> Read<Value> {
+    ) -> Result<Value, Fault> {
         let pattern = self.pattern(pattern, span)?;
         let with = self.text(with, span)?;
         let unknown = [&value, &pattern, &with].into_iter().find_map(Value::unknown_because);
@@ -181,7 +181,7 @@ impl Shell<'_> {
         offset: &Text,
         length: Option<&Text>,
         span: &Range<usize>,
-    ) -> Read<Value> {
+    ) -> Result<Value, Fault> {
         let offset = self.text(offset, span)?;
         let offset = self.arithmetic(&offset, span)?;
         let length = match length {

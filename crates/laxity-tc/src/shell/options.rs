@@ -2,16 +2,17 @@
 
 use std::rc::Rc;
 
+use laxity_plan::error::Fault;
+
 use super::run::Shell;
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value, Variable};
-use crate::error::Read;
 
 impl Shell<'_> {
     /// Takes the next option of the arguments. Arguments that are not given have no options: the
     /// script's own values hold.
-    pub fn getopts(&mut self, rest: &Fields, node: &Node) -> Read<()> {
+    pub fn getopts(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let [(known, _), (name, _), rest @ ..] = rest else {
             self.status = Status::Known(2);
             return Ok(());

@@ -8,13 +8,12 @@ use super::run::Shell;
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value};
-use crate::error::Read;
 
 /// The widest field of `printf`.
 const WIDEST: usize = 1_000;
 
 impl Shell<'_> {
-    pub fn echo(&mut self, rest: &Fields, node: &Node) -> Read<()> {
+    pub fn echo(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let options = ["-n", "-e", "-E", "-ne", "-en"];
         let count = rest.iter().take_while(|(word, _)| options.contains(&word.text.as_str()));
         let count = count.count();
@@ -33,7 +32,7 @@ impl Shell<'_> {
         self.print(&all, &node.span)
     }
 
-    pub fn printf(&mut self, rest: &Fields, node: &Node) -> Read<()> {
+    pub fn printf(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let rest = match rest.first() {
             Some((word, _)) if word.text == "--" => &rest[1..],
             _ => rest,
@@ -68,7 +67,7 @@ impl Shell<'_> {
         words: &mut &Fields,
         all: &mut Value,
         node: &Node,
-    ) -> Read<bool> {
+    ) -> Result<bool, Fault> {
         let mut rest = format;
         while let Some(at) = rest.find(['%', '\\']) {
             all.text.push_str(&rest[..at]);

@@ -9,8 +9,8 @@ use super::expand::{Piece, joined};
 use super::run::Shell;
 use super::syntax::{Operation, Parameter, Text};
 use super::value::{Status, Value, Variable};
-use crate::command::Doubt;
-use crate::error::{Read, plain};
+use crate::error::plain;
+use crate::words::command::Doubt;
 
 impl Shell<'_> {
     /// The value of a variable or argument; empty without one.
@@ -78,7 +78,7 @@ impl Shell<'_> {
         quoted: bool,
         span: &Range<usize>,
         pieces: &mut Vec<Piece>,
-    ) -> Read<()> {
+    ) -> Result<(), Fault> {
         let index = match &parameter.index {
             None => None,
             Some(index) => Some(self.text(index, span)?),
@@ -209,7 +209,12 @@ impl Shell<'_> {
         }
     }
 
-    fn element(&mut self, name: &str, index: &Value, span: &Range<usize>) -> Read<Option<Value>> {
+    fn element(
+        &mut self,
+        name: &str,
+        index: &Value,
+        span: &Range<usize>,
+    ) -> Result<Option<Value>, Fault> {
         let key = match self.key(name, index, span)? {
             Ok(key) => key,
             Err(doubt) => {
@@ -229,7 +234,7 @@ impl Shell<'_> {
         array: &str,
         index: &Value,
         span: &Range<usize>,
-    ) -> Read<Result<String, Rc<Doubt>>> {
+    ) -> Result<Result<String, Rc<Doubt>>, Fault> {
         if let Some(doubt) = index.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }
@@ -262,7 +267,7 @@ impl Shell<'_> {
         quoted: bool,
         span: &Range<usize>,
         pieces: &mut Vec<Piece>,
-    ) -> Read<()> {
+    ) -> Result<(), Fault> {
         let is_argument = name.bytes().all(|byte| byte.is_ascii_digit());
         // What it is without an argument is what the script itself proposes.
         let value = value.filter(|value| !(is_argument && value.unknown_because().is_some()));

@@ -10,8 +10,7 @@ use laxity_plan::error::{Fault, shown};
 use super::syntax::{
     AndOr, Assigned, Assignment, Here, Kind, List, Node, Pipeline, RawWord, Redirect, Redirection,
 };
-use crate::command::RUN;
-use crate::error::Read;
+use crate::words::command::RUN;
 
 /// How deep commands, quotes and expansions may stand inside each other.
 pub const DEEPEST: usize = 64;
@@ -52,7 +51,7 @@ impl<'a> Parser<'a> {
     }
 
     /// All commands up to the end.
-    pub fn all(&mut self) -> Read<List> {
+    pub fn all(&mut self) -> Result<List, Fault> {
         let list = self.list()?;
         self.here_texts()?;
         match self.at < self.end {
@@ -62,7 +61,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes one level deeper for as long as a part is read.
-    pub fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    pub fn deeper<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         if self.depth == DEEPEST {
             let message = format!("more than {DEEPEST} commands and quotations inside each other");
             return Err(Fault::at(&self.span(self.at), message)
@@ -138,7 +140,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Blanks and the ends of lines.
-    pub fn newlines(&mut self) -> Read<()> {
+    pub fn newlines(&mut self) -> Result<(), Fault> {
         loop {
             self.blanks();
             if !self.rest().starts_with('\n') {
@@ -148,12 +150,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn newline(&mut self) -> Read<()> {
+    fn newline(&mut self) -> Result<(), Fault> {
         self.at += 1;
         self.here_texts()
     }
 
-    fn here_texts(&mut self) -> Read<()> {
+    fn here_texts(&mut self) -> Result<(), Fault> {
         for (number, last, cuts, as_written) in std::mem::take(&mut self.pending) {
             let start = self.at;
             let mut end = start;
@@ -187,14 +189,14 @@ impl<'a> Parser<'a> {
     }
 
     /// Commands of another text that stands in the script where this one does.
-    pub fn apart(&mut self, text: &str, span: Range<usize>) -> Read<List> {
+    pub fn apart(&mut self, text: &str, span: Range<usize>) -> Result<List, Fault> {
         let mut parser = Parser::new(text, 0..text.len(), Some(span), self.script);
         parser.depth = self.depth;
         parser.all()
     }
 
     /// Commands up to what closes them.
-    pub fn list(&mut self) -> Read<List> {
+    pub fn list(&mut self) -> Result<List, Fault> {
         self.deeper(|parser| {
             let mut list = Vec::new();
             loop {
@@ -233,7 +235,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes a word that has to stand here.
-    pub fn expect(&mut self, word: &str, opening: &str, start: usize) -> Read<()> {
+    pub fn expect(&mut self, word: &str, opening: &str, start: usize) -> Result<(), Fault> {
         self.newlines()?;
         if self.keyword() == word || word == ")" && self.rest().starts_with(')') {
             self.at += word.len();
@@ -248,7 +250,7 @@ impl<'a> Parser<'a> {
             .help(format!("`{opening}` goes on with `{word}`")))
     }
 
-    fn and_or(&mut self) -> Read<AndOr> {
+    fn and_or(&mut self) -> Result<AndOr, Fault> {
         let first = self.pipeline()?;
         let mut rest = Vec::new();
         loop {
@@ -262,7 +264,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn pipeline(&mut self) -> Read<Pipeline> {
+    fn pipeline(&mut self) -> Result<Pipeline, Fault> {
         let mut negated = false;
         while self.keyword() == "!" || self.keyword() == "time" {
             negated ^= self.rest().starts_with('!');
@@ -281,7 +283,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub fn command(&mut self) -> Read<Node> {
+    pub fn command(&mut self) -> Result<Node, Fault> {
         self.blanks();
         let start = self.at;
         let kind = self.deeper(|parser| parser.compound())?;
@@ -296,7 +298,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Words up to the end of the command, or up to a closing sign that is left.
-    pub fn words(&mut self, closing: &[char]) -> Read<Vec<RawWord>> {
+    pub fn words(&mut self, closing: &[char]) -> Result<Vec<RawWord>, Fault> {
         let mut words = Vec::new();
         loop {
             if closing.is_empty() {
@@ -314,7 +316,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn limit(&self, words: &[RawWord]) -> Read<()> {
+    fn limit(&self, words: &[RawWord]) -> Result<(), Fault> {
         if words.len() <= MOST_WORDS {
             return Ok(());
         }
@@ -323,7 +325,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Assignments, words and redirections, or a function by its name and `()`.
-    fn simple(&mut self) -> Read<Node> {
+    fn simple(&mut self) -> Result<Node, Fault> {
         let start = self.at;
         let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
         let mut arrays = Vec::new();
@@ -383,7 +385,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `NAME=value`, `NAME+=value`, `NAME[index]=value`, `NAME=(…)`.
-    fn assignment(&mut self) -> Read<Option<Assignment>> {
+    fn assignment(&mut self) -> Result<Option<Assignment>, Fault> {
         let start = self.at;
         let length = super::syntax::name_length(self.rest());
         if length == 0 || self.rest().starts_with(|c: char| c.is_ascii_digit()) {
@@ -426,7 +428,7 @@ impl<'a> Parser<'a> {
         Ok(Some(Assignment { name, index, adds, value }))
     }
 
-    fn redirect(&mut self) -> Read<Option<Redirect>> {
+    fn redirect(&mut self) -> Result<Option<Redirect>, Fault> {
         self.blanks();
         let start = self.at;
         let rest = self.rest();

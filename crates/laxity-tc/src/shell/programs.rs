@@ -1,17 +1,18 @@
 //! Programs whose output follows from what they are given: `expr`, `seq`, `cat`, `cut`, `tr`, `head`,
 //! `tail`, `wc`, `grep`, `basename`, `dirname`, `id`.
 
+use laxity_plan::error::Fault;
+
 use super::escapes::escapes;
 use super::regex;
 use super::run::Shell;
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value};
-use crate::error::Read;
 
 impl Shell<'_> {
     /// Carries one of them out; `false` if it is another program, or is used in another way.
-    pub fn program(&mut self, name: &str, fields: &Fields, node: &Node) -> Read<bool> {
+    pub fn program(&mut self, name: &str, fields: &Fields, node: &Node) -> Result<bool, Fault> {
         let words: Vec<Value> = fields[1..].iter().map(|(word, _)| word.clone()).collect();
         let done = match name {
             "mktemp" => {
@@ -117,7 +118,7 @@ impl Shell<'_> {
         Some(all)
     }
 
-    fn seq(&mut self, words: &[&str], node: &Node) -> Read<Option<String>> {
+    fn seq(&mut self, words: &[&str], node: &Node) -> Result<Option<String>, Fault> {
         let (separator, words) = match words {
             ["-s", separator, words @ ..] => (*separator, words),
             words => ("\n", words),

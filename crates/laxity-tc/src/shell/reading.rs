@@ -2,13 +2,15 @@
 
 use std::rc::Rc;
 
+use laxity_plan::error::Fault;
+
 use super::array::Array;
 use super::run::{Shell, not_followed};
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value, Variable};
-use crate::command::Doubt;
-use crate::error::{Read, plain};
+use crate::error::plain;
+use crate::words::command::Doubt;
 
 /// Options and names after them.
 struct Asked<'a> {
@@ -46,7 +48,7 @@ impl<'a> Asked<'a> {
 
 impl Shell<'_> {
     /// `read`: the next line, word by word.
-    pub fn read(&mut self, rest: &Fields, node: &Node) -> Read<()> {
+    pub fn read(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let asked = Asked::new(rest, "pdtnNuia");
         let array = asked.value('a').map(str::to_string);
         let mut names = array.clone().map_or(asked.names.clone(), |name| vec![name]);
@@ -110,7 +112,7 @@ impl Shell<'_> {
     }
 
     /// `mapfile` and `readarray`: all lines, each an element.
-    pub fn mapfile(&mut self, rest: &Fields, node: &Node) -> Read<()> {
+    pub fn mapfile(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let asked = Asked::new(rest, "dnOsucC");
         let name = asked.names.first().cloned().unwrap_or_else(|| "MAPFILE".into());
         let names = [name.clone()];

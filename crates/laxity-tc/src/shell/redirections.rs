@@ -3,14 +3,16 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use laxity_plan::error::Fault;
+
 use super::run::{Flow, Shell};
 use super::state::Input;
 use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirect, Redirection};
 use super::value::Value;
-use crate::error::{Read, plain};
+use crate::error::plain;
 
 impl Shell<'_> {
-    pub fn node(&mut self, node: &Node) -> Read<Flow> {
+    pub fn node(&mut self, node: &Node) -> Result<Flow, Fault> {
         self.step(&node.span, 0)?;
         let (inputs, printed) = (self.inputs.len(), self.printed.len());
         let mut written = Vec::new();
@@ -44,7 +46,7 @@ impl Shell<'_> {
         flow
     }
 
-    pub fn input(&mut self, kind: &Redirection, span: &Range<usize>) -> Read<Input> {
+    pub fn input(&mut self, kind: &Redirection, span: &Range<usize>) -> Result<Input, Fault> {
         Ok(match kind {
             Redirection::Here(number) => {
                 let here = Rc::clone(&self.parsed.here[*number]);

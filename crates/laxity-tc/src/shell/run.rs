@@ -14,9 +14,9 @@ use super::redirections::contents_of;
 use super::state::{Arguments, Input, State};
 use super::syntax::{AndOr, Kind, List, Node, Pipeline};
 use super::value::{Status, Value, Variable};
-use crate::command::{Command, Doubt, RUN};
-use crate::error::{Read, plain};
+use crate::error::plain;
 use crate::notes::Notes;
+use crate::words::command::{Command, Doubt, RUN};
 
 /// The most steps that a script takes: commands, turns of loops, and so on.
 const MOST_STEPS: usize = 500_000;
@@ -148,20 +148,20 @@ impl<'a> Shell<'a> {
     }
 
     /// Carries out a part of the text.
-    pub fn script(&mut self, part: Range<usize>) -> Read<Flow> {
+    pub fn script(&mut self, part: Range<usize>) -> Result<Flow, Fault> {
         let list = Parser::new(self.text, part, None, &mut self.parsed).all()?;
         self.list(&list)
     }
 
     /// Carries out the script, which ends there, and what it leaves for its end.
-    pub fn whole(&mut self, end: usize) -> Read<Flow> {
+    pub fn whole(&mut self, end: usize) -> Result<Flow, Fault> {
         let flow = self.script(0..end)?;
         self.end()?;
         Ok(flow)
     }
 
     /// Does what is left for the end of a shell.
-    fn end(&mut self) -> Read<()> {
+    fn end(&mut self) -> Result<(), Fault> {
         if let Some((last, span)) = self.at_exit.take()
             && last.unknown_because().is_none()
         {
@@ -200,7 +200,7 @@ impl<'a> Shell<'a> {
     }
 
     /// Counts a step and what it makes.
-    pub fn step(&mut self, span: &Range<usize>, bytes: usize) -> Read<()> {
+    pub fn step(&mut self, span: &Range<usize>, bytes: usize) -> Result<(), Fault> {
         self.steps += 1;
         self.expanded = self.expanded.saturating_add(bytes);
         if self.steps > MOST_STEPS {
@@ -222,7 +222,7 @@ impl<'a> Shell<'a> {
     }
 
     /// Counts work on a pattern.
-    pub fn work(&mut self, span: &Range<usize>, work: usize) -> Read<()> {
+    pub fn work(&mut self, span: &Range<usize>, work: usize) -> Result<(), Fault> {
         self.worked = self.worked.saturating_add(work);
         match self.worked > MOST_WORK {
             true => Err(Fault::at(span, "patterns and braces up to here are too long together")),
@@ -234,8 +234,8 @@ impl<'a> Shell<'a> {
     pub fn deeper<T>(
         &mut self,
         span: &Range<usize>,
-        done: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<T> {
+        done: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         if self.depth == DEEPEST {
             let message = format!("more than {DEEPEST} functions and commands inside each other");
             return Err(Fault::at(span, message).help("a function that calls itself has to end"));
@@ -246,7 +246,7 @@ impl<'a> Shell<'a> {
         done
     }
 
-    pub fn list(&mut self, list: &List) -> Read<Flow> {
+    pub fn list(&mut self, list: &List) -> Result<Flow, Fault> {
         for and_or in list {
             let flow = self.and_or(and_or)?;
             if flow != Flow::Next {
@@ -257,14 +257,14 @@ impl<'a> Shell<'a> {
     }
 
     /// A list of which only the status counts.
-    pub fn condition(&mut self, list: &List) -> Read<Flow> {
+    pub fn condition(&mut self, list: &List) -> Result<Flow, Fault> {
         self.tested += 1;
         let flow = self.list(list);
         self.tested -= 1;
         flow
     }
 
-    fn and_or(&mut self, and_or: &AndOr) -> Read<Flow> {
+    fn and_or(&mut self, and_or: &AndOr) -> Result<Flow, Fault> {
         let last = and_or.rest.len();
         let mut flow = self.part_of_and_or(&and_or.first, last == 0)?;
         for (at, (and, pipeline)) in and_or.rest.iter().enumerate() {
@@ -285,7 +285,7 @@ impl<'a> Shell<'a> {
         Ok(flow)
     }
 
-    fn part_of_and_or(&mut self, pipeline: &Pipeline, is_last: bool) -> Read<Flow> {
+    fn part_of_and_or(&mut self, pipeline: &Pipeline, is_last: bool) -> Result<Flow, Fault> {
         if !is_last {
             self.tested += 1;
         }
@@ -299,7 +299,7 @@ impl<'a> Shell<'a> {
         Ok(if flow == Flow::Next && ends && !pipeline.negated { Flow::Exit } else { flow })
     }
 
-    pub fn pipeline(&mut self, pipeline: &Pipeline) -> Read<Flow> {
+    pub fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Flow, Fault> {
         self.tested += usize::from(pipeline.negated);
         let flow = match &pipeline.commands[..] {
             [command] => self.node(command),
@@ -313,7 +313,7 @@ impl<'a> Shell<'a> {
     }
 
     /// Each command reads what the one before it prints, and changes nothing for those after it.
-    fn connected(&mut self, commands: &[Node]) -> Read<Flow> {
+    fn connected(&mut self, commands: &[Node]) -> Result<Flow, Fault> {
         let (mut input, mut failed) = (None, None);
         for (at, command) in commands.iter().enumerate() {
             let is_last = at + 1 == commands.len();
@@ -340,7 +340,10 @@ impl<'a> Shell<'a> {
     }
 
     /// Does something that changes no variables for what comes after it.
-    pub fn apart(&mut self, done: impl FnOnce(&mut Self) -> Read<Flow>) -> Read<Flow> {
+    pub fn apart(
+        &mut self,
+        done: impl FnOnce(&mut Self) -> Result<Flow, Fault>,
+    ) -> Result<Flow, Fault> {
         let mark = self.state.mark();
         let locals = std::mem::take(&mut self.locals);
         // The next step is told if that comes to too much.
@@ -354,7 +357,7 @@ impl<'a> Shell<'a> {
     }
 
     /// All that commands print.
-    pub fn output(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
+    pub fn output(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
         self.printed.push(Value::default());
         let done = self.deeper(span, |shell| shell.apart(|shell| shell.list(list)));
         let value = self.printed.pop().unwrap_or_default();
@@ -363,7 +366,7 @@ impl<'a> Shell<'a> {
     }
 
     /// What commands print, without the last ends of lines.
-    pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
+    pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
         self.substituted += 1;
         let mut value = match contents_of(list) {
             Some(file) => self.input(file, span)?.value,
@@ -384,7 +387,7 @@ impl<'a> Shell<'a> {
         self.call.files.iter().find(known).map(|(_, part)| part.clone())
     }
 
-    pub fn kind(&mut self, node: &Node) -> Read<Flow> {
+    pub fn kind(&mut self, node: &Node) -> Result<Flow, Fault> {
         match &node.kind {
             Kind::Simple(assignments, words, arrays) => {
                 let flow = self.simple(assignments, words, node)?;
@@ -425,7 +428,12 @@ impl<'a> Shell<'a> {
     }
 
     /// Gives a variable a value; the one that was given for it if this one is not known.
-    pub fn assign(&mut self, name: &str, value: Variable, span: &Range<usize>) -> Read<()> {
+    pub fn assign(
+        &mut self,
+        name: &str,
+        value: Variable,
+        span: &Range<usize>,
+    ) -> Result<(), Fault> {
         let length = match &value {
             Variable::One(value) => value.text.len(),
             Variable::Many(values) => values.values().map(|value| value.text.len() + 1).sum(),

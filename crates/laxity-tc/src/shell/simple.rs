@@ -12,9 +12,9 @@ use super::run::{Flow, Shell};
 use super::state::{Arguments, Input};
 use super::syntax::{Assigned, Assignment, Node, Part, RawWord, Text};
 use super::value::{Status, Value, Variable};
-use crate::command::{Command, Doubt, RUN, Word};
-use crate::error::{Read, plain};
+use crate::error::plain;
 use crate::netfilter::restore;
+use crate::words::command::{Command, Doubt, RUN, Word};
 
 /// The most commands of `tc` that a script comes to.
 const MOST_COMMANDS: usize = 100_000;
@@ -33,7 +33,7 @@ impl Shell<'_> {
         assignments: &[Assignment],
         words: &[RawWord],
         node: &Node,
-    ) -> Read<Flow> {
+    ) -> Result<Flow, Fault> {
         let substituted = self.substituted;
         let fields = self.fields(words)?;
         let mut before = Vec::new();
@@ -63,7 +63,7 @@ impl Shell<'_> {
         Ok(flow)
     }
 
-    pub fn assigned(&mut self, assignment: &Assignment) -> Read<Variable> {
+    pub fn assigned(&mut self, assignment: &Assignment) -> Result<Variable, Fault> {
         let Assignment { name, index, adds, value } = assignment;
         let before = self.state.variable(name).cloned();
         let value = match value {
@@ -113,7 +113,7 @@ impl Shell<'_> {
     }
 
     /// A word of `NAME=(…)`: `[KEY]=value`, or values one after the other.
-    fn array_word(&mut self, name: &str, word: &RawWord, all: &mut Array) -> Read<()> {
+    fn array_word(&mut self, name: &str, word: &RawWord, all: &mut Array) -> Result<(), Fault> {
         let Some((key, adds, value)) = keyed(word) else {
             for (value, span) in self.fields(std::slice::from_ref(word))? {
                 self.room(all, &span)?;
@@ -137,7 +137,7 @@ impl Shell<'_> {
         value: Value,
         adds: bool,
         span: &Range<usize>,
-    ) -> Read<()> {
+    ) -> Result<(), Fault> {
         let key = key.map_err(|doubt| super::run::undecided(span, &doubt))?;
         if !all.named && key.parse::<u32>().is_err() {
             return Err(Fault::at(span, "this is no index of an array that can be read")
@@ -150,7 +150,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn room(&mut self, all: &Array, span: &Range<usize>) -> Read<()> {
+    fn room(&mut self, all: &Array, span: &Range<usize>) -> Result<(), Fault> {
         self.step(span, 0)?;
         let most = if all.named { MOST_NAMED } else { MOST_NUMBERED };
         match all.len() < most {
@@ -160,7 +160,7 @@ impl Shell<'_> {
     }
 
     /// Carries a command out, whose words are known.
-    pub fn command(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    pub fn command(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
         if first.unknown_because().is_some() {
             // Most often the place of tc, which only the machine knows.
@@ -177,7 +177,7 @@ impl Shell<'_> {
     }
 
     /// The same, whatever functions there are.
-    pub fn command_itself(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    pub fn command_itself(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
         let runs = matches!(&first.text[..], "command" | "builtin")
             && rest.first().is_some_and(|(word, _)| !matches!(&word.text[..], "-v" | "-V"));
@@ -202,7 +202,7 @@ impl Shell<'_> {
     }
 
     /// A program of which nothing is known.
-    pub fn other(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    pub fn other(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let first =
             fields.first().map_or("", |(word, _)| word.text.rsplit('/').next().unwrap_or(""));
         let words: Vec<&str> = fields.iter().map(|(word, _)| word.text.as_str()).collect();
@@ -244,7 +244,7 @@ impl Shell<'_> {
     }
 
     /// Takes a command of `tc`, or those that it reads.
-    fn tc(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    fn tc(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         self.status = Status::SUCCESS;
         if let Some(batch) = self.batch(fields, node)? {
             return Ok(batch);
@@ -280,7 +280,7 @@ impl Shell<'_> {
         self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
     }
 
-    pub fn emit(&mut self, command: Command, span: &Range<usize>) -> Read<()> {
+    pub fn emit(&mut self, command: Command, span: &Range<usize>) -> Result<(), Fault> {
         if self.commands.len() == MOST_COMMANDS {
             let message = format!("the script comes to more than {MOST_COMMANDS} commands of tc");
             return Err(Fault::at(span, message));
@@ -297,7 +297,7 @@ impl Shell<'_> {
     }
 
     /// `tc -batch`: the commands in what it reads.
-    fn batch(&mut self, fields: &Fields, node: &Node) -> Read<Option<Flow>> {
+    fn batch(&mut self, fields: &Fields, node: &Node) -> Result<Option<Flow>, Fault> {
         let options = fields[1..]
             .iter()
             .position(|(word, _)| word.text.len() > 1 && "-batch".starts_with(&word.text));
@@ -341,7 +341,7 @@ impl Shell<'_> {
     }
 
     /// The lines of a batch that stands in the script at this place.
-    fn batch_lines(&mut self, text: &str, whole: bool, span: &Range<usize>) -> Read<()> {
+    fn batch_lines(&mut self, text: &str, whole: bool, span: &Range<usize>) -> Result<(), Fault> {
         let written = self.written(span);
         // As long as the lines are those that are written, each is at its own place.
         let apart = whole && written.lines().count() == text.lines().count() + 1;
@@ -387,7 +387,7 @@ impl Shell<'_> {
         body: &Rc<Node>,
         arguments: &Fields,
         span: &Range<usize>,
-    ) -> Read<Flow> {
+    ) -> Result<Flow, Fault> {
         let known: Vec<Value> = arguments.iter().map(|(value, _)| value.clone()).collect();
         let arguments = Arguments { known: Some(Rc::new(known)), shifted: 0 };
         let before = self.state.set_arguments(arguments);
@@ -407,7 +407,7 @@ impl Shell<'_> {
     }
 
     /// A text as commands, which stand where this place is.
-    pub fn evaluate(&mut self, text: &str, span: &Range<usize>) -> Read<Flow> {
+    pub fn evaluate(&mut self, text: &str, span: &Range<usize>) -> Result<Flow, Fault> {
         self.step(span, text.len())?;
         let whole = 0..text.len();
         let list = Parser::new(text, whole, Some(span.clone()), &mut self.parsed).all()?;
@@ -415,7 +415,7 @@ impl Shell<'_> {
     }
 
     /// `. FILE` and `source FILE`.
-    pub fn source(&mut self, rest: &Fields, node: &Node) -> Read<Flow> {
+    pub fn source(&mut self, rest: &Fields, node: &Node) -> Result<Flow, Fault> {
         let Some((file, span)) = rest.first() else { return Ok(Flow::Next) };
         if file.text == "/dev/stdin"
             && let Some(text) = self.reading().map(Input::rest)

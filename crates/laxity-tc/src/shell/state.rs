@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::syntax::Node;
 use super::value::{Value, Variable};
-use crate::command::Doubt;
+use crate::words::command::Doubt;
 
 /// All that commands change, and what it was before as long as someone may want it back.
 #[derive(Debug, Default)]

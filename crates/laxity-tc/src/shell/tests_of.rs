@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::rc::Rc;
 
+use laxity_plan::error::Fault;
+
 use super::arithmetic::signed_number;
 use super::array::Array;
 use super::pattern::Pattern;
@@ -11,7 +13,7 @@ use super::run::Shell;
 use super::simple::Fields;
 use super::syntax::TestWord;
 use super::value::{Status, Value, Variable};
-use crate::error::{Read, plain};
+use crate::error::plain;
 
 /// How deep brackets may stand inside each other.
 const DEEPEST: usize = 64;
@@ -37,7 +39,7 @@ const WRONG: Status = Status::Known(2);
 
 impl Shell<'_> {
     /// `test …` or `[ … ]`.
-    pub fn single_test(&mut self, fields: &Fields, span: &Range<usize>) -> Read<Status> {
+    pub fn single_test(&mut self, fields: &Fields, span: &Range<usize>) -> Result<Status, Fault> {
         let mut words = &fields[1..];
         if fields[0].0.text == "[" {
             match words.split_last() {
@@ -51,7 +53,11 @@ impl Shell<'_> {
     }
 
     /// `[[ … ]]`.
-    pub fn double_test(&mut self, words: &[TestWord], span: &Range<usize>) -> Read<Status> {
+    pub fn double_test(
+        &mut self,
+        words: &[TestWord],
+        span: &Range<usize>,
+    ) -> Result<Status, Fault> {
         let mut tokens = Vec::with_capacity(words.len());
         for word in words {
             tokens.push(match word {
@@ -72,7 +78,7 @@ impl Shell<'_> {
 }
 
 impl Test<'_, '_> {
-    fn whole(mut self) -> Read<Status> {
+    fn whole(mut self) -> Result<Status, Fault> {
         if self.tokens.is_empty() {
             return Ok(FALSE);
         }
@@ -93,7 +99,7 @@ impl Test<'_, '_> {
         found
     }
 
-    fn either(&mut self) -> Read<Status> {
+    fn either(&mut self) -> Result<Status, Fault> {
         let mut status = self.both()?;
         while self.eat(["-o", "||"]) {
             let right = self.both()?;
@@ -107,7 +113,7 @@ impl Test<'_, '_> {
         Ok(status)
     }
 
-    fn both(&mut self) -> Read<Status> {
+    fn both(&mut self) -> Result<Status, Fault> {
         let mut status = self.negated()?;
         while self.eat(["-a", "&&"]) {
             let right = self.negated()?;
@@ -121,7 +127,7 @@ impl Test<'_, '_> {
         Ok(status)
     }
 
-    fn negated(&mut self) -> Read<Status> {
+    fn negated(&mut self) -> Result<Status, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Ok(WRONG);
@@ -154,7 +160,7 @@ impl Test<'_, '_> {
         }
     }
 
-    fn single(&mut self, compares: bool) -> Read<Status> {
+    fn single(&mut self, compares: bool) -> Result<Status, Fault> {
         if self.at >= self.tokens.len() {
             return Ok(WRONG);
         }
@@ -214,7 +220,7 @@ impl Test<'_, '_> {
         operator: &str,
         right: &Value,
         pattern: Option<Value>,
-    ) -> Read<Status> {
+    ) -> Result<Status, Fault> {
         let both = [left, right];
         let numbers = || signed_number(left.text.trim()).zip(signed_number(right.text.trim()));
         Ok(match operator {

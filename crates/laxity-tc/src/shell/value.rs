@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::array::Array;
-use crate::command::Doubt;
 use crate::error::plain;
+use crate::words::command::Doubt;
 
 /// A text, and why it may be another one where the script is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

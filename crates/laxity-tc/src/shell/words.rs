@@ -5,17 +5,16 @@ use laxity_plan::error::Fault;
 use super::escapes::escapes;
 use super::parser::Parser;
 use super::syntax::{Operation, Parameter, Part, RawWord, Text, name_length};
-use crate::command::RUN;
-use crate::error::Read;
+use crate::words::command::RUN;
 
 impl Parser<'_> {
     /// The word that begins here; there is one.
-    pub fn word(&mut self) -> Read<RawWord> {
+    pub fn word(&mut self) -> Result<RawWord, Fault> {
         self.word_with("")
     }
 
     /// A word in which some signs that would end it are plain.
-    pub fn word_with(&mut self, plain: &str) -> Read<RawWord> {
+    pub fn word_with(&mut self, plain: &str) -> Result<RawWord, Fault> {
         let start = self.at;
         let mut parts = Vec::new();
         self.deeper(|parser| {
@@ -49,7 +48,7 @@ impl Parser<'_> {
     }
 
     /// One part outside of double quotes.
-    fn part(&mut self, next: char, parts: &mut Text) -> Read<()> {
+    fn part(&mut self, next: char, parts: &mut Text) -> Result<(), Fault> {
         match next {
             '\\' => {
                 self.at += 1;
@@ -84,7 +83,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn single_quoted(&mut self) -> Read<String> {
+    fn single_quoted(&mut self) -> Result<String, Fault> {
         let start = self.at;
         let inside = &self.rest()[1..];
         let Some(length) = inside.find('\'') else { return Err(self.unclosed('\'', start)) };
@@ -92,7 +91,7 @@ impl Parser<'_> {
         Ok(inside[..length].to_string())
     }
 
-    fn double_quoted(&mut self, parts: &mut Text) -> Read<()> {
+    fn double_quoted(&mut self, parts: &mut Text) -> Result<(), Fault> {
         let start = self.at;
         self.at += 1;
         parts.push(Part::Quoted(String::new()));
@@ -111,7 +110,7 @@ impl Parser<'_> {
     }
 
     /// One part inside double quotes, or of a text in which quotes are plain.
-    fn quoted_part(&mut self, next: char, escaped: &str, parts: &mut Text) -> Read<()> {
+    fn quoted_part(&mut self, next: char, escaped: &str, parts: &mut Text) -> Result<(), Fault> {
         match next {
             '\\' => {
                 self.at += 1;
@@ -136,7 +135,7 @@ impl Parser<'_> {
 
     /// Text with expansions up to a sign, which is taken, or to the end: the inside of arithmetic,
     /// of an index, of the text after `<<`.
-    pub fn text_until(&mut self, sign: Option<&str>) -> Read<Text> {
+    pub fn text_until(&mut self, sign: Option<&str>) -> Result<Text, Fault> {
         let start = self.at;
         let mut parts = Vec::new();
         let mut open = 0usize;
@@ -173,7 +172,7 @@ impl Parser<'_> {
     }
 
     /// The inside of `((…))` as a command; `None` if it is something else.
-    pub fn arithmetic_command(&mut self) -> Read<Option<Text>> {
+    pub fn arithmetic_command(&mut self) -> Result<Option<Text>, Fault> {
         match arithmetic_length(&self.rest()[2..]) {
             None => Ok(None),
             Some(_) => {
@@ -184,7 +183,7 @@ impl Parser<'_> {
     }
 
     /// What `$` or a backquote begins.
-    fn expansion(&mut self, quoted: bool, parts: &mut Text) -> Read<()> {
+    fn expansion(&mut self, quoted: bool, parts: &mut Text) -> Result<(), Fault> {
         let start = self.at;
         if self.rest().starts_with("$((")
             && let Some(length) = arithmetic_length(&self.rest()[3..])
@@ -236,7 +235,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn backquoted(&mut self, quoted: bool, parts: &mut Text) -> Read<()> {
+    fn backquoted(&mut self, quoted: bool, parts: &mut Text) -> Result<(), Fault> {
         let start = self.at;
         self.at += 1;
         let mut inside = String::new();
@@ -265,7 +264,7 @@ impl Parser<'_> {
     }
 
     /// What stands between `${` and `}`.
-    fn braced(&mut self, start: usize, quoted: bool) -> Read<Parameter> {
+    fn braced(&mut self, start: usize, quoted: bool) -> Result<Parameter, Fault> {
         let counts = self.rest().starts_with('#') && !self.rest().starts_with("#}");
         let indirect = self.rest().starts_with('!');
         self.at += usize::from(counts || indirect);
@@ -298,7 +297,7 @@ impl Parser<'_> {
         ))
     }
 
-    fn operation(&mut self, start: usize, quoted: bool) -> Read<Operation> {
+    fn operation(&mut self, start: usize, quoted: bool) -> Result<Operation, Fault> {
         let rest = self.rest();
         let or_empty = rest.starts_with([':']) && rest[1..].starts_with(['-', '=', '+', '?']);
         self.at += usize::from(or_empty);
@@ -337,7 +336,7 @@ impl Parser<'_> {
     }
 
     /// A word inside of braces up to one of some signs, which is taken.
-    fn operand(&mut self, start: usize, quoted: bool, ends: &[char]) -> Read<Text> {
+    fn operand(&mut self, start: usize, quoted: bool, ends: &[char]) -> Result<Text, Fault> {
         let mut parts = Vec::new();
         loop {
             match self.peek() {
@@ -354,7 +353,7 @@ impl Parser<'_> {
     }
 
     /// The line that ends a text after `<<`, and whether that text is taken as it is written.
-    pub fn here_end(&mut self) -> Read<(String, bool)> {
+    pub fn here_end(&mut self) -> Result<(String, bool), Fault> {
         let start = self.at;
         let word = self.word()?;
         let written = &self.text[start..self.at];

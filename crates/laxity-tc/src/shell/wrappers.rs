@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use laxity_plan::error::Fault;
+
 use super::carried::SHELLS;
 use super::run::{Flow, Shell, not_followed};
 use super::simple::Fields;
 use super::syntax::{Node, Redirection, name_length};
 use super::value::{Status, Value, Variable};
-use crate::error::Read;
 
 /// What stands between such a command and the one behind it.
 struct Wrapper {
@@ -56,7 +57,12 @@ fn escaped(word: &str) -> String {
 
 impl Shell<'_> {
     /// Carries out what stands behind a command such as `nice`; `None` if it is none of them.
-    pub fn wrapped(&mut self, name: &str, fields: &Fields, node: &Node) -> Read<Option<Flow>> {
+    pub fn wrapped(
+        &mut self,
+        name: &str,
+        fields: &Fields,
+        node: &Node,
+    ) -> Result<Option<Flow>, Fault> {
         let rest = &fields[1..];
         if SHELLS.contains(&name) || name == "su" {
             return self.shell_of(name, fields, node).map(Some);
@@ -157,7 +163,7 @@ impl Shell<'_> {
     }
 
     /// `exec > FILE`: what is written there from here on is not known.
-    fn redirected(&mut self, node: &Node) -> Read<()> {
+    fn redirected(&mut self, node: &Node) -> Result<(), Fault> {
         for redirect in &node.redirects {
             let Redirection::Out { word, .. } = &redirect.kind else { continue };
             let file = self.text(&word.parts, &word.span)?;
@@ -174,7 +180,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn shell_of(&mut self, name: &str, fields: &Fields, node: &Node) -> Read<Flow> {
+    fn shell_of(&mut self, name: &str, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let is_c = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-c" | "--command");
         match fields.iter().position(is_c) {
             Some(at) if name == "su" => self.shell(&[&fields[..1], &fields[at..]].concat(), node),
@@ -184,7 +190,7 @@ impl Shell<'_> {
     }
 
     /// A command that another program starts, which knows no functions of the script.
-    pub fn behind(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    pub fn behind(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         match fields.first() {
             Some((word, _)) if self.state.function(&word.text).is_some() => {
                 self.status = Status::Known(127);

@@ -8,8 +8,8 @@ use super::run::{Flow, Shell, undecided};
 use super::simple::Fields;
 use super::syntax::Node;
 use super::value::{Status, Value};
-use crate::command::RUN;
-use crate::error::{Read, plain};
+use crate::error::plain;
+use crate::words::command::RUN;
 
 /// What its options say.
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct Options {
 }
 
 impl Shell<'_> {
-    pub fn xargs(&mut self, fields: &Fields, node: &Node) -> Read<Flow> {
+    pub fn xargs(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let mut behind = &fields[1..];
         let mut options = Options::default();
         while let [(option, span), rest @ ..] = behind
@@ -80,7 +80,7 @@ impl Shell<'_> {
         text: &str,
         options: &Options,
         span: &Range<usize>,
-    ) -> Read<Vec<Vec<String>>> {
+    ) -> Result<Vec<Vec<String>>, Fault> {
         self.step(span, text.len())?;
         let lines: Vec<Vec<String>> = match options.separator {
             Some(separator) => {

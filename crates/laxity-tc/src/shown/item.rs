@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::command::{Command, Word};
+use crate::words::command::{Command, Word};
 
 /// The interface of a set-up that is shown without saying of which one.
 const UNNAMED: &str = "the-interface";

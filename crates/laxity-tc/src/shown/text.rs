@@ -3,16 +3,17 @@
 
 use std::ops::Range;
 
+use laxity_plan::error::Fault;
+
 use super::item::{Object, Shown};
 use super::json;
-use crate::error::Read;
-use crate::size_table;
+use crate::words::size_table;
 
 /// Flags of filters that are no options of them.
 const FLAGS: [&str; 5] = ["not_in_hw", "in_hw", "skip_hw", "skip_sw", "terminal"];
 
 /// All that is shown; `None` if the text begins nowhere as what `tc` shows does.
-pub fn read(text: &str) -> Read<Option<Vec<Shown>>> {
+pub fn read(text: &str) -> Result<Option<Vec<Shown>>, Fault> {
     let (mut shown, mut at, mut line) = (Vec::new(), 0, 1);
     let mut device = None;
     // The item whose further lines may follow.

@@ -13,7 +13,7 @@ use super::matches::{expressions, headers};
 use crate::Options;
 use crate::export::{Format, Promises, export, is_device};
 use crate::linux::{Carried, Filters, Linux, carried};
-use crate::tree::{ClassKind, QdiscKind};
+use crate::setup::{ClassKind, QdiscKind};
 
 fn parse(text: &str) -> Plan {
     Plan::parse(text, "plan.toml", Path::new(""))
@@ -42,9 +42,13 @@ fn bounds(plan: &Plan) -> Bounds {
 
 /// The parameters of classes by their names.
 fn parameters(carried: &Carried) -> Vec<(Option<String>, ClassKind)> {
-    let mut all: Vec<_> =
-        carried.tree.classes.iter().map(|class| (class.name.clone(), class.kind.clone())).collect();
-    all.sort();
+    let mut all: Vec<_> = carried
+        .setup
+        .classes
+        .iter()
+        .map(|class| (class.name.clone(), class.kind.clone()))
+        .collect();
+    all.sort_by(|(one, _), (other, _)| one.cmp(other));
     all
 }
 
@@ -274,7 +278,7 @@ fn filters_may_be_bits() {
 fn early_detection_keeps_its_weight() {
     let plan = parse(VOICE);
     let carried = carried(&plan, &Linux::default()).unwrap();
-    let red = carried.tree.qdiscs.iter().find_map(|qdisc| match &qdisc.kind {
+    let red = carried.setup.qdiscs.iter().find_map(|qdisc| match &qdisc.kind {
         QdiscKind::Red(red) => Some(*red),
         _ => None,
     });
@@ -359,7 +363,7 @@ fn quanta_that_the_kernel_would_cut_are_refused() {
     };
     let quanta = |packet, weight| {
         let there = carried(&plan(packet, weight), &Linux::default()).unwrap();
-        let all = there.tree.classes.into_iter().map(|class| class.kind);
+        let all = there.setup.classes.into_iter().map(|class| class.kind);
         all.collect::<Vec<_>>()
     };
     let quantum = |quantum| ClassKind::Drr { quantum };

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::matches::headers;
 use super::{HEAD, NoteKind, Options, class, import, import_at, notes, plan, read};
 use crate::linux::{Linux, carried};
-use crate::tree::QdiscKind;
+use crate::setup::QdiscKind;
 
 const SHAPER: &str = "\
 tc qdisc add dev eth0 root handle 1: htb default 10
@@ -78,7 +78,7 @@ fn classes_hold_flow_queues_and_go_back_to_linux() {
     assert!(rates.contains(&Rate(8_000_000)) && rates.contains(&Rate(2_000_000)));
     let there = carried(&nested, &Linux::default()).unwrap();
     let flows = |kind: &QdiscKind| matches!(kind, QdiscKind::FqCodel(fq) if fq.quantum == 300);
-    assert_eq!(there.tree.qdiscs.iter().filter(|qdisc| flows(&qdisc.kind)).count(), 1);
+    assert_eq!(there.setup.qdiscs.iter().filter(|qdisc| flows(&qdisc.kind)).count(), 1);
     assert!(there.plan.classes.iter().all(|class| class.inside.is_none()));
 }
 

@@ -1,0 +1,59 @@
+//! A size table of the kernel as the `overhead` of a link.
+
+use laxity::overhead::{Framing, Overhead};
+
+use crate::notes::NotMapped;
+use crate::setup::SizeTable;
+
+/// The overhead that a size table comes to, or why a plan has none for it; and whether Linux looks
+/// lengths up in steps.
+pub fn overhead(sizes: &SizeTable) -> Result<(Overhead, bool), NotMapped> {
+    let SizeTable { overhead: bytes, mpu, atm, .. } = *sizes;
+    if !(-64..=1000).contains(&bytes) || mpu > 1000 {
+        let said = words(sizes);
+        let text = format!("stab ({said}): a plan adds -64 to 1000 bytes, and pads to 1000");
+        return Err(text.into());
+    }
+    // Without cells and a least length Linux adds the bytes alone, and has no table.
+    let framing = if atm { Framing::Atm } else { Framing::Whole };
+    Ok((Overhead { bytes, at_least: mpu, framing }, atm || mpu > 0))
+}
+
+/// The options of a size table that say something.
+pub fn words(sizes: &SizeTable) -> String {
+    let SizeTable { overhead, mpu, atm, mtu, tsize } = *sizes;
+    let numbers = [("mtu", mtu), ("tsize", tsize), ("mpu", mpu)];
+    let numbers = numbers.into_iter().filter(|(_, number)| *number > 0);
+    let mut words: Vec<String> = numbers.map(|(name, number)| format!("{name} {number}")).collect();
+    if overhead != 0 {
+        words.push(format!("overhead {overhead}"));
+    }
+    if atm {
+        words.push("linklayer atm".into());
+    }
+    words.join(" ")
+}
+
+/// The value of `overhead` in a plan; `None` for none.
+pub fn overhead_value(overhead: &Overhead) -> Option<String> {
+    let Overhead { bytes, at_least, framing } = *overhead;
+    if *overhead == Overhead::NONE {
+        return None;
+    }
+    if let Some((name, _)) = Overhead::NAMED.iter().find(|(_, named)| named == overhead) {
+        return Some(format!("\"{name}\""));
+    }
+    let mut parts = vec![format!("bytes = \"{bytes}b\"")];
+    if at_least > 0 {
+        parts.push(format!("at-least = \"{at_least}b\""));
+    }
+    match framing {
+        Framing::Atm => parts.push("framing = \"atm\"".into()),
+        Framing::Ptm => parts.push("framing = \"ptm\"".into()),
+        _ => {}
+    }
+    Some(match &parts[..] {
+        [_] => format!("\"{bytes}b\""),
+        parts => format!("{{ {} }}", parts.join(", ")),
+    })
+}
