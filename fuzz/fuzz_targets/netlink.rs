@@ -1,7 +1,8 @@
 //! What the kernel shows of traffic control, and what may be made of it.
 #![no_main]
 
-use laxity_tc::netlink::{Known, Object, Statistics, known, parameters, shown};
+use laxity_tc::netlink::{Object, Statistics, item, parameters, shown};
+use laxity_tc::setup::Item;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some((kind, payload)) = bytes.split_first() else { return };
@@ -11,7 +12,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     // What was brought into one form stays in it, but for times that the kernel keeps in ticks and shows a microsecond
     // short.
     let is_ticked = ["codel", "fq_codel"].contains(&object.kind().as_str());
-    if !is_ticked && !matches!(known(&object), None | Some(Known::Filter(_))) {
+    if !is_ticked && !matches!(item(&object), None | Some(Item::Filter(_))) {
         assert_eq!(shown(&settable).as_ref(), Some(&settable));
     }
 });

@@ -10,8 +10,9 @@ use std::io;
 use laxity_tc::netlink::Sort;
 use thiserror::Error;
 
+use crate::device::{Device, Shown};
+use crate::objects::Objects;
 use crate::record::{Record, Records};
-use crate::setup::{Device, Setup, Shown};
 use crate::steps::{Step, Steps};
 
 /// Why nothing was changed, or no longer is.
@@ -115,8 +116,8 @@ impl Session {
     }
 
     /// What it takes from what there is to what is wanted.
-    pub fn steps(&self, wanted: &Setup) -> Steps {
-        Steps::between(&self.shown.setup, wanted)
+    pub fn steps(&self, wanted: &Objects) -> Steps {
+        Steps::between(&self.shown.objects, wanted)
     }
 
     /// Writes down what is about to be done.
@@ -131,7 +132,7 @@ impl Session {
     ///
     /// # Errors
     /// If the kernel refuses; then the interface has what it had, unless the error says otherwise.
-    pub fn take(&mut self, steps: &Steps, wanted: &Setup) -> Result<(), ApplyError> {
+    pub fn take(&mut self, steps: &Steps, wanted: &Objects) -> Result<(), ApplyError> {
         let requests = steps.requests(self.index());
         let refused = match self.device.send(&requests) {
             Err(error) => {
@@ -151,7 +152,7 @@ impl Session {
                 return Err(error.into());
             }
         };
-        match first_difference(&self.shown.setup, wanted) {
+        match first_difference(&self.shown.objects, wanted) {
             None => Ok(()),
             Some(what) => Err(ApplyError::Differs { what, after: self.take_back() }),
         }
@@ -190,9 +191,9 @@ impl Session {
     ///
     /// # Errors
     /// If the kernel refuses to tell.
-    pub fn has(&mut self, wanted: &Setup) -> Result<bool, ApplyError> {
+    pub fn has(&mut self, wanted: &Objects) -> Result<bool, ApplyError> {
         self.shown = self.device.read()?;
-        Ok(self.shown.setup == *wanted)
+        Ok(self.shown.objects == *wanted)
     }
 
     fn take_back(&mut self) -> String {
@@ -221,7 +222,7 @@ pub(crate) fn make_good(
         return Ok(Some(MadeGood::TakenBack));
     }
     let Some(record) = records.pending() else { return Ok(None) };
-    let there = device.read()?.setup;
+    let there = device.read()?.objects;
     if there == record.before || record.index != index {
         records.forget()?;
         return Ok(Some(MadeGood::NotDone));
@@ -242,7 +243,7 @@ pub(crate) fn make_good(
 /// Gives an interface what it had before.
 fn put_back(device: &mut Device, records: &Records, record: &Record) -> Result<(), ApplyError> {
     if record.index == device.interface().index {
-        let there = device.read()?.setup;
+        let there = device.read()?.objects;
         let steps = Steps::between(&there, &record.before);
         let refused = device.send(&steps.requests(record.index))?;
         if let Some((place, words)) = refused {
@@ -273,7 +274,7 @@ fn described(step: &Step) -> String {
     }
 }
 
-fn first_difference(there: &Setup, wanted: &Setup) -> Option<String> {
+fn first_difference(there: &Objects, wanted: &Objects) -> Option<String> {
     let steps = Steps::between(there, wanted);
     steps.steps.first().map(described)
 }

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use laxity::units::Nanos;
 
 use crate::apply::{self, ApplyError, Session};
+use crate::device::Device;
 use crate::record::Records;
-use crate::setup::Device;
 
 /// What the first process says when the guardian has nothing left to do.
 const DONE: u8 = b'.';

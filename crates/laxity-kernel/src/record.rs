@@ -17,11 +17,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
 
 use laxity_linux::namespace;
-use laxity_tc::tree::Handle;
+use laxity_tc::setup::Handle;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::setup::Setup;
+use crate::objects::Objects;
 
 /// What a class was promised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Promise {
 
 /// What was applied, its set-ups read or as they were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record<S = Setup> {
+pub struct Record<S = Objects> {
     /// Its form, [`VERSION`]: one of another form is not known.
     pub version: u32,
     /// The number of the interface: another one may have its name by now.
@@ -69,11 +69,11 @@ pub struct Written<'a>(#[serde(borrow)] &'a RawValue);
 
 impl Written<'_> {
     /// Whether it is this one.
-    pub fn is(&self, setup: &Setup) -> bool {
+    pub fn is(&self, setup: &Objects) -> bool {
         let text = self.0.get();
         let mut rest = Rest(text.as_bytes());
         let is_same = serde_json::to_writer(&mut rest, setup).is_ok() && rest.0.is_empty();
-        is_same || serde_json::from_str::<Setup>(text).is_ok_and(|read| read == *setup)
+        is_same || serde_json::from_str::<Objects>(text).is_ok_and(|read| read == *setup)
     }
 }
 
@@ -304,7 +304,7 @@ mod tests {
             promises: Vec::new(),
             names: BTreeMap::new(),
             contracts: String::new(),
-            before: Setup::default(),
+            before: Objects::default(),
             after: vec![class(1, &[1])].into(),
             to_be_confirmed: false,
         };
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn what_was_written_is_known_again_in_whatever_form() {
-        let given: Setup = vec![class(1, &[1, 2, 3]), class(2, &[])].into();
+        let given: Objects = vec![class(1, &[1, 2, 3]), class(2, &[])].into();
         for text in [serde_json::to_string(&given), serde_json::to_string_pretty(&given)] {
             let text = text.unwrap();
             let written: Written<'_> = serde_json::from_str(&text).unwrap();

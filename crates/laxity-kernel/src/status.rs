@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use laxity_tc::netlink::{Sort, Statistics};
-use laxity_tc::tree::Handle;
+use laxity_tc::setup::Handle;
 use serde::Serialize;
 
 use crate::apply::ApplyError;
+use crate::device::{Device, Shown};
+use crate::objects::Objects;
 use crate::record::{Promise, Record, Records, Written};
-use crate::setup::{Device, Shown};
 
 /// An interface under the kernel's disciplines.
 #[derive(Clone, Debug, Serialize)]
@@ -80,18 +81,19 @@ impl From<Statistics> for Counts {
     }
 }
 
-/// What an interface has as a batch of `tc`, with what was said of it when that was applied.
+/// What an interface has, and the comments of an exported script that were written down when it was
+/// applied.
 ///
 /// # Errors
 /// If there is no such interface, or the kernel refuses to tell.
-pub fn script(interface: &str) -> Result<String, ApplyError> {
+pub fn objects(interface: &str) -> Result<(Objects, String), ApplyError> {
     let mut device = Device::named(interface)?;
-    let there = device.read()?.setup;
+    let there = device.read()?.objects;
     let contracts = Records::of(interface)?.look(device.interface().index, |applied| {
         let applied = applied.filter(|(record, _)| record.after.is(&there));
         applied.map(|(record, _)| record.contracts.clone()).unwrap_or_default()
     });
-    Ok(contracts + &there.commands(interface))
+    Ok((there, contracts))
 }
 
 impl KernelStatus {
@@ -117,7 +119,7 @@ impl KernelStatus {
         let counts = |sort, handle| {
             shown.statistics.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
         };
-        let root = shown.setup.iter().map(|(_, object)| object);
+        let root = shown.objects.iter().map(|(_, object)| object);
         let root = root
             .into_iter()
             .find(|object| object.sort == Sort::Qdisc && object.parent == Handle::ROOT);
@@ -146,7 +148,7 @@ impl KernelStatus {
         KernelStatus {
             interface: interface.into(),
             plan: record.and_then(|record| record.plan.clone()),
-            as_applied: record.map(|record| record.after.is(&shown.setup)),
+            as_applied: record.map(|record| record.after.is(&shown.objects)),
             to_be_confirmed: false,
             qdisc: root.map(|root| root.kind()),
             sent: root.map_or_else(Counts::default, |root| counts(Sort::Qdisc, root.handle)),

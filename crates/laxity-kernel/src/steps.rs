@@ -21,10 +21,11 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use laxity_tc::netlink::{self, Known, Object, Request, Sort};
-use laxity_tc::tree::{ClassKind, Handle, QdiscKind};
+use laxity_tc::netlink::{self, Object, Request, Sort};
+use laxity_tc::setup::{ClassKind, Handle, Item, QdiscKind};
 
-use crate::setup::{Key, Setup, Shown};
+use crate::device::Shown;
+use crate::objects::{Key, Objects};
 
 /// What is done to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +74,7 @@ pub struct Steps {
 
 impl Steps {
     /// Those from what is shown to what is wanted.
-    pub fn between(before: &Setup, after: &Setup) -> Steps {
+    pub fn between(before: &Objects, after: &Objects) -> Steps {
         Difference::new(before, after).steps()
     }
 
@@ -98,7 +99,7 @@ impl Steps {
 }
 
 /// The objects that do not stay: taken away, made anew, or hanging at one that is.
-fn gone(before: &Setup, after: &Setup) -> BTreeSet<Key> {
+fn gone(before: &Objects, after: &Objects) -> BTreeSet<Key> {
     let mut gone = BTreeSet::new();
     for object in before.in_order() {
         let key = Key::of(object);
@@ -110,11 +111,9 @@ fn gone(before: &Setup, after: &Setup) -> BTreeSet<Key> {
     }
     // A filter keeps its class from being taken away, and has nowhere to send packets without it.
     for (key, object) in before.iter().filter(|(key, _)| key.sort == Sort::Filter) {
-        let class = match netlink::known(object) {
-            Some(Known::Filter(filter)) => Some(filter.class),
-            _ => None,
-        };
-        if class.is_some_and(|class| gone.contains(&Key::class(class))) {
+        if let Some(Item::Filter(filter)) = netlink::item(object)
+            && filter.class.is_some_and(|class| gone.contains(&Key::class(class)))
+        {
             gone.insert(*key);
         }
     }
@@ -144,7 +143,7 @@ fn gone(before: &Setup, after: &Setup) -> BTreeSet<Key> {
 }
 
 /// The objects that go, or with which others do, whose numbers come back somewhere else.
-fn used_again(before: &Setup, after: &Setup, gone: &BTreeSet<Key>) -> BTreeSet<Key> {
+fn used_again(before: &Objects, after: &Objects, gone: &BTreeSet<Key>) -> BTreeSet<Key> {
     let mut used_again = BTreeSet::new();
     let qdiscs = gone.iter().filter(|key| key.sort == Sort::Qdisc && after.get(key).is_some());
     for key in qdiscs {
@@ -164,20 +163,20 @@ fn can_become(old: &Object, new: &Object) -> bool {
     if old.parent != new.parent || old.kind() != new.kind() {
         return false;
     }
-    match (netlink::known(old), netlink::known(new)) {
-        (Some(Known::Qdisc(old)), Some(Known::Qdisc(new))) => match (&old.kind, &new.kind) {
+    match (netlink::item(old), netlink::item(new)) {
+        (Some(Item::Qdisc(old)), Some(Item::Qdisc(new))) => match (&old.kind, &new.kind) {
             (QdiscKind::FqCodel(old), QdiscKind::FqCodel(new)) => old.flows == new.flows,
             (QdiscKind::Htb { .. } | QdiscKind::Drr | QdiscKind::Qfq, _) => old.kind == new.kind,
             _ => true,
         },
-        (Some(Known::Class(old)), Some(Known::Class(new))) => match (&old.kind, &new.kind) {
+        (Some(Item::Class(old)), Some(Item::Class(new))) => match (&old.kind, &new.kind) {
             (ClassKind::Hfsc(old), ClassKind::Hfsc(new)) => {
                 let curves = [(old.rsc, new.rsc), (old.fsc, new.fsc), (old.usc, new.usc)];
                 curves.iter().all(|(old, new)| old.is_none() || new.is_some())
             }
             _ => true,
         },
-        (Some(Known::Filter(_)), Some(Known::Filter(_))) => {
+        (Some(Item::Filter(_)), Some(Item::Filter(_))) => {
             old.kind() == "flower" && old.info == new.info
         }
         _ => false,
@@ -186,14 +185,13 @@ fn can_become(old: &Object, new: &Object) -> bool {
 
 /// Whether a change in place loses what is queued.
 fn loses_queue(old: &Object, new: &Object) -> bool {
-    let (Some(Known::Qdisc(old)), Some(Known::Qdisc(new))) =
-        (netlink::known(old), netlink::known(new))
+    let (Some(Item::Qdisc(old)), Some(Item::Qdisc(new))) = (netlink::item(old), netlink::item(new))
     else {
         return false;
     };
     match (&old.kind, &new.kind) {
         (QdiscKind::Red(_), _) => true,
-        (QdiscKind::Prio { bands: old, .. }, QdiscKind::Prio { bands: new, .. }) => new < old,
+        (QdiscKind::Prio(old), QdiscKind::Prio(new)) => new.bands < old.bands,
         (QdiscKind::FqCodel(old), QdiscKind::FqCodel(new)) => new.limit < old.limit,
         (QdiscKind::CoDel(old), QdiscKind::CoDel(new)) => new.limit < old.limit,
         (QdiscKind::Pie(old), QdiscKind::Pie(new)) => new.limit < old.limit,
@@ -203,8 +201,8 @@ fn loses_queue(old: &Object, new: &Object) -> bool {
 }
 
 struct Difference<'a> {
-    before: &'a Setup,
-    after: &'a Setup,
+    before: &'a Objects,
+    after: &'a Objects,
     gone: BTreeSet<Key>,
     /// The classes before that packets waited in.
     leaves: BTreeSet<Handle>,
@@ -217,7 +215,7 @@ struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    fn new(before: &'a Setup, after: &'a Setup) -> Difference<'a> {
+    fn new(before: &'a Objects, after: &'a Objects) -> Difference<'a> {
         let gone = gone(before, after);
         let hanging = before.iter().filter(|(key, _)| key.sort != Sort::Filter);
         let classful = hanging.map(|(_, object)| object.parent.major()).collect();

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use laxity_kernel::device::Shown;
+use laxity_kernel::objects::Key;
 use laxity_kernel::record::{Promise, Record};
-use laxity_kernel::setup::{Key, Shown};
 use laxity_kernel::steps::{Action, Steps};
 use laxity_report::table;
 use laxity_tc::netlink::{Object, Sort, parameters};
-use laxity_tc::tree::Handle;
+use laxity_tc::setup::Handle;
 use serde::Serialize;
 
 /// The most lines of one kind that are shown.
@@ -57,7 +58,7 @@ impl Difference {
         let name = |handle| names.get(&handle).map(|name| name.to_string());
         let line = |step: &laxity_kernel::steps::Step| {
             let object = &step.object;
-            let old = shown.setup.get(&Key::of(object)).map(parameters);
+            let old = shown.objects.get(&Key::of(object)).map(parameters);
             let (action, before, after) = match step.action {
                 Action::Add => ("add", None, Some(parameters(object))),
                 Action::Replace => ("replace", None, Some(parameters(object))),
