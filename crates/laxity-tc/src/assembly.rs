@@ -13,6 +13,6 @@ mod roots;
 mod state;
 
 pub use commands::Commands;
-pub use entry::{Entry, TableEntry};
+pub use entry::{Entry, Sign, TableEntry};
 pub use root::{Discipline, Root, Shaper};
 pub use state::{Assembly, Node};

@@ -32,7 +32,7 @@ mod netfilter;
 pub mod netlink;
 mod notes;
 mod packets;
-mod ran;
+mod recording;
 mod rules;
 pub mod setup;
 mod shell;
@@ -44,5 +44,5 @@ mod words;
 
 pub use import::{Import, Options, import, import_objects, words};
 pub use notes::{Note, NoteKind};
-pub use ran::{Issued, Ran, import_ran, words_issued};
+pub use recording::{RecordedCommand, Recording, import_recording, words_recorded};
 pub use words::texts::{LARGEST_SCRIPT, Source};

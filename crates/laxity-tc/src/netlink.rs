@@ -17,43 +17,18 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
-
 pub use attributes::Attributes;
 pub use object::{Object, Request, Sort, ask, dump};
 pub use statistics::Statistics;
 
 use crate::export::text;
-use crate::setup::{Class, Handle, Item, Qdisc, QdiscKind, Setup};
+use crate::setup::{Item, Qdisc, QdiscKind, Setup};
 
-/// The objects of a set-up in the order in which they can be added.
+/// The objects of a set-up: its disciplines, then its classes, then its filters.
 pub fn objects(setup: &Setup) -> Vec<Object> {
-    let mut by_qdisc: BTreeMap<u16, Hanging<'_>> = BTreeMap::new();
-    for class in &setup.classes {
-        by_qdisc.entry(class.handle.major()).or_default().classes.push(class);
-    }
-    let (roots, queues): (Vec<&Qdisc>, Vec<&Qdisc>) =
-        setup.qdiscs.iter().partition(|qdisc| qdisc.parent == Handle::ROOT);
-    for queue in queues {
-        by_qdisc.entry(queue.parent.major()).or_default().qdiscs.push(queue);
-    }
-    let mut objects = Vec::new();
-    let mut next = VecDeque::from(roots);
-    while let Some(qdisc) = next.pop_front() {
-        objects.push(qdiscs::object(qdisc));
-        let hanging = by_qdisc.remove(&qdisc.handle.major()).unwrap_or_default();
-        objects.extend(hanging.classes.into_iter().map(classes::object));
-        next.extend(hanging.qdiscs);
-    }
-    objects.extend(setup.filters.iter().map(filters::object));
-    objects
-}
-
-/// What hangs at a qdisc or its classes.
-#[derive(Default)]
-struct Hanging<'a> {
-    classes: Vec<&'a Class>,
-    qdiscs: Vec<&'a Qdisc>,
+    let qdiscs = setup.qdiscs.iter().map(qdiscs::object);
+    let classes = setup.classes.iter().map(classes::object);
+    qdiscs.chain(classes).chain(setup.filters.iter().map(filters::object)).collect()
 }
 
 /// The item that an object is, if its kind and all of its parameters are known.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use laxity_plan::error::Fault;
 
-use crate::assembly::{Assembly, Discipline, Entry, Root, TableEntry};
+use crate::assembly::{Assembly, Discipline, Entry, Root, Sign, TableEntry};
 use crate::netfilter::State;
 use crate::notes::{NotMapped, Notes};
 use crate::packets::{Bits, Field, Packets};
@@ -42,7 +42,7 @@ pub fn rules(
     walk.classified()?;
     walk.chain(0, None, &Packets::default())?;
     let Walk { mut rules, reached, filters, marked, notes, .. } = walk;
-    for filter in filters.iter().filter(|filter| !marked.contains(&filter.line)) {
+    for filter in filters.iter().filter(|filter| !marked.contains(&filter.sign())) {
         let mark = match filter.mark {
             None => continue,
             Some(Mark::Is { value, mask: u32::MAX }) => format!("mark {value}"),
@@ -96,8 +96,8 @@ struct Walk<'a> {
     state: Option<&'a State>,
     /// They are diverted from other filters, so that theirs need not be reached.
     diverts: bool,
-    /// The lines of filters of which some packets have the mark.
-    marked: HashSet<usize>,
+    /// The filters of which some packets have the mark.
+    marked: HashSet<Sign>,
     /// How many filters of tables were looked at.
     looks: usize,
     notes: &'a mut Notes,
@@ -267,7 +267,7 @@ impl Walk<'_> {
             }
         };
         if class.is_some() {
-            self.marked.insert(filter.line);
+            self.marked.insert(filter.sign());
         }
         class
     }

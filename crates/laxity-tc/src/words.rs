@@ -1,6 +1,7 @@
 //! Words of commands, and what they come to: items of a set-up.
 
 pub mod args;
+pub mod batch;
 pub mod class;
 pub mod command;
 pub mod filter;

@@ -21,6 +21,16 @@ pub struct Entry {
     pub line: usize,
 }
 
+/// By what filters that go by marks are told apart: line, class and mark.
+pub type Sign = (usize, Handle, Option<Mark>);
+
+impl Entry {
+    /// What tells it apart from other filters that go by marks.
+    pub fn sign(&self) -> Sign {
+        (self.line, self.class, self.mark)
+    }
+}
+
 /// What a filter of u32 says of tables, and the bits that it asks for itself.
 #[derive(Clone, Debug)]
 pub struct Link {

@@ -58,7 +58,7 @@ fn options(kind: &QdiscKind) -> Json {
                 ("min", min.into()),
                 ("max", max.into()),
                 ("ecn", ecn.into()),
-                ("ewma", u32::from(wlog).into()),
+                ("ewma", wlog.into()),
                 ("probability", (f64::from(max_p) / 4_294_967_296.0).into()),
             ])
         }
@@ -116,9 +116,9 @@ fn filter(filter: &Filter, device: &str) -> Json {
         ("dev", device.into()),
         ("parent", parent.to_string().into()),
         ("protocol", protocol.name().into()),
-        ("pref", u32::from(*priority).into()),
+        ("pref", (*priority).into()),
         ("kind", kind.name().into()),
-        ("chain", 0u32.into()),
+        ("chain", 0.into()),
         ("options", Json::object(options)),
     ])
 }

@@ -51,9 +51,7 @@ impl Value {
             Value::Rate(rate) => bytes_a_second(*rate).into(),
             Value::Time(time) => micros(*time).into(),
             Value::Flag(flag) => (*flag).into(),
-            Value::Several(numbers) => {
-                Json::Several(numbers.iter().map(|number| u32::from(*number).into()).collect())
-            }
+            Value::Several(numbers) => numbers.clone().into(),
         }
     }
 }
@@ -125,8 +123,8 @@ pub fn of_flower(fields: &Flower) -> Vec<(&'static str, String, Json)> {
     let mut say = |name, value: Option<(String, Json)>| {
         all.extend(value.map(|(word, json)| (name, word, json)));
     };
-    say("vlan_id", fields.vlan.map(|vlan| (vlan.to_string(), u32::from(vlan).into())));
-    say("vlan_prio", fields.pcp.map(|pcp| (pcp.to_string(), u32::from(pcp).into())));
+    say("vlan_id", fields.vlan.map(|vlan| (vlan.to_string(), vlan.into())));
+    say("vlan_prio", fields.pcp.map(|pcp| (pcp.to_string(), pcp.into())));
     let inner = fields.inner.as_ref();
     say("vlan_ethtype", inner.map(|inner| plain(ether_type(inner).unwrap_or(inner.name()).into())));
     let over = |number| match number {
@@ -148,10 +146,10 @@ pub fn of_flower(fields: &Flower) -> Vec<(&'static str, String, Json)> {
     say("src_ip", fields.source.map(net));
     say("dst_ip", fields.destination.map(net));
     let ports = |ports| match ports {
-        Ports::Masked(port, u16::MAX) => (port.to_string(), u32::from(port).into()),
+        Ports::Masked(port, u16::MAX) => (port.to_string(), port.into()),
         Ports::Masked(port, mask) => plain(format!("0x{port:x}/0x{mask:x}")),
         Ports::Range(from, to) => {
-            let ends = [("start", u32::from(from).into()), ("end", u32::from(to).into())];
+            let ends = [("start", from.into()), ("end", to.into())];
             (format!("{from}-{to}"), Json::object(ends))
         }
     };

@@ -3,7 +3,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 
 use super::*;
-use laxity::units::{Nanos, Rate};
+use laxity::units::Nanos;
 
 use crate::setup::units::{codel_time, rate_of, whole_ticks};
 use crate::setup::*;
@@ -201,33 +201,4 @@ proptest! {
             let _ = (shown(&object), Statistics::of(&object), parameters(&object));
         }
     }
-}
-
-/// What something hangs at is added before it.
-#[test]
-fn objects_come_in_an_order_in_which_they_can_be_added() {
-    let qdisc =
-        |handle, parent, kind| Qdisc { handle: Handle::new(handle, 0), parent, kind, stab: None };
-    let class = |minor, parent| Class {
-        handle: Handle::new(2, minor),
-        parent: Handle::new(2, parent),
-        kind: ClassKind::Drr { quantum: 1500 },
-        name: None,
-    };
-    let setup = Setup {
-        qdiscs: vec![
-            qdisc(
-                1,
-                Handle::ROOT,
-                QdiscKind::Tbf(Tbf { rate: Rate(8_000), burst: 2_000, limit: 3_000 }),
-            ),
-            qdisc(7, Handle::new(2, 5), QdiscKind::Pfifo { limit: Some(3) }),
-            qdisc(2, Handle::new(1, 1), QdiscKind::Drr),
-        ],
-        classes: vec![class(4, 0), class(5, 4)],
-        filters: Vec::new(),
-    };
-    let handles: Vec<String> =
-        objects(&setup).iter().map(|object| object.handle.to_string()).collect();
-    assert_eq!(handles, ["1:", "2:", "2:4", "2:5", "7:"]);
 }

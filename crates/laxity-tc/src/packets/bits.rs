@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use laxity_plan::matching::{Net, Side, Version};
 
-use super::{Field, Packets, masked};
+use super::set::{Field, Packets, masked};
 use crate::notes::NotMapped;
 use crate::setup::{U32Hash, U32Key};
 

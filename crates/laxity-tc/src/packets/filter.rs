@@ -3,7 +3,7 @@
 use laxity_plan::matching::{Net, Numbers, Side, Version};
 
 use super::bits::{Bits, service};
-use super::{Field, Packets, all_vlans, masked, one};
+use super::set::{Field, Packets, all_vlans, masked, one};
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Flower, Mark, Ports, Protocol, Test, U32};
 

@@ -2,7 +2,7 @@
 
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-use super::Handle;
+use super::handle::Handle;
 
 /// A class that was added to a discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use laxity::units::Rate;
 use laxity_plan::matching::Version;
 
-use super::Handle;
+use super::handle::Handle;
 
 /// The most filters: one discipline has as many priorities.
 pub(crate) const MOST_FILTERS: usize = 65_535;
@@ -120,7 +120,7 @@ impl FilterKind {
 }
 
 /// A mark of netfilter that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mark {
     /// These bits of it are so.
     Is {

@@ -2,7 +2,7 @@
 
 use laxity::units::{Nanos, Rate};
 
-use super::Handle;
+use super::handle::Handle;
 
 /// A discipline.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::run::Shell;
 use super::value::Value;
 use crate::error::plain;
 use crate::words::command::Doubt;
@@ -66,15 +65,4 @@ impl Files {
 fn is_kept(path: &str) -> bool {
     let is_device = path.starts_with("/dev/");
     !is_device || path.starts_with("/dev/fd/") || path.starts_with("/dev/shm/")
-}
-
-impl Shell<'_> {
-    /// What is in a file that the script wrote, or that was given beside it.
-    pub fn contents(&self, path: &Value) -> Option<Value> {
-        match self.files.read(&path.text) {
-            Some(value) => Some(value.clone()),
-            None if path.unknown_because().is_some() => None,
-            None => self.file(&path.text).map(|part| Value::new(&self.text[part])),
-        }
-    }
 }

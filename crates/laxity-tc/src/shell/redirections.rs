@@ -7,7 +7,7 @@ use laxity_plan::error::Fault;
 
 use super::run::{Flow, Shell};
 use super::state::Input;
-use super::syntax::{AndOr, Kind, List, Node, Pipeline, Redirect, Redirection};
+use super::syntax::{Node, Redirection};
 use super::value::Value;
 use crate::error::plain;
 
@@ -73,22 +73,13 @@ impl Shell<'_> {
             Redirection::Out { .. } | Redirection::Like(_) => Input::default(),
         })
     }
-}
 
-/// The file of `< FILE` as the one command of a list.
-pub fn contents_of(list: &List) -> Option<&Redirection> {
-    let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
-        return None;
-    };
-    match &commands[..] {
-        [Node { kind: Kind::Simple(before, words, _), redirects, .. }]
-            if before.is_empty() && words.is_empty() && rest.is_empty() =>
-        {
-            match &redirects[..] {
-                [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => Some(kind),
-                _ => None,
-            }
+    /// What is in a file that the script wrote, or that was given beside it.
+    pub fn contents(&self, path: &Value) -> Option<Value> {
+        match self.files.read(&path.text) {
+            Some(value) => Some(value.clone()),
+            None if path.unknown_because().is_some() => None,
+            None => self.file(&path.text).map(|part| Value::new(&self.text[part])),
         }
-        _ => None,
     }
 }

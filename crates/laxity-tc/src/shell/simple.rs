@@ -14,6 +14,7 @@ use super::syntax::{Assigned, Assignment, Node, Part, RawWord, Text};
 use super::value::{Status, Value, Variable};
 use crate::error::plain;
 use crate::netfilter::restore;
+use crate::words::batch::{self, BatchCommand};
 use crate::words::command::{Command, Doubt, RUN, Word};
 
 /// The most commands of `tc` that a script comes to.
@@ -346,38 +347,19 @@ impl Shell<'_> {
         // As long as the lines are those that are written, each is at its own place.
         let apart = whole && written.lines().count() == text.lines().count() + 1;
         let mut at = span.start;
-        let mut places = written.split_inclusive('\n').map(|line| {
+        let places = written.split_inclusive('\n').map(|line| {
             at += line.len();
             at - line.len()..at - usize::from(line.ends_with('\n'))
         });
-        let mut line_of_text = String::new();
-        let mut place: Option<Range<usize>> = None;
-        for line in text.lines() {
-            self.step(span, line.len())?;
-            let own = places.next().filter(|_| apart).unwrap_or(span.clone());
-            place = Some(place.map_or(own.start, |place| place.start)..own.end);
-            if let Some(begun) = line.trim_end_matches('\r').strip_suffix('\\') {
-                line_of_text.push_str(begun);
-                continue;
-            }
-            line_of_text.push_str(line);
-            let here = place.take().unwrap_or(own);
-            let mut words = Vec::new();
-            let (command, comment) = match line_of_text.split_once(" #") {
-                Some((command, comment)) => (command, Some(comment)),
-                None => (line_of_text.as_str(), None),
-            };
-            for word in command.split_whitespace() {
-                let text = word.trim_matches(['"', '\'']).to_string();
-                words.push(Word { text, span: here.clone(), doubt: None });
-            }
-            let comments = words.first().is_none_or(|word| word.text.starts_with('#'));
-            if !comments {
-                let comment = comment.map(|text| text.trim_matches([' ', '#']).to_string());
-                let line = self.line(here.start);
-                self.emit(Command { words, line, called: self.called(), comment }, span)?;
-            }
-            line_of_text.clear();
+        let places: Vec<Range<usize>> = if apart { places.collect() } else { Vec::new() };
+        let place = |line: usize| places.get(line).unwrap_or(span);
+        for BatchCommand { lines: (first, last), words, comment } in batch::commands(text) {
+            self.step(span, words.iter().map(String::len).sum())?;
+            let here = place(first).start..place(last).end;
+            let word = |text| Word { text, span: here.clone(), doubt: None };
+            let words = words.into_iter().map(word).collect();
+            let line = self.line(here.start);
+            self.emit(Command { words, line, called: self.called(), comment }, span)?;
         }
         Ok(())
     }

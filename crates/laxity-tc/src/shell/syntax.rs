@@ -223,3 +223,21 @@ pub fn name_length(text: &str) -> usize {
     let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     text.find(|c| !part(c)).unwrap_or(text.len())
 }
+
+/// The file of `< FILE` as the one command of a list.
+pub fn contents_of(list: &List) -> Option<&Redirection> {
+    let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
+        return None;
+    };
+    match &commands[..] {
+        [Node { kind: Kind::Simple(before, words, _), redirects, .. }]
+            if before.is_empty() && words.is_empty() && rest.is_empty() =>
+        {
+            match &redirects[..] {
+                [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => Some(kind),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

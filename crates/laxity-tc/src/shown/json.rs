@@ -5,7 +5,7 @@ use laxity_plan::error::Fault;
 
 use super::item::{Object, Shown};
 use super::text::is_of_priority;
-use crate::words::json::Json;
+use crate::words::json::{Json, Members};
 use crate::words::size_table;
 
 /// Whether a text that begins with `[` is JSON rather than a test of a shell.
@@ -188,7 +188,7 @@ fn filter(item: &Json, options: &Json, shown: &mut Shown) {
     if shown.kind == "u32" {
         table(options, shown);
     }
-    let Json::Object(entries) = options else {
+    let Json::Object(Members(entries)) = options else {
         if shown.options.is_empty() {
             shown.kind.clear();
         }
@@ -208,7 +208,7 @@ fn filter(item: &Json, options: &Json, shown: &mut Shown) {
                 shown.options.extend(words.map(str::to_string));
             }
             ("flower", "keys") => {
-                let Json::Object(keys) = value else { continue };
+                let Json::Object(Members(keys)) = value else { continue };
                 for (key, value) in keys.iter().filter(|(key, _)| key != "eth_type") {
                     let range = value.get("start").zip(value.get("end"));
                     let range = range.and_then(|(start, end)| Some((start.word()?, end.word()?)));
@@ -284,7 +284,7 @@ fn table(options: &Json, shown: &mut Shown) {
 fn words(options: &Json, kind: &str) -> Vec<String> {
     match options {
         Json::Text(text) => text.split_whitespace().map(str::to_string).collect(),
-        Json::Object(entries) => {
+        Json::Object(Members(entries)) => {
             let mut words = Vec::new();
             for (key, value) in entries {
                 match value {

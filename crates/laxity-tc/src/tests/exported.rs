@@ -3,17 +3,18 @@
 use std::path::Path;
 
 use laxity::admit::Unbounded;
-use laxity::units::Nanos;
-use laxity_plan::Plan;
+use laxity::units::{Nanos, Rate};
 use laxity_plan::classify::Classifier;
 use laxity_plan::matching::{Expr, Headers};
+use laxity_plan::{Plan, PlanError};
 use proptest::prelude::*;
 
 use super::matches::{expressions, headers};
-use crate::Options;
-use crate::export::{Format, Promises, export, is_device};
+use crate::export::{Format, Promises, contracts, export, is_device};
 use crate::linux::{Carried, Filters, Linux, carried};
-use crate::setup::{ClassKind, QdiscKind};
+use crate::netlink::{self, Object, Sort};
+use crate::setup::{Class, ClassKind, Handle, Prio, Qdisc, QdiscKind, Setup, Tbf};
+use crate::{Import, Options};
 
 fn parse(text: &str) -> Plan {
     Plan::parse(text, "plan.toml", Path::new(""))
@@ -188,6 +189,76 @@ proptest! {
             prop_assert_eq!(parameters(&again), parameters(&there), "{}", form);
         }
     }
+}
+
+/// What is imported of objects, each behind what it hangs at, and of the commands that add them.
+fn both_ways(objects: &[Object], contracts: &str) -> [Result<Import, PlanError>; 2] {
+    let mut objects: Vec<&Object> = objects.iter().collect();
+    objects.sort_by_key(|object| match object.sort {
+        Sort::Qdisc if object.parent.major() != 2 => 0,
+        Sort::Class => 1,
+        Sort::Qdisc => 2,
+        Sort::Filter => 3,
+    });
+    let commands = objects.iter().map(|object| netlink::command(object, "eth0") + "\n");
+    let batch = contracts.to_string() + &commands.collect::<String>();
+    let options = Options { device: Some("eth0".into()), ..Options::default() };
+    let told = crate::import_objects(&objects, contracts, "eth0", &options);
+    [told, crate::import(&batch, "eth0", &options)]
+}
+
+proptest! {
+    /// What the kernel tells of comes to the same plan, with the same notes, as the commands that set it up.
+    #[test]
+    fn objects_are_read_as_their_commands(text in plans(), red: bool, bits: bool) {
+        let text = match red {
+            true => text.replace("limit = 4000 }", "min = 30, max = 90, limit = 300, weight = 0.001953125, gentle = false }")
+                .replace("droptail\", min", "choke\", min"),
+            false => text,
+        };
+        let filters = if bits { Filters::U32 } else { Filters::Flower };
+        let plan = parse(&text);
+        let there = carried(&plan, &Linux { filters, ..Linux::default() }).unwrap();
+        let [told, read] = both_ways(&netlink::objects(&there.setup), &contracts(&plan, &there));
+        let (told, read) = (told.unwrap(), read.unwrap());
+        prop_assert_eq!(told.plan, read.plan);
+        prop_assert_eq!(told.notes, read.notes);
+    }
+}
+
+/// Of kinds that are not known only the name counts, and faults stand at the line of their object.
+#[test]
+fn objects_of_other_kinds_are_read_by_their_names() {
+    let qdisc = |handle: u16, parent, kind| {
+        let handle = Handle::new(handle, 0);
+        let setup =
+            Setup { qdiscs: vec![Qdisc { handle, parent, kind, stab: None }], ..Setup::default() };
+        netlink::objects(&setup).remove(0)
+    };
+    let other = |name: &str| QdiscKind::Other { name: name.into(), limit: None };
+    let tbf = QdiscKind::Tbf(Tbf { rate: Rate(8_000_000), burst: 10_000, limit: 10_000 });
+    let prio = QdiscKind::Prio(Prio::DEFAULT);
+    let mut objects = vec![
+        qdisc(1, Handle::ROOT, tbf),
+        qdisc(2, Handle::new(1, 1), prio),
+        qdisc(3, Handle::new(2, 1), other("sfq")),
+        qdisc(4, Handle::new(2, 2), other("hhf")),
+    ];
+    let [told, read] = both_ways(&objects, "");
+    assert_eq!(told.unwrap(), read.unwrap());
+    objects.push(qdisc(5, Handle::new(2, 3), other("red")));
+    let class = Class {
+        handle: Handle::new(2, 4),
+        parent: Handle::new(2, 0),
+        kind: ClassKind::Drr { quantum: 1 },
+        name: None,
+    };
+    let drr = Setup { classes: vec![class], ..Setup::default() };
+    objects.extend(netlink::objects(&drr));
+    let [told, read] =
+        both_ways(&objects, "#: link max-packet = \"1500b\"\n").map(Result::unwrap_err);
+    assert_eq!((told.line(), told.message()), (read.line(), read.message()));
+    assert_eq!(told.line(), Some(4));
 }
 
 proptest! {
