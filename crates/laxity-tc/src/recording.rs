@@ -285,5 +285,4 @@ fn asks(words: &[String]) -> bool {
 }
 
 #[cfg(test)]
-#[path = "tests/recorded.rs"]
 mod tests;
