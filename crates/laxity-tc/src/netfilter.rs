@@ -23,9 +23,10 @@ impl Netfilter {
                 .words
                 .iter()
                 .any(|word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown));
-            return match unknown {
-                true => vec!["a word of it is not known".into()],
-                false => nft::read(self, &words.join(" "), command.line),
+            return if unknown {
+                vec!["a word of it is not known".into()]
+            } else {
+                nft::read(self, &words.join(" "), command.line)
             };
         }
         iptables::read(self, command).err().map(|NotMapped(why)| why).into_iter().collect()

@@ -299,9 +299,10 @@ impl Walk<'_> {
             let Some(of_part) = of_part else { continue };
             let own = &filter.link;
             let bits = link.bits.and(&of_part);
-            let bits = match link.u32.finds_next_header {
-                true => bits.and(&own.bits.after_ip()),
-                false => bits.and(&own.bits),
+            let bits = if link.u32.finds_next_header {
+                bits.and(&own.bits.after_ip())
+            } else {
+                bits.and(&own.bits)
             };
             let packets = packets.and(&filter.packets);
             if own.u32.link.is_some() {

@@ -5,38 +5,12 @@
 //! files there are, is not known. A value that is not known is a fault only where a set-up depends
 //! on it.
 
-mod arithmetic;
-mod array;
-mod braces;
-mod builtins;
 mod call;
-mod carried;
-mod compound;
-mod control;
-mod decide;
-mod escapes;
-mod expand;
-mod files;
-mod netfilter;
-mod operations;
-mod options;
-mod output;
-mod parameters;
-mod parser;
-mod pattern;
-mod programs;
-mod reading;
-mod redirections;
-mod regex;
+mod commands;
+mod expansion;
 mod run;
-mod simple;
-mod state;
 mod syntax;
-mod tests_of;
-mod value;
-mod words;
-mod wrappers;
-mod xargs;
+mod values;
 
 use laxity_plan::error::Fault;
 
@@ -76,7 +50,7 @@ pub fn commands(
 pub fn printed(script: &str) -> Result<String, Fault> {
     let call = Call { arguments: Some(Vec::new()), ..Call::default() };
     let mut shell = run::Shell::new(script, "sh", &call);
-    shell.printed.push(value::Value::default());
+    shell.printed.push(values::value::Value::default());
     shell.whole(script.len())?;
     Ok(shell.printed.pop().unwrap_or_default().text)
 }

@@ -213,14 +213,15 @@ fn tree(kind: usize, shaped: bool, rate: u32, mut classes: Vec<DrawnClass>) -> S
     for (class, handle) in classes.iter().zip(leaves).filter(|(_, handle)| !inner.contains(handle))
     {
         if let Some((codel, limit)) = class.queue {
-            let kind = match codel {
-                true => QdiscKind::CoDel(CoDel {
+            let kind = if codel {
+                QdiscKind::CoDel(CoDel {
                     limit,
                     target: Nanos(5_000_000),
                     interval: Nanos(100_000_000),
                     ecn: false,
-                }),
-                false => QdiscKind::Pfifo { limit: Some(limit) },
+                })
+            } else {
+                QdiscKind::Pfifo { limit: Some(limit) }
             };
             let own = Handle::new(class.minor, 0);
             tree.qdiscs.push(Qdisc { handle: own, parent: handle, kind, stab: None });
@@ -232,12 +233,13 @@ fn tree(kind: usize, shaped: bool, rate: u32, mut classes: Vec<DrawnClass>) -> S
                 priority: priority + if flower { 10 } else { 0 },
                 number: class.minor.into(),
                 protocol: Protocol::Ip,
-                kind: match flower {
-                    true => FilterKind::Flower(Flower {
+                kind: if flower {
+                    FilterKind::Flower(Flower {
                         ip_proto: Some(class.rate as u8),
                         ..Flower::default()
-                    }),
-                    false => FilterKind::U32(U32 { keys: vec![word], ..U32::default() }),
+                    })
+                } else {
+                    FilterKind::U32(U32 { keys: vec![word], ..U32::default() })
                 },
                 class: Some(handle),
                 is_gone: false,

@@ -128,10 +128,7 @@ impl Assembly {
                 link = Some(Box::new(own));
             }
         }
-        let class = match is_gone {
-            true => Handle::NONE,
-            false => class.ok_or("it names no class")?,
-        };
+        let class = if is_gone { Handle::NONE } else { class.ok_or("it names no class")? };
         let looked = mask(&kind);
         let known = priority.masks.iter().position(|mask| *mask == looked);
         let rank = (number, known.unwrap_or(priority.masks.len()));

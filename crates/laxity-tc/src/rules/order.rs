@@ -232,9 +232,12 @@ impl ClassMatch {
     fn add(&mut self, rule: &Rule, taken: &[&Rule], notes: &mut Notes) {
         let Rule { packets, line, .. } = rule;
         if !taken.is_empty() {
-            let of_rule = |taken: &&Rule| match packets.untagged {
-                true => taken.packets.of_any_tag().expression(),
-                false => taken.packets.expression(),
+            let of_rule = |taken: &&Rule| {
+                if packets.untagged {
+                    taken.packets.of_any_tag().expression()
+                } else {
+                    taken.packets.expression()
+                }
             };
             let not = Expr::Not(Box::new(Expr::either(taken.iter().map(of_rule).collect())));
             let expression = match packets.of_any_tag().expression() {
@@ -294,9 +297,8 @@ fn joined(parts: &[Part]) -> Expr {
         let inner = parts.iter().map(|part| part.expression.clone());
         return without_tag(Expr::either(inner.collect()));
     }
-    let each = parts.iter().map(|part| match part.untagged {
-        true => without_tag(part.expression.clone()),
-        false => part.expression.clone(),
+    let each = parts.iter().map(|part| {
+        if part.untagged { without_tag(part.expression.clone()) } else { part.expression.clone() }
     });
     Expr::either(each.collect())
 }

@@ -1,5 +1,14 @@
 //! Commands carried out one after the other (POSIX.1-2017, Shell Command Language, section 2.9).
 
+pub mod assignments;
+pub mod batch;
+pub mod control;
+pub mod decide;
+pub mod limits;
+pub mod nested;
+pub mod redirections;
+pub mod simple;
+
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -7,24 +16,17 @@ use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use super::call::Call;
-use super::files::Files;
-use super::parser::{Parsed, Parser};
-use super::state::{Arguments, Input, State};
-use super::syntax::{AndOr, Kind, List, Node, Pipeline, contents_of};
-use super::value::{Status, Value, Variable};
 use crate::error::plain;
 use crate::notes::Notes;
-use crate::words::command::{Command, Doubt, RUN};
-
-/// The most steps that a script takes: commands, turns of loops, and so on.
-const MOST_STEPS: usize = 500_000;
-/// What all values of a script may come to, in bytes.
-const MOST_EXPANDED: usize = 64 << 20;
-/// The most work on patterns: characters of patterns times those that they are compared with.
-const MOST_WORK: usize = 256 << 20;
-/// How deep commands, functions and expansions may be inside each other.
-const DEEPEST: usize = 100;
+use crate::shell::call::Call;
+use crate::shell::syntax::parser::{Parsed, Parser};
+use crate::shell::syntax::{AndOr, Kind, List, Node, Pipeline, contents_of};
+use crate::shell::values::files::Files;
+use crate::shell::values::input::Input;
+use crate::shell::values::state::{Arguments, State};
+use crate::shell::values::value::{Status, Value, Variable};
+use crate::words::command::{Command, Doubt};
+use limits::Usage;
 
 /// A script as it is carried out.
 pub struct Shell<'a> {
@@ -60,12 +62,7 @@ pub struct Shell<'a> {
     pub locals: Vec<Vec<(String, Option<Variable>)>>,
     /// How many conditions are being tested, in which `set -e` does not count.
     pub tested: usize,
-    pub ends_on_failure: bool,
-    /// `set -u`, `-a`, `-f` and `-o pipefail`.
-    pub ends_without_value: bool,
-    pub exports_all: bool,
-    pub leaves_patterns: bool,
-    pub any_of_pipe_fails: bool,
+    pub options: Options,
     /// Variables that cannot be set again, and those that hold numbers.
     pub constants: BTreeSet<String>,
     pub numbers: BTreeSet<String>,
@@ -74,10 +71,17 @@ pub struct Shell<'a> {
     /// The script wants to know what it is called with, and that is not given.
     pub asks: Cell<bool>,
     lines: Vec<usize>,
-    steps: usize,
-    expanded: usize,
-    worked: usize,
-    depth: usize,
+    usage: Usage,
+}
+
+/// Options of `set`, by their names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    pub errexit: bool,
+    pub nounset: bool,
+    pub allexport: bool,
+    pub noglob: bool,
+    pub pipefail: bool,
 }
 
 /// What comes after a command.
@@ -98,9 +102,8 @@ impl<'a> Shell<'a> {
         for (name, value) in &call.variables {
             state.set_variable(name, Some(Variable::One(Value::new(value.clone()))));
         }
-        let known = call.arguments.as_ref();
-        let known = known.map(|known| Rc::new(known.iter().map(Value::new).collect()));
-        state.set_arguments(Arguments { known, shifted: 0 });
+        let known = call.arguments.as_ref().map(|known| known.iter().map(Value::new).collect());
+        state.set_arguments(known.map_or_else(Arguments::default, Arguments::new));
         let mut exported: BTreeSet<String> = call.variables.keys().cloned().collect();
         for (name, value) in ROOT {
             if exported.insert(name.into()) {
@@ -129,20 +132,13 @@ impl<'a> Shell<'a> {
             readings: BTreeMap::new(),
             locals: Vec::new(),
             tested: 0,
-            ends_on_failure: false,
-            ends_without_value: false,
-            exports_all: false,
-            leaves_patterns: false,
-            any_of_pipe_fails: false,
+            options: Options::default(),
             constants: BTreeSet::new(),
             numbers: BTreeSet::new(),
             substituted: 0,
             asks: Cell::new(false),
             lines: ends.map(|(at, _)| at).collect(),
-            steps: 0,
-            expanded: 0,
-            worked: 0,
-            depth: 0,
+            usage: Usage::default(),
         }
     }
 
@@ -188,6 +184,24 @@ impl<'a> Shell<'a> {
         }
     }
 
+    /// Notes that something is not carried out.
+    pub fn leave_out(&mut self, span: &Range<usize>, text: String) {
+        let line = self.line(span.start);
+        self.skipped.entry(line).or_insert(text);
+    }
+
+    /// Makes what is being printed unknown.
+    pub fn doubt_output(&mut self, doubt: &Rc<Doubt>) {
+        if let Some(printed) = self.printed.last_mut() {
+            printed.doubts(Some(doubt));
+        }
+    }
+
+    /// A value that is not known, shown as it is written.
+    pub fn undetermined(&self, span: &Range<usize>, doubt: Rc<Doubt>) -> Value {
+        Value { text: plain(self.written(span)), doubt: Some(doubt) }
+    }
+
     /// The line of a place, from 1.
     pub fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|end| *end < at) + 1
@@ -196,53 +210,6 @@ impl<'a> Shell<'a> {
     /// A part of the script as it is written.
     pub fn written(&self, span: &Range<usize>) -> &'a str {
         self.text.get(span.clone()).unwrap_or_default()
-    }
-
-    /// Counts a step and what it makes.
-    pub fn step(&mut self, span: &Range<usize>, bytes: usize) -> Result<(), Fault> {
-        self.steps += 1;
-        self.expanded = self.expanded.saturating_add(bytes);
-        if self.steps > MOST_STEPS {
-            let message = format!("the script takes more than {MOST_STEPS} steps up to here");
-            let fault = Fault::at(span, message);
-            return Err(match &self.asked {
-                Some(doubt) => fault.help(doubt.advice()),
-                None => fault.help(format!("give the commands without such a loop; {RUN}")),
-            });
-        }
-        if self.expanded > MOST_EXPANDED {
-            let message = format!(
-                "the values up to here come to more than {} MiB, the most that is read",
-                MOST_EXPANDED >> 20
-            );
-            return Err(Fault::at(span, message));
-        }
-        Ok(())
-    }
-
-    /// Counts work on a pattern.
-    pub fn work(&mut self, span: &Range<usize>, work: usize) -> Result<(), Fault> {
-        self.worked = self.worked.saturating_add(work);
-        match self.worked > MOST_WORK {
-            true => Err(Fault::at(span, "patterns and braces up to here are too long together")),
-            false => Ok(()),
-        }
-    }
-
-    /// Goes one level deeper for as long as something is done.
-    pub fn deeper<T>(
-        &mut self,
-        span: &Range<usize>,
-        done: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        if self.depth == DEEPEST {
-            let message = format!("more than {DEEPEST} functions and commands inside each other");
-            return Err(Fault::at(span, message).help("a function that calls itself has to end"));
-        }
-        self.depth += 1;
-        let done = done(self);
-        self.depth -= 1;
-        done
     }
 
     pub fn list(&mut self, list: &List) -> Result<Flow, Fault> {
@@ -276,7 +243,7 @@ impl<'a> Shell<'a> {
                 }
                 Status::Known(_) => flow,
                 Status::Unknown(doubt) => {
-                    let (doubt, skipped) = (Rc::clone(doubt), Status::of(!*and));
+                    let (doubt, skipped) = (Rc::clone(doubt), Status::from_truth(!*and));
                     self.either(&doubt, &[Way::Pipeline(pipeline), Way::Status(skipped)])?
                 }
             };
@@ -294,7 +261,7 @@ impl<'a> Shell<'a> {
         }
         let flow = flow?;
         let failed = matches!(self.status, Status::Known(status) if status != 0);
-        let ends = self.ends_on_failure && self.tested == 0 && failed && is_last;
+        let ends = self.options.errexit && self.tested == 0 && failed && is_last;
         Ok(if flow == Flow::Next && ends && !pipeline.negated { Flow::Exit } else { flow })
     }
 
@@ -330,7 +297,7 @@ impl<'a> Shell<'a> {
                 input = Some(Input { value, at: 0, span: Some(command.span.clone()) });
             }
             done?;
-            if self.any_of_pipe_fails && self.status != Status::SUCCESS {
+            if self.options.pipefail && self.status != Status::SUCCESS {
                 failed = Some(self.status.clone());
             }
         }
@@ -346,7 +313,7 @@ impl<'a> Shell<'a> {
         let mark = self.state.mark();
         let locals = std::mem::take(&mut self.locals);
         // The next step is told if that comes to too much.
-        self.expanded = self.expanded.saturating_add(16 * self.exported.len());
+        self.usage.expand(16 * self.exported.len());
         let (exported, at_exit) = (self.exported.clone(), self.at_exit.take());
         let flow = done(self).and_then(|flow| self.end().map(|()| flow));
         (self.exported, self.at_exit) = (exported, at_exit);
@@ -416,67 +383,10 @@ impl<'a> Shell<'a> {
                 Ok(Flow::Next)
             }
             Kind::Arithmetic(text) => {
-                let value = self.text(text, &node.span)?;
-                self.status = match self.arithmetic(&value, &node.span)? {
-                    Ok(number) => Status::of(number != 0),
-                    Err(doubt) => Status::Unknown(doubt),
-                };
+                self.status = Status::from_number(self.number(text, &node.span)?);
                 Ok(Flow::Next)
             }
         }
-    }
-
-    /// Gives a variable a value; the one that was given for it if this one is not known.
-    pub fn assign(
-        &mut self,
-        name: &str,
-        value: Variable,
-        span: &Range<usize>,
-    ) -> Result<(), Fault> {
-        let length = match &value {
-            Variable::One(value) => value.text.len(),
-            Variable::Many(values) => values.values().map(|value| value.text.len() + 1).sum(),
-            Variable::Refers(name) => name.len(),
-        };
-        self.step(span, length)?;
-        if self.constants.contains(name) {
-            let message = format!("`{name}` is readonly: a shell ends where it is set again");
-            return Err(Fault::at(span, message).help("give it another name"));
-        }
-        if self.exports_all {
-            self.exported.insert(name.to_string());
-        }
-        let value = match value {
-            Variable::One(one) if self.numbers.contains(name) => {
-                Variable::One(match self.arithmetic(&one, span)? {
-                    Ok(number) => Value { text: number.to_string(), doubt: one.doubt },
-                    Err(doubt) => Value { text: one.text, doubt: Some(doubt) },
-                })
-            }
-            value => value,
-        };
-        let value = match (&value, self.call.variables.get(name)) {
-            (Variable::One(one), Some(given)) if one.unknown_because().is_some() => {
-                Variable::One(Value::new(given.clone()))
-            }
-            _ => named(name, value),
-        };
-        self.state.set_variable(name, Some(value));
-        Ok(())
-    }
-}
-
-/// A value that is not known, with how to give it: by the name of its variable.
-fn named(name: &str, value: Variable) -> Variable {
-    match value {
-        Variable::One(Value { text, doubt: Some(doubt) })
-            if doubt.is_unknown && !doubt.help.contains("--") =>
-        {
-            let help = format!("give it as in --set {name}=VALUE");
-            let doubt = Doubt { is_unknown: true, why: doubt.why.clone(), help };
-            Variable::One(Value { text, doubt: Some(Rc::new(doubt)) })
-        }
-        value => value,
     }
 }
 
@@ -502,4 +412,9 @@ pub fn not_followed(span: &Range<usize>, what: &str) -> Fault {
 pub fn undecided(span: &Range<usize>, doubt: &Doubt) -> Fault {
     Fault::at(span, format!("{}, and what is set up depends on it here", doubt.why))
         .help(doubt.advice())
+}
+
+/// Refuses a value that is not known, where a set-up depends on it.
+pub fn decided(value: &Value, span: &Range<usize>) -> Result<(), Fault> {
+    value.unknown_because().map_or(Ok(()), |doubt| Err(undecided(span, doubt)))
 }

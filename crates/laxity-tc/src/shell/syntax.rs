@@ -1,5 +1,9 @@
 //! What a script is made of, as it is read and before any of it is carried out.
 
+pub mod compound;
+pub mod parser;
+pub mod words;
+
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -187,12 +191,8 @@ pub enum Operation {
     Indirect,
     /// `${!NAME[@]}`.
     Keys,
-    /// `-`, `=`, `+` or `?`; with a colon the empty value counts as none.
-    Default {
-        sign: char,
-        or_empty: bool,
-        word: Text,
-    },
+    /// `${NAME:-word}` and the like.
+    Default(Fallback),
     /// `#` or `%`; twice for the longest part that matches.
     Strip {
         from_end: bool,
@@ -217,6 +217,19 @@ pub enum Operation {
         all: bool,
     },
 }
+
+/// What stands for a parameter without a value.
+#[derive(Clone, Debug)]
+pub struct Fallback {
+    /// `-`, `=`, `+` or `?`.
+    pub sign: char,
+    /// After a colon the empty value counts as none.
+    pub or_empty: bool,
+    pub word: Text,
+}
+
+/// Commands of the shell whose words may be assignments.
+pub const DECLARATIONS: [&str; 5] = ["local", "export", "readonly", "declare", "typeset"];
 
 /// How long the name is that a text begins with.
 pub fn name_length(text: &str) -> usize {

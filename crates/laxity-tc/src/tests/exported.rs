@@ -156,9 +156,10 @@ fn written(kind: &str, at: usize, class: &Drawn, takes_the_rest: bool) -> String
         2 => "queue = { kind = \"codel\", limit = 5000 }\n",
         _ => "",
     };
-    match takes_the_rest {
-        true => text + "match = \"any\"\n",
-        false => text + &format!("match = \"udp dport {}\"\n", 5_000 + at),
+    if takes_the_rest {
+        text + "match = \"any\"\n"
+    } else {
+        text + &format!("match = \"udp dport {}\"\n", 5_000 + at)
     }
 }
 
@@ -211,11 +212,8 @@ proptest! {
     /// What the kernel tells of comes to the same plan, with the same notes, as the commands that set it up.
     #[test]
     fn objects_are_read_as_their_commands(text in plans(), red: bool, bits: bool) {
-        let text = match red {
-            true => text.replace("limit = 4000 }", "min = 30, max = 90, limit = 300, weight = 0.001953125, gentle = false }")
-                .replace("droptail\", min", "choke\", min"),
-            false => text,
-        };
+        let text = if red { text.replace("limit = 4000 }", "min = 30, max = 90, limit = 300, weight = 0.001953125, gentle = false }")
+                .replace("droptail\", min", "choke\", min") } else { text };
         let filters = if bits { Filters::U32 } else { Filters::Flower };
         let plan = parse(&text);
         let there = carried(&plan, &Linux { filters, ..Linux::default() }).unwrap();

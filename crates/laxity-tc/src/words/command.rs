@@ -125,6 +125,12 @@ pub struct Doubt {
 }
 
 impl Doubt {
+    /// A doubt of what only the machine knows.
+    pub fn unknown(written: &str, help: impl Into<String>) -> Doubt {
+        let why = format!("`{}` is not known here", plain(written));
+        Doubt { is_unknown: true, why, help: help.into() }
+    }
+
     /// Why a value is not known, and how to give it.
     pub fn advice(&self) -> String {
         let Doubt { why, help, .. } = self;

@@ -250,9 +250,10 @@ pub fn network(text: &str) -> Option<(IpAddr, u8)> {
         Some((address, prefix)) => (address, Some(prefix)),
         None => (text, None),
     };
-    let address: IpAddr = match address.contains(':') {
-        true => address.parse().ok()?,
-        false => IpAddr::V4(short_address(address)?.into()),
+    let address: IpAddr = if address.contains(':') {
+        address.parse().ok()?
+    } else {
+        IpAddr::V4(short_address(address)?.into())
     };
     let bits = if address.is_ipv4() { 32 } else { 128 };
     let prefix = match prefix {

@@ -13,9 +13,10 @@ fn packets() -> impl Strategy<Value = Packets> {
             packets.with(Field::DestinationPort, &range);
         }
         if let Some((last, prefix, is_v4)) = net {
-            let address = match is_v4 {
-                true => [10, 0, 0, last].into(),
-                false => IpAddr::from(u128::from(last).to_be_bytes()),
+            let address = if is_v4 {
+                [10, 0, 0, last].into()
+            } else {
+                IpAddr::from(u128::from(last).to_be_bytes())
             };
             let prefix = if is_v4 { prefix } else { prefix + 96 };
             packets.within(Side::Source, Net::new(address, prefix));

@@ -135,10 +135,7 @@ fn planned(plan: &Plan, tree: &Tree, active: &[usize]) -> BTreeMap<usize, f64> {
         let (mut low, mut high) = (0.0, 1e9);
         for _ in 0..200 {
             let middle = (low + high) / 2.0;
-            match at_level(middle).iter().sum::<f64>() > amount {
-                true => high = middle,
-                false => low = middle,
-            }
+            if at_level(middle).iter().sum::<f64>() > amount { high = middle } else { low = middle }
         }
         for (at, amount) in all.iter().zip(at_level(low)) {
             sent.insert(*at, amount);
@@ -233,9 +230,10 @@ impl Drop for Namespace {
 
 fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).trim().to_string())
     }
 }
 
