@@ -1,8 +1,9 @@
-//! A set-up is given to an interface, so that it has the old one or the new one, whatever happens meanwhile.
+//! Application of a set-up to an interface, which then has the old one or the new one.
 //!
-//! All steps go to the kernel in one system call, which a signal does not interrupt: it carries out all of them or was not
-//! begun. What is left are steps that it refuses. Then this process takes back what was done; should it be
-//! killed before that, a [guardian](crate::guardian) does; should both be, whoever applies next does.
+//! All steps go to the kernel in one system call, which no signal interrupts: it carries out all of
+//! them or none. Where the kernel refuses a step, this process takes back those before it. If it is
+//! killed first, a [guardian](crate::guardian) does so. If both are killed, the next one to apply
+//! does.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +11,7 @@ use std::io;
 use laxity_tc::netlink::Sort;
 use thiserror::Error;
 
-use crate::device::{Device, Shown};
+use crate::device::{Device, DeviceState};
 use crate::objects::Objects;
 use crate::record::{Record, Records};
 use crate::steps::{Step, Steps};
@@ -54,7 +55,7 @@ pub enum ApplyError {
 
 /// What was made of something that an earlier process did not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MadeGood {
+pub enum Recovery {
     /// It was done, and holds.
     Settled,
     /// It had not been done.
@@ -69,8 +70,8 @@ pub struct Session {
     device: Device,
     records: Records,
     lock: File,
-    shown: Shown,
-    made_good: Option<MadeGood>,
+    shown: DeviceState,
+    made_good: Option<Recovery>,
 }
 
 impl Session {
@@ -80,7 +81,7 @@ impl Session {
     /// If there is no such interface, someone else has it, or the system refuses.
     pub fn begin(interface: &str) -> Result<Session, ApplyError> {
         let mut device = Device::named(interface)?;
-        let records = Records::of(interface)?;
+        let records = Records::new(interface)?;
         let lock = records.lock()?.ok_or_else(|| ApplyError::Busy(interface.into()))?;
         let made_good = make_good(&mut device, &records, false)?;
         let shown = device.read()?;
@@ -88,7 +89,7 @@ impl Session {
     }
 
     /// What the interface has.
-    pub fn shown(&self) -> &Shown {
+    pub fn shown(&self) -> &DeviceState {
         &self.shown
     }
 
@@ -98,7 +99,7 @@ impl Session {
     }
 
     /// What became of what an earlier process did not end, if there was something.
-    pub fn made_good(&self) -> Option<MadeGood> {
+    pub fn made_good(&self) -> Option<Recovery> {
         self.made_good
     }
 
@@ -128,7 +129,7 @@ impl Session {
         Ok(self.records.begin(record)?)
     }
 
-    /// Takes the steps, reads back what came of it, and takes all back if that is not what was wanted.
+    /// Takes the steps, reads the outcome, and takes all back if that is not what was wanted.
     ///
     /// # Errors
     /// If the kernel refuses; then the interface has what it had, unless the error says otherwise.
@@ -174,12 +175,13 @@ impl Session {
         Ok(self.records.step_back()?)
     }
 
-    /// Takes back what was done and not confirmed, unless someone else does or it is. Whether it did.
+    /// Takes back a change that nobody confirmed. `false` if it was confirmed or is taken back
+    /// already.
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn expire(&mut self) -> Result<bool, ApplyError> {
-        Ok(make_good(&mut self.device, &self.records, false)? == Some(MadeGood::TakenBack))
+        Ok(make_good(&mut self.device, &self.records, false)? == Some(Recovery::TakenBack))
     }
 
     /// Whether what was done still waits to be confirmed.
@@ -209,33 +211,33 @@ impl Session {
     }
 }
 
-/// Ends what was begun: settles what is done and needs no confirmation, takes back what is half done or was
-/// not confirmed. With `keeps`, what is done and can still be confirmed is left.
+/// Ends what was begun: settles what is done and needs no confirmation, takes back what is half
+/// done or was not confirmed. With `keeps`, what is done and can still be confirmed is left.
 pub(crate) fn make_good(
     device: &mut Device,
     records: &Records,
     keeps: bool,
-) -> Result<Option<MadeGood>, ApplyError> {
+) -> Result<Option<Recovery>, ApplyError> {
     let index = device.interface().index;
     if let Some(record) = records.reverting() {
         put_back(device, records, &record)?;
-        return Ok(Some(MadeGood::TakenBack));
+        return Ok(Some(Recovery::TakenBack));
     }
     let Some(record) = records.pending() else { return Ok(None) };
     let there = device.read()?.objects;
     if there == record.before || record.index != index {
         records.forget()?;
-        return Ok(Some(MadeGood::NotDone));
+        return Ok(Some(Recovery::NotDone));
     }
     if there == record.after && record.to_be_confirmed && keeps {
         return Ok(None);
     }
     if there == record.after && !record.to_be_confirmed {
         records.settle()?;
-        return Ok(Some(MadeGood::Settled));
+        return Ok(Some(Recovery::Settled));
     }
     match records.revert()? {
-        Some(record) => put_back(device, records, &record).map(|()| Some(MadeGood::TakenBack)),
+        Some(record) => put_back(device, records, &record).map(|()| Some(Recovery::TakenBack)),
         None => Ok(None),
     }
 }

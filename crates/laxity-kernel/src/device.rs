@@ -11,14 +11,14 @@ use crate::objects::Objects;
 
 /// What the kernel shows of an interface.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct DeviceState {
     /// What was added to it.
     pub objects: Objects,
     /// What has passed each qdisc and class, those that the kernel made among them.
     pub statistics: BTreeMap<(Sort, Handle), Statistics>,
 }
 
-impl Shown {
+impl DeviceState {
     /// How many packets wait in a class.
     pub fn queued(&self, class: Handle) -> u32 {
         self.statistics.get(&(Sort::Class, class)).map_or(0, |statistics| statistics.queued)
@@ -26,7 +26,7 @@ impl Shown {
 }
 
 /// What is kept of an object that the kernel tells of.
-struct Told {
+struct ReadObject {
     of: (Sort, Handle),
     statistics: Option<Statistics>,
     /// As it was added, if the kernel did not make it by itself.
@@ -58,13 +58,13 @@ impl Device {
     ///
     /// # Errors
     /// If the kernel refuses to tell.
-    pub fn read(&mut self) -> Result<Shown, laxity_linux::Error> {
-        let mut shown = Shown::default();
+    pub fn read(&mut self) -> Result<DeviceState, laxity_linux::Error> {
+        let mut shown = DeviceState::default();
         let mut told = self.dump(Sort::Qdisc, Handle(0))?;
         told.extend(self.dump(Sort::Class, Handle(0))?);
         let mut places: BTreeSet<Handle> = BTreeSet::new();
         let mut objects: Vec<Object> = Vec::with_capacity(told.len());
-        for Told { of, statistics, added } in told {
+        for ReadObject { of, statistics, added } in told {
             if let Some(statistics) = statistics {
                 shown.statistics.insert(of, statistics);
             }
@@ -86,12 +86,12 @@ impl Device {
         Ok(shown)
     }
 
-    fn dump(&mut self, sort: Sort, parent: Handle) -> Result<Vec<Told>, laxity_linux::Error> {
+    fn dump(&mut self, sort: Sort, parent: Handle) -> Result<Vec<ReadObject>, laxity_linux::Error> {
         let index = self.interface.index;
         self.netlink.dump(&message(&netlink::dump(sort, index, parent)), |kind, payload| {
-            Object::read(kind, payload, index).map(|object| Told {
+            Object::read(kind, payload, index).map(|object| ReadObject {
                 of: (object.sort, object.handle),
-                statistics: Statistics::of(&object),
+                statistics: Statistics::new(&object),
                 added: netlink::shown(&object),
             })
         })

@@ -31,7 +31,7 @@ impl Key {
     }
 
     /// That of an object.
-    pub fn of(object: &Object) -> Key {
+    pub fn new(object: &Object) -> Self {
         let Object { sort, handle, parent, .. } = *object;
         match sort {
             Sort::Filter => Key { sort, at: parent, priority: object.priority(), handle },
@@ -40,8 +40,8 @@ impl Key {
     }
 }
 
-/// What was added to an interface, without what the kernel makes by itself. Two are equal if the kernel could not tell
-/// them apart.
+/// What was added to an interface, without what the kernel makes by itself. Two are equal if the
+/// kernel could not tell them apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Vec<Object>")]
 pub struct Objects {
@@ -50,7 +50,7 @@ pub struct Objects {
 
 impl From<Vec<Object>> for Objects {
     fn from(objects: Vec<Object>) -> Objects {
-        Objects { objects: objects.into_iter().map(|object| (Key::of(&object), object)).collect() }
+        Objects { objects: objects.into_iter().map(|object| (Key::new(&object), object)).collect() }
     }
 }
 
@@ -81,8 +81,8 @@ impl Objects {
         self.objects.iter()
     }
 
-    /// What an object hangs at, of those that were added: a class, or else the qdisc that made the class; `None` at the
-    /// root.
+    /// What an object hangs at, of those that were added: a class, or else the qdisc that made the
+    /// class; `None` at the root.
     pub fn above(&self, object: &Object) -> Option<Key> {
         if object.parent == Handle::ROOT {
             return None;
@@ -91,7 +91,7 @@ impl Objects {
         places.into_iter().find(|key| self.objects.contains_key(key))
     }
 
-    /// In an order in which they can be added: what something hangs at comes before it, filters last.
+    /// The objects in an order in which they can be added: parents first, filters last.
     pub fn in_order(&self) -> Vec<&Object> {
         let mut hanging: HashMap<Option<Key>, Vec<&Object>> = HashMap::new();
         let (filters, others): (Vec<&Object>, Vec<&Object>) =
@@ -103,7 +103,7 @@ impl Objects {
         let mut next = VecDeque::from(hanging.remove(&None).unwrap_or_default());
         while let Some(object) = next.pop_front() {
             ordered.push(object);
-            next.extend(hanging.remove(&Some(Key::of(object))).unwrap_or_default());
+            next.extend(hanging.remove(&Some(Key::new(object))).unwrap_or_default());
         }
         ordered.extend(filters);
         ordered

@@ -1,7 +1,7 @@
 //! What is remembered of what was applied to an interface, in files that only its user can read.
 //!
-//! One name after the other, a record goes through its life by being renamed, which happens wholly or not at all: of two
-//! processes that want to settle it, or to take it back, one does.
+//! One name after the other, a record goes through its life by being renamed, which happens wholly
+//! or not at all: of two processes that want to settle it, or to take it back, one does.
 //!
 //! | file | what it is |
 //! | --- | --- |
@@ -62,12 +62,12 @@ pub struct Record<S = Objects> {
 /// The form of records that are written and read.
 pub const VERSION: u32 = 1;
 
-/// A set-up that is not read further than it has to be: of ten thousand classes one takes longer to read than all else.
+/// A set-up as its record has it. It is parsed only where its text differs from that of another.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(transparent)]
-pub struct Written<'a>(#[serde(borrow)] &'a RawValue);
+pub struct StoredSetup<'a>(#[serde(borrow)] &'a RawValue);
 
-impl Written<'_> {
+impl StoredSetup<'_> {
     /// Whether it is this one.
     pub fn is(&self, setup: &Objects) -> bool {
         let text = self.0.get();
@@ -116,8 +116,9 @@ impl Records {
     ///
     /// # Errors
     /// If their folder cannot be made.
-    pub fn of(interface: &str) -> io::Result<Records> {
-        // Numbers of namespaces and interfaces begin anew with the machine, and those of files are used again.
+    pub fn new(interface: &str) -> io::Result<Self> {
+        // Numbers of namespaces and interfaces begin anew with the machine; those of files are
+        // reused.
         let started = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let started = started.split('-').next().unwrap_or_default();
         let namespace = match namespace::cookie() {
@@ -131,7 +132,8 @@ impl Records {
         Ok(Records { base: folder.join(name) })
     }
 
-    /// Taken by whoever changes the interface, until the file and all its copies are closed. `None` if someone has it.
+    /// The lock of whoever changes the interface. It is held until the file and its copies are
+    /// closed. `None` if someone has it.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -174,16 +176,16 @@ impl Records {
         self.read(Stage::Settled)
     }
 
-    /// Looks at what the interface of this number was given last: what was begun, which is true beside it, or else what
-    /// holds.
+    /// Looks at what the interface of this number was given last: what was begun, which is true
+    /// beside it, or else what holds.
     pub fn look<T>(
         &self,
         index: u32,
-        at: impl FnOnce(Option<(&Record<Written<'_>>, bool)>) -> T,
+        at: impl FnOnce(Option<(&Record<StoredSetup<'_>>, bool)>) -> T,
     ) -> T {
         for stage in [Stage::Pending, Stage::Settled] {
             let Ok(text) = fs::read(self.file(stage)) else { continue };
-            let record: Option<Record<Written<'_>>> = serde_json::from_slice(&text).ok();
+            let record: Option<Record<StoredSetup<'_>>> = serde_json::from_slice(&text).ok();
             let is_it = |record: &Record<_>| record.version == VERSION && record.index == index;
             if let Some(record) = record.filter(is_it) {
                 return at(Some((&record, stage == Stage::Pending)));
@@ -192,8 +194,8 @@ impl Records {
         at(None)
     }
 
-    /// Has what was begun hold; what undoes something has what held before that hold again. False if nothing waits
-    /// for that any more.
+    /// Has what was begun hold; what undoes something has what held before that hold again. False
+    /// if nothing waits for that any more.
     ///
     /// # Errors
     /// If files cannot be renamed.

@@ -7,9 +7,9 @@ use laxity_tc::setup::Handle;
 use serde::Serialize;
 
 use crate::apply::ApplyError;
-use crate::device::{Device, Shown};
+use crate::device::{Device, DeviceState};
 use crate::objects::Objects;
-use crate::record::{Promise, Record, Records, Written};
+use crate::record::{Promise, Record, Records, StoredSetup};
 
 /// An interface under the kernel's disciplines.
 #[derive(Clone, Debug, Serialize)]
@@ -81,15 +81,14 @@ impl From<Statistics> for Counts {
     }
 }
 
-/// What an interface has, and the comments of an exported script that were written down when it was
-/// applied.
+/// The objects of an interface, and the contracts that were kept when a plan was applied to it.
 ///
 /// # Errors
 /// If there is no such interface, or the kernel refuses to tell.
 pub fn objects(interface: &str) -> Result<(Objects, String), ApplyError> {
     let mut device = Device::named(interface)?;
     let there = device.read()?.objects;
-    let contracts = Records::of(interface)?.look(device.interface().index, |applied| {
+    let contracts = Records::new(interface)?.look(device.interface().index, |applied| {
         let applied = applied.filter(|(record, _)| record.after.is(&there));
         applied.map(|(record, _)| record.contracts.clone()).unwrap_or_default()
     });
@@ -101,10 +100,10 @@ impl KernelStatus {
     ///
     /// # Errors
     /// If there is no such interface, or the kernel refuses to tell.
-    pub fn of(interface: &str, before: Option<(&KernelStatus, f64)>) -> Result<Self, ApplyError> {
+    pub fn new(interface: &str, before: Option<(&KernelStatus, f64)>) -> Result<Self, ApplyError> {
         let mut device = Device::named(interface)?;
         let shown = device.read()?;
-        let mut status = Records::of(interface)?.look(device.interface().index, |applied| {
+        let mut status = Records::new(interface)?.look(device.interface().index, |applied| {
             let record = applied.map(|(record, _)| record);
             let to_be_confirmed = applied.is_some_and(|(_, is_pending)| is_pending);
             KernelStatus { to_be_confirmed, ..KernelStatus::read(interface, &shown, record) }
@@ -115,7 +114,11 @@ impl KernelStatus {
         Ok(status)
     }
 
-    fn read(interface: &str, shown: &Shown, record: Option<&Record<Written<'_>>>) -> KernelStatus {
+    fn read(
+        interface: &str,
+        shown: &DeviceState,
+        record: Option<&Record<StoredSetup<'_>>>,
+    ) -> KernelStatus {
         let counts = |sort, handle| {
             shown.statistics.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
         };

@@ -1,4 +1,4 @@
-//! From one set-up to another: what is added, changed and taken away, in which order, and whose queue is lost.
+//! Steps from one set-up to another, in their order, and the queues that are lost on the way.
 //!
 //! Whatever can be changed in place is. The rules are the kernel's (Linux 6.1, net/sched):
 //!
@@ -8,8 +8,9 @@
 //! | a curve of `hfsc` is taken away | no | a curve that is not named stays |
 //! | classes of `htb`, `drr` and `qfq` | yes | their `change_class` |
 //! | what a class is part of | no | no class can be moved |
-//! | `hfsc`, `prio`, `tbf`, `fq_codel`, `codel`, `pie`, `choke`, `pfifo`, `bfifo` | yes | their `change` |
-//! | a `pfifo` or `bfifo` in `tbf` | with it | `tbf_change` gives it the bucket's limit (`fifo_set_limit`) |
+//! | `hfsc`, `prio`, `tbf`, `fq_codel`, `codel`, `pie`, `choke` | yes | their `change` |
+//! | `pfifo`, `bfifo` | yes | their `change` |
+//! | a `pfifo` or `bfifo` in `tbf` | with it | `tbf_change` gives it the limit (`fifo_set_limit`) |
 //! | `red` | yes, and its queue is lost | `red_change` makes a new queue |
 //! | flows of `fq_codel` | no | they are made once |
 //! | `htb` | no | it has no `change` |
@@ -24,7 +25,7 @@ use std::collections::{BTreeSet, HashMap};
 use laxity_tc::netlink::{self, Object, Request, Sort};
 use laxity_tc::setup::{ClassKind, Handle, Item, QdiscKind};
 
-use crate::device::Shown;
+use crate::device::DeviceState;
 use crate::objects::{Key, Objects};
 
 /// What is done to an object.
@@ -65,8 +66,8 @@ impl Step {
 pub struct Steps {
     /// In the order in which they are taken.
     pub steps: Vec<Step>,
-    /// The classes whose queue is lost. Where nothing was added before, what the kernel made by itself is not among
-    /// them.
+    /// The classes whose queue is lost. Where nothing was added before, what the kernel made by
+    /// itself is not among them.
     pub drops: BTreeSet<Handle>,
     /// Whether a queue at the root is lost that someone added and that has no classes.
     pub drops_root: bool,
@@ -89,7 +90,7 @@ impl Steps {
     }
 
     /// How many packets wait now in queues that are lost.
-    pub fn dropped(&self, shown: &Shown) -> u64 {
+    pub fn dropped(&self, shown: &DeviceState) -> u64 {
         self.drops.iter().map(|class| u64::from(shown.queued(*class))).sum()
     }
 
@@ -102,7 +103,7 @@ impl Steps {
 fn gone(before: &Objects, after: &Objects) -> BTreeSet<Key> {
     let mut gone = BTreeSet::new();
     for object in before.in_order() {
-        let key = Key::of(object);
+        let key = Key::new(object);
         let stays = after.get(&key).is_some_and(|new| can_become(object, new));
         let hangs = before.above(object).is_some_and(|above| gone.contains(&above));
         if !stays || hangs {
@@ -225,10 +226,10 @@ impl<'a> Difference<'a> {
         let used_again = used_again(before, after, &gone);
         // A number that is in use somewhere else is free only after that was deleted.
         let replaces = |(key, new): (&Key, &Object)| {
-            let old = at.get(&new.parent).filter(|old| gone.contains(&Key::of(old)))?;
+            let old = at.get(&new.parent).filter(|old| gone.contains(&Key::new(old)))?;
             let stays = before.above(old).is_none_or(|above| !gone.contains(&above));
             let is_free = before.get(key).is_none();
-            let frees = used_again.contains(&Key::of(old));
+            let frees = used_again.contains(&Key::new(old));
             (new.sort == Sort::Qdisc && stays && is_free && !frees).then_some(new.parent)
         };
         let replaced = after.iter().filter_map(replaces).collect();
@@ -241,7 +242,7 @@ impl<'a> Difference<'a> {
         self.delete(&mut steps);
         let mut filters = Vec::new();
         for object in self.after.in_order() {
-            let key = Key::of(object);
+            let key = Key::new(object);
             let old = self.before.get(&key).filter(|_| !self.gone.contains(&key));
             let action = match old {
                 Some(old) if old == object && !self.takes_limit_of_tbf(object) => continue,
@@ -268,7 +269,8 @@ impl<'a> Difference<'a> {
         steps
     }
 
-    /// Whether a change of the token bucket above gives a queue the bucket's limit, so that it has to be given its own again.
+    /// Whether a change of the token bucket above gives a queue the bucket's limit, so that it has
+    /// to be given its own again.
     fn takes_limit_of_tbf(&self, queue: &Object) -> bool {
         let is_fifo = matches!(queue.kind().as_str(), "pfifo" | "bfifo");
         let above = Key::qdisc(queue.parent.major());
@@ -278,15 +280,15 @@ impl<'a> Difference<'a> {
         is_fifo && !self.gone.contains(&above) && self.before.get(&above).is_some_and(changes)
     }
 
-    /// Filters before the classes that they lead to, and classes before those that they are part of. What hangs at a qdisc
-    /// that goes, goes with it.
+    /// Filters before the classes that they lead to, and classes before those that they are part
+    /// of. What hangs at a qdisc that goes, goes with it.
     fn delete(&self, steps: &mut Steps) {
         let order = self.before.in_order();
         let (filters, others): (Vec<&Object>, Vec<&Object>) =
             order.into_iter().partition(|object| object.sort == Sort::Filter);
         let mut priorities = BTreeSet::new();
         for object in filters.into_iter().chain(others.into_iter().rev()) {
-            if !self.gone.contains(&Key::of(object)) {
+            if !self.gone.contains(&Key::new(object)) {
                 continue;
             }
             match object.sort {
@@ -332,7 +334,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// Notes the queue that a class had by itself, and loses to a new qdisc or to new classes below it.
+    /// Notes the queue that a class loses to a new qdisc or to new classes below it.
     fn take_place(&self, object: &Object, steps: &mut Steps) {
         let class = object.parent;
         let stays = !self.gone.contains(&Key::class(class));

@@ -67,8 +67,8 @@ impl Contract {
     }
 }
 
-/// The classes that have a number of their own. Those that share a band of prio are one class to the
-/// kernel, and what one of them says does not hold for it.
+/// The classes that have a number of their own. Those that share a band of prio are one class to
+/// the kernel, and what one of them says does not hold for it.
 pub fn alone(numbered: &[(usize, Handle)]) -> impl Iterator<Item = (usize, Handle)> {
     let mut classes: HashMap<Handle, usize> = HashMap::new();
     for (_, handle) in numbered {

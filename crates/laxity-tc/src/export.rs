@@ -12,7 +12,7 @@ use laxity_plan::Plan;
 
 use crate::contract;
 use crate::error::{on_one_line, plain};
-use crate::linux::{Carried, Refusal, handles};
+use crate::linux::{LinuxPlan, Refusal, handles};
 
 /// What a set-up is written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub fn is_device(name: &str) -> bool {
 /// If the format cannot say it.
 pub fn export(
     plan: &Plan,
-    carried: &Carried,
+    carried: &LinuxPlan,
     device: &str,
     format: Format,
     promises: &Promises,
@@ -85,7 +85,7 @@ pub fn export(
 
 /// The words of a plan that `tc` has none for, in comments that [`import`](crate::import) reads.
 /// Classes have the numbers that `carried` has for their names.
-pub fn contracts(plan: &Plan, carried: &Carried) -> String {
+pub fn contracts(plan: &Plan, carried: &LinuxPlan) -> String {
     let mut text = String::new();
     contract::write_link(plan, &mut text);
     let kept = carried.setup.names();
@@ -99,7 +99,7 @@ pub fn contracts(plan: &Plan, carried: &Carried) -> String {
 /// Writes commands, each behind `tc`.
 struct Writer<'a> {
     plan: &'a Plan,
-    carried: &'a Carried,
+    carried: &'a LinuxPlan,
     device: &'a str,
     promises: &'a Promises,
     tc: &'a str,

@@ -54,8 +54,8 @@ pub fn import(script: &str, name: &str, options: &Options) -> Result<Import, Pla
 }
 
 /// Writes the plan for a set-up that the kernel tells of, each thing after what it hangs at.
-/// `contracts` are comments of an exported script about it. Of the options, the rate counts. Lines in
-/// notes are those of the comments and then of the objects.
+/// `contracts` are comments of an exported script about it. Of the options, the rate counts. Lines
+/// in notes are those of the comments and then of the objects.
 ///
 /// # Errors
 /// As of [`import()`].
@@ -87,12 +87,10 @@ pub fn import_objects(
     })
 }
 
-/// The words of every command of tc, and of those beside it that count, which a script without
-/// arguments comes to.
+/// The words of each command that a script without arguments comes to, as far as it counts.
 ///
 /// # Errors
-/// Where what it issues depends on what only the machine knows, or is written in a way that is not
-/// read.
+/// A command may depend on what only the machine knows, or be written in a way that is not read.
 pub fn words(script: &str, name: &str) -> Result<Vec<Vec<String>>, PlanError> {
     let call = shell::Call { arguments: Some(Vec::new()), ..shell::Call::default() };
     let commands = shell::commands(script, script.len(), name, &call, &mut Notes::default());

@@ -1,8 +1,9 @@
 //! Plans from traffic-control scripts for Linux, and from what `tc` shows.
 //!
-//! [`import`] interprets a shell script or a `tc -batch` file, or reads what `tc … show` printed, and
-//! writes the plan that comes nearest to its qdiscs, classes and filters. What a plan cannot say is not passed over:
-//! each such thing becomes a [`Note`] with its line, and stands in a comment at the head of the plan.
+//! [`import`] interprets a shell script or a `tc -batch` file, or reads what `tc … show` printed,
+//! and writes the plan that comes nearest to its qdiscs, classes and filters. What a plan cannot
+//! say is not passed over: each such thing becomes a [`Note`] with its line, and stands in a
+//! comment at the head of the plan.
 //!
 //! ```
 //! use laxity_tc::{Options, import};

@@ -1,21 +1,26 @@
 //! Plans as Linux carries them out.
 //!
-//! [`carried`] makes two things of a plan that belong together: the [`Setup`] that the kernel is
-//! given, and the plan that this set-up comes to. That has the kernel's whole numbers, rounded as the
-//! kernel rounds them, the frames that it queues, and a timer that is late. What is proved of the plan
-//! holds for the set-up, by the same proofs as for any plan.
+//! [`linux_plan`] makes two things of a plan that belong together: the [`Setup`] that the kernel is
+//! given, and the plan that this set-up comes to. That has the kernel's whole numbers, rounded as
+//! the kernel rounds them, the frames that it queues, and a timer that is late. What is proved of
+//! the plan holds for the set-up, by the same proofs as for any plan.
 //!
 //! What the kernel does differently, and where it stands (Linux 6.1):
 //!
-//! | what | where | here |
-//! | --- | --- | --- |
-//! | rates are whole bytes a second | `tc_ratespec`, `tc_service_curve` | the link's is rounded down, the classes' up |
-//! | the link's rate is kept by tokens | net/sched/sch_tbf.c, `tbf_dequeue` | a burst that covers a late timer, so that nothing is lost |
-//! | a timer wakes it, late | net/sched/sch_api.c, `qdisc_watchdog` | every packet is as much later ([`LinkSpec::stall`]) |
-//! | time is counted in 64 ns | include/net/pkt_sched.h, `PSCHED_SHIFT` | five ticks more of that |
-//! | slopes are whole parts | net/sched/sch_hfsc.c, `m2sm`, `m2ism`, `d2dx` | [`hfsc`]: the guaranteed curve, and what it may ask for |
-//! | frames of several segments | net/core/dev.c, `qdisc_pkt_len_init` | the largest packet, unless tbf takes them apart (`tbf_segment`) |
-//! | quanta have limits | net/sched/sch_drr.c, `drr_change_class` | no packet counts as shorter than the least; more than the greatest is refused |
+//! - Rates are whole bytes a second (`tc_ratespec`, `tc_service_curve`). The link's rate is rounded
+//!   down, those of the classes up.
+//! - Tokens keep the rate of the link (net/sched/sch_tbf.c, `tbf_dequeue`). The burst covers a late
+//!   timer, so that nothing is lost.
+//! - A timer wakes the link late (net/sched/sch_api.c, `qdisc_watchdog`). Every packet is as much
+//!   later ([`LinkSpec::stall`]).
+//! - Time is counted in ticks of 64 ns (include/net/pkt_sched.h, `PSCHED_SHIFT`). Five of them are
+//!   added.
+//! - Slopes are whole parts (net/sched/sch_hfsc.c, `m2sm`, `m2ism`, `d2dx`). [`hfsc`] has the curve
+//!   that is guaranteed and the one that a class may ask for.
+//! - Frames may have several segments (net/core/dev.c, `qdisc_pkt_len_init`). They are the largest
+//!   packet, unless tbf takes them apart (`tbf_segment`).
+//! - Quanta have limits (net/sched/sch_drr.c, `drr_change_class`). No packet counts as shorter than
+//!   the least, and more than the greatest is refused.
 //!
 //! Link-sharing of `hfsc` leaves the paper where classes come back: `init_vf` takes the mean of the
 //! virtual times that it finds. Shares of what is left over may be wrong by some packets. No bound
@@ -52,7 +57,7 @@ pub(crate) use setup::handles;
 
 /// A plan as Linux carries it out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Carried {
+pub struct LinuxPlan {
     /// The plan with the kernel's numbers: its proofs hold for the kernel.
     pub plan: Plan,
     /// The set-up that the kernel is given.
@@ -61,11 +66,11 @@ pub struct Carried {
     pub remarks: Vec<String>,
 }
 
-/// The most that a frame of several segments counts for: 65 535 bytes of IP in segments of 1448, with
-/// headers of 66 bytes each (net/core/dev.c, qdisc_pkt_len_init).
+/// The most that a frame of several segments counts for: 65 535 bytes of IP in segments of 1448,
+/// with headers of 66 bytes each (net/core/dev.c, qdisc_pkt_len_init).
 const LONGEST_OFFLOADED: u32 = 14 + 65_535 + 45 * 66;
-/// The ticks that rounding takes in hfsc: when a packet came, when it may be sent, when it is due (two
-/// divisions), and when that is.
+/// The ticks that rounding takes in hfsc: when a packet came, when it may be sent, when it is due
+/// (two divisions), and when that is.
 const ROUNDINGS: u64 = 5;
 /// Nanoseconds that rounding to whole microseconds and ticks takes of a curve.
 const ROUNDED: u64 = 2_000;
@@ -74,7 +79,7 @@ const ROUNDED: u64 = 2_000;
 ///
 /// # Errors
 /// If the kernel has no such thing.
-pub fn carried(plan: &Plan, linux: &Linux) -> Result<Carried, Refusal> {
+pub fn linux_plan(plan: &Plan, linux: &Linux) -> Result<LinuxPlan, Refusal> {
     refusal::check(plan)?;
     let mut remarks = Vec::new();
     let mut plan = on_linux(plan, linux, &mut remarks);
@@ -83,7 +88,7 @@ pub fn carried(plan: &Plan, linux: &Linux) -> Result<Carried, Refusal> {
         class.inside = None;
     }
     round(&mut plan, &setup)?;
-    Ok(Carried { plan, setup, remarks })
+    Ok(LinuxPlan { plan, setup, remarks })
 }
 
 /// Writes the plan in the kernel's words: whole bytes a second, frames of several segments, a late
@@ -177,9 +182,9 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     plan
 }
 
-/// Counts PTM, for which the kernel has no table, by a byte more for each frame at 64/65 of the rate.
-/// A frame of w bytes then takes as long as 65/64 (w + 1) of the link, and never less than the
-/// w + ceil(w / 64) that it has.
+/// Counts PTM, for which the kernel has no table, by a byte more for each frame at 64/65 of the
+/// rate. A frame of w bytes then takes as long as 65/64 (w + 1) of the link, and never less than
+/// the w + ceil(w / 64) that it has.
 fn count_ptm_by_rate(link: &mut LinkSpec, remarks: &mut Vec<String>) {
     let rate = Rate(u64::try_from(u128::from(link.rate.0) * 64 / 65).unwrap_or(u64::MAX).max(8));
     remarks.push(format!(
@@ -207,8 +212,8 @@ fn hfsc_of_rates(plan: &mut Plan) {
     plan.scheduler = SchedulerSpec::Hfsc;
 }
 
-/// The least and the greatest quantum that the kernel takes (net/sched/sch_drr.c, drr_change_class, as
-/// of 6.1.192; before, it took any).
+/// The least and the greatest quantum that the kernel takes (net/sched/sch_drr.c, drr_change_class,
+/// as of 6.1.192; before, it took any).
 const DRR_QUANTA: (u32, u32) = (256, 1 << 20);
 
 /// Rounds the numbers of a plan as the kernel rounds those of its set-up.
@@ -253,8 +258,8 @@ fn round(plan: &mut Plan, setup: &Setup) -> Result<(), Refusal> {
 }
 
 /// Gives classes the curves that the kernel guarantees by its integers. The link gets less by what
-/// their rounding may ask for beyond that: then the curves that the kernel works with fit the link if
-/// those that it guarantees fit the rest.
+/// their rounding may ask for beyond that: then the curves that the kernel works with fit the link
+/// if those that it guarantees fit the rest.
 fn round_curves(plan: &mut Plan, setup: &Setup) {
     let mut beyond = 0;
     for (class, given) in plan.top_down().into_iter().zip(&setup.classes) {

@@ -1,5 +1,5 @@
-//! Rules of netfilter that set what filters and qdiscs of `tc` go by: marks, classes and code points
-//! (iptables-extensions(8)).
+//! Rules of netfilter that set what filters and qdiscs of `tc` go by: marks, classes and code
+//! points (iptables-extensions(8)).
 
 mod iptables;
 mod nft;

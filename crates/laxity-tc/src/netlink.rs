@@ -1,8 +1,10 @@
-//! A [`Tree`] as the kernel is told of it, and as it tells of one: messages of rtnetlink, without a socket.
+//! A [`Setup`] in messages of rtnetlink, without a socket: written for the kernel, and read from
+//! it.
 //!
-//! An [`Object`] is a qdisc, a class or a filter of an interface. Those of kinds that a tree has are brought into one
-//! form, in which two are equal if the kernel could not tell them apart; of others the kernel's own bytes are kept, so
-//! that they can be put back. (Linux, include/uapi/linux/rtnetlink.h, pkt_sched.h and pkt_cls.h.)
+//! An [`Object`] is a qdisc, a class or a filter of an interface. A [`Setup`] has items for the
+//! kinds that are read. Their objects are brought into one form, in which two are equal if the
+//! kernel cannot tell them apart. Objects of other kinds keep the kernel's own bytes and can be put
+//! back. (Linux, include/uapi/linux/rtnetlink.h, pkt_sched.h and pkt_cls.h.)
 
 mod attributes;
 mod classes;
@@ -40,8 +42,9 @@ pub fn item(object: &Object) -> Option<Item> {
     }
 }
 
-/// What the kernel shows in the form of [`objects`], without its statistics. `None` for what it makes by itself:
-/// disciplines without a handle, classes that nobody added, tables of filters, and what looks at arriving packets.
+/// An object that the kernel shows, in the form of [`objects`] and without its statistics. It is
+/// `None` for what the kernel makes by itself: disciplines without a handle, classes that nobody
+/// added, tables of filters, and what looks at arriving packets.
 pub fn shown(object: &Object) -> Option<Object> {
     let is_there_by_itself = match object.sort {
         Sort::Qdisc => object.handle.0 == 0 || object.handle.major() == 0xffff,
@@ -62,7 +65,8 @@ pub fn shown(object: &Object) -> Option<Object> {
     })
 }
 
-/// What is sent to change an object: without what the kernel refuses to hear twice.
+/// The object to send for a change: without the parameters that the kernel refuses to be told
+/// twice.
 pub fn changing(object: &Object) -> Object {
     match item(object) {
         Some(Item::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
@@ -73,8 +77,8 @@ pub fn changing(object: &Object) -> Object {
     }
 }
 
-/// What adds an object to an interface, in the words of `tc`, without `tc` itself. Of one that a tree has no words for
-/// they end with its kind.
+/// The command that adds an object to an interface, in the words of `tc` without `tc` itself. The
+/// words of an object of another kind end with that kind.
 pub fn command(object: &Object, device: &str) -> String {
     match item(object) {
         Some(item) => text::item(&item, device),
@@ -93,7 +97,7 @@ pub fn command(object: &Object, device: &str) -> String {
     }
 }
 
-/// The parameters of an object in the words of `tc`; nothing of one that a tree has no words for.
+/// The parameters of an object in the words of `tc`; none for an object of another kind.
 pub fn parameters(object: &Object) -> String {
     let command = command(object, "DEV");
     let behind = command.split_once(&format!(" {}", object.kind()));

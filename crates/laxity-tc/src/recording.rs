@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         Reader { recording, text: String::new(), commands: Vec::new(), skipped: BTreeMap::new() }
     }
 
-    /// All commands that count. Notes tell of the others, once a line, and of what the script asked.
+    /// All commands that count. Notes tell of the others, once a line.
     fn read(&mut self, notes: &mut Notes) -> Result<Vec<Command>, Fault> {
         let recorded = &self.recording.commands;
         let lines = Lines::new(self.recording.script);

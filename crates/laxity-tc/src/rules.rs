@@ -92,7 +92,7 @@ struct Walk<'a> {
     rules: Vec<Rule>,
     /// Where filters hang that are asked.
     reached: HashSet<u16>,
-    /// What netfilter leaves the packets with that are looked at, if it is the same with all of them.
+    /// What netfilter leaves the packets with, if it is the same with all of them.
     state: Option<&'a State>,
     /// They are diverted from other filters, so that theirs need not be reached.
     diverts: bool,
@@ -223,7 +223,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Packets of a state that are in another one, since that comes first, go on as those of that do.
+    /// Packets that an earlier state has too go on as those of that state.
     fn divert(
         &mut self,
         at: usize,

@@ -1,7 +1,7 @@
 //! A shell script or a `tc -batch` file as the commands of `tc` that it comes to.
 //!
-//! The script is interpreted, and nothing is run on the machine: variables, arithmetic, loops,
-//! functions and what can be computed from them are followed; what other programs print, and which
+//! The script is interpreted, and nothing is run on the machine. Variables, arithmetic, loops,
+//! functions and what can be computed from them are followed. What other programs print, and which
 //! files there are, is not known. A value that is not known is a fault only where a set-up depends
 //! on it.
 

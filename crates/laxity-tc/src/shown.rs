@@ -11,7 +11,7 @@ use laxity_plan::error::Fault;
 
 use crate::notes::Notes;
 use crate::words::command::Command;
-use item::{Object, Shown};
+use item::{Object, ShownItem};
 
 /// The most qdiscs, classes and filters that are read.
 const MOST_SHOWN: usize = 100_000;
@@ -33,14 +33,14 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
         let message = format!("more than {MOST_SHOWN} qdiscs, classes and filters are shown");
         return Err(Fault::new(None, message));
     }
-    let of = |object| shown.iter().filter(move |shown: &&Shown| shown.object == object);
+    let of = |object| shown.iter().filter(move |shown: &&ShownItem| shown.object == object);
     let mut commands = Vec::new();
-    let (roots, leaves): (Vec<&Shown>, Vec<&Shown>) =
+    let (roots, leaves): (Vec<&ShownItem>, Vec<&ShownItem>) =
         of(Object::Qdisc).partition(|qdisc| qdisc.parent.is_none());
     // What hangs at a token bucket is there before its classes.
-    let below = |qdisc: &&Shown| {
+    let below = |qdisc: &&ShownItem| {
         let parent = qdisc.parent.as_deref().and_then(|parent| parent.split_once(':'));
-        let is_it = |root: &&Shown| {
+        let is_it = |root: &&ShownItem| {
             ["tbf", "mq", "netem"].contains(&root.kind.as_str())
                 && root.device == qdisc.device
                 && parent.is_some_and(|(major, _)| {
@@ -50,7 +50,7 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
         };
         roots.iter().any(is_it)
     };
-    let (shared, leaves): (Vec<&Shown>, Vec<&Shown>) = leaves.into_iter().partition(below);
+    let (shared, leaves): (Vec<&ShownItem>, Vec<&ShownItem>) = leaves.into_iter().partition(below);
     let mut seen: HashSet<&Option<String>> = of(Object::Qdisc).map(|shown| &shown.device).collect();
     for class in of(Object::Class).filter(|class| !seen.contains(&class.device)).collect::<Vec<_>>()
     {
@@ -62,17 +62,17 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
         }
     }
     commands.extend(roots.iter().map(|root| root.command()));
-    commands.extend(shared.into_iter().map(Shown::command));
+    commands.extend(shared.into_iter().map(ShownItem::command));
     // A class after the one that it is part of, and else by their numbers.
-    let mut classes: Vec<&Shown> = of(Object::Class).collect();
-    let number = |class: &&Shown| {
+    let mut classes: Vec<&ShownItem> = of(Object::Class).collect();
+    let number = |class: &&ShownItem| {
         let (major, minor) = class.handle.split_once(':').unwrap_or_default();
         let half = |text| u32::from_str_radix(text, 16).unwrap_or(0);
         (class.device.clone(), half(major), half(minor))
     };
     classes.sort_by_cached_key(number);
-    let key = |class: &Shown, handle: &str| (class.device.clone(), handle.to_string());
-    let mut below = HashMap::<_, Vec<&Shown>>::new();
+    let key = |class: &ShownItem, handle: &str| (class.device.clone(), handle.to_string());
+    let mut below = HashMap::<_, Vec<&ShownItem>>::new();
     let all: HashSet<_> = classes.iter().map(|class| key(class, &class.handle)).collect();
     let mut waiting = Vec::new();
     for class in classes {
@@ -87,7 +87,7 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
         let part = below.remove(&key(class, &class.handle)).unwrap_or_default();
         waiting.extend(part.into_iter().rev());
     }
-    commands.extend(leaves.into_iter().map(Shown::command));
-    commands.extend(of(Object::Filter).map(Shown::command));
+    commands.extend(leaves.into_iter().map(ShownItem::command));
+    commands.extend(of(Object::Filter).map(ShownItem::command));
     Ok(Some(commands))
 }

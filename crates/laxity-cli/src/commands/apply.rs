@@ -10,13 +10,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laxity_api::{Linux, Plan, check_for_linux};
-use laxity_kernel::apply::{ApplyError, MadeGood, Session};
+use laxity_kernel::apply::{ApplyError, Recovery, Session};
 use laxity_kernel::guardian::{self, Guardian};
 use laxity_kernel::objects::Objects;
 use laxity_kernel::record::{Promise, Record, Records};
 use laxity_linux::interface::{Offload, offload};
 use laxity_tc::export::contracts;
-use laxity_tc::linux::Carried;
+use laxity_tc::linux::LinuxPlan;
 use laxity_tc::netlink;
 use laxity_tc::setup::{Handle, QdiscKind};
 
@@ -41,7 +41,7 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
         return Ok(Promises::Kept);
     }
     if arguments.keep {
-        let kept = Records::of(interface).and_then(|records| records.settle());
+        let kept = Records::new(interface).and_then(|records| records.settle());
         return match kept.map_err(|error| Failure::refused("cannot confirm", &error))? {
             true => print("Kept.").map(|()| Promises::Kept),
             false => Err(Failure::input(format!("nothing at {interface} waits to be confirmed"))),
@@ -65,11 +65,11 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
     let mut session = Session::begin(interface)?;
     if let Some(made_good) = session.made_good() {
         terminal::remark(match made_good {
-            MadeGood::Settled => {
+            Recovery::Settled => {
                 "An earlier laxity apply was killed; what it did is whole, and holds.\n"
             }
-            MadeGood::NotDone => "An earlier laxity apply was killed before it changed anything.\n",
-            MadeGood::TakenBack => {
+            Recovery::NotDone => "An earlier laxity apply was killed before it changed anything.\n",
+            Recovery::TakenBack => {
                 "What an earlier laxity apply did was not confirmed, or not whole: it was taken back.\n"
             }
         });
@@ -104,12 +104,12 @@ struct Order {
 }
 
 impl Order {
-    fn of_plan(plan: &Plan, mut carried: Carried, settled: Option<Record>) -> Order {
+    fn of_plan(plan: &Plan, mut carried: LinuxPlan, settled: Option<Record>) -> Order {
         carried.setup.keep_numbers(&settled.map(|record| record.names).unwrap_or_default());
         let objects = netlink::objects(&carried.setup);
         let contracts = contracts(plan, &carried);
         let promises = promises(&carried);
-        let Carried { plan, setup, remarks } = carried;
+        let LinuxPlan { plan, setup, remarks } = carried;
         let title = plan.title.unwrap_or_else(|| "a plan without a title".into());
         Order {
             plan: Some(title),
@@ -292,8 +292,8 @@ fn confirmed(
 }
 
 /// What each class was promised, and where its packets wait.
-fn promises(carried: &Carried) -> Vec<Promise> {
-    let Carried { plan, setup, .. } = carried;
+fn promises(carried: &LinuxPlan) -> Vec<Promise> {
+    let LinuxPlan { plan, setup, .. } = carried;
     let named =
         setup.classes.iter().filter_map(|class| Some((class.name.as_deref()?, class.handle)));
     let by_name: HashMap<&str, Handle> = named.collect();

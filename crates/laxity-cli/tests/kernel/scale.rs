@@ -49,7 +49,7 @@ fn applied_and_shown(kind: &str, classes: usize) {
         );
     }
     let since = Instant::now();
-    let status = laxity_kernel::status::KernelStatus::of("left", None).unwrap();
+    let status = laxity_kernel::status::KernelStatus::new("left", None).unwrap();
     println!("{kind}, status of {}: {:.2} s", status.classes.len(), since.elapsed().as_secs_f64());
     let steps = session.steps(&none);
     session.take(&steps, &none).unwrap();

@@ -66,7 +66,7 @@ fn what_was_written_is_known_again_in_whatever_form() {
     let given: Objects = vec![class(1, &[1, 2, 3]), class(2, &[])].into();
     for text in [serde_json::to_string(&given), serde_json::to_string_pretty(&given)] {
         let text = text.unwrap();
-        let written: Written<'_> = serde_json::from_str(&text).unwrap();
+        let written: StoredSetup<'_> = serde_json::from_str(&text).unwrap();
         assert!(written.is(&given));
         for other in [
             vec![class(1, &[1, 2, 3])],

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// An interface, by the rules of net/sched: what is there cannot be added, what is not cannot be changed, and no class
-/// goes that others or filters need.
+/// An interface, by the rules of net/sched: what is there cannot be added, what is not cannot be
+/// changed, and no class goes that others or filters need.
 #[derive(Default)]
 struct Kernel {
     objects: BTreeMap<Key, Object>,
@@ -19,7 +19,7 @@ struct Kernel {
 impl Kernel {
     fn take(&mut self, step: &Step) -> Result<(), String> {
         let Step { action, object } = step;
-        let key = Key::of(object);
+        let key = Key::new(object);
         let refuse = |why: &str| Err(format!("{why}: {action:?} {object:?}"));
         match action {
             Action::Add if self.objects.contains_key(&key) => refuse("it is there"),
@@ -275,7 +275,8 @@ proptest! {
     }
 }
 
-/// A changed curve keeps its queue; one that is taken away, a class that goes, and one that others come below, lose it.
+/// A changed curve keeps the queue. It is lost with a curve or a class that goes, and to classes
+/// below.
 #[test]
 fn whose_queue_is_lost_is_said() {
     let class = |minor, below, curves| DrawnClass {

@@ -9,7 +9,7 @@ use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::packets::{bits, mask, taken};
 use crate::setup::{FilterKind, Handle, MOST_FILTERS, Protocol};
-use crate::words::filter::{FilterAction, FilterPlace, Selected};
+use crate::words::filter::{FilterAction, FilterPlace, SelectedFilter};
 
 /// Priorities that are given to filters without one begin below this one.
 const FIRST_GIVEN: u16 = 0xc000;
@@ -36,7 +36,7 @@ impl Assembly {
     pub fn add_filter(
         &mut self,
         head: FilterHead<'_>,
-        read: impl FnOnce() -> Result<Selected, Fault>,
+        read: impl FnOnce() -> Result<SelectedFilter, Fault>,
         origin: &Origin,
     ) -> Result<(), Fault> {
         match head.place {
@@ -50,7 +50,7 @@ impl Assembly {
     fn add_own_filter(
         &mut self,
         head: FilterHead<'_>,
-        read: impl FnOnce() -> Result<Selected, Fault>,
+        read: impl FnOnce() -> Result<SelectedFilter, Fault>,
         origin: &Origin,
     ) -> Result<(), Fault> {
         let selected = read()?;
@@ -98,7 +98,7 @@ impl Assembly {
         &mut self,
         at: u16,
         head: &FilterHead<'_>,
-        selected: Selected,
+        selected: SelectedFilter,
         line: usize,
     ) -> Result<(), NotMapped> {
         let (number, priority) = self.priority(at, head)?;

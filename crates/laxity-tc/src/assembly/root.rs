@@ -112,8 +112,7 @@ impl Discipline {
         }
     }
 
-    /// The one with the least is meant, of several interfaces or of one: Linux itself gives fq_codel
-    /// to any.
+    /// The root with the least to read. Linux itself gives fq_codel to any interface.
     pub fn rank(&self) -> u32 {
         match self {
             Discipline::Hfsc { .. }

@@ -20,8 +20,7 @@ const ONE_QUEUE: [&str; 3] = ["pfifo_head_drop", "red", "choke"];
 const UNNAMED: u16 = 0x8001;
 
 impl Assembly {
-    /// Sets the qdisc at the root. `read` reads its parameters, given those of the flow queues that
-    /// are there.
+    /// Sets the qdisc at the root. `read` reads its parameters on top of those that are there.
     pub fn set_root(
         &mut self,
         place: RootPlace,
@@ -152,8 +151,7 @@ impl Assembly {
         self.add_own_classes();
     }
 
-    /// Adds the classes that a root has without being told: the bands of prio, and one of what
-    /// fq_codel sends.
+    /// Adds the classes that a root has by itself: the bands of prio, and one for fq_codel.
     fn add_own_classes(&mut self) {
         let Some(root) = &mut self.root else { return };
         let (minors, comment) = match root.discipline {

@@ -40,8 +40,8 @@ pub struct Assembly {
     pub tables: HashMap<(u16, u16), Table>,
     /// How many filters are in tables.
     pub(super) in_tables: usize,
-    /// The class at which each discipline hangs that is not the root's; `None` if this one is such
-    /// itself.
+    /// Disciplines below the root by the class that each hangs at. `None` in the set-up of such a
+    /// discipline.
     pub(super) below: Option<HashMap<u16, usize>>,
     /// By the class that filters hang at (0 for the qdisc) and by priority.
     pub(super) priorities: HashMap<u16, BTreeMap<u16, Priority>>,

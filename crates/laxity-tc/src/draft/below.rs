@@ -16,8 +16,8 @@ use held::held;
 
 pub use held::join;
 
-/// The set-up whose classes share the link: what hangs at the one leaf of hfsc or htb, if all traffic
-/// goes there, and else the one that is given.
+/// The set-up whose classes share the link: what hangs at the one leaf of hfsc or htb, if all
+/// traffic goes there, and else the one that is given.
 pub fn shaped(
     mut setup: Assembly,
     root: Root,
@@ -83,8 +83,7 @@ fn the_leaf(setup: &Assembly, root: &Root) -> Option<usize> {
     (has_classes && gets_all).then_some(leaf)
 }
 
-/// Whether classes can hold schedulers in the plan: some do, and their curves are shares alone, as
-/// those of WF²Q+ are.
+/// Whether classes can hold schedulers in the plan: some do, and all curves are mere shares.
 pub fn holds(setup: &Assembly, discipline: Discipline, curves: &[Curves], link: Rate) -> bool {
     let shapes = matches!(discipline, Discipline::Hfsc { .. } | Discipline::Htb { .. });
     let some = setup.classes.iter().any(|class| flows(class).is_some() || held(class).is_some());

@@ -71,8 +71,7 @@ pub fn default_class(setup: &Assembly, root: &Root, notes: &mut Notes) -> Option
     class
 }
 
-/// The weights of the classes that have one: of qfq their own, of drr by their quanta among those
-/// beside them.
+/// The weights of the classes: of qfq their own, of drr their part of all quanta beside them.
 pub(super) fn weights(setup: &Assembly, discipline: Discipline) -> Vec<Option<String>> {
     let mut quanta: HashMap<Option<usize>, (u32, u32)> = HashMap::new();
     for class in &setup.classes {

@@ -10,8 +10,7 @@ use crate::toml::Curves;
 /// The lowest rate at which a packet of the usual size takes less than an hour.
 const LOWEST_RATE: Rate = Rate(4);
 
-/// The rate that is given, or else that of the one class at the top: its limit or, without one, its
-/// share.
+/// The rate that is given, or else the limit or the share of the one class at the top.
 pub fn link_rate(
     setup: &Assembly,
     root: &Root,
@@ -88,8 +87,8 @@ pub fn link_rate(
     Ok(rate)
 }
 
-/// The one class at the top, if the classes below it share all of the link: then the plan needs no
-/// class for it.
+/// The one class at the top, if those below it share all of the link. The plan needs no class for
+/// it.
 pub(super) fn the_link(
     setup: &Assembly,
     top: &[usize],

@@ -1,4 +1,4 @@
-//! The parameters of a set-up, each once: `tc` has the same names for them in its words and in JSON.
+//! The parameters of a set-up. `tc` has the same names for them in its words and in JSON.
 
 use std::net::IpAddr;
 
@@ -56,8 +56,7 @@ impl Value {
     }
 }
 
-/// A rate of whole bytes a second so that `tc` reads just that: it reads bits as a floating-point
-/// number.
+/// A rate of whole bytes a second as `tc` reads it exactly. `tc` reads bits as a float.
 pub fn rate_word(rate: Rate) -> String {
     match bytes_a_second(rate).saturating_mul(8) {
         bits if bits % 1_000_000 == 0 => format!("{}mbit", bits / 1_000_000),

@@ -56,8 +56,7 @@ pub fn class(class: &Class, device: &str) -> String {
     format!("class add dev {device} parent {parent} classid {handle} {} {options}", kind.name())
 }
 
-/// `filter add` and what follows. A policer is told in full where it comes first, and else by its
-/// number.
+/// `filter add` and what follows. A policer is written in full once, and then by its number.
 pub fn filter(filter: &Filter, device: &str, police_is_known: bool) -> String {
     let Filter { parent, priority, protocol, kind, class, .. } = filter;
     let keys: String = match kind {
@@ -108,8 +107,8 @@ fn qdisc_options(kind: &QdiscKind) -> String {
     }
 }
 
-/// `tc` computes the weight of the average from a burst, so it is told one that comes to the weight:
-/// the largest that still does (iproute2, tc/tc_red.c, tc_red_eval_ewma).
+/// `tc` computes the weight of the average from a burst, so it is told one that comes to the
+/// weight: the largest that still does (iproute2, tc/tc_red.c, tc_red_eval_ewma).
 fn early(red: &Red, unit: &str, bytes: u32) -> String {
     let Red { limit, min, max, wlog, max_p, packet, ecn, .. } = *red;
     let packet = packet.max(1);

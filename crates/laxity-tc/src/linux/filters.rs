@@ -15,7 +15,7 @@ use crate::setup::units::{rate_of, whole_ticks};
 use crate::setup::{
     Filter, FilterKind, Flower, Handle, MOST_FILTERS, Police, Ports, Protocol, U32, U32Key,
 };
-use decisions::{Rule, TooMany, too_many};
+use decisions::{Rule, TooManyRules, too_many};
 
 /// Protocols of which flower reads ports, and all that have them at the same place.
 const FLOWER_PORTS: [u16; 3] = [6, 17, 132];
@@ -134,7 +134,7 @@ fn kinds(
         let inner = version.map(Protocol::from);
         let flowers = alternatives(packets, filters, inner.clone().filter(|_| is_tagged));
         let outer = if is_tagged { Protocol::Vlan } else { inner.unwrap_or(Protocol::All) };
-        for fields in flowers.map_err(|TooMany| too_many(class))? {
+        for fields in flowers.map_err(|TooManyRules| too_many(class))? {
             match filters {
                 Filters::Flower if fields == Flower::default() => {
                     all.push((outer.clone(), FilterKind::Matchall));
@@ -162,7 +162,7 @@ fn alternatives(
     packets: &Packets,
     filters: Filters,
     inner: Option<Protocol>,
-) -> Result<Vec<Flower>, TooMany> {
+) -> Result<Vec<Flower>, TooManyRules> {
     let number = |field: Field| packets.numbers[field as usize].as_ref();
     let ports = [Field::SourcePort, Field::DestinationPort]
         .map(|field| number(field).map(|numbers| numbers.ranges().to_vec()));
@@ -208,10 +208,10 @@ fn with_each<T: Copy>(
     all: &mut Vec<Flower>,
     values: Option<Vec<T>>,
     set: impl Fn(&mut Flower, T),
-) -> Result<(), TooMany> {
+) -> Result<(), TooManyRules> {
     let Some(values) = values else { return Ok(()) };
     if all.len().saturating_mul(values.len()) > MOST_FILTERS {
-        return Err(TooMany);
+        return Err(TooManyRules);
     }
     let one = |fields: &Flower, value: T| {
         let mut fields = fields.clone();

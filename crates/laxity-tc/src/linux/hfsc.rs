@@ -1,6 +1,7 @@
 //! The integers of the kernel's `hfsc` (Linux, net/sched/sch_hfsc.c).
 //!
-//! A curve of slopes `m1`, `m2` in bytes a second and a time `d` in microseconds becomes, with T = 15 625 000 ticks a second,
+//! A curve of slopes `m1`, `m2` in bytes a second and a time `d` in microseconds becomes, with T =
+//! 15 625 000 ticks a second,
 //!
 //! ```text
 //! sm  = ceil(m 2^24 / T)     bytes a tick, in 2^-24 (m2sm)
@@ -9,9 +10,9 @@
 //! dy  = floor(dx sm1 / 2^24) bytes (seg_x2y)
 //! ```
 //!
-//! Deadlines come from `ism`, which is rounded up: a class is served by slopes of `2^14 T / ism <= m`. Whether a class that
-//! comes back keeps its old curve or gets a new one is decided by `sm`, which is rounded up, too: so over a long time it may ask
-//! for slopes of `sm T / 2^24 >= m`.
+//! Deadlines come from `ism`, which is rounded up: a class is served by slopes of `2^14 T / ism <=
+//! m`. Whether a class that comes back keeps its old curve or gets a new one is decided by `sm`,
+//! which is rounded up, too: so over a long time it may ask for slopes of `sm T / 2^24 >= m`.
 
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
@@ -72,14 +73,14 @@ impl Integers {
         }
     }
 
-    /// The service curve that these deadlines keep, their being rounded down to ticks apart: nowhere above theirs.
+    /// A service curve that these deadlines keep, but for the tick that they are rounded down to.
     pub fn kept(&self) -> ServiceCurve {
         let time = Nanos(self.dx.saturating_mul(TICK));
         let m2 = slope_kept(self.ism2).max(1);
         if self.dx == 0 {
             return ServiceCurve::linear(Rate(m2));
         }
-        // The second piece begins at dx with the byte after dy, so the first must not pass dy before.
+        // The second piece begins at dx with the byte after dy: the first may not pass dy before.
         let by_bytes = u128::from(self.dy) * 8_000_000_000 / u128::from(time.0);
         let m1 = slope_kept(self.ism1).min(u64::try_from(by_bytes).unwrap_or(u64::MAX));
         match ServiceCurve::two_piece(m1, time, Rate(m2)) {

@@ -7,8 +7,9 @@ use crate::setup::units::{bytes_a_second, whole_ticks};
 /// What a plan does not say of the machine that carries it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Linux {
-    /// How late a timer of the kernel may wake it. Default 1 ms: with high-resolution timers that is
-    /// what other work in interrupts takes. Without them it is a tick, up to 10 ms where HZ is 100.
+    /// How late a timer of the kernel may wake it. Default 1 ms: with high-resolution timers that
+    /// is what other work in interrupts takes. Without them it is a tick, up to 10 ms with HZ =
+    /// 100.
     pub timer: Nanos,
     /// Whether frames of several segments are handed to the interface, to be taken apart there
     /// (GSO, TSO), as `ethtool -k` says. Default yes.
@@ -34,8 +35,8 @@ pub enum Filters {
 }
 
 impl Linux {
-    /// The burst of the token bucket that keeps a link's rate: the longest packet, and what comes in
-    /// while the timer is late, so that no part of the rate is lost then.
+    /// The burst of the token bucket that keeps a link's rate: the longest packet, and what comes
+    /// in while the timer is late, so that no part of the rate is lost then.
     pub(super) fn link_burst(&self, rate: Rate, packet: Bytes) -> u32 {
         let second = u128::from(bytes_a_second(rate)) * u128::from(self.timer.0);
         let least = u128::from(packet.0) + second.div_ceil(1_000_000_000);

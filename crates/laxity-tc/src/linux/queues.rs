@@ -135,8 +135,8 @@ fn plog(between: u32, max_p: Fraction) -> u8 {
     (0u8..32).find(|log| (parts << log) > one * u128::from(between.max(1))).unwrap_or(31)
 }
 
-/// `tc_red_eval_idle_damping`: how coarse the times of an idle queue may be such that 256 steps reach
-/// the end of the average.
+/// `tc_red_eval_idle_damping`: how coarse the times of an idle queue may be such that 256 steps
+/// reach the end of the average.
 fn cell_log(wlog: u8, packet: u32, link: &LinkSpec) -> u8 {
     let ticks = ticks(link.rate, packet).max(1);
     let weight = 0.5f64.powi(wlog.into());

@@ -167,8 +167,8 @@ fn classes(plan: &Plan, numbers: &[Handle], setup: &mut Setup) -> Result<(), Ref
     Ok(())
 }
 
-/// The curves of `hfsc`. Classes that are promised a delay keep at least what they asked for. Others
-/// give way by some bytes where the kernel's whole numbers come to more than the link.
+/// The curves of `hfsc`. Classes that are promised a delay keep at least what they asked for.
+/// Others give way by some bytes where the kernel's whole numbers come to more than the link.
 fn curves(plan: &Plan) -> Result<Vec<HfscCurves>, Refusal> {
     let mut all = Vec::with_capacity(plan.classes.len());
     for class in &plan.classes {
@@ -186,8 +186,8 @@ fn curves(plan: &Plan) -> Result<Vec<HfscCurves>, Refusal> {
     Ok(all)
 }
 
-/// Takes what the real-time curves come to beyond the link in the long run from the largest of those
-/// that promise no delay.
+/// Takes what the real-time curves come to beyond the link in the long run from the largest of
+/// those that promise no delay.
 fn give_way(plan: &Plan, all: &mut [HfscCurves]) {
     let slopes = all.iter().filter_map(|curves| curves.rsc);
     let asked: u64 = slopes
@@ -232,7 +232,7 @@ fn curve_of(class: &PlanClass, curve: ServiceCurve) -> Result<HfscCurve, Refusal
     let (first, micros) = match () {
         () if is_line => (0, 0),
         () if m1 == 0 => (0, d.0 / 1_000),
-        // A first piece that takes no whole number of microseconds is made a little shorter and steeper.
+        // A first piece of a broken number of microseconds is made a little shorter and steeper.
         () if d.0 % 1_000 != 0 && d.0 > 1_000 => {
             let micros = d.0 / 1_000;
             let work = u128::from(m1) * u128::from(d.0);
@@ -313,8 +313,7 @@ fn fq_codel(settings: &FqCodelSettings) -> QdiscKind {
     })
 }
 
-/// What the link adds to frames. Without cells and a least length the kernel adds the bytes alone and
-/// needs no table.
+/// What the link adds to frames. The kernel needs a table for cells and for a least length only.
 fn stab(overhead: &Overhead, packet: Bytes) -> Result<Option<SizeTable>, Refusal> {
     let Overhead { bytes, at_least, framing } = *overhead;
     let atm = match framing {
@@ -336,8 +335,8 @@ fn stab(overhead: &Overhead, packet: Bytes) -> Result<Option<SizeTable>, Refusal
     Ok(Some(SizeTable { overhead: bytes, mpu: at_least, atm, mtu, tsize }))
 }
 
-/// The classes of a plan with their numbers, each after the one that it is part of. `carried` is the
-/// plan as Linux carries it out.
+/// The classes of a plan with their numbers, each after the one that it is part of. `carried` is
+/// the plan as Linux carries it out.
 pub(crate) fn handles(plan: &Plan, carried: &Plan, setup: &Setup) -> Vec<(usize, Handle)> {
     let shares = setup.qdiscs.get(1).map(|qdisc| &qdisc.kind);
     let has_classes = matches!(

@@ -1,5 +1,6 @@
-//! The kernel's hfsc below its token bucket, written from what they do (Linux 6.1, net/sched/sch_hfsc.c and sch_tbf.c),
-//! with a timer that is late, beside the bounds that are proved of plans there.
+//! The kernel's hfsc below its token bucket, written from what they do (Linux 6.1,
+//! net/sched/sch_hfsc.c and sch_tbf.c), with a timer that is late, beside the bounds that are
+//! proved of plans there.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -9,7 +10,7 @@ use laxity_plan::Plan;
 use proptest::prelude::*;
 
 use super::hfsc::Integers;
-use super::{Linux, carried};
+use super::{Linux, linux_plan};
 use crate::setup::{Class, ClassKind, QdiscKind, Setup, Tbf};
 
 const TICK: u64 = 64;
@@ -223,7 +224,7 @@ fn plan(classes: &[Drawn]) -> Plan {
     Plan::parse(&text, "plan.toml", Path::new("")).unwrap()
 }
 
-/// The longest delay of each class, in ns, of bursts at the given times that are as large as contracts allow.
+/// The longest delay of each class in ns, under bursts of the contracts at the given times.
 fn longest(plan: &Plan, tree: &Setup, timer: u64, times: &[u32], whims: &[u16]) -> Vec<u64> {
     let QdiscKind::Tbf(tbf) = tree.qdiscs[0].kind else { panic!("a token bucket is first") };
     let leaf = |class: &Class| {
@@ -242,7 +243,7 @@ fn longest(plan: &Plan, tree: &Setup, timer: u64, times: &[u32], whims: &[u16]) 
     let leaves = tree.classes.iter().map(leaf).collect();
     let mut at_will = whims.iter().cycle().map(|whim| usize::from(*whim));
     let mut whim = move || at_will.next().unwrap_or(0);
-    // What comes: of the contracts as much as they allow at each time, and full packets of the rest.
+    // What comes: all that the contracts allow at each time, and full packets of the rest.
     let mut arrivals: Vec<(u64, usize, u32)> = Vec::new();
     for (at, class) in plan.classes.iter().enumerate() {
         let (mut left, mut last) = (0u128, 0u64);
@@ -313,7 +314,7 @@ proptest! {
     ) {
         let plan = plan(&classes);
         let linux = Linux { timer: Nanos(micros * 1_000), ..Linux::default() };
-        let there = carried(&plan, &linux).unwrap();
+        let there = linux_plan(&plan, &linux).unwrap();
         let bounds = there.plan.bounds();
         prop_assume!(bounds[0].is_ok());
         let longest = longest(&plan, &there.setup, linux.timer.0, &times, &whims);
@@ -325,7 +326,7 @@ proptest! {
     }
 }
 
-/// A timer that is late by 4 ms delays a packet by nearly as much: the bound with a timer of none is broken.
+/// A timer that is 4 ms late delays a packet by nearly as much, beyond the bound without it.
 #[test]
 fn the_timer_counts() {
     let voice = Drawn {
@@ -337,8 +338,8 @@ fn the_timer_counts() {
         packet: 250,
     };
     let plan = plan(&[voice]);
-    let there = carried(&plan, &Linux { timer: Nanos(4_000_000), ..Linux::default() }).unwrap();
-    let punctual = carried(&plan, &Linux { timer: Nanos(0), ..Linux::default() }).unwrap();
+    let there = linux_plan(&plan, &Linux { timer: Nanos(4_000_000), ..Linux::default() }).unwrap();
+    let punctual = linux_plan(&plan, &Linux { timer: Nanos(0), ..Linux::default() }).unwrap();
     // Backlog that empties the bucket; then a packet that wakes the link, and voice just behind it.
     let mut times = vec![1; 15];
     times.extend([5_000_000, 1]);

@@ -204,7 +204,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn read_rule(&mut self, place: &Place, words: &[String], first: bool) -> Result<(), NotMapped> {
-        let mut asked = Asked { packets: vec![Packets::default()], mark: None, out: None };
+        let mut asked = RuleMatch { packets: vec![Packets::default()], mark: None, out: None };
         let mut actions = Vec::new();
         let mut left: Vec<&str> = words.iter().map(String::as_str).collect();
         left.reverse();
@@ -242,7 +242,7 @@ impl<'t> Reader<'_, 't> {
             actions.reverse();
         }
         for action in actions {
-            let Asked { packets, mark, out } = asked.clone();
+            let RuleMatch { packets, mark, out } = asked.clone();
             let rule = Rule { packets, mark, out, action, line: self.line };
             for version in &place.versions {
                 if !self.netfilter.add(*version, &chain, first.then_some(1), rule.clone()) {
@@ -256,13 +256,13 @@ impl<'t> Reader<'_, 't> {
 
 /// What a rule asks for so far.
 #[derive(Clone)]
-struct Asked {
+struct RuleMatch {
     packets: Vec<Packets>,
     mark: Option<Condition>,
     out: Option<String>,
 }
 
-impl Asked {
+impl RuleMatch {
     /// Takes a condition, or what is set.
     fn take(&mut self, word: &str, left: &mut Vec<&str>) -> Result<Option<Action>, NotMapped> {
         let unread = |word: &str, what: &str| {

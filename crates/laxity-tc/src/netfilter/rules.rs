@@ -70,8 +70,8 @@ impl Netfilter {
         self.chains.entry((version == Version::V6, name.to_string())).or_default()
     }
 
-    /// Puts a rule into a chain, at its end or before the one of this number; `false` if it is one of
-    /// too many.
+    /// Puts a rule into a chain, at its end or before the one of this number. `false` if there are
+    /// too many rules already.
     pub fn add(
         &mut self,
         version: Version,

@@ -25,7 +25,7 @@ pub struct State {
 
 /// A state on its way through the chains.
 #[derive(Clone, Debug)]
-struct Passing {
+struct Passenger {
     state: State,
     /// How deep the chain is that it is in, or `None` once it passes no more rules of its hook.
     depth: Option<usize>,
@@ -37,7 +37,8 @@ impl State {
         (self.mark, self.class, self.dscp) == (other.mark, other.class, other.dscp)
     }
 
-    /// The packets that something asks for, among those whose code point was set to this state's; `None` if none are.
+    /// The packets that something asks for, among those whose code point was set to this state's;
+    /// `None` if none are.
     pub fn seen(&self, packets: &Packets) -> Option<Packets> {
         let Some(dscp) = self.dscp else { return Some(packets.clone()) };
         let place = Field::Dscp as usize;
@@ -80,7 +81,7 @@ impl Netfilter {
             early = early.or(before.map(|hook| (first, *hook)));
             let mut state = State::default();
             state.packets.of_version(version);
-            let passing = vec![Passing { state, depth: Some(0) }];
+            let passing = vec![Passenger { state, depth: Some(0) }];
             let mut run = Run { netfilter: self, version, device, passing, looks: 0 };
             let done = used.into_iter().all(|hook| {
                 for one in &mut run.passing {
@@ -122,7 +123,7 @@ struct Run<'a> {
     netfilter: &'a Netfilter,
     version: Version,
     device: &'a str,
-    passing: Vec<Passing>,
+    passing: Vec<Passenger>,
     looks: usize,
 }
 
@@ -153,7 +154,7 @@ impl Run<'_> {
     }
 
     fn rule(&mut self, rule: &Rule, depth: usize) -> bool {
-        let mut next: Vec<Passing> = Vec::with_capacity(self.passing.len() + 1);
+        let mut next: Vec<Passenger> = Vec::with_capacity(self.passing.len() + 1);
         for one in std::mem::take(&mut self.passing) {
             self.looks += rule.packets.len();
             let asked = one.depth == Some(depth)

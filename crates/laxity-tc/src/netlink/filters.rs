@@ -83,8 +83,7 @@ const FLAGS: [(&str, u16); 3] = [("matchall", 3), ("u32", 11), ("flower", 22)];
 /// TCA_CLS_FLAGS_SKIP_HW and SKIP_SW.
 const SETTABLE_FLAGS: u32 = 3;
 
-/// What can be given to the kernel of a filter that a tree has no words for: not on which devices it is, nor in which
-/// table of its own it was.
+/// A filter of another kind as the kernel can be given it: without its devices and its own table.
 pub(super) fn settable(object: &Object) -> Object {
     let kind = object.kind();
     let mut options = Attributes::default();

@@ -15,8 +15,8 @@ pub(super) fn rate_spec(rate: Rate) -> Vec<u8> {
     [&[0, ETHERNET, 0, 0, 0, 0, 0, 0][..], &rate.to_ne_bytes()].concat()
 }
 
-/// The rate of a `tc_ratespec`, or of the attribute that stands beside one that is too large for it. `None` if
-/// it has more than a rate.
+/// The rate of a `tc_ratespec`, or of the attribute that stands beside one that is too large for
+/// it. `None` if it has more than a rate.
 pub(super) fn rate_of(spec: &[u8], large: Option<&[u8]>) -> Option<Rate> {
     let (spec, _) = spec.split_first_chunk::<12>()?;
     let [overhead, mpu] = [[spec[2], spec[3]], [spec[6], spec[7]]];
@@ -151,9 +151,9 @@ pub(super) fn red(of: &Red) -> Vec<u8> {
     options.with_u32(RED[2], of.max_p).0
 }
 
-/// By how much the average is shifted down after so many steps of idle time. The kernel never shows the table, and a step
-/// is the shortest with which 512 of them, or half as many, take the average to nothing: it falls as in the
-/// middle of these.
+/// By how much the average is shifted down after so many steps of idle time. The kernel never shows
+/// the table, and a step is the shortest with which 512 of them, or half as many, take the average
+/// to nothing: it falls as in the middle of these.
 fn idle_table() -> [u8; 256] {
     let mut table = [0; 256];
     for (step, shift) in table.iter_mut().enumerate() {

@@ -186,7 +186,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read(kind in 30u16..50, bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         if let Some(object) = Object::read(kind, &bytes, 0) {
-            let _ = (shown(&object), Statistics::of(&object), parameters(&object));
+            let _ = (shown(&object), Statistics::new(&object), parameters(&object));
         }
     }
 
@@ -198,7 +198,7 @@ proptest! {
         let place = at % payload.len();
         payload[place] = byte;
         if let Some(object) = Object::read(kind, &payload, 3) {
-            let _ = (shown(&object), Statistics::of(&object), parameters(&object));
+            let _ = (shown(&object), Statistics::new(&object), parameters(&object));
         }
     }
 }

@@ -113,8 +113,8 @@ fn flower(fields: &Flower) -> Result<Packets, NotMapped> {
     Ok(packets)
 }
 
-/// The bits that a filter of flower looks at, as fields without values. Filters of one priority that
-/// look at the same bits stand together; other kinds look at none.
+/// The bits that a filter of flower looks at, as fields without values. Filters of one priority
+/// that look at the same bits stand together; other kinds look at none.
 pub fn mask(kind: &FilterKind) -> Flower {
     let FilterKind::Flower(fields) = kind else { return Flower::default() };
     let ports = |ports| match ports {

@@ -5,8 +5,8 @@ use laxity_plan::matching::{Expr, Net, Numbers, Side, Version};
 /// The most ranges of numbers that a mask may come to.
 const MOST_RANGES: u64 = 64;
 
-/// The packets of which every field has one of these values; a field that is `None` is not looked
-/// at.
+/// Packets by the values of their fields: each has one of these values. A field that is `None` may
+/// have any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packets {
     pub version: Option<Version>,
@@ -214,8 +214,7 @@ pub fn one(number: u16) -> Numbers {
     Numbers::new(vec![(number, number)])
 }
 
-/// The numbers of so many bits that are `value` where `mask` has ones. `None` if these are too
-/// scattered.
+/// The numbers that are `value` where `mask` has ones. `None` if they are too scattered.
 pub fn masked(value: u16, mask: u16, bits: u32) -> Option<Numbers> {
     let whole = (1u32 << bits) - 1;
     let free = u32::from(!mask) & whole;

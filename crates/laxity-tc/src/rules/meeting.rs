@@ -8,7 +8,7 @@ use crate::packets::{FIELDS, Packets};
 /// Sets of packets by what they ask of the one field that tells most of them apart.
 pub struct Meeting {
     field: usize,
-    /// From the first value to the last of those that ask for some, with their number; by the first.
+    /// The spans of values that something asks for, with its number, in the order of first values.
     spans: Vec<(u128, u128, u32)>,
     /// A tree over the spans: the greatest last value of each part of them, its root at 1.
     last: Vec<u128>,
@@ -75,7 +75,7 @@ impl Meeting {
     }
 }
 
-/// From the first value to the last that packets have in a field; the last two fields are addresses.
+/// The first and last value that packets have in a field. The last two fields are addresses.
 fn span(packets: &Packets, field: usize) -> Option<(u128, u128)> {
     if let Some(numbers) = packets.numbers.get(field) {
         let ranges = numbers.as_ref()?.ranges();

@@ -30,16 +30,15 @@ pub struct Rule {
     pub is_rest: bool,
 }
 
-/// The order of the classes that packets go to, and what each takes. The default class is last and
-/// takes what is left.
+/// The order of the classes, and the packets that each takes. The default class is last and takes
+/// the rest.
 #[derive(Debug)]
 pub struct Arrangement {
     pub order: Vec<usize>,
     pub matches: Vec<Option<Match>>,
 }
 
-/// Arranges `count` classes, of which `leaves` take packets, under rules in the order in which they
-/// are asked.
+/// Arranges `count` classes, of which `leaves` take packets, under rules in their order.
 pub fn arrange(
     mut rules: Vec<Rule>,
     leaves: &[usize],

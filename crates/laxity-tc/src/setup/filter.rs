@@ -216,8 +216,8 @@ pub struct U32Key {
 }
 
 impl U32Key {
-    /// Adds the keys that compare the bits of `value` that `mask` has, in `width` bytes from a place
-    /// on. Offsets count from the header of IP, or with `is_behind_ip` from that behind it.
+    /// Adds the keys that compare the bits of `value` that `mask` has, in `width` bytes from a
+    /// place on. Offsets count from the header of IP, or with `is_behind_ip` from that behind it.
     pub(crate) fn push(
         keys: &mut Vec<U32Key>,
         (place, is_behind_ip): (i64, bool),

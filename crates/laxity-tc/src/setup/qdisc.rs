@@ -229,8 +229,7 @@ pub struct Red {
 }
 
 impl Red {
-    /// The probability at `max`: of all numbers that the kernel holds so the one with the fewest
-    /// digits.
+    /// The probability at `max`, with the fewest digits that the kernel holds alike.
     pub fn probability(&self) -> f64 {
         let exact = f64::from(self.max_p) / Self::ONE;
         let rounded = (1..17).filter_map(|digits| format!("{exact:.digits$e}").parse().ok());

@@ -2,8 +2,7 @@
 
 use laxity::units::{Nanos, Rate};
 
-/// Ticks in a second: the kernel counts the time of packets in 64 ns (include/net/pkt_sched.h,
-/// PSCHED_SHIFT).
+/// Ticks in a second. A tick is 64 ns (include/net/pkt_sched.h, PSCHED_SHIFT).
 pub const TICKS: u64 = 15_625_000;
 /// The nanoseconds of a tick.
 pub const TICK: u64 = 64;
@@ -49,8 +48,7 @@ pub fn codel_time(micros: u32) -> Nanos {
     least_codel_time((u64::from(micros) * 1_000) >> 10)
 }
 
-/// The least number of microseconds that the kernel shows as `micros`, which rounds down once more
-/// (codel_time_to_us).
+/// The least time that the kernel shows as so many microseconds (codel_time_to_us rounds down).
 pub fn codel_time_shown(micros: u32) -> Nanos {
     least_codel_time((u64::from(micros) * 1_000).div_ceil(1 << 10))
 }

@@ -1,5 +1,4 @@
-//! Commands that are carried out: those of the shell itself, and programs whose output follows from
-//! their words.
+//! Commands of the shell itself, and programs whose output follows from their words.
 
 pub mod brackets;
 pub mod builtins;

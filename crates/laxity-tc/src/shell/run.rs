@@ -19,7 +19,7 @@ use laxity_plan::error::Fault;
 use crate::error::plain;
 use crate::notes::Notes;
 use crate::shell::call::Call;
-use crate::shell::syntax::parser::{Parsed, Parser};
+use crate::shell::syntax::parser::{Attachments, Parser};
 use crate::shell::syntax::{AndOr, Kind, List, Node, Pipeline, contents_of};
 use crate::shell::values::files::Files;
 use crate::shell::values::input::Input;
@@ -39,7 +39,7 @@ pub struct Shell<'a> {
     pub printed: Vec<Value>,
     /// What is read, the innermost last.
     pub inputs: Vec<Input>,
-    pub parsed: Parsed,
+    pub parsed: Attachments,
     pub commands: Vec<Command>,
     /// What the script wrote.
     pub files: Files,
@@ -119,7 +119,7 @@ impl<'a> Shell<'a> {
             status: Status::SUCCESS,
             printed: Vec::new(),
             inputs: Vec::new(),
-            parsed: Parsed::default(),
+            parsed: Attachments::default(),
             commands: Vec::new(),
             files: Files::default(),
             exported,

@@ -62,12 +62,12 @@ pub enum Kind {
 pub struct Branch {
     pub patterns: Vec<RawWord>,
     pub body: List,
-    pub then: Then,
+    pub then: CaseEnd,
 }
 
 /// What follows a way of a `case`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum CaseEnd {
     /// `;;`: the end.
     Ends,
     /// `;&`: what the next way does.
@@ -89,11 +89,11 @@ pub struct Assignment {
     /// The element of an array that is set.
     pub index: Option<Text>,
     pub adds: bool,
-    pub value: Assigned,
+    pub value: AssignedValue,
 }
 
 #[derive(Clone, Debug)]
-pub enum Assigned {
+pub enum AssignedValue {
     Word(RawWord),
     Array(Vec<RawWord>),
 }
@@ -120,7 +120,7 @@ pub enum Redirection {
 
 /// The text after `<<` and the line that it begins in.
 #[derive(Clone, Debug)]
-pub struct Here {
+pub struct HereText {
     pub text: Text,
     pub span: Range<usize>,
 }

@@ -9,7 +9,7 @@ const UNNAMED: &str = "the-interface";
 
 /// One qdisc, class or filter.
 #[derive(Debug)]
-pub struct Shown {
+pub struct ShownItem {
     pub object: Object,
     pub kind: String,
     /// Of the class or qdisc.
@@ -33,7 +33,7 @@ pub enum Object {
     Filter,
 }
 
-impl Shown {
+impl ShownItem {
     /// The command that sets this up.
     pub fn command(&self) -> Command {
         let object = match self.object {

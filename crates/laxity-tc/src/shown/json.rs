@@ -3,7 +3,7 @@
 
 use laxity_plan::error::Fault;
 
-use super::item::{Object, Shown};
+use super::item::{Object, ShownItem};
 use super::text::is_of_priority;
 use crate::words::json::{Json, Members};
 use crate::words::size_table;
@@ -20,7 +20,7 @@ pub fn read(
     at: usize,
     line: usize,
     device: Option<&str>,
-) -> Result<(Vec<Shown>, usize), Fault> {
+) -> Result<(Vec<ShownItem>, usize), Fault> {
     let length = list_length(text).unwrap_or(text.len());
     let mended = mended(&text[..length]);
     let list: Json = serde_json::from_str(&mended).map_err(|error| {
@@ -29,8 +29,8 @@ pub fn read(
     })?;
     let Json::Several(items) = list else { return Ok((Vec::new(), length)) };
     let shown = items.iter().filter_map(|item| shown(item, at..at + length, line));
-    let shown =
-        shown.map(|item| Shown { device: item.device.clone().or(device.map(Into::into)), ..item });
+    let shown = shown
+        .map(|item| ShownItem { device: item.device.clone().or(device.map(Into::into)), ..item });
     Ok((shown.collect(), length))
 }
 
@@ -84,7 +84,7 @@ fn mended(text: &str) -> String {
     all
 }
 
-fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown> {
+fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<ShownItem> {
     let text_of = |key| item.get(key).and_then(Json::word);
     let nothing = Json::Nothing;
     let options = item.get("options").unwrap_or(&nothing);
@@ -94,7 +94,7 @@ fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown
         (None, None) => (Object::Qdisc, text_of("kind")?),
     };
     let parent = text_of("parent").filter(|_| item.get("root").is_none());
-    let mut all = Shown {
+    let mut all = ShownItem {
         object,
         handle: text_of("handle").unwrap_or_default(),
         parent,
@@ -152,7 +152,7 @@ fn class(item: &Json) -> Vec<String> {
     words
 }
 
-fn filter(item: &Json, options: &Json, shown: &mut Shown) {
+fn filter(item: &Json, options: &Json, shown: &mut ShownItem) {
     let mut head = |key: &str, name: &str| {
         if let Some(value) = item.get(key).and_then(Json::word) {
             shown.before.extend([name.to_string(), value]);
@@ -247,7 +247,7 @@ fn is_gone(options: &Json) -> bool {
 }
 
 /// The table of u32 that a filter is, is in, or links to.
-fn table(options: &Json, shown: &mut Shown) {
+fn table(options: &Json, shown: &mut ShownItem) {
     let word = |key: &str| options.get(key).and_then(Json::word);
     let handle = word("fh").unwrap_or_default();
     let is_own = !is_of_priority(&handle);

@@ -1,11 +1,11 @@
-//! The text that `tc … show` prints: an item begins in a line with `qdisc`, `class` or `filter`, and
-//! what belongs to it follows in lines of its own. Statistics are passed over.
+//! The text that `tc … show` prints: an item begins in a line with `qdisc`, `class` or `filter`,
+//! and what belongs to it follows in lines of its own. Statistics are passed over.
 
 use std::ops::Range;
 
 use laxity_plan::error::Fault;
 
-use super::item::{Object, Shown};
+use super::item::{Object, ShownItem};
 use super::json;
 use crate::words::size_table;
 
@@ -13,7 +13,7 @@ use crate::words::size_table;
 const FLAGS: [&str; 5] = ["not_in_hw", "in_hw", "skip_hw", "skip_sw", "terminal"];
 
 /// All that is shown; `None` if the text begins nowhere as what `tc` shows does.
-pub fn read(text: &str) -> Result<Option<Vec<Shown>>, Fault> {
+pub fn read(text: &str) -> Result<Option<Vec<ShownItem>>, Fault> {
     let (mut shown, mut at, mut line) = (Vec::new(), 0, 1);
     let mut device = None;
     // The item whose further lines may follow.
@@ -37,7 +37,7 @@ pub fn read(text: &str) -> Result<Option<Vec<Shown>>, Fault> {
         if let Some(item) = item(&words, span, line) {
             found = true;
             open = Some(shown.len());
-            shown.push(Shown { device: item.device.clone().or(device.clone()), ..item });
+            shown.push(ShownItem { device: item.device.clone().or(device.clone()), ..item });
         } else if let Some(asked) = asked(&words) {
             device = asked;
             open = None;
@@ -64,14 +64,14 @@ fn asked(words: &[&str]) -> Option<Option<String>> {
 }
 
 /// The item that begins with these words.
-fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<Shown> {
+fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<ShownItem> {
     let (object, kind, rest) = match words {
         ["qdisc", kind, rest @ ..] => (Object::Qdisc, *kind, rest),
         ["class", kind, rest @ ..] => (Object::Class, *kind, rest),
         ["filter", rest @ ..] => (Object::Filter, "", rest),
         _ => return None,
     };
-    let mut shown = Shown {
+    let mut shown = ShownItem {
         object,
         kind: kind.into(),
         handle: String::new(),
@@ -115,7 +115,7 @@ fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<Shown> {
     Some(shown)
 }
 
-fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
+fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
     let mut words = words.iter();
     let mut kind = None;
     while let Some(word) = words.next() {
@@ -193,13 +193,13 @@ pub fn is_of_priority(handle: &str) -> bool {
     u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800) || table.is_empty()
 }
 
-/// Whether the lines of a filter of basic are its tests still: those of its actions come behind them.
-fn takes_tests(shown: &Shown) -> bool {
+/// Whether a line of a filter of basic is one of its tests. Those of its actions come behind.
+fn takes_tests(shown: &ShownItem) -> bool {
     !shown.options.iter().any(|word| word == "action")
 }
 
 /// A further line of an item.
-fn further(shown: &mut Shown, words: &[&str]) {
+fn further(shown: &mut ShownItem, words: &[&str]) {
     match (shown.object, shown.kind.as_str(), words) {
         (Object::Qdisc, _, ["linklayer" | "overhead" | "mpu", ..]) => {
             shown.before.push("stab".into());

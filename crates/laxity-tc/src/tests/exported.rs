@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::matches::{expressions, headers};
 use crate::export::{Format, Promises, contracts, export, is_device};
-use crate::linux::{Carried, Filters, Linux, carried};
+use crate::linux::{Filters, Linux, LinuxPlan, linux_plan};
 use crate::netlink::{self, Object, Sort};
 use crate::setup::{Class, ClassKind, Handle, Prio, Qdisc, QdiscKind, Setup, Tbf};
 use crate::{Import, Options};
@@ -21,7 +21,7 @@ fn parse(text: &str) -> Plan {
         .unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
-fn script(plan: &Plan, carried: &Carried, format: Format) -> String {
+fn script(plan: &Plan, carried: &LinuxPlan, format: Format) -> String {
     export(plan, carried, "eth0", format, &Promises::default()).unwrap()
 }
 
@@ -42,7 +42,7 @@ fn bounds(plan: &Plan) -> Bounds {
 }
 
 /// The parameters of classes by their names.
-fn parameters(carried: &Carried) -> Vec<(Option<String>, ClassKind)> {
+fn parameters(carried: &LinuxPlan) -> Vec<(Option<String>, ClassKind)> {
     let mut all: Vec<_> = carried
         .setup
         .classes
@@ -171,21 +171,21 @@ fn has_no_idle_parent(plan: &Plan) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
-    /// Export, import and check give the same bounds under Linux, and the classes the same numbers: from a script, from
-    /// a batch, and from what `tc -j` shows, to which the contracts are added.
+    /// Export, import and check give the same bounds under Linux, and the classes the same numbers:
+    /// from a script, from a batch, and from what `tc -j` shows, to which the contracts are added.
     #[test]
     fn what_comes_back_is_bounded_alike(text in plans()) {
         let plan = parse(&text);
         prop_assume!(has_no_idle_parent(&plan));
         let linux = Linux::default();
-        let there = carried(&plan, &linux).unwrap();
+        let there = linux_plan(&plan, &linux).unwrap();
         let written = script(&plan, &there, Format::Script);
         let contracts: String =
             written.lines().filter(|line| line.starts_with("#:")).flat_map(|line| [line, "\n"]).collect();
         let shown = contracts + &script(&plan, &there, Format::Json);
         for form in [written, script(&plan, &there, Format::Batch), shown] {
             let back = import(&form);
-            let again = carried(&back, &linux).unwrap();
+            let again = linux_plan(&back, &linux).unwrap();
             prop_assert_eq!(bounds(&again.plan), bounds(&there.plan), "{}\n{:?}", form, back);
             prop_assert_eq!(parameters(&again), parameters(&there), "{}", form);
         }
@@ -209,14 +209,14 @@ fn both_ways(objects: &[Object], contracts: &str) -> [Result<Import, PlanError>;
 }
 
 proptest! {
-    /// What the kernel tells of comes to the same plan, with the same notes, as the commands that set it up.
+    /// Objects of the kernel give the same plan and notes as the commands that set them up.
     #[test]
     fn objects_are_read_as_their_commands(text in plans(), red: bool, bits: bool) {
         let text = if red { text.replace("limit = 4000 }", "min = 30, max = 90, limit = 300, weight = 0.001953125, gentle = false }")
                 .replace("droptail\", min", "choke\", min") } else { text };
         let filters = if bits { Filters::U32 } else { Filters::Flower };
         let plan = parse(&text);
-        let there = carried(&plan, &Linux { filters, ..Linux::default() }).unwrap();
+        let there = linux_plan(&plan, &Linux { filters, ..Linux::default() }).unwrap();
         let [told, read] = both_ways(&netlink::objects(&there.setup), &contracts(&plan, &there));
         let (told, read) = (told.unwrap(), read.unwrap());
         prop_assert_eq!(told.plan, read.plan);
@@ -262,14 +262,14 @@ fn objects_of_other_kinds_are_read_by_their_names() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// Where a plan's own proof gives a bound, Linux is never promised to be faster than its timer, unless weights
-    /// that are rounded give a class more.
+    /// Where a plan's own proof gives a bound, Linux is never promised to be faster than its timer,
+    /// unless weights that are rounded give a class more.
     #[test]
     fn linux_is_later_than_its_timer(text in plans()) {
         let plan = parse(&text);
         prop_assume!(KINDS[..4].contains(&plan.scheduler.to_string().as_str()));
         let linux = Linux::default();
-        let there = carried(&plan, &linux).unwrap();
+        let there = linux_plan(&plan, &linux).unwrap();
         let explicit = plan.classes.iter().all(|class| class.deadline.is_none() || class.curves.real_time.is_some());
         prop_assume!(explicit && !["hfsc", "qfq"].contains(&plan.scheduler.to_string().as_str()));
         for ((name, own), (_, bound)) in bounds(&plan).into_iter().zip(bounds(&there.plan)) {
@@ -303,7 +303,7 @@ match = "any"
 #[test]
 fn a_script_is_what_a_reader_expects() {
     let plan = parse(VOICE);
-    let carried = carried(&plan, &Linux::default()).unwrap();
+    let carried = linux_plan(&plan, &Linux::default()).unwrap();
     let bound = carried.plan.bounds()[0].unwrap();
     assert!(bound <= Nanos(8_000_000), "the curve of a deadline makes up for the timer: {bound}");
     let text = script(&plan, &carried, Format::Script);
@@ -332,7 +332,7 @@ fn a_script_is_what_a_reader_expects() {
 fn filters_may_be_bits() {
     let plan = parse(&VOICE.replace("5004-5007", "5004"));
     let linux = Linux { filters: Filters::U32, ..Linux::default() };
-    let carried = carried(&plan, &linux).unwrap();
+    let carried = linux_plan(&plan, &linux).unwrap();
     let text = script(&plan, &carried, Format::Batch);
     let udp = "u32 match u32 0x5000000 0xf000000 at 0 match u32 0x0 0x1fff at 4 match u32 0x110000 0xff0000 at 8 \
                match u32 0x138c 0xffff at 20 classid 2:10";
@@ -346,7 +346,7 @@ fn filters_may_be_bits() {
 #[test]
 fn early_detection_keeps_its_weight() {
     let plan = parse(VOICE);
-    let carried = carried(&plan, &Linux::default()).unwrap();
+    let carried = linux_plan(&plan, &Linux::default()).unwrap();
     let red = carried.setup.qdiscs.iter().find_map(|qdisc| match &qdisc.kind {
         QdiscKind::Red(red) => Some(*red),
         _ => None,
@@ -362,13 +362,13 @@ fn early_detection_keeps_its_weight() {
 #[test]
 fn what_linux_lacks_is_refused_with_the_reason() {
     let refused = |change: &dyn Fn(&str) -> String| {
-        let refusal = carried(&parse(&change(VOICE)), &Linux::default()).unwrap_err();
+        let refusal = linux_plan(&parse(&change(VOICE)), &Linux::default()).unwrap_err();
         (refusal.to_string(), refusal.nearest_is_hfsc)
     };
     let (edf, nearest) = refused(&|text| text.replace("hfsc", "edf"));
     assert!(edf.contains("`kind = \"edf\"`") && nearest, "{edf}");
     let frames = parse(include_str!("../../../../examples/time-frames.toml"));
-    let frames = carried(&frames, &Linux::default()).unwrap_err().to_string();
+    let frames = linux_plan(&frames, &Linux::default()).unwrap_err().to_string();
     assert!(frames.contains("taprio holds each packet by itself"), "{frames}");
     let no_rest = |text: &str| text.replace("match = \"any\"", "match = \"icmp\"");
     let (not, _) = refused(&|text| no_rest(text).replace("or dscp ef", "and not dscp ef"));
@@ -382,7 +382,7 @@ fn ptm_is_counted_by_the_rate() {
         [("'pppoe-ptm'", 0), ("{ bytes = '8b', at-least = '64b', framing = 'ptm' }", 64)]
     {
         let plan = parse(&VOICE.replace("\"ethernet\"", overhead));
-        let carried = carried(&plan, &Linux::default()).unwrap();
+        let carried = linux_plan(&plan, &Linux::default()).unwrap();
         assert!(carried.remarks.iter().any(|remark| remark.contains("does not know PTM")));
         let text = script(&plan, &carried, Format::Script);
         assert!(text.contains("stab"), "{text}");
@@ -401,7 +401,7 @@ fn ptm_is_counted_by_the_rate() {
 #[test]
 fn what_is_demoted_is_asked_of_the_filters_behind() {
     let plan = parse(&VOICE.replace("police = \"drop\"", "police = \"demote\""));
-    let text = script(&plan, &carried(&plan, &Linux::default()).unwrap(), Format::Script);
+    let text = script(&plan, &linux_plan(&plan, &Linux::default()).unwrap(), Format::Script);
     assert!(text.contains("conform-exceed continue/pipe index 16"), "{text}");
 }
 
@@ -414,7 +414,7 @@ fn classes_that_share_a_band_come_back_without_a_bound() {
          [class.b]\nlevel = 0\narrival = { bucket = \"900b\", rate = \"1mbit\", packet = \"500b\" }\nmatch = \"udp dport 2\"\n\
          [class.c]\nlevel = 1\narrival = { bucket = \"500b\", rate = \"1mbit\", packet = \"500b\" }\nmatch = \"any\"\n",
     );
-    let there = carried(&plan, &Linux::default()).unwrap();
+    let there = linux_plan(&plan, &Linux::default()).unwrap();
     let back = import(&script(&plan, &there, Format::Script));
     let arrival = |class: &laxity_plan::model::Class| (class.name.clone(), class.arrival.is_some());
     let classes: Vec<_> = back.classes.iter().map(arrival).collect();
@@ -431,21 +431,21 @@ fn quanta_that_the_kernel_would_cut_are_refused() {
         ))
     };
     let quanta = |packet, weight| {
-        let there = carried(&plan(packet, weight), &Linux::default()).unwrap();
+        let there = linux_plan(&plan(packet, weight), &Linux::default()).unwrap();
         let all = there.setup.classes.into_iter().map(|class| class.kind);
         all.collect::<Vec<_>>()
     };
     let quantum = |quantum| ClassKind::Drr { quantum };
     assert_eq!(quanta(100, 2), [quantum(256), quantum(512)]);
     assert_eq!(quanta(1_024, 1_024), [quantum(1_024), quantum(1 << 20)]);
-    let refusal = carried(&plan(1_024, 1_025), &Linux::default()).unwrap_err();
+    let refusal = linux_plan(&plan(1_024, 1_025), &Linux::default()).unwrap_err();
     assert!(refusal.what.contains("class b would send 1049600 bytes"), "{refusal}");
 }
 
 #[test]
 fn segments_are_counted_without_overhead() {
     let overhead = |offload| {
-        let there = carried(&parse(VOICE), &Linux { offload, ..Linux::default() }).unwrap();
+        let there = linux_plan(&parse(VOICE), &Linux { offload, ..Linux::default() }).unwrap();
         there.remarks.iter().any(|remark| remark.contains("`overhead`"))
     };
     assert!(overhead(true) && !overhead(false));
@@ -456,7 +456,7 @@ fn formats_say_what_they_can() {
     let fq = parse(
         "version = 1\nlink = { rate = \"20mbit\" }\nscheduler = { kind = \"fq-codel\" }\nclass.all = {}\n",
     );
-    let of_fq = carried(&fq, &Linux::default()).unwrap();
+    let of_fq = linux_plan(&fq, &Linux::default()).unwrap();
     let text = script(&fq, &of_fq, Format::Networkd);
     assert!(
         text.contains("[TokenBucketFilter]\nParent=root\nHandle=0001\nRate=20000000\n"),
@@ -466,7 +466,7 @@ fn formats_say_what_they_can() {
     let netplan = export(&fq, &of_fq, "eth0", Format::Netplan, &Promises::default());
     assert!(netplan.unwrap_err().why.contains("no key"));
     let voice = parse(VOICE);
-    let of_voice = carried(&voice, &Linux::default()).unwrap();
+    let of_voice = linux_plan(&voice, &Linux::default()).unwrap();
     assert!(export(&voice, &of_voice, "eth0", Format::Networkd, &Promises::default()).is_err());
     for wrong in ["", "-x", "a b", "eth0;reboot", "$(x)", "0123456789abcdef", ".."] {
         assert!(!is_device(wrong), "{wrong}");
@@ -479,7 +479,7 @@ fn frames_of_several_segments_count_where_tbf_lets_them_through() {
     let plan = |rate: &str| parse(&VOICE.replace("10mbit", rate).replace("8ms", "30ms"));
     let packet = |rate: &str, offload| {
         let linux = Linux { offload, ..Linux::default() };
-        carried(&plan(rate), &linux).unwrap().plan.link.max_packet.0
+        linux_plan(&plan(rate), &linux).unwrap().plan.link.max_packet.0
     };
     assert_eq!((packet("10mbit", true), packet("10mbit", false)), (1_538, 1_538));
     assert_eq!((packet("1gbit", true), packet("1gbit", false)), (68_543, 1_538));
@@ -501,7 +501,7 @@ proptest! {
             "version = 1\nlink.rate = \"1mbit\"\nscheduler.kind = \"drr\"\n{classes}[class.rest]\nmatch = \"any\"\n"
         ));
         let filters = if bits { Filters::U32 } else { Filters::Flower };
-        let Ok(there) = carried(&plan, &Linux { filters, ..Linux::default() }) else { return Ok(()) };
+        let Ok(there) = linux_plan(&plan, &Linux { filters, ..Linux::default() }) else { return Ok(()) };
         for format in [Format::Script, Format::Json] {
             let written = script(&plan, &there, format);
             let contracts = script(&plan, &there, Format::Script);

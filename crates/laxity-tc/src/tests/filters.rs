@@ -388,8 +388,8 @@ fn a_link_finds_the_header_after_ip() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A packet goes to the class of the first filter of u32 whose words its bytes have, however they are cut, in the
-    /// order in which Linux comes by them: those in the part of a table where that is linked to.
+    /// A packet goes to the class of the first filter of u32 whose words its bytes have, however
+    /// they are cut. Filters in a part of a table come where that part is linked to, as in Linux.
     #[test]
     fn packets_go_where_their_bytes_say(
         filters in prop::collection::vec((words(), prop::option::of(0u32..4)), 1..6),

@@ -5,8 +5,7 @@ use laxity::overhead::{Framing, Overhead};
 use crate::notes::NotMapped;
 use crate::setup::SizeTable;
 
-/// The overhead that a size table comes to, or why a plan has none for it; and whether Linux looks
-/// lengths up in steps.
+/// The overhead that a size table comes to, and whether Linux looks lengths up in steps.
 pub fn overhead(sizes: &SizeTable) -> Result<(Overhead, bool), NotMapped> {
     let SizeTable { overhead: bytes, mpu, atm, .. } = *sizes;
     if !(-64..=1000).contains(&bytes) || mpu > 1000 {

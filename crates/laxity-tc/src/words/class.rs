@@ -1,4 +1,4 @@
-//! The words behind the kind of a class (iproute2, tc/q_hfsc.c, tc/q_htb.c, tc/q_drr.c, tc/q_qfq.c).
+//! Words behind the kind of a class (iproute2, tc/q_hfsc.c, q_htb.c, q_drr.c and q_qfq.c).
 
 use std::ops::RangeInclusive;
 
@@ -11,7 +11,7 @@ use super::command::Word;
 use super::quantity::{self, small, whole};
 use crate::setup::{ClassKind, HfscCurve, HfscCurves, Htb};
 
-/// The longest packet on an interface of Ethernet: what a class of drr or qfq has that says nothing.
+/// The longest packet on an interface of Ethernet, which classes of drr and qfq have by default.
 pub const PACKET: u32 = 1514;
 
 /// Reads the words behind a kind; `None` if no class is of this kind.

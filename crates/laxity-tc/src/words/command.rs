@@ -85,8 +85,8 @@ impl Command {
     }
 }
 
-/// Commands of a function that several lines call count as of the line that calls it, since notes tell them apart by
-/// that.
+/// Commands of a function that several lines call count as of the line that calls it, since notes
+/// tell them apart by that.
 pub fn at_their_calls(mut commands: Vec<Command>) -> Vec<Command> {
     let mut calls: HashMap<usize, Option<usize>> = HashMap::new();
     let mut several: HashSet<usize> = HashSet::new();
@@ -150,8 +150,8 @@ impl Word {
         !self.text.is_empty() && keyword.starts_with(&self.text)
     }
 
-    /// A fault of this word, with what is accepted in its place. A variable without a value is
-    /// most often the cause.
+    /// A fault of this word, with what is accepted in its place. Often it is a variable without a
+    /// value.
     pub fn fault(&self, what: &str, accepted: &str) -> Fault {
         let fault = Fault::at(&self.span, format!("`{}` is not {what}", plain(&self.text)));
         self.helped(fault, accepted)

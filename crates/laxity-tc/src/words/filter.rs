@@ -49,7 +49,7 @@ pub struct FilterAction {
 }
 
 /// What is read of a filter, or why it has no counterpart.
-pub type Selected = Result<FilterAction, NotMapped>;
+pub type SelectedFilter = Result<FilterAction, NotMapped>;
 
 /// What is read of a filter beside its kind, as its words come.
 #[derive(Default)]
@@ -60,13 +60,12 @@ struct Target {
 }
 
 impl Target {
-    fn of(self, kind: FilterKind) -> FilterAction {
+    fn with_kind(self, kind: FilterKind) -> FilterAction {
         let Target { class, is_gone, lost } = self;
         FilterAction { kind, class, is_gone, lost }
     }
 
-    /// Takes a class or actions; `false` if the word is neither. What of actions a plan can do
-    /// without is lost.
+    /// Takes a class or actions; `false` if the word is neither.
     fn take(&mut self, word: &Word, args: &mut Args<'_>) -> Result<bool, Fault> {
         if word.text == "flowid" || word.means("classid") {
             self.class = Some(quantity::handle(args.value("flowid")?)?);
@@ -138,7 +137,7 @@ impl<'a> FilterWords<'a> {
     }
 
     /// Reads what the filter selects, and for which class.
-    pub fn action(&self) -> Result<Selected, Fault> {
+    pub fn action(&self) -> Result<SelectedFilter, Fault> {
         let args = self.args.clone();
         let selected = match self.kind {
             "u32" => u32::read(&self.protocol, args),
@@ -181,7 +180,7 @@ impl<'a> FilterWords<'a> {
     }
 
     /// `handle MARK[/MASK] fw`; without a handle the mark names the class.
-    fn marked(&self) -> Result<Selected, Fault> {
+    fn marked(&self) -> Result<SelectedFilter, Fault> {
         let (mut target, mut args) = (Target::default(), self.args.clone());
         while let Some(word) = args.next() {
             if !target.take(word, &mut args)? {
@@ -190,13 +189,13 @@ impl<'a> FilterWords<'a> {
         }
         let Some(handle) = self.handle else {
             target.class.get_or_insert_default();
-            return Ok(Ok(target.of(FilterKind::Fw(Mark::IsClass))));
+            return Ok(Ok(target.with_kind(FilterKind::Fw(Mark::IsClass))));
         };
         let (value, mask) = handle.text.split_once('/').unwrap_or((&handle.text, "0xffffffff"));
         let Some((value, mask)) = quantity::number32(value).zip(quantity::number32(mask)) else {
             return Err(handle.fault("a mark", "tc reads one such as 6 or 0x1/0xff"));
         };
-        Ok(Ok(target.of(FilterKind::Fw(Mark::Is { value, mask }))))
+        Ok(Ok(target.with_kind(FilterKind::Fw(Mark::Is { value, mask }))))
     }
 }
 
@@ -207,7 +206,7 @@ fn matchall(mut args: Args<'_>) -> Result<FilterAction, Fault> {
             return Err(word.no_keyword("matchall", "classid, flowid, action"));
         }
     }
-    Ok(target.of(FilterKind::Matchall))
+    Ok(target.with_kind(FilterKind::Matchall))
 }
 
 /// The protocol that a word names.

@@ -1,5 +1,5 @@
-//! JSON as `tc` prints it: objects keep the order of their keys, and keys that are repeated, such as
-//! one `match` for each of a filter's.
+//! JSON as `tc` prints it: objects keep the order of their keys, and keys that are repeated, such
+//! as one `match` for each of a filter's.
 
 use std::fmt;
 

@@ -14,8 +14,7 @@ use crate::setup::{Cake, FqCodel, Prio, QdiscKind, Tbf};
 /// What Linux divides rates in bytes a second by to get quanta, unless a script says `r2q`.
 const R2Q: u32 = 10;
 
-/// Reads the words behind a kind. `flows` are the options of `fq_codel` that hold where nothing else
-/// is said.
+/// Reads the words behind a kind. `flows` are the options of `fq_codel` to begin with.
 pub fn kind(
     kind: &Word,
     args: &mut Args<'_>,

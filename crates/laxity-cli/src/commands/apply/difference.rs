@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use laxity_kernel::device::Shown;
+use laxity_kernel::device::DeviceState;
 use laxity_kernel::objects::Key;
 use laxity_kernel::record::{Promise, Record};
 use laxity_kernel::steps::{Action, Steps};
@@ -48,7 +48,7 @@ impl Difference {
     /// Of the steps from what is shown; classes are called what they were, or are to be.
     pub fn of(
         steps: &Steps,
-        shown: &Shown,
+        shown: &DeviceState,
         settled: Option<&Record>,
         promises: &[Promise],
     ) -> Difference {
@@ -58,7 +58,7 @@ impl Difference {
         let name = |handle| names.get(&handle).map(|name| name.to_string());
         let line = |step: &laxity_kernel::steps::Step| {
             let object = &step.object;
-            let old = shown.objects.get(&Key::of(object)).map(parameters);
+            let old = shown.objects.get(&Key::new(object)).map(parameters);
             let (action, before, after) = match step.action {
                 Action::Add => ("add", None, Some(parameters(object))),
                 Action::Replace => ("replace", None, Some(parameters(object))),

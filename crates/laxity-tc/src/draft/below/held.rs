@@ -1,4 +1,4 @@
-//! Disciplines at classes whose own classes become classes of the plan, below the one that holds their scheduler.
+//! Disciplines at classes whose own classes become classes of the plan.
 
 use laxity_plan::error::Fault;
 

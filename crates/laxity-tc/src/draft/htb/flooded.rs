@@ -1,8 +1,9 @@
 //! What every class of htb sends while all of them have packets.
 //!
-//! A leaf sends its own rate. What a class above has left of its rate it lends to the leaves below it, which take turns
-//! whatever is between: each a quantum, those of the least `prio` first, until one of the `ceil`s on the way is reached
-//! (`htb_lookup_leaf`, `htb_dequeue_tree`). The lowest classes lend first.
+//! A leaf sends its own rate. A class above lends what is left of its rate to the leaves below it.
+//! They take turns, whatever is between: each sends a quantum, those of the least `prio` first,
+//! until a `ceil` on the way is reached (`htb_lookup_leaf`, `htb_dequeue_tree`). The lowest classes
+//! lend first.
 
 use std::collections::BTreeMap;
 
@@ -88,8 +89,8 @@ impl Tree<'_> {
         all
     }
 
-    /// Lends what a class has left to the leaves below it of one priority. They all grow by their weights until a class
-    /// on the way has no room.
+    /// Lends what a class has left to the leaves below it of one priority. They all grow by their
+    /// weights until a class on the way has no room.
     fn lend(&mut self, lender: usize, below: &[usize], priority: u32) {
         let left = own(self.nodes[lender].htb).0 as f64 - self.nodes[lender].sent;
         let borrows = |at: &&usize| {

@@ -2,8 +2,8 @@
 //!
 //! A class sends or lends its `rate` whatever is above it. Its leaves send more only where a class
 //! above it has some of its own `rate` left. Its `ceil` ends both (`htb_class_mode`,
-//! `htb_activate_prios`). So a class at the top, which has nobody to borrow from, is limited to its
-//! `rate`, and a class that may send less than those below it have of their own does not limit them.
+//! `htb_activate_prios`). A class at the top has nobody to borrow from and is limited to its
+//! `rate`. A class does not limit what those below it have of their own.
 
 use laxity::units::{Nanos, Rate};
 
@@ -17,8 +17,7 @@ use crate::toml::{Curve, Curves};
 /// How far the ratios of rates may be from those that htb sends at, in parts of a hundred.
 const NEAR: f64 = 0.01;
 
-/// Gives the classes the curves that the lending of htb comes to, and notes where these are not what
-/// is written.
+/// Gives the classes the curves of htb's lending, and notes where they differ from what is written.
 pub fn lend(setup: &mut Assembly, r2q: u32, notes: &mut Notes) {
     let own = own_rates(setup);
     setup.unshaped = unshaped(setup, &own);
@@ -34,7 +33,7 @@ pub fn lend(setup: &mut Assembly, r2q: u32, notes: &mut Notes) {
     note_cut(setup, &sent, r2q, notes);
 }
 
-/// What the leaves of each class send whatever is above it: of their own, or of what is its own to lend.
+/// What the leaves of each class send whatever is above it: their own rates, and what it lends.
 fn own_rates(setup: &Assembly) -> Vec<Rate> {
     let count = setup.classes.len();
     let (mut sum, mut most) = (vec![Rate(0); count], vec![Rate(0); count]);
@@ -103,13 +102,13 @@ fn curves(class: &Node, htb: &Htb, lent: Rate, notes: &mut Notes) -> Curves {
     }
 }
 
-/// Whether classes that share in proportion to their rates send as much, while all of them have packets.
+/// Whether sharing in proportion to the rates comes to the same, while all classes have packets.
 fn shares_come_to(setup: &Assembly, sent: &[Rate]) -> bool {
     let rate = |curve: Option<Curve>| curve.map_or(0.0, |curve| curve.rate().0 as f64);
     let (mut least, mut most) = (vec![0.0; sent.len()], vec![0.0; sent.len()]);
     let top = sent.len();
-    // How often its share a class below each one sends, from what those have that might have more to what those have
-    // that might have less; the last is of the classes at the top.
+    // How often its share a class below each one sends, from what those have that might have more
+    // to what those have that might have less; the last is of the classes at the top.
     let mut levels = vec![(0.0f64, f64::INFINITY); sent.len() + 1];
     for (at, class) in setup.classes.iter().enumerate().rev() {
         let Curves { real_time, link_share, upper_limit } = class.curves;
@@ -164,8 +163,7 @@ fn share_as_sent(setup: &mut Assembly, sent: &[Rate], r2q: u32, notes: &mut Note
     notes.reading(line, text);
 }
 
-/// Notes leaves whose turns end before their quantum does, because a class reaches its `ceil`
-/// meanwhile.
+/// Notes leaves whose turns end early because a class reaches its `ceil`.
 fn note_cut(setup: &Assembly, sent: &[Rate], r2q: u32, notes: &mut Notes) {
     let is_cut = |leaf: &usize| {
         let Some(leaf_htb) = htb(&setup.classes[*leaf]) else { return false };

@@ -1,5 +1,5 @@
-//! The matches of a plan as a list of decisions: which packets go to which class. The first decision
-//! holds. `not` is a decision that these packets go on to the classes behind.
+//! The matches of a plan as a list of decisions: which packets go to which class. The first
+//! decision holds. `not` is a decision that these packets go on to the classes behind.
 
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
@@ -12,7 +12,7 @@ use crate::setup::{Handle, MOST_FILTERS};
 
 /// The rules of a plan are more than are read.
 #[derive(Debug)]
-pub struct TooMany;
+pub struct TooManyRules;
 
 /// Packets and the class that they go to, unless a rule before takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn rules(
     for (id, class) in leaves.into_iter().rev() {
         let Some(matching) = &class.matching else { continue };
         let mut own: Vec<Rule> = Vec::new();
-        let too_many = |TooMany| too_many(class);
+        let too_many = |TooManyRules| too_many(class);
         for (packets, takes) in decided(matching.expr()).map_err(too_many)? {
             if takes {
                 own.push(Rule { packets, class: id });
@@ -54,7 +54,7 @@ pub fn rules(
                 ));
             }
             if own.len() + all.len() > MOST_FILTERS {
-                return Err(too_many(TooMany));
+                return Err(too_many(TooManyRules));
             }
         }
         all.extend(own.into_iter().rev());
@@ -73,11 +73,11 @@ pub fn too_many(class: &Class) -> Refusal {
 }
 
 /// Sends packets that a class leaves to those behind it; `false` if none takes all of them.
-fn go_on(packets: &Packets, behind: &[Rule], own: &mut Vec<Rule>) -> Result<bool, TooMany> {
+fn go_on(packets: &Packets, behind: &[Rule], own: &mut Vec<Rule>) -> Result<bool, TooManyRules> {
     for rule in behind.iter().rev().filter(|rule| rule.packets.overlaps(packets)) {
         own.push(Rule { packets: packets.and(&rule.packets), class: rule.class });
         if own.len() > MOST_FILTERS {
-            return Err(TooMany);
+            return Err(TooManyRules);
         }
         if rule.packets.contains(packets) {
             return Ok(true);
@@ -90,7 +90,7 @@ fn go_on(packets: &Packets, behind: &[Rule], own: &mut Vec<Rule>) -> Result<bool
 /// packet among none it does not hold.
 type Decisions = Vec<(Packets, bool)>;
 
-fn decided(expr: &Expr) -> Result<Decisions, TooMany> {
+fn decided(expr: &Expr) -> Result<Decisions, TooManyRules> {
     let those = |ask: &dyn Fn(&mut Packets)| {
         let mut packets = Packets::default();
         ask(&mut packets);
@@ -138,9 +138,9 @@ fn decided(expr: &Expr) -> Result<Decisions, TooMany> {
 
 /// All of several expressions, or either of them. Those that only name what they take come first:
 /// their order does not matter.
-fn joined(parts: &[Expr], all_of_them: bool) -> Result<Decisions, TooMany> {
+fn joined(parts: &[Expr], all_of_them: bool) -> Result<Decisions, TooManyRules> {
     let takes_only = |part: &Decisions| part.iter().all(|(_, holds)| *holds);
-    let parts: Result<Vec<Decisions>, TooMany> = parts.iter().map(decided).collect();
+    let parts: Result<Vec<Decisions>, TooManyRules> = parts.iter().map(decided).collect();
     let (first, last): (Vec<_>, Vec<_>) = parts?.into_iter().partition(takes_only);
     let mut all: Decisions =
         if all_of_them { vec![(Packets::default(), true)] } else { Vec::new() };
@@ -159,7 +159,7 @@ fn joined(parts: &[Expr], all_of_them: bool) -> Result<Decisions, TooMany> {
             }
             next.retain(|(packets, _)| !packets.is_empty);
             if next.len() > MOST_FILTERS {
-                return Err(TooMany);
+                return Err(TooManyRules);
             }
         }
         if !all_of_them {

@@ -23,7 +23,7 @@ fn slopes_are_those_of_the_kernel() {
 }
 
 proptest! {
-    /// No byte is due later than the curve that is counted on says, but for the tick that it is rounded to.
+    /// No byte is due later than its guaranteed curve says, but for the tick of rounding.
     #[test]
     fn deadlines_keep_the_curve(curve in curves(), bytes in prop_oneof![1u64..4_000, 1u64..1 << 34]) {
         let integers = Integers::from(curve);

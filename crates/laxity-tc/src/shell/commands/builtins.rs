@@ -139,8 +139,7 @@ impl Shell<'_> {
         self.state.set_arguments(Arguments { known, shifted });
     }
 
-    /// `unset`: variables, elements of arrays, functions with `-f`, and with `-n` names that refer
-    /// to others.
+    /// `unset`: variables and elements of arrays; with `-f` functions; with `-n` references.
     fn unset(&mut self, rest: &Fields) -> Result<(), Fault> {
         let option = rest.first().map_or("", |(word, _)| word.text.as_str());
         for (word, span) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {

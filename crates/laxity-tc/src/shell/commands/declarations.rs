@@ -1,5 +1,4 @@
-//! `local`, `export`, `declare` and the like (POSIX.1-2017, Shell Command Language, section 2.14, and
-//! bash).
+//! `local`, `export`, `declare` and the like (POSIX.1-2017, Shell Command Language, 2.14; bash).
 
 use laxity_plan::error::Fault;
 

@@ -1,5 +1,5 @@
-//! Programs whose output follows from what they are given: `expr`, `seq`, `cat`, `cut`, `tr`, `head`,
-//! `tail`, `wc`, `grep`, `basename`, `dirname`, `id`.
+//! Programs whose output follows from what they are given: `expr`, `seq`, `cat`, `cut`, `tr`,
+//! `head`, `tail`, `wc`, `grep`, `basename`, `dirname`, `id`.
 
 use std::rc::Rc;
 

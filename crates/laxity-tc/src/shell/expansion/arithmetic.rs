@@ -1,5 +1,5 @@
-//! What stands in `$((…))`: whole numbers of 64 bits, as in C (POSIX.1-2017, Shell Command Language,
-//! section 2.6.4).
+//! What stands in `$((…))`: whole numbers of 64 bits, as in C (POSIX.1-2017, Shell Command
+//! Language, section 2.6.4).
 
 use std::ops::Range;
 use std::rc::Rc;

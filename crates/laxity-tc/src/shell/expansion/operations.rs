@@ -1,5 +1,4 @@
-//! `${NAME%…}`, `${NAME/…}`, `${NAME:…}` and `${NAME^}`: what becomes of a value, or of each of
-//! several.
+//! `${NAME%…}`, `${NAME/…}`, `${NAME:…}` and `${NAME^}`: values that an operation changes.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -84,8 +83,7 @@ impl Shell<'_> {
         }))
     }
 
-    /// The values of which a slice is a part: those of an array without gaps, or `$0` and the
-    /// arguments.
+    /// The values that a slice counts: those of an array without gaps, or `$0` and the arguments.
     fn sliced(
         &mut self,
         parameter: &Parameter,

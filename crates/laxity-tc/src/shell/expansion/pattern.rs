@@ -1,5 +1,4 @@
-//! Patterns of `case`, `${NAME%…}` and `[[ … == … ]]` (POSIX.1-2017, Shell Command Language, section
-//! 2.13).
+//! Patterns of `case`, `${NAME%…}` and `[[ … == … ]]` (POSIX.1-2017, Shell Command Language, 2.13).
 
 /// A pattern in which a backslash takes its meaning from the sign behind it.
 pub struct Pattern(Vec<Part>);

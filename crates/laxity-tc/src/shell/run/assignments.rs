@@ -1,5 +1,4 @@
-//! Variables that get their values (POSIX.1-2017, Shell Command Language, section 2.9.1, and the
-//! arrays of bash).
+//! Assignments (POSIX.1-2017, Shell Command Language, section 2.9.1; bash for arrays).
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -7,7 +6,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::shell::run::{Shell, undecided};
-use crate::shell::syntax::{Assigned, Assignment, Part, RawWord, Text};
+use crate::shell::syntax::{AssignedValue, Assignment, Part, RawWord, Text};
 use crate::shell::values::array::{Array, MOST_NAMED};
 use crate::shell::values::value::{Value, Variable};
 use crate::words::command::Doubt;
@@ -16,7 +15,7 @@ use crate::words::command::Doubt;
 const MOST_NUMBERED: usize = 10_000;
 
 /// A variable as it was before one command.
-pub struct Shadowed {
+pub struct SavedVariable {
     name: String,
     value: Option<Variable>,
     is_exported: bool,
@@ -33,15 +32,15 @@ struct Element<'a> {
 
 impl Shell<'_> {
     /// Exports a variable for one command, and keeps how it was.
-    pub fn shadow(&mut self, name: &str) -> Shadowed {
+    pub fn shadow(&mut self, name: &str) -> SavedVariable {
         let value = self.state.itself(name).cloned();
         let is_exported = !self.exported.insert(name.to_string());
-        Shadowed { name: name.to_string(), value, is_exported }
+        SavedVariable { name: name.to_string(), value, is_exported }
     }
 
     /// Gives variables back what they were before a command.
-    pub fn restore(&mut self, shadowed: Vec<Shadowed>) {
-        for Shadowed { name, value, is_exported } in shadowed.into_iter().rev() {
+    pub fn restore(&mut self, shadowed: Vec<SavedVariable>) {
+        for SavedVariable { name, value, is_exported } in shadowed.into_iter().rev() {
             self.state.set_itself(&name, value);
             if !is_exported {
                 self.exported.remove(&name);
@@ -87,8 +86,8 @@ impl Shell<'_> {
         let Assignment { name, index, adds, value } = assignment;
         let before = self.state.variable(name).cloned();
         let word = match value {
-            Assigned::Word(word) => word,
-            Assigned::Array(words) => return self.assigned_array(name, before, *adds, words),
+            AssignedValue::Word(word) => word,
+            AssignedValue::Array(words) => return self.assigned_array(name, before, *adds, words),
         };
         let home = self.at_home(&word.parts);
         let value = self.text(home.as_ref().unwrap_or(&word.parts), &word.span)?;

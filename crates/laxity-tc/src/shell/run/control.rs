@@ -7,7 +7,7 @@ use laxity_plan::error::Fault;
 
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Flow, Shell, Way, undecided};
-use crate::shell::syntax::{Branch, List, RawWord, Text, Then};
+use crate::shell::syntax::{Branch, CaseEnd, List, RawWord, Text};
 use crate::shell::values::value::{Status, Value, Variable};
 use crate::words::command::Command;
 
@@ -37,7 +37,7 @@ impl Shell<'_> {
         self.tests([&value], &word.span);
         self.status = Status::SUCCESS;
         if let Some(doubt) = value.unknown_because().cloned() {
-            if ways.iter().any(|way| way.then != Then::Ends) {
+            if ways.iter().any(|way| way.then != CaseEnd::Ends) {
                 return Err(undecided(&word.span, &doubt));
             }
             let is_all =
@@ -55,10 +55,10 @@ impl Shell<'_> {
                 continue;
             }
             let flow = self.list(&way.body)?;
-            if flow != Flow::Next || way.then == Then::Ends {
+            if flow != Flow::Next || way.then == CaseEnd::Ends {
                 return Ok(flow);
             }
-            falls = way.then == Then::NextBody;
+            falls = way.then == CaseEnd::NextBody;
         }
         Ok(Flow::Next)
     }

@@ -1,4 +1,4 @@
-//! What a command reads, and where what it prints goes (POSIX.1-2017, Shell Command Language, section 2.7).
+//! Redirections (POSIX.1-2017, Shell Command Language, section 2.7).
 
 use std::ops::Range;
 use std::rc::Rc;

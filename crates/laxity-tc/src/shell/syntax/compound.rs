@@ -6,7 +6,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::shell::syntax::parser::{DEEPEST, Parser};
-use crate::shell::syntax::{Branch, Kind, List, TestWord, Then};
+use crate::shell::syntax::{Branch, CaseEnd, Kind, List, TestWord};
 
 impl Parser<'_> {
     /// A command that begins with a word of its own.
@@ -142,9 +142,10 @@ impl Parser<'_> {
             self.expect(")", "case", start)?;
             let body = self.list()?;
             self.newlines()?;
-            let signs = [(";;&", Then::NextMatch), (";;", Then::Ends), (";&", Then::NextBody)];
+            let signs =
+                [(";;&", CaseEnd::NextMatch), (";;", CaseEnd::Ends), (";&", CaseEnd::NextBody)];
             let end = signs.into_iter().find(|(sign, _)| self.eat(sign));
-            let then = end.map_or(Then::Ends, |(_, then)| then);
+            let then = end.map_or(CaseEnd::Ends, |(_, then)| then);
             ways.push(Branch { patterns, body, then });
             if end.is_none() {
                 self.newlines()?;

@@ -9,8 +9,8 @@ use laxity_plan::error::{Fault, shown};
 
 use crate::error::plain;
 use crate::shell::syntax::{
-    AndOr, Assigned, Assignment, DECLARATIONS, Here, Kind, List, Node, Part, Pipeline, RawWord,
-    Redirect, Redirection, name_length,
+    AndOr, AssignedValue, Assignment, DECLARATIONS, HereText, Kind, List, Node, Part, Pipeline,
+    RawWord, Redirect, Redirection, name_length,
 };
 use crate::words::command::RUN;
 
@@ -30,13 +30,13 @@ pub struct Parser<'a> {
     /// Texts after `<<` whose line is not over yet: number, last line, whether tabs are cut off
     /// and whether it is taken as it is written.
     pending: Vec<(usize, String, bool, bool)>,
-    pub script: &'a mut Parsed,
+    pub script: &'a mut Attachments,
 }
 
 /// What commands refer to, by number or by place.
 #[derive(Debug, Default)]
-pub struct Parsed {
-    pub here: Vec<Rc<Here>>,
+pub struct Attachments {
+    pub here: Vec<Rc<HereText>>,
     /// Comments by the place of the line's end.
     pub comments: BTreeMap<usize, String>,
 }
@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
         text: &'a str,
         part: Range<usize>,
         within: Option<Range<usize>>,
-        script: &'a mut Parsed,
+        script: &'a mut Attachments,
     ) -> Self {
         let (at, end) = (part.start, part.end);
         Parser { text, at, end, within, depth: 0, pending: Vec::new(), script }
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
                 parser.depth = self.depth;
                 parser.deeper(|parser| parser.text_until(None))?
             };
-            self.script.here[number] = Rc::new(Here { text: parts, span });
+            self.script.here[number] = Rc::new(HereText { text: parts, span });
         }
         Ok(())
     }
@@ -359,7 +359,7 @@ impl<'a> Parser<'a> {
                     Some(assignment) if words.is_empty() => assignments.push(assignment),
                     Some(assignment) => {
                         words.push(declared(&assignment, self.span(begins)));
-                        if let Assigned::Array(_) = assignment.value {
+                        if let AssignedValue::Array(_) = assignment.value {
                             arrays.push(assignment);
                         }
                     }
@@ -409,9 +409,9 @@ impl<'a> Parser<'a> {
         let value = if self.eat("(") {
             let words = self.words(&[')'])?;
             self.expect(")", "(", start)?;
-            Assigned::Array(words)
+            AssignedValue::Array(words)
         } else {
-            Assigned::Word(match self.peek() {
+            AssignedValue::Word(match self.peek() {
                 None | Some(' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | ')' | '<' | '>') => {
                     RawWord { parts: Vec::new(), span: self.span(self.at) }
                 }
@@ -453,7 +453,7 @@ impl<'a> Parser<'a> {
         if matches!(sign, "<<" | "<<-") {
             let (last, as_written) = self.here_end()?;
             let number = self.script.here.len();
-            let nothing = Here { text: Vec::new(), span: self.span(start) };
+            let nothing = HereText { text: Vec::new(), span: self.span(start) };
             self.script.here.push(Rc::new(nothing));
             self.pending.push((number, last, sign == "<<-", as_written));
             return Ok(Some(Redirect { fd, kind: Redirection::Here(number) }));
@@ -475,7 +475,7 @@ impl<'a> Parser<'a> {
 
 /// An assignment after `local` and the like, as a word of this command; of an array the name.
 fn declared(assignment: &Assignment, span: Range<usize>) -> RawWord {
-    let Assigned::Word(word) = &assignment.value else {
+    let AssignedValue::Word(word) = &assignment.value else {
         return RawWord { parts: vec![Part::Text(assignment.name.clone())], span };
     };
     let sign = if assignment.adds { "+=" } else { "=" };

@@ -2,7 +2,7 @@
 
 use crate::shell::values::value::Value;
 
-/// The most elements of an array with names; beyond twice as many the order of bash's table changes.
+/// The most elements of an array with names. Beyond twice as many bash orders them anew.
 pub const MOST_NAMED: usize = 1000;
 /// How many places the table of names has.
 const PLACES: u32 = 1024;

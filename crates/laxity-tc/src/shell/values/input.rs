@@ -16,8 +16,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// Signs up to one that ends them, each with whether a backslash made it plain; and whether that
-    /// end was there.
+    /// The signs up to an end, each with whether a backslash made it plain, and whether that end
+    /// came.
     pub fn until(&mut self, end: char, raw: bool) -> (Vec<(char, bool)>, bool) {
         let mut line = Vec::new();
         while let Some(c) = self.bump() {

@@ -1,5 +1,5 @@
-//! Random trees of htb in the kernel, beside the plans that are imported from them: what every leaf sends alone, and
-//! with all the others.
+//! Random trees of htb in the kernel, beside the plans that are imported from them: what every leaf
+//! sends alone, and with all the others.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,14 +17,15 @@ use super::*;
 const TREES: usize = 6;
 /// By how much a rate may differ: a second's measurement of packets of 1042 bytes, and bursts.
 const TOLERANCE: f64 = 0.07;
-/// The longest turn: what a leaf of 1.5 Mbit/s borrows at once, in kbit, of which one may be measured more or less.
+/// The longest turn: what a leaf of 1.5 Mbit/s borrows at once, in kbit, of which one may be
+/// measured more or less.
 const TURN: f64 = 75.0;
 const SETTLE: Duration = Duration::from_millis(400);
 const MEASURE: Duration = Duration::from_millis(1_600);
 /// What the sender is told by: interfaces and ports, and for how long.
 const TOLD: &str = "LAXITY_HTB_SENDER";
 
-/// A class: whose part it is (the first has none), its rate and its ceil in kbit/s, and what else it says of turns.
+/// A class: the one above it, its rate and its ceil in kbit/s, and what else it says of turns.
 type Tree = Vec<(Option<usize>, u64, u64, String)>;
 
 /// One or two levels below the top, with `ceil`s on either side of the rates.
@@ -86,8 +87,8 @@ fn batch(tree: &Tree, device: &str) -> String {
     text
 }
 
-/// What the plan says that each class sends, in kbit/s, where these leaves always have packets: what is guaranteed,
-/// and of the rest to each by its share up to its limit.
+/// What the plan says that each class sends, in kbit/s, where these leaves always have packets:
+/// what is guaranteed, and of the rest to each by its share up to its limit.
 fn planned(plan: &Plan, tree: &Tree, active: &[usize]) -> BTreeMap<usize, f64> {
     let curves = |at: usize| {
         plan.class(&format!("1-{:x}", at + 1)).map(|id| plan.classes[id.index()].curves)
@@ -237,8 +238,8 @@ fn run(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Sends to where it is told to, as fast as it is let, for as long as a measurement takes. It is started by the test
-/// below, inside the namespace.
+/// Sends to where it is told to, as fast as it is let, for as long as a measurement takes. It is
+/// started by the test below, inside the namespace.
 #[test]
 #[ignore = "sends packets for another test"]
 fn sender() {
@@ -288,7 +289,7 @@ fn every_leaf_sends_what_the_plan_says() {
     }
 }
 
-/// Holds what was measured to the plan. Alone, a leaf may not have what leaves beside it would have had of their own.
+/// Compares what was measured with the plan. A leaf alone may not have what is its neighbours' own.
 fn compare(tree: &Tree, plan: &Plan, active: &[usize], measured: &BTreeMap<usize, f64>) {
     let planned = planned(plan, tree, active);
     let own = |at: &usize| tree[*at].1.min(tree[*at].2) as f64;

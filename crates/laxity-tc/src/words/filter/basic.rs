@@ -1,23 +1,25 @@
-//! `basic`: tests joined by `and` and `or` (iproute2, tc/m_ematch.c, em_cmp.c, em_u32.c, em_meta.c).
+//! `basic`: tests joined by `and` and `or` (iproute2, tc/m_ematch.c and em_*.c).
 //!
-//! Each link joins all that follows, whichever it is: `A and B or C` is `A and (B or C)` (Linux, `tcf_em_early_end`).
+//! Each link joins all that follows, whichever it is: `A and B or C` is `A and (B or C)` (Linux,
+//! `tcf_em_early_end`).
 
 use laxity_plan::error::Fault;
 use laxity_plan::matching::Version;
 
-use super::{Selected, Target};
+use super::{SelectedFilter, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Mark, Protocol, Test, U32Key};
 use crate::words::args::Args;
 use crate::words::quantity::{number, number32};
 
-/// The most alternatives that a filter may come to, and the most tests one behind or inside the other.
+/// The most alternatives that a filter may come to.
 const MOST: usize = 64;
+/// The most tests behind or inside each other.
 const DEEPEST: usize = 128;
 
 /// Reads the words behind `basic`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<Selected, Fault> {
+pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, Fault> {
     let (mut target, mut text, mut depth) = (Target::default(), String::new(), 0);
     while let Some(word) = args.next() {
         let is_test = depth > 0 || word.text.contains('(');
@@ -32,7 +34,7 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<Selected, Fault> 
             }
         }
     }
-    Ok(alternatives(&text, protocol).map(|tests| target.of(FilterKind::Basic(tests))))
+    Ok(alternatives(&text, protocol).map(|tests| target.with_kind(FilterKind::Basic(tests))))
 }
 
 /// The alternatives of an expression.

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use laxity_plan::error::Fault;
 
-use super::{Selected, Target};
+use super::{SelectedFilter, Target};
 use crate::error::plain;
 use crate::setup::{FilterKind, Flower, Ports, Protocol};
 use crate::words::args::Args;
@@ -21,7 +21,7 @@ const KEYS: &str = "flowid classid ip_proto ip_tos dst_ip src_ip dst_port src_po
     vlan_prio vlan_ethtype eth_type skip_hw skip_sw";
 
 /// Reads the words behind `flower`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<Selected, Fault> {
+pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, Fault> {
     let (mut target, mut fields) = (Target::default(), Flower::default());
     while let Some(key) = args.next() {
         let names = KEYS.split_whitespace().find(|name| key.means(name));
@@ -63,7 +63,7 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<Selected, Fault> 
             }
         }
     }
-    Ok(Ok(target.of(FilterKind::Flower(fields))))
+    Ok(Ok(target.with_kind(FilterKind::Flower(fields))))
 }
 
 fn vlan(name: &str, value: &Word, protocol: &Protocol) -> Result<u16, Fault> {

@@ -3,7 +3,7 @@
 use laxity_plan::error::Fault;
 use laxity_plan::matching::Version;
 
-use super::{Selected, Target};
+use super::{SelectedFilter, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Mark, Protocol, U32, U32Hash, U32Key};
@@ -21,7 +21,7 @@ const OWN_TABLES: u16 = 0x800;
 type Place = (i64, bool);
 
 /// Reads the words behind `u32`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<Selected, Fault> {
+pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, Fault> {
     let (mut target, mut u32) = (Target::default(), U32::default());
     while let Some(word) = args.next() {
         match word.text.as_str() {
@@ -67,7 +67,7 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<Selected, Fault> 
     if u32.place.is_some() && u32.mark.is_some() {
         return Ok(Err("`match mark` in a table is not followed".into()));
     }
-    Ok(Ok(target.of(FilterKind::U32(u32))))
+    Ok(Ok(target.with_kind(FilterKind::U32(u32))))
 }
 
 fn not_read(option: &str) -> NotMapped {
@@ -105,7 +105,8 @@ fn hash_key(args: &mut Args<'_>) -> Result<U32Hash, Fault> {
     Ok(hash)
 }
 
-/// `offset at 0 mask 0f00 shift 6`, by which the length of IPv4's header is read from it: whether it is that.
+/// Whether this is `offset at 0 mask 0f00 shift 6`, which reads the length of IPv4's header from
+/// it.
 fn offset(args: &mut Args<'_>) -> Result<bool, Fault> {
     let (mut at, mut mask, mut shift, mut plus) = (0, 0, 0, 0);
     while let Some(name) =
