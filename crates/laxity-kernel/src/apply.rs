@@ -259,11 +259,7 @@ fn put_back(device: &mut Device, records: &Records, record: &Record) -> Result<(
 
 /// A step in a few words, for errors.
 fn described(step: &Step) -> String {
-    let what = match step.object.sort {
-        Sort::Qdisc => "qdisc",
-        Sort::Class => "class",
-        Sort::Filter => "filter",
-    };
+    let what = step.object.sort.name();
     let object = &step.object;
     match object.sort {
         Sort::Filter => format!(

@@ -351,20 +351,13 @@ impl Walk<'_> {
         let class = self.setup.find(filter.class.minor()).filter(|_| own);
         let class = class.filter(|class| at.is_none_or(|at| self.is_below(*class, at)));
         let Some(class) = class else {
-            let is_direct = own && filter.class.minor() == 0;
-            if let (Discipline::Htb { .. }, true) = (self.root.discipline, is_direct) {
-                let text = format!(
-                    "filter: {} is htb itself, which sends these packets past all classes: they count as unfiltered",
-                    filter.class
-                );
-                self.notes.not_mapped(filter.line, text);
-                return self.add(packets, self.default, filter.line, false);
-            }
-            let text = format!(
-                "filter: {} is no class there: its packets count as unfiltered",
-                filter.class
-            );
-            self.notes.not_mapped(filter.line, text);
+            let is_htb = matches!(self.root.discipline, Discipline::Htb { .. });
+            let why = if is_htb && own && filter.class.minor() == 0 {
+                "is htb itself, which sends these packets past all classes: they count as unfiltered"
+            } else {
+                "is no class there: its packets count as unfiltered"
+            };
+            self.notes.not_mapped(filter.line, format!("filter: {} {why}", filter.class));
             return self.add(packets, self.default, filter.line, false);
         };
         if self.setup.classes[class].is_leaf {

@@ -9,9 +9,10 @@ use std::collections::{HashMap, HashSet};
 
 use laxity_plan::error::Fault;
 
+use crate::netlink::Sort;
 use crate::notes::Notes;
 use crate::words::command::Command;
-use item::{Object, ShownItem};
+use item::ShownItem;
 
 /// The most qdiscs, classes and filters that are read.
 const MOST_SHOWN: usize = 100_000;
@@ -33,10 +34,10 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
         let message = format!("more than {MOST_SHOWN} qdiscs, classes and filters are shown");
         return Err(Fault::new(None, message));
     }
-    let of = |object| shown.iter().filter(move |shown: &&ShownItem| shown.object == object);
+    let of = |sort| shown.iter().filter(move |shown: &&ShownItem| shown.sort == sort);
     let mut commands = Vec::new();
     let (roots, leaves): (Vec<&ShownItem>, Vec<&ShownItem>) =
-        of(Object::Qdisc).partition(|qdisc| qdisc.parent.is_none());
+        of(Sort::Qdisc).partition(|qdisc| qdisc.parent.is_none());
     // What hangs at a token bucket is there before its classes.
     let below = |qdisc: &&ShownItem| {
         let parent = qdisc.parent.as_deref().and_then(|parent| parent.split_once(':'));
@@ -51,9 +52,8 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
         roots.iter().any(is_it)
     };
     let (shared, leaves): (Vec<&ShownItem>, Vec<&ShownItem>) = leaves.into_iter().partition(below);
-    let mut seen: HashSet<&Option<String>> = of(Object::Qdisc).map(|shown| &shown.device).collect();
-    for class in of(Object::Class).filter(|class| !seen.contains(&class.device)).collect::<Vec<_>>()
-    {
+    let mut seen: HashSet<&Option<String>> = of(Sort::Qdisc).map(|shown| &shown.device).collect();
+    for class in of(Sort::Class).filter(|class| !seen.contains(&class.device)).collect::<Vec<_>>() {
         if seen.insert(&class.device) {
             let text = "classes are shown without their qdisc: which of them gets what no filter takes, and what hangs at \
                         them, is in what `tc qdisc show` and `tc filter show` print: paste it, too";
@@ -64,7 +64,7 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
     commands.extend(roots.iter().map(|root| root.command()));
     commands.extend(shared.into_iter().map(ShownItem::command));
     // A class after the one that it is part of, and else by their numbers.
-    let mut classes: Vec<&ShownItem> = of(Object::Class).collect();
+    let mut classes: Vec<&ShownItem> = of(Sort::Class).collect();
     let number = |class: &&ShownItem| {
         let (major, minor) = class.handle.split_once(':').unwrap_or_default();
         let half = |text| u32::from_str_radix(text, 16).unwrap_or(0);
@@ -88,6 +88,6 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
         waiting.extend(part.into_iter().rev());
     }
     commands.extend(leaves.into_iter().map(ShownItem::command));
-    commands.extend(of(Object::Filter).map(ShownItem::command));
+    commands.extend(of(Sort::Filter).map(ShownItem::command));
     Ok(Some(commands))
 }

@@ -9,7 +9,7 @@ use laxity::units::Bytes;
 use crate::setup::FqCodel;
 
 pub use curve::{Curve, Curves};
-pub use overhead::{overhead, overhead_value, words as size_words};
+pub use overhead::{overhead, overhead_value};
 pub use queue::Queue;
 
 /// The keys of a scheduler that is `fq-codel`, each with its value.

@@ -8,7 +8,7 @@ use super::state::{Assembly, Origin};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FqCodel, Handle, QdiscKind, SizeTable};
-use crate::toml::{Queue, overhead, size_words};
+use crate::toml::{Queue, overhead};
 use crate::words::WithLosses;
 use crate::words::command::Word;
 
@@ -86,7 +86,7 @@ impl Assembly {
             place = Place::Root;
         }
         if let (Place::Class(_) | Place::Incoming, Some(sizes)) = (place, &sizes) {
-            let words = size_words(sizes);
+            let words = sizes.words(false);
             let text =
                 format!("stab ({words}): a plan says what the link adds, not what a class does");
             self.notes.not_mapped(line, text);

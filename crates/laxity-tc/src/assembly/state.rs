@@ -18,7 +18,7 @@ use crate::toml::{Curves, Queue};
 pub const QUEUE_LENGTH: u64 = 1000;
 
 /// All that is told of one interface.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Assembly {
     pub device: String,
     pub root: Option<Root>,
@@ -116,28 +116,8 @@ impl Node {
 
 impl Assembly {
     pub fn new(device: String) -> Self {
-        Assembly {
-            device,
-            root: None,
-            shaper: None,
-            mq: None,
-            wire: None,
-            queue: None,
-            other_root: None,
-            classes: Vec::new(),
-            by_minor: HashMap::new(),
-            filters: Vec::new(),
-            tables: HashMap::new(),
-            in_tables: 0,
-            below: Some(HashMap::new()),
-            priorities: HashMap::new(),
-            states: Vec::new(),
-            queue_length: QUEUE_LENGTH,
-            elsewhere: BTreeMap::new(),
-            notes: Notes::default(),
-            unshaped: None,
-            contract: Contract::default(),
-        }
+        let (below, queue_length) = (Some(HashMap::new()), QUEUE_LENGTH);
+        Assembly { device, below, queue_length, ..Assembly::default() }
     }
 
     /// What hangs at a class of another set-up, and has no others at its own classes.

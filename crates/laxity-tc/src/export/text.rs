@@ -5,7 +5,6 @@ use laxity::units::Nanos;
 use super::parameters::{self, rate_word};
 use crate::setup::{
     Class, ClassKind, Filter, FilterKind, Handle, HfscCurve, Item, Police, Qdisc, QdiscKind, Red,
-    SizeTable,
 };
 
 /// `qdisc add`, `class add` or `filter add` and what follows, without `tc`.
@@ -25,7 +24,7 @@ pub fn place(parent: Handle) -> String {
 /// `qdisc add` and what follows.
 pub fn qdisc(qdisc: &Qdisc, device: &str) -> String {
     let Qdisc { handle, parent, kind, stab: sizes } = qdisc;
-    let sizes = sizes.map_or(String::new(), |sizes| format!(" {}", stab(&sizes)));
+    let sizes = sizes.map_or(String::new(), |sizes| format!(" stab {}", sizes.words(true)));
     let options = qdisc_options(kind);
     let space = if options.is_empty() { "" } else { " " };
     let place = place(*parent);
@@ -139,18 +138,4 @@ fn slopes(curve: HfscCurve) -> String {
     }
     let [_, micros, _] = curve.kernel();
     format!("m1 {} d {micros}us m2 {m2}", rate_word(m1))
-}
-
-fn stab(stab: &SizeTable) -> String {
-    let SizeTable { overhead, mpu, atm, mtu, tsize } = *stab;
-    let mut words = vec!["stab".to_string()];
-    if mtu > 0 {
-        words.push(format!("mtu {mtu} tsize {tsize}"));
-    }
-    if mpu > 0 {
-        words.push(format!("mpu {mpu}"));
-    }
-    words.push(format!("overhead {overhead}"));
-    words.push(format!("linklayer {}", if atm { "atm" } else { "ethernet" }));
-    words.join(" ")
 }

@@ -50,13 +50,20 @@ fn taken(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMapped> 
         return Err("".into());
     }
     let named = |names: &[&str]| value(&texts, names).map(str::to_string);
+    let mut add = |chain: &str, before: Option<usize>| -> Result<(), NotMapped> {
+        let rule = rule(version, &texts, command.line)?;
+        if !netfilter.add(version, chain, before, rule) {
+            return Err("it is one of too many rules".into());
+        }
+        Ok(())
+    };
     if let Some(chain) = named(&["-A", "--append"]) {
-        return add(netfilter, version, &chain, None, &texts, command.line);
+        return add(&chain, None);
     }
     if let Some(chain) = named(&["-I", "--insert"]) {
         let at = texts.iter().position(|word| *word == chain).unwrap_or(0);
         let number = texts.get(at + 1).and_then(|number| number.parse().ok()).unwrap_or(1);
-        return add(netfilter, version, &chain, Some(number), &texts, command.line);
+        return add(&chain, Some(number));
     }
     if texts.iter().any(|word| ["-F", "--flush"].contains(word)) {
         match named(&["-F", "--flush"]).filter(|chain| !chain.starts_with('-')) {
@@ -75,21 +82,6 @@ fn taken(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMapped> 
 fn value<'a>(words: &[&'a str], names: &[&str]) -> Option<&'a str> {
     let at = words.iter().position(|word| names.contains(word))?;
     words.get(at + 1).copied()
-}
-
-fn add(
-    netfilter: &mut Netfilter,
-    version: Version,
-    chain: &str,
-    before: Option<usize>,
-    words: &[&str],
-    line: usize,
-) -> Result<(), NotMapped> {
-    let rule = rule(version, words, line)?;
-    if netfilter.add(version, chain, before, rule) {
-        return Ok(());
-    }
-    Err("it is one of too many rules".into())
 }
 
 /// Reads conditions and target of a rule.

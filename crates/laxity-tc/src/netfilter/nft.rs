@@ -89,12 +89,8 @@ impl<'t> Reader<'_, 't> {
                     self.statement();
                 }
                 (_, "chain") => {
-                    let place = self.table();
-                    let place = Place { chain: self.next().to_string(), ..place };
-                    if self.peek() == "{" {
-                        self.at += 1;
-                        self.chain(&place);
-                    }
+                    let table = self.table();
+                    self.named_chain(&table);
                 }
                 (_, "rule") => {
                     let place = self.table();
@@ -133,18 +129,21 @@ impl<'t> Reader<'_, 't> {
         loop {
             match self.next() {
                 "" | "}" => return,
-                "chain" => {
-                    let place = Place { chain: self.next().to_string(), ..table.clone() };
-                    if self.peek() == "{" {
-                        self.at += 1;
-                        self.chain(&place);
-                    }
-                }
+                "chain" => self.named_chain(table),
                 ";" => {}
                 _ => {
                     self.statement();
                 }
             }
+        }
+    }
+
+    /// The name of a chain, and what is in it.
+    fn named_chain(&mut self, table: &Place) {
+        let place = Place { chain: self.next().to_string(), ..table.clone() };
+        if self.peek() == "{" {
+            self.at += 1;
+            self.chain(&place);
         }
     }
 

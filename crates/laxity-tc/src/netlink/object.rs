@@ -31,6 +31,15 @@ pub enum Sort {
 }
 
 impl Sort {
+    /// What `tc` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sort::Qdisc => "qdisc",
+            Sort::Class => "class",
+            Sort::Filter => "filter",
+        }
+    }
+
     /// RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER; one more deletes, two more ask.
     const fn new_message(self) -> u16 {
         match self {

@@ -241,22 +241,19 @@ impl U32Key {
     }
 
     /// The keys that compare the leading bits of an address that stands at a place.
-    pub(crate) fn for_address(
-        (address, prefix): (IpAddr, u8),
-        at: i32,
-    ) -> impl Iterator<Item = U32Key> {
+    pub(crate) fn for_address((address, prefix): (IpAddr, u8), at: i32) -> Vec<U32Key> {
         let bytes = match address {
             IpAddr::V4(address) => address.octets().to_vec(),
             IpAddr::V6(address) => address.octets().to_vec(),
         };
         let (words, _) = bytes.as_chunks::<4>();
-        let word = move |(index, word): (usize, [u8; 4])| {
+        let word = |(index, word): (usize, [u8; 4])| {
             let left = u32::from(prefix).saturating_sub(32 * index as u32).min(32);
             let mask = u32::MAX.checked_shl(32 - left).unwrap_or(0);
             let value = u32::from_be_bytes(word) & mask;
             U32Key { value, mask, offset: at + 4 * index as i32, is_behind_ip: false }
         };
-        words.to_vec().into_iter().enumerate().map(word).filter(|key| key.mask != 0)
+        words.iter().copied().enumerate().map(word).filter(|key| key.mask != 0).collect()
     }
 }
 

@@ -258,3 +258,21 @@ pub struct SizeTable {
     /// How many entries the table has; 0 without a table.
     pub tsize: u32,
 }
+
+impl SizeTable {
+    /// Its options in the words of `tc`: those that say something, or `in_full` also the overhead
+    /// and the layer of the link that hold by default.
+    pub fn words(&self, in_full: bool) -> String {
+        let SizeTable { overhead, mpu, atm, mtu, tsize } = *self;
+        let layer = if atm { "atm" } else { "ethernet" };
+        let options = [
+            (mtu > 0, format!("mtu {mtu}")),
+            (tsize > 0, format!("tsize {tsize}")),
+            (mpu > 0, format!("mpu {mpu}")),
+            (in_full || overhead != 0, format!("overhead {overhead}")),
+            (in_full || atm, format!("linklayer {layer}")),
+        ];
+        let said = options.into_iter().filter(|(is_said, _)| *is_said);
+        said.map(|(_, words)| words).collect::<Vec<_>>().join(" ")
+    }
+}

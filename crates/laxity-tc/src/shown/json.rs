@@ -3,8 +3,8 @@
 
 use laxity_plan::error::Fault;
 
-use super::item::{Object, ShownItem};
-use super::text::is_of_priority;
+use super::item::ShownItem;
+use crate::netlink::Sort;
 use crate::words::json::{Json, Members};
 use crate::words::size_table;
 
@@ -88,14 +88,14 @@ fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown
     let text_of = |key| item.get(key).and_then(Json::word);
     let nothing = Json::Nothing;
     let options = item.get("options").unwrap_or(&nothing);
-    let (object, kind) = match (text_of("class"), text_of("protocol")) {
-        (Some(kind), _) => (Object::Class, kind),
-        (None, Some(_)) => (Object::Filter, text_of("kind")?),
-        (None, None) => (Object::Qdisc, text_of("kind")?),
+    let (sort, kind) = match (text_of("class"), text_of("protocol")) {
+        (Some(kind), _) => (Sort::Class, kind),
+        (None, Some(_)) => (Sort::Filter, text_of("kind")?),
+        (None, None) => (Sort::Qdisc, text_of("kind")?),
     };
     let parent = text_of("parent").filter(|_| item.get("root").is_none());
     let mut all = ShownItem {
-        object,
+        sort,
         handle: text_of("handle").unwrap_or_default(),
         parent,
         device: text_of("dev"),
@@ -106,16 +106,16 @@ fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown
         span,
         line,
     };
-    match object {
-        Object::Filter => filter(item, options, &mut all),
-        Object::Class
+    match sort {
+        Sort::Filter => filter(item, options, &mut all),
+        Sort::Class
             if !["hfsc", "htb", "qfq", "drr"].contains(&all.kind.as_str())
                 || all.handle.ends_with(':') =>
         {
             return None;
         }
-        Object::Class => all.options = class(item),
-        Object::Qdisc => {
+        Sort::Class => all.options = class(item),
+        Sort::Qdisc => {
             let words = words(options, &all.kind);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             all.options = all.given(&words);
@@ -249,16 +249,8 @@ fn is_gone(options: &Json) -> bool {
 /// The table of u32 that a filter is, is in, or links to.
 fn table(options: &Json, shown: &mut ShownItem) {
     let word = |key: &str| options.get(key).and_then(Json::word);
-    let handle = word("fh").unwrap_or_default();
-    let is_own = !is_of_priority(&handle);
-    if let (Some(parts), true) = (word("ht_divisor"), is_own) {
-        shown.before.extend(["handle".into(), handle]);
-        shown.options = vec!["divisor".into(), parts];
+    if shown.take_table(|name| word(if name == "divisor" { "ht_divisor" } else { name })) {
         return;
-    }
-    if let (Some(part), true) = (word("bkt"), is_own) {
-        let table = handle.split(':').next().unwrap_or_default();
-        shown.options.extend(["ht".into(), format!("{table}:{part}:")]);
     }
     if let Some(link) = word("link") {
         shown.options.extend(["link".into(), link]);

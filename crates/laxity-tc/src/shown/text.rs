@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use laxity_plan::error::Fault;
 
-use super::item::{Object, ShownItem};
+use super::item::ShownItem;
 use super::json;
+use crate::netlink::Sort;
 use crate::words::size_table;
 
 /// Flags of filters that are no options of them.
@@ -65,14 +66,14 @@ fn asked(words: &[&str]) -> Option<Option<String>> {
 
 /// The item that begins with these words.
 fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<ShownItem> {
-    let (object, kind, rest) = match words {
-        ["qdisc", kind, rest @ ..] => (Object::Qdisc, *kind, rest),
-        ["class", kind, rest @ ..] => (Object::Class, *kind, rest),
-        ["filter", rest @ ..] => (Object::Filter, "", rest),
+    let (sort, kind, rest) = match words {
+        ["qdisc", kind, rest @ ..] => (Sort::Qdisc, *kind, rest),
+        ["class", kind, rest @ ..] => (Sort::Class, *kind, rest),
+        ["filter", rest @ ..] => (Sort::Filter, "", rest),
         _ => return None,
     };
     let mut shown = ShownItem {
-        object,
+        sort,
         kind: kind.into(),
         handle: String::new(),
         parent: None,
@@ -83,7 +84,7 @@ fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<ShownItem> {
         span,
         line,
     };
-    if object == Object::Filter {
+    if sort == Sort::Filter {
         return filter(shown, rest);
     }
     let (handle, mut rest) = rest.split_first()?;
@@ -109,7 +110,7 @@ fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<ShownItem> {
     shown.options = shown.given(rest);
     // Linux itself sets up classes such as `hfsc 1:` and those of other qdiscs.
     let is_own = ["hfsc", "htb", "qfq", "drr"].contains(&kind) && !handle.ends_with(':');
-    if object == Object::Class && !is_own {
+    if sort == Sort::Class && !is_own {
         shown.kind.clear();
     }
     Some(shown)
@@ -141,18 +142,10 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
             let at = rest.iter().position(|word| *word == name)?;
             rest.get(at + 1).map(|word| word.to_string())
         };
-        let table = after("fh").unwrap_or_default();
-        let is_own = !is_of_priority(&table);
-        let has_class = rest.iter().any(|word| word.trim_start_matches('*') == "flowid");
-        if let (Some(parts), true) = (after("divisor"), is_own) {
-            shown.before.extend(["handle".into(), table]);
-            shown.options = vec!["divisor".into(), parts];
+        if shown.take_table(after) {
             return Some(shown);
         }
-        if let (Some(part), true) = (after("bkt"), is_own) {
-            let table = table.split(':').next().unwrap_or_default();
-            shown.options.extend(["ht".into(), format!("{table}:{part}:")]);
-        }
+        let has_class = rest.iter().any(|word| word.trim_start_matches('*') == "flowid");
         let link = after("link");
         let is_filter = rest.contains(&"order");
         if !has_class && link.is_none() && !is_filter {
@@ -187,12 +180,6 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
     Some(shown)
 }
 
-/// Whether a table of u32 is the one that a priority has by itself.
-pub fn is_of_priority(handle: &str) -> bool {
-    let table = handle.split(':').next().unwrap_or_default();
-    u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800) || table.is_empty()
-}
-
 /// Whether a line of a filter of basic is one of its tests. Those of its actions come behind.
 fn takes_tests(shown: &ShownItem) -> bool {
     !shown.options.iter().any(|word| word == "action")
@@ -200,24 +187,24 @@ fn takes_tests(shown: &ShownItem) -> bool {
 
 /// A further line of an item.
 fn further(shown: &mut ShownItem, words: &[&str]) {
-    match (shown.object, shown.kind.as_str(), words) {
-        (Object::Qdisc, _, ["linklayer" | "overhead" | "mpu", ..]) => {
+    match (shown.sort, shown.kind.as_str(), words) {
+        (Sort::Qdisc, _, ["linklayer" | "overhead" | "mpu", ..]) => {
             shown.before.push("stab".into());
             let pairs = words.chunks_exact(2).filter(|pair| size_table::OPTIONS.contains(&pair[0]));
             shown.before.extend(pairs.flatten().map(|word| word.to_string()));
         }
-        (Object::Filter, _, ["action", "order", _, "gact", "action", "drop", ..])
-        | (Object::Filter, _, ["action", "order", _, "mirred", _, "Redirect", ..]) => {
+        (Sort::Filter, _, ["action", "order", _, "gact", "action", "drop", ..])
+        | (Sort::Filter, _, ["action", "order", _, "mirred", _, "Redirect", ..]) => {
             shown.options.extend(["action", "drop"].map(str::to_string));
         }
-        (Object::Filter, "basic", words) if takes_tests(shown) => {
+        (Sort::Filter, "basic", words) if takes_tests(shown) => {
             let tests = words.iter().filter(|word| !FLAGS.contains(word));
             shown.options.extend(tests.map(|word| word.to_string()));
         }
-        (Object::Filter, "u32", ["mark", value, mask, ..]) => {
+        (Sort::Filter, "u32", ["mark", value, mask, ..]) => {
             shown.options.extend(["match", "mark", value, mask].map(str::to_string));
         }
-        (Object::Filter, "u32", ["match", bits, "at", place, ..]) => {
+        (Sort::Filter, "u32", ["match", bits, "at", place, ..]) => {
             if let Some((value, mask)) = bits.split_once('/') {
                 let words =
                     ["match", "u32", &format!("0x{value}"), &format!("0x{mask}"), "at", place]
@@ -225,23 +212,23 @@ fn further(shown: &mut ShownItem, words: &[&str]) {
                 shown.options.extend(words);
             }
         }
-        (Object::Filter, "u32", ["hash", "mask", mask, "at", place, ..]) => {
+        (Sort::Filter, "u32", ["hash", "mask", mask, "at", place, ..]) => {
             let words = ["hashkey", "mask", &format!("0x{mask}"), "at", place].map(str::to_string);
             shown.options.extend(words);
         }
-        (Object::Filter, "u32", ["offset", words @ ..]) => {
+        (Sort::Filter, "u32", ["offset", words @ ..]) => {
             let (mask, shift) =
                 words.first().and_then(|first| first.split_once(">>")).unwrap_or_default();
             let at = words.iter().position(|word| *word == "at").and_then(|at| words.get(at + 1));
             let words = ["offset", "at", at.unwrap_or(&"0"), "mask", mask, "shift", shift];
             shown.options.extend(words.map(str::to_string));
         }
-        (Object::Filter, "flower", [key, value])
+        (Sort::Filter, "flower", [key, value])
             if *key != "eth_type" && !key.starts_with("action") =>
         {
             shown.options.extend([key.to_string(), value.to_string()]);
         }
-        (Object::Filter, "flower", [key]) if !FLAGS.contains(key) => {
+        (Sort::Filter, "flower", [key]) if !FLAGS.contains(key) => {
             shown.options.push(key.to_string())
         }
         _ => {}

@@ -9,28 +9,13 @@ use crate::setup::SizeTable;
 pub fn overhead(sizes: &SizeTable) -> Result<(Overhead, bool), NotMapped> {
     let SizeTable { overhead: bytes, mpu, atm, .. } = *sizes;
     if !(-64..=1000).contains(&bytes) || mpu > 1000 {
-        let said = words(sizes);
+        let said = sizes.words(false);
         let text = format!("stab ({said}): a plan adds -64 to 1000 bytes, and pads to 1000");
         return Err(text.into());
     }
     // Without cells and a least length Linux adds the bytes alone, and has no table.
     let framing = if atm { Framing::Atm } else { Framing::Whole };
     Ok((Overhead { bytes, at_least: mpu, framing }, atm || mpu > 0))
-}
-
-/// The options of a size table that say something.
-pub fn words(sizes: &SizeTable) -> String {
-    let SizeTable { overhead, mpu, atm, mtu, tsize } = *sizes;
-    let numbers = [("mtu", mtu), ("tsize", tsize), ("mpu", mpu)];
-    let numbers = numbers.into_iter().filter(|(_, number)| *number > 0);
-    let mut words: Vec<String> = numbers.map(|(name, number)| format!("{name} {number}")).collect();
-    if overhead != 0 {
-        words.push(format!("overhead {overhead}"));
-    }
-    if atm {
-        words.push("linklayer atm".into());
-    }
-    words.join(" ")
 }
 
 /// The value of `overhead` in a plan; `None` for none.

@@ -16,20 +16,8 @@ const PIE: Nanos = Nanos(15_000_000);
 /// The probability of `red` and `choke` that say none (iproute2, tc/q_red.c).
 const PROBABILITY: f64 = 0.02;
 /// Options that count and have a value.
-const VALUED: [&str; 12] = [
-    "limit",
-    "min",
-    "max",
-    "target",
-    "interval",
-    "tupdate",
-    "alpha",
-    "beta",
-    "probability",
-    "avpkt",
-    "burst",
-    "ewma",
-];
+const VALUED: &str =
+    "limit min max target interval tupdate alpha beta probability avpkt burst ewma";
 
 /// The options that count.
 struct Options<'a> {
@@ -43,7 +31,9 @@ impl<'a> Options<'a> {
         while let Some(word) = args.next() {
             match word.text.as_str() {
                 "ecn" | "noecn" => all.ecn = word.text == "ecn",
-                name if VALUED.contains(&name) => all.given.push((name, args.value(name)?)),
+                name if VALUED.split(' ').any(|known| known == name) => {
+                    all.given.push((name, args.value(name)?))
+                }
                 _ => {}
             }
         }

@@ -67,7 +67,7 @@ impl Difference {
             };
             Line {
                 action,
-                what: what(object),
+                what: object.sort.name(),
                 handle: place(object),
                 class: if object.sort == Sort::Class { name(object.handle) } else { None },
                 parent: object.parent.to_string(),
@@ -136,14 +136,6 @@ impl Line {
             self.class.clone().unwrap_or_default(),
             parameters,
         ]
-    }
-}
-
-fn what(object: &Object) -> &'static str {
-    match object.sort {
-        Sort::Qdisc => "qdisc",
-        Sort::Class => "class",
-        Sort::Filter => "filter",
     }
 }
 

@@ -67,7 +67,7 @@ impl Shell<'_> {
                 Some(Variable::Many(values)) => values.get("0").cloned(),
                 Some(Variable::Refers(_)) => None,
                 None if name == "BASH_SOURCE" => self.set_value("0"),
-                None if OF_THE_SHELL.contains(&name) => {
+                None if OF_THE_SHELL.split(' ').any(|known| known == name) => {
                     Some(Value::unknown(&format!("${name}"), ""))
                 }
                 None => None,
@@ -260,29 +260,8 @@ impl Shell<'_> {
 }
 
 /// Variables that a shell sets itself.
-const OF_THE_SHELL: [&str; 22] = [
-    "BASHPID",
-    "BASH_COMMAND",
-    "BASH_LINENO",
-    "BASH_VERSINFO",
-    "BASH_VERSION",
-    "EPOCHREALTIME",
-    "EPOCHSECONDS",
-    "FUNCNAME",
-    "HOSTNAME",
-    "HOSTTYPE",
-    "LINENO",
-    "MACHTYPE",
-    "OLDPWD",
-    "OSTYPE",
-    "PATH",
-    "PIPESTATUS",
-    "PWD",
-    "RANDOM",
-    "SECONDS",
-    "SHELLOPTS",
-    "SHLVL",
-    "SRANDOM",
-];
+const OF_THE_SHELL: &str = "BASHPID BASH_COMMAND BASH_LINENO BASH_VERSINFO BASH_VERSION \
+    EPOCHREALTIME EPOCHSECONDS FUNCNAME HOSTNAME HOSTTYPE LINENO MACHTYPE OLDPWD OSTYPE PATH \
+    PIPESTATUS PWD RANDOM SECONDS SHELLOPTS SHLVL SRANDOM";
 /// How to say what the script is called with.
 const CALLED: &str = "say what the script is called with, one --arg for each argument";
