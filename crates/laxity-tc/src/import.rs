@@ -94,14 +94,11 @@ pub fn import_objects(
 pub fn words(script: &str, name: &str) -> Result<Vec<Vec<String>>, PlanError> {
     let call = shell::Call { arguments: Some(Vec::new()), ..shell::Call::default() };
     let commands = shell::commands(script, script.len(), name, &call, &mut Notes::default());
-    let known = commands.and_then(|commands| {
-        let mut words = commands.iter().flat_map(|command| &command.words);
-        let unknown = words.find(|word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown));
-        match unknown {
+    let known =
+        commands.and_then(|commands| match commands.iter().find_map(Command::unknown_word) {
             Some(word) => Err(word.fault("known here", "a word that is")),
             None => Ok(commands.iter().map(Command::texts).collect()),
-        }
-    });
+        });
     known.map_err(|fault| PlanError::new(name, script, fault))
 }
 

@@ -5,6 +5,23 @@
 //! say is not passed over: each such thing becomes a [`Note`] with its line, and stands in a
 //! comment at the head of the plan.
 //!
+//! A [`Setup`](setup::Setup) is the one model in between: the disciplines, classes and filters of
+//! an interface, with their numbers. All that is read becomes items of it, and all that is written
+//! is made from it:
+//!
+//! ```text
+//! a script          shell      ┐
+//! a run of it       recording  ├ words ┐
+//! what tc shows     shown      ┘       ├ setup ─ assembly ─ rules, toml, draft ─ a plan
+//! the kernel        netlink ───────────┘
+//!
+//! a plan ─ linux ─ setup ┬ export    a script, a batch, JSON, a file of networkd
+//!                        └ netlink   messages for the kernel
+//! ```
+//!
+//! An assembly is a set-up as it is told, item by item with its line. Rules are its filters and
+//! those of `netfilter` in the order in which Linux asks them, by the `packets` that they take.
+//!
 //! ```
 //! use laxity_tc::{Options, import};
 //!

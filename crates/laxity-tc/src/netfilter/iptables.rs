@@ -7,7 +7,7 @@ use crate::error::plain;
 use crate::notes::{NotMapped, quoted};
 use crate::packets::{Field, Packets, one, service};
 use crate::setup::Handle;
-use crate::words::command::{Command, Word};
+use crate::words::command::Command;
 use crate::words::quantity::{self, number32};
 
 /// Options without a value that change nothing.
@@ -38,13 +38,10 @@ pub fn read(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMappe
 
 fn taken(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMapped> {
     let version = if command.program().starts_with("ip6") { Version::V6 } else { Version::V4 };
-    let words: Vec<&Word> = command.words[1..].iter().collect();
-    if let Some(word) =
-        words.iter().find(|word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown))
-    {
+    if let Some(word) = command.unknown_word() {
         return Err(format!("`{}` is not known", plain(&word.text)).into());
     }
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let texts: Vec<&str> = command.words[1..].iter().map(|word| word.text.as_str()).collect();
     let table = value(&texts, &["-t", "--table"]).unwrap_or("filter");
     if table != "mangle" {
         return Err("".into());

@@ -63,6 +63,12 @@ impl Command {
         format!("`{}` is no command of tc", plain(&text.join(" ")))
     }
 
+    /// The first of its words that only the machine knows.
+    pub fn unknown_word(&self) -> Option<&Word> {
+        let is_unknown = |word: &&Word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown);
+        self.words.iter().find(is_unknown)
+    }
+
     /// Its words as they are.
     pub fn texts(&self) -> Vec<String> {
         self.words.iter().map(|word| word.text.clone()).collect()
