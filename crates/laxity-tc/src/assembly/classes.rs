@@ -18,55 +18,50 @@ pub enum Verb {
     Replace,
 }
 
-/// Where a class is added: numbers with their words.
-#[derive(Debug)]
-pub struct ClassPlace {
+/// A class as it is told of. Numbers stand with their words.
+pub struct NewClass<'a> {
+    pub verb: Verb,
     /// Its own number.
     pub handle: Option<(Handle, Word)>,
     /// The class or discipline that it is part of; `None` if that is not said.
     pub parent: Option<(Handle, Word)>,
+    /// The name of its kind.
+    pub kind: &'a Word,
+    /// Reads its parameters, where they count. It gives `None` if no class is of this kind.
+    pub read: Box<dyn FnOnce() -> Result<Option<WithLosses<ClassKind>>, Fault> + 'a>,
+    pub origin: Origin,
 }
 
 impl Assembly {
-    /// Adds a class, changes it (which needs it to be there) or replaces it. `read` reads its
-    /// parameters, where they count, and gives `None` if no class is of this kind.
-    pub fn add_class(
-        &mut self,
-        verb: Verb,
-        place: ClassPlace,
-        kind: &Word,
-        read: impl FnOnce() -> Result<Option<WithLosses<ClassKind>>, Fault>,
-        origin: Origin,
-    ) -> Result<(), Fault> {
+    /// Adds a class, changes it (which needs it to be there) or replaces it.
+    pub fn add_class(&mut self, new: NewClass<'_>) -> Result<(), Fault> {
         let Some(root) = &self.root else {
             return match self.other_root {
                 Some(_) => Ok(()),
-                None => Err(Fault::at(&origin.span, "a class before its qdisc").help(
+                None => Err(Fault::at(&new.origin.span, "a class before its qdisc").help(
                     "the script begins with a line such as `tc qdisc add dev eth0 root handle 1: hfsc`",
                 )),
             };
         };
-        let Some((mut handle, word)) = place.handle else {
-            return Err(Fault::at(&origin.span, "this class has no `classid`")
+        let Some((mut handle, word)) = new.handle else {
+            return Err(Fault::at(&new.origin.span, "this class has no `classid`")
                 .help("add one such as `classid 1:10`"));
         };
         if handle.major() == 0 {
-            let above = place.parent.as_ref().map(|(above, _)| above.major());
+            let above = new.parent.as_ref().map(|(above, _)| above.major());
             handle = Handle::new(above.or(root.major).unwrap_or(0), handle.minor());
         }
-        let place = ClassPlace { handle: Some((handle, word)), ..place };
-        self.within(handle.major(), |here| here.add_own_class(verb, place, kind, read, origin))
+        let new = NewClass { handle: None, ..new };
+        self.within(handle.major(), |here| here.add_own_class(handle, &word, new))
     }
 
     fn add_own_class(
         &mut self,
-        verb: Verb,
-        place: ClassPlace,
-        kind: &Word,
-        read: impl FnOnce() -> Result<Option<WithLosses<ClassKind>>, Fault>,
-        origin: Origin,
+        handle: Handle,
+        word: &Word,
+        new: NewClass<'_>,
     ) -> Result<(), Fault> {
-        let ClassPlace { handle: Some((handle, word)), parent } = place else { return Ok(()) };
+        let NewClass { verb, parent, kind, read, origin, .. } = new;
         let Some(discipline) = self.root.as_ref().map(|root| root.discipline) else {
             return Ok(());
         };
@@ -80,7 +75,9 @@ impl Assembly {
         if handle.minor() == 0 {
             return Err(word.fault("the name of a class", "its minor number is not zero"));
         }
-        let parameters = self.parameters(discipline, handle, kind, read, origin.line)?;
+        check_kind(discipline, kind)?;
+        let (parameters, lost) = read()?.ok_or_else(|| wrong_kind(discipline, kind))?;
+        let curves = self.curves(handle, &parameters, lost, origin.line);
         match (self.find(handle.minor()), verb) {
             (Some(class), Verb::Add) => {
                 let since = self.classes[class].origin.line;
@@ -89,7 +86,7 @@ impl Assembly {
             }
             (Some(class), _) => {
                 let node = &mut self.classes[class];
-                (node.class.kind, node.curves) = parameters;
+                (node.class.kind, node.curves) = (parameters, curves);
             }
             (None, Verb::Change) => {
                 let message = format!("there is no class {handle} to change");
@@ -102,11 +99,10 @@ impl Assembly {
                 if let Some(parent) = parent {
                     self.classes[parent].is_leaf = false;
                 }
-                let (kind, curves) = parameters;
                 let above = parent.map_or(Handle::new(handle.major(), 0), |parent| {
                     self.classes[parent].class.handle
                 });
-                let class = Class { handle, parent: above, kind, name: None };
+                let class = Class { handle, parent: above, kind: parameters, name: None };
                 let depth = parent.map_or(0, |parent| self.classes[parent].depth + 1);
                 self.by_minor.insert(handle.minor(), self.classes.len());
                 self.classes.push(Node { parent, depth, curves, ..Node::new(class, origin) });
@@ -115,35 +111,15 @@ impl Assembly {
         Ok(())
     }
 
-    /// Reads what a class asks for, which is of the kind that its qdisc has.
-    fn parameters(
+    /// The curves of a class in a plan. Notes tell what of its parameters is lost.
+    fn curves(
         &mut self,
-        discipline: Discipline,
         handle: Handle,
-        kind: &Word,
-        read: impl FnOnce() -> Result<Option<WithLosses<ClassKind>>, Fault>,
+        parameters: &ClassKind,
+        lost: Vec<String>,
         line: usize,
-    ) -> Result<(ClassKind, Curves), Fault> {
-        match discipline {
-            Discipline::Hfsc { .. }
-            | Discipline::Htb { .. }
-            | Discipline::Qfq
-            | Discipline::Drr => {}
-            Discipline::Prio(_) | Discipline::FqCodel(_) | Discipline::Fifo => {
-                let message = format!("{} has classes of its own making only", discipline.name());
-                return Err(Fault::at(&kind.span, message)
-                    .help("Linux takes no other: leave this line out"));
-            }
-        }
-        let wrong = || {
-            let accepted = format!("its qdisc is {}", discipline.name());
-            kind.fault("the kind of this class", &accepted)
-        };
-        if kind.text != discipline.name() {
-            return Err(wrong());
-        }
-        let (parameters, lost) = read()?.ok_or_else(wrong)?;
-        let (curves, bent) = match &parameters {
+    ) -> Curves {
+        let (curves, bent) = match parameters {
             ClassKind::Hfsc(curves) => {
                 let (curves, bent) = Curves::from_hfsc(curves);
                 (curves, bent.into_iter().map(|text| format!("{handle} {text}")).collect())
@@ -161,7 +137,7 @@ impl Assembly {
         for text in bent.into_iter().chain(lost) {
             self.notes.not_mapped(line, text);
         }
-        Ok((parameters, curves))
+        curves
     }
 
     /// The class that a new one is part of; `None` for the qdisc itself.
@@ -176,4 +152,22 @@ impl Assembly {
             _ => Ok(None),
         }
     }
+}
+
+/// Refuses a class of another kind than its qdisc has, or where only that makes classes.
+fn check_kind(discipline: Discipline, kind: &Word) -> Result<(), Fault> {
+    match discipline {
+        Discipline::Hfsc { .. } | Discipline::Htb { .. } | Discipline::Qfq | Discipline::Drr => {}
+        Discipline::Prio(_) | Discipline::FqCodel(_) | Discipline::Fifo => {
+            let message = format!("{} has classes of its own making only", discipline.name());
+            return Err(
+                Fault::at(&kind.span, message).help("Linux takes no other: leave this line out")
+            );
+        }
+    }
+    if kind.text == discipline.name() { Ok(()) } else { Err(wrong_kind(discipline, kind)) }
+}
+
+fn wrong_kind(discipline: Discipline, kind: &Word) -> Fault {
+    kind.fault("the kind of this class", &format!("its qdisc is {}", discipline.name()))
 }

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use laxity_plan::error::Fault;
 
-use super::classes::{ClassPlace, Verb};
+use super::classes::{NewClass, Verb};
 use super::filters::FilterHead;
 use super::interface::queue_length;
-use super::qdiscs::{Place, QdiscPlace};
+use super::qdiscs::{NewQdisc, Place};
 use super::root::Root;
 use super::state::{Assembly, Origin, QUEUE_LENGTH};
 use crate::error::plain;
@@ -178,9 +178,15 @@ impl Commands {
                     .help("write one such as hfsc or htb after `root`"));
             }
         };
-        let place = QdiscPlace { place, major, sizes, adds: verb == Verb::Add };
-        let read = |flows| qdisc::kind(&kind, &mut args, flows);
-        setup.add_qdisc(place, &kind, read, origin(command))
+        setup.add_qdisc(NewQdisc {
+            place,
+            major,
+            sizes,
+            adds: verb == Verb::Add,
+            kind: &kind,
+            read: Box::new(|flows| qdisc::kind(&kind, &mut args, flows)),
+            origin: origin(command),
+        })
     }
 
     fn class(&mut self, verb: Verb, mut args: Args<'_>, command: &Command) -> Result<(), Fault> {
@@ -204,14 +210,16 @@ impl Commands {
                 .help("write hfsc or htb after its `classid`"));
         };
         let named = |word: &Word| Ok::<_, Fault>((quantity::handle(word)?, word.clone()));
-        let place = match setup.root {
-            Some(_) => ClassPlace {
-                parent: parent.filter(|word| word.text != "root").map(named).transpose()?,
-                handle: handle.map(named).transpose()?,
-            },
-            None => ClassPlace { parent: None, handle: None },
-        };
-        setup.add_class(verb, place, kind, || class::kind(kind, &mut args), origin(command))
+        let has_root = setup.root.is_some();
+        let parent = parent.filter(|word| has_root && word.text != "root");
+        setup.add_class(NewClass {
+            verb,
+            parent: parent.map(named).transpose()?,
+            handle: handle.filter(|_| has_root).map(named).transpose()?,
+            kind,
+            read: Box::new(|| class::kind(kind, &mut args)),
+            origin: origin(command),
+        })
     }
 
     fn filter(&mut self, mut args: Args<'_>, command: &Command) -> Result<(), Fault> {

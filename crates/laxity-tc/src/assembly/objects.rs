@@ -2,10 +2,10 @@
 
 use laxity_plan::error::Fault;
 
-use super::classes::{ClassPlace, Verb};
+use super::classes::{NewClass, Verb};
 use super::commands::Commands;
 use super::filters::FilterHead;
-use super::qdiscs::{Place, QdiscPlace};
+use super::qdiscs::{NewQdisc, Place};
 use super::state::Origin;
 use crate::netlink::{self, Object};
 use crate::setup::{Class, Filter, Handle, Item, Qdisc};
@@ -25,17 +25,25 @@ impl Commands {
         };
         let setup = self.of_device(device);
         match item {
-            Item::Qdisc(Qdisc { handle, parent, kind, stab }) => {
-                let (place, major) = (Place::from(parent), Some(handle.major()));
-                let at = QdiscPlace { place, major, sizes: stab, adds: true };
-                let name = word(kind.name());
-                setup.add_qdisc(at, &name, |_| Ok((kind, Vec::new())), origin)
-            }
+            Item::Qdisc(Qdisc { handle, parent, kind, stab }) => setup.add_qdisc(NewQdisc {
+                place: Place::from(parent),
+                major: Some(handle.major()),
+                sizes: stab,
+                adds: true,
+                kind: &word(kind.name()),
+                read: Box::new(|_| Ok((kind, Vec::new()))),
+                origin,
+            }),
             Item::Class(Class { handle, parent, kind, .. }) => {
                 let named = |handle: Handle| Some((handle, word(&handle.to_string())));
-                let place = ClassPlace { handle: named(handle), parent: named(parent) };
-                let name = word(kind.name());
-                setup.add_class(Verb::Add, place, &name, || Ok(Some((kind, Vec::new()))), origin)
+                setup.add_class(NewClass {
+                    verb: Verb::Add,
+                    handle: named(handle),
+                    parent: named(parent),
+                    kind: &word(kind.name()),
+                    read: Box::new(|| Ok(Some((kind, Vec::new())))),
+                    origin,
+                })
             }
             Item::Filter(filter) => {
                 let Filter { parent, priority, protocol, kind, class, police, is_gone, .. } =

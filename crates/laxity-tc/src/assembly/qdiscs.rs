@@ -3,7 +3,6 @@
 use laxity::overhead::Overhead;
 use laxity_plan::error::Fault;
 
-use super::root::RootPlace;
 use super::state::{Assembly, Origin};
 use crate::error::plain;
 use crate::notes::NotMapped;
@@ -32,28 +31,26 @@ impl From<Handle> for Place {
     }
 }
 
-/// Where a qdisc is added, and what stands before its kind.
-#[derive(Debug)]
-pub struct QdiscPlace {
+/// A qdisc as it is told of.
+pub struct NewQdisc<'a> {
     pub place: Place,
     /// Its number, if it is written.
     pub major: Option<u16>,
     pub sizes: Option<SizeTable>,
     /// Whether it is added, so that none is to be there.
     pub adds: bool,
+    /// The name of its kind.
+    pub kind: &'a Word,
+    /// Reads its parameters, where they count, on top of those of the flow queues before.
+    pub read: Box<dyn FnOnce(FqCodel) -> Result<WithLosses<QdiscKind>, Fault> + 'a>,
+    pub origin: Origin,
 }
 
 impl Assembly {
-    /// Adds a qdisc. `read` reads its parameters, where they count.
-    pub fn add_qdisc(
-        &mut self,
-        at: QdiscPlace,
-        kind: &Word,
-        read: impl FnOnce(FqCodel) -> Result<WithLosses<QdiscKind>, Fault>,
-        origin: Origin,
-    ) -> Result<(), Fault> {
-        let QdiscPlace { mut place, major, sizes, adds } = at;
-        let line = origin.line;
+    /// Adds a qdisc.
+    pub fn add_qdisc(&mut self, qdisc: NewQdisc<'_>) -> Result<(), Fault> {
+        let NewQdisc { mut place, sizes, .. } = qdisc;
+        let line = qdisc.origin.line;
         let mut sizes_above = None;
         if let (Place::Class(above), Some(shaper)) = (place, &self.shaper)
             && above.major() == shaper.major
@@ -99,33 +96,15 @@ impl Assembly {
             }
             Place::Root | Place::Missing => {
                 let overhead = sizes_above.unwrap_or_else(|| self.overhead(sizes, line));
-                self.set_root(RootPlace { overhead, major, adds }, kind, read, origin)
+                self.set_root(overhead, qdisc)
             }
-            Place::Class(above) => self.add_queue(above, major, kind, read, origin),
+            Place::Class(above) => self.within(above.major(), |here| here.add_queue(above, qdisc)),
         }
     }
 
-    /// Adds a qdisc at a class. `read` reads its parameters, where they count.
-    fn add_queue(
-        &mut self,
-        above: Handle,
-        major: Option<u16>,
-        kind: &Word,
-        read: impl FnOnce(FqCodel) -> Result<WithLosses<QdiscKind>, Fault>,
-        origin: Origin,
-    ) -> Result<(), Fault> {
-        self.within(above.major(), |here| here.add_own_queue(above, major, kind, read, origin))
-    }
-
-    fn add_own_queue(
-        &mut self,
-        above: Handle,
-        major: Option<u16>,
-        kind: &Word,
-        read: impl FnOnce(FqCodel) -> Result<WithLosses<QdiscKind>, Fault>,
-        origin: Origin,
-    ) -> Result<(), Fault> {
-        let line = origin.line;
+    /// Adds a qdisc at a class.
+    fn add_queue(&mut self, above: Handle, qdisc: NewQdisc<'_>) -> Result<(), Fault> {
+        let (kind, line) = (qdisc.kind, qdisc.origin.line);
         if !self.is_own(above.major()) {
             self.elsewhere(above.major(), line).qdiscs += 1;
             return Ok(());
@@ -136,6 +115,7 @@ impl Assembly {
             self.notes.not_mapped(line, text);
             return Ok(());
         };
+        let NewQdisc { major, read, .. } = qdisc;
         let (parameters, lost) = read(FqCodel::DEFAULT)?;
         let has_rates = self.root.as_ref().is_some_and(|root| root.discipline.has_rates());
         let nests = self.below.is_some() && has_rates && is_sharing(&parameters);
@@ -154,8 +134,8 @@ impl Assembly {
             return Ok(());
         }
         let mut below = Assembly::at_class(self.device.clone());
-        let place = RootPlace { major, ..RootPlace::default() };
-        below.set_root(place, kind, |_| Ok((parameters, lost)), origin)?;
+        let read = Box::new(|_| Ok((parameters, lost)));
+        below.set_root(Overhead::NONE, NewQdisc { read, adds: true, ..qdisc })?;
         self.notes.append(std::mem::take(&mut below.notes));
         if let (Some(major), Some(places)) = (major, &mut self.below) {
             places.insert(major, class);

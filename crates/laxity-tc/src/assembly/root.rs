@@ -22,23 +22,6 @@ pub struct Root {
     pub span: Range<usize>,
 }
 
-/// Where a root is set.
-#[derive(Debug)]
-pub struct RootPlace {
-    /// What the link adds to frames.
-    pub overhead: Overhead,
-    /// Its own half of class names, if it is written.
-    pub major: Option<u16>,
-    /// Whether it is added, so that none is to be there.
-    pub adds: bool,
-}
-
-impl Default for RootPlace {
-    fn default() -> Self {
-        RootPlace { overhead: Overhead::NONE, major: None, adds: true }
-    }
-}
-
 /// What shapes the link: a token bucket, or something that does no more here.
 #[derive(Clone, Debug)]
 pub struct Shaper {

@@ -1,17 +1,17 @@
 //! Qdiscs at the root as they are set.
 
+use laxity::overhead::Overhead;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::error::Fault;
 use laxity_plan::model::QueueLimit;
 
-use super::root::{Discipline, LAST_RANK, Mq, Root, RootPlace, Shaper};
+use super::qdiscs::NewQdisc;
+use super::root::{Discipline, LAST_RANK, Mq, Root, Shaper};
 use super::state::{Assembly, Node, Origin};
 use crate::error::plain;
 use crate::notes::{NotMapped, Notes};
 use crate::setup::{Cake, Class, ClassKind, FqCodel, Handle, QdiscKind, Tbf, closest};
 use crate::toml::Queue;
-use crate::words::WithLosses;
-use crate::words::command::Word;
 
 /// Kinds of one queue for all that are read by name: two of them need a limit.
 const ONE_QUEUE: [&str; 3] = ["pfifo_head_drop", "red", "choke"];
@@ -20,14 +20,9 @@ const ONE_QUEUE: [&str; 3] = ["pfifo_head_drop", "red", "choke"];
 const UNNAMED: u16 = 0x8001;
 
 impl Assembly {
-    /// Sets the qdisc at the root. `read` reads its parameters on top of those that are there.
-    pub fn set_root(
-        &mut self,
-        place: RootPlace,
-        kind: &Word,
-        read: impl FnOnce(FqCodel) -> Result<WithLosses<QdiscKind>, Fault>,
-        origin: Origin,
-    ) -> Result<(), Fault> {
+    /// Sets the qdisc at the root.
+    pub fn set_root(&mut self, overhead: Overhead, qdisc: NewQdisc<'_>) -> Result<(), Fault> {
+        let NewQdisc { major, adds, kind, read, origin, .. } = qdisc;
         let flows = match &self.root {
             Some(Root { discipline: Discipline::FqCodel(before), .. }) => *before,
             _ => FqCodel::DEFAULT,
@@ -37,8 +32,9 @@ impl Assembly {
             self.notes.not_mapped(origin.line, format!("{}: {text}", parameters.name()));
         }
         let other = Some((plain(&kind.text), kind.span.clone()));
-        if let Some(discipline) = self.discipline(parameters, &place, origin.line) {
-            self.take_root(discipline, place, origin);
+        if let Some(discipline) = self.discipline(parameters, major, overhead, origin.line) {
+            let Origin { line, span, .. } = origin;
+            self.take_root(Root { discipline, overhead, major, line, span }, adds);
         } else {
             self.other_root = other;
         }
@@ -49,10 +45,11 @@ impl Assembly {
     fn discipline(
         &mut self,
         kind: QdiscKind,
-        place: &RootPlace,
+        own: Option<u16>,
+        overhead: Overhead,
         line: usize,
     ) -> Option<Discipline> {
-        let major = place.major.unwrap_or(UNNAMED);
+        let major = own.unwrap_or(UNNAMED);
         Some(match kind {
             QdiscKind::Hfsc { default } => Discipline::Hfsc { default },
             QdiscKind::Htb { default, r2q } => Discipline::Htb { default, r2q },
@@ -68,7 +65,6 @@ impl Assembly {
             }
             QdiscKind::Tbf(Tbf { rate, limit, .. }) => {
                 let limit = Some(Bytes(limit.into())).filter(|limit| *limit > Bytes(0));
-                let overhead = place.overhead;
                 self.shaper =
                     Some(Shaper { overhead, major, limit, ..Shaper::new(rate, line, "tbf") });
                 if self.root.as_ref().is_some_and(|root| root.discipline.rank() == LAST_RANK) {
@@ -77,7 +73,7 @@ impl Assembly {
                 return None;
             }
             QdiscKind::Mq => {
-                self.mq = Some(Mq { major: place.major.unwrap_or(0), queue: None });
+                self.mq = Some(Mq { major: own.unwrap_or(0), queue: None });
                 return None;
             }
             QdiscKind::Netem(words) => {
@@ -106,9 +102,8 @@ impl Assembly {
         })
     }
 
-    fn take_root(&mut self, discipline: Discipline, place: RootPlace, origin: Origin) {
-        let Origin { line, span, .. } = origin;
-        let RootPlace { overhead, major, adds } = place;
+    fn take_root(&mut self, new: Root, adds: bool) {
+        let Root { discipline, overhead, line, .. } = new;
         match &mut self.root {
             // A script may give the interface back what it had before, or begin with that.
             Some(root) if root.discipline.rank() < discipline.rank() => {
@@ -126,7 +121,7 @@ impl Assembly {
                 self.add_own_classes();
             }
             root => {
-                *root = Some(Root { discipline, overhead, major, line, span });
+                *root = Some(new);
                 self.classes.clear();
                 self.by_minor.clear();
                 self.filters.clear();

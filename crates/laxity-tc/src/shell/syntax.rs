@@ -1,7 +1,9 @@
 //! What a script is made of, as it is read and before any of it is carried out.
 
+pub mod assignment;
 pub mod compound;
 pub mod parser;
+pub mod redirect;
 pub mod words;
 
 use std::ops::Range;

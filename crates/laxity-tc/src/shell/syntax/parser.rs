@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use laxity_plan::error::{Fault, shown};
+use laxity_plan::error::Fault;
 
 use crate::error::plain;
 use crate::shell::syntax::{
-    AndOr, AssignedValue, Assignment, DECLARATIONS, HereText, Kind, List, Node, Part, Pipeline,
-    RawWord, Redirect, Redirection, name_length,
+    AndOr, AssignedValue, DECLARATIONS, HereText, Kind, List, Node, Pipeline, RawWord,
 };
 use crate::words::command::RUN;
 
@@ -26,10 +25,10 @@ pub struct Parser<'a> {
     pub end: usize,
     /// Where all of this stands in the script, if it is not itself a part of it.
     within: Option<Range<usize>>,
-    depth: usize,
+    pub depth: usize,
     /// Texts after `<<` whose line is not over yet: number, last line, whether tabs are cut off
     /// and whether it is taken as it is written.
-    pending: Vec<(usize, String, bool, bool)>,
+    pub pending: Vec<(usize, String, bool, bool)>,
     pub script: &'a mut Attachments,
 }
 
@@ -151,38 +150,6 @@ impl<'a> Parser<'a> {
     fn newline(&mut self) -> Result<(), Fault> {
         self.at += 1;
         self.here_texts()
-    }
-
-    fn here_texts(&mut self) -> Result<(), Fault> {
-        for (number, last, cuts, as_written) in std::mem::take(&mut self.pending) {
-            let start = self.at;
-            let mut end = start;
-            let mut text = String::new();
-            loop {
-                let rest = &self.text[end..self.end];
-                let Some(line) = rest.split_inclusive('\n').next() else { break };
-                end += line.len();
-                let cut = if cuts { line.trim_start_matches('\t') } else { line };
-                // Scripts that were indented later close it so, too.
-                if cut.trim_end_matches(['\n', '\r']) == last || line.trim() == last {
-                    break;
-                }
-                text.push_str(cut);
-            }
-            self.at = end;
-            let span = self.span(start);
-            let parts = if as_written {
-                vec![Part::Quoted(text)]
-            } else {
-                let within = Some(span.clone());
-                let length = text.len();
-                let mut parser = Parser::new(&text, 0..length, within, self.script);
-                parser.depth = self.depth;
-                parser.deeper(|parser| parser.text_until(None))?
-            };
-            self.script.here[number] = Rc::new(HereText { text: parts, span });
-        }
-        Ok(())
     }
 
     /// Commands of another text that stands in the script where this one does.
@@ -358,7 +325,7 @@ impl<'a> Parser<'a> {
                 match self.assignment()? {
                     Some(assignment) if words.is_empty() => assignments.push(assignment),
                     Some(assignment) => {
-                        words.push(declared(&assignment, self.span(begins)));
+                        words.push(assignment.as_word(self.span(begins)));
                         if let AssignedValue::Array(_) = assignment.value {
                             arrays.push(assignment);
                         }
@@ -377,109 +344,4 @@ impl<'a> Parser<'a> {
         let span = self.within.clone().unwrap_or(start..end);
         Ok(Node { kind: Kind::Simple(assignments, words, arrays), redirects, span })
     }
-
-    /// `NAME=value`, `NAME+=value`, `NAME[index]=value`, `NAME=(…)`.
-    fn assignment(&mut self) -> Result<Option<Assignment>, Fault> {
-        let start = self.at;
-        let length = name_length(self.rest());
-        if length == 0 || self.rest().starts_with(|c: char| c.is_ascii_digit()) {
-            return Ok(None);
-        }
-        let name = self.rest()[..length].to_string();
-        self.at += length;
-        let mut index = None;
-        if self.rest().starts_with('[') {
-            let closes = self
-                .rest()
-                .split(['\n', ' '])
-                .next()
-                .is_some_and(|word| word.contains("]=") || word.contains("]+="));
-            if !closes {
-                self.at = start;
-                return Ok(None);
-            }
-            self.at += 1;
-            index = Some(self.text_until(Some("]"))?);
-        }
-        let adds = self.eat("+=");
-        if !adds && !self.eat("=") {
-            self.at = start;
-            return Ok(None);
-        }
-        let value = if self.eat("(") {
-            let words = self.words(&[')'])?;
-            self.expect(")", "(", start)?;
-            AssignedValue::Array(words)
-        } else {
-            AssignedValue::Word(match self.peek() {
-                None | Some(' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | ')' | '<' | '>') => {
-                    RawWord { parts: Vec::new(), span: self.span(self.at) }
-                }
-                Some('(') => return Err(self.unexpected()),
-                Some(_) => self.word()?,
-            })
-        };
-        Ok(Some(Assignment { name, index, adds, value }))
-    }
-
-    fn redirect(&mut self) -> Result<Option<Redirect>, Fault> {
-        self.blanks();
-        let start = self.at;
-        let rest = self.rest();
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let fd = rest[..digits].parse().ok();
-        let sign = &rest[digits..];
-        let known = ["<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">&", ">|", ">"];
-        let Some(sign) = known.into_iter().find(|known| sign.starts_with(known)) else {
-            return Ok(None);
-        };
-        if digits > 0 && sign.starts_with('&')
-            || digits == 0 && (self.rest().starts_with("<(") || self.rest().starts_with(">("))
-        {
-            return Ok(None);
-        }
-        self.at += digits + sign.len();
-        self.blanks();
-        let names =
-            !matches!(self.peek(), None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'));
-        if !names && !self.rest().starts_with("<(") && !self.rest().starts_with(">(") {
-            let span = self.span(start);
-            return Err(Fault::at(
-                &span,
-                format!("`{}` names no file", shown(&self.text[start..self.at])),
-            )
-            .help("a redirection goes on with the name of a file"));
-        }
-        if matches!(sign, "<<" | "<<-") {
-            let (last, as_written) = self.here_end()?;
-            let number = self.script.here.len();
-            let nothing = HereText { text: Vec::new(), span: self.span(start) };
-            self.script.here.push(Rc::new(nothing));
-            self.pending.push((number, last, sign == "<<-", as_written));
-            return Ok(Some(Redirect { fd, kind: Redirection::Here(number) }));
-        }
-        let word = self.word()?;
-        let kind = match sign {
-            "<<<" => Redirection::HereWord(word),
-            "<" | "<>" | "<&" => Redirection::In(word),
-            ">&" | "&>" if word.plain() == Some("-") => Redirection::Like(2),
-            ">&" => match word.plain().and_then(|word| word.parse().ok()) {
-                Some(fd) => Redirection::Like(fd),
-                None => Redirection::Out { adds: false, word },
-            },
-            _ => Redirection::Out { adds: sign.ends_with(">>"), word },
-        };
-        Ok(Some(Redirect { fd, kind }))
-    }
-}
-
-/// An assignment after `local` and the like, as a word of this command; of an array the name.
-fn declared(assignment: &Assignment, span: Range<usize>) -> RawWord {
-    let AssignedValue::Word(word) = &assignment.value else {
-        return RawWord { parts: vec![Part::Text(assignment.name.clone())], span };
-    };
-    let sign = if assignment.adds { "+=" } else { "=" };
-    let mut parts = vec![Part::Text(format!("{}{sign}", assignment.name))];
-    parts.extend(word.parts.iter().cloned());
-    RawWord { parts, span }
 }
