@@ -85,14 +85,17 @@ impl Assembly {
                 self.wire = Some(major);
                 return None;
             }
-            kind => {
-                let is_queue = match &kind {
-                    QdiscKind::Other { name, .. } => ONE_QUEUE.contains(&name.as_str()),
-                    _ => true,
-                };
-                if self.shaper.is_none() || !is_queue {
-                    return None;
-                }
+            QdiscKind::Other { ref name, .. } if !ONE_QUEUE.contains(&name.as_str()) => {
+                return None;
+            }
+            QdiscKind::Pfifo { .. }
+            | QdiscKind::Bfifo { .. }
+            | QdiscKind::CoDel(_)
+            | QdiscKind::Pie(_)
+            | QdiscKind::Red(_)
+            | QdiscKind::Choke(_)
+            | QdiscKind::Other { .. } => {
+                self.shaper.as_ref()?;
                 match Queue::try_from_kind(&kind) {
                     Ok(queue) => self.queue = Some((line, queue)),
                     Err(NotMapped(text)) => self.notes.not_mapped(line, text),

@@ -1,6 +1,7 @@
 //! What a script is made of, as it is read and before any of it is carried out.
 
 pub mod assignment;
+pub mod braced;
 pub mod compound;
 pub mod parser;
 pub mod redirect;
