@@ -9,7 +9,7 @@ use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::packets::{bits, mask, taken};
 use crate::setup::{FilterKind, Handle, MOST_FILTERS, Protocol};
-use crate::words::filter::{FilterAction, FilterPlace, SelectedFilter};
+use crate::words::filter::{FilterAction, FilterError, FilterPlace};
 
 /// Priorities that are given to filters without one begin below this one.
 const FIRST_GIVEN: u16 = 0xc000;
@@ -36,7 +36,7 @@ impl Assembly {
     pub fn add_filter(
         &mut self,
         head: FilterHead<'_>,
-        read: impl FnOnce() -> Result<SelectedFilter, Fault>,
+        read: impl FnOnce() -> Result<FilterAction, FilterError>,
         origin: &Origin,
     ) -> Result<(), Fault> {
         match head.place {
@@ -50,10 +50,14 @@ impl Assembly {
     fn add_own_filter(
         &mut self,
         head: FilterHead<'_>,
-        read: impl FnOnce() -> Result<SelectedFilter, Fault>,
+        read: impl FnOnce() -> Result<FilterAction, FilterError>,
         origin: &Origin,
     ) -> Result<(), Fault> {
-        let selected = read()?;
+        let selected = match read() {
+            Ok(action) => Ok(action),
+            Err(FilterError::NotMapped(why)) => Err(why),
+            Err(FilterError::Fault(fault)) => return Err(fault),
+        };
         let line = origin.line;
         let Some(root) = &self.root else { return Ok(()) };
         if let Discipline::FqCodel(_) = root.discipline {
@@ -98,7 +102,7 @@ impl Assembly {
         &mut self,
         at: u16,
         head: &FilterHead<'_>,
-        selected: SelectedFilter,
+        selected: Result<FilterAction, NotMapped>,
         line: usize,
     ) -> Result<(), NotMapped> {
         let (number, priority) = self.priority(at, head)?;

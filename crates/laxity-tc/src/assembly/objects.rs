@@ -61,7 +61,7 @@ impl Commands {
                 let policed = police.first().map(|_| "its `action` has no counterpart".into());
                 let lost = policed.into_iter().collect();
                 let action = FilterAction { kind: kind.clone(), class, is_gone, lost };
-                setup.add_filter(head, || Ok(Ok(action)), &origin)
+                setup.add_filter(head, || Ok(action), &origin)
             }
         }
     }

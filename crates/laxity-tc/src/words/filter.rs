@@ -48,8 +48,26 @@ pub struct FilterAction {
     pub lost: Vec<String>,
 }
 
-/// What is read of a filter, or why it has no counterpart.
-pub type SelectedFilter = Result<FilterAction, NotMapped>;
+/// Why a filter is not read.
+#[derive(Debug)]
+pub enum FilterError {
+    /// `tc` would not read it either.
+    Fault(Fault),
+    /// It has no counterpart in a plan.
+    NotMapped(NotMapped),
+}
+
+impl From<Fault> for FilterError {
+    fn from(fault: Fault) -> Self {
+        FilterError::Fault(fault)
+    }
+}
+
+impl From<NotMapped> for FilterError {
+    fn from(why: NotMapped) -> Self {
+        FilterError::NotMapped(why)
+    }
+}
 
 /// What is read of a filter beside its kind, as its words come.
 #[derive(Default)]
@@ -137,29 +155,27 @@ impl<'a> FilterWords<'a> {
     }
 
     /// Reads what the filter selects, and for which class.
-    pub fn action(&self) -> Result<SelectedFilter, Fault> {
+    pub fn action(&self) -> Result<FilterAction, FilterError> {
         let args = self.args.clone();
-        let selected = match self.kind {
-            "u32" => u32::read(&self.protocol, args),
-            "flower" => flower::read(&self.protocol, args),
-            "basic" => basic::read(&self.protocol, args),
-            "matchall" => matchall(args).map(Ok),
-            "fw" => self.marked(),
-            "" => Ok(Err("it names no kind of filter".into())),
+        let mut action = match self.kind {
+            "u32" => u32::read(&self.protocol, args)?,
+            "flower" => flower::read(&self.protocol, args)?,
+            "basic" => basic::read(&self.protocol, args)?,
+            "matchall" => matchall(args)?,
+            "fw" => self.marked()?,
+            "" => return Err(NotMapped::from("it names no kind of filter").into()),
             other => {
                 let text = format!("filters of kind {} have no counterpart", plain(other));
-                Ok(Err(text.into()))
+                return Err(NotMapped(text).into());
             }
         };
-        Ok(selected?.map(|mut action| {
-            if let (FilterKind::U32(u32), Some(handle)) = (&action.kind, self.handle)
-                && u32.parts.is_none()
-            {
-                let handle = plain(&handle.text);
-                action.lost.push(format!("its handle {handle}, which may put it before others"));
-            }
-            action
-        }))
+        if let (FilterKind::U32(u32), Some(handle)) = (&action.kind, self.handle)
+            && u32.parts.is_none()
+        {
+            let handle = plain(&handle.text);
+            action.lost.push(format!("its handle {handle}, which may put it before others"));
+        }
+        Ok(action)
     }
 
     /// The number of the table of u32 that its handle names.
@@ -180,30 +196,32 @@ impl<'a> FilterWords<'a> {
     }
 
     /// `handle MARK[/MASK] fw`; without a handle the mark names the class.
-    fn marked(&self) -> Result<SelectedFilter, Fault> {
+    fn marked(&self) -> Result<FilterAction, FilterError> {
         let (mut target, mut args) = (Target::default(), self.args.clone());
         while let Some(word) = args.next() {
             if !target.take(word, &mut args)? {
-                return Ok(Err(format!("`{}` of fw is not followed", plain(&word.text)).into()));
+                return Err(
+                    NotMapped(format!("`{}` of fw is not followed", plain(&word.text))).into()
+                );
             }
         }
         let Some(handle) = self.handle else {
             target.class.get_or_insert_default();
-            return Ok(Ok(target.with_kind(FilterKind::Fw(Mark::IsClass))));
+            return Ok(target.with_kind(FilterKind::Fw(Mark::IsClass)));
         };
         let (value, mask) = handle.text.split_once('/').unwrap_or((&handle.text, "0xffffffff"));
         let Some((value, mask)) = quantity::number32(value).zip(quantity::number32(mask)) else {
-            return Err(handle.fault("a mark", "tc reads one such as 6 or 0x1/0xff"));
+            return Err(handle.fault("a mark", "tc reads one such as 6 or 0x1/0xff").into());
         };
-        Ok(Ok(target.with_kind(FilterKind::Fw(Mark::Is { value, mask }))))
+        Ok(target.with_kind(FilterKind::Fw(Mark::Is { value, mask })))
     }
 }
 
-fn matchall(mut args: Args<'_>) -> Result<FilterAction, Fault> {
+fn matchall(mut args: Args<'_>) -> Result<FilterAction, FilterError> {
     let mut target = Target::default();
     while let Some(word) = args.next() {
         if !["skip_hw", "skip_sw"].contains(&word.text.as_str()) && !target.take(word, &mut args)? {
-            return Err(word.no_keyword("matchall", "classid, flowid, action"));
+            return Err(word.no_keyword("matchall", "classid, flowid, action").into());
         }
     }
     Ok(target.with_kind(FilterKind::Matchall))

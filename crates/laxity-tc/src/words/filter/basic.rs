@@ -3,10 +3,9 @@
 //! Each link joins all that follows, whichever it is: `A and B or C` is `A and (B or C)` (Linux,
 //! `tcf_em_early_end`).
 
-use laxity_plan::error::Fault;
 use laxity_plan::matching::Version;
 
-use super::{SelectedFilter, Target};
+use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Mark, Protocol, Test, U32Key};
@@ -19,7 +18,7 @@ const MOST: usize = 64;
 const DEEPEST: usize = 128;
 
 /// Reads the words behind `basic`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, Fault> {
+pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
     let (mut target, mut text, mut depth) = (Target::default(), String::new(), 0);
     while let Some(word) = args.next() {
         let is_test = depth > 0 || word.text.contains('(');
@@ -34,7 +33,7 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, F
             }
         }
     }
-    Ok(alternatives(&text, protocol).map(|tests| target.with_kind(FilterKind::Basic(tests))))
+    Ok(target.with_kind(FilterKind::Basic(alternatives(&text, protocol)?)))
 }
 
 /// The alternatives of an expression.

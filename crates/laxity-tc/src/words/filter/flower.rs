@@ -4,8 +4,9 @@ use std::net::IpAddr;
 
 use laxity_plan::error::Fault;
 
-use super::{SelectedFilter, Target};
+use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
+use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Flower, Ports, Protocol};
 use crate::words::args::Args;
 use crate::words::command::Word;
@@ -21,7 +22,7 @@ const KEYS: &str = "flowid classid ip_proto ip_tos dst_ip src_ip dst_port src_po
     vlan_prio vlan_ethtype eth_type skip_hw skip_sw";
 
 /// Reads the words behind `flower`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, Fault> {
+pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
     let (mut target, mut fields) = (Target::default(), Flower::default());
     while let Some(key) = args.next() {
         let names = KEYS.split_whitespace().find(|name| key.means(name));
@@ -29,7 +30,7 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, F
             if target.take(key, &mut args)? {
                 continue;
             }
-            return Ok(Err(format!("`{}` has no counterpart", plain(&key.text)).into()));
+            return Err(NotMapped(format!("`{}` has no counterpart", plain(&key.text))).into());
         };
         if name.starts_with("skip") {
             continue;
@@ -43,7 +44,9 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, F
             "ip_proto" => {
                 if fields.inner.as_ref().unwrap_or(protocol).version().is_none() {
                     let message = "`ip_proto` without `protocol ip` or `protocol ipv6`";
-                    return Err(Fault::at(&key.span, message).help("write it before `flower`"));
+                    return Err(Fault::at(&key.span, message)
+                        .help("write it before `flower`")
+                        .into());
                 }
                 fields.ip_proto = Some(protocol_number(value)?);
             }
@@ -53,7 +56,7 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, F
             _ => {
                 if !fields.ip_proto.is_some_and(|number| WITH_PORTS.contains(&number)) {
                     let message = format!("`{name}` without `ip_proto` tcp, udp or sctp before it");
-                    return Err(Fault::at(&key.span, message));
+                    return Err(Fault::at(&key.span, message).into());
                 }
                 let ports = Some(ports(value)?);
                 match name {
@@ -63,7 +66,7 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, F
             }
         }
     }
-    Ok(Ok(target.with_kind(FilterKind::Flower(fields))))
+    Ok(target.with_kind(FilterKind::Flower(fields)))
 }
 
 fn vlan(name: &str, value: &Word, protocol: &Protocol) -> Result<u16, Fault> {

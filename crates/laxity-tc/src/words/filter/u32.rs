@@ -3,7 +3,7 @@
 use laxity_plan::error::Fault;
 use laxity_plan::matching::Version;
 
-use super::{SelectedFilter, Target};
+use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Mark, Protocol, U32, U32Hash, U32Key};
@@ -21,7 +21,7 @@ const OWN_TABLES: u16 = 0x800;
 type Place = (i64, bool);
 
 /// Reads the words behind `u32`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, Fault> {
+pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
     let (mut target, mut u32) = (Target::default(), U32::default());
     while let Some(word) = args.next() {
         match word.text.as_str() {
@@ -31,43 +31,42 @@ pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<SelectedFilter, F
                     Some(place(args.value("ht")?)?).filter(|(table, _)| *table < OWN_TABLES);
             }
             "link" => u32.link = Some(place(args.value("link")?)?.0),
-            "sample" | "indev" => return Ok(Err(not_read(&word.text))),
+            "sample" | "indev" => return Err(not_read(&word.text).into()),
             _ if word.means("match") && args.take("mark") => {
                 let (value, mask) = (args.value("match mark")?, args.value("match mark VALUE")?);
                 let bits = |word| quantity::whole(word, 0, "bits of a mark");
                 u32.mark = Some(Mark::Is { value: bits(value)?, mask: bits(mask)? });
             }
             _ if word.means("match") => {
-                if let Err(reason) = select(protocol, &mut args, &mut u32)? {
-                    return Ok(Err(reason));
-                }
+                select(protocol, &mut args, &mut u32)?;
             }
             _ if word.means("divisor") => {
                 let value = args.value("divisor")?;
                 let parts = quantity::whole(value, 0, "a number of parts")?;
                 if !parts.is_power_of_two() || parts > 256 {
-                    return Err(
-                        value.fault("a number of parts", "tc reads a power of two up to 256")
-                    );
+                    let accepted = "tc reads a power of two up to 256";
+                    return Err(value.fault("a number of parts", accepted).into());
                 }
                 u32.parts = Some(parts);
             }
             _ if word.means("hashkey") => u32.hash = hash_key(&mut args)?,
             _ if word.means("offset") => {
                 if !offset(&mut args)? {
-                    return Ok(Err("this `offset` is none of the header after IP".into()));
+                    return Err(
+                        NotMapped::from("this `offset` is none of the header after IP").into()
+                    );
                 }
                 u32.finds_next_header = true;
             }
             _ if target.take(word, &mut args)? => {}
-            _ if word.means("order") => return Ok(Err(not_read("order"))),
-            _ => return Err(word.no_keyword("u32", SELECTORS)),
+            _ if word.means("order") => return Err(not_read("order").into()),
+            _ => return Err(word.no_keyword("u32", SELECTORS).into()),
         }
     }
     if u32.place.is_some() && u32.mark.is_some() {
-        return Ok(Err("`match mark` in a table is not followed".into()));
+        return Err(NotMapped::from("`match mark` in a table is not followed").into());
     }
-    Ok(Ok(target.with_kind(FilterKind::U32(u32))))
+    Ok(target.with_kind(FilterKind::U32(u32)))
 }
 
 fn not_read(option: &str) -> NotMapped {
@@ -125,33 +124,31 @@ fn offset(args: &mut Args<'_>) -> Result<bool, Fault> {
 }
 
 /// One `match`.
-fn select(
-    protocol: &Protocol,
-    args: &mut Args<'_>,
-    u32: &mut U32,
-) -> Result<Result<(), NotMapped>, Fault> {
+fn select(protocol: &Protocol, args: &mut Args<'_>, u32: &mut U32) -> Result<(), FilterError> {
     let selector = args.value("match")?;
     let raw = [("u32", 4), ("u16", 2), ("u8", 1)];
     if let Some((_, width)) = raw.into_iter().find(|(name, _)| selector.means(name)) {
         let (value, mask) = value_and_mask(args, width)?;
         U32Key::push(&mut u32.keys, at_or(args, 0)?, width, value, mask);
-        return Ok(Ok(()));
+        return Ok(());
     }
     let version = match selector {
         ip if ip.means("ip") => Version::V4,
         ip if ip.means("ip6") => Version::V6,
         word if ["tcp", "udp"].into_iter().any(|name| word.means(name)) => {
-            return above(args, u32).map(Ok);
+            return Ok(above(args, u32)?);
         }
         word if ["ether", "icmp"].into_iter().any(|name| word.means(name)) => {
-            return Ok(Err(format!("`match {}` has no counterpart", plain(&word.text)).into()));
+            return Err(
+                NotMapped(format!("`match {}` has no counterpart", plain(&word.text))).into()
+            );
         }
-        word => return Err(word.no_keyword("`match`", "ip, ip6, u32, u16, u8, tcp, udp")),
+        word => return Err(word.no_keyword("`match`", "ip, ip6, u32, u16, u8, tcp, udp").into()),
     };
     if protocol.version().is_some_and(|other| other != version) {
         let protocol = protocol.name();
         let text = format!("it is of protocol {protocol}, but matches `{}`", selector.text);
-        return Ok(Err(text.into()));
+        return Err(NotMapped(text).into());
     }
     u32.version = Some(version);
     field(version, args, u32)
@@ -171,18 +168,14 @@ fn above(args: &mut Args<'_>, u32: &mut U32) -> Result<(), Fault> {
 }
 
 /// A field of the header by its name.
-fn field(
-    version: Version,
-    args: &mut Args<'_>,
-    u32: &mut U32,
-) -> Result<Result<(), NotMapped>, Fault> {
+fn field(version: Version, args: &mut Args<'_>, u32: &mut U32) -> Result<(), FilterError> {
     let name = args.value("match ip")?;
     let is_v4 = version == Version::V4;
     let (address_at, port_at) = if is_v4 { (12, 20) } else { (8, 40) };
     let length = if is_v4 { 4 } else { 16 };
     let (at, width) = match name.text.as_str() {
-        "src" => return address(version, address_at, args, u32).map(Ok),
-        "dst" => return address(version, address_at + length, args, u32).map(Ok),
+        "src" => return Ok(address(version, address_at, args, u32)?),
+        "dst" => return Ok(address(version, address_at + length, args, u32)?),
         "sport" => (port_at, 2),
         "dport" => (port_at + 2, 2),
         "protocol" => (if is_v4 { 9 } else { 6 }, 1),
@@ -191,25 +184,25 @@ fn field(
         "priority" if !is_v4 => {
             let (value, mask) = value_and_mask(args, 1)?;
             U32Key::push(&mut u32.keys, (0, false), 4, value << 20, mask << 20);
-            return Ok(Ok(()));
+            return Ok(());
         }
         "firstfrag" if is_v4 => {
             U32Key::push(&mut u32.keys, (6, false), 2, 0, 0x1fff);
-            return Ok(Ok(()));
+            return Ok(());
         }
         "ihl" if is_v4 => {
             let (value, mask) = value_and_mask(args, 1)?;
             U32Key::push(&mut u32.keys, (0, false), 1, value & 0xf, mask & 0xf);
-            return Ok(Ok(()));
+            return Ok(());
         }
         "nofrag" | "df" | "mf" | "icmp_type" | "icmp_code" | "flowlabel" => {
-            return Ok(Err(format!("`{}` has no counterpart", name.text).into()));
+            return Err(NotMapped(format!("`{}` has no counterpart", name.text)).into());
         }
-        _ => return Err(name.no_keyword("`match ip`", FIELDS)),
+        _ => return Err(name.no_keyword("`match ip`", FIELDS).into()),
     };
     let (value, mask) = value_and_mask(args, width)?;
     U32Key::push(&mut u32.keys, at_or(args, at)?, width, value, mask);
-    Ok(Ok(()))
+    Ok(())
 }
 
 fn address(version: Version, at: i64, args: &mut Args<'_>, u32: &mut U32) -> Result<(), Fault> {
