@@ -1,18 +1,18 @@
 //! The set-up of one interface as commands, or the kernel, tell of it item by item.
 
-mod classes;
+mod class;
 mod commands;
+mod discipline;
 mod elsewhere;
 mod entry;
-mod filters;
+mod filter;
 mod interface;
-mod objects;
-mod qdiscs;
+mod object;
+mod qdisc;
 mod root;
-mod roots;
 mod state;
 
 pub use commands::Commands;
+pub use discipline::{Discipline, Root, Shaper};
 pub use entry::{Entry, Sign, TableEntry};
-pub use root::{Discipline, Root, Shaper};
 pub use state::{Assembly, Node};

@@ -1,10 +1,10 @@
 //! From a set-up to the text of a plan.
 
 mod below;
-mod classes;
+mod class;
 mod htb;
 mod link;
-mod queues;
+mod queue;
 mod text;
 
 use laxity::overhead::Overhead;
@@ -15,9 +15,9 @@ use crate::assembly::{Assembly, Discipline, Root};
 use crate::notes::Notes;
 use crate::rules::{self, Arrangement};
 use crate::toml::Curves;
-use classes::{curves, default_class, names, weights};
+use class::{curves, default_class, names, weights};
 use link::{link_rate, the_link};
-use queues::queues;
+use queue::queues;
 
 pub use below::shaped;
 

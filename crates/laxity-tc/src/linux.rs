@@ -28,15 +28,15 @@
 //!
 //! [`LinkSpec::stall`]: laxity_plan::model::LinkSpec::stall
 
-mod filters;
+mod filter;
 pub mod hfsc;
 mod machine;
-mod queues;
+mod queue;
 mod refusal;
 mod setup;
 #[cfg(test)]
 mod tests;
-mod weights;
+mod weight;
 
 use laxity::overhead::{Framing, Overhead};
 use laxity::sched::hfsc::Curves;
@@ -47,9 +47,9 @@ use laxity_plan::model::{LinkSpec, SchedulerSpec, TokenBucket};
 
 use crate::setup::units::TICK;
 use crate::setup::{ClassKind, Handle, HfscCurve, Setup};
-use filters::policers;
+use filter::policers;
 use hfsc::Integers;
-use weights::{QFQ_PACKETS, for_qfq};
+use weight::{QFQ_PACKETS, for_qfq};
 
 pub use machine::{Filters, Linux};
 pub use refusal::Refusal;

@@ -7,13 +7,13 @@
 //! back. (Linux, include/uapi/linux/rtnetlink.h, pkt_sched.h and pkt_cls.h.)
 
 mod attributes;
-mod classes;
-mod filters;
+mod class;
+mod filter;
 mod flower;
 mod object;
 mod police;
-mod qdiscs;
-mod queues;
+mod qdisc;
+mod queue;
 mod size_table;
 mod statistics;
 #[cfg(test)]
@@ -28,17 +28,17 @@ use crate::setup::{Item, Qdisc, QdiscKind, Setup};
 
 /// The objects of a set-up: its disciplines, then its classes, then its filters.
 pub fn objects(setup: &Setup) -> Vec<Object> {
-    let qdiscs = setup.qdiscs.iter().map(qdiscs::object);
-    let classes = setup.classes.iter().map(classes::object);
-    qdiscs.chain(classes).chain(setup.filters.iter().map(filters::object)).collect()
+    let qdiscs = setup.qdiscs.iter().map(qdisc::object);
+    let classes = setup.classes.iter().map(class::object);
+    qdiscs.chain(classes).chain(setup.filters.iter().map(filter::object)).collect()
 }
 
 /// The item that an object is, if its kind and all of its parameters are known.
 pub fn item(object: &Object) -> Option<Item> {
     match object.sort {
-        Sort::Qdisc => qdiscs::read(object).map(Item::Qdisc),
-        Sort::Class => classes::read(object).map(Item::Class),
-        Sort::Filter => filters::read(object).map(Item::Filter),
+        Sort::Qdisc => qdisc::read(object).map(Item::Qdisc),
+        Sort::Class => class::read(object).map(Item::Class),
+        Sort::Filter => filter::read(object).map(Item::Filter),
     }
 }
 
@@ -49,18 +49,18 @@ pub fn shown(object: &Object) -> Option<Object> {
     let is_there_by_itself = match object.sort {
         Sort::Qdisc => object.handle.0 == 0 || object.handle.major() == 0xffff,
         Sort::Class => {
-            object.handle.minor() == 0 || !classes::ADDED.contains(&object.kind().as_str())
+            object.handle.minor() == 0 || !class::ADDED.contains(&object.kind().as_str())
         }
-        Sort::Filter => filters::is_table(object),
+        Sort::Filter => filter::is_table(object),
     };
     if is_there_by_itself {
         return None;
     }
     Some(match item(object) {
-        Some(Item::Qdisc(qdisc)) => qdiscs::object(&qdisc),
-        Some(Item::Class(class)) => classes::object(&class),
-        Some(Item::Filter(filter)) => filters::object(&filter),
-        None if object.sort == Sort::Filter => filters::settable(object),
+        Some(Item::Qdisc(qdisc)) => qdisc::object(&qdisc),
+        Some(Item::Class(class)) => class::object(&class),
+        Some(Item::Filter(filter)) => filter::object(&filter),
+        None if object.sort == Sort::Filter => filter::settable(object),
         None => object.settable(),
     })
 }
@@ -71,7 +71,7 @@ pub fn changing(object: &Object) -> Object {
     match item(object) {
         Some(Item::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
             let named = Object::new(Sort::Qdisc, handle, parent, "fq_codel");
-            named.with(object::OPTIONS, &queues::fq_codel_again(&of))
+            named.with(object::OPTIONS, &queue::fq_codel_again(&of))
         }
         _ => object.clone(),
     }

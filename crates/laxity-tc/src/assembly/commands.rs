@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use laxity_plan::error::Fault;
 
-use super::classes::{NewClass, Verb};
-use super::filters::FilterHead;
+use super::class::{NewClass, Verb};
+use super::discipline::Root;
+use super::filter::FilterHead;
 use super::interface::queue_length;
-use super::qdiscs::{NewQdisc, Place};
-use super::root::Root;
+use super::qdisc::{NewQdisc, Place};
 use super::state::{Assembly, Origin, QUEUE_LENGTH};
 use crate::error::plain;
 use crate::netfilter::Netfilter;

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use laxity_plan::error::Fault;
 
+use super::discipline::{Discipline, Mq, Root, Shaper};
 use super::elsewhere::Elsewhere;
 use super::entry::{Entry, Priority, Table};
-use super::root::{Discipline, Mq, Root, Shaper};
 use crate::contract::Contract;
 use crate::netfilter::State;
 use crate::notes::Notes;

@@ -12,10 +12,10 @@ use laxity_plan::Plan;
 use laxity_plan::matching::Match;
 use laxity_plan::model::{Class as PlanClass, SchedulerSpec, Weight};
 
-use super::filters::filters;
+use super::filter::filters;
 use super::hfsc::{Integers, slope_for};
 use super::machine::Linux;
-use super::queues::{held, queue, small};
+use super::queue::{held, queue, small};
 use super::refusal::Refusal;
 use crate::setup::{
     Class, ClassKind, FqCodel, Handle, HfscCurve, HfscCurves, Prio, Qdisc, QdiscKind, Setup,

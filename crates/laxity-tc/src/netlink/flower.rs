@@ -79,7 +79,7 @@ pub(super) fn options(flower: &Flower, protocol: &Protocol) -> Attributes {
     }
 }
 
-/// `None` if it compares something that a tree does not have.
+/// Reads the fields that a filter compares; `None` if it compares another one.
 pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
     let fields = Fields(options);
     let ip_proto = fields.byte(IP_PROTO)?;

@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn qdiscs_come_back(kind in qdisc_kind(), stab in prop::option::of(stab())) {
         let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab };
-        let object = qdiscs::object(&qdisc);
+        let object = qdisc::object(&qdisc);
         prop_assert_eq!(item(&object), Some(Item::Qdisc(qdisc)));
         prop_assert_eq!(shown(&object), Some(object));
     }
@@ -158,7 +158,7 @@ proptest! {
     fn classes_come_back(kind in class_kind(), minor in 1u16..) {
         let (handle, parent) = (Handle::new(2, minor), Handle::new(2, 0));
         let class = Class { handle, parent, kind, name: None };
-        let object = classes::object(&class);
+        let object = class::object(&class);
         prop_assert_eq!(item(&object), Some(Item::Class(class)));
         prop_assert_eq!(shown(&object), Some(object));
     }
@@ -177,7 +177,7 @@ proptest! {
         let (parent, class, is_gone) = (Handle::new(2, 0), Some(Handle::new(2, 7)), false);
         let filter =
             Filter { parent, priority, number, protocol, kind, class, police, is_gone };
-        let object = filters::object(&filter);
+        let object = filter::object(&filter);
         prop_assert_eq!(item(&object), Some(Item::Filter(filter)));
         prop_assert_eq!(shown(&object), Some(object));
     }
@@ -194,7 +194,7 @@ proptest! {
     #[test]
     fn any_byte_may_be_another(kind in qdisc_kind(), at in 0usize..200, byte: u8) {
         let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab: None };
-        let Request { kind, mut payload, .. } = qdiscs::object(&qdisc).add(3);
+        let Request { kind, mut payload, .. } = qdisc::object(&qdisc).add(3);
         let place = at % payload.len();
         payload[place] = byte;
         if let Some(object) = Object::read(kind, &payload, 3) {

@@ -3,7 +3,7 @@
 use laxity_plan::error::Fault;
 
 use crate::assembly::{Assembly, Discipline, Node};
-use crate::draft::classes::default_class;
+use crate::draft::class::default_class;
 use crate::notes::Notes;
 use crate::packets::Packets;
 use crate::rules::{self, Rule};

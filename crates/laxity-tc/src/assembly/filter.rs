@@ -2,8 +2,8 @@
 
 use laxity_plan::error::Fault;
 
+use super::discipline::Discipline;
 use super::entry::{Entry, Link, Priority, TableEntry};
-use super::root::Discipline;
 use super::state::{Assembly, Origin};
 use crate::error::plain;
 use crate::notes::NotMapped;

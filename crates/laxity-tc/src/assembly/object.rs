@@ -2,10 +2,10 @@
 
 use laxity_plan::error::Fault;
 
-use super::classes::{NewClass, Verb};
+use super::class::{NewClass, Verb};
 use super::commands::Commands;
-use super::filters::FilterHead;
-use super::qdiscs::{NewQdisc, Place};
+use super::filter::FilterHead;
+use super::qdisc::{NewQdisc, Place};
 use super::state::Origin;
 use crate::netlink::{self, Object};
 use crate::setup::{Class, Filter, Handle, Item, Qdisc};

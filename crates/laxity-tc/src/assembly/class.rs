@@ -2,7 +2,7 @@
 
 use laxity_plan::error::Fault;
 
-use super::root::Discipline;
+use super::discipline::Discipline;
 use super::state::{Assembly, Node, Origin};
 use crate::setup::{Class, ClassKind, Handle};
 use crate::toml::Curves;

@@ -1,7 +1,7 @@
 //! Disciplines.
 
 use super::object::{OPTIONS, Object, STAB, Sort};
-use super::{attributes, queues, size_table};
+use super::{attributes, queue, size_table};
 use crate::setup::{Handle, Prio, Qdisc, QdiscKind};
 
 /// Its name, the number of its own, and what it hangs at.
@@ -10,15 +10,15 @@ pub(super) fn object(qdisc: &Qdisc) -> Object {
         QdiscKind::Hfsc { default } => {
             u16::try_from(*default).unwrap_or_default().to_ne_bytes().to_vec()
         }
-        QdiscKind::Htb { default, r2q } => queues::htb(*default, *r2q),
+        QdiscKind::Htb { default, r2q } => queue::htb(*default, *r2q),
         QdiscKind::Prio(Prio { bands, priomap }) => {
             [&u32::from(*bands).to_ne_bytes()[..], priomap].concat()
         }
-        QdiscKind::Tbf(tbf) => queues::tbf(tbf),
-        QdiscKind::FqCodel(of) => queues::fq_codel(of),
-        QdiscKind::CoDel(of) => queues::codel(of),
-        QdiscKind::Pie(of) => queues::pie(of),
-        QdiscKind::Red(of) | QdiscKind::Choke(of) => queues::red(of),
+        QdiscKind::Tbf(tbf) => queue::tbf(tbf),
+        QdiscKind::FqCodel(of) => queue::fq_codel(of),
+        QdiscKind::CoDel(of) => queue::codel(of),
+        QdiscKind::Pie(of) => queue::pie(of),
+        QdiscKind::Red(of) | QdiscKind::Choke(of) => queue::red(of),
         QdiscKind::Pfifo { limit: Some(limit) } | QdiscKind::Bfifo { limit } => {
             limit.to_ne_bytes().to_vec()
         }
@@ -45,7 +45,7 @@ pub(super) fn read(object: &Object) -> Option<Qdisc> {
     let kind = match object.kind().as_str() {
         "hfsc" => QdiscKind::Hfsc { default: u16::from_ne_bytes(*options.first_chunk()?).into() },
         "htb" => {
-            let (default, r2q) = queues::read_htb(options)?;
+            let (default, r2q) = queue::read_htb(options)?;
             QdiscKind::Htb { default, r2q }
         }
         "drr" => QdiscKind::Drr,
@@ -54,12 +54,12 @@ pub(super) fn read(object: &Object) -> Option<Qdisc> {
             bands: number()?.try_into().ok()?,
             priomap: *options.get(4..)?.first_chunk()?,
         }),
-        "tbf" => QdiscKind::Tbf(queues::read_tbf(options)?),
-        "fq_codel" => QdiscKind::FqCodel(queues::read_fq_codel(options)?),
-        "codel" => QdiscKind::CoDel(queues::read_codel(options)?),
-        "pie" => QdiscKind::Pie(queues::read_pie(options)?),
-        "red" => QdiscKind::Red(queues::read_red(options)?),
-        "choke" => QdiscKind::Choke(queues::read_red(options)?),
+        "tbf" => QdiscKind::Tbf(queue::read_tbf(options)?),
+        "fq_codel" => QdiscKind::FqCodel(queue::read_fq_codel(options)?),
+        "codel" => QdiscKind::CoDel(queue::read_codel(options)?),
+        "pie" => QdiscKind::Pie(queue::read_pie(options)?),
+        "red" => QdiscKind::Red(queue::read_red(options)?),
+        "choke" => QdiscKind::Choke(queue::read_red(options)?),
         "pfifo" => QdiscKind::Pfifo { limit: Some(number()?) },
         "bfifo" => QdiscKind::Bfifo { limit: number()? },
         _ => return None,
