@@ -25,7 +25,7 @@ impl DeviceState {
     }
 }
 
-/// What is kept of an object that the kernel tells of.
+/// An object that the kernel shows, as it is kept.
 struct ReadObject {
     of: (Sort, Handle),
     statistics: Option<Statistics>,

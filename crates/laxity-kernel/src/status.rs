@@ -96,7 +96,7 @@ pub fn objects(interface: &str) -> Result<(Objects, String), ApplyError> {
 }
 
 impl KernelStatus {
-    /// What an interface is like now; and its rates, from a look so many seconds before.
+    /// Reads the status of an interface. Rates come from an earlier status and the seconds since.
     ///
     /// # Errors
     /// If there is no such interface, or the kernel refuses to tell.

@@ -53,9 +53,9 @@ pub fn import(script: &str, name: &str, options: &Options) -> Result<Import, Pla
     read(&texts, name, options).map_err(|fault| texts.error(fault))
 }
 
-/// Writes the plan for a set-up that the kernel tells of, each thing after what it hangs at.
-/// `contracts` are comments of an exported script about it. Of the options, the rate counts. Lines
-/// in notes are those of the comments and then of the objects.
+/// Writes the plan for a set-up that the kernel shows, in objects after their parents. `contracts`
+/// are comments of an exported script about it. Of the options, the rate counts. Lines in notes are
+/// those of the comments and then of the objects.
 ///
 /// # Errors
 /// As of [`import()`].

@@ -19,7 +19,7 @@ pub struct Note {
     pub text: String,
 }
 
-/// Kinds of note, in the order in which they are told.
+/// Kinds of note, in their order in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoteKind {
     /// Something could be read in several ways, or is said in another way in the plan.

@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a command if it is of tc, or of a program beside it of which something counts.
+    /// Takes a command of tc, or one beside it that counts.
     fn push(&mut self, words: Vec<String>, line: usize, comment: Option<String>) {
         let command = self.command(words, line, comment);
         let is_tc = ["tc", "qdisc", "class", "filter"].contains(&command.program());

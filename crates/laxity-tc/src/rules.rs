@@ -96,7 +96,7 @@ struct Walk<'a> {
     state: Option<&'a State>,
     /// They are diverted from other filters, so that theirs need not be reached.
     diverts: bool,
-    /// The filters of which some packets have the mark.
+    /// The filters whose mark some packets have.
     marked: HashSet<Sign>,
     /// How many filters of tables were looked at.
     looks: usize,
@@ -118,7 +118,7 @@ struct Link<'a> {
     line: usize,
 }
 
-/// The most looks at filters of tables, each of which may be linked to several times.
+/// The most looks at filters of tables. A table may be linked to several times.
 const MOST_LOOKS: usize = 1 << 20;
 /// How many rules before it may have taken what would be diverted.
 const MOST_BEFORE: usize = 256;

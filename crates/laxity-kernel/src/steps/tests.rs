@@ -71,7 +71,9 @@ impl Kernel {
         let queue = queue.and_then(|queue| self.objects.get_mut(&queue));
         if let Some(queue) = queue.filter(|queue| queue.kind() == "pfifo") {
             // The limit ends it. Whatever the wanted one is, it is another.
-            queue.attributes.iter_mut().rev().take(4).for_each(|byte| *byte = !*byte);
+            for byte in queue.attributes.iter_mut().rev().take(4) {
+                *byte = !*byte;
+            }
         }
     }
 
@@ -113,7 +115,9 @@ impl Kernel {
         };
         let below: Vec<Key> =
             self.objects.iter().filter(|(_, other)| hangs(other)).map(|it| *it.0).collect();
-        below.into_iter().for_each(|key| self.remove(key));
+        for key in below {
+            self.remove(key);
+        }
     }
 }
 

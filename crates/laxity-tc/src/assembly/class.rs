@@ -18,7 +18,7 @@ pub enum Verb {
     Replace,
 }
 
-/// A class as it is told of. Numbers stand with their words.
+/// A class to add. Numbers stand with their words.
 pub struct NewClass<'a> {
     pub verb: Verb,
     /// Its own number.

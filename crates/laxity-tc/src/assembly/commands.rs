@@ -29,7 +29,7 @@ pub struct Commands {
     /// How much queues of interfaces hold that say nothing themselves.
     queue_lengths: HashMap<String, u64>,
     netfilter: Netfilter,
-    /// The lines of which it is noted that they are not carried out.
+    /// The lines that are noted as not carried out.
     passed_over: HashSet<usize>,
     pub notes: Notes,
 }

@@ -51,7 +51,7 @@ pub struct Mq {
     pub queue: Option<u16>,
 }
 
-/// The disciplines of which plans are made. `default` is the class of what no filter takes, or 0.
+/// The disciplines that become plans. `default` is the class of what no filter takes, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
     Hfsc {

@@ -21,7 +21,7 @@ pub struct Entry {
     pub line: usize,
 }
 
-/// By what filters that go by marks are told apart: line, class and mark.
+/// The line, class and mark that tell filters by marks apart.
 pub type Sign = (usize, Handle, Option<Mark>);
 
 impl Entry {
@@ -38,7 +38,7 @@ pub struct Link {
     pub bits: Bits,
 }
 
-/// Filters of u32 in parts, of which one is asked.
+/// Filters of u32 in parts. A packet asks one part.
 #[derive(Debug, Default)]
 pub struct Table {
     /// How many parts it has.

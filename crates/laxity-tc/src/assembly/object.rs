@@ -1,4 +1,4 @@
-//! What the kernel tells of an interface.
+//! Objects that the kernel shows of an interface.
 
 use laxity_plan::error::Fault;
 
@@ -13,7 +13,7 @@ use crate::words::command::{Command, Word};
 use crate::words::filter::{FilterAction, FilterPlace};
 
 impl Commands {
-    /// Takes what the kernel tells of. Its span is the number of its line.
+    /// Takes an object that the kernel shows. Spans of its faults are the number of its line.
     pub fn take_object(&mut self, object: &Object, device: &str, line: usize) -> Result<(), Fault> {
         let word = |text: &str| Word { text: text.into(), span: line..line, doubt: None };
         let origin = Origin { line, span: line..line, comment: None };

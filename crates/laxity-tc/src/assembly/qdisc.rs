@@ -31,7 +31,7 @@ impl From<Handle> for Place {
     }
 }
 
-/// A qdisc as it is told of.
+/// A qdisc to add.
 pub struct NewQdisc<'a> {
     pub place: Place,
     /// Its number, if it is written.

@@ -1,4 +1,4 @@
-//! What is told of one interface so far.
+//! The set-up of one interface, up to the item that was told last.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::toml::{Curves, Queue};
 /// How many packets a queue of an interface of Ethernet holds: its `txqueuelen`.
 pub const QUEUE_LENGTH: u64 = 1000;
 
-/// All that is told of one interface.
+/// The set-up of one interface, item by item.
 #[derive(Debug, Default)]
 pub struct Assembly {
     pub device: String,
@@ -77,7 +77,7 @@ pub struct Node {
     pub origin: Origin,
 }
 
-/// Where something is told of.
+/// The place of an item in a script.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// The line, from 1.

@@ -106,8 +106,9 @@ fn qdisc_options(kind: &QdiscKind) -> String {
     }
 }
 
-/// `tc` computes the weight of the average from a burst, so it is told one that comes to the
-/// weight: the largest that still does (iproute2, tc/tc_red.c, tc_red_eval_ewma).
+/// Early detection in words. `tc` computes the weight of the average from a burst (iproute2,
+/// tc/tc_red.c, tc_red_eval_ewma). The burst that is written is the largest that comes to the
+/// weight.
 fn early(red: &Red, unit: &str, bytes: u32) -> String {
     let Red { limit, min, max, wlog, max_p, packet, ecn, .. } = *red;
     let packet = packet.max(1);

@@ -17,7 +17,7 @@ use crate::setup::{
 };
 use decisions::{Rule, TooManyRules, too_many};
 
-/// Protocols of which flower reads ports, and all that have them at the same place.
+/// Protocols whose ports flower reads, and all that have them at the same place.
 const FLOWER_PORTS: [u16; 3] = [6, 17, 132];
 const PORTS: [u16; 5] = [6, 17, 33, 132, 136];
 

@@ -65,7 +65,7 @@ impl From<HfscCurve> for Integers {
 }
 
 impl Integers {
-    /// When so many bytes are due, in ticks from when the class became backlogged (`rtsc_y2x`).
+    /// When these bytes are due, in ticks from when the class became backlogged (`rtsc_y2x`).
     pub fn due(&self, bytes: u64) -> u64 {
         match bytes.checked_sub(self.dy) {
             None | Some(0) if self.dy > 0 => inverse(bytes, self.ism1),
@@ -121,7 +121,7 @@ fn scaled(value: u64, by: u64, shift: u32) -> u64 {
     u64::try_from((u128::from(value) * u128::from(by)) >> shift).unwrap_or(u64::MAX)
 }
 
-/// The slope in bytes a second that the kernel keeps at least so many bits a second with.
+/// The slope, in bytes a second, with which the kernel keeps at least these bits a second.
 pub fn slope_for(bits: u64) -> u64 {
     if bits == 0 {
         return 0;

@@ -27,7 +27,7 @@ impl Default for Linux {
 /// Kinds of filters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Filters {
-    /// By fields, of which ports may be ranges.
+    /// By fields. Ports may be ranges.
     #[default]
     Flower,
     /// By bits, for kernels without flower.

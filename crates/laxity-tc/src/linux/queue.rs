@@ -121,7 +121,7 @@ fn early(
     }
 }
 
-/// The power of two of which the reciprocal is nearest to a weight.
+/// The power of two whose reciprocal is nearest to a weight.
 fn power(weight: Fraction) -> u8 {
     let one = Fraction::ONE.parts();
     let off = |log: &u8| (one >> log).abs_diff(weight.parts());

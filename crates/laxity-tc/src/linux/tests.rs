@@ -225,8 +225,8 @@ fn plan(classes: &[Drawn]) -> Plan {
 }
 
 /// The longest delay of each class in ns, under bursts of the contracts at the given times.
-fn longest(plan: &Plan, tree: &Setup, timer: u64, times: &[u32], whims: &[u16]) -> Vec<u64> {
-    let QdiscKind::Tbf(tbf) = tree.qdiscs[0].kind else { panic!("a token bucket is first") };
+fn longest(plan: &Plan, setup: &Setup, timer: u64, times: &[u32], whims: &[u16]) -> Vec<u64> {
+    let QdiscKind::Tbf(tbf) = setup.qdiscs[0].kind else { panic!("a token bucket is first") };
     let leaf = |class: &Class| {
         let ClassKind::Hfsc(curves) = &class.kind else { panic!("classes of hfsc") };
         let runtime = curves.rsc.map(|rsc| Runtime::new(Integers::from(rsc)));
@@ -240,7 +240,7 @@ fn longest(plan: &Plan, tree: &Setup, timer: u64, times: &[u32], whims: &[u16]) 
             longest: 0,
         }
     };
-    let leaves = tree.classes.iter().map(leaf).collect();
+    let leaves = setup.classes.iter().map(leaf).collect();
     let mut at_will = whims.iter().cycle().map(|whim| usize::from(*whim));
     let mut whim = move || at_will.next().unwrap_or(0);
     // What comes: all that the contracts allow at each time, and full packets of the rest.

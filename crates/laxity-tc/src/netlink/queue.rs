@@ -151,9 +151,9 @@ pub(super) fn red(of: &Red) -> Vec<u8> {
     options.with_u32(RED[2], of.max_p).0
 }
 
-/// By how much the average is shifted down after so many steps of idle time. The kernel never shows
-/// the table, and a step is the shortest with which 512 of them, or half as many, take the average
-/// to nothing: it falls as in the middle of these.
+/// How far each step of idle time shifts the average down. The kernel never shows the table. Its
+/// step is the shortest with which 256 to 512 steps take the average to nothing; the table falls as
+/// in the middle of these.
 fn idle_table() -> [u8; 256] {
     let mut table = [0; 256];
     for (step, shift) in table.iter_mut().enumerate() {

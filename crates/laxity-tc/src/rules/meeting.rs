@@ -35,7 +35,9 @@ impl Meeting {
         spans.sort_unstable();
         let leaves = spans.len().next_power_of_two();
         let mut last = vec![0; 2 * leaves];
-        last.iter_mut().skip(leaves).zip(&spans).for_each(|(last, (_, to, _))| *last = *to);
+        for (last, (_, to, _)) in last.iter_mut().skip(leaves).zip(&spans) {
+            *last = *to;
+        }
         for part in (1..leaves).rev() {
             last[part] = last[2 * part].max(last[2 * part + 1]);
         }

@@ -94,7 +94,7 @@ pub fn arrange(
     Ok(Arrangement { order, matches })
 }
 
-/// Takes out the rules of which an earlier one takes every packet.
+/// Takes out rules whose packets an earlier one takes.
 fn drop_unreached(rules: &mut Vec<Rule>, notes: &mut Notes) -> Result<(), Fault> {
     let meeting = Meeting::new(rules.iter().map(|rule| &rule.packets));
     let (mut kept, mut looks) = (vec![false; rules.len()], 0);
@@ -163,8 +163,8 @@ fn too_entangled() -> Fault {
         .help("give them one field in which most of them differ, such as an address or a port")
 }
 
-/// Each class before those of which it takes packets first, as far as that goes; else in the order
-/// of the script, the default class last.
+/// The order of the classes. A class stands before those that it takes packets from, or else as in
+/// the script. The default class is last.
 fn sorted(
     rules: &[Rule],
     earlier: &[Vec<u32>],

@@ -100,7 +100,7 @@ pub enum FilterKind {
     Flower(Flower),
     /// Those with these bits in their headers, or the filters of a table.
     U32(U32),
-    /// Those of which all of one alternative is so; all packets without an alternative.
+    /// Packets that pass all tests of one alternative; without an alternative, all.
     Basic(Vec<Test>),
     /// Those with a mark of netfilter.
     Fw(Mark),

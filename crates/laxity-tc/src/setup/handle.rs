@@ -31,7 +31,7 @@ impl Handle {
         self.0 as u16
     }
 
-    /// Reads two hexadecimal numbers such as `1:10`, both of which are written.
+    /// Reads two hexadecimal numbers such as `1:10`. Both have to be written.
     pub fn parse(text: &str) -> Option<Handle> {
         let (major, minor) = text.split_once(':')?;
         let half = |text| u16::from_str_radix(text, 16).ok();

@@ -66,7 +66,7 @@ pub enum QdiscKind {
     Mq,
     /// `netem`, with its words as they are written.
     Netem(String),
-    /// A discipline of which a plan has at most the limit.
+    /// Another discipline, with its limit at most.
     Other {
         /// The kernel's name of it.
         name: String,

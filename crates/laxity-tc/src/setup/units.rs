@@ -12,7 +12,7 @@ pub fn bytes_a_second(rate: Rate) -> u64 {
     rate.0 / 8
 }
 
-/// The rate of so many bytes a second.
+/// A rate from bytes a second.
 pub fn rate_of(bytes: u64) -> Rate {
     Rate(bytes.saturating_mul(8))
 }
@@ -48,7 +48,7 @@ pub fn codel_time(micros: u32) -> Nanos {
     least_codel_time((u64::from(micros) * 1_000) >> 10)
 }
 
-/// The least time that the kernel shows as so many microseconds (codel_time_to_us rounds down).
+/// The least time that the kernel shows as these microseconds (codel_time_to_us rounds down).
 pub fn codel_time_shown(micros: u32) -> Nanos {
     least_codel_time((u64::from(micros) * 1_000).div_ceil(1 << 10))
 }

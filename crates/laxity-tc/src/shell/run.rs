@@ -281,7 +281,7 @@ impl<'a> Shell<'a> {
     }
 }
 
-/// Ways to go on, of which it is not known which one is taken.
+/// Ways to go on. It is not known which one is taken.
 pub enum Way<'a> {
     List(&'a List),
     Pipeline(&'a Pipeline),

@@ -52,7 +52,7 @@ pub enum Kind {
     Group(List),
     Subshell(List),
     Function(String, Rc<Node>),
-    /// Something of which only this is known, such as `select`.
+    /// A command that is not followed, such as `select`.
     NotFollowed(&'static str),
     /// `[[ … ]]`.
     Test(Vec<TestWord>),

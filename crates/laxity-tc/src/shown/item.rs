@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::netlink::Sort;
 use crate::words::command::{Command, Word};
 
-/// The interface of a set-up that is shown without saying of which one.
+/// The name of an interface that is not shown.
 const UNNAMED: &str = "the-interface";
 
 /// Options of disciplines that have no classes, and of `mq` and `netem`.

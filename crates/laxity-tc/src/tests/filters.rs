@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{HEAD, Import, NoteKind, class, import, notes, plan, read};
 
-/// The match of class 1:10 under one filter, of which the kind and its words are given.
+/// The match of class 1:10 under one filter, given its kind and words.
 pub fn matched(protocol: &str, filter: &str) -> String {
     let import = one_filter(protocol, filter);
     let plan = read(&import);

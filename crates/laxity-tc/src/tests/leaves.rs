@@ -82,7 +82,7 @@ fn classes_hold_flow_queues_and_go_back_to_linux() {
     assert!(there.plan.classes.iter().all(|class| class.inside.is_none()));
 }
 
-/// Two classes below each of which others share.
+/// Two classes with others below each.
 const NESTED: &str = "\
 tc qdisc add dev eth0 root handle 1: htb default 20
 tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit

@@ -20,7 +20,7 @@ pub struct Command {
     pub comment: Option<String>,
 }
 
-/// Programs beside `tc` of which something counts.
+/// Programs beside `tc` whose commands may count.
 const BESIDE: &str = "nft ip ifconfig iptables ip6tables iptables-nft ip6tables-nft \
     iptables-legacy ip6tables-legacy";
 
@@ -30,7 +30,7 @@ impl Command {
         self.words.first().map_or("", |word| word.text.rsplit('/').next().unwrap_or_default())
     }
 
-    /// Whether it is of another program than `tc`, of which something counts.
+    /// Whether it is a command of another program than `tc`, and counts.
     pub fn is_beside(&self) -> bool {
         match self.program() {
             "ip" | "ifconfig" => {

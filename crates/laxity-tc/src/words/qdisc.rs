@@ -239,7 +239,7 @@ const TINS: &str = "diffserv3 diffserv4 diffserv8 diffserv-llt precedence bestef
 const FRAMING: &str = "atm noatm ptm via-ethernet ethernet ether-vlan docsis pppoe-ptm bridged-ptm \
     ipoa-vcmux ipoa-llcsnap bridged-vcmux bridged-llcsnap pppoa-vcmux pppoa-llc pppoe-vcmux \
     pppoe-llcsnap";
-/// Words of `cake` that change nothing in a plan, and those by which flows are told apart.
+/// Words of `cake` that change nothing in a plan, and those that tell flows apart.
 const OTHERS: &str = "nat nonat wash nowash split-gso no-split-gso ingress egress no-ack-filter raw \
     unlimited conservative flowblind srchost dsthost hosts flows dual-srchost dual-dsthost \
     triple-isolate autorate-ingress";

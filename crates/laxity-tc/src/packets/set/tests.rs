@@ -38,8 +38,12 @@ fn filters() -> impl Strategy<Value = Packets> {
         (0u8..4, 30u8..=32).prop_map(|(last, prefix)| Net::new([10, 0, 0, last].into(), prefix));
     (prop::option::of(port), prop::option::of(net)).prop_map(|(port, net)| {
         let mut packets = Packets::default();
-        port.iter().for_each(|port| packets.with(Field::DestinationPort, port));
-        net.into_iter().for_each(|net| packets.within(Side::Source, net));
+        if let Some(port) = &port {
+            packets.with(Field::DestinationPort, port);
+        }
+        if let Some(net) = net {
+            packets.within(Side::Source, net);
+        }
         packets
     })
 }

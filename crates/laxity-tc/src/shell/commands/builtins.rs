@@ -86,7 +86,7 @@ impl Shell<'_> {
         Ok(Some(Flow::Next))
     }
 
-    /// `set`: options, of which `-e`, `-u`, `-a`, `-f` and `-o pipefail` count, and arguments.
+    /// `set`: arguments, and options. `-e`, `-u`, `-a`, `-f` and `-o pipefail` count.
     fn set(&mut self, rest: &Fields) {
         let mut words = rest.iter();
         let mut named = false;

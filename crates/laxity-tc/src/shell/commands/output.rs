@@ -164,7 +164,7 @@ impl Shell<'_> {
     }
 }
 
-/// A number with at least so many digits.
+/// A number with at least these digits.
 fn zeros(number: &str, digits: usize) -> String {
     let sign = usize::from(number.starts_with(['-', '+', ' ']));
     zeros_to(number, digits + sign)

@@ -48,7 +48,7 @@ impl Shell<'_> {
         self.arithmetic(&value, span)
     }
 
-    /// The value of an expression, of which all is expanded.
+    /// The value of an expanded expression.
     pub fn arithmetic(&mut self, value: &Value, span: &Range<usize>) -> Result<Number, Fault> {
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));

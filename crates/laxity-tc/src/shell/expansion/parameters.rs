@@ -209,7 +209,7 @@ impl Shell<'_> {
         }))
     }
 
-    /// A value of which another one is made; not known if that is not.
+    /// A value made of another one. It is not known if that is not.
     pub fn mapped(&self, value: Value, span: &Range<usize>, map: impl Fn(&str) -> String) -> Value {
         match value.unknown_because() {
             Some(doubt) => self.undetermined(span, Rc::clone(doubt)),

@@ -50,7 +50,7 @@ impl Pattern {
         Pattern(parts)
     }
 
-    /// How much work one comparison with so many characters may be.
+    /// The most work of one comparison with a text of this length.
     pub fn work(&self, length: usize) -> usize {
         (self.0.len() + 1).saturating_mul(length + 1)
     }

@@ -21,7 +21,7 @@ impl Shell<'_> {
         Ok(Flow::Next)
     }
 
-    /// A list of which only the status counts.
+    /// Carries out a list for its status alone.
     pub fn condition(&mut self, list: &List) -> Result<Flow, Fault> {
         self.tested += 1;
         let flow = self.list(list);

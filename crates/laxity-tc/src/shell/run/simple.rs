@@ -110,7 +110,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A program of which nothing is known.
+    /// Any other program.
     pub fn other(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let first =
             fields.first().map_or("", |(word, _)| word.text.rsplit('/').next().unwrap_or(""));

@@ -22,7 +22,7 @@ const TOLERANCE: f64 = 0.07;
 const TURN: f64 = 75.0;
 const SETTLE: Duration = Duration::from_millis(400);
 const MEASURE: Duration = Duration::from_millis(1_600);
-/// What the sender is told by: interfaces and ports, and for how long.
+/// The variables for the sender: interfaces and ports, and for how long.
 const TOLD: &str = "LAXITY_HTB_SENDER";
 
 /// A class: the one above it, its rate and its ceil in kbit/s, and what else it says of turns.
@@ -54,7 +54,9 @@ fn tree() -> impl Strategy<Value = Tree> {
         // Leaves at the top, now and then.
         if top.1 == top.0 * 3 && inner.is_none() {
             tree.remove(0);
-            tree.iter_mut().for_each(|class| class.0 = None);
+            for class in &mut tree {
+                class.0 = None;
+            }
         }
         tree
     })

@@ -79,7 +79,7 @@ fn not_read(option: &str) -> NotMapped {
     }
 }
 
-/// `2:10:`, of which the first number is the table and the second its part.
+/// `2:10:`: the number of the table, and that of its part.
 pub fn place(word: &Word) -> Result<(u16, u16), Fault> {
     let mut parts = word.text.split(':');
     let mut next = || match parts.next().unwrap_or_default() {
@@ -224,7 +224,7 @@ fn address(version: Version, at: i64, args: &mut Args<'_>, u32: &mut U32) -> Res
     Ok(())
 }
 
-/// `VALUE MASK` of so many bytes.
+/// `VALUE MASK` of this width in bytes.
 fn value_and_mask(args: &mut Args<'_>, width: u32) -> Result<(u32, u32), Fault> {
     let most = u32::MAX >> (32 - 8 * width);
     let read = |word: &Word, base, what: &str| -> Result<u32, Fault> {
