@@ -9,6 +9,5 @@ pub fn plain(text: &str) -> String {
 
 /// The same, however long it is.
 pub fn on_one_line(text: &str) -> String {
-    let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().map(printable).collect()
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -41,15 +41,14 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
     // What hangs at a token bucket is there before its classes.
     let below = |qdisc: &&ShownItem| {
         let parent = qdisc.parent.as_deref().and_then(|parent| parent.split_once(':'));
-        let is_it = |root: &&ShownItem| {
+        roots.iter().any(|root| {
             ["tbf", "mq", "netem"].contains(&root.kind.as_str())
                 && root.device == qdisc.device
                 && parent.is_some_and(|(major, _)| {
                     let own = root.handle.trim_end_matches(':');
                     own == major || own == "0" && major.is_empty()
                 })
-        };
-        roots.iter().any(is_it)
+        })
     };
     let (shared, leaves): (Vec<&ShownItem>, Vec<&ShownItem>) = leaves.into_iter().partition(below);
     let mut seen: HashSet<&Option<String>> = of(Sort::Qdisc).map(|shown| &shown.device).collect();
@@ -65,12 +64,11 @@ pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, F
     commands.extend(shared.into_iter().map(ShownItem::command));
     // A class after the one that it is part of, and else by their numbers.
     let mut classes: Vec<&ShownItem> = of(Sort::Class).collect();
-    let number = |class: &&ShownItem| {
+    classes.sort_by_cached_key(|class| {
         let (major, minor) = class.handle.split_once(':').unwrap_or_default();
         let half = |text| u32::from_str_radix(text, 16).unwrap_or(0);
         (class.device.clone(), half(major), half(minor))
-    };
-    classes.sort_by_cached_key(number);
+    });
     let key = |class: &ShownItem, handle: &str| (class.device.clone(), handle.to_string());
     let mut below = HashMap::<_, Vec<&ShownItem>>::new();
     let all: HashSet<_> = classes.iter().map(|class| key(class, &class.handle)).collect();

@@ -173,10 +173,9 @@ fn alternatives(
         protocols = Some(known.iter().copied().filter(|known| asked.contains(known)).collect());
     }
     let bits = |field: Field, bits: u32| {
-        let blocks = |numbers: &Numbers| {
+        number(field).map(|numbers| {
             numbers.ranges().iter().flat_map(|range| blocks(*range, bits)).collect::<Vec<_>>()
-        };
-        number(field).map(blocks)
+        })
     };
     let (dscp, ecn) = (bits(Field::Dscp, 6), bits(Field::Ecn, 2));
     let scopes = (dscp.is_some() || ecn.is_some()).then(|| {

@@ -124,8 +124,7 @@ fn early(
 /// The power of two whose reciprocal is nearest to a weight.
 fn power(weight: Fraction) -> u8 {
     let one = Fraction::ONE.parts();
-    let off = |log: &u8| (one >> log).abs_diff(weight.parts());
-    (1..=31).min_by_key(off).unwrap_or(9)
+    (1..=31).min_by_key(|log| (one >> log).abs_diff(weight.parts())).unwrap_or(9)
 }
 
 /// `tc_red_eval_P`: the power of two above (max - min) / probability.

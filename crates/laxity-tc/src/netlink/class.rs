@@ -60,11 +60,10 @@ fn hfsc(curves: &HfscCurves) -> Attributes {
 }
 
 fn read_hfsc(options: &[u8]) -> Option<HfscCurves> {
-    let curve = |kind| match find(options, kind) {
+    let [rsc, fsc, usc] = CURVES.map(|kind| match find(options, kind) {
         Some(value) => words(value).map(|slopes| Some(HfscCurve::from_kernel(slopes))),
         None => Some(None),
-    };
-    let [rsc, fsc, usc] = CURVES.map(curve);
+    });
     Some(HfscCurves { rsc: rsc?, fsc: fsc?, usc: usc? })
 }
 

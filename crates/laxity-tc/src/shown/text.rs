@@ -53,8 +53,7 @@ pub fn read(text: &str) -> Result<Option<Vec<ShownItem>>, Fault> {
 
 /// The interface of a command that was pasted with its output.
 fn asked(words: &[&str]) -> Option<Option<String>> {
-    let is_tc = |word: &&str| *word == "tc" || word.ends_with("/tc");
-    let at = words.iter().position(is_tc)?;
+    let at = words.iter().position(|word| *word == "tc" || word.ends_with("/tc"))?;
     let asks = ["show", "list", "ls"];
     words.iter().position(|word| asks.contains(word))?;
     let dev = words[at..].iter().position(|word| *word == "dev");

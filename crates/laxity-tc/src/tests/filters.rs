@@ -427,13 +427,12 @@ proptest! {
         };
         for bytes in packets {
             let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-            let takes = |at: &&usize| {
+            let first = order.iter().find(|at| {
                 let (keys, part) = &filters[**at];
                 !lost(**at)
                     && part.is_none_or(|part| word(16) & 3 == part)
                     && keys.iter().all(|(value, mask, at)| word(*at) & mask == *value)
-            };
-            let first = order.iter().find(takes);
+            });
             let expected = first.map_or("rest".into(), |at| format!("1-{:x}", at + 48));
             let headers = laxity_plan::matching::Headers::from_ip(&bytes);
             let class = laxity_plan::classify::Classifier::new(&plan).class(&headers);

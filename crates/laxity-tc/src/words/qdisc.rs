@@ -87,8 +87,7 @@ fn prio(kind: &Word, args: &mut Args<'_>) -> Result<Prio, Fault> {
                 let number = whole(value, 10, "a number of bands")?;
                 let known = u8::try_from(number).ok();
                 let fits = known.filter(|bands| (Prio::BANDS.0..=Prio::BANDS.1).contains(bands));
-                let wrong = || value.fault("a number of bands", "prio has 2 to 16");
-                bands = fits.ok_or_else(wrong)?;
+                bands = fits.ok_or_else(|| value.fault("a number of bands", "prio has 2 to 16"))?;
             }
             // It is last: whatever follows is part of it.
             "priomap" => priorities(&mut map, args)?,

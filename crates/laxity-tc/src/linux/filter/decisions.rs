@@ -3,7 +3,7 @@
 
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
-use laxity_plan::matching::{Expr, Net, Numbers, Side};
+use laxity_plan::matching::{Expr, Numbers, Side};
 use laxity_plan::model::Class;
 
 use crate::linux::refusal::Refusal;
@@ -116,8 +116,7 @@ fn decided(expr: &Expr) -> Result<Decisions, TooManyRules> {
             with(if source { Field::SourcePort } else { Field::DestinationPort }, numbers)
         }),
         Expr::Address(side, nets) => at_sides(side, &|side| {
-            let within = |net: &Net| those(&|packets| packets.within(side, *net));
-            nets.iter().map(within).collect()
+            nets.iter().map(|net| those(&|packets| packets.within(side, *net))).collect()
         }),
         Expr::Not(inner) => {
             let inner = decided(inner)?;

@@ -20,8 +20,7 @@ use Token::Sign;
 
 /// The words that a word comes to, or itself where it has no braces; `None` if there are too many.
 pub fn expanded(parts: &Text) -> Option<Vec<Text>> {
-    let has_braces = |part: &Part| matches!(part, Part::Text(text) if text.contains('{'));
-    if !parts.iter().any(has_braces) {
+    if !parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('{'))) {
         return Some(vec![parts.clone()]);
     }
     let mut tokens = Vec::new();

@@ -63,8 +63,7 @@ fn tree() -> impl Strategy<Value = Tree> {
 }
 
 fn leaves(tree: &Tree) -> Vec<usize> {
-    let is_leaf = |at: &usize| tree.iter().all(|class| class.0 != Some(*at));
-    (0..tree.len()).filter(is_leaf).collect()
+    (0..tree.len()).filter(|at| tree.iter().all(|class| class.0 != Some(*at))).collect()
 }
 
 /// The set-up, as a batch: port 1000 + N goes to class N.
@@ -341,6 +340,5 @@ fn is_cut(tree: &Tree) -> bool {
 }
 
 fn is_below(tree: &Tree, class: usize, above: usize) -> bool {
-    let up = |at: &usize| tree[*at].0;
-    std::iter::successors(Some(class), up).any(|at| at == above)
+    std::iter::successors(Some(class), |at| tree[*at].0).any(|at| at == above)
 }
