@@ -273,6 +273,5 @@ fn described(step: &Step) -> String {
 }
 
 fn first_difference(there: &Objects, wanted: &Objects) -> Option<String> {
-    let steps = Steps::between(there, wanted);
-    steps.steps.first().map(described)
+    Steps::between(there, wanted).steps.first().map(described)
 }

@@ -106,8 +106,7 @@ impl Device {
         requests: &[Request],
     ) -> Result<Option<(usize, String)>, laxity_linux::Error> {
         let messages: Vec<Message<'_>> = requests.iter().map(message).collect();
-        let refused = self.netlink.send(&messages)?.into_iter().next();
-        Ok(refused.map(|refusal| {
+        Ok(self.netlink.send(&messages)?.into_iter().next().map(|refusal| {
             let error = refusal.error.to_string();
             (
                 refusal.place,

@@ -100,8 +100,7 @@ fn qdisc_options(kind: &QdiscKind) -> String {
         QdiscKind::Choke(red) => early(red, "", red.packet.max(1)),
         kind => {
             let parameters = parameters::of_qdisc(kind).into_iter();
-            let words = parameters.map(|(name, value)| value.words(name));
-            words.collect::<Vec<_>>().join(" ")
+            parameters.map(|(name, value)| value.words(name)).collect::<Vec<_>>().join(" ")
         }
     }
 }

@@ -237,8 +237,7 @@ fn action(target: &str, options: &[&str]) -> Result<Action, NotMapped> {
 }
 
 pub fn code_point(text: &str) -> Option<u16> {
-    let named = laxity_plan::matching::code_point(&text.to_ascii_lowercase());
-    named
+    laxity_plan::matching::code_point(&text.to_ascii_lowercase())
         .or_else(|| quantity::number(text, 0).and_then(|point| u16::try_from(point).ok()))
         .filter(|point| *point < 64)
 }

@@ -83,10 +83,7 @@ pub fn arrange(
     let mut matches: Vec<_> = matches.into_iter().map(|class| class.finish(notes)).collect();
     let rest = match gone.finish(notes) {
         None => Match::ANY,
-        Some(gone) => {
-            let rest = reads_back(&Expr::Not(Box::new(gone.expr().clone())));
-            rest.unwrap_or(Match::ANY)
-        }
+        Some(gone) => reads_back(&Expr::Not(Box::new(gone.expr().clone()))).unwrap_or(Match::ANY),
     };
     if let Some(class) = default {
         matches[class] = Some(rest);

@@ -80,8 +80,7 @@ impl Tree<'_> {
     fn below_each(&self, setup: &Assembly, depth: usize) -> BTreeMap<usize, Vec<usize>> {
         let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for at in 0..self.nodes.len() {
-            let up = std::iter::successors(Some(at), |at| self.nodes[*at].parent);
-            let mut above = up.skip(1);
+            let mut above = std::iter::successors(Some(at), |at| self.nodes[*at].parent).skip(1);
             if let Some(above) = above.find(|above| setup.classes[*above].depth == depth) {
                 all.entry(above).or_default().push(at);
             }
