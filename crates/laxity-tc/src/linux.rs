@@ -95,74 +95,8 @@ pub fn linux_plan(plan: &Plan, linux: &Linux) -> Result<LinuxPlan, Refusal> {
 /// timer, and qfq for fair queueing.
 fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     let mut plan = plan.clone();
-    if plan.link.overhead.framing == Framing::Ptm {
-        count_ptm_by_rate(&mut plan.link, remarks);
-    }
-    let bytes = plan.link.rate.0 / 8;
-    if !plan.link.rate.0.is_multiple_of(8) {
-        remarks.push(format!(
-            "The link has {} instead of {}: the kernel counts whole bytes a second.",
-            Rate(bytes * 8),
-            plan.link.rate
-        ));
-    }
-    plan.link.rate = Rate((bytes * 8).max(8));
-    let offloaded = Bytes(plan.link.accounted(LONGEST_OFFLOADED).into());
-    let burst = linux.link_burst(plan.link.rate, plan.link.max_packet);
-    if linux.offload
-        && u64::from(burst) >= offloaded.0.min(65_536)
-        && plan.link.max_packet < offloaded
-    {
-        remarks.push(format!(
-            "Frames of several segments count as one packet of up to {offloaded}: at this rate the token bucket \
-             of the link is too large to take them apart. `ethtool -K DEV tso off gso off`, and --offload off here, \
-             lowers the bounds."
-        ));
-        plan.link.max_packet = offloaded;
-    }
-    if linux.offload && plan.link.overhead != Overhead::NONE {
-        remarks.push(
-            "`overhead` is counted once for a frame of several segments, and not for what the token bucket makes of \
-             one: such traffic takes more of the link than is counted. `ethtool -K DEV tso off gso off`, and --offload \
-             off here, has each packet counted whole."
-                .into(),
-        );
-    }
-    plan.link.stall = Nanos(linux.timer.0.saturating_add(ROUNDINGS * TICK));
-    match plan.scheduler {
-        SchedulerSpec::Wfq => {
-            remarks.push(
-                "The kernel has no WFQ: it is qfq, whose bounds stand here; they grow with the largest packets of \
-                 all classes."
-                    .into(),
-            );
-            plan.scheduler = SchedulerSpec::Qfq;
-        }
-        SchedulerSpec::Wf2q if plan.has_shares() => {
-            remarks.push(
-                "The kernel has no hierarchy of WF2Q+: it is hfsc, with every leaf's rate as a real-time curve."
-                    .into(),
-            );
-            hfsc_of_rates(&mut plan);
-        }
-        SchedulerSpec::Wf2q => {
-            remarks.push(
-                "The kernel has no WF2Q+: it is qfq, which rounds shares to powers of two; its bounds stand here."
-                    .into(),
-            );
-            plan.scheduler = SchedulerSpec::Qfq;
-        }
-        SchedulerSpec::Hfsc
-        | SchedulerSpec::Drr
-        | SchedulerSpec::Qfq
-        | SchedulerSpec::Priority
-        | SchedulerSpec::FqCodel(_)
-        | SchedulerSpec::Fifo
-        | SchedulerSpec::DualPi2(_)
-        | SchedulerSpec::Edf(_)
-        | SchedulerSpec::Dwcs(_)
-        | SchedulerSpec::Tdp(_) => {}
-    }
+    round_link(&mut plan, linux, remarks);
+    replace_discipline(&mut plan, remarks);
     match plan.scheduler {
         SchedulerSpec::Qfq => for_qfq(&mut plan),
         SchedulerSpec::Drr => {
@@ -197,6 +131,82 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
         }
     }
     plan
+}
+
+/// Gives the link whole bytes a second, frames of several segments, and a late timer.
+fn round_link(plan: &mut Plan, linux: &Linux, remarks: &mut Vec<String>) {
+    if plan.link.overhead.framing == Framing::Ptm {
+        count_ptm_by_rate(&mut plan.link, remarks);
+    }
+    let bytes = plan.link.rate.0 / 8;
+    if !plan.link.rate.0.is_multiple_of(8) {
+        remarks.push(format!(
+            "The link has {} instead of {}: the kernel counts whole bytes a second.",
+            Rate(bytes * 8),
+            plan.link.rate
+        ));
+    }
+    plan.link.rate = Rate((bytes * 8).max(8));
+    let offloaded = Bytes(plan.link.accounted(LONGEST_OFFLOADED).into());
+    let burst = linux.link_burst(plan.link.rate, plan.link.max_packet);
+    if linux.offload
+        && u64::from(burst) >= offloaded.0.min(65_536)
+        && plan.link.max_packet < offloaded
+    {
+        remarks.push(format!(
+            "Frames of several segments count as one packet of up to {offloaded}: at this rate the token bucket \
+             of the link is too large to take them apart. `ethtool -K DEV tso off gso off`, and --offload off here, \
+             lowers the bounds."
+        ));
+        plan.link.max_packet = offloaded;
+    }
+    if linux.offload && plan.link.overhead != Overhead::NONE {
+        remarks.push(
+            "`overhead` is counted once for a frame of several segments, and not for what the token bucket makes of \
+             one: such traffic takes more of the link than is counted. `ethtool -K DEV tso off gso off`, and --offload \
+             off here, has each packet counted whole."
+                .into(),
+        );
+    }
+    plan.link.stall = Nanos(linux.timer.0.saturating_add(ROUNDINGS * TICK));
+}
+
+/// Puts a discipline of the kernel in the place of one that it does not have.
+fn replace_discipline(plan: &mut Plan, remarks: &mut Vec<String>) {
+    match plan.scheduler {
+        SchedulerSpec::Wfq => {
+            remarks.push(
+                "The kernel has no WFQ: it is qfq, whose bounds stand here; they grow with the largest packets of \
+                 all classes."
+                    .into(),
+            );
+            plan.scheduler = SchedulerSpec::Qfq;
+        }
+        SchedulerSpec::Wf2q if plan.has_shares() => {
+            remarks.push(
+                "The kernel has no hierarchy of WF2Q+: it is hfsc, with every leaf's rate as a real-time curve."
+                    .into(),
+            );
+            hfsc_of_rates(plan);
+        }
+        SchedulerSpec::Wf2q => {
+            remarks.push(
+                "The kernel has no WF2Q+: it is qfq, which rounds shares to powers of two; its bounds stand here."
+                    .into(),
+            );
+            plan.scheduler = SchedulerSpec::Qfq;
+        }
+        SchedulerSpec::Hfsc
+        | SchedulerSpec::Drr
+        | SchedulerSpec::Qfq
+        | SchedulerSpec::Priority
+        | SchedulerSpec::FqCodel(_)
+        | SchedulerSpec::Fifo
+        | SchedulerSpec::DualPi2(_)
+        | SchedulerSpec::Edf(_)
+        | SchedulerSpec::Dwcs(_)
+        | SchedulerSpec::Tdp(_) => {}
+    }
 }
 
 /// Counts PTM, for which the kernel has no table, by a byte more for each frame at 64/65 of the

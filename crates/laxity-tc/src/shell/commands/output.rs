@@ -81,86 +81,104 @@ impl Shell<'_> {
                 rest = left;
                 continue;
             }
-            let flags = rest.len() - rest[1..].trim_start_matches(['-', '+', ' ', '0', '#']).len();
-            let signs = &rest[1..flags];
-            let (width, after) = digits(&rest[flags..]);
-            let (precision, after) = match after.strip_prefix('.') {
-                Some(after) => {
-                    let (precision, after) = digits(after);
-                    (Some(precision), after)
-                }
-                None => (None, after),
-            };
-            let Some(kind) = after.chars().next() else {
+            let Some((conversion, after)) = Conversion::parse(rest) else {
                 all.text.push_str(rest);
                 return Ok(false);
             };
-            rest = &after[kind.len_utf8()..];
-            if kind == '%' {
+            rest = after;
+            if conversion.kind == '%' {
                 all.text.push('%');
                 continue;
             }
-            let word = words.split_first().map(|((word, _), left)| {
+            let mut word = Value::default();
+            if let Some(((first, _), left)) = words.split_first() {
+                word = first.clone();
                 *words = left;
-                word.clone()
-            });
-            let word = word.unwrap_or_default();
+            }
             all.doubts(word.doubt.as_ref());
-            let number = || match word.text.trim() {
-                "" => Some(0),
-                text => signed_number(text),
-            };
-            let mut ends = false;
-            let plus = |number: i64| match (number >= 0, signs) {
-                (true, signs) if signs.contains('+') => format!("+{number}"),
-                (true, signs) if signs.contains(' ') => format!(" {number}"),
-                _ => number.to_string(),
-            };
-            let shown = match kind {
-                's' | 'c' => {
-                    let most = if kind == 'c' { 1 } else { precision.unwrap_or(usize::MAX) };
-                    word.text.chars().take(most).collect()
-                }
-                'b' => {
-                    let (text, stops) = escapes(&word.text);
-                    ends = stops;
-                    text
-                }
-                'd' | 'i' => number().map(plus).unwrap_or_default(),
-                'u' => number().map(|number| number.to_string()).unwrap_or_default(),
-                'x' => number().map(|number| format!("{number:x}")).unwrap_or_default(),
-                'X' => number().map(|number| format!("{number:X}")).unwrap_or_default(),
-                'o' => number().map(|number| format!("{number:o}")).unwrap_or_default(),
-                _ => {
-                    let written = self.written(&node.span);
-                    let doubt = Doubt::unknown(written, "`printf` with decimals is not read");
-                    all.doubts(Some(&Rc::new(doubt)));
-                    String::new()
-                }
-            };
-            if width > WIDEST || precision.is_some_and(|precision| precision > WIDEST) {
+            let (shown, ends) = conversion.shown(&word.text).unwrap_or_else(|| {
+                let written = self.written(&node.span);
+                let doubt = Doubt::unknown(written, "`printf` with decimals is not read");
+                all.doubts(Some(&Rc::new(doubt)));
+                Default::default()
+            });
+            if conversion.width > WIDEST || conversion.precision > Some(WIDEST) {
                 return Err(Fault::at(&node.span, "this `printf` has too wide a field")
                     .help(format!("fields of up to {WIDEST} characters are read")));
             }
-            let is_number = matches!(kind, 'd' | 'i' | 'u' | 'x' | 'X' | 'o');
-            let digits_missing = precision.filter(|_| is_number).unwrap_or(0);
-            let shown = zeros(&shown, digits_missing);
-            let zero =
-                signs.contains('0') && is_number && !signs.contains('-') && precision.is_none();
-            let shown = if zero { zeros_to(&shown, width) } else { shown };
-            let missing = width.saturating_sub(shown.chars().count());
-            let space = " ".repeat(missing);
-            if signs.contains('-') {
-                all.text.extend([shown, space]);
-            } else {
-                all.text.extend([space, shown]);
-            }
+            all.text.push_str(&conversion.padded(&shown));
             if ends {
                 return Ok(true);
             }
         }
         all.text.push_str(rest);
         Ok(false)
+    }
+}
+
+/// A part of a format: `%`, signs, width, precision and a letter.
+struct Conversion<'a> {
+    signs: &'a str,
+    width: usize,
+    precision: Option<usize>,
+    kind: char,
+}
+
+impl<'a> Conversion<'a> {
+    /// The conversion that a format begins with, and the rest; `None` if it has no letter.
+    fn parse(format: &'a str) -> Option<(Self, &'a str)> {
+        let after = format[1..].trim_start_matches(['-', '+', ' ', '0', '#']);
+        let signs = &format[1..format.len() - after.len()];
+        let (width, mut after) = digits(after);
+        let mut precision = None;
+        if let Some(rest) = after.strip_prefix('.') {
+            let (digits, rest) = digits(rest);
+            (precision, after) = (Some(digits), rest);
+        }
+        let kind = after.chars().next()?;
+        Some((Conversion { signs, width, precision, kind }, &after[kind.len_utf8()..]))
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self.kind, 'd' | 'i' | 'u' | 'x' | 'X' | 'o')
+    }
+
+    /// A word as it is printed, and whether `\c` in it ends all output; `None` for decimals.
+    fn shown(&self, word: &str) -> Option<(String, bool)> {
+        if self.is_number() {
+            let text = word.trim();
+            let number = if text.is_empty() { Some(0) } else { signed_number(text) };
+            return Some((number.map(|number| self.number(number)).unwrap_or_default(), false));
+        }
+        match self.kind {
+            's' => Some((word.chars().take(self.precision.unwrap_or(usize::MAX)).collect(), false)),
+            'c' => Some((word.chars().take(1).collect(), false)),
+            'b' => Some(escapes(word)),
+            _ => None,
+        }
+    }
+
+    fn number(&self, number: i64) -> String {
+        match self.kind {
+            'x' => format!("{number:x}"),
+            'X' => format!("{number:X}"),
+            'o' => format!("{number:o}"),
+            'd' | 'i' if number >= 0 && self.signs.contains('+') => format!("+{number}"),
+            'd' | 'i' if number >= 0 && self.signs.contains(' ') => format!(" {number}"),
+            _ => number.to_string(),
+        }
+    }
+
+    /// A text with zeros and spaces up to the width.
+    fn padded(&self, text: &str) -> String {
+        let is_left = self.signs.contains('-');
+        let has_zeros = self.signs.contains('0') && self.is_number() && !is_left;
+        let mut text = zeros(text, self.precision.filter(|_| self.is_number()).unwrap_or(0));
+        if has_zeros && self.precision.is_none() {
+            text = zeros_to(&text, self.width);
+        }
+        let space = " ".repeat(self.width.saturating_sub(text.chars().count()));
+        if is_left { text + &space } else { space + &text }
     }
 }
 

@@ -79,52 +79,12 @@ impl Shell<'_> {
         let Some(wrapper) = WRAPPERS.iter().find(|known| known.name == name) else {
             return Ok(None);
         };
-        let mut behind = rest;
-        let (mut text, mut unset) = (None, Vec::new());
-        while let [(option, _), after @ ..] = behind
-            && option.text.starts_with('-')
-        {
-            behind = after;
-            if option.text == "--" {
-                break;
-            }
-            let valued = wrapper.valued.contains(&option.text.as_str());
-            match (name, option.text.as_str()) {
-                ("sudo", "-s" | "-i" | "--shell" | "--login") => text = Some(()),
-                ("env", "-u" | "--unset") => {
-                    unset.extend(behind.first().map(|(word, _)| word.text.clone()));
-                }
-                ("env", word) if word.starts_with("-u") => unset.push(word[2..].to_string()),
-                ("env", "-i" | "-" | "--ignore-environment") => {
-                    self.step(&node.span, 16 * self.exported.len())?;
-                    unset.extend(self.exported.iter().cloned());
-                }
-                ("env", word) if word.starts_with("-S") || word.starts_with("--split") => {
-                    return Err(not_followed(&node.span, "`env -S`"));
-                }
-                _ => {}
-            }
-            if valued {
-                behind = behind.get(1..).unwrap_or(&[]);
-            }
-        }
-        behind = behind.get(wrapper.words..).unwrap_or(&[]);
+        let (mut behind, is_shell, unset) = self.behind_options(wrapper, rest, node)?;
         if name == "flock" && behind.first().is_some_and(|(word, _)| word.text == "-c") {
             return self.shell(&[&fields[..1], behind].concat(), node).map(Some);
         }
-        if text.is_some() {
-            let shell = (Value::new("sh"), node.span.clone());
-            if behind.is_empty() {
-                return self.shell(&[shell], node).map(Some);
-            }
-            let mut all = Value::default();
-            for (word, _) in behind {
-                let text = if all.text.is_empty() { String::new() } else { " ".into() };
-                let text = text + &escaped(&word.text);
-                all.push(&Value { text, doubt: word.doubt.clone() });
-            }
-            let option = (Value::new("-c"), node.span.clone());
-            return self.shell(&[shell, option, (all, node.span.clone())], node).map(Some);
+        if is_shell {
+            return self.root_shell(behind, node).map(Some);
         }
         let hidden: Vec<String> =
             unset.into_iter().filter(|variable| self.exported.remove(variable)).collect();
@@ -156,6 +116,61 @@ impl Shell<'_> {
             return Ok(Some(Flow::Exit));
         }
         Ok(Some(flow))
+    }
+
+    /// The words behind the options of a wrapper, whether it starts a shell, and the variables that
+    /// it takes away.
+    fn behind_options<'f>(
+        &mut self,
+        wrapper: &Wrapper,
+        rest: &'f Fields,
+        node: &Node,
+    ) -> Result<(&'f Fields, bool, Vec<String>), Fault> {
+        let (mut behind, mut is_shell, mut unset) = (rest, false, Vec::new());
+        while let [(option, _), after @ ..] = behind
+            && option.text.starts_with('-')
+        {
+            behind = after;
+            if option.text == "--" {
+                break;
+            }
+            let valued = wrapper.valued.contains(&option.text.as_str());
+            match (wrapper.name, option.text.as_str()) {
+                ("sudo", "-s" | "-i" | "--shell" | "--login") => is_shell = true,
+                ("env", "-u" | "--unset") => {
+                    unset.extend(behind.first().map(|(word, _)| word.text.clone()));
+                }
+                ("env", word) if word.starts_with("-u") => unset.push(word[2..].to_string()),
+                ("env", "-i" | "-" | "--ignore-environment") => {
+                    self.step(&node.span, 16 * self.exported.len())?;
+                    unset.extend(self.exported.iter().cloned());
+                }
+                ("env", word) if word.starts_with("-S") || word.starts_with("--split") => {
+                    return Err(not_followed(&node.span, "`env -S`"));
+                }
+                _ => {}
+            }
+            if valued {
+                behind = behind.get(1..).unwrap_or(&[]);
+            }
+        }
+        Ok((behind.get(wrapper.words..).unwrap_or(&[]), is_shell, unset))
+    }
+
+    /// `sudo -s`: a shell for the words behind it.
+    fn root_shell(&mut self, behind: &Fields, node: &Node) -> Result<Flow, Fault> {
+        let shell = (Value::new("sh"), node.span.clone());
+        if behind.is_empty() {
+            return self.shell(&[shell], node);
+        }
+        let mut all = Value::default();
+        for (word, _) in behind {
+            let text = if all.text.is_empty() { String::new() } else { " ".into() };
+            let text = text + &escaped(&word.text);
+            all.push(&Value { text, doubt: word.doubt.clone() });
+        }
+        let option = (Value::new("-c"), node.span.clone());
+        self.shell(&[shell, option, (all, node.span.clone())], node)
     }
 
     /// `exec > FILE`: what is written there from here on is not known.
