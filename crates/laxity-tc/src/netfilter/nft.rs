@@ -274,30 +274,11 @@ impl RuleMatch {
         };
         if left.last() == Some(&"set") {
             left.pop();
-            let value = left.pop().unwrap_or_default();
-            let action = match what {
-                "mark" => with_mask(value, u32::MAX)
-                    .map(|(mark, _)| Action::Mark { cleared: u32::MAX, turned: mark }),
-                "priority" => Handle::parse(value).map(Action::Class),
-                "dscp" => code_point(value).map(|point| Action::Dscp(point as u8)),
-                _ => None,
-            };
+            let action = setting(what, left.pop().unwrap_or_default());
             return action.map(Some).ok_or_else(|| unread(word, what));
         }
         let values = values(left);
         let wrong = || unread(word, what);
-        let one_of = |number: &dyn Fn(&str) -> Option<u16>, most: u16| {
-            let range = |text: &String| match text.split_once('-') {
-                Some((from, to)) if number(text).is_none() => number(from).zip(number(to)),
-                _ => number(text).map(|number| (number, number)),
-            };
-            let ranges =
-                values.all.iter().map(range).collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
-            let fits =
-                !ranges.is_empty() && ranges.iter().all(|(from, to)| from <= to && *to <= most);
-            let numbers = fits.then(|| Numbers::new(ranges)).ok_or_else(wrong)?;
-            Ok::<Numbers, NotMapped>(if values.negated { others(&numbers, most) } else { numbers })
-        };
         let mut with = |field: Field, numbers: Numbers| {
             for packets in &mut self.packets {
                 packets.with(field, &numbers);
@@ -336,7 +317,7 @@ impl RuleMatch {
                     "ecn" => (Field::Ecn, 3),
                     _ => (Field::Protocol, 255),
                 };
-                let numbers = one_of(&number, most)?;
+                let numbers = values.numbers(&number, most).ok_or_else(wrong)?;
                 with(field, numbers);
                 if word != "meta" {
                     let version = if word == "ip" { Version::V4 } else { Version::V6 };
@@ -348,7 +329,7 @@ impl RuleMatch {
             ("tcp" | "udp" | "sctp" | "th", "sport" | "dport") => {
                 let field =
                     if what == "sport" { Field::SourcePort } else { Field::DestinationPort };
-                let numbers = one_of(&service_port, u16::MAX)?;
+                let numbers = values.numbers(&service_port, u16::MAX).ok_or_else(wrong)?;
                 with(field, numbers);
                 if let Some(over) = protocol(word) {
                     for packets in &mut self.packets {
@@ -366,6 +347,31 @@ impl RuleMatch {
 struct Values {
     negated: bool,
     all: Vec<String>,
+}
+
+impl Values {
+    /// The values as numbers up to the greatest, or all others if they are negated.
+    fn numbers(&self, number: &dyn Fn(&str) -> Option<u16>, most: u16) -> Option<Numbers> {
+        let range = |text: &String| match text.split_once('-') {
+            Some((from, to)) if number(text).is_none() => number(from).zip(number(to)),
+            _ => number(text).map(|number| (number, number)),
+        };
+        let ranges = self.all.iter().map(range).collect::<Option<Vec<_>>>()?;
+        let fits = !ranges.is_empty() && ranges.iter().all(|(from, to)| from <= to && *to <= most);
+        let numbers = fits.then(|| Numbers::new(ranges))?;
+        Some(if self.negated { others(&numbers, most) } else { numbers })
+    }
+}
+
+/// What `mark set`, `priority set` or `dscp set` does.
+fn setting(what: &str, value: &str) -> Option<Action> {
+    match what {
+        "mark" => with_mask(value, u32::MAX)
+            .map(|(mark, _)| Action::Mark { cleared: u32::MAX, turned: mark }),
+        "priority" => Handle::parse(value).map(Action::Class),
+        "dscp" => code_point(value).map(|point| Action::Dscp(point as u8)),
+        _ => None,
+    }
 }
 
 fn values(left: &mut Vec<&str>) -> Values {
