@@ -3,11 +3,13 @@
 
 use laxity_tc::netlink::{Object, Statistics, item, parameters, shown};
 use laxity_tc::setup::Item;
+use laxity_tc::{Options, import_objects};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some((kind, payload)) = bytes.split_first() else { return };
     let Some(object) = Object::read(36 + u16::from(kind % 3) * 4, payload, 0) else { return };
     let _ = (Statistics::new(&object), parameters(&object));
+    let _ = import_objects(&[&object], "", "eth0", &Options::default());
     let Some(settable) = shown(&object) else { return };
     // What was brought into one form stays in it, but for times that the kernel keeps in ticks and shows a microsecond
     // short.

@@ -3,10 +3,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use proptest::prelude::*;
 
 use super::*;
-use laxity::units::Nanos;
+use laxity::units::{Nanos, Rate};
 
 use crate::setup::units::{codel_time, rate_of, whole_ticks};
 use crate::setup::*;
+use crate::{Options, import_objects};
 
 fn curve() -> impl Strategy<Value = HfscCurve> {
     any::<[u32; 3]>().prop_map(HfscCurve::from_kernel)
@@ -200,5 +201,52 @@ proptest! {
         if let Some(object) = Object::read(kind, &payload, 3) {
             let _ = (shown(&object), Statistics::new(&object), parameters(&object));
         }
+    }
+
+    /// A set-up of any objects is imported or refused, also where a byte of one is another.
+    #[test]
+    fn any_objects_are_imported(
+        kinds in [qdisc_kind(), qdisc_kind()],
+        classes in [class_kind(), class_kind()],
+        filters in [filter_kind(), filter_kind()],
+        wrong in prop::option::of((0usize..6, 0usize..200, any::<u8>())),
+    ) {
+        let root = Handle::new(1, 0);
+        let places = [(root, Handle::ROOT), (Handle::new(2, 0), Handle::new(1, 1))];
+        let mut objects: Vec<Object> = Vec::new();
+        let [first, below] = kinds;
+        // Most often the root is what its classes are of.
+        let root_kind = match classes[0] {
+            ClassKind::Hfsc(_) => QdiscKind::Hfsc { default: 1 },
+            ClassKind::Htb(_) => QdiscKind::Htb { default: 1, r2q: 10 },
+            ClassKind::Drr { .. } => QdiscKind::Drr,
+            ClassKind::Qfq { .. } => QdiscKind::Qfq,
+            ClassKind::Own => first,
+        };
+        for ((handle, parent), kind) in places.into_iter().zip([root_kind, below]) {
+            objects.push(qdisc::object(&Qdisc { handle, parent, kind, stab: None }));
+        }
+        for (minor, kind) in (1..).zip(classes) {
+            let handle = Handle::new(1, minor);
+            objects.push(class::object(&Class { handle, parent: root, kind, name: None }));
+        }
+        for (number, kind) in (1..).zip(filters) {
+            let (priority, class) = (number as u16, Some(Handle::new(1, number as u16)));
+            let (protocol, police, is_gone, parent) = (Protocol::Ip, Vec::new(), false, root);
+            objects.push(filter::object(&Filter {
+                parent, priority, number, protocol, kind, class, police, is_gone,
+            }));
+        }
+        if let Some((one, at, byte)) = wrong {
+            let Request { kind, mut payload, .. } = objects[one].add(3);
+            let place = at % payload.len();
+            payload[place] = byte;
+            if let Some(object) = Object::read(kind, &payload, 3) {
+                objects[one] = object;
+            }
+        }
+        let objects: Vec<&Object> = objects.iter().collect();
+        let options = Options { link_rate: Some(Rate(10_000_000)), ..Options::default() };
+        let _ = import_objects(&objects, "#: 1:1 deadline = \"5ms\"\n", "eth0", &options);
     }
 }
