@@ -4,7 +4,7 @@ use laxity_plan::edit::{Draft, Path};
 use laxity_plan::{Plan, PlanError};
 use laxity_report::quantity;
 use laxity_tc::export::{self, Format, Promises};
-use laxity_tc::linux::{Carried, Linux, Refusal, carried};
+use laxity_tc::linux::{Linux, LinuxPlan, Refusal, linux_plan};
 use serde::Serialize;
 
 use crate::{Checked, check};
@@ -19,7 +19,7 @@ pub struct CheckedForLinux {
     pub linux: Corrections,
     /// The plan as Linux carries it out.
     #[serde(skip)]
-    pub carried: Carried,
+    pub carried: LinuxPlan,
 }
 
 /// What the kernel does otherwise, as far as bounds grow by it.
@@ -40,7 +40,7 @@ pub struct Corrections {
 /// # Errors
 /// If the kernel has no counterpart.
 pub fn check_for_linux(plan: &Plan, linux: &Linux) -> Result<CheckedForLinux, Refusal> {
-    let carried = carried(plan, linux)?;
+    let carried = linux_plan(plan, linux)?;
     let checked = check(&carried.plan).map_err(|error| {
         Refusal::new("the plan", error.to_string(), "check it without --for first")
     })?;

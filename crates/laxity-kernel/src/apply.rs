@@ -1,8 +1,9 @@
-//! A set-up is given to an interface, so that it has the old one or the new one, whatever happens meanwhile.
+//! Application of a set-up to an interface, which then has the old one or the new one.
 //!
-//! All steps go to the kernel in one system call, which a signal does not interrupt: it carries out all of them or was not
-//! begun. What is left are steps that it refuses. Then this process takes back what was done; should it be
-//! killed before that, a [guardian](crate::guardian) does; should both be, whoever applies next does.
+//! All steps go to the kernel in one system call, which no signal interrupts: it carries out all of
+//! them or none. Where the kernel refuses a step, this process takes back those before it. If it is
+//! killed first, a [guardian](crate::guardian) does so. If both are killed, the next one to apply
+//! does.
 
 use std::fs::File;
 use std::io;
@@ -10,8 +11,9 @@ use std::io;
 use laxity_tc::netlink::Sort;
 use thiserror::Error;
 
+use crate::device::{Device, DeviceState};
+use crate::objects::Objects;
 use crate::record::{Record, Records};
-use crate::setup::{Device, Setup, Shown};
 use crate::steps::{Step, Steps};
 
 /// Why nothing was changed, or no longer is.
@@ -53,7 +55,7 @@ pub enum ApplyError {
 
 /// What was made of something that an earlier process did not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MadeGood {
+pub enum Recovery {
     /// It was done, and holds.
     Settled,
     /// It had not been done.
@@ -68,8 +70,8 @@ pub struct Session {
     device: Device,
     records: Records,
     lock: File,
-    shown: Shown,
-    made_good: Option<MadeGood>,
+    shown: DeviceState,
+    made_good: Option<Recovery>,
 }
 
 impl Session {
@@ -79,7 +81,7 @@ impl Session {
     /// If there is no such interface, someone else has it, or the system refuses.
     pub fn begin(interface: &str) -> Result<Session, ApplyError> {
         let mut device = Device::named(interface)?;
-        let records = Records::of(interface)?;
+        let records = Records::new(interface)?;
         let lock = records.lock()?.ok_or_else(|| ApplyError::Busy(interface.into()))?;
         let made_good = make_good(&mut device, &records, false)?;
         let shown = device.read()?;
@@ -87,7 +89,7 @@ impl Session {
     }
 
     /// What the interface has.
-    pub fn shown(&self) -> &Shown {
+    pub fn shown(&self) -> &DeviceState {
         &self.shown
     }
 
@@ -97,7 +99,7 @@ impl Session {
     }
 
     /// What became of what an earlier process did not end, if there was something.
-    pub fn made_good(&self) -> Option<MadeGood> {
+    pub fn made_good(&self) -> Option<Recovery> {
         self.made_good
     }
 
@@ -115,8 +117,8 @@ impl Session {
     }
 
     /// What it takes from what there is to what is wanted.
-    pub fn steps(&self, wanted: &Setup) -> Steps {
-        Steps::between(&self.shown.setup, wanted)
+    pub fn steps(&self, wanted: &Objects) -> Steps {
+        Steps::between(&self.shown.objects, wanted)
     }
 
     /// Writes down what is about to be done.
@@ -127,11 +129,11 @@ impl Session {
         Ok(self.records.begin(record)?)
     }
 
-    /// Takes the steps, reads back what came of it, and takes all back if that is not what was wanted.
+    /// Takes the steps, reads the outcome, and takes all back if that is not what was wanted.
     ///
     /// # Errors
     /// If the kernel refuses; then the interface has what it had, unless the error says otherwise.
-    pub fn take(&mut self, steps: &Steps, wanted: &Setup) -> Result<(), ApplyError> {
+    pub fn take(&mut self, steps: &Steps, wanted: &Objects) -> Result<(), ApplyError> {
         let requests = steps.requests(self.index());
         let refused = match self.device.send(&requests) {
             Err(error) => {
@@ -151,7 +153,7 @@ impl Session {
                 return Err(error.into());
             }
         };
-        match first_difference(&self.shown.setup, wanted) {
+        match first_difference(&self.shown.objects, wanted) {
             None => Ok(()),
             Some(what) => Err(ApplyError::Differs { what, after: self.take_back() }),
         }
@@ -173,12 +175,13 @@ impl Session {
         Ok(self.records.step_back()?)
     }
 
-    /// Takes back what was done and not confirmed, unless someone else does or it is. Whether it did.
+    /// Takes back a change that nobody confirmed. `false` if it was confirmed or is taken back
+    /// already.
     ///
     /// # Errors
     /// If the kernel refuses.
     pub fn expire(&mut self) -> Result<bool, ApplyError> {
-        Ok(make_good(&mut self.device, &self.records, false)? == Some(MadeGood::TakenBack))
+        Ok(make_good(&mut self.device, &self.records, false)? == Some(Recovery::TakenBack))
     }
 
     /// Whether what was done still waits to be confirmed.
@@ -190,9 +193,9 @@ impl Session {
     ///
     /// # Errors
     /// If the kernel refuses to tell.
-    pub fn has(&mut self, wanted: &Setup) -> Result<bool, ApplyError> {
+    pub fn has(&mut self, wanted: &Objects) -> Result<bool, ApplyError> {
         self.shown = self.device.read()?;
-        Ok(self.shown.setup == *wanted)
+        Ok(self.shown.objects == *wanted)
     }
 
     fn take_back(&mut self) -> String {
@@ -208,33 +211,33 @@ impl Session {
     }
 }
 
-/// Ends what was begun: settles what is done and needs no confirmation, takes back what is half done or was
-/// not confirmed. With `keeps`, what is done and can still be confirmed is left.
+/// Ends what was begun: settles what is done and needs no confirmation, takes back what is half
+/// done or was not confirmed. With `keeps`, what is done and can still be confirmed is left.
 pub(crate) fn make_good(
     device: &mut Device,
     records: &Records,
     keeps: bool,
-) -> Result<Option<MadeGood>, ApplyError> {
+) -> Result<Option<Recovery>, ApplyError> {
     let index = device.interface().index;
     if let Some(record) = records.reverting() {
         put_back(device, records, &record)?;
-        return Ok(Some(MadeGood::TakenBack));
+        return Ok(Some(Recovery::TakenBack));
     }
     let Some(record) = records.pending() else { return Ok(None) };
-    let there = device.read()?.setup;
+    let there = device.read()?.objects;
     if there == record.before || record.index != index {
         records.forget()?;
-        return Ok(Some(MadeGood::NotDone));
+        return Ok(Some(Recovery::NotDone));
     }
     if there == record.after && record.to_be_confirmed && keeps {
         return Ok(None);
     }
     if there == record.after && !record.to_be_confirmed {
         records.settle()?;
-        return Ok(Some(MadeGood::Settled));
+        return Ok(Some(Recovery::Settled));
     }
     match records.revert()? {
-        Some(record) => put_back(device, records, &record).map(|()| Some(MadeGood::TakenBack)),
+        Some(record) => put_back(device, records, &record).map(|()| Some(Recovery::TakenBack)),
         None => Ok(None),
     }
 }
@@ -242,7 +245,7 @@ pub(crate) fn make_good(
 /// Gives an interface what it had before.
 fn put_back(device: &mut Device, records: &Records, record: &Record) -> Result<(), ApplyError> {
     if record.index == device.interface().index {
-        let there = device.read()?.setup;
+        let there = device.read()?.objects;
         let steps = Steps::between(&there, &record.before);
         let refused = device.send(&steps.requests(record.index))?;
         if let Some((place, words)) = refused {
@@ -256,11 +259,7 @@ fn put_back(device: &mut Device, records: &Records, record: &Record) -> Result<(
 
 /// A step in a few words, for errors.
 fn described(step: &Step) -> String {
-    let what = match step.object.sort {
-        Sort::Qdisc => "qdisc",
-        Sort::Class => "class",
-        Sort::Filter => "filter",
-    };
+    let what = step.object.sort.name();
     let object = &step.object;
     match object.sort {
         Sort::Filter => format!(
@@ -273,7 +272,6 @@ fn described(step: &Step) -> String {
     }
 }
 
-fn first_difference(there: &Setup, wanted: &Setup) -> Option<String> {
-    let steps = Steps::between(there, wanted);
-    steps.steps.first().map(described)
+fn first_difference(there: &Objects, wanted: &Objects) -> Option<String> {
+    Steps::between(there, wanted).steps.first().map(described)
 }

@@ -1,8 +1,8 @@
-//! A second process that ends what a first one began: it outlives it, and the terminal that it was started from.
+//! A second process that ends what a first one began. It outlives the first one and its terminal.
 //!
-//! While the first one lives, it waits. If that dies before it has said that it is done, the guardian looks at the
-//! interface and settles what is there or takes it back. If a change is to be confirmed, it takes it back when the
-//! time is over, whoever else lives.
+//! The guardian waits while the first process lives. If that dies before it is done, the guardian
+//! settles what the interface has or takes it back. It also takes back a change that nobody
+//! confirms in time.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use laxity::units::Nanos;
 
 use crate::apply::{self, ApplyError, Session};
+use crate::device::Device;
 use crate::record::Records;
-use crate::setup::Device;
 
 /// What the first process says when the guardian has nothing left to do.
 const DONE: u8 = b'.';
@@ -40,7 +40,8 @@ impl Guardian {
         Ok(Guardian { child: command.process_group(0).spawn()? })
     }
 
-    /// Says that there is nothing left to do, and waits for it to end. One that was killed is no failure.
+    /// Tells the guardian that nothing is left to do, and waits for it to end. A killed one is no
+    /// failure.
     pub fn dismiss(mut self) {
         self.say(DONE);
         let _ended = self.child.wait();
@@ -59,8 +60,8 @@ impl Guardian {
     }
 }
 
-/// Is the guardian of an interface. `first` is where the first process says what it has done; it ends when that process
-/// does.
+/// Is the guardian of an interface. `first` is where the first process says what it has done; it
+/// ends when that process does.
 ///
 /// # Errors
 /// If what is half done cannot be taken back.
@@ -71,7 +72,7 @@ pub fn watch(
 ) -> Result<(), ApplyError> {
     // Without the terminal, so that nothing that happens there comes here.
     let _own_session = nix::unistd::setsid();
-    let records = Records::of(interface)?;
+    let records = Records::new(interface)?;
     let mut device = Device::named(interface)?;
     let (say, said) = mpsc::channel();
     thread::spawn(move || {

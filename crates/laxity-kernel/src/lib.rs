@@ -2,7 +2,8 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`setup`] | what an interface has, as the kernel shows it |
+//! | [`objects`] | what an interface has: its qdiscs, classes and filters |
+//! | [`device`] | an interface, as the kernel shows and changes it |
 //! | [`steps`] | from one set-up to another, and what that drops |
 //! | [`apply`] | the steps taken, verified, and taken back where the kernel refuses |
 //! | [`record`] | what is remembered of it: the set-up before, the plan, whether it is settled |
@@ -12,8 +13,9 @@
 #![deny(missing_docs)]
 
 pub mod apply;
+pub mod device;
 pub mod guardian;
+pub mod objects;
 pub mod record;
-pub mod setup;
 pub mod status;
 pub mod steps;

@@ -1,7 +1,7 @@
 //! What is remembered of what was applied to an interface, in files that only its user can read.
 //!
-//! One name after the other, a record goes through its life by being renamed, which happens wholly or not at all: of two
-//! processes that want to settle it, or to take it back, one does.
+//! One name after the other, a record goes through its life by being renamed, which happens wholly
+//! or not at all: of two processes that want to settle it, or to take it back, one does.
 //!
 //! | file | what it is |
 //! | --- | --- |
@@ -17,11 +17,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
 
 use laxity_linux::namespace;
-use laxity_tc::tree::Handle;
+use laxity_tc::setup::Handle;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::setup::Setup;
+use crate::objects::Objects;
 
 /// What a class was promised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub struct Promise {
 
 /// What was applied, its set-ups read or as they were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record<S = Setup> {
+pub struct Record<S = Objects> {
     /// Its form, [`VERSION`]: one of another form is not known.
     pub version: u32,
     /// The number of the interface: another one may have its name by now.
@@ -62,18 +62,18 @@ pub struct Record<S = Setup> {
 /// The form of records that are written and read.
 pub const VERSION: u32 = 1;
 
-/// A set-up that is not read further than it has to be: of ten thousand classes one takes longer to read than all else.
+/// A set-up as its record has it. It is parsed only where its text differs from that of another.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(transparent)]
-pub struct Written<'a>(#[serde(borrow)] &'a RawValue);
+pub struct StoredSetup<'a>(#[serde(borrow)] &'a RawValue);
 
-impl Written<'_> {
+impl StoredSetup<'_> {
     /// Whether it is this one.
-    pub fn is(&self, setup: &Setup) -> bool {
+    pub fn is(&self, setup: &Objects) -> bool {
         let text = self.0.get();
         let mut rest = Rest(text.as_bytes());
         let is_same = serde_json::to_writer(&mut rest, setup).is_ok() && rest.0.is_empty();
-        is_same || serde_json::from_str::<Setup>(text).is_ok_and(|read| read == *setup)
+        is_same || serde_json::from_str::<Objects>(text).is_ok_and(|read| read == *setup)
     }
 }
 
@@ -116,8 +116,9 @@ impl Records {
     ///
     /// # Errors
     /// If their folder cannot be made.
-    pub fn of(interface: &str) -> io::Result<Records> {
-        // Numbers of namespaces and interfaces begin anew with the machine, and those of files are used again.
+    pub fn new(interface: &str) -> io::Result<Self> {
+        // Numbers of namespaces and interfaces begin anew with the machine; those of files are
+        // reused.
         let started = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let started = started.split('-').next().unwrap_or_default();
         let namespace = match namespace::cookie() {
@@ -131,7 +132,8 @@ impl Records {
         Ok(Records { base: folder.join(name) })
     }
 
-    /// Taken by whoever changes the interface, until the file and all its copies are closed. `None` if someone has it.
+    /// The lock of whoever changes the interface. It is held until the file and its copies are
+    /// closed. `None` if someone has it.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -174,16 +176,16 @@ impl Records {
         self.read(Stage::Settled)
     }
 
-    /// Looks at what the interface of this number was given last: what was begun, which is true beside it, or else what
-    /// holds.
+    /// Looks at what the interface of this number was given last: what was begun, which is true
+    /// beside it, or else what holds.
     pub fn look<T>(
         &self,
         index: u32,
-        at: impl FnOnce(Option<(&Record<Written<'_>>, bool)>) -> T,
+        at: impl FnOnce(Option<(&Record<StoredSetup<'_>>, bool)>) -> T,
     ) -> T {
         for stage in [Stage::Pending, Stage::Settled] {
             let Ok(text) = fs::read(self.file(stage)) else { continue };
-            let record: Option<Record<Written<'_>>> = serde_json::from_slice(&text).ok();
+            let record: Option<Record<StoredSetup<'_>>> = serde_json::from_slice(&text).ok();
             let is_it = |record: &Record<_>| record.version == VERSION && record.index == index;
             if let Some(record) = record.filter(is_it) {
                 return at(Some((&record, stage == Stage::Pending)));
@@ -192,8 +194,8 @@ impl Records {
         at(None)
     }
 
-    /// Has what was begun hold; what undoes something has what held before that hold again. False if nothing waits
-    /// for that any more.
+    /// Has what was begun hold; what undoes something has what held before that hold again. False
+    /// if nothing waits for that any more.
     ///
     /// # Errors
     /// If files cannot be renamed.
@@ -263,86 +265,4 @@ fn is_moved(done: io::Result<()>) -> io::Result<bool> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use laxity_linux::namespace::Namespace;
-    use laxity_tc::netlink::{Object, Sort};
-
-    use super::*;
-
-    fn class(minor: u16, attributes: &[u8]) -> Object {
-        let (handle, parent) = (Handle::new(1, minor), Handle::new(1, 0));
-        let attributes = attributes.to_vec();
-        Object { sort: Sort::Class, handle, parent, info: 0, attributes }
-    }
-
-    /// Neither an interface of the same name and number in another namespace, nor one of another form.
-    #[test]
-    fn what_was_applied_elsewhere_or_otherwise_is_not_taken_for_what_is_here() {
-        let elsewhere = match Namespace::new() {
-            Ok(elsewhere) => elsewhere,
-            Err(error) if error.is_permission() => return eprintln!("SKIPPED: {error}"),
-            Err(error) => panic!("{error}"),
-        };
-        let numbers = [(); 20].map(|()| {
-            // Files of namespaces that are gone give their numbers to new ones.
-            let other = Namespace::new().unwrap();
-            other.run(namespace::cookie).unwrap().unwrap()
-        });
-        let different: BTreeSet<u64> = numbers.into_iter().collect();
-        assert_eq!(different.len(), 20);
-        let here = elsewhere.run(namespace::cookie).unwrap().unwrap();
-        assert!(!different.contains(&here));
-
-        let folder = tempfile::tempdir().unwrap();
-        let records = Records { base: folder.path().join("eth0") };
-        let record = Record {
-            version: VERSION,
-            index: 7,
-            plan: Some("uplink".into()),
-            promises: Vec::new(),
-            names: BTreeMap::new(),
-            contracts: String::new(),
-            before: Setup::default(),
-            after: vec![class(1, &[1])].into(),
-            to_be_confirmed: false,
-        };
-        records.begin(&record).unwrap();
-        assert_eq!(records.pending(), Some(record.clone()));
-        assert!(
-            records.look(7, |found| found.is_some()) && !records.look(8, |found| found.is_some())
-        );
-        records.begin(&Record { version: VERSION + 1, ..record }).unwrap();
-        assert_eq!(records.pending(), None);
-        assert!(!records.look(7, |found| found.is_some()));
-    }
-
-    /// A record as the first form has it.
-    #[test]
-    fn a_record_of_each_form_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let records = Records { base: folder.path().join("eth0") };
-        let text = include_str!("../tests/records/1.json");
-        fs::write(records.file(Stage::Settled), text).unwrap();
-        let record = records.settled().expect("it is read");
-        assert_eq!((record.index, record.promises.len()), (3, 3));
-    }
-
-    #[test]
-    fn what_was_written_is_known_again_in_whatever_form() {
-        let given: Setup = vec![class(1, &[1, 2, 3]), class(2, &[])].into();
-        for text in [serde_json::to_string(&given), serde_json::to_string_pretty(&given)] {
-            let text = text.unwrap();
-            let written: Written<'_> = serde_json::from_str(&text).unwrap();
-            assert!(written.is(&given));
-            for other in [
-                vec![class(1, &[1, 2, 3])],
-                vec![class(1, &[1, 2, 4]), class(2, &[])],
-                vec![class(1, &[1, 2, 3]), class(2, &[]), class(3, &[])],
-            ] {
-                assert!(!written.is(&other.into()));
-            }
-        }
-    }
-}
+mod tests;

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use laxity_tc::netlink::{Sort, Statistics};
-use laxity_tc::tree::Handle;
+use laxity_tc::setup::Handle;
 use serde::Serialize;
 
 use crate::apply::ApplyError;
-use crate::record::{Promise, Record, Records, Written};
-use crate::setup::{Device, Shown};
+use crate::device::{Device, DeviceState};
+use crate::objects::Objects;
+use crate::record::{Promise, Record, Records, StoredSetup};
 
 /// An interface under the kernel's disciplines.
 #[derive(Clone, Debug, Serialize)]
@@ -80,29 +81,29 @@ impl From<Statistics> for Counts {
     }
 }
 
-/// What an interface has as a batch of `tc`, with what was said of it when that was applied.
+/// The objects of an interface, and the contracts that were kept when a plan was applied to it.
 ///
 /// # Errors
 /// If there is no such interface, or the kernel refuses to tell.
-pub fn script(interface: &str) -> Result<String, ApplyError> {
+pub fn objects(interface: &str) -> Result<(Objects, String), ApplyError> {
     let mut device = Device::named(interface)?;
-    let there = device.read()?.setup;
-    let contracts = Records::of(interface)?.look(device.interface().index, |applied| {
+    let there = device.read()?.objects;
+    let contracts = Records::new(interface)?.look(device.interface().index, |applied| {
         let applied = applied.filter(|(record, _)| record.after.is(&there));
         applied.map(|(record, _)| record.contracts.clone()).unwrap_or_default()
     });
-    Ok(contracts + &there.commands(interface))
+    Ok((there, contracts))
 }
 
 impl KernelStatus {
-    /// What an interface is like now; and its rates, from a look so many seconds before.
+    /// Reads the status of an interface. Rates come from an earlier status and the seconds since.
     ///
     /// # Errors
     /// If there is no such interface, or the kernel refuses to tell.
-    pub fn of(interface: &str, before: Option<(&KernelStatus, f64)>) -> Result<Self, ApplyError> {
+    pub fn new(interface: &str, before: Option<(&KernelStatus, f64)>) -> Result<Self, ApplyError> {
         let mut device = Device::named(interface)?;
         let shown = device.read()?;
-        let mut status = Records::of(interface)?.look(device.interface().index, |applied| {
+        let mut status = Records::new(interface)?.look(device.interface().index, |applied| {
             let record = applied.map(|(record, _)| record);
             let to_be_confirmed = applied.is_some_and(|(_, is_pending)| is_pending);
             KernelStatus { to_be_confirmed, ..KernelStatus::read(interface, &shown, record) }
@@ -113,11 +114,15 @@ impl KernelStatus {
         Ok(status)
     }
 
-    fn read(interface: &str, shown: &Shown, record: Option<&Record<Written<'_>>>) -> KernelStatus {
+    fn read(
+        interface: &str,
+        shown: &DeviceState,
+        record: Option<&Record<StoredSetup<'_>>>,
+    ) -> KernelStatus {
         let counts = |sort, handle| {
             shown.statistics.get(&(sort, handle)).copied().map(Counts::from).unwrap_or_default()
         };
-        let root = shown.setup.iter().map(|(_, object)| object);
+        let root = shown.objects.iter().map(|(_, object)| object);
         let root = root
             .into_iter()
             .find(|object| object.sort == Sort::Qdisc && object.parent == Handle::ROOT);
@@ -146,7 +151,7 @@ impl KernelStatus {
         KernelStatus {
             interface: interface.into(),
             plan: record.and_then(|record| record.plan.clone()),
-            as_applied: record.map(|record| record.after.is(&shown.setup)),
+            as_applied: record.map(|record| record.after.is(&shown.objects)),
             to_be_confirmed: false,
             qdisc: root.map(|root| root.kind()),
             sent: root.map_or_else(Counts::default, |root| counts(Sort::Qdisc, root.handle)),

@@ -1,4 +1,4 @@
-//! From one set-up to another: what is added, changed and taken away, in which order, and whose queue is lost.
+//! Steps from one set-up to another, in their order, and the queues that are lost on the way.
 //!
 //! Whatever can be changed in place is. The rules are the kernel's (Linux 6.1, net/sched):
 //!
@@ -8,8 +8,9 @@
 //! | a curve of `hfsc` is taken away | no | a curve that is not named stays |
 //! | classes of `htb`, `drr` and `qfq` | yes | their `change_class` |
 //! | what a class is part of | no | no class can be moved |
-//! | `hfsc`, `prio`, `tbf`, `fq_codel`, `codel`, `pie`, `choke`, `pfifo`, `bfifo` | yes | their `change` |
-//! | a `pfifo` or `bfifo` in `tbf` | with it | `tbf_change` gives it the bucket's limit (`fifo_set_limit`) |
+//! | `hfsc`, `prio`, `tbf`, `fq_codel`, `codel`, `pie`, `choke` | yes | their `change` |
+//! | `pfifo`, `bfifo` | yes | their `change` |
+//! | a `pfifo` or `bfifo` in `tbf` | with it | `tbf_change` gives it the limit (`fifo_set_limit`) |
 //! | `red` | yes, and its queue is lost | `red_change` makes a new queue |
 //! | flows of `fq_codel` | no | they are made once |
 //! | `htb` | no | it has no `change` |
@@ -21,10 +22,11 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use laxity_tc::netlink::{self, Known, Object, Request, Sort};
-use laxity_tc::tree::{ClassKind, Handle, QdiscKind};
+use laxity_tc::netlink::{self, Object, Request, Sort};
+use laxity_tc::setup::{ClassKind, Handle, Item, QdiscKind};
 
-use crate::setup::{Key, Setup, Shown};
+use crate::device::DeviceState;
+use crate::objects::{Key, Objects};
 
 /// What is done to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +66,8 @@ impl Step {
 pub struct Steps {
     /// In the order in which they are taken.
     pub steps: Vec<Step>,
-    /// The classes whose queue is lost. Where nothing was added before, what the kernel made by itself is not among
-    /// them.
+    /// The classes whose queue is lost. Where nothing was added before, what the kernel made by
+    /// itself is not among them.
     pub drops: BTreeSet<Handle>,
     /// Whether a queue at the root is lost that someone added and that has no classes.
     pub drops_root: bool,
@@ -73,7 +75,7 @@ pub struct Steps {
 
 impl Steps {
     /// Those from what is shown to what is wanted.
-    pub fn between(before: &Setup, after: &Setup) -> Steps {
+    pub fn between(before: &Objects, after: &Objects) -> Steps {
         Difference::new(before, after).steps()
     }
 
@@ -88,7 +90,7 @@ impl Steps {
     }
 
     /// How many packets wait now in queues that are lost.
-    pub fn dropped(&self, shown: &Shown) -> u64 {
+    pub fn dropped(&self, shown: &DeviceState) -> u64 {
         self.drops.iter().map(|class| u64::from(shown.queued(*class))).sum()
     }
 
@@ -98,10 +100,10 @@ impl Steps {
 }
 
 /// The objects that do not stay: taken away, made anew, or hanging at one that is.
-fn gone(before: &Setup, after: &Setup) -> BTreeSet<Key> {
+fn gone(before: &Objects, after: &Objects) -> BTreeSet<Key> {
     let mut gone = BTreeSet::new();
     for object in before.in_order() {
-        let key = Key::of(object);
+        let key = Key::new(object);
         let stays = after.get(&key).is_some_and(|new| can_become(object, new));
         let hangs = before.above(object).is_some_and(|above| gone.contains(&above));
         if !stays || hangs {
@@ -110,11 +112,9 @@ fn gone(before: &Setup, after: &Setup) -> BTreeSet<Key> {
     }
     // A filter keeps its class from being taken away, and has nowhere to send packets without it.
     for (key, object) in before.iter().filter(|(key, _)| key.sort == Sort::Filter) {
-        let class = match netlink::known(object) {
-            Some(Known::Filter(filter)) => Some(filter.class),
-            _ => None,
-        };
-        if class.is_some_and(|class| gone.contains(&Key::class(class))) {
+        if let Some(Item::Filter(filter)) = netlink::item(object)
+            && filter.class.is_some_and(|class| gone.contains(&Key::class(class)))
+        {
             gone.insert(*key);
         }
     }
@@ -144,7 +144,7 @@ fn gone(before: &Setup, after: &Setup) -> BTreeSet<Key> {
 }
 
 /// The objects that go, or with which others do, whose numbers come back somewhere else.
-fn used_again(before: &Setup, after: &Setup, gone: &BTreeSet<Key>) -> BTreeSet<Key> {
+fn used_again(before: &Objects, after: &Objects, gone: &BTreeSet<Key>) -> BTreeSet<Key> {
     let mut used_again = BTreeSet::new();
     let qdiscs = gone.iter().filter(|key| key.sort == Sort::Qdisc && after.get(key).is_some());
     for key in qdiscs {
@@ -164,20 +164,20 @@ fn can_become(old: &Object, new: &Object) -> bool {
     if old.parent != new.parent || old.kind() != new.kind() {
         return false;
     }
-    match (netlink::known(old), netlink::known(new)) {
-        (Some(Known::Qdisc(old)), Some(Known::Qdisc(new))) => match (&old.kind, &new.kind) {
+    match (netlink::item(old), netlink::item(new)) {
+        (Some(Item::Qdisc(old)), Some(Item::Qdisc(new))) => match (&old.kind, &new.kind) {
             (QdiscKind::FqCodel(old), QdiscKind::FqCodel(new)) => old.flows == new.flows,
             (QdiscKind::Htb { .. } | QdiscKind::Drr | QdiscKind::Qfq, _) => old.kind == new.kind,
             _ => true,
         },
-        (Some(Known::Class(old)), Some(Known::Class(new))) => match (&old.kind, &new.kind) {
+        (Some(Item::Class(old)), Some(Item::Class(new))) => match (&old.kind, &new.kind) {
             (ClassKind::Hfsc(old), ClassKind::Hfsc(new)) => {
                 let curves = [(old.rsc, new.rsc), (old.fsc, new.fsc), (old.usc, new.usc)];
                 curves.iter().all(|(old, new)| old.is_none() || new.is_some())
             }
             _ => true,
         },
-        (Some(Known::Filter(_)), Some(Known::Filter(_))) => {
+        (Some(Item::Filter(_)), Some(Item::Filter(_))) => {
             old.kind() == "flower" && old.info == new.info
         }
         _ => false,
@@ -186,14 +186,13 @@ fn can_become(old: &Object, new: &Object) -> bool {
 
 /// Whether a change in place loses what is queued.
 fn loses_queue(old: &Object, new: &Object) -> bool {
-    let (Some(Known::Qdisc(old)), Some(Known::Qdisc(new))) =
-        (netlink::known(old), netlink::known(new))
+    let (Some(Item::Qdisc(old)), Some(Item::Qdisc(new))) = (netlink::item(old), netlink::item(new))
     else {
         return false;
     };
     match (&old.kind, &new.kind) {
         (QdiscKind::Red(_), _) => true,
-        (QdiscKind::Prio { bands: old, .. }, QdiscKind::Prio { bands: new, .. }) => new < old,
+        (QdiscKind::Prio(old), QdiscKind::Prio(new)) => new.bands < old.bands,
         (QdiscKind::FqCodel(old), QdiscKind::FqCodel(new)) => new.limit < old.limit,
         (QdiscKind::CoDel(old), QdiscKind::CoDel(new)) => new.limit < old.limit,
         (QdiscKind::Pie(old), QdiscKind::Pie(new)) => new.limit < old.limit,
@@ -203,8 +202,8 @@ fn loses_queue(old: &Object, new: &Object) -> bool {
 }
 
 struct Difference<'a> {
-    before: &'a Setup,
-    after: &'a Setup,
+    before: &'a Objects,
+    after: &'a Objects,
     gone: BTreeSet<Key>,
     /// The classes before that packets waited in.
     leaves: BTreeSet<Handle>,
@@ -217,7 +216,7 @@ struct Difference<'a> {
 }
 
 impl<'a> Difference<'a> {
-    fn new(before: &'a Setup, after: &'a Setup) -> Difference<'a> {
+    fn new(before: &'a Objects, after: &'a Objects) -> Difference<'a> {
         let gone = gone(before, after);
         let hanging = before.iter().filter(|(key, _)| key.sort != Sort::Filter);
         let classful = hanging.map(|(_, object)| object.parent.major()).collect();
@@ -227,10 +226,10 @@ impl<'a> Difference<'a> {
         let used_again = used_again(before, after, &gone);
         // A number that is in use somewhere else is free only after that was deleted.
         let replaces = |(key, new): (&Key, &Object)| {
-            let old = at.get(&new.parent).filter(|old| gone.contains(&Key::of(old)))?;
+            let old = at.get(&new.parent).filter(|old| gone.contains(&Key::new(old)))?;
             let stays = before.above(old).is_none_or(|above| !gone.contains(&above));
             let is_free = before.get(key).is_none();
-            let frees = used_again.contains(&Key::of(old));
+            let frees = used_again.contains(&Key::new(old));
             (new.sort == Sort::Qdisc && stays && is_free && !frees).then_some(new.parent)
         };
         let replaced = after.iter().filter_map(replaces).collect();
@@ -243,7 +242,7 @@ impl<'a> Difference<'a> {
         self.delete(&mut steps);
         let mut filters = Vec::new();
         for object in self.after.in_order() {
-            let key = Key::of(object);
+            let key = Key::new(object);
             let old = self.before.get(&key).filter(|_| !self.gone.contains(&key));
             let action = match old {
                 Some(old) if old == object && !self.takes_limit_of_tbf(object) => continue,
@@ -270,7 +269,8 @@ impl<'a> Difference<'a> {
         steps
     }
 
-    /// Whether a change of the token bucket above gives a queue the bucket's limit, so that it has to be given its own again.
+    /// Whether a change of the token bucket above gives a queue the bucket's limit, so that it has
+    /// to be given its own again.
     fn takes_limit_of_tbf(&self, queue: &Object) -> bool {
         let is_fifo = matches!(queue.kind().as_str(), "pfifo" | "bfifo");
         let above = Key::qdisc(queue.parent.major());
@@ -280,15 +280,15 @@ impl<'a> Difference<'a> {
         is_fifo && !self.gone.contains(&above) && self.before.get(&above).is_some_and(changes)
     }
 
-    /// Filters before the classes that they lead to, and classes before those that they are part of. What hangs at a qdisc
-    /// that goes, goes with it.
+    /// Filters before the classes that they lead to, and classes before those that they are part
+    /// of. What hangs at a qdisc that goes, goes with it.
     fn delete(&self, steps: &mut Steps) {
         let order = self.before.in_order();
         let (filters, others): (Vec<&Object>, Vec<&Object>) =
             order.into_iter().partition(|object| object.sort == Sort::Filter);
         let mut priorities = BTreeSet::new();
         for object in filters.into_iter().chain(others.into_iter().rev()) {
-            if !self.gone.contains(&Key::of(object)) {
+            if !self.gone.contains(&Key::new(object)) {
                 continue;
             }
             match object.sort {
@@ -334,7 +334,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// Notes the queue that a class had by itself, and loses to a new qdisc or to new classes below it.
+    /// Notes the queue that a class loses to a new qdisc or to new classes below it.
     fn take_place(&self, object: &Object, steps: &mut Steps) {
         let class = object.parent;
         let stays = !self.gone.contains(&Key::class(class));

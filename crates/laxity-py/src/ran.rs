@@ -143,7 +143,6 @@ impl Comparison {
     }
 
     /// What another process makes it of.
-    #[expect(clippy::type_complexity, reason = "all that it is")]
     fn __getnewargs__(&self) -> (&str, &str, &str, &[Vec<Spread>], bool) {
         (&self.json, &self.text, &self.figure, &self.delays, self.kept)
     }

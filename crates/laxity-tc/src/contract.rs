@@ -1,19 +1,30 @@
-//! What an exported script says in comments because `tc` has no words for it, as [`export`](crate::export) writes it.
+//! Words of a plan that `tc` has none for, in comments of scripts: `#: 2:10 deadline = "5ms"`. An
+//! export writes them and an import reads them.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
-use crate::export::{MARK, OF_CLASS, OF_LINK};
-use crate::units::Handle;
+use laxity_plan::Plan;
+use laxity_plan::model::Police;
 
-/// Keys of a plan with their values in TOML, by the class that they are of.
-#[derive(Debug, Default)]
+use crate::setup::Handle;
+
+/// The beginning of such a comment.
+pub const MARK: &str = "#:";
+/// The keys of a class that are taken from comments.
+const OF_CLASS: [&str; 4] = ["name", "deadline", "arrival", "police"];
+/// The keys of the link.
+const OF_LINK: [&str; 2] = ["max-packet", "min-packet"];
+
+/// Keys of a plan with their values in TOML.
+#[derive(Clone, Debug, Default)]
 pub struct Contract {
     link: Vec<(String, String)>,
     classes: HashMap<Handle, Vec<(String, String)>>,
 }
 
 impl Contract {
-    /// Reads the comments of a script; what is none of the known keys is left to people.
+    /// Reads the comments of a script. Other keys are left to people.
     pub fn read(script: &str) -> Contract {
         let mut contract = Contract::default();
         for line in script.lines() {
@@ -24,7 +35,7 @@ impl Contract {
                 continue;
             };
             let entry = (key.to_string(), value.trim().to_string());
-            match handle(whose) {
+            match Handle::parse(whose) {
                 None if whose == "link" && OF_LINK.contains(&key) => contract.link.push(entry),
                 Some(handle) if OF_CLASS.contains(&key) => {
                     contract.classes.entry(handle).or_default().push(entry);
@@ -35,33 +46,66 @@ impl Contract {
         contract
     }
 
-    /// The lines for `[link]`, or else these.
-    pub fn link(&self, or_else: impl FnOnce() -> Option<String>) -> String {
-        if self.link.is_empty() {
-            return or_else().unwrap_or_default();
-        }
-        self.link.iter().map(|(key, value)| format!("{key} = {value}\n")).collect()
+    /// The lines for `[link]`; `None` if nothing is said of it.
+    pub fn link(&self) -> Option<String> {
+        let lines = self.link.iter().map(|(key, value)| format!("{key} = {value}\n"));
+        (!self.link.is_empty()).then(|| lines.collect())
     }
 
     /// The name of a class.
     pub fn name(&self, handle: Handle) -> Option<String> {
         let (_, value) = self.classes.get(&handle)?.iter().find(|(key, _)| key == "name")?;
         let name = value.strip_prefix('"')?.strip_suffix('"')?;
-        let plain =
-            !name.is_empty() && !name.chars().any(|c| c.is_control() || matches!(c, '"' | '\\'));
-        plain.then(|| name.to_string())
+        (!name.is_empty() && fits_a_line(name)).then(|| name.to_string())
     }
 
     /// The lines for a class.
     pub fn class(&self, handle: Handle) -> String {
-        let lines =
-            self.classes.get(&handle).into_iter().flatten().filter(|(key, _)| key != "name");
+        let lines = self.classes.get(&handle).into_iter().flatten();
+        let lines = lines.filter(|(key, _)| key != "name");
         lines.map(|(key, value)| format!("{key} = {value}\n")).collect()
     }
 }
 
-fn handle(text: &str) -> Option<Handle> {
-    let (major, minor) = text.split_once(':')?;
-    let half = |text| u16::from_str_radix(text, 16).ok();
-    Some(Handle { major: half(major)?, minor: half(minor)? })
+/// The classes that have a number of their own. Those that share a band of prio are one class to
+/// the kernel, and what one of them says does not hold for it.
+pub fn alone(numbered: &[(usize, Handle)]) -> impl Iterator<Item = (usize, Handle)> {
+    let mut classes: HashMap<Handle, usize> = HashMap::new();
+    for (_, handle) in numbered {
+        *classes.entry(*handle).or_default() += 1;
+    }
+    numbered.iter().copied().filter(move |(_, handle)| classes[handle] == 1)
+}
+
+/// Writes the lengths of the link's packets, on which bounds rest.
+pub fn write_link(plan: &Plan, text: &mut String) {
+    let _ = writeln!(text, "{MARK} link max-packet = \"{}b\"", plan.link.max_packet.0);
+    let _ = writeln!(text, "{MARK} link min-packet = \"{}b\"", plan.link.min_packet.0);
+}
+
+/// Writes a class's name and its side of the contract.
+pub fn write_class(plan: &Plan, at: usize, handle: Handle, text: &mut String) {
+    let class = &plan.classes[at];
+    let mut say = |key: &str, value: String| {
+        let _ = writeln!(text, "{MARK} {handle} {key} = {value}");
+    };
+    // A name that a line cannot hold is left to the import to make.
+    if fits_a_line(&class.name) {
+        say("name", format!("\"{}\"", class.name));
+    }
+    if let Some(deadline) = class.deadline {
+        say("deadline", format!("\"{deadline}\""));
+    }
+    if let Some(arrival) = &class.arrival {
+        say("arrival", arrival.to_string());
+    }
+    match class.police {
+        Police::Drop => say("police", "\"drop\"".into()),
+        Police::Demote => say("police", "\"demote\"".into()),
+        Police::Count => {}
+    }
+}
+
+fn fits_a_line(name: &str) -> bool {
+    !name.chars().any(|c| c.is_control() || matches!(c, '"' | '\\'))
 }

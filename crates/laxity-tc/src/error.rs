@@ -1,9 +1,6 @@
 //! What reading gives where something is wrong, and how messages show what was read.
 
-use laxity_plan::error::{Fault, shown};
-
-/// What reading a command gives.
-pub type Read<T> = Result<T, Fault>;
+use laxity_plan::error::shown;
 
 /// A text from outside on one line, for messages and comments.
 pub fn plain(text: &str) -> String {
@@ -12,6 +9,5 @@ pub fn plain(text: &str) -> String {
 
 /// The same, however long it is.
 pub fn on_one_line(text: &str) -> String {
-    let printable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
-    text.chars().map(printable).collect()
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -1,20 +1,18 @@
 //! A plan in Linux, written down for the programs that set it up.
 
-mod contract;
 mod json;
 mod networkd;
+mod parameters;
+pub(crate) mod text;
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use laxity_plan::Plan;
 
+use crate::contract;
 use crate::error::{on_one_line, plain};
-use crate::linux::{Carried, Refusal};
-use crate::tree::text;
-
-pub use contract::contracts;
-pub(crate) use contract::{MARK, OF_CLASS, OF_LINK};
+use crate::linux::{LinuxPlan, Refusal, handles};
 
 /// What a set-up is written as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,7 +57,7 @@ pub fn is_device(name: &str) -> bool {
 /// If the format cannot say it.
 pub fn export(
     plan: &Plan,
-    carried: &Carried,
+    carried: &LinuxPlan,
     device: &str,
     format: Format,
     promises: &Promises,
@@ -72,10 +70,10 @@ pub fn export(
         ));
     }
     match format {
-        Format::Script => Ok(script(plan, carried, device, promises)),
-        Format::Batch => Ok(batch(plan, carried, device, promises)),
-        Format::Json => Ok(json::shown(&carried.tree, device)),
-        Format::Networkd => networkd::file(&carried.tree, device),
+        Format::Script => Ok(Writer { plan, carried, device, promises, tc: "tc " }.script()),
+        Format::Batch => Ok(Writer { plan, carried, device, promises, tc: "" }.batch()),
+        Format::Json => Ok(json::shown(&carried.setup, device)),
+        Format::Networkd => networkd::file(&carried.setup, device),
         Format::Netplan => Err(Refusal::new(
             "a set-up in netplan",
             "its files have no key for any queueing discipline",
@@ -85,83 +83,102 @@ pub fn export(
     }
 }
 
-fn script(plan: &Plan, carried: &Carried, device: &str, promises: &Promises) -> String {
-    let mut text = String::from("#!/bin/sh\n");
-    head(plan, carried, device, promises, &mut text);
-    let _ = write!(
-        text,
-        "set -e\n\n# What was there before; packets that it holds are lost.\ntc qdisc del dev {device} root 2>/dev/null || true\n\n"
-    );
-    commands(plan, carried, device, promises, "tc ", &mut text);
-    text
-}
-
-fn batch(plan: &Plan, carried: &Carried, device: &str, promises: &Promises) -> String {
+/// The words of a plan that `tc` has none for, in comments that [`import`](crate::import) reads.
+/// Classes have the numbers that `carried` has for their names.
+pub fn contracts(plan: &Plan, carried: &LinuxPlan) -> String {
     let mut text = String::new();
-    head(plan, carried, device, promises, &mut text);
-    text.push('\n');
-    commands(plan, carried, device, promises, "", &mut text);
+    contract::write_link(plan, &mut text);
+    let kept = carried.setup.names();
+    for (at, handle) in contract::alone(&handles(plan, &carried.plan, &carried.setup)) {
+        let handle = kept.get(&plan.classes[at].name).copied().unwrap_or(handle);
+        contract::write_class(plan, at, handle, &mut text);
+    }
     text
 }
 
-fn head(plan: &Plan, carried: &Carried, device: &str, promises: &Promises, text: &mut String) {
-    let title = plan.title.as_deref().unwrap_or("A plan without a title");
-    let _ = writeln!(text, "# {}\n#", plain(title));
-    let _ = writeln!(
-        text,
-        "# Written by `laxity export tc` for {device}. Lines that begin with #: are for `laxity import tc`."
-    );
-    for line in promises.verdict.lines().filter(|line| !line.is_empty()) {
-        let _ = writeln!(text, "# {}", on_one_line(line));
-    }
-    for remark in &carried.remarks {
-        let _ = writeln!(text, "# Note: {}", on_one_line(remark));
-    }
-    contract::of_link(plan, text);
+/// Writes commands, each behind `tc`.
+struct Writer<'a> {
+    plan: &'a Plan,
+    carried: &'a LinuxPlan,
+    device: &'a str,
+    promises: &'a Promises,
+    tc: &'a str,
 }
 
-fn commands(
-    plan: &Plan,
-    carried: &Carried,
-    device: &str,
-    promises: &Promises,
-    tc: &str,
-    text: &mut String,
-) {
-    let tree = &carried.tree;
-    let (shared, leaves): (Vec<_>, Vec<_>) =
-        tree.qdiscs.iter().enumerate().partition(|(at, _)| *at < 2);
-    let comments = ["The link.", "What shares it."];
-    for ((_, qdisc), comment) in shared.into_iter().zip(comments) {
-        let _ = writeln!(text, "# {comment}\n{tc}{}", text::qdisc(qdisc, device));
+impl Writer<'_> {
+    fn script(&self) -> String {
+        let mut text = String::from("#!/bin/sh\n");
+        self.head(&mut text);
+        let _ = write!(
+            text,
+            "set -e\n\n# What was there before; packets that it holds are lost.\n\
+             tc qdisc del dev {} root 2>/dev/null || true\n\n",
+            self.device
+        );
+        self.commands(&mut text);
+        text
     }
-    let numbered = crate::tree::build::handles(plan, carried);
-    let alone: HashSet<usize> = contract::alone(&numbered).map(|(at, _)| at).collect();
-    for (at, handle) in &numbered {
-        let class = &plan.classes[*at];
-        let _ = write!(text, "\n# {}", plain(&class.name));
-        match promises.classes.get(*at) {
-            Some(Some(promise)) => {
-                let _ = writeln!(text, ": {}", on_one_line(promise));
+
+    fn batch(&self) -> String {
+        let mut text = String::new();
+        self.head(&mut text);
+        text.push('\n');
+        self.commands(&mut text);
+        text
+    }
+
+    fn head(&self, text: &mut String) {
+        let Writer { plan, carried, device, promises, .. } = self;
+        let title = plan.title.as_deref().unwrap_or("A plan without a title");
+        let _ = writeln!(text, "# {}\n#", plain(title));
+        let _ = writeln!(
+            text,
+            "# Written by `laxity export tc` for {device}. Lines that begin with #: are for `laxity import tc`."
+        );
+        for line in promises.verdict.lines().filter(|line| !line.is_empty()) {
+            let _ = writeln!(text, "# {}", on_one_line(line));
+        }
+        for remark in &carried.remarks {
+            let _ = writeln!(text, "# Note: {}", on_one_line(remark));
+        }
+        contract::write_link(plan, text);
+    }
+
+    fn commands(&self, text: &mut String) {
+        let Writer { plan, carried, device, promises, tc } = self;
+        let setup = &carried.setup;
+        let (shared, leaves) = setup.qdiscs.split_at(setup.qdiscs.len().min(2));
+        for (qdisc, comment) in shared.iter().zip(["The link.", "What shares it."]) {
+            let _ = writeln!(text, "# {comment}\n{tc}{}", text::qdisc(qdisc, device));
+        }
+        let numbered = handles(plan, &carried.plan, setup);
+        let alone: HashSet<usize> = contract::alone(&numbered).map(|(at, _)| at).collect();
+        for (at, handle) in &numbered {
+            let class = &plan.classes[*at];
+            let _ = write!(text, "\n# {}", plain(&class.name));
+            match promises.classes.get(*at) {
+                Some(Some(promise)) => {
+                    let _ = writeln!(text, ": {}", on_one_line(promise));
+                }
+                _ => text.push('\n'),
             }
-            _ => text.push('\n'),
+            if alone.contains(at) {
+                contract::write_class(plan, *at, *handle, text);
+            }
+            for class in setup.classes.iter().filter(|class| class.handle == *handle) {
+                let _ = writeln!(text, "{tc}{}", text::class(class, device));
+            }
+            for qdisc in leaves.iter().filter(|qdisc| qdisc.parent == *handle) {
+                let _ = writeln!(text, "{tc}{}", text::qdisc(qdisc, device));
+            }
         }
-        if alone.contains(at) {
-            contract::of_class(plan, *at, *handle, text);
+        if !setup.filters.is_empty() {
+            text.push_str("\n# Who goes where; the first that matches decides.\n");
         }
-        for class in tree.classes.iter().filter(|class| class.handle == *handle) {
-            let _ = writeln!(text, "{tc}{}", text::class(class, device));
+        let mut policed = HashSet::new();
+        for filter in &setup.filters {
+            let known = filter.police.first().is_some_and(|police| !policed.insert(police.index));
+            let _ = writeln!(text, "{tc}{}", text::filter(filter, device, known));
         }
-        for (_, qdisc) in leaves.iter().filter(|(_, qdisc)| qdisc.parent == *handle) {
-            let _ = writeln!(text, "{tc}{}", text::qdisc(qdisc, device));
-        }
-    }
-    if !tree.filters.is_empty() {
-        text.push_str("\n# Who goes where; the first that matches decides.\n");
-    }
-    let mut policed = HashSet::new();
-    for filter in &tree.filters {
-        let known = filter.police.first().is_some_and(|police| !policed.insert(police.index));
-        let _ = writeln!(text, "{tc}{}", text::filter(filter, device, known));
     }
 }

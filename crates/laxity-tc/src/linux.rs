@@ -1,119 +1,140 @@
 //! Plans as Linux carries them out.
 //!
-//! [`carried`] makes two things of a plan that belong together: the [`Tree`] that the kernel is given, and the plan
-//! that this tree comes to: with the kernel's whole numbers, rounded as it rounds them, with the frames that it
-//! queues, and with a timer that is late. What is proved of the second holds for the first, by the same proofs as for
-//! any plan.
+//! [`linux_plan`] makes two things of a plan that belong together: the [`Setup`] that the kernel is
+//! given, and the plan that this set-up comes to. That has the kernel's whole numbers, rounded as
+//! the kernel rounds them, the frames that it queues, and a timer that is late. What is proved of
+//! the plan holds for the set-up, by the same proofs as for any plan.
 //!
 //! What the kernel does differently, and where it stands (Linux 6.1):
 //!
-//! | what | where | here |
-//! | --- | --- | --- |
-//! | rates are whole bytes a second | `tc_ratespec`, `tc_service_curve` | the link's is rounded down, the classes' up |
-//! | the link's rate is kept by tokens | net/sched/sch_tbf.c, `tbf_dequeue` | a burst that covers a late timer, so that nothing is lost |
-//! | a timer wakes it, late | net/sched/sch_api.c, `qdisc_watchdog` | every packet is as much later ([`LinkSpec::stall`]) |
-//! | time is counted in 64 ns | include/net/pkt_sched.h, `PSCHED_SHIFT` | five ticks more of that |
-//! | slopes are whole parts | net/sched/sch_hfsc.c, `m2sm`, `m2ism`, `d2dx` | [`hfsc`]: the guaranteed curve, and what it may ask for |
-//! | frames of several segments | net/core/dev.c, `qdisc_pkt_len_init` | the largest packet, unless tbf takes them apart (`tbf_segment`) |
-//! | quanta have limits | net/sched/sch_drr.c, `drr_change_class` | no packet counts as shorter than the least; more than the greatest is refused |
+//! - Rates are whole bytes a second (`tc_ratespec`, `tc_service_curve`). The link's rate is rounded
+//!   down, those of the classes up.
+//! - Tokens keep the rate of the link (net/sched/sch_tbf.c, `tbf_dequeue`). The burst covers a late
+//!   timer, so that nothing is lost.
+//! - A timer wakes the link late (net/sched/sch_api.c, `qdisc_watchdog`). Every packet is as much
+//!   later ([`LinkSpec::stall`]).
+//! - Time is counted in ticks of 64 ns (include/net/pkt_sched.h, `PSCHED_SHIFT`). Five of them are
+//!   added.
+//! - Slopes are whole parts (net/sched/sch_hfsc.c, `m2sm`, `m2ism`, `d2dx`). [`hfsc`] has the curve
+//!   that is guaranteed and the one that a class may ask for.
+//! - Frames may have several segments (net/core/dev.c, `qdisc_pkt_len_init`). They are the largest
+//!   packet, unless tbf takes them apart (`tbf_segment`).
+//! - Quanta have limits (net/sched/sch_drr.c, `drr_change_class`). No packet counts as shorter than
+//!   the least, and more than the greatest is refused.
 //!
-//! Link-sharing of `hfsc` leaves the paper where classes come back (`init_vf` takes the mean of the virtual times that it
-//! finds): who gets what is left over may be wrong by some packets. No bound rests on it.
+//! Link-sharing of `hfsc` leaves the paper where classes come back: `init_vf` takes the mean of the
+//! virtual times that it finds. Shares of what is left over may be wrong by some packets. No bound
+//! rests on them.
 //!
 //! [`LinkSpec::stall`]: laxity_plan::model::LinkSpec::stall
 
+mod filter;
 pub mod hfsc;
+mod machine;
+mod queue;
 mod refusal;
+mod setup;
 #[cfg(test)]
 mod tests;
+mod weight;
 
 use laxity::overhead::{Framing, Overhead};
 use laxity::sched::hfsc::Curves;
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
-use laxity_plan::model::{Class, LinkSpec, SchedulerSpec, TokenBucket, Weight};
+use laxity_plan::model::{LinkSpec, SchedulerSpec, TokenBucket};
 
-use crate::tree::units::{TICK, whole_ticks};
-use crate::tree::{self, ClassKind, Tree, policers};
+use crate::setup::units::TICK;
+use crate::setup::{ClassKind, Handle, HfscCurve, Setup};
+use filter::policers;
+use hfsc::Integers;
+use weight::{QFQ_PACKETS, for_qfq};
 
+pub use machine::{Filters, Linux};
 pub use refusal::Refusal;
+pub(crate) use setup::handles;
 
-/// What a plan cannot say of the machine that carries it out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Linux {
-    /// How late a timer of the kernel may wake it. Default 1 ms: with high-resolution timers it is what other work
-    /// in interrupts takes; without them it is a tick, up to 10 ms where HZ is 100.
-    pub timer: Nanos,
-    /// Whether frames of several segments are handed to the interface, to be taken apart there (GSO, TSO), as `ethtool -k`
-    /// says. Default yes.
-    pub offload: bool,
-    /// What filters are written as. Default flower.
-    pub filters: Filters,
-}
-
-impl Default for Linux {
-    fn default() -> Self {
-        Linux { timer: Nanos(1_000_000), offload: true, filters: Filters::Flower }
-    }
-}
-
-/// Kinds of filters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Filters {
-    /// By fields, of which ports may be ranges.
-    #[default]
-    Flower,
-    /// By bits, for kernels without flower.
-    U32,
-}
-
-/// A plan in Linux.
+/// A plan as Linux carries it out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Carried {
-    /// What is proved of it is proved of the kernel.
+pub struct LinuxPlan {
+    /// The plan with the kernel's numbers: its proofs hold for the kernel.
     pub plan: Plan,
-    /// What the kernel is given.
-    pub tree: Tree,
+    /// The set-up that the kernel is given.
+    pub setup: Setup,
     /// What else there is to know, in sentences.
     pub remarks: Vec<String>,
 }
 
-/// As what a frame of several segments counts at most: 65 535 bytes of IP in segments of 1448, with the headers of 66
-/// bytes of each (net/core/dev.c, qdisc_pkt_len_init).
+/// The most that a frame of several segments counts for: 65 535 bytes of IP in segments of 1448,
+/// with headers of 66 bytes each (net/core/dev.c, qdisc_pkt_len_init).
 const LONGEST_OFFLOADED: u32 = 14 + 65_535 + 45 * 66;
-/// Rounding of times in hfsc: when a packet came, when it may be sent, when it is due (two divisions), and when
-/// that is.
+/// The ticks that rounding takes in hfsc: when a packet came, when it may be sent, when it is due
+/// (two divisions), and when that is.
 const ROUNDINGS: u64 = 5;
-/// What rounding to whole microseconds and ticks takes of a curve.
+/// Nanoseconds that rounding to whole microseconds and ticks takes of a curve.
 const ROUNDED: u64 = 2_000;
 
-/// The plan as Linux carries it out, and what is given to it for that.
+/// Finds the set-up for a plan, and the plan that this set-up comes to.
 ///
 /// # Errors
 /// If the kernel has no such thing.
-pub fn carried(plan: &Plan, linux: &Linux) -> Result<Carried, Refusal> {
-    refusal::of(plan)?;
+pub fn linux_plan(plan: &Plan, linux: &Linux) -> Result<LinuxPlan, Refusal> {
+    refusal::check(plan)?;
     let mut remarks = Vec::new();
     let mut plan = on_linux(plan, linux, &mut remarks);
-    let tree = tree::build::tree(&plan, linux, &mut remarks)?;
-    plan.classes.iter_mut().for_each(|class| class.inside = None);
-    round(&mut plan, &tree)?;
-    Ok(Carried { plan, tree, remarks })
+    let setup = setup::setup(&plan, linux, &mut remarks)?;
+    for class in &mut plan.classes {
+        class.inside = None;
+    }
+    round(&mut plan, &setup)?;
+    Ok(LinuxPlan { plan, setup, remarks })
 }
 
-/// The burst of the token bucket that keeps the link's rate: the longest packet, and what comes in while the timer is
-/// late, so that no part of the rate is lost then.
-pub(crate) fn link_burst(rate: u64, packet: Bytes, timer: Nanos) -> u32 {
-    let late = (u128::from(rate) * u128::from(timer.0)).div_ceil(1_000_000_000);
-    let least = u128::from(packet.0) + late;
-    whole_ticks(rate, u32::try_from(least).unwrap_or(u32::MAX))
-}
-
-/// The plan's words as far as the kernel has others for them: whole bytes a second, frames of several segments, a
-/// late timer, and qfq for fair queueing.
+/// Writes the plan in the kernel's words: whole bytes a second, frames of several segments, a late
+/// timer, and qfq for fair queueing.
 fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     let mut plan = plan.clone();
+    round_link(&mut plan, linux, remarks);
+    replace_discipline(&mut plan, remarks);
+    match plan.scheduler {
+        SchedulerSpec::Qfq => for_qfq(&mut plan),
+        SchedulerSpec::Drr => {
+            plan.link.max_packet = plan.link.max_packet.max(Bytes(DRR_QUANTA.0.into()));
+        }
+        SchedulerSpec::Hfsc => {
+            // Curves that come from deadlines are due a little sooner, for what rounding takes.
+            let stall = plan.link.stall;
+            plan.link.stall = Nanos(stall.0.saturating_add(ROUNDED));
+            let specs = plan.hfsc_classes();
+            plan.link.stall = stall;
+            for (class, spec) in plan.classes.iter_mut().zip(specs) {
+                class.curves = spec.curves;
+            }
+        }
+        SchedulerSpec::Priority
+        | SchedulerSpec::FqCodel(_)
+        | SchedulerSpec::Fifo
+        | SchedulerSpec::Wfq
+        | SchedulerSpec::Wf2q
+        | SchedulerSpec::DualPi2(_)
+        | SchedulerSpec::Edf(_)
+        | SchedulerSpec::Dwcs(_)
+        | SchedulerSpec::Tdp(_) => {}
+    }
+    for at in 0..plan.classes.len() {
+        let police = policers(&plan, &plan.classes[at], Handle::NONE);
+        let arrival = plan.classes[at].arrival.iter_mut().flat_map(|arrival| &mut arrival.buckets);
+        for (bucket, passed) in arrival.zip(police) {
+            // What the policer lets through is what others have to bear.
+            *bucket = TokenBucket { bucket: Bytes(passed.burst.into()), rate: passed.rate };
+        }
+    }
+    plan
+}
+
+/// Gives the link whole bytes a second, frames of several segments, and a late timer.
+fn round_link(plan: &mut Plan, linux: &Linux, remarks: &mut Vec<String>) {
     if plan.link.overhead.framing == Framing::Ptm {
         count_ptm_by_rate(&mut plan.link, remarks);
     }
@@ -127,7 +148,7 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     }
     plan.link.rate = Rate((bytes * 8).max(8));
     let offloaded = Bytes(plan.link.accounted(LONGEST_OFFLOADED).into());
-    let burst = link_burst(bytes.max(1), plan.link.max_packet, linux.timer);
+    let burst = linux.link_burst(plan.link.rate, plan.link.max_packet);
     if linux.offload
         && u64::from(burst) >= offloaded.0.min(65_536)
         && plan.link.max_packet < offloaded
@@ -148,6 +169,10 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
         );
     }
     plan.link.stall = Nanos(linux.timer.0.saturating_add(ROUNDINGS * TICK));
+}
+
+/// Puts a discipline of the kernel in the place of one that it does not have.
+fn replace_discipline(plan: &mut Plan, remarks: &mut Vec<String>) {
     match plan.scheduler {
         SchedulerSpec::Wfq => {
             remarks.push(
@@ -162,7 +187,7 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
                 "The kernel has no hierarchy of WF2Q+: it is hfsc, with every leaf's rate as a real-time curve."
                     .into(),
             );
-            hfsc_of_rates(&mut plan);
+            hfsc_of_rates(plan);
         }
         SchedulerSpec::Wf2q => {
             remarks.push(
@@ -171,37 +196,22 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
             );
             plan.scheduler = SchedulerSpec::Qfq;
         }
-        _ => {}
+        SchedulerSpec::Hfsc
+        | SchedulerSpec::Drr
+        | SchedulerSpec::Qfq
+        | SchedulerSpec::Priority
+        | SchedulerSpec::FqCodel(_)
+        | SchedulerSpec::Fifo
+        | SchedulerSpec::DualPi2(_)
+        | SchedulerSpec::Edf(_)
+        | SchedulerSpec::Dwcs(_)
+        | SchedulerSpec::Tdp(_) => {}
     }
-    match plan.scheduler {
-        SchedulerSpec::Qfq => for_qfq(&mut plan),
-        SchedulerSpec::Drr => {
-            plan.link.max_packet = plan.link.max_packet.max(Bytes(DRR_QUANTA.0.into()));
-        }
-        _ => {}
-    }
-    if plan.scheduler == SchedulerSpec::Hfsc {
-        // Curves that come from deadlines are due a little sooner, for what rounding takes.
-        let stall = plan.link.stall;
-        plan.link.stall = Nanos(stall.0.saturating_add(ROUNDED));
-        let specs = plan.hfsc_classes();
-        plan.link.stall = stall;
-        plan.classes.iter_mut().zip(specs).for_each(|(class, spec)| class.curves = spec.curves);
-    }
-    for at in 0..plan.classes.len() {
-        let police = policers(&plan, &plan.classes[at], tree::Handle(0));
-        let arrival = plan.classes[at].arrival.iter_mut().flat_map(|arrival| &mut arrival.buckets);
-        for (bucket, passed) in arrival.zip(police) {
-            // What the policer lets through is what others have to bear.
-            *bucket =
-                TokenBucket { bucket: Bytes(passed.burst.into()), rate: Rate(passed.rate * 8) };
-        }
-    }
-    plan
 }
 
-/// Packet transfer mode, for which the kernel has no table: a byte more for each frame at 64 of 65 parts of the rate. A frame
-/// of w bytes then takes as long as 65/64 (w + 1) of the link, and never less than the w + ceil(w / 64) that it has.
+/// Counts PTM, for which the kernel has no table, by a byte more for each frame at 64/65 of the
+/// rate. A frame of w bytes then takes as long as 65/64 (w + 1) of the link, and never less than
+/// the w + ceil(w / 64) that it has.
 fn count_ptm_by_rate(link: &mut LinkSpec, remarks: &mut Vec<String>) {
     let rate = Rate(u64::try_from(u128::from(link.rate.0) * 64 / 65).unwrap_or(u64::MAX).max(8));
     remarks.push(format!(
@@ -215,7 +225,7 @@ fn count_ptm_by_rate(link: &mut LinkSpec, remarks: &mut Vec<String>) {
     link.overhead = Overhead { bytes: bytes + 1, at_least, framing: Framing::Whole };
 }
 
-/// Rates of a hierarchy as curves that say the same.
+/// Writes the rates of a hierarchy as curves that say the same.
 fn hfsc_of_rates(plan: &mut Plan) {
     let rates = plan.guaranteed_rates();
     for (class, rate) in plan.classes.iter_mut().zip(rates) {
@@ -229,73 +239,14 @@ fn hfsc_of_rates(plan: &mut Plan) {
     plan.scheduler = SchedulerSpec::Hfsc;
 }
 
-/// The largest weight (net/sched/sch_qfq.c, QFQ_MAX_WEIGHT), and the most of all together (QFQ_MAX_WSUM).
-const QFQ_WEIGHT: u64 = 1 << 10;
-const QFQ_WEIGHTS: u64 = 64 * QFQ_WEIGHT;
-/// The shortest and the longest of a class's longest packets (QFQ_MIN_LMAX, QFQ_MTU_SHIFT).
-const QFQ_PACKETS: (u64, u64) = (512, 1 << 16);
-
-/// What the kernel makes the least and the greatest of a quantum (net/sched/sch_drr.c, drr_change_class, as of
-/// 6.1.192; before, it took any).
+/// The least and the greatest quantum that the kernel takes (net/sched/sch_drr.c, drr_change_class,
+/// as of 6.1.192; before, it took any).
 const DRR_QUANTA: (u32, u32) = (256, 1 << 20);
 
-/// Whole weights that the kernel takes, in proportion as near as they come and none less than its share.
-fn for_qfq(plan: &mut Plan) {
-    let weights = plan.flat_weights();
-    let leaves: Vec<usize> = plan.leaves().map(|(id, _)| id.index()).collect();
-    let largest = leaves.iter().map(|leaf| weights[*leaf]).max().unwrap_or(1);
-    let all: u128 = leaves.iter().map(|leaf| u128::from(weights[*leaf])).sum();
-    // Where many weigh as much as the largest, their sum is what counts.
-    let by_sum = u128::from(QFQ_WEIGHTS - leaves.len().min(1 << 15) as u64) * u128::from(largest);
-    let scale = QFQ_WEIGHT.min(u64::try_from(by_sum / all.max(1)).unwrap_or(u64::MAX)).max(1);
-    let exact = exact_weights(&leaves, &weights);
-    let scaled = |leaf: usize| {
-        let scaled = u128::from(weights[leaf]) * u128::from(scale);
-        u64::try_from(scaled / u128::from(largest)).unwrap_or(QFQ_WEIGHT).max(1)
-    };
-    let whole: Vec<u64> = leaves
-        .iter()
-        .map(|leaf| match &exact {
-            Some(divisor) => weights[*leaf] / divisor,
-            None => scaled(*leaf),
-        })
-        .collect();
-    // In lowest terms, so that what comes back is written the same again.
-    let common = whole.iter().copied().fold(0, gcd).max(1);
-    for (leaf, weight) in leaves.into_iter().zip(whole) {
-        let weight = weight / common;
-        let class = &mut plan.classes[leaf];
-        class.weight = Weight(weight as u32 * Weight::ONE.0);
-        class.curves = Curves::default();
-        if let Some(arrival) = &mut class.arrival {
-            let packet = arrival.packet.map_or(plan.link.max_packet.0, |packet| packet.0);
-            arrival.packet = Some(Bytes(packet.max(QFQ_PACKETS.0)));
-        }
-    }
-    plan.link.max_packet = plan.link.max_packet.max(Bytes(QFQ_PACKETS.0));
-}
-
-/// The greatest common divisor.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// The greatest number that divides all weights, if what is left of each is one that the kernel takes.
-fn exact_weights(leaves: &[usize], weights: &[u64]) -> Option<u64> {
-    let divisor = leaves.iter().map(|leaf| weights[*leaf]).fold(0, gcd).max(1);
-    let whole = leaves.iter().map(|leaf| weights[*leaf] / divisor);
-    let fits =
-        whole.clone().all(|weight| weight <= QFQ_WEIGHT) && whole.sum::<u64>() <= QFQ_WEIGHTS;
-    fits.then_some(divisor)
-}
-
-/// The plan with what the kernel makes of the tree's numbers.
-fn round(plan: &mut Plan, tree: &Tree) -> Result<(), Refusal> {
+/// Rounds the numbers of a plan as the kernel rounds those of its set-up.
+fn round(plan: &mut Plan, setup: &Setup) -> Result<(), Refusal> {
     if plan.scheduler == SchedulerSpec::Hfsc {
-        round_curves(plan, tree);
+        round_curves(plan, setup);
     }
     if plan.scheduler == SchedulerSpec::Qfq
         && let Some(class) =
@@ -333,19 +284,16 @@ fn round(plan: &mut Plan, tree: &Tree) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the kernel guarantees by its integers, and less of a link by what their rounding may ask for beyond that:
-/// then the curves that it works with fit the link if those that it guarantees fit the rest.
-fn round_curves(plan: &mut Plan, tree: &Tree) {
+/// Gives classes the curves that the kernel guarantees by its integers. The link gets less by what
+/// their rounding may ask for beyond that: then the curves that the kernel works with fit the link
+/// if those that it guarantees fit the rest.
+fn round_curves(plan: &mut Plan, setup: &Setup) {
     let mut beyond = 0;
-    let given = tree.classes.iter().filter_map(|class| match &class.kind {
-        ClassKind::Hfsc(curves) => Some((class.name.as_deref()?, curves)),
-        ClassKind::Htb(_) | ClassKind::Drr { .. } | ClassKind::Qfq { .. } => None,
-    });
-    for ((name, given), class) in given.zip(tree_order(plan)) {
-        let class = &mut plan.classes[class];
-        debug_assert_eq!(class.name, name);
-        let kept = |curve: tree::HfscCurve| hfsc::Integers::of(curve).kept();
-        beyond += given.rsc.map_or(0, |curve| hfsc::Integers::of(curve).beyond());
+    for (class, given) in plan.top_down().into_iter().zip(&setup.classes) {
+        let ClassKind::Hfsc(given) = &given.kind else { continue };
+        let class = &mut plan.classes[class.index()];
+        let kept = |curve: HfscCurve| Integers::from(curve).kept();
+        beyond += given.rsc.map_or(0, |curve| Integers::from(curve).beyond());
         class.curves = Curves {
             real_time: given.rsc.map(kept),
             link_share: given.fsc.map(kept),
@@ -353,19 +301,4 @@ fn round_curves(plan: &mut Plan, tree: &Tree) {
         };
     }
     plan.link.rate = Rate(plan.link.rate.0.saturating_sub(beyond).max(1));
-}
-
-/// The classes in the order in which a tree has them.
-pub(crate) fn tree_order(plan: &Plan) -> Vec<usize> {
-    plan.top_down().into_iter().map(|class| class.index()).collect()
-}
-
-/// Bytes a second, rounded up.
-pub(crate) fn bytes_up(bits: u64) -> u64 {
-    bits.div_ceil(8)
-}
-
-/// Whether a class has something to lose by a lower rate: a bound.
-pub(crate) fn has_contract(class: &Class) -> bool {
-    class.arrival.is_some()
 }

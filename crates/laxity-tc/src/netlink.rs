@@ -1,124 +1,90 @@
-//! A [`Tree`] as the kernel is told of it, and as it tells of one: messages of rtnetlink, without a socket.
+//! A [`Setup`] in messages of rtnetlink, without a socket: written for the kernel, and read from
+//! it.
 //!
-//! An [`Object`] is a qdisc, a class or a filter of an interface. Those of kinds that a tree has are brought into one
-//! form, in which two are equal if the kernel could not tell them apart; of others the kernel's own bytes are kept, so
-//! that they can be put back. (Linux, include/uapi/linux/rtnetlink.h, pkt_sched.h and pkt_cls.h.)
+//! An [`Object`] is a qdisc, a class or a filter of an interface. A [`Setup`] has items for the
+//! kinds that are read. Their objects are brought into one form, in which two are equal if the
+//! kernel cannot tell them apart. Objects of other kinds keep the kernel's own bytes and can be put
+//! back. (Linux, include/uapi/linux/rtnetlink.h, pkt_sched.h and pkt_cls.h.)
 
 mod attributes;
-mod classes;
-mod filters;
+mod class;
+mod filter;
 mod flower;
 mod object;
 mod police;
-mod qdiscs;
-mod queues;
+mod qdisc;
+mod queue;
 mod size_table;
 mod statistics;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
-
 pub use attributes::Attributes;
 pub use object::{Object, Request, Sort, ask, dump};
 pub use statistics::Statistics;
 
-use crate::tree::{Class, Filter, Handle, Qdisc, QdiscKind, Tree, text};
+use crate::export::text;
+use crate::setup::{Item, Qdisc, QdiscKind, Setup};
 
-/// What stands in a message, with its parameters, as far as a tree has them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// A discipline.
-    Qdisc(Qdisc),
-    /// A class.
-    Class(Class),
-    /// A filter.
-    Filter(Filter),
+/// The objects of a set-up: its disciplines, then its classes, then its filters.
+pub fn objects(setup: &Setup) -> Vec<Object> {
+    let qdiscs = setup.qdiscs.iter().map(qdisc::object);
+    let classes = setup.classes.iter().map(class::object);
+    qdiscs.chain(classes).chain(setup.filters.iter().map(filter::object)).collect()
 }
 
-/// The objects of a tree in the order in which they can be added.
-pub fn objects(tree: &Tree) -> Vec<Object> {
-    let mut by_qdisc: BTreeMap<u16, Hanging<'_>> = BTreeMap::new();
-    for class in &tree.classes {
-        by_qdisc.entry(class.handle.major()).or_default().classes.push(class);
-    }
-    let (roots, queues): (Vec<&Qdisc>, Vec<&Qdisc>) =
-        tree.qdiscs.iter().partition(|qdisc| qdisc.parent == Handle::ROOT);
-    for queue in queues {
-        by_qdisc.entry(queue.parent.major()).or_default().qdiscs.push(queue);
-    }
-    let mut objects = Vec::new();
-    let mut next = VecDeque::from(roots);
-    while let Some(qdisc) = next.pop_front() {
-        objects.push(qdiscs::object(qdisc));
-        let hanging = by_qdisc.remove(&qdisc.handle.major()).unwrap_or_default();
-        objects.extend(hanging.classes.into_iter().map(classes::object));
-        next.extend(hanging.qdiscs);
-    }
-    objects.extend(tree.filters.iter().map(filters::object));
-    objects
-}
-
-/// What hangs at a qdisc or its classes.
-#[derive(Default)]
-struct Hanging<'a> {
-    classes: Vec<&'a Class>,
-    qdiscs: Vec<&'a Qdisc>,
-}
-
-/// What an object is, if a tree has its kind and all of its parameters.
-pub fn known(object: &Object) -> Option<Known> {
+/// The item that an object is, if its kind and all of its parameters are known.
+pub fn item(object: &Object) -> Option<Item> {
     match object.sort {
-        Sort::Qdisc => qdiscs::read(object).map(Known::Qdisc),
-        Sort::Class => classes::read(object).map(Known::Class),
-        Sort::Filter => filters::read(object).map(Known::Filter),
+        Sort::Qdisc => qdisc::read(object).map(Item::Qdisc),
+        Sort::Class => class::read(object).map(Item::Class),
+        Sort::Filter => filter::read(object).map(Item::Filter),
     }
 }
 
-/// What the kernel shows in the form of [`objects`], without its statistics. `None` for what it makes by itself:
-/// disciplines without a handle, classes that nobody added, tables of filters, and what looks at arriving packets.
+/// An object that the kernel shows, in the form of [`objects`] and without its statistics. It is
+/// `None` for what the kernel makes by itself: disciplines without a handle, classes that nobody
+/// added, tables of filters, and what looks at arriving packets.
 pub fn shown(object: &Object) -> Option<Object> {
     let is_there_by_itself = match object.sort {
         Sort::Qdisc => object.handle.0 == 0 || object.handle.major() == 0xffff,
         Sort::Class => {
-            object.handle.minor() == 0 || !classes::ADDED.contains(&object.kind().as_str())
+            object.handle.minor() == 0 || !class::ADDED.contains(&object.kind().as_str())
         }
-        Sort::Filter => filters::is_table(object),
+        Sort::Filter => filter::is_table(object),
     };
     if is_there_by_itself {
         return None;
     }
-    Some(match known(object) {
-        Some(Known::Qdisc(qdisc)) => qdiscs::object(&qdisc),
-        Some(Known::Class(class)) => classes::object(&class),
-        Some(Known::Filter(filter)) => filters::object(&filter),
-        None if object.sort == Sort::Filter => filters::settable(object),
+    Some(match item(object) {
+        Some(Item::Qdisc(qdisc)) => qdisc::object(&qdisc),
+        Some(Item::Class(class)) => class::object(&class),
+        Some(Item::Filter(filter)) => filter::object(&filter),
+        None if object.sort == Sort::Filter => filter::settable(object),
         None => object.settable(),
     })
 }
 
-/// What is sent to change an object: without what the kernel refuses to hear twice.
+/// The object to send for a change: without the parameters that the kernel refuses to be told
+/// twice.
 pub fn changing(object: &Object) -> Object {
-    match known(object) {
-        Some(Known::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
+    match item(object) {
+        Some(Item::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
             let named = Object::new(Sort::Qdisc, handle, parent, "fq_codel");
-            named.with(object::OPTIONS, &queues::fq_codel_again(&of))
+            named.with(object::OPTIONS, &queue::fq_codel_again(&of))
         }
         _ => object.clone(),
     }
 }
 
-/// What adds an object to an interface, in the words of `tc`, without `tc` itself. Of one that a tree has no words for
-/// they end with its kind.
+/// The command that adds an object to an interface, in the words of `tc` without `tc` itself. The
+/// words of an object of another kind end with that kind.
 pub fn command(object: &Object, device: &str) -> String {
-    match known(object) {
-        Some(Known::Qdisc(qdisc)) => text::qdisc(&qdisc, device),
-        Some(Known::Class(class)) => text::class(&class, device),
-        Some(Known::Filter(filter)) => text::filter(&filter, device, false),
+    match item(object) {
+        Some(item) => text::item(&item, device),
         None => {
             let Object { sort, handle, parent, .. } = object;
-            let place =
-                if *parent == Handle::ROOT { "root".into() } else { format!("parent {parent}") };
+            let place = text::place(*parent);
             let kind = object.kind();
             match sort {
                 Sort::Qdisc => format!("qdisc add dev {device} {place} handle {handle} {kind}"),
@@ -131,7 +97,7 @@ pub fn command(object: &Object, device: &str) -> String {
     }
 }
 
-/// The parameters of an object in the words of `tc`; nothing of one that a tree has no words for.
+/// The parameters of an object in the words of `tc`; none for an object of another kind.
 pub fn parameters(object: &Object) -> String {
     let command = command(object, "DEV");
     let behind = command.split_once(&format!(" {}", object.kind()));

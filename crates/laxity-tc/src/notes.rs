@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::command::Word;
 use crate::error::plain;
+use crate::words::command::Word;
 
 /// The most notes of one kind that are kept; more are counted.
 const MOST: usize = 200;
@@ -19,7 +19,7 @@ pub struct Note {
     pub text: String,
 }
 
-/// Kinds of note, in the order in which they are told.
+/// Kinds of note, in their order in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoteKind {
     /// Something could be read in several ways, or is said in another way in the plan.
@@ -42,6 +42,22 @@ impl fmt::Display for NoteKind {
             NoteKind::NotMapped => "Not mapped",
             NoteKind::NotRead => "Not read",
         })
+    }
+}
+
+/// Why something is not in the plan, as a sentence without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotMapped(pub String);
+
+impl From<&str> for NotMapped {
+    fn from(text: &str) -> NotMapped {
+        NotMapped(text.into())
+    }
+}
+
+impl From<String> for NotMapped {
+    fn from(text: String) -> NotMapped {
+        NotMapped(text)
     }
 }
 

@@ -1,57 +1,57 @@
 //! The filters of a set-up as rules, in the order in which Linux asks them.
 
+mod meeting;
+mod order;
+mod priorities;
+
 use std::collections::HashSet;
 
 use laxity_plan::error::Fault;
 
-use crate::error::Read;
-use crate::filter::u32::U32;
-use crate::filter::{Bits, Fate, Mark};
+use crate::assembly::{Assembly, Discipline, Entry, Root, Sign, TableEntry};
 use crate::netfilter::State;
-use crate::notes::Notes;
-use crate::order::Rule;
-use crate::packets::{Field, Packets};
-use crate::setup::{Discipline, Filter, InTable, MOST_FILTERS, Root, Setup};
-use crate::units::Handle;
+use crate::notes::{NotMapped, Notes};
+use crate::packets::{Bits, Field, Packets};
+use crate::setup::{Handle, MOST_FILTERS, Mark, U32};
+
+pub use order::{Arrangement, Rule, arrange};
 
 /// All filters as rules, and those by which prio sorts what no filter takes. A filter that sends
 /// packets to a class with classes below it sends them to the filters there.
-pub fn of(
-    setup: &Setup,
+pub fn rules(
+    setup: &Assembly,
     root: &Root,
     default: Option<usize>,
     notes: &mut Notes,
-) -> Read<Vec<Rule>> {
-    let mut filters: Vec<&Filter> = setup.filters.iter().collect();
+) -> Result<Vec<Rule>, Fault> {
+    let mut filters: Vec<&Entry> = setup.filters.iter().collect();
     filters.sort_by_key(|filter| (filter.at, filter.rank));
-    let (rules, reached) = (Vec::new(), HashSet::new());
-    let (state, marked) = (None, HashSet::new());
     let mut walk = Walk {
         setup,
         root,
         filters,
         default,
-        rules,
-        reached,
-        state,
+        rules: Vec::new(),
+        reached: HashSet::new(),
+        state: None,
         diverts: false,
-        marked,
+        marked: HashSet::new(),
         looks: 0,
         notes,
     };
     walk.classified()?;
     walk.chain(0, None, &Packets::default())?;
     let Walk { mut rules, reached, filters, marked, notes, .. } = walk;
-    let mut unmarked = filters.iter().filter(|filter| !marked.contains(&filter.line));
-    for filter in unmarked.by_ref().filter(|filter| filter.mark.is_some()) {
+    for filter in filters.iter().filter(|filter| !marked.contains(&filter.sign())) {
         let mark = match filter.mark {
+            None => continue,
             Some(Mark::Is { value, mask: u32::MAX }) => format!("mark {value}"),
             Some(Mark::Is { value, mask }) => format!("mark {value:#x}/{mask:#x}"),
-            _ => "mark".into(),
+            Some(Mark::IsClass) => "mark".into(),
         };
         let text = format!(
             "filter{}: it goes by netfilter's {mark}, which no rule sets that is read, and which a capture does not have",
-            if filter.class.minor > 0 { format!(" for {}", filter.class) } else { String::new() }
+            if filter.class.minor() > 0 { format!(" for {}", filter.class) } else { String::new() }
         );
         notes.not_mapped(filter.line, text);
     }
@@ -62,8 +62,9 @@ pub fn of(
     }
     if let Discipline::Prio(prio) = root.discipline {
         let line = root.line;
-        let unfiltered = prio.unfiltered(line, notes).into_iter().map(|(packets, band)| {
-            let class = setup.find(band + 1);
+        let unfiltered = priorities::unfiltered(&prio, line, notes).into_iter();
+        let unfiltered = unfiltered.map(|(packets, band)| {
+            let class = setup.find(u16::from(band) + 1);
             Rule { packets, class, line, of: "priomap", is_rest: true }
         });
         rules.extend(unfiltered);
@@ -72,7 +73,7 @@ pub fn of(
 }
 
 /// Refuses more rules than are read.
-pub fn limited(count: usize) -> Read<()> {
+pub fn limited(count: usize) -> Result<(), Fault> {
     if count > MOST_FILTERS { Err(too_many()) } else { Ok(()) }
 }
 
@@ -83,23 +84,31 @@ fn too_many() -> Fault {
 }
 
 struct Walk<'a> {
-    setup: &'a Setup,
+    setup: &'a Assembly,
     root: &'a Root,
     /// By the class that they hang at, then in the order in which they are asked.
-    filters: Vec<&'a Filter>,
+    filters: Vec<&'a Entry>,
     default: Option<usize>,
     rules: Vec<Rule>,
     /// Where filters hang that are asked.
     reached: HashSet<u16>,
-    /// What netfilter leaves the packets with that are looked at, if it is the same with all of them.
+    /// What netfilter leaves the packets with, if it is the same with all of them.
     state: Option<&'a State>,
     /// They are diverted from other filters, so that theirs need not be reached.
     diverts: bool,
-    /// The lines of filters of which some packets have the mark.
-    marked: HashSet<usize>,
+    /// The filters whose mark some packets have.
+    marked: HashSet<Sign>,
     /// How many filters of tables were looked at.
     looks: usize,
     notes: &'a mut Notes,
+}
+
+/// What a filter does with the packets that it takes.
+#[derive(Clone, Copy)]
+struct Taker {
+    class: Handle,
+    is_gone: bool,
+    line: usize,
 }
 
 /// A filter that links to a table, with all bits that were asked for up to it.
@@ -109,7 +118,7 @@ struct Link<'a> {
     line: usize,
 }
 
-/// The most looks at filters of tables, each of which may be linked to several times.
+/// The most looks at filters of tables. A table may be linked to several times.
 const MOST_LOOKS: usize = 1 << 20;
 /// How many rules before it may have taken what would be diverted.
 const MOST_BEFORE: usize = 256;
@@ -119,10 +128,10 @@ type At = (u16, Option<usize>);
 
 impl Walk<'_> {
     /// Packets for which netfilter sets the class: no filter is asked about them.
-    fn classified(&mut self) -> Read<()> {
+    fn classified(&mut self) -> Result<(), Fault> {
         for (at, state) in self.setup.states.iter().enumerate() {
-            let class = state.class.filter(|class| self.root.major == Some(class.major));
-            let class = class.and_then(|class| self.setup.find(class.minor));
+            let class = state.class.filter(|class| self.root.major == Some(class.major()));
+            let class = class.and_then(|class| self.setup.find(class.minor()));
             let Some(class) = class.filter(|class| self.setup.classes[*class].is_leaf) else {
                 continue;
             };
@@ -133,13 +142,13 @@ impl Walk<'_> {
     }
 
     /// The filters at the qdisc or a class, for packets that were sent there.
-    fn chain(&mut self, at: u16, class: Option<usize>, sent: &Packets) -> Read<()> {
+    fn chain(&mut self, at: u16, class: Option<usize>, sent: &Packets) -> Result<(), Fault> {
         self.reached.insert(at);
         self.rest_of_chain((at, class), sent, 0)
     }
 
     /// The filters of a place but for the first of them.
-    fn rest_of_chain(&mut self, place: At, sent: &Packets, first: usize) -> Read<()> {
+    fn rest_of_chain(&mut self, place: At, sent: &Packets, first: usize) -> Result<(), Fault> {
         let (at, _) = place;
         let from = self.filters.partition_point(|filter| filter.at < at);
         let to = self.filters.partition_point(|filter| filter.at <= at);
@@ -155,7 +164,7 @@ impl Walk<'_> {
     }
 
     /// Whether it depends on netfilter which packets a filter takes.
-    fn depends(&self, filter: &Filter) -> bool {
+    fn depends(&self, filter: &Entry) -> bool {
         let sets_dscp = self.setup.states.iter().any(|state| state.dscp.is_some());
         let looks_at_dscp = filter.link.is_some() || filter.packets.asks_for(Field::Dscp);
         filter.mark.is_some() || sets_dscp && looks_at_dscp
@@ -164,11 +173,11 @@ impl Walk<'_> {
     /// Asks a filter about packets that are in the same state.
     fn ask(
         &mut self,
-        filter: &Filter,
+        filter: &Entry,
         state: Option<&State>,
         place: At,
         sent: &Packets,
-    ) -> Read<()> {
+    ) -> Result<(), Fault> {
         let (class, seen) = match state {
             None => (Some(filter.class), Some(filter.packets.clone())),
             Some(state) => (self.goes_by(filter, state), state.seen(&filter.packets)),
@@ -180,11 +189,11 @@ impl Walk<'_> {
         }
         match &filter.link {
             None => {
-                let filter = Filter { class, ..filter.clone() };
-                self.filter(&filter, place.1, packets)
+                let filter = Taker { class, is_gone: filter.is_gone, line: filter.line };
+                self.take(filter, place.1, packets)
             }
             Some(link) => {
-                let link = Link { u32: link, bits: link.bits.clone(), line: filter.line };
+                let link = Link { u32: &link.u32, bits: link.bits.clone(), line: filter.line };
                 self.table(place, &link, &packets, 0)
             }
         }
@@ -193,11 +202,11 @@ impl Walk<'_> {
     /// Asks a filter about the packets of each state that it takes some of.
     fn ask_by_state(
         &mut self,
-        filter: &Filter,
+        filter: &Entry,
         place: At,
         sent: &Packets,
         number: usize,
-    ) -> Read<()> {
+    ) -> Result<(), Fault> {
         for (at, state) in self.setup.states.iter().enumerate() {
             let (class, seen) = (self.goes_by(filter, state), state.seen(&filter.packets));
             let (Some(_), Some(seen)) = (class, seen) else { continue };
@@ -214,8 +223,14 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Packets of a state that are in another one, since that comes first, go on as those of that do.
-    fn divert(&mut self, at: usize, taken: &Packets, place: At, number: usize) -> Read<()> {
+    /// Packets that an earlier state has too go on as those of that state.
+    fn divert(
+        &mut self,
+        at: usize,
+        taken: &Packets,
+        place: At,
+        number: usize,
+    ) -> Result<(), Fault> {
         let states = &self.setup.states;
         for before in states[..at].iter().filter(|before| !before.is_like(&states[at])) {
             self.looks += 1;
@@ -238,7 +253,7 @@ impl Walk<'_> {
     }
 
     /// The class of a filter, if packets of this state have the mark that it goes by.
-    fn goes_by(&mut self, filter: &Filter, state: &State) -> Option<Handle> {
+    fn goes_by(&mut self, filter: &Entry, state: &State) -> Option<Handle> {
         let mark = state.mark;
         let class = match filter.mark {
             None => return Some(filter.class),
@@ -248,11 +263,11 @@ impl Walk<'_> {
                 let (major, minor) = ((mark >> 16) as u16, mark as u16);
                 let own = self.root.major.unwrap_or(0);
                 let major = if major == 0 { own } else { major };
-                (mark != 0 && major == own).then_some(Handle { major, minor })
+                (mark != 0 && major == own).then_some(Handle::new(major, minor))
             }
         };
         if class.is_some() {
-            self.marked.insert(filter.line);
+            self.marked.insert(filter.sign());
         }
         class
     }
@@ -260,11 +275,11 @@ impl Walk<'_> {
     /// The filters of a table that another one links to.
     fn table(
         &mut self,
-        from: (u16, Option<usize>),
+        from: At,
         link: &Link<'_>,
         packets: &Packets,
         depth: usize,
-    ) -> Read<()> {
+    ) -> Result<(), Fault> {
         let number = link.u32.link.unwrap_or_default();
         let setup = self.setup;
         let Some(table) = setup.tables.get(&(from.0, number)) else {
@@ -273,22 +288,25 @@ impl Walk<'_> {
             return Ok(());
         };
         let parts = table.parts.max(1);
-        let mut filters: Vec<&InTable> = table.filters.iter().collect();
+        let mut filters: Vec<&TableEntry> = table.filters.iter().collect();
         filters.sort_by_key(|filter| filter.part);
         for filter in filters {
             self.looks += 1;
             if self.looks > MOST_LOOKS {
                 return Err(too_many());
             }
-            let Some(of_part) = link.u32.hash.bits(filter.part, parts) else { continue };
-            let own = match link.u32.finds_next_header {
-                true => filter.u32.bits.after_ip(),
-                false => filter.u32.bits.clone(),
+            let of_part = Bits::of_part(link.u32.hash, filter.part, parts);
+            let Some(of_part) = of_part else { continue };
+            let own = &filter.link;
+            let bits = link.bits.and(&of_part);
+            let bits = if link.u32.finds_next_header {
+                bits.and(&own.bits.after_ip())
+            } else {
+                bits.and(&own.bits)
             };
-            let bits = link.bits.and(&of_part).and(&own);
             let packets = packets.and(&filter.packets);
-            if filter.u32.link.is_some() {
-                let further = Link { u32: &filter.u32, bits, line: filter.line };
+            if own.u32.link.is_some() {
+                let further = Link { u32: &own.u32, bits, line: filter.line };
                 // As in Linux (TC_U32_MAXDEPTH).
                 if depth < 8 {
                     self.table(from, &further, &packets, depth + 1)?;
@@ -300,26 +318,24 @@ impl Walk<'_> {
             let seen = self.state.map_or(Some(seen.clone()), |state| state.seen(&seen));
             let Some(taken) = seen.map(|seen| packets.and(&seen)) else { continue };
             match (read, filter.class) {
-                (Err(why), _) => self.notes.not_mapped(filter.line, format!("filter: {why}")),
-                (Ok(()), None) if filter.fate == Fate::Classified => {}
-                (Ok(()), class) => {
-                    let class = class.unwrap_or(Handle { major: 0, minor: 0 });
-                    let (at, class_at) = from;
-                    let (rank, mark, link, line) = ((0, 0), None, None, filter.line);
-                    let packets = Packets::default();
-                    let fate = filter.fate;
-                    let one = Filter { at, rank, packets, class, mark, link, fate, line };
-                    if !taken.is_empty {
-                        self.filter(&one, class_at, taken)?;
-                    }
+                (Err(NotMapped(why)), _) => {
+                    self.notes.not_mapped(filter.line, format!("filter: {why}"));
                 }
+                (Ok(()), None) if !filter.is_gone => {}
+                (Ok(()), class) if !taken.is_empty => {
+                    let TableEntry { is_gone, line, .. } = *filter;
+                    let class = class.unwrap_or_default();
+                    self.take(Taker { class, is_gone, line }, from.1, taken)?;
+                }
+                _ => {}
             }
         }
         Ok(())
     }
 
-    fn filter(&mut self, filter: &Filter, at: Option<usize>, packets: Packets) -> Read<()> {
-        if filter.fate == Fate::Gone {
+    /// Sends packets where a filter has them go.
+    fn take(&mut self, filter: Taker, at: Option<usize>, packets: Packets) -> Result<(), Fault> {
+        if filter.is_gone {
             return self.add(packets, None, filter.line, false);
         }
         let own = match self.root.discipline {
@@ -328,33 +344,26 @@ impl Walk<'_> {
             | Discipline::Qfq
             | Discipline::Drr
             | Discipline::Fifo
-            | Discipline::FqCodel(_) => self.root.major == Some(filter.class.major),
+            | Discipline::FqCodel(_) => self.root.major == Some(filter.class.major()),
             // It looks at the minor number only.
             Discipline::Prio(_) => true,
         };
-        let class = self.setup.find(filter.class.minor).filter(|_| own);
+        let class = self.setup.find(filter.class.minor()).filter(|_| own);
         let class = class.filter(|class| at.is_none_or(|at| self.is_below(*class, at)));
         let Some(class) = class else {
-            let is_direct = own && filter.class.minor == 0;
-            if let (Discipline::Htb { .. }, true) = (self.root.discipline, is_direct) {
-                let text = format!(
-                    "filter: {} is htb itself, which sends these packets past all classes: they count as unfiltered",
-                    filter.class
-                );
-                self.notes.not_mapped(filter.line, text);
-                return self.add(packets, self.default, filter.line, false);
-            }
-            let text = format!(
-                "filter: {} is no class there: its packets count as unfiltered",
-                filter.class
-            );
-            self.notes.not_mapped(filter.line, text);
+            let is_htb = matches!(self.root.discipline, Discipline::Htb { .. });
+            let why = if is_htb && own && filter.class.minor() == 0 {
+                "is htb itself, which sends these packets past all classes: they count as unfiltered"
+            } else {
+                "is no class there: its packets count as unfiltered"
+            };
+            self.notes.not_mapped(filter.line, format!("filter: {} {why}", filter.class));
             return self.add(packets, self.default, filter.line, false);
         };
         if self.setup.classes[class].is_leaf {
             return self.add(packets, Some(class), filter.line, false);
         }
-        self.chain(filter.class.minor, Some(class), &packets)?;
+        self.chain(filter.class.minor(), Some(class), &packets)?;
         // What none of the filters there takes is not asked about again.
         self.add(packets, self.default, filter.line, true)
     }
@@ -370,7 +379,7 @@ impl Walk<'_> {
         class: Option<usize>,
         line: usize,
         is_rest: bool,
-    ) -> Read<()> {
+    ) -> Result<(), Fault> {
         if self.rules.len() == MOST_FILTERS {
             return Err(too_many());
         }

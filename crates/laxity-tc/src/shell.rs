@@ -1,48 +1,21 @@
 //! A shell script or a `tc -batch` file as the commands of `tc` that it comes to.
 //!
-//! The script is interpreted, and nothing is run on the machine: variables, arithmetic, loops,
-//! functions and what can be computed from them are followed; what other programs print, and which
+//! The script is interpreted, and nothing is run on the machine. Variables, arithmetic, loops,
+//! functions and what can be computed from them are followed. What other programs print, and which
 //! files there are, is not known. A value that is not known is a fault only where a set-up depends
 //! on it.
 
-mod arithmetic;
-mod array;
-mod braces;
-mod builtins;
 mod call;
-mod carried;
-mod compound;
-mod control;
-mod decide;
-mod escapes;
-mod expand;
-mod files;
-mod netfilter;
-mod operations;
-mod options;
-mod output;
-mod parameters;
-mod parser;
-mod pattern;
-mod programs;
-mod reading;
-mod redirections;
-mod regex;
+mod commands;
+mod expansion;
 mod run;
-mod simple;
-mod state;
 mod syntax;
-mod tests_of;
-mod value;
-mod words;
-mod wrappers;
-mod xargs;
+mod values;
 
 use laxity_plan::error::Fault;
 
-use crate::command::Command;
-use crate::error::Read;
 use crate::notes::Notes;
+use crate::words::command::Command;
 pub use call::Call;
 
 /// The commands of `tc` that a script comes to, and what is to be said about the others. The script
@@ -53,7 +26,7 @@ pub fn commands(
     name: &str,
     call: &Call,
     notes: &mut Notes,
-) -> Read<Vec<Command>> {
+) -> Result<Vec<Command>, Fault> {
     let mut shell = run::Shell::new(text, name, call);
     let done = shell.whole(end);
     shell.report(notes);
@@ -74,10 +47,10 @@ pub fn commands(
 
 /// What a script without arguments prints.
 #[cfg(test)]
-pub fn printed(script: &str) -> Read<String> {
+pub fn printed(script: &str) -> Result<String, Fault> {
     let call = Call { arguments: Some(Vec::new()), ..Call::default() };
     let mut shell = run::Shell::new(script, "sh", &call);
-    shell.printed.push(value::Value::default());
+    shell.printed.push(values::value::Value::default());
     shell.whole(script.len())?;
     Ok(shell.printed.pop().unwrap_or_default().text)
 }

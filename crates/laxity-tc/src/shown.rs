@@ -9,16 +9,16 @@ use std::collections::{HashMap, HashSet};
 
 use laxity_plan::error::Fault;
 
-use crate::command::Command;
-use crate::error::Read;
+use crate::netlink::Sort;
 use crate::notes::Notes;
-use item::{Object, Shown};
+use crate::words::command::Command;
+use item::ShownItem;
 
 /// The most qdiscs, classes and filters that are read.
 const MOST_SHOWN: usize = 100_000;
 
 /// The commands for what is shown; `None` if the text is something else.
-pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
+pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, Fault> {
     let Some(mut shown) = text::read(text)? else { return Ok(None) };
     let mut tables = HashSet::new();
     for table in shown.iter().filter(|shown| shown.is_table) {
@@ -34,27 +34,25 @@ pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
         let message = format!("more than {MOST_SHOWN} qdiscs, classes and filters are shown");
         return Err(Fault::new(None, message));
     }
-    let of = |object| shown.iter().filter(move |shown: &&Shown| shown.object == object);
+    let of = |sort| shown.iter().filter(move |shown: &&ShownItem| shown.sort == sort);
     let mut commands = Vec::new();
-    let (roots, leaves): (Vec<&Shown>, Vec<&Shown>) =
-        of(Object::Qdisc).partition(|qdisc| qdisc.parent.is_none());
+    let (roots, leaves): (Vec<&ShownItem>, Vec<&ShownItem>) =
+        of(Sort::Qdisc).partition(|qdisc| qdisc.parent.is_none());
     // What hangs at a token bucket is there before its classes.
-    let below = |qdisc: &&Shown| {
+    let below = |qdisc: &&ShownItem| {
         let parent = qdisc.parent.as_deref().and_then(|parent| parent.split_once(':'));
-        let is_it = |root: &&Shown| {
+        roots.iter().any(|root| {
             ["tbf", "mq", "netem"].contains(&root.kind.as_str())
                 && root.device == qdisc.device
                 && parent.is_some_and(|(major, _)| {
                     let own = root.handle.trim_end_matches(':');
                     own == major || own == "0" && major.is_empty()
                 })
-        };
-        roots.iter().any(is_it)
+        })
     };
-    let (shared, leaves): (Vec<&Shown>, Vec<&Shown>) = leaves.into_iter().partition(below);
-    let mut seen: HashSet<&Option<String>> = of(Object::Qdisc).map(|shown| &shown.device).collect();
-    for class in of(Object::Class).filter(|class| !seen.contains(&class.device)).collect::<Vec<_>>()
-    {
+    let (shared, leaves): (Vec<&ShownItem>, Vec<&ShownItem>) = leaves.into_iter().partition(below);
+    let mut seen: HashSet<&Option<String>> = of(Sort::Qdisc).map(|shown| &shown.device).collect();
+    for class in of(Sort::Class).filter(|class| !seen.contains(&class.device)).collect::<Vec<_>>() {
         if seen.insert(&class.device) {
             let text = "classes are shown without their qdisc: which of them gets what no filter takes, and what hangs at \
                         them, is in what `tc qdisc show` and `tc filter show` print: paste it, too";
@@ -63,17 +61,16 @@ pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
         }
     }
     commands.extend(roots.iter().map(|root| root.command()));
-    commands.extend(shared.into_iter().map(Shown::command));
+    commands.extend(shared.into_iter().map(ShownItem::command));
     // A class after the one that it is part of, and else by their numbers.
-    let mut classes: Vec<&Shown> = of(Object::Class).collect();
-    let number = |class: &&Shown| {
+    let mut classes: Vec<&ShownItem> = of(Sort::Class).collect();
+    classes.sort_by_cached_key(|class| {
         let (major, minor) = class.handle.split_once(':').unwrap_or_default();
         let half = |text| u32::from_str_radix(text, 16).unwrap_or(0);
         (class.device.clone(), half(major), half(minor))
-    };
-    classes.sort_by_cached_key(number);
-    let key = |class: &Shown, handle: &str| (class.device.clone(), handle.to_string());
-    let mut below = HashMap::<_, Vec<&Shown>>::new();
+    });
+    let key = |class: &ShownItem, handle: &str| (class.device.clone(), handle.to_string());
+    let mut below = HashMap::<_, Vec<&ShownItem>>::new();
     let all: HashSet<_> = classes.iter().map(|class| key(class, &class.handle)).collect();
     let mut waiting = Vec::new();
     for class in classes {
@@ -88,7 +85,7 @@ pub fn commands(text: &str, notes: &mut Notes) -> Read<Option<Vec<Command>>> {
         let part = below.remove(&key(class, &class.handle)).unwrap_or_default();
         waiting.extend(part.into_iter().rev());
     }
-    commands.extend(leaves.into_iter().map(Shown::command));
-    commands.extend(of(Object::Filter).map(Shown::command));
+    commands.extend(leaves.into_iter().map(ShownItem::command));
+    commands.extend(of(Sort::Filter).map(ShownItem::command));
     Ok(Some(commands))
 }

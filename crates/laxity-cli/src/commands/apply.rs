@@ -10,15 +10,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use laxity_api::{Linux, Plan, check_for_linux};
-use laxity_kernel::apply::{ApplyError, MadeGood, Session};
+use laxity_kernel::apply::{ApplyError, Recovery, Session};
 use laxity_kernel::guardian::{self, Guardian};
+use laxity_kernel::objects::Objects;
 use laxity_kernel::record::{Promise, Record, Records};
-use laxity_kernel::setup::Setup;
 use laxity_linux::interface::{Offload, offload};
 use laxity_tc::export::contracts;
-use laxity_tc::linux::Carried;
+use laxity_tc::linux::LinuxPlan;
 use laxity_tc::netlink;
-use laxity_tc::tree::{Handle, QdiscKind};
+use laxity_tc::setup::{Handle, QdiscKind};
 
 use crate::args::Apply;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
         return Ok(Promises::Kept);
     }
     if arguments.keep {
-        let kept = Records::of(interface).and_then(|records| records.settle());
+        let kept = Records::new(interface).and_then(|records| records.settle());
         return match kept.map_err(|error| Failure::refused("cannot confirm", &error))? {
             true => print("Kept.").map(|()| Promises::Kept),
             false => Err(Failure::input(format!("nothing at {interface} waits to be confirmed"))),
@@ -65,11 +65,11 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
     let mut session = Session::begin(interface)?;
     if let Some(made_good) = session.made_good() {
         terminal::remark(match made_good {
-            MadeGood::Settled => {
+            Recovery::Settled => {
                 "An earlier laxity apply was killed; what it did is whole, and holds.\n"
             }
-            MadeGood::NotDone => "An earlier laxity apply was killed before it changed anything.\n",
-            MadeGood::TakenBack => {
+            Recovery::NotDone => "An earlier laxity apply was killed before it changed anything.\n",
+            Recovery::TakenBack => {
                 "What an earlier laxity apply did was not confirmed, or not whole: it was taken back.\n"
             }
         });
@@ -99,24 +99,24 @@ struct Order {
     promises: Vec<Promise>,
     names: BTreeMap<String, Handle>,
     contracts: String,
-    setup: Setup,
+    objects: Objects,
     remarks: Vec<String>,
 }
 
 impl Order {
-    fn of_plan(plan: &Plan, mut carried: Carried, settled: Option<Record>) -> Order {
-        carried.tree.keep_numbers(&settled.map(|record| record.names).unwrap_or_default());
-        let objects = netlink::objects(&carried.tree);
+    fn of_plan(plan: &Plan, mut carried: LinuxPlan, settled: Option<Record>) -> Order {
+        carried.setup.keep_numbers(&settled.map(|record| record.names).unwrap_or_default());
+        let objects = netlink::objects(&carried.setup);
         let contracts = contracts(plan, &carried);
         let promises = promises(&carried);
-        let Carried { plan, tree, remarks } = carried;
+        let LinuxPlan { plan, setup, remarks } = carried;
         let title = plan.title.unwrap_or_else(|| "a plan without a title".into());
         Order {
             plan: Some(title),
             promises,
-            names: tree.names(),
+            names: setup.names(),
             contracts,
-            setup: objects.into(),
+            objects: objects.into(),
             remarks,
         }
     }
@@ -129,7 +129,7 @@ impl Order {
             promises: Vec::new(),
             names: BTreeMap::new(),
             contracts: String::new(),
-            setup: record.before,
+            objects: record.before,
             remarks: Vec::new(),
         })
     }
@@ -140,7 +140,7 @@ impl Order {
         arguments: &Apply,
         undoes: bool,
     ) -> Result<Promises, Failure> {
-        let steps = session.steps(&self.setup);
+        let steps = session.steps(&self.objects);
         let settled = session.settled();
         let difference = Difference::of(&steps, session.shown(), settled.as_ref(), &self.promises);
         if arguments.json {
@@ -166,8 +166,8 @@ impl Order {
             promises: self.promises.clone(),
             names: self.names.clone(),
             contracts: self.contracts.clone(),
-            before: session.shown().setup.clone(),
-            after: self.setup.clone(),
+            before: session.shown().objects.clone(),
+            after: self.objects.clone(),
             to_be_confirmed: arguments.confirm.is_some() && !steps.is_empty(),
         };
         if steps.is_empty() {
@@ -178,11 +178,11 @@ impl Order {
         let guardian = Guardian::start(guarding(arguments), session);
         let mut guardian =
             guardian.map_err(|error| Failure::refused("cannot start the guardian", &error))?;
-        let taken = session.take(&steps, &self.setup);
+        let taken = session.take(&steps, &self.objects);
         let kept = match (&taken, arguments.confirm) {
             (Ok(()), Some(within)) => {
                 guardian.waits();
-                confirmed(session, interface, Duration::from_nanos(within.0), &self.setup)?
+                confirmed(session, interface, Duration::from_nanos(within.0), &self.objects)?
             }
             (Ok(()), None) => {
                 session.settle()?;
@@ -256,7 +256,7 @@ fn confirmed(
     session: &mut Session,
     interface: &str,
     within: Duration,
-    wanted: &Setup,
+    wanted: &Objects,
 ) -> Result<bool, Failure> {
     terminal::remark(&format!(
         "Applied. Press Enter to keep it, or run `laxity apply --keep --dev {interface}` within {} s: else what was \
@@ -292,18 +292,18 @@ fn confirmed(
 }
 
 /// What each class was promised, and where its packets wait.
-fn promises(carried: &Carried) -> Vec<Promise> {
-    let Carried { plan, tree, .. } = carried;
+fn promises(carried: &LinuxPlan) -> Vec<Promise> {
+    let LinuxPlan { plan, setup, .. } = carried;
     let named =
-        tree.classes.iter().filter_map(|class| Some((class.name.as_deref()?, class.handle)));
+        setup.classes.iter().filter_map(|class| Some((class.name.as_deref()?, class.handle)));
     let by_name: HashMap<&str, Handle> = named.collect();
-    let mut shared = tree.qdiscs.iter().rev();
-    let bands = shared.find(|qdisc| matches!(qdisc.kind, QdiscKind::Prio { .. }));
+    let mut shared = setup.qdiscs.iter().rev();
+    let bands = shared.find(|qdisc| matches!(qdisc.kind, QdiscKind::Prio(_)));
     let band = |level: Option<u8>| {
         let bands = bands.map_or(0, |qdisc| qdisc.handle.major());
         Handle::new(bands, u16::from(level.unwrap_or_default()) + 1)
     };
-    let all = tree.qdiscs.iter().find(|qdisc| qdisc.parent.minor() == 1).map(|qdisc| qdisc.handle);
+    let all = setup.qdiscs.iter().find(|qdisc| qdisc.parent.minor() == 1).map(|qdisc| qdisc.handle);
     let (rates, bounds) = (plan.guaranteed_rates(), plan.bounds());
     let classes = plan.leaves().map(|(id, class)| {
         let place = match by_name.get(&*class.name) {

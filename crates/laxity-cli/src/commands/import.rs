@@ -91,30 +91,19 @@ fn from_tc(arguments: &ImportTc) -> Result<Promises, Failure> {
         variables: arguments.variables.iter().cloned().collect(),
         sources: sources?,
     };
-    imported(&script, &name, &options, arguments.out.as_deref())
+    written(&laxity_api::import(&script, &name, &options)?, &name, arguments.out.as_deref())
 }
 
 #[cfg(target_os = "linux")]
 fn from_kernel(arguments: &ImportKernel) -> Result<Promises, Failure> {
-    let script = laxity_kernel::status::script(&arguments.dev)?;
-    let options = Options {
-        link_rate: arguments.link_rate,
-        device: Some(arguments.dev.clone()),
-        ..Options::default()
-    };
-    imported(&script, &arguments.dev, &options, arguments.out.as_deref())
+    let dev = &arguments.dev;
+    let (objects, contracts) = laxity_kernel::status::objects(dev)?;
+    let options = Options { link_rate: arguments.link_rate, ..Options::default() };
+    let import = laxity_tc::import_objects(&objects.in_order(), &contracts, dev, &options)?;
+    written(&import, dev, arguments.out.as_deref())
 }
 
 /// Writes the plan of a set-up, and what is to be said of it.
-fn imported(
-    script: &str,
-    name: &str,
-    options: &Options,
-    out: Option<&Path>,
-) -> Result<Promises, Failure> {
-    written(&laxity_api::import(script, name, options)?, name, out)
-}
-
 fn written(import: &Import, name: &str, out: Option<&Path>) -> Result<Promises, Failure> {
     match out {
         None => print(&import.plan)?,

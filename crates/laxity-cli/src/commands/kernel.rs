@@ -13,11 +13,11 @@ use crate::{Promises, print, print_json};
 
 /// Prints what an interface is like, and its rates if it is looked at twice.
 pub fn run(interface: &str, over: Option<Nanos>, json: bool) -> Result<Promises, Failure> {
-    let mut status = KernelStatus::of(interface, None)?;
+    let mut status = KernelStatus::new(interface, None)?;
     if let Some(Nanos(nanos)) = over {
         let since = Instant::now();
         thread::sleep(Duration::from_nanos(nanos));
-        status = KernelStatus::of(interface, Some((&status, since.elapsed().as_secs_f64())))?;
+        status = KernelStatus::new(interface, Some((&status, since.elapsed().as_secs_f64())))?;
     }
     if json {
         print_json(&status)?;

@@ -77,7 +77,7 @@ fn a_curve_changes_and_no_packet_is_lost() {
         let shares = sampler.join().unwrap();
         let sent: Vec<u64> = senders.into_iter().map(|sender| sender.join().unwrap()).collect();
         thread::sleep(Duration::from_millis(500));
-        let status = KernelStatus::of("left", None).unwrap();
+        let status = KernelStatus::new("left", None).unwrap();
         for (class, sent) in status.classes.iter().zip(sent) {
             assert_eq!((class.counts.dropped, class.counts.queued), (0, 0), "{class:?}");
             assert_eq!(class.counts.packets, sent, "{class:?}");
@@ -104,7 +104,7 @@ fn sampled(start: Instant, ends: &AtomicBool) -> Vec<(f64, f64, f64)> {
     while !ends.load(Ordering::Relaxed) {
         let now = Instant::now();
         let earlier = before.as_ref().map(|(status, then)| (status, (now - *then).as_secs_f64()));
-        let status = KernelStatus::of("left", earlier).unwrap();
+        let status = KernelStatus::new("left", earlier).unwrap();
         if let [Some(a), Some(b)] = [0, 1].map(|class: usize| status.classes[class].rate_bps) {
             shares.push(((now - start).as_secs_f64(), a, b));
         }

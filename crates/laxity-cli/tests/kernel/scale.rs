@@ -36,8 +36,8 @@ fn applied_and_shown(kind: &str, classes: usize) {
 
     // What of it is the kernel's, without reading and proving the plan.
     let mut session = laxity_kernel::apply::Session::begin("left").unwrap();
-    let all = session.shown().setup.clone();
-    let none = laxity_kernel::setup::Setup::default();
+    let all = session.shown().objects.clone();
+    let none = laxity_kernel::objects::Objects::default();
     for (what, wanted) in [("taken away", &none), ("applied", &all)] {
         let since = Instant::now();
         let steps = session.steps(wanted);
@@ -49,12 +49,17 @@ fn applied_and_shown(kind: &str, classes: usize) {
         );
     }
     let since = Instant::now();
-    let status = laxity_kernel::status::KernelStatus::of("left", None).unwrap();
+    let status = laxity_kernel::status::KernelStatus::new("left", None).unwrap();
     println!("{kind}, status of {}: {:.2} s", status.classes.len(), since.elapsed().as_secs_f64());
     let steps = session.steps(&none);
     session.take(&steps, &none).unwrap();
 
-    let batch = plan("many.batch", &all.commands("left"));
+    let commands: Vec<String> = all
+        .in_order()
+        .into_iter()
+        .map(|object| laxity_tc::netlink::command(object, "left"))
+        .collect();
+    let batch = plan("many.batch", &commands.join("\n"));
     let since = Instant::now();
     run("tc", &format!("-batch {batch}"));
     println!("{kind}, the same by tc -batch: {:.2} s", since.elapsed().as_secs_f64());

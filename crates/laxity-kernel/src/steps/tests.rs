@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use laxity_tc::tree::*;
+use laxity::units::Nanos;
+use laxity_tc::setup::units::rate_of;
+use laxity_tc::setup::*;
 use proptest::prelude::*;
 
 use super::*;
 
-/// An interface, by the rules of net/sched: what is there cannot be added, what is not cannot be changed, and no class
-/// goes that others or filters need.
+/// An interface, by the rules of net/sched: what is there cannot be added, what is not cannot be
+/// changed, and no class goes that others or filters need.
 #[derive(Default)]
 struct Kernel {
     objects: BTreeMap<Key, Object>,
@@ -17,7 +19,7 @@ struct Kernel {
 impl Kernel {
     fn take(&mut self, step: &Step) -> Result<(), String> {
         let Step { action, object } = step;
-        let key = Key::of(object);
+        let key = Key::new(object);
         let refuse = |why: &str| Err(format!("{why}: {action:?} {object:?}"));
         match action {
             Action::Add if self.objects.contains_key(&key) => refuse("it is there"),
@@ -69,7 +71,9 @@ impl Kernel {
         let queue = queue.and_then(|queue| self.objects.get_mut(&queue));
         if let Some(queue) = queue.filter(|queue| queue.kind() == "pfifo") {
             // The limit ends it. Whatever the wanted one is, it is another.
-            queue.attributes.iter_mut().rev().take(4).for_each(|byte| *byte = !*byte);
+            for byte in queue.attributes.iter_mut().rev().take(4) {
+                *byte = !*byte;
+            }
         }
     }
 
@@ -92,9 +96,9 @@ impl Kernel {
     }
 
     fn is_needed(&self, class: Handle) -> bool {
-        self.objects.values().any(|object| match netlink::known(object) {
-            Some(Known::Class(other)) => other.parent == class,
-            Some(Known::Filter(filter)) => filter.class == class,
+        self.objects.values().any(|object| match netlink::item(object) {
+            Some(Item::Class(other)) => other.parent == class,
+            Some(Item::Filter(filter)) => filter.class == Some(class),
             _ => false,
         })
     }
@@ -111,7 +115,9 @@ impl Kernel {
         };
         let below: Vec<Key> =
             self.objects.iter().filter(|(_, other)| hangs(other)).map(|it| *it.0).collect();
-        below.into_iter().for_each(|key| self.remove(key));
+        for key in below {
+            self.remove(key);
+        }
     }
 }
 
@@ -125,7 +131,7 @@ struct DrawnClass {
     filter: Option<(bool, u16)>,
 }
 
-fn setup() -> impl Strategy<Value = Setup> {
+fn objects() -> impl Strategy<Value = Objects> {
     let class = (
         0x10u16..0x16,
         0usize..3,
@@ -148,8 +154,8 @@ fn setup() -> impl Strategy<Value = Setup> {
     })
 }
 
-fn tree(kind: usize, shaped: bool, rate: u32, mut classes: Vec<DrawnClass>) -> Tree {
-    let mut tree = Tree::default();
+fn tree(kind: usize, shaped: bool, rate: u32, mut classes: Vec<DrawnClass>) -> Setup {
+    let mut tree = Setup::default();
     let mut qdisc = |handle: u16, parent, kind| {
         tree.qdiscs.push(Qdisc { handle: Handle::new(handle, 0), parent, kind, stab: None });
     };
@@ -158,20 +164,24 @@ fn tree(kind: usize, shaped: bool, rate: u32, mut classes: Vec<DrawnClass>) -> T
         qdisc(
             1,
             parent,
-            QdiscKind::Tbf(Tbf { rate: u64::from(rate) * 1_000_000, burst: 2_000, limit: 1 }),
+            QdiscKind::Tbf(Tbf {
+                rate: rate_of(u64::from(rate) * 1_000_000),
+                burst: 2_000,
+                limit: 1,
+            }),
         );
         parent = Handle::new(1, 1);
     }
     let shared = match kind {
         0 if shaped && rate > 1 => {
-            qdisc(2, parent, QdiscKind::Pfifo { limit: 1_000 });
+            qdisc(2, parent, QdiscKind::Pfifo { limit: Some(1_000) });
             return tree;
         }
-        0 => return if shaped { tree } else { Tree::default() },
-        1 | 2 => QdiscKind::Hfsc { default: rate as u16 },
+        0 => return if shaped { tree } else { Setup::default() },
+        1 | 2 => QdiscKind::Hfsc { default: rate },
         3 => QdiscKind::Drr,
         4 => QdiscKind::Qfq,
-        _ => QdiscKind::Prio { bands: 2 + rate as u8, priomap: [1; 16] },
+        _ => QdiscKind::Prio(Prio { bands: 2 + rate as u8, priomap: [1; 16] }),
     };
     qdisc(2, parent, shared);
     classes.sort_by_key(|class| class.minor);
@@ -190,7 +200,7 @@ fn tree(kind: usize, shaped: bool, rate: u32, mut classes: Vec<DrawnClass>) -> T
             _ => Handle::new(2, 0),
         };
         leaves.push(own);
-        let curve = |rate: u32| HfscCurve { m1: 0, d: 0, m2: rate * 1_000 };
+        let curve = |rate: u32| HfscCurve::from_kernel([0, 0, rate * 1_000]);
         let kind = match kind {
             1 | 2 => ClassKind::Hfsc(HfscCurves {
                 rsc: class.curves[0].map(curve),
@@ -207,30 +217,36 @@ fn tree(kind: usize, shaped: bool, rate: u32, mut classes: Vec<DrawnClass>) -> T
     for (class, handle) in classes.iter().zip(leaves).filter(|(_, handle)| !inner.contains(handle))
     {
         if let Some((codel, limit)) = class.queue {
-            let kind = match codel {
-                true => {
-                    QdiscKind::CoDel(CoDel { limit, target: 5_000, interval: 100_000, ecn: false })
-                }
-                false => QdiscKind::Pfifo { limit },
+            let kind = if codel {
+                QdiscKind::CoDel(CoDel {
+                    limit,
+                    target: Nanos(5_000_000),
+                    interval: Nanos(100_000_000),
+                    ecn: false,
+                })
+            } else {
+                QdiscKind::Pfifo { limit: Some(limit) }
             };
             let own = Handle::new(class.minor, 0);
             tree.qdiscs.push(Qdisc { handle: own, parent: handle, kind, stab: None });
         }
         if let Some((flower, priority)) = class.filter {
-            let word = U32Key { value: class.rate, mask: u32::MAX, offset: 0 };
+            let word = U32Key { value: class.rate, mask: u32::MAX, offset: 0, is_behind_ip: false };
             tree.filters.push(Filter {
                 parent: Handle::new(2, 0),
                 priority: priority + if flower { 10 } else { 0 },
                 number: class.minor.into(),
                 protocol: Protocol::Ip,
-                kind: match flower {
-                    true => FilterKind::Flower(Flower {
+                kind: if flower {
+                    FilterKind::Flower(Flower {
                         ip_proto: Some(class.rate as u8),
                         ..Flower::default()
-                    }),
-                    false => FilterKind::U32(vec![word]),
+                    })
+                } else {
+                    FilterKind::U32(U32 { keys: vec![word], ..U32::default() })
                 },
-                class: handle,
+                class: Some(handle),
+                is_gone: false,
                 police: Vec::new(),
             });
         }
@@ -243,13 +259,13 @@ proptest! {
 
     /// No step is refused, and what is there at the end is what was wanted.
     #[test]
-    fn steps_lead_from_any_setup_to_any_other(before in setup(), after in setup()) {
+    fn steps_lead_from_any_setup_to_any_other(before in objects(), after in objects()) {
         let mut kernel = Kernel::default();
-        for (from, to) in [(&Setup::default(), &before), (&before, &after), (&after, &before)] {
+        for (from, to) in [(&Objects::default(), &before), (&before, &after), (&after, &before)] {
             for step in &Steps::between(from, to).steps {
                 kernel.take(step).map_err(TestCaseError::fail)?;
             }
-            let there = Setup::from(kernel.objects.values().cloned().collect::<Vec<_>>());
+            let there = Objects::from(kernel.objects.values().cloned().collect::<Vec<_>>());
             prop_assert_eq!(&there, to);
             prop_assert!(Steps::between(&there, to).is_empty());
         }
@@ -257,13 +273,14 @@ proptest! {
 
     /// Set-ups are kept in files as they are.
     #[test]
-    fn setups_are_remembered(setup in setup()) {
+    fn setups_are_remembered(setup in objects()) {
         let text = serde_json::to_string(&setup).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Setup>(&text).unwrap(), setup);
+        prop_assert_eq!(serde_json::from_str::<Objects>(&text).unwrap(), setup);
     }
 }
 
-/// A changed curve keeps its queue; one that is taken away, a class that goes, and one that others come below, lose it.
+/// A changed curve keeps the queue. It is lost with a curve or a class that goes, and to classes
+/// below.
 #[test]
 fn whose_queue_is_lost_is_said() {
     let class = |minor, below, curves| DrawnClass {
@@ -274,7 +291,7 @@ fn whose_queue_is_lost_is_said() {
         queue: None,
         filter: None,
     };
-    let setup = |classes| Setup::from(netlink::objects(&tree(1, false, 1, classes)));
+    let setup = |classes| Objects::from(netlink::objects(&tree(1, false, 1, classes)));
     let lost = |before, after| Steps::between(&setup(before), &setup(after)).drops;
     let one = |curves| vec![class(0x10, 9, curves)];
     let handle = |minor| BTreeSet::from([Handle::new(2, minor)]);

@@ -3,28 +3,26 @@
 use laxity::units::Rate;
 use laxity_plan::error::Fault;
 
-use crate::curves::Curves;
-use crate::error::Read;
+use crate::assembly::{Assembly, Discipline, Root};
 use crate::notes::Notes;
-use crate::setup::{Discipline, Root, Setup};
+use crate::toml::Curves;
 
 /// The lowest rate at which a packet of the usual size takes less than an hour.
 const LOWEST_RATE: Rate = Rate(4);
 
-/// The rate that is given, or else that of the one class at the top: its limit or, without one, its
-/// share.
+/// The rate that is given, or else the limit or the share of the one class at the top.
 pub fn link_rate(
-    setup: &Setup,
+    setup: &Assembly,
     root: &Root,
     top: &[usize],
     given: Option<Rate>,
     notes: &mut Notes,
-) -> Read<Rate> {
+) -> Result<Rate, Fault> {
     let help = "say it with --link-rate, such as --link-rate 10mbit";
     if let (None, Some(shaper)) = (given, &setup.shaper)
         && shaper.rate >= LOWEST_RATE
     {
-        let text = format!("the link's rate is {}, that of {}", shaper.rate, shaper.of);
+        let text = format!("the link's rate is {}, that of {}", shaper.rate, shaper.what);
         notes.reading(shaper.line, text);
         return Ok(shaper.rate);
     }
@@ -47,7 +45,9 @@ pub fn link_rate(
             match limit.or(share).or(guarantee) {
                 Some((curve, what)) => (curve.rate(), class, what),
                 None => {
-                    return Err(Fault::at(&class.span, "the link's rate is not known").help(help));
+                    return Err(
+                        Fault::at(&class.origin.span, "the link's rate is not known").help(help)
+                    );
                 }
             }
         }
@@ -78,18 +78,19 @@ pub fn link_rate(
         }
     };
     if rate < LOWEST_RATE {
-        let message = format!("the link's rate would be {rate}, the {what} of {}", class.handle);
-        return Err(Fault::at(&class.span, message).help(help));
+        let message =
+            format!("the link's rate would be {rate}, the {what} of {}", class.class.handle);
+        return Err(Fault::at(&class.origin.span, message).help(help));
     }
-    let text = format!("the link's rate is {rate}, the {what} of {}", class.handle);
-    notes.reading(class.line, text);
+    let text = format!("the link's rate is {rate}, the {what} of {}", class.class.handle);
+    notes.reading(class.origin.line, text);
     Ok(rate)
 }
 
-/// The one class at the top, if the classes below it share all of the link: then the plan needs no
-/// class for it.
+/// The one class at the top, if those below it share all of the link. The plan needs no class for
+/// it.
 pub(super) fn the_link(
-    setup: &Setup,
+    setup: &Assembly,
     top: &[usize],
     link: Rate,
     notes: &mut Notes,
@@ -101,6 +102,9 @@ pub(super) fn the_link(
     if class.is_leaf || limits {
         return None;
     }
-    notes.reading(class.line, format!("{} is the link itself, so it is no class", class.handle));
+    notes.reading(
+        class.origin.line,
+        format!("{} is the link itself, so it is no class", class.class.handle),
+    );
     Some(*only)
 }

@@ -2,19 +2,12 @@
 
 use std::fmt::Write as _;
 
-use laxity::units::Bytes;
-use laxity_plan::model::QueueLimit;
-
-use super::Draft;
-use crate::curves::Curves;
+use super::{Draft, below};
+use crate::assembly::Discipline;
 use crate::error::plain;
 use crate::notes::{Note, NoteKind};
-use crate::queue::{Early, Queue};
-use crate::setup::Discipline;
-use crate::{below, size_table};
-
-/// The longest frame of Ethernet: a class of drr whose quantum is less sends one after several turns.
-const PACKET: u32 = 1514;
+use crate::toml::{self, Curves, key, quoted};
+use crate::words::class::PACKET;
 
 impl Draft {
     /// The plan, with notes at its head.
@@ -35,15 +28,16 @@ impl Draft {
                 };
             }
         }
+        // A class of drr whose quantum is shorter than a packet sends one after several turns.
         let packet = || {
-            let quanta = self.setup.classes.iter().filter_map(|class| class.weight);
+            let quanta = self.setup.classes.iter().filter_map(|class| class.weight());
             let least = quanta.min().filter(|_| self.discipline == Discipline::Drr)?;
             Some(format!("max-packet = \"{}b\"\n", least.max(PACKET)))
         };
-        let contract = self.setup.contract.link(packet);
+        let contract = self.setup.contract.link().or_else(packet).unwrap_or_default();
         let unshaped = self.setup.unshaped.as_ref().map(|what| format!(": {what}"));
         let title = format!("Imported from {name}{}", unshaped.unwrap_or_default());
-        let overhead = size_table::written(&self.overhead);
+        let overhead = toml::overhead_value(&self.overhead);
         let overhead = overhead.map(|overhead| format!("overhead = {overhead}\n"));
         let _ = write!(
             text,
@@ -73,7 +67,7 @@ impl Draft {
     fn scheduler(&self) -> String {
         let kind = match &self.discipline {
             Discipline::Hfsc { .. } | Discipline::Htb { .. } if self.holds => "wf2q",
-            Discipline::FqCodel(fq_codel) => return fq_codel.toml().map(|key| key + "\n").concat(),
+            Discipline::FqCodel(flows) => return toml::flows(flows).map(|key| key + "\n").concat(),
             other => kind(*other),
         };
         format!("kind = \"{kind}\"\n")
@@ -82,22 +76,31 @@ impl Draft {
     /// The queue that all share, where there is but one.
     fn shared_queue(&self) -> String {
         let queue = self.setup.queue.as_ref().filter(|_| self.discipline == Discipline::Fifo);
-        let words = queue.and_then(|(_, queue)| queue_words(queue));
+        let words = queue.and_then(|(_, queue)| queue.keys());
         words.map_or(String::new(), |words| format!("queue = {{ {words} }}\n"))
+    }
+
+    /// The level of a band of prio, from 0.
+    fn level(&self, at: usize) -> Option<u16> {
+        let node = &self.setup.classes[at];
+        let above = node.parent.map(|parent| self.setup.classes[parent].holds);
+        let discipline = above.unwrap_or(Some(self.discipline));
+        let is_band = matches!(discipline, Some(Discipline::Prio(_)));
+        node.class.handle.minor().checked_sub(1).filter(|_| is_band)
     }
 
     fn class(&self, at: usize, text: &mut String) {
         let class = &self.setup.classes[at];
         let header = format!("[class.{}]", key(&self.names[at]));
-        let _ = write!(text, "\n{header:<30} # {}\n", class.handle);
+        let _ = write!(text, "\n{header:<30} # {}\n", class.class.handle);
         if let Some(parent) = class.parent.filter(|parent| Some(*parent) != self.whole) {
             let _ = writeln!(text, "parent = {}", quoted(&self.names[parent]));
         }
         if let Some(weight) = &self.weights[at] {
             let _ = writeln!(text, "weight = {weight}");
         }
-        text.push_str(&self.setup.contract.class(class.handle));
-        if let Some(level) = class.level {
+        text.push_str(&self.setup.contract.class(class.class.handle));
+        if let Some(level) = self.level(at) {
             let _ = writeln!(text, "level = {level}");
         }
         let Curves { real_time, link_share, upper_limit } = self.curves[at];
@@ -119,18 +122,18 @@ impl Draft {
         if let Some(matching) = &self.arranged.matches[at] {
             let _ = writeln!(text, "match = {}", quoted(&matching.to_string()));
         }
-        if let Some(fq_codel) = below::flows(class).filter(|_| self.holds) {
-            let _ = writeln!(text, "scheduler = {{ {} }}", fq_codel.toml().join(", "));
+        if let Some(flows) = below::flows(class).filter(|_| self.holds) {
+            let _ = writeln!(text, "scheduler = {{ {} }}", toml::flows(flows).join(", "));
             return;
         }
         let queue = class.queue.as_ref().filter(|_| class.is_leaf);
-        if let Some(queue) = queue.and_then(|(_, queue)| queue_words(queue)) {
+        if let Some(queue) = queue.and_then(|(_, queue)| queue.keys()) {
             let _ = writeln!(text, "queue = {{ {queue} }}");
         }
     }
 }
 
-/// What a plan calls a discipline.
+/// The name of a discipline in a plan.
 fn kind(discipline: Discipline) -> &'static str {
     match discipline {
         Discipline::Hfsc { .. } | Discipline::Htb { .. } => "hfsc",
@@ -140,62 +143,4 @@ fn kind(discipline: Discipline) -> &'static str {
         Discipline::Fifo => "fifo",
         Discipline::FqCodel(_) => "fq-codel",
     }
-}
-
-/// The keys of a queue; `None` if it has no limit.
-fn queue_words(queue: &Queue) -> Option<String> {
-    let length = |packets, value| match packets {
-        true => format!("{value}"),
-        false => quoted(&size(Bytes(value))),
-    };
-    let (packets, most) = match queue.limit? {
-        QueueLimit::Packets(packets) => (true, packets),
-        QueueLimit::Bytes(bytes) => (false, bytes.0),
-    };
-    let limit = format!("limit = {}", length(packets, most));
-    let marks = |ecn| if ecn { ", ecn = true" } else { "" };
-    Some(match queue.early {
-        Early::None => format!("kind = \"droptail\", {limit}"),
-        Early::CoDel { target, interval, ecn } => format!(
-            "kind = \"codel\", {limit}, target = \"{target}\", interval = \"{interval}\"{}",
-            marks(ecn)
-        ),
-        Early::Pie { target, update, alpha, beta, ecn } => format!(
-            "kind = \"pie\", {limit}, target = \"{target}\", update = \"{update}\", alpha = {}, beta = {}{}",
-            f64::from(alpha) / 16.0,
-            f64::from(beta) / 16.0,
-            marks(ecn)
-        ),
-        Early::Red { min, max, probability, weight, ecn, meets } => {
-            let kind = if meets { "choke" } else { "red" };
-            let (min, max) = (length(packets, min), length(packets, max));
-            let weight = weight.map(|log| format!(", weight = {}", 0.5f64.powi(log)));
-            format!(
-                "kind = \"{kind}\", min = {min}, max = {max}, {limit}, max-p = {probability}{}, \
-                 gentle = false{}",
-                weight.unwrap_or_default(),
-                marks(ecn)
-            )
-        }
-    })
-}
-
-/// A size in `b`, or in a larger unit where that is a whole number.
-fn size(bytes: Bytes) -> String {
-    match (bytes.0 % 1000, bytes.0 % 1024) {
-        (0, _) => bytes.to_string(),
-        (_, 0) => format!("{}KiB", bytes.0 >> 10),
-        _ => format!("{}b", bytes.0),
-    }
-}
-
-/// A text as a value of TOML. It has no control characters.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// A name as a key of TOML.
-fn key(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if name.chars().all(plain) { name.to_string() } else { quoted(name) }
 }

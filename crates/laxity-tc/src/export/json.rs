@@ -1,171 +1,131 @@
-//! What `tc -j … show` prints of a tree.
+//! What `tc -j … show` prints of a set-up.
 
-use super::super::tree::{ClassKind, FilterKind, Flower, HfscCurve, Protocol, QdiscKind, Tree};
-use crate::tree::Handle;
+use super::parameters::{ether_type, of_flower, of_qdisc};
+use crate::setup::units::bytes_a_second;
+use crate::setup::{
+    Class, ClassKind, Filter, FilterKind, Flower, Handle, Protocol, Qdisc, QdiscKind, Red, Setup,
+    SizeTable,
+};
+use crate::words::json::Json;
 
 /// Three lists, a line each.
-pub fn shown(tree: &Tree, device: &str) -> String {
-    let list = |items: Vec<String>| format!("[{}]\n", items.join(","));
-    let qdiscs = tree.qdiscs.iter().map(|qdisc| {
-        let place = match qdisc.parent {
-            Handle::ROOT => "\"root\":true".to_string(),
-            parent => format!("\"parent\":\"{parent}\""),
-        };
-        let stab = qdisc.stab.map_or(String::new(), |stab| {
-            let layer = if stab.atm { "atm" } else { "ethernet" };
-            format!(
-                ",\"stab\":{{\"linklayer\":\"{layer}\",\"overhead\":{},\"mpu\":{},\"mtu\":{},\"tsize\":{}}}",
-                stab.overhead, stab.mpu, stab.mtu, stab.tsize
-            )
-        });
-        format!(
-            "{{\"kind\":\"{}\",\"handle\":\"{}\",\"dev\":\"{device}\",{place},\"options\":{{{}}}{stab}}}",
-            qdisc.kind.name(),
-            qdisc.handle,
-            options(&qdisc.kind)
-        )
-    });
-    let classes = tree.classes.iter().map(|class| {
-        let parameters = match &class.kind {
-            ClassKind::Hfsc(curves) => {
-                let curve = |name: &str, curve: Option<HfscCurve>| {
-                    curve.map(|HfscCurve { m1, d, m2 }| {
-                        format!(",\"{name}\":{{\"m1\":{m1},\"d\":{d},\"m2\":{m2}}}")
-                    })
-                };
-                let both = curves.rsc.filter(|rsc| curves.fsc == Some(*rsc));
-                let words = match both {
-                    Some(both) => [curve("sc", Some(both)), curve("ul", curves.usc), None],
-                    None => [
-                        curve("rt", curves.rsc),
-                        curve("ls", curves.fsc),
-                        curve("ul", curves.usc),
-                    ],
-                };
-                words.into_iter().flatten().collect()
-            }
-            ClassKind::Htb(htb) => format!(
-                ",\"prio\":{},\"rate\":{},\"ceil\":{},\"burst\":{},\"cburst\":{}",
-                htb.prio, htb.rate, htb.ceil, htb.burst, htb.cburst
-            ),
-            ClassKind::Drr { quantum } => format!(",\"quantum\":{quantum}"),
-            ClassKind::Qfq { weight, lmax } => {
-                format!(",\"weight\":{weight},\"maxpkt\":{lmax}")
-            }
-        };
-        format!(
-            "{{\"class\":\"{}\",\"handle\":\"{}\",\"dev\":\"{device}\",\"parent\":\"{}\"{parameters}}}",
-            class.kind.name(),
-            class.handle,
-            class.parent
-        )
-    });
-    let filters = tree.filters.iter().map(|filter| {
-        let keys = match &filter.kind {
-            FilterKind::Matchall => String::new(),
-            FilterKind::Flower(fields) => format!(",\"keys\":{{{}}}", flower(filter.protocol, fields)),
-            FilterKind::U32(keys) => keys
-                .iter()
-                .map(|key| {
-                    format!(
-                        ",\"match\":{{\"value\":\"{:x}\",\"mask\":\"{:x}\",\"offmask\":\"\",\"off\":{}}}",
-                        key.value, key.mask, key.offset
-                    )
-                })
-                .collect(),
-        };
-        let class = if filter.kind.name() == "u32" { "flowid" } else { "classid" };
-        format!(
-            "{{\"dev\":\"{device}\",\"parent\":\"{}\",\"protocol\":\"{}\",\"pref\":{},\"kind\":\"{}\",\"chain\":0,\
-             \"options\":{{\"handle\":{},\"{class}\":\"{}\"{keys}}}}}",
-            filter.parent,
-            filter.protocol.name(),
-            filter.priority,
-            filter.kind.name(),
-            filter.number,
-            filter.class
-        )
-    });
-    [list(qdiscs.collect()), list(classes.collect()), list(filters.collect())].concat()
+pub fn shown(setup: &Setup, device: &str) -> String {
+    let lists: [Vec<Json>; 3] = [
+        setup.qdiscs.iter().map(|item| qdisc(item, device)).collect(),
+        setup.classes.iter().map(|item| class(item, device)).collect(),
+        setup.filters.iter().map(|item| filter(item, device)).collect(),
+    ];
+    let line = |list: Vec<Json>| serde_json::to_string(&list).expect("its keys are texts") + "\n";
+    lists.map(line).concat()
 }
 
-fn options(kind: &QdiscKind) -> String {
-    let early = |red: &crate::tree::Red| {
-        format!(
-            "\"limit\":{},\"min\":{},\"max\":{},\"ecn\":{},\"ewma\":{},\"probability\":{}",
-            red.limit,
-            red.min,
-            red.max,
-            red.ecn,
-            red.wlog,
-            f64::from(red.max_p) / 4_294_967_296.0
-        )
+fn qdisc(qdisc: &Qdisc, device: &str) -> Json {
+    let Qdisc { handle, parent, kind, stab } = qdisc;
+    let place = match *parent {
+        Handle::ROOT => ("root", true.into()),
+        parent => ("parent", parent.to_string().into()),
     };
+    let stab = stab.map(|SizeTable { overhead, mpu, atm, mtu, tsize }| {
+        let members = [
+            ("linklayer", if atm { "atm" } else { "ethernet" }.into()),
+            ("overhead", overhead.into()),
+            ("mpu", mpu.into()),
+            ("mtu", mtu.into()),
+            ("tsize", tsize.into()),
+        ];
+        ("stab", Json::object(members))
+    });
+    let members = [
+        ("kind", kind.name().into()),
+        ("handle", handle.to_string().into()),
+        ("dev", device.into()),
+        place,
+        ("options", options(kind)),
+    ];
+    Json::object(members.into_iter().chain(stab))
+}
+
+fn options(kind: &QdiscKind) -> Json {
     match kind {
-        QdiscKind::Hfsc { default } => format!("\"default\":\"{default:x}\""),
-        QdiscKind::Htb { default, r2q } => format!("\"r2q\":{r2q},\"default\":\"{default:#x}\""),
-        QdiscKind::Drr | QdiscKind::Qfq => String::new(),
-        QdiscKind::Prio { bands, priomap } => {
-            let map: Vec<String> = priomap.iter().map(u8::to_string).collect();
-            format!("\"bands\":{bands},\"priomap\":[{}]", map.join(","))
+        QdiscKind::Hfsc { default } => Json::object([("default", format!("{default:x}").into())]),
+        QdiscKind::Htb { default, r2q } => {
+            Json::object([("r2q", (*r2q).into()), ("default", format!("{default:#x}").into())])
         }
-        QdiscKind::Tbf(tbf) => {
-            format!("\"rate\":{},\"burst\":{},\"limit\":{}", tbf.rate, tbf.burst, tbf.limit)
+        QdiscKind::Red(red) | QdiscKind::Choke(red) => {
+            let Red { limit, min, max, wlog, max_p, ecn, .. } = *red;
+            Json::object([
+                ("limit", limit.into()),
+                ("min", min.into()),
+                ("max", max.into()),
+                ("ecn", ecn.into()),
+                ("ewma", wlog.into()),
+                ("probability", (f64::from(max_p) / 4_294_967_296.0).into()),
+            ])
         }
-        QdiscKind::FqCodel(fq) => format!(
-            "\"limit\":{},\"flows\":{},\"quantum\":{},\"target\":{},\"interval\":{},\"ecn\":{}",
-            fq.limit, fq.flows, fq.quantum, fq.target, fq.interval, fq.ecn
-        ),
-        QdiscKind::CoDel(codel) => format!(
-            "\"limit\":{},\"target\":{},\"interval\":{},\"ecn\":{}",
-            codel.limit, codel.target, codel.interval, codel.ecn
-        ),
-        QdiscKind::Pie(pie) => format!(
-            "\"limit\":{},\"target\":{},\"tupdate\":{},\"alpha\":{},\"beta\":{},\"ecn\":{}",
-            pie.limit, pie.target, pie.tupdate, pie.alpha, pie.beta, pie.ecn
-        ),
-        QdiscKind::Red(red) | QdiscKind::Choke(red) => early(red),
-        QdiscKind::Pfifo { limit } | QdiscKind::Bfifo { limit } => format!("\"limit\":{limit}"),
+        kind => Json::object(of_qdisc(kind).into_iter().map(|(name, value)| (name, value.json()))),
     }
 }
 
-fn flower(protocol: Protocol, fields: &Flower) -> String {
-    let mut keys = Vec::new();
-    let inner = fields.inner.unwrap_or(protocol);
-    let ether = match inner {
-        Protocol::Ip => Some("ipv4"),
-        Protocol::Ipv6 => Some("ipv6"),
-        Protocol::All | Protocol::Vlan => None,
-    };
-    if protocol == Protocol::Vlan {
-        keys.extend(fields.vlan.map(|vlan| format!("\"vlan_id\":{vlan}")));
-        keys.extend(fields.pcp.map(|pcp| format!("\"vlan_prio\":{pcp}")));
-        keys.extend(ether.map(|ether| format!("\"vlan_ethtype\":\"{ether}\"")));
-    } else {
-        keys.extend(ether.map(|ether| format!("\"eth_type\":\"{ether}\"")));
+fn class(class: &Class, device: &str) -> Json {
+    let mut members: Vec<(&str, Json)> = vec![
+        ("class", class.kind.name().into()),
+        ("handle", class.handle.to_string().into()),
+        ("dev", device.into()),
+        ("parent", class.parent.to_string().into()),
+    ];
+    match &class.kind {
+        ClassKind::Hfsc(all) => members.extend(all.named().map(|(name, curve)| {
+            let [m1, d, m2] = curve.kernel().map(Json::from);
+            (name, Json::object([("m1", m1), ("d", d), ("m2", m2)]))
+        })),
+        ClassKind::Htb(htb) => members.extend([
+            ("prio", htb.prio.into()),
+            ("rate", bytes_a_second(htb.rate).into()),
+            ("ceil", bytes_a_second(htb.ceil).into()),
+            ("burst", htb.burst.into()),
+            ("cburst", htb.cburst.into()),
+        ]),
+        ClassKind::Drr { quantum } => members.push(("quantum", (*quantum).into())),
+        ClassKind::Qfq { weight, lmax } => {
+            members.extend([("weight", (*weight).into()), ("maxpkt", (*lmax).into())]);
+        }
+        ClassKind::Own => {}
     }
-    if let Some(number) = fields.ip_proto {
-        let name = match number {
-            1 => "icmp".into(),
-            6 => "tcp".into(),
-            17 => "udp".into(),
-            58 => "icmpv6".into(),
-            132 => "sctp".into(),
-            number => format!("{number:x}"),
-        };
-        keys.push(format!("\"ip_proto\":\"{name}\""));
+    Json::object(members)
+}
+
+fn filter(filter: &Filter, device: &str) -> Json {
+    let Filter { parent, priority, number, protocol, kind, class, .. } = filter;
+    let name = if kind.name() == "u32" { "flowid" } else { "classid" };
+    let mut options = vec![("handle", (*number).into())];
+    options.extend(class.map(|class| (name, class.to_string().into())));
+    match kind {
+        FilterKind::Flower(fields) => options.push(("keys", keys(protocol, fields))),
+        FilterKind::U32(u32) => options.extend(u32.keys.iter().map(|key| {
+            let members = [
+                ("value", format!("{:x}", key.value).into()),
+                ("mask", format!("{:x}", key.mask).into()),
+                ("offmask", "".into()),
+                ("off", key.offset.into()),
+            ];
+            ("match", Json::object(members))
+        })),
+        FilterKind::Matchall | FilterKind::Basic(_) | FilterKind::Fw(_) => {}
     }
-    if let Some((tos, mask)) = fields.tos {
-        keys.push(format!("\"ip_tos\":\"0x{tos:x}/{mask:x}\""));
-    }
-    for (name, net) in [("src_ip", fields.source), ("dst_ip", fields.destination)] {
-        keys.extend(net.map(|(address, prefix)| format!("\"{name}\":\"{address}/{prefix}\"")));
-    }
-    for (name, range) in [("src_port", fields.source_port), ("dst_port", fields.destination_port)] {
-        keys.extend(range.map(|(from, to)| match from == to {
-            true => format!("\"{name}\":{from}"),
-            false => format!("\"{name}\":{{\"start\":{from},\"end\":{to}}}"),
-        }));
-    }
-    keys.join(",")
+    Json::object([
+        ("dev", device.into()),
+        ("parent", parent.to_string().into()),
+        ("protocol", protocol.name().into()),
+        ("pref", (*priority).into()),
+        ("kind", kind.name().into()),
+        ("chain", 0.into()),
+        ("options", Json::object(options)),
+    ])
+}
+
+/// The fields of `flower`; before them the type of frames, which is shown though it is not written.
+fn keys(protocol: &Protocol, fields: &Flower) -> Json {
+    let frames = ether_type(protocol).map(|ether| ("eth_type", ether.into()));
+    let fields = of_flower(fields).into_iter().map(|(name, _, json)| (name, json));
+    Json::object(frames.into_iter().chain(fields))
 }

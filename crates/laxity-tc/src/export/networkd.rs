@@ -3,15 +3,16 @@
 use std::fmt::Write as _;
 
 use crate::linux::Refusal;
-use crate::tree::{Handle, Qdisc, QdiscKind, Tree};
+use crate::setup::units::micros;
+use crate::setup::{Handle, Qdisc, QdiscKind, Setup};
 
 /// The sections for an interface.
-pub fn file(tree: &Tree, device: &str) -> Result<String, Refusal> {
+pub fn file(setup: &Setup, device: &str) -> Result<String, Refusal> {
     let mut text = format!(
         "# Written by `laxity export tc --format networkd`: a drop-in for the interface's own .network file.\n\
          [Match]\nName={device}\n"
     );
-    for qdisc in &tree.qdiscs {
+    for qdisc in &setup.qdiscs {
         section(qdisc, &mut text)?;
     }
     Ok(text)
@@ -33,9 +34,9 @@ fn section(qdisc: &Qdisc, text: &mut String) -> Result<(), Refusal> {
     let (name, keys) = match kind {
         QdiscKind::Tbf(tbf) => (
             "TokenBucketFilter",
-            format!("Rate={}\nBurstBytes={}\nLimitBytes={}\n", tbf.rate * 8, tbf.burst, tbf.limit),
+            format!("Rate={}\nBurstBytes={}\nLimitBytes={}\n", tbf.rate.0, tbf.burst, tbf.limit),
         ),
-        QdiscKind::Pfifo { limit } => ("PFIFO", format!("PacketLimit={limit}\n")),
+        QdiscKind::Pfifo { limit: Some(limit) } => ("PFIFO", format!("PacketLimit={limit}\n")),
         QdiscKind::Bfifo { limit } => ("BFIFO", format!("LimitBytes={limit}\n")),
         QdiscKind::FqCodel(fq) => (
             "FairQueueingControlledDelay",
@@ -44,8 +45,8 @@ fn section(qdisc: &Qdisc, text: &mut String) -> Result<(), Refusal> {
                 fq.limit,
                 fq.flows,
                 fq.quantum,
-                fq.target,
-                fq.interval,
+                micros(fq.target),
+                micros(fq.interval),
                 yes(fq.ecn)
             ),
         ),
@@ -54,8 +55,8 @@ fn section(qdisc: &Qdisc, text: &mut String) -> Result<(), Refusal> {
             format!(
                 "PacketLimit={}\nTargetSec={}us\nIntervalSec={}us\nECN={}\n",
                 codel.limit,
-                codel.target,
-                codel.interval,
+                micros(codel.target),
+                micros(codel.interval),
                 yes(codel.ecn)
             ),
         ),
@@ -67,10 +68,15 @@ fn section(qdisc: &Qdisc, text: &mut String) -> Result<(), Refusal> {
         }
         QdiscKind::Hfsc { .. }
         | QdiscKind::Htb { .. }
-        | QdiscKind::Prio { .. }
+        | QdiscKind::Prio(_)
         | QdiscKind::Pie(_)
         | QdiscKind::Red(_)
-        | QdiscKind::Choke(_) => {
+        | QdiscKind::Choke(_)
+        | QdiscKind::Cake(_)
+        | QdiscKind::Pfifo { limit: None }
+        | QdiscKind::Mq
+        | QdiscKind::Netem(_)
+        | QdiscKind::Other { .. } => {
             return refused(kind.name(), "it has no section, or no keys, that say this");
         }
     };

@@ -1,6 +1,7 @@
 //! The integers of the kernel's `hfsc` (Linux, net/sched/sch_hfsc.c).
 //!
-//! A curve of slopes `m1`, `m2` in bytes a second and a time `d` in microseconds becomes, with T = 15 625 000 ticks a second,
+//! A curve of slopes `m1`, `m2` in bytes a second and a time `d` in microseconds becomes, with T =
+//! 15 625 000 ticks a second,
 //!
 //! ```text
 //! sm  = ceil(m 2^24 / T)     bytes a tick, in 2^-24 (m2sm)
@@ -9,15 +10,15 @@
 //! dy  = floor(dx sm1 / 2^24) bytes (seg_x2y)
 //! ```
 //!
-//! Deadlines come from `ism`, which is rounded up: a class is served by slopes of `2^14 T / ism <= m`. Whether a class that
-//! comes back keeps its old curve or gets a new one is decided by `sm`, which is rounded up, too: so over a long time it may ask
-//! for slopes of `sm T / 2^24 >= m`.
+//! Deadlines come from `ism`, which is rounded up: a class is served by slopes of `2^14 T / ism <=
+//! m`. Whether a class that comes back keeps its old curve or gets a new one is decided by `sm`,
+//! which is rounded up, too: so over a long time it may ask for slopes of `sm T / 2^24 >= m`.
 
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
-use crate::tree::HfscCurve;
-use crate::tree::units::{TICK, TICKS};
+use crate::setup::HfscCurve;
+use crate::setup::units::{TICK, TICKS};
 
 /// SM_SHIFT: 30 - PSCHED_SHIFT.
 const SM_SHIFT: u32 = 24;
@@ -41,27 +42,30 @@ pub struct Integers {
     pub ism2: u64,
 }
 
-impl Integers {
-    /// Of the curve that the kernel is given (`sc2isc`).
-    pub fn of(curve: HfscCurve) -> Integers {
+impl From<HfscCurve> for Integers {
+    /// The integers of the curve that the kernel is given (`sc2isc`).
+    fn from(curve: HfscCurve) -> Integers {
+        let [m1, d, m2] = curve.kernel();
         let slope = |m: u32| (u64::from(m) << SM_SHIFT).div_ceil(TICKS);
         let inverse = |m: u32| match m {
             0 => u64::MAX,
             m => (TICKS << ISM_SHIFT).div_ceil(m.into()),
         };
-        let dx = (u64::from(curve.d) * TICKS).div_ceil(1_000_000);
-        let sm1 = slope(curve.m1);
+        let dx = (u64::from(d) * TICKS).div_ceil(1_000_000);
+        let sm1 = slope(m1);
         Integers {
             sm1,
-            ism1: inverse(curve.m1),
+            ism1: inverse(m1),
             dx,
             dy: scaled(dx, sm1, SM_SHIFT),
-            sm2: slope(curve.m2),
-            ism2: inverse(curve.m2),
+            sm2: slope(m2),
+            ism2: inverse(m2),
         }
     }
+}
 
-    /// When so many bytes are due, in ticks from when the class became backlogged (`rtsc_y2x`).
+impl Integers {
+    /// When these bytes are due, in ticks from when the class became backlogged (`rtsc_y2x`).
     pub fn due(&self, bytes: u64) -> u64 {
         match bytes.checked_sub(self.dy) {
             None | Some(0) if self.dy > 0 => inverse(bytes, self.ism1),
@@ -69,14 +73,14 @@ impl Integers {
         }
     }
 
-    /// The service curve that these deadlines keep, their being rounded down to ticks apart: nowhere above theirs.
+    /// A service curve that these deadlines keep, but for the tick that they are rounded down to.
     pub fn kept(&self) -> ServiceCurve {
         let time = Nanos(self.dx.saturating_mul(TICK));
         let m2 = slope_kept(self.ism2).max(1);
         if self.dx == 0 {
             return ServiceCurve::linear(Rate(m2));
         }
-        // The second piece begins at dx with the byte after dy, so the first must not pass dy before.
+        // The second piece begins at dx with the byte after dy: the first may not pass dy before.
         let by_bytes = u128::from(self.dy) * 8_000_000_000 / u128::from(time.0);
         let m1 = slope_kept(self.ism1).min(u64::try_from(by_bytes).unwrap_or(u64::MAX));
         match ServiceCurve::two_piece(m1, time, Rate(m2)) {
@@ -117,7 +121,7 @@ fn scaled(value: u64, by: u64, shift: u32) -> u64 {
     u64::try_from((u128::from(value) * u128::from(by)) >> shift).unwrap_or(u64::MAX)
 }
 
-/// The slope in bytes a second that the kernel keeps at least so many bits a second with.
+/// The slope, in bytes a second, with which the kernel keeps at least these bits a second.
 pub fn slope_for(bits: u64) -> u64 {
     if bits == 0 {
         return 0;
@@ -130,72 +134,4 @@ pub fn slope_for(bits: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use laxity::curve::exact_nanos;
-    use proptest::prelude::*;
-
-    fn curves() -> impl Strategy<Value = HfscCurve> {
-        let slope =
-            || prop_oneof![1u32..100_000, 100_000u32..20_000_000, 20_000_000u32..2_000_000_000];
-        (slope(), 1u32..2_000_000, slope(), 0u8..3).prop_map(|(m1, d, m2, shape)| match shape {
-            0 => HfscCurve { m1: 0, d: 0, m2 },
-            1 => HfscCurve { m1: 0, d, m2 },
-            _ => HfscCurve { m1: m1.max(m2), d, m2: m1.min(m2) },
-        })
-    }
-
-    #[test]
-    fn slopes_are_those_of_the_kernel() {
-        let curve = Integers::of(HfscCurve { m1: 150_000, d: 5_000, m2: 8_000 });
-        assert_eq!((curve.sm1, curve.ism1), (161_062, 1_706_667));
-        assert_eq!((curve.dx, curve.dy), (78_125, 750));
-        assert_eq!((curve.sm2, curve.ism2), (8_590, 32_000_000));
-        assert_eq!((slope_for(64_000), slope_for(1_200_000)), (8_000, 150_001));
-    }
-
-    proptest! {
-        /// No byte is due later than the curve that is counted on says, but for the tick that it is rounded to.
-        #[test]
-        fn deadlines_keep_the_curve(curve in curves(), bytes in prop_oneof![1u64..4_000, 1u64..1 << 34]) {
-            let integers = Integers::of(curve);
-            let kept = integers.kept();
-            let due = integers.due(bytes);
-            prop_assume!(due < u64::MAX / TICK);
-            let served = kept.curve().value(&exact_nanos(Nanos(due * TICK)));
-            // A curve that had more than these bytes by then would have been promised them sooner.
-            prop_assert!(served <= laxity::curve::exact_bytes(laxity::units::Bytes(bytes))
-                + kept_in_a_tick(&kept), "{integers:?} {kept:?} {due}");
-        }
-
-        /// What the kernel takes is no less than what was asked for.
-        #[test]
-        fn slopes_are_kept(bits in prop_oneof![1u64..1 << 20, 1u64..16_000_000_000]) {
-            let m = slope_for(bits);
-            prop_assume!(m <= u32::MAX.into());
-            let kept = Integers::of(HfscCurve { m1: 0, d: 0, m2: m as u32 }).kept();
-            prop_assert!(kept.m2().0 >= bits, "{m} keeps {kept:?}");
-            prop_assert!(m <= bits / 8 + 1 + bits / 1_000);
-        }
-
-        /// Nor do the slopes that decide who comes back with which curve pass what is reckoned with.
-        #[test]
-        fn nothing_is_asked_beyond(curve in curves(), micros in 1u64..100_000_000) {
-            let integers = Integers::of(curve);
-            let ticks = micros * TICKS / 1_000_000;
-            let asked = match ticks.checked_sub(integers.dx) {
-                None => scaled(ticks, integers.sm1, SM_SHIFT),
-                Some(beyond) => integers.dy + scaled(beyond, integers.sm2, SM_SHIFT),
-            };
-            let time = exact_nanos(Nanos(ticks * TICK));
-            let kept = integers.kept().curve().value(&time);
-            let beyond = laxity::curve::Curve::line(Rate(integers.beyond().max(1))).value(&time);
-            prop_assert!(laxity::curve::exact_bytes(laxity::units::Bytes(asked)) <= kept + beyond);
-        }
-    }
-
-    fn kept_in_a_tick(curve: &ServiceCurve) -> laxity::curve::Exact {
-        let steeper = Rate(curve.m1().max(curve.m2().0));
-        laxity::curve::Curve::line(steeper).value(&exact_nanos(Nanos(TICK)))
-    }
-}
+mod tests;

@@ -19,7 +19,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// One that has no plan nearby.
+    /// A refusal that has no plan nearby.
     pub fn new(
         what: impl Into<String>,
         why: impl Into<String>,
@@ -39,7 +39,7 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 /// Refuses what no set-up of one interface can say.
-pub fn of(plan: &Plan) -> Result<(), Refusal> {
+pub(super) fn check(plan: &Plan) -> Result<(), Refusal> {
     if plan.network.is_some() {
         return Err(match plan.scheduler {
             SchedulerSpec::Tdp(_) => Refusal::new(

@@ -1,5 +1,6 @@
-//! The kernel's hfsc below its token bucket, written from what they do (Linux 6.1, net/sched/sch_hfsc.c and sch_tbf.c),
-//! with a timer that is late, beside the bounds that are proved of plans there.
+//! The kernel's hfsc below its token bucket, written from what they do (Linux 6.1,
+//! net/sched/sch_hfsc.c and sch_tbf.c), with a timer that is late, beside the bounds that are
+//! proved of plans there.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -9,8 +10,8 @@ use laxity_plan::Plan;
 use proptest::prelude::*;
 
 use super::hfsc::Integers;
-use super::{Linux, carried};
-use crate::tree::{ClassKind, QdiscKind, Tbf};
+use super::{Linux, linux_plan};
+use crate::setup::{Class, ClassKind, QdiscKind, Setup, Tbf};
 
 const TICK: u64 = 64;
 const SM_SHIFT: u32 = 24;
@@ -165,7 +166,7 @@ impl Interface {
 
     /// `tbf_dequeue`, as often as it sends; when it wants to be woken.
     fn run(&mut self, now: u64, whim: &mut impl FnMut() -> usize) -> Option<u64> {
-        let time = |length: u32| u64::from(length) * 1_000_000_000 / self.tbf.rate;
+        let time = |length: u32| u64::from(length) * 8_000_000_000 / self.tbf.rate.0;
         let buffer = time(self.tbf.burst);
         loop {
             if self.held.is_none() {
@@ -176,7 +177,7 @@ impl Interface {
             }
             let (at, came, length) = self.held?;
             let tokens = (self.tokens + (now - self.at)).min(buffer);
-            let needed = u64::from(length) * 1_000_000_000 / self.tbf.rate;
+            let needed = u64::from(length) * 8_000_000_000 / self.tbf.rate.0;
             if tokens < needed {
                 return Some(now + needed - tokens);
             }
@@ -223,18 +224,12 @@ fn plan(classes: &[Drawn]) -> Plan {
     Plan::parse(&text, "plan.toml", Path::new("")).unwrap()
 }
 
-/// The longest delay of each class, in ns, of bursts at the given times that are as large as contracts allow.
-fn longest(
-    plan: &Plan,
-    tree: &crate::tree::Tree,
-    timer: u64,
-    times: &[u32],
-    whims: &[u16],
-) -> Vec<u64> {
-    let QdiscKind::Tbf(tbf) = tree.qdiscs[0].kind else { panic!("a token bucket is first") };
-    let leaf = |class: &crate::tree::Class| {
+/// The longest delay of each class in ns, under bursts of the contracts at the given times.
+fn longest(plan: &Plan, setup: &Setup, timer: u64, times: &[u32], whims: &[u16]) -> Vec<u64> {
+    let QdiscKind::Tbf(tbf) = setup.qdiscs[0].kind else { panic!("a token bucket is first") };
+    let leaf = |class: &Class| {
         let ClassKind::Hfsc(curves) = &class.kind else { panic!("classes of hfsc") };
-        let runtime = curves.rsc.map(|rsc| Runtime::new(Integers::of(rsc)));
+        let runtime = curves.rsc.map(|rsc| Runtime::new(Integers::from(rsc)));
         Leaf {
             real_time: runtime.map(|runtime| (runtime, runtime)),
             cumul: 0,
@@ -245,10 +240,10 @@ fn longest(
             longest: 0,
         }
     };
-    let leaves = tree.classes.iter().map(leaf).collect();
+    let leaves = setup.classes.iter().map(leaf).collect();
     let mut at_will = whims.iter().cycle().map(|whim| usize::from(*whim));
     let mut whim = move || at_will.next().unwrap_or(0);
-    // What comes: of the contracts as much as they allow at each time, and full packets of the rest.
+    // What comes: all that the contracts allow at each time, and full packets of the rest.
     let mut arrivals: Vec<(u64, usize, u32)> = Vec::new();
     for (at, class) in plan.classes.iter().enumerate() {
         let (mut left, mut last) = (0u128, 0u64);
@@ -285,7 +280,7 @@ fn longest(
         }
     }
     arrivals.sort_by_key(|(now, ..)| *now);
-    let (tokens, at, held) = (u64::from(tbf.burst) * 1_000_000_000 / tbf.rate, 0, None);
+    let (tokens, at, held) = (u64::from(tbf.burst) * 8_000_000_000 / tbf.rate.0, 0, None);
     let mut interface = Interface { leaves, tbf, tokens, at, held };
     let mut woken: Option<u64> = None;
     let mut arrivals = arrivals.into_iter().peekable();
@@ -319,10 +314,10 @@ proptest! {
     ) {
         let plan = plan(&classes);
         let linux = Linux { timer: Nanos(micros * 1_000), ..Linux::default() };
-        let there = carried(&plan, &linux).unwrap();
+        let there = linux_plan(&plan, &linux).unwrap();
         let bounds = there.plan.bounds();
         prop_assume!(bounds[0].is_ok());
-        let longest = longest(&plan, &there.tree, linux.timer.0, &times, &whims);
+        let longest = longest(&plan, &there.setup, linux.timer.0, &times, &whims);
         for (bound, longest) in bounds.into_iter().zip(longest) {
             if let Ok(bound) = bound {
                 prop_assert!(longest <= bound.0, "{longest} ns, and the bound is {bound}");
@@ -331,7 +326,7 @@ proptest! {
     }
 }
 
-/// A timer that is late by 4 ms delays a packet by nearly as much: the bound with a timer of none is broken.
+/// A timer that is 4 ms late delays a packet by nearly as much, beyond the bound without it.
 #[test]
 fn the_timer_counts() {
     let voice = Drawn {
@@ -343,12 +338,12 @@ fn the_timer_counts() {
         packet: 250,
     };
     let plan = plan(&[voice]);
-    let there = carried(&plan, &Linux { timer: Nanos(4_000_000), ..Linux::default() }).unwrap();
-    let punctual = carried(&plan, &Linux { timer: Nanos(0), ..Linux::default() }).unwrap();
+    let there = linux_plan(&plan, &Linux { timer: Nanos(4_000_000), ..Linux::default() }).unwrap();
+    let punctual = linux_plan(&plan, &Linux { timer: Nanos(0), ..Linux::default() }).unwrap();
     // Backlog that empties the bucket; then a packet that wakes the link, and voice just behind it.
     let mut times = vec![1; 15];
     times.extend([5_000_000, 1]);
-    let late = longest(&plan, &there.tree, 4_000_000, &times, &[u16::MAX])[0];
+    let late = longest(&plan, &there.setup, 4_000_000, &times, &[u16::MAX])[0];
     let (with, without) = (there.plan.bounds()[0].unwrap(), punctual.plan.bounds()[0].unwrap());
     assert!(without.0 < late && late <= with.0, "{without} < {late} ns <= {with}");
 }

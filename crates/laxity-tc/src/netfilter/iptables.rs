@@ -2,12 +2,13 @@
 
 use laxity_plan::matching::{Net, Numbers, Side, Version};
 
-use super::{Action, Condition, Netfilter, Rule};
-use crate::command::{Command, Word};
+use super::rules::{Action, Condition, MOST_STATES, Netfilter, Rule};
 use crate::error::plain;
-use crate::notes::quoted;
-use crate::packets::{Field, Packets, one};
-use crate::units::{self, Handle};
+use crate::notes::{NotMapped, quoted};
+use crate::packets::{Field, Packets, one, service};
+use crate::setup::Handle;
+use crate::words::command::Command;
+use crate::words::quantity::{self, number32};
 
 /// Options without a value that change nothing.
 const PLAIN: [&str; 8] = ["-v", "--verbose", "-n", "--numeric", "-w", "--wait", "-4", "-6"];
@@ -28,34 +29,38 @@ const PROTOCOLS: [(&str, u16); 9] = [
 ];
 
 /// Takes a command; the reason if it does not count.
-pub fn read(netfilter: &mut Netfilter, command: &Command) -> Result<(), String> {
-    taken(netfilter, command).map_err(|why| match why.as_str() {
-        "" => why,
-        _ => format!("{}: {why}", quoted(&command.words[1..])),
+pub fn read(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMapped> {
+    taken(netfilter, command).map_err(|NotMapped(why)| match why.as_str() {
+        "" => why.into(),
+        _ => format!("{}: {why}", quoted(&command.words[1..])).into(),
     })
 }
 
-fn taken(netfilter: &mut Netfilter, command: &Command) -> Result<(), String> {
+fn taken(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMapped> {
     let version = if command.program().starts_with("ip6") { Version::V6 } else { Version::V4 };
-    let words: Vec<&Word> = command.words[1..].iter().collect();
-    if let Some(word) =
-        words.iter().find(|word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown))
-    {
-        return Err(format!("`{}` is not known", plain(&word.text)));
+    if let Some(word) = command.unknown_word() {
+        return Err(format!("`{}` is not known", plain(&word.text)).into());
     }
-    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let texts: Vec<&str> = command.words[1..].iter().map(|word| word.text.as_str()).collect();
     let table = value(&texts, &["-t", "--table"]).unwrap_or("filter");
     if table != "mangle" {
-        return Err(String::new());
+        return Err("".into());
     }
     let named = |names: &[&str]| value(&texts, names).map(str::to_string);
+    let mut add = |chain: &str, before: Option<usize>| -> Result<(), NotMapped> {
+        let rule = rule(version, &texts, command.line)?;
+        if !netfilter.add(version, chain, before, rule) {
+            return Err("it is one of too many rules".into());
+        }
+        Ok(())
+    };
     if let Some(chain) = named(&["-A", "--append"]) {
-        return add(netfilter, version, &chain, None, &texts, command.line);
+        return add(&chain, None);
     }
     if let Some(chain) = named(&["-I", "--insert"]) {
         let at = texts.iter().position(|word| *word == chain).unwrap_or(0);
         let number = texts.get(at + 1).and_then(|number| number.parse().ok()).unwrap_or(1);
-        return add(netfilter, version, &chain, Some(number), &texts, command.line);
+        return add(&chain, Some(number));
     }
     if texts.iter().any(|word| ["-F", "--flush"].contains(word)) {
         match named(&["-F", "--flush"]).filter(|chain| !chain.starts_with('-')) {
@@ -65,10 +70,10 @@ fn taken(netfilter: &mut Netfilter, command: &Command) -> Result<(), String> {
         return Ok(());
     }
     let silent = ["-N", "--new-chain", "-X", "--delete-chain", "-P", "--policy", "-Z", "-L", "-S"];
-    match texts.iter().any(|word| silent.contains(word)) {
-        true => Ok(()),
-        false => Err("it is kept as it was".into()),
+    if texts.iter().any(|word| silent.contains(word)) {
+        return Ok(());
     }
+    Err("it is kept as it was".into())
 }
 
 fn value<'a>(words: &[&'a str], names: &[&str]) -> Option<&'a str> {
@@ -76,23 +81,8 @@ fn value<'a>(words: &[&'a str], names: &[&str]) -> Option<&'a str> {
     words.get(at + 1).copied()
 }
 
-fn add(
-    netfilter: &mut Netfilter,
-    version: Version,
-    chain: &str,
-    before: Option<usize>,
-    words: &[&str],
-    line: usize,
-) -> Result<(), String> {
-    let rule = rule(version, words, line)?;
-    match netfilter.add(version, chain, before, rule) {
-        true => Ok(()),
-        false => Err("it is one of too many rules".into()),
-    }
-}
-
 /// Reads conditions and target of a rule.
-fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, String> {
+fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, NotMapped> {
     let mut asked = vec![Packets::default()];
     let (mut mark, mut out, mut target, mut options) = (None, None, None, Vec::new());
     let mut left = words.iter().copied();
@@ -103,18 +93,21 @@ fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, String> {
             continue;
         }
         let Some(mut given) = left.next() else {
-            return Err(format!("`{}` is not followed", plain(name)));
+            return Err(format!("`{}` is not followed", plain(name)).into());
         };
         let mut negated = negated;
         if given == "!" {
             (negated, given) = (true, left.next().unwrap_or(""));
         }
         let numbers = |numbers: Option<Numbers>, most: u16| {
-            let numbers = numbers.ok_or_else(|| format!("`{}` is not followed", plain(given)))?;
-            Ok::<Numbers, String>(if negated { others(&numbers, most) } else { numbers })
+            let numbers =
+                numbers.ok_or_else(|| NotMapped(format!("`{}` is not followed", plain(given))))?;
+            Ok::<Numbers, NotMapped>(if negated { others(&numbers, most) } else { numbers })
         };
         let mut with = |field: Field, numbers: Numbers| {
-            asked.iter_mut().for_each(|packets| packets.with(field, &numbers));
+            for packets in &mut asked {
+                packets.with(field, &numbers);
+            }
         };
         match name {
             "-t" | "--table" | "-A" | "--append" => {}
@@ -150,7 +143,7 @@ fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, String> {
                 let (value, mask) = with_mask(given, 0xff).ok_or("its `--tos` is not followed")?;
                 let (value, mask) = (value as u8, mask as u8);
                 for packets in &mut asked {
-                    crate::filter::service(value & mask, mask, packets)?;
+                    service(value & mask, mask, packets)?;
                 }
             }
             "-s" | "--source" | "--src" | "-d" | "--destination" | "--dst" if !negated => {
@@ -174,7 +167,7 @@ fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, String> {
                 target = Some(given);
                 options = left.by_ref().collect();
             }
-            _ => return Err(format!("`{} {}` is not followed", plain(name), plain(given))),
+            _ => return Err(format!("`{} {}` is not followed", plain(name), plain(given)).into()),
         }
     }
     let action = action(target.unwrap_or_default(), &options)?;
@@ -192,12 +185,15 @@ pub fn alternatives(
         ask(&mut packets, at);
         packets
     });
-    each.take(super::MOST_STATES).collect()
+    each.take(MOST_STATES).collect()
 }
 
-fn action(target: &str, options: &[&str]) -> Result<Action, String> {
+fn action(target: &str, options: &[&str]) -> Result<Action, NotMapped> {
     let given = |name: &str| value(options, &[name]);
-    let unread = || format!("`-j {} {}` is not followed", plain(target), plain(&options.join(" ")));
+    let unread = || {
+        let options = plain(&options.join(" "));
+        NotMapped(format!("`-j {} {options}` is not followed", plain(target)))
+    };
     let masked = |name: &str| given(name).and_then(|text| with_mask(text, u32::MAX));
     let number =
         |name: &str| given(name).and_then(|text| with_mask(text, u32::MAX)).map(|(value, _)| value);
@@ -220,7 +216,9 @@ fn action(target: &str, options: &[&str]) -> Result<Action, String> {
                 .map(|turned| Action::Mark { cleared: 0, turned })
                 .ok_or_else(unread)
         }
-        "CLASSIFY" => given("--set-class").and_then(class).map(Action::Class).ok_or_else(unread),
+        "CLASSIFY" => {
+            given("--set-class").and_then(Handle::parse).map(Action::Class).ok_or_else(unread)
+        }
         "DSCP" => {
             let point = given("--set-dscp").or(given("--set-dscp-class")).and_then(code_point);
             point.map(|point| Action::Dscp(point as u8)).ok_or_else(unread)
@@ -238,16 +236,9 @@ fn action(target: &str, options: &[&str]) -> Result<Action, String> {
     }
 }
 
-pub fn class(text: &str) -> Option<Handle> {
-    let (major, minor) = text.split_once(':')?;
-    let half = |text| u16::from_str_radix(text, 16).ok();
-    Some(Handle { major: half(major)?, minor: half(minor)? })
-}
-
 pub fn code_point(text: &str) -> Option<u16> {
-    let named = laxity_plan::matching::code_point(&text.to_ascii_lowercase());
-    named
-        .or_else(|| units::number(text, 0).and_then(|point| u16::try_from(point).ok()))
+    laxity_plan::matching::code_point(&text.to_ascii_lowercase())
+        .or_else(|| quantity::number(text, 0).and_then(|point| u16::try_from(point).ok()))
         .filter(|point| *point < 64)
 }
 
@@ -255,15 +246,14 @@ pub fn code_point(text: &str) -> Option<u16> {
 pub fn with_mask(text: &str, all: u32) -> Option<(u32, u32)> {
     let (value, mask) =
         text.split_once('/').map_or((text, None), |(value, mask)| (value, Some(mask)));
-    let number = |text| units::number(text, 0).and_then(|number| u32::try_from(number).ok());
-    Some((number(value)?, mask.map_or(Some(all), number)?))
+    Some((number32(value)?, mask.map_or(Some(all), number32)?))
 }
 
 pub fn protocol(text: &str) -> Option<Numbers> {
     let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
     named
         .or_else(|| {
-            units::number(text, 0).and_then(|number| u8::try_from(number).ok()).map(u16::from)
+            quantity::number(text, 0).and_then(|number| u8::try_from(number).ok()).map(u16::from)
         })
         .map(one)
 }
@@ -299,15 +289,15 @@ pub fn service_port(text: &str) -> Option<u16> {
         ("sip", 5060),
     ];
     let named = NAMES.iter().find(|(name, _)| *name == text).map(|(_, port)| *port);
-    named.or_else(|| units::number(text, 0).and_then(|port| u16::try_from(port).ok()))
+    named.or_else(|| quantity::number(text, 0).and_then(|port| u16::try_from(port).ok()))
 }
 
-pub fn nets(text: &str, version: Version) -> Result<Vec<Net>, String> {
+pub fn nets(text: &str, version: Version) -> Result<Vec<Net>, NotMapped> {
     let net = |text: &str| {
-        let network = units::network(text)
+        let network = quantity::network(text)
             .filter(|(address, _)| address.is_ipv4() == (version == Version::V4));
         let net = network.map(|(address, prefix)| Net::new(address, prefix));
-        net.ok_or_else(|| format!("`{}` is not followed", plain(text)))
+        net.ok_or_else(|| NotMapped(format!("`{}` is not followed", plain(text))))
     };
     text.split(',').map(net).collect()
 }

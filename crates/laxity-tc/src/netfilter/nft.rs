@@ -2,12 +2,12 @@
 
 use laxity_plan::matching::{Numbers, Side, Version};
 
-use super::iptables::{
-    alternatives, class, code_point, nets, others, protocol, service_port, with_mask,
-};
-use super::{Action, Condition, Netfilter, Rule};
+use super::iptables::{alternatives, code_point, nets, others, protocol, service_port, with_mask};
+use super::rules::{Action, Condition, Netfilter, Rule};
 use crate::error::plain;
+use crate::notes::NotMapped;
 use crate::packets::{Field, Packets};
+use crate::setup::Handle;
 
 /// What packets pass on their way out, as nft calls it.
 const HOOKS: [&str; 4] = ["prerouting", "forward", "output", "postrouting"];
@@ -89,12 +89,8 @@ impl<'t> Reader<'_, 't> {
                     self.statement();
                 }
                 (_, "chain") => {
-                    let place = self.table();
-                    let place = Place { chain: self.next().to_string(), ..place };
-                    if self.peek() == "{" {
-                        self.at += 1;
-                        self.chain(&place);
-                    }
+                    let table = self.table();
+                    self.named_chain(&table);
                 }
                 (_, "rule") => {
                     let place = self.table();
@@ -133,18 +129,21 @@ impl<'t> Reader<'_, 't> {
         loop {
             match self.next() {
                 "" | "}" => return,
-                "chain" => {
-                    let place = Place { chain: self.next().to_string(), ..table.clone() };
-                    if self.peek() == "{" {
-                        self.at += 1;
-                        self.chain(&place);
-                    }
-                }
+                "chain" => self.named_chain(table),
                 ";" => {}
                 _ => {
                     self.statement();
                 }
             }
+        }
+    }
+
+    /// The name of a chain, and what is in it.
+    fn named_chain(&mut self, table: &Place) {
+        let place = Place { chain: self.next().to_string(), ..table.clone() };
+        if self.peek() == "{" {
+            self.at += 1;
+            self.chain(&place);
         }
     }
 
@@ -198,14 +197,13 @@ impl<'t> Reader<'_, 't> {
     fn rule(&mut self, place: &Place, words: &[String], first: bool) {
         let told =
             || plain(&words.iter().take(8).map(String::as_str).collect::<Vec<_>>().join(" "));
-        match self.read_rule(place, words, first) {
-            Ok(()) => {}
-            Err(why) => self.lost.push(format!("`nft … {}`: {why}", told())),
+        if let Err(NotMapped(why)) = self.read_rule(place, words, first) {
+            self.lost.push(format!("`nft … {}`: {why}", told()));
         }
     }
 
-    fn read_rule(&mut self, place: &Place, words: &[String], first: bool) -> Result<(), String> {
-        let mut asked = Asked { packets: vec![Packets::default()], mark: None, out: None };
+    fn read_rule(&mut self, place: &Place, words: &[String], first: bool) -> Result<(), NotMapped> {
+        let mut asked = RuleMatch { packets: vec![Packets::default()], mark: None, out: None };
         let mut actions = Vec::new();
         let mut left: Vec<&str> = words.iter().map(String::as_str).collect();
         left.reverse();
@@ -243,7 +241,7 @@ impl<'t> Reader<'_, 't> {
             actions.reverse();
         }
         for action in actions {
-            let Asked { packets, mark, out } = asked.clone();
+            let RuleMatch { packets, mark, out } = asked.clone();
             let rule = Rule { packets, mark, out, action, line: self.line };
             for version in &place.versions {
                 if !self.netfilter.add(*version, &chain, first.then_some(1), rule.clone()) {
@@ -257,17 +255,18 @@ impl<'t> Reader<'_, 't> {
 
 /// What a rule asks for so far.
 #[derive(Clone)]
-struct Asked {
+struct RuleMatch {
     packets: Vec<Packets>,
     mark: Option<Condition>,
     out: Option<String>,
 }
 
-impl Asked {
+impl RuleMatch {
     /// Takes a condition, or what is set.
-    fn take(&mut self, word: &str, left: &mut Vec<&str>) -> Result<Option<Action>, String> {
-        let unread =
-            |word: &str, what: &str| format!("`{} {}` is not followed", plain(word), plain(what));
+    fn take(&mut self, word: &str, left: &mut Vec<&str>) -> Result<Option<Action>, NotMapped> {
+        let unread = |word: &str, what: &str| {
+            NotMapped(format!("`{} {}` is not followed", plain(word), plain(what)))
+        };
         let what = match word {
             "ip" | "ip6" | "tcp" | "udp" | "sctp" | "th" | "meta" => left.pop().unwrap_or_default(),
             "oifname" | "oif" | "mark" | "priority" => word,
@@ -275,32 +274,15 @@ impl Asked {
         };
         if left.last() == Some(&"set") {
             left.pop();
-            let value = left.pop().unwrap_or_default();
-            let action = match what {
-                "mark" => with_mask(value, u32::MAX)
-                    .map(|(mark, _)| Action::Mark { cleared: u32::MAX, turned: mark }),
-                "priority" => class(value).map(Action::Class),
-                "dscp" => code_point(value).map(|point| Action::Dscp(point as u8)),
-                _ => None,
-            };
+            let action = setting(what, left.pop().unwrap_or_default());
             return action.map(Some).ok_or_else(|| unread(word, what));
         }
         let values = values(left);
         let wrong = || unread(word, what);
-        let one_of = |number: &dyn Fn(&str) -> Option<u16>, most: u16| {
-            let range = |text: &String| match text.split_once('-') {
-                Some((from, to)) if number(text).is_none() => number(from).zip(number(to)),
-                _ => number(text).map(|number| (number, number)),
-            };
-            let ranges =
-                values.all.iter().map(range).collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
-            let fits =
-                !ranges.is_empty() && ranges.iter().all(|(from, to)| from <= to && *to <= most);
-            let numbers = fits.then(|| Numbers::new(ranges)).ok_or_else(wrong)?;
-            Ok::<Numbers, String>(if values.negated { others(&numbers, most) } else { numbers })
-        };
         let mut with = |field: Field, numbers: Numbers| {
-            self.packets.iter_mut().for_each(|packets| packets.with(field, &numbers));
+            for packets in &mut self.packets {
+                packets.with(field, &numbers);
+            }
         };
         match (word, what) {
             ("oifname" | "oif", _) | ("meta", "oifname" | "oif") => match &values.all[..] {
@@ -335,22 +317,24 @@ impl Asked {
                     "ecn" => (Field::Ecn, 3),
                     _ => (Field::Protocol, 255),
                 };
-                let numbers = one_of(&number, most)?;
+                let numbers = values.numbers(&number, most).ok_or_else(wrong)?;
                 with(field, numbers);
                 if word != "meta" {
                     let version = if word == "ip" { Version::V4 } else { Version::V6 };
-                    self.packets.iter_mut().for_each(|packets| packets.of_version(version));
+                    for packets in &mut self.packets {
+                        packets.of_version(version);
+                    }
                 }
             }
             ("tcp" | "udp" | "sctp" | "th", "sport" | "dport") => {
                 let field =
                     if what == "sport" { Field::SourcePort } else { Field::DestinationPort };
-                let numbers = one_of(&service_port, u16::MAX)?;
+                let numbers = values.numbers(&service_port, u16::MAX).ok_or_else(wrong)?;
                 with(field, numbers);
                 if let Some(over) = protocol(word) {
-                    self.packets
-                        .iter_mut()
-                        .for_each(|packets| packets.with(Field::Protocol, &over));
+                    for packets in &mut self.packets {
+                        packets.with(Field::Protocol, &over);
+                    }
                 }
             }
             _ => return Err(wrong()),
@@ -363,6 +347,31 @@ impl Asked {
 struct Values {
     negated: bool,
     all: Vec<String>,
+}
+
+impl Values {
+    /// The values as numbers up to the greatest, or all others if they are negated.
+    fn numbers(&self, number: &dyn Fn(&str) -> Option<u16>, most: u16) -> Option<Numbers> {
+        let range = |text: &String| match text.split_once('-') {
+            Some((from, to)) if number(text).is_none() => number(from).zip(number(to)),
+            _ => number(text).map(|number| (number, number)),
+        };
+        let ranges = self.all.iter().map(range).collect::<Option<Vec<_>>>()?;
+        let fits = !ranges.is_empty() && ranges.iter().all(|(from, to)| from <= to && *to <= most);
+        let numbers = fits.then(|| Numbers::new(ranges))?;
+        Some(if self.negated { others(&numbers, most) } else { numbers })
+    }
+}
+
+/// What `mark set`, `priority set` or `dscp set` does.
+fn setting(what: &str, value: &str) -> Option<Action> {
+    match what {
+        "mark" => with_mask(value, u32::MAX)
+            .map(|(mark, _)| Action::Mark { cleared: u32::MAX, turned: mark }),
+        "priority" => Handle::parse(value).map(Action::Class),
+        "dscp" => code_point(value).map(|point| Action::Dscp(point as u8)),
+        _ => None,
+    }
 }
 
 fn values(left: &mut Vec<&str>) -> Values {

@@ -1,6 +1,6 @@
 //! What `iptables-restore` reads, as commands of iptables.
 
-/// Whether a program is `iptables-restore`, or does the same for IPv6 or with one of its two backends.
+/// Whether a program is `iptables-restore`, for either version of IP and with either backend.
 pub fn is_program(name: &str) -> bool {
     let kind = name.strip_suffix("-restore");
     kind.is_some_and(|kind| {
@@ -10,7 +10,7 @@ pub fn is_program(name: &str) -> bool {
     })
 }
 
-/// The place of the file among the words behind `iptables-restore`: the word that is no option, and no value of one.
+/// The place of the file among the words behind `iptables-restore`, after options and their values.
 pub fn file(words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -34,8 +34,8 @@ pub fn only<'a>(words: &[&'a str]) -> Option<&'a str> {
     named.and_then(|at| words.get(at + 1)).copied()
 }
 
-/// The commands that a text of `iptables-restore` comes to, or one of `ip6tables-restore`. What was
-/// there before goes unless `keeps`. Of several tables those that are not the `only` one are passed over.
+/// The commands that a text of `iptables-restore` comes to. They take away the rules that were
+/// there before, unless `keeps`. With `only` they are those of this table.
 pub fn commands(program: &str, text: &str, keeps: bool, only: Option<&str>) -> Vec<Vec<String>> {
     let program = program.trim_end_matches("-restore");
     let mut table = "filter".to_string();
@@ -95,21 +95,4 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_restored_table_is_its_rules() {
-        let text = "# by hand\n*mangle\n:POSTROUTING ACCEPT [0:0]\n:VOICE - [0:0]\n\
-                    [3:180] -A POSTROUTING -p udp -m comment --comment \"to \\\"us\\\"\" -j VOICE\nCOMMIT\n";
-        let lines = |keeps| {
-            let commands = commands("ip6tables-restore", text, keeps, None);
-            commands.iter().map(|words| words.join(" ")).collect::<Vec<_>>()
-        };
-        let rule =
-            "ip6tables -t mangle -A POSTROUTING -p udp -m comment --comment to \"us\" -j VOICE";
-        let chain = "ip6tables -t mangle -N VOICE";
-        assert_eq!(lines(true), [chain, rule]);
-        assert_eq!(lines(false), ["ip6tables -t mangle -F", chain, rule]);
-    }
-}
+mod tests;

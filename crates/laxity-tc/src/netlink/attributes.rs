@@ -1,4 +1,5 @@
-//! Attributes: a length, a type and a value each, padded to four bytes (include/uapi/linux/netlink.h, nlattr).
+//! Attributes: a length, a type and a value each, padded to four bytes
+//! (include/uapi/linux/netlink.h, nlattr).
 
 /// The bits of a type that are none of its number (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
 const FLAGS: u16 = 0xc000;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::attributes::{Attributes, find, read};
-use crate::tree::{Flower, Protocol};
+use crate::setup::{Flower, Ports, Protocol};
 
 const CLASS: u16 = 1;
 const ACTIONS: u16 = 3;
@@ -26,9 +26,9 @@ const BESIDE: [u16; 3] = [22, 86, ETHER_TYPE];
 
 pub(super) const FIELDS: [u16; 2] = [CLASS, ACTIONS];
 
-pub(super) fn options(flower: &Flower, protocol: Protocol) -> Attributes {
+pub(super) fn options(flower: &Flower, protocol: &Protocol) -> Attributes {
     let mut all = Attributes::default();
-    if protocol != Protocol::All {
+    if *protocol != Protocol::All {
         all = all.with(ETHER_TYPE, &protocol.ether_type().to_be_bytes());
     }
     if let Some(vlan) = flower.vlan {
@@ -37,7 +37,7 @@ pub(super) fn options(flower: &Flower, protocol: Protocol) -> Attributes {
     if let Some(pcp) = flower.pcp {
         all = all.with(VLAN_PRIORITY, &[pcp]);
     }
-    if let Some(inner) = flower.inner {
+    if let Some(inner) = &flower.inner {
         all = all.with(VLAN_ETHER_TYPE, &inner.ether_type().to_be_bytes());
     }
     if let Some(protocol) = flower.ip_proto {
@@ -59,15 +59,18 @@ pub(super) fn options(flower: &Flower, protocol: Protocol) -> Attributes {
     for (side, ports) in [flower.source_port, flower.destination_port].into_iter().enumerate() {
         let of_protocol = PORTS.iter().find(|(protocol, _)| Some(*protocol) == flower.ip_proto);
         all = match (ports, of_protocol) {
-            (None, _) => all,
-            (Some((first, last)), Some((_, kinds))) if first == last => {
-                let [port, mask] = kinds[side];
-                all.with(port, &first.to_be_bytes()).with(mask, &u16::MAX.to_be_bytes())
+            (Some(Ports::Masked(port, mask)), Some((_, kinds))) => {
+                let [kind, mask_kind] = kinds[side];
+                all.with(kind, &port.to_be_bytes()).with(mask_kind, &mask.to_be_bytes())
             }
-            (Some((first, last)), _) => {
+            (Some(ports), _) => {
+                let (Ports::Range(first, last) | Ports::Masked(first, last)) = ports;
+                // A filter without a protocol compares ranges alone.
+                let last = if matches!(ports, Ports::Masked(..)) { first } else { last };
                 let [from, to] = RANGES[side];
                 all.with(from, &first.to_be_bytes()).with(to, &last.to_be_bytes())
             }
+            (None, _) => all,
         };
     }
     match flower.tos {
@@ -76,7 +79,7 @@ pub(super) fn options(flower: &Flower, protocol: Protocol) -> Attributes {
     }
 }
 
-/// `None` if it compares something that a tree does not have.
+/// Reads the fields that a filter compares; `None` if it compares another one.
 pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
     let fields = Fields(options);
     let ip_proto = fields.byte(IP_PROTO)?;
@@ -152,16 +155,13 @@ impl Fields<'_> {
         Some(None)
     }
 
-    fn ports(&self, one: Option<[u16; 2]>, range: [u16; 2]) -> Option<Option<(u16, u16)>> {
+    fn ports(&self, one: Option<[u16; 2]>, range: [u16; 2]) -> Option<Option<Ports>> {
         let port = |kind| self.short(kind).map(|port| port.map(u16::from_be_bytes));
         if let (Some(first), Some(last)) = (port(range[0])?, port(range[1])?) {
-            return Some(Some((first, last)));
+            return Some(Some(Ports::new(first, last)));
         }
         let Some([kind, mask]) = one else { return Some(None) };
-        match (port(kind)?, port(mask)?.unwrap_or(u16::MAX)) {
-            (Some(port), u16::MAX) => Some(Some((port, port))),
-            (Some(_), _) => None,
-            (None, _) => Some(None),
-        }
+        let mask = port(mask)?.unwrap_or(u16::MAX);
+        Some(port(kind)?.map(|port| Ports::Masked(port, mask)))
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::attributes::{self, Attributes};
-use crate::tree::Handle;
+use crate::setup::Handle;
 
 /// TCA_KIND.
 pub(super) const KIND: u16 = 1;
@@ -31,6 +31,15 @@ pub enum Sort {
 }
 
 impl Sort {
+    /// What `tc` calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sort::Qdisc => "qdisc",
+            Sort::Class => "class",
+            Sort::Filter => "filter",
+        }
+    }
+
     /// RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTFILTER; one more deletes, two more ask.
     const fn new_message(self) -> u16 {
         match self {
@@ -50,8 +59,8 @@ pub struct Object {
     pub handle: Handle,
     /// What it hangs at.
     pub parent: Handle,
-    /// Of a filter, its priority in the upper half and its protocol, in the order of the network, in the lower
-    /// (`tcm_info`). Zero of others.
+    /// Of a filter, its priority in the upper half and its protocol, in the order of the network,
+    /// in the lower (`tcm_info`). Zero of others.
     pub info: u32,
     /// Its attributes.
     #[serde(with = "digits")]
@@ -99,8 +108,8 @@ impl Object {
         Object { attributes: attributes.0, info, ..self.clone() }
     }
 
-    /// What the kernel sends about an interface; `None` if the message is about another, or is none of
-    /// these, or is cut off. `kind` is the type of the message.
+    /// What the kernel sends about an interface; `None` if the message is about another, or is none
+    /// of these, or is cut off. `kind` is the type of the message.
     pub fn read(kind: u16, payload: &[u8], interface: u32) -> Option<Object> {
         let sorts = [Sort::Qdisc, Sort::Class, Sort::Filter];
         let sort = sorts.into_iter().find(|sort| sort.new_message() == kind)?;

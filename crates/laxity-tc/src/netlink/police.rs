@@ -1,8 +1,8 @@
 //! `action police` behind a filter (`tc_police`).
 
 use super::attributes::{Attributes, bytes, find, find_u32, read, words};
-use super::queues::{rate_of, rate_spec};
-use crate::tree::{Police, units};
+use super::queue::{large_rate, rate_of, rate_spec};
+use crate::setup::{Police, units};
 
 /// TCA_ACT_KIND and TCA_ACT_OPTIONS.
 const ACTION: [u16; 2] = [1, 2];
@@ -30,8 +30,8 @@ fn action(police: &Police) -> Attributes {
         .with(POLICE[0], &parameters)
         .with(POLICE[1], &TABLE)
         .with_u32(POLICE[2], PIPE);
-    if rate > u32::MAX.into() {
-        options = options.with(POLICE[3], &rate.to_ne_bytes());
+    if let Some(large) = large_rate(rate) {
+        options = options.with(POLICE[3], &large);
     }
     Attributes::default().with_text(ACTION[0], "police").with(ACTION[1], &options.0)
 }

@@ -1,7 +1,7 @@
 //! `stab`: what the kernel counts for a packet, looked up by its length (`tc_sizespec`).
 
 use super::attributes::{Attributes, find, words};
-use crate::tree::Stab;
+use crate::setup::SizeTable;
 
 /// TCA_STAB_BASE and TCA_STAB_DATA.
 const STAB: [u16; 2] = [1, 2];
@@ -12,7 +12,7 @@ const MOST: u32 = 16_384;
 /// The largest shift of lengths and of entries that the kernel takes (STAB_SIZE_LOG_MAX).
 const MOST_LOG: u8 = 30;
 
-pub(super) fn attributes(stab: &Stab) -> Vec<u8> {
+pub(super) fn attributes(stab: &SizeTable) -> Vec<u8> {
     let tsize = stab.tsize.min(MOST);
     let fits = |log: &u8| stab.mtu.saturating_sub(1) >> log < tsize;
     let cell_log = if tsize == 0 { 0 } else { (0..MOST_LOG).find(fits).unwrap_or(MOST_LOG) };
@@ -38,41 +38,18 @@ pub(super) fn attributes(stab: &Stab) -> Vec<u8> {
 }
 
 /// At least `mpu`, and in cells of ATM 53 bytes for each 48.
-fn adjusted(size: u64, stab: &Stab) -> u64 {
+fn adjusted(size: u64, stab: &SizeTable) -> u64 {
     let size = size.max(stab.mpu.into());
     if stab.atm { size.div_ceil(48) * 53 } else { size }
 }
 
-pub(super) fn read(attributes: &[u8]) -> Option<Stab> {
+pub(super) fn read(attributes: &[u8]) -> Option<SizeTable> {
     let [_, overhead, link_layer, mpu, mtu, tsize] = words(find(attributes, STAB[0])?)?;
     let atm = link_layer == LINK_LAYERS[1];
     let overhead = overhead as i32;
     let known = LINK_LAYERS.contains(&link_layer) && tsize <= MOST;
-    known.then_some(Stab { overhead, mpu, atm, mtu, tsize })
+    known.then_some(SizeTable { overhead, mpu, atm, mtu, tsize })
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn any_table_comes_back_with_shifts_that_the_kernel_takes(
-            mut stab in (any::<i32>(), any::<u32>(), any::<bool>(), edges(), prop_oneof![0..4u32, 0..=MOST])
-                .prop_map(|(overhead, mpu, atm, mtu, tsize)| Stab { overhead, mpu, atm, mtu, tsize })
-        ) {
-            let attributes = attributes(&stab);
-            let base = find(&attributes, STAB[0]).unwrap();
-            prop_assert!(base[0] <= MOST_LOG && base[1] <= MOST_LOG);
-            prop_assert_eq!(read(&attributes), Some(stab));
-            stab.tsize = MOST + 1;
-            prop_assert_eq!(read(&super::attributes(&stab)).map(|stab| stab.tsize), Some(MOST));
-        }
-    }
-
-    fn edges() -> impl Strategy<Value = u32> {
-        prop_oneof![any::<u32>(), (0..32u32).prop_map(|log| 1 << log), Just(0), Just(u32::MAX)]
-    }
-}
+mod tests;

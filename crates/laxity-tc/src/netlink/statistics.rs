@@ -1,4 +1,5 @@
-//! What has passed a qdisc or class and what waits in it (TCA_STATS2, include/uapi/linux/gen_stats.h).
+//! What has passed a qdisc or class and what waits in it (TCA_STATS2,
+//! include/uapi/linux/gen_stats.h).
 
 use super::attributes::{find, words};
 use super::object::{Object, STATS2};
@@ -8,8 +9,8 @@ const BASIC: u16 = 1;
 /// TCA_STATS_QUEUE.
 const QUEUE: u16 = 3;
 
-/// Counts of a qdisc or class since it was made. The kernel's counters of packets, drops and overlimits have 32 bits and
-/// begin again at zero.
+/// Counts of a qdisc or class since it was made. The kernel's counters of packets, drops and
+/// overlimits have 32 bits and begin again at zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Bytes that were sent, by the lengths that the qdisc counts.
@@ -28,7 +29,7 @@ pub struct Statistics {
 
 impl Statistics {
     /// Those that an object was shown with.
-    pub fn of(object: &Object) -> Option<Statistics> {
+    pub fn new(object: &Object) -> Option<Self> {
         let all = find(&object.attributes, STATS2)?;
         let basic = find(all, BASIC)?;
         let (bytes, _) = basic.split_first_chunk::<8>()?;

@@ -8,8 +8,8 @@ use std::ops::Range;
 pub struct Call {
     /// Its arguments; `None` if they are not given.
     pub arguments: Option<Vec<String>>,
-    /// The environment. A variable of it also has this value where the script gives it one that is
-    /// not known.
+    /// The environment. Its values also stand in for those that the script gives and that are not
+    /// known.
     pub variables: BTreeMap<String, String>,
     /// Files that the script may read with `.` or `source`: name, and place in the text.
     pub files: Vec<(String, Range<usize>)>,

@@ -1,5 +1,15 @@
 //! Commands carried out one after the other (POSIX.1-2017, Shell Command Language, section 2.9).
 
+pub mod assignments;
+pub mod batch;
+pub mod control;
+pub mod decide;
+pub mod limits;
+pub mod list;
+pub mod nested;
+pub mod redirections;
+pub mod simple;
+
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -7,25 +17,17 @@ use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use super::call::Call;
-use super::files::Files;
-use super::parser::{Parsed, Parser};
-use super::redirections::contents_of;
-use super::state::{Arguments, Input, State};
-use super::syntax::{AndOr, Kind, List, Node, Pipeline};
-use super::value::{Status, Value, Variable};
-use crate::command::{Command, Doubt, RUN};
-use crate::error::{Read, plain};
+use crate::error::plain;
 use crate::notes::Notes;
-
-/// The most steps that a script takes: commands, turns of loops, and so on.
-const MOST_STEPS: usize = 500_000;
-/// What all values of a script may come to, in bytes.
-const MOST_EXPANDED: usize = 64 << 20;
-/// The most work on patterns: characters of patterns times those that they are compared with.
-const MOST_WORK: usize = 256 << 20;
-/// How deep commands, functions and expansions may be inside each other.
-const DEEPEST: usize = 100;
+use crate::shell::call::Call;
+use crate::shell::syntax::parser::{Attachments, Parser};
+use crate::shell::syntax::{Kind, List, Node, Pipeline, contents_of};
+use crate::shell::values::files::Files;
+use crate::shell::values::input::Input;
+use crate::shell::values::state::{Arguments, State};
+use crate::shell::values::value::{Status, Value, Variable};
+use crate::words::command::{Command, Doubt};
+use limits::Usage;
 
 /// A script as it is carried out.
 pub struct Shell<'a> {
@@ -38,7 +40,7 @@ pub struct Shell<'a> {
     pub printed: Vec<Value>,
     /// What is read, the innermost last.
     pub inputs: Vec<Input>,
-    pub parsed: Parsed,
+    pub parsed: Attachments,
     pub commands: Vec<Command>,
     /// What the script wrote.
     pub files: Files,
@@ -61,12 +63,7 @@ pub struct Shell<'a> {
     pub locals: Vec<Vec<(String, Option<Variable>)>>,
     /// How many conditions are being tested, in which `set -e` does not count.
     pub tested: usize,
-    pub ends_on_failure: bool,
-    /// `set -u`, `-a`, `-f` and `-o pipefail`.
-    pub ends_without_value: bool,
-    pub exports_all: bool,
-    pub leaves_patterns: bool,
-    pub any_of_pipe_fails: bool,
+    pub options: Options,
     /// Variables that cannot be set again, and those that hold numbers.
     pub constants: BTreeSet<String>,
     pub numbers: BTreeSet<String>,
@@ -75,10 +72,17 @@ pub struct Shell<'a> {
     /// The script wants to know what it is called with, and that is not given.
     pub asks: Cell<bool>,
     lines: Vec<usize>,
-    steps: usize,
-    expanded: usize,
-    worked: usize,
-    depth: usize,
+    usage: Usage,
+}
+
+/// Options of `set`, by their names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    pub errexit: bool,
+    pub nounset: bool,
+    pub allexport: bool,
+    pub noglob: bool,
+    pub pipefail: bool,
 }
 
 /// What comes after a command.
@@ -99,9 +103,8 @@ impl<'a> Shell<'a> {
         for (name, value) in &call.variables {
             state.set_variable(name, Some(Variable::One(Value::new(value.clone()))));
         }
-        let known = call.arguments.as_ref();
-        let known = known.map(|known| Rc::new(known.iter().map(Value::new).collect()));
-        state.set_arguments(Arguments { known, shifted: 0 });
+        let known = call.arguments.as_ref().map(|known| known.iter().map(Value::new).collect());
+        state.set_arguments(known.map_or_else(Arguments::default, Arguments::new));
         let mut exported: BTreeSet<String> = call.variables.keys().cloned().collect();
         for (name, value) in ROOT {
             if exported.insert(name.into()) {
@@ -117,7 +120,7 @@ impl<'a> Shell<'a> {
             status: Status::SUCCESS,
             printed: Vec::new(),
             inputs: Vec::new(),
-            parsed: Parsed::default(),
+            parsed: Attachments::default(),
             commands: Vec::new(),
             files: Files::default(),
             exported,
@@ -130,38 +133,31 @@ impl<'a> Shell<'a> {
             readings: BTreeMap::new(),
             locals: Vec::new(),
             tested: 0,
-            ends_on_failure: false,
-            ends_without_value: false,
-            exports_all: false,
-            leaves_patterns: false,
-            any_of_pipe_fails: false,
+            options: Options::default(),
             constants: BTreeSet::new(),
             numbers: BTreeSet::new(),
             substituted: 0,
             asks: Cell::new(false),
             lines: ends.map(|(at, _)| at).collect(),
-            steps: 0,
-            expanded: 0,
-            worked: 0,
-            depth: 0,
+            usage: Usage::default(),
         }
     }
 
     /// Carries out a part of the text.
-    pub fn script(&mut self, part: Range<usize>) -> Read<Flow> {
+    pub fn script(&mut self, part: Range<usize>) -> Result<Flow, Fault> {
         let list = Parser::new(self.text, part, None, &mut self.parsed).all()?;
         self.list(&list)
     }
 
     /// Carries out the script, which ends there, and what it leaves for its end.
-    pub fn whole(&mut self, end: usize) -> Read<Flow> {
+    pub fn whole(&mut self, end: usize) -> Result<Flow, Fault> {
         let flow = self.script(0..end)?;
         self.end()?;
         Ok(flow)
     }
 
     /// Does what is left for the end of a shell.
-    fn end(&mut self) -> Read<()> {
+    fn end(&mut self) -> Result<(), Fault> {
         if let Some((last, span)) = self.at_exit.take()
             && last.unknown_because().is_none()
         {
@@ -189,6 +185,24 @@ impl<'a> Shell<'a> {
         }
     }
 
+    /// Notes that something is not carried out.
+    pub fn leave_out(&mut self, span: &Range<usize>, text: String) {
+        let line = self.line(span.start);
+        self.skipped.entry(line).or_insert(text);
+    }
+
+    /// Makes what is being printed unknown.
+    pub fn doubt_output(&mut self, doubt: &Rc<Doubt>) {
+        if let Some(printed) = self.printed.last_mut() {
+            printed.doubts(Some(doubt));
+        }
+    }
+
+    /// A value that is not known, shown as it is written.
+    pub fn undetermined(&self, span: &Range<usize>, doubt: Rc<Doubt>) -> Value {
+        Value { text: plain(self.written(span)), doubt: Some(doubt) }
+    }
+
     /// The line of a place, from 1.
     pub fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|end| *end < at) + 1
@@ -199,162 +213,8 @@ impl<'a> Shell<'a> {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
-    /// Counts a step and what it makes.
-    pub fn step(&mut self, span: &Range<usize>, bytes: usize) -> Read<()> {
-        self.steps += 1;
-        self.expanded = self.expanded.saturating_add(bytes);
-        if self.steps > MOST_STEPS {
-            let message = format!("the script takes more than {MOST_STEPS} steps up to here");
-            let fault = Fault::at(span, message);
-            return Err(match &self.asked {
-                Some(doubt) => fault.help(doubt.advice()),
-                None => fault.help(format!("give the commands without such a loop; {RUN}")),
-            });
-        }
-        if self.expanded > MOST_EXPANDED {
-            let message = format!(
-                "the values up to here come to more than {} MiB, the most that is read",
-                MOST_EXPANDED >> 20
-            );
-            return Err(Fault::at(span, message));
-        }
-        Ok(())
-    }
-
-    /// Counts work on a pattern.
-    pub fn work(&mut self, span: &Range<usize>, work: usize) -> Read<()> {
-        self.worked = self.worked.saturating_add(work);
-        match self.worked > MOST_WORK {
-            true => Err(Fault::at(span, "patterns and braces up to here are too long together")),
-            false => Ok(()),
-        }
-    }
-
-    /// Goes one level deeper for as long as something is done.
-    pub fn deeper<T>(
-        &mut self,
-        span: &Range<usize>,
-        done: impl FnOnce(&mut Self) -> Read<T>,
-    ) -> Read<T> {
-        if self.depth == DEEPEST {
-            let message = format!("more than {DEEPEST} functions and commands inside each other");
-            return Err(Fault::at(span, message).help("a function that calls itself has to end"));
-        }
-        self.depth += 1;
-        let done = done(self);
-        self.depth -= 1;
-        done
-    }
-
-    pub fn list(&mut self, list: &List) -> Read<Flow> {
-        for and_or in list {
-            let flow = self.and_or(and_or)?;
-            if flow != Flow::Next {
-                return Ok(flow);
-            }
-        }
-        Ok(Flow::Next)
-    }
-
-    /// A list of which only the status counts.
-    pub fn condition(&mut self, list: &List) -> Read<Flow> {
-        self.tested += 1;
-        let flow = self.list(list);
-        self.tested -= 1;
-        flow
-    }
-
-    fn and_or(&mut self, and_or: &AndOr) -> Read<Flow> {
-        let last = and_or.rest.len();
-        let mut flow = self.part_of_and_or(&and_or.first, last == 0)?;
-        for (at, (and, pipeline)) in and_or.rest.iter().enumerate() {
-            if flow != Flow::Next {
-                break;
-            }
-            flow = match &self.status {
-                Status::Known(status) if (*status == 0) == *and => {
-                    self.part_of_and_or(pipeline, at + 1 == last)?
-                }
-                Status::Known(_) => flow,
-                Status::Unknown(doubt) => {
-                    let (doubt, skipped) = (Rc::clone(doubt), Status::of(!*and));
-                    self.either(&doubt, &[Way::Pipeline(pipeline), Way::Status(skipped)])?
-                }
-            };
-        }
-        Ok(flow)
-    }
-
-    fn part_of_and_or(&mut self, pipeline: &Pipeline, is_last: bool) -> Read<Flow> {
-        if !is_last {
-            self.tested += 1;
-        }
-        let flow = self.pipeline(pipeline);
-        if !is_last {
-            self.tested -= 1;
-        }
-        let flow = flow?;
-        let failed = matches!(self.status, Status::Known(status) if status != 0);
-        let ends = self.ends_on_failure && self.tested == 0 && failed && is_last;
-        Ok(if flow == Flow::Next && ends && !pipeline.negated { Flow::Exit } else { flow })
-    }
-
-    pub fn pipeline(&mut self, pipeline: &Pipeline) -> Read<Flow> {
-        self.tested += usize::from(pipeline.negated);
-        let flow = match &pipeline.commands[..] {
-            [command] => self.node(command),
-            commands => self.connected(commands),
-        };
-        self.tested -= usize::from(pipeline.negated);
-        if pipeline.negated {
-            self.status = std::mem::replace(&mut self.status, Status::SUCCESS).negated();
-        }
-        flow
-    }
-
-    /// Each command reads what the one before it prints, and changes nothing for those after it.
-    fn connected(&mut self, commands: &[Node]) -> Read<Flow> {
-        let (mut input, mut failed) = (None, None);
-        for (at, command) in commands.iter().enumerate() {
-            let is_last = at + 1 == commands.len();
-            let reads = input.is_some();
-            self.inputs.extend(input.take());
-            if !is_last {
-                self.printed.push(Value::default());
-            }
-            let done = self.apart(|shell| shell.node(command));
-            if reads {
-                self.inputs.pop();
-            }
-            if !is_last {
-                let value = self.printed.pop().unwrap_or_default();
-                input = Some(Input { value, at: 0, span: Some(command.span.clone()) });
-            }
-            done?;
-            if self.any_of_pipe_fails && self.status != Status::SUCCESS {
-                failed = Some(self.status.clone());
-            }
-        }
-        self.status = failed.unwrap_or(std::mem::replace(&mut self.status, Status::SUCCESS));
-        Ok(Flow::Next)
-    }
-
-    /// Does something that changes no variables for what comes after it.
-    pub fn apart(&mut self, done: impl FnOnce(&mut Self) -> Read<Flow>) -> Read<Flow> {
-        let mark = self.state.mark();
-        let locals = std::mem::take(&mut self.locals);
-        // The next step is told if that comes to too much.
-        self.expanded = self.expanded.saturating_add(16 * self.exported.len());
-        let (exported, at_exit) = (self.exported.clone(), self.at_exit.take());
-        let flow = done(self).and_then(|flow| self.end().map(|()| flow));
-        (self.exported, self.at_exit) = (exported, at_exit);
-        self.locals = locals;
-        self.state.take_back(mark);
-        flow.map(|_| Flow::Next)
-    }
-
     /// All that commands print.
-    pub fn output(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
+    pub fn output(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
         self.printed.push(Value::default());
         let done = self.deeper(span, |shell| shell.apart(|shell| shell.list(list)));
         let value = self.printed.pop().unwrap_or_default();
@@ -363,7 +223,7 @@ impl<'a> Shell<'a> {
     }
 
     /// What commands print, without the last ends of lines.
-    pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Read<Value> {
+    pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
         self.substituted += 1;
         let mut value = match contents_of(list) {
             Some(file) => self.input(file, span)?.value,
@@ -384,7 +244,7 @@ impl<'a> Shell<'a> {
         self.call.files.iter().find(known).map(|(_, part)| part.clone())
     }
 
-    pub fn kind(&mut self, node: &Node) -> Read<Flow> {
+    pub fn kind(&mut self, node: &Node) -> Result<Flow, Fault> {
         match &node.kind {
             Kind::Simple(assignments, words, arrays) => {
                 let flow = self.simple(assignments, words, node)?;
@@ -414,66 +274,14 @@ impl<'a> Shell<'a> {
                 Ok(Flow::Next)
             }
             Kind::Arithmetic(text) => {
-                let value = self.text(text, &node.span)?;
-                self.status = match self.arithmetic(&value, &node.span)? {
-                    Ok(number) => Status::of(number != 0),
-                    Err(doubt) => Status::Unknown(doubt),
-                };
+                self.status = Status::from_number(self.number(text, &node.span)?);
                 Ok(Flow::Next)
             }
         }
     }
-
-    /// Gives a variable a value; the one that was given for it if this one is not known.
-    pub fn assign(&mut self, name: &str, value: Variable, span: &Range<usize>) -> Read<()> {
-        let length = match &value {
-            Variable::One(value) => value.text.len(),
-            Variable::Many(values) => values.values().map(|value| value.text.len() + 1).sum(),
-            Variable::Refers(name) => name.len(),
-        };
-        self.step(span, length)?;
-        if self.constants.contains(name) {
-            let message = format!("`{name}` is readonly: a shell ends where it is set again");
-            return Err(Fault::at(span, message).help("give it another name"));
-        }
-        if self.exports_all {
-            self.exported.insert(name.to_string());
-        }
-        let value = match value {
-            Variable::One(one) if self.numbers.contains(name) => {
-                Variable::One(match self.arithmetic(&one, span)? {
-                    Ok(number) => Value { text: number.to_string(), doubt: one.doubt },
-                    Err(doubt) => Value { text: one.text, doubt: Some(doubt) },
-                })
-            }
-            value => value,
-        };
-        let value = match (&value, self.call.variables.get(name)) {
-            (Variable::One(one), Some(given)) if one.unknown_because().is_some() => {
-                Variable::One(Value::new(given.clone()))
-            }
-            _ => named(name, value),
-        };
-        self.state.set_variable(name, Some(value));
-        Ok(())
-    }
 }
 
-/// A value that is not known, with how to give it: by the name of its variable.
-fn named(name: &str, value: Variable) -> Variable {
-    match value {
-        Variable::One(Value { text, doubt: Some(doubt) })
-            if doubt.is_unknown && !doubt.help.contains("--") =>
-        {
-            let help = format!("give it as in --set {name}=VALUE");
-            let doubt = Doubt { is_unknown: true, why: doubt.why.clone(), help };
-            Variable::One(Value { text, doubt: Some(Rc::new(doubt)) })
-        }
-        value => value,
-    }
-}
-
-/// Ways to go on, of which it is not known which one is taken.
+/// Ways to go on. It is not known which one is taken.
 pub enum Way<'a> {
     List(&'a List),
     Pipeline(&'a Pipeline),
@@ -495,4 +303,9 @@ pub fn not_followed(span: &Range<usize>, what: &str) -> Fault {
 pub fn undecided(span: &Range<usize>, doubt: &Doubt) -> Fault {
     Fault::at(span, format!("{}, and what is set up depends on it here", doubt.why))
         .help(doubt.advice())
+}
+
+/// Refuses a value that is not known, where a set-up depends on it.
+pub fn decided(value: &Value, span: &Range<usize>) -> Result<(), Fault> {
+    value.unknown_because().map_or(Ok(()), |doubt| Err(undecided(span, doubt)))
 }

@@ -1,5 +1,12 @@
 //! What a script is made of, as it is read and before any of it is carried out.
 
+pub mod assignment;
+pub mod braced;
+pub mod compound;
+pub mod parser;
+pub mod redirect;
+pub mod words;
+
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -45,7 +52,7 @@ pub enum Kind {
     Group(List),
     Subshell(List),
     Function(String, Rc<Node>),
-    /// Something of which only this is known, such as `select`.
+    /// A command that is not followed, such as `select`.
     NotFollowed(&'static str),
     /// `[[ … ]]`.
     Test(Vec<TestWord>),
@@ -58,12 +65,12 @@ pub enum Kind {
 pub struct Branch {
     pub patterns: Vec<RawWord>,
     pub body: List,
-    pub then: Then,
+    pub then: CaseEnd,
 }
 
 /// What follows a way of a `case`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum CaseEnd {
     /// `;;`: the end.
     Ends,
     /// `;&`: what the next way does.
@@ -85,11 +92,11 @@ pub struct Assignment {
     /// The element of an array that is set.
     pub index: Option<Text>,
     pub adds: bool,
-    pub value: Assigned,
+    pub value: AssignedValue,
 }
 
 #[derive(Clone, Debug)]
-pub enum Assigned {
+pub enum AssignedValue {
     Word(RawWord),
     Array(Vec<RawWord>),
 }
@@ -116,7 +123,7 @@ pub enum Redirection {
 
 /// The text after `<<` and the line that it begins in.
 #[derive(Clone, Debug)]
-pub struct Here {
+pub struct HereText {
     pub text: Text,
     pub span: Range<usize>,
 }
@@ -187,12 +194,8 @@ pub enum Operation {
     Indirect,
     /// `${!NAME[@]}`.
     Keys,
-    /// `-`, `=`, `+` or `?`; with a colon the empty value counts as none.
-    Default {
-        sign: char,
-        or_empty: bool,
-        word: Text,
-    },
+    /// `${NAME:-word}` and the like.
+    Default(Fallback),
     /// `#` or `%`; twice for the longest part that matches.
     Strip {
         from_end: bool,
@@ -218,8 +221,39 @@ pub enum Operation {
     },
 }
 
+/// What stands for a parameter without a value.
+#[derive(Clone, Debug)]
+pub struct Fallback {
+    /// `-`, `=`, `+` or `?`.
+    pub sign: char,
+    /// After a colon the empty value counts as none.
+    pub or_empty: bool,
+    pub word: Text,
+}
+
+/// Commands of the shell whose words may be assignments.
+pub const DECLARATIONS: [&str; 5] = ["local", "export", "readonly", "declare", "typeset"];
+
 /// How long the name is that a text begins with.
 pub fn name_length(text: &str) -> usize {
     let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     text.find(|c| !part(c)).unwrap_or(text.len())
+}
+
+/// The file of `< FILE` as the one command of a list.
+pub fn contents_of(list: &List) -> Option<&Redirection> {
+    let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
+        return None;
+    };
+    match &commands[..] {
+        [Node { kind: Kind::Simple(before, words, _), redirects, .. }]
+            if before.is_empty() && words.is_empty() && rest.is_empty() =>
+        {
+            match &redirects[..] {
+                [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => Some(kind),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
 }

@@ -2,15 +2,20 @@
 
 use std::ops::Range;
 
-use crate::command::{Command, Word};
+use crate::netlink::Sort;
+use crate::words::command::{Command, Word};
 
-/// The interface of a set-up that is shown without saying of which one.
+/// The name of an interface that is not shown.
 const UNNAMED: &str = "the-interface";
+
+/// Options of disciplines that have no classes, and of `mq` and `netem`.
+const QUEUE_OPTIONS: &str = "limit flows quantum min max probability tupdate alpha beta target \
+    interval ce_threshold memory_limit drop_batch bandwidth ewma rate delay";
 
 /// One qdisc, class or filter.
 #[derive(Debug)]
-pub struct Shown {
-    pub object: Object,
+pub struct ShownItem {
+    pub sort: Sort,
     pub kind: String,
     /// Of the class or qdisc.
     pub handle: String,
@@ -26,28 +31,17 @@ pub struct Shown {
     pub line: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Object {
-    Qdisc,
-    Class,
-    Filter,
-}
-
-impl Shown {
+impl ShownItem {
     /// The command that sets this up.
     pub fn command(&self) -> Command {
-        let object = match self.object {
-            Object::Qdisc => "qdisc",
-            Object::Class => "class",
-            Object::Filter => "filter",
-        };
-        let mut words = vec![object, "add", "dev", self.device.as_deref().unwrap_or(UNNAMED)];
+        let mut words =
+            vec![self.sort.name(), "add", "dev", self.device.as_deref().unwrap_or(UNNAMED)];
         match &self.parent {
             Some(parent) => words.extend(["parent", parent]),
             None => words.push("root"),
         }
-        let name = if self.object == Object::Class { "classid" } else { "handle" };
-        if self.object != Object::Filter && self.handle != "0:" {
+        let name = if self.sort == Sort::Class { "classid" } else { "handle" };
+        if self.sort != Sort::Filter && self.handle != "0:" {
             words.extend([name, &self.handle]);
         }
         words.extend(self.before.iter().map(String::as_str));
@@ -75,6 +69,25 @@ impl Shown {
         }
     }
 
+    /// Takes the table that a filter of u32 is in, or links to. `value` gives what is shown behind a
+    /// word. `true` if the filter is itself a table.
+    pub fn take_table(&mut self, value: impl Fn(&str) -> Option<String>) -> bool {
+        let handle = value("fh").unwrap_or_default();
+        let table = handle.split(':').next().unwrap_or_default();
+        let is_high = u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800);
+        // Each priority has a table by itself, which is not told of.
+        let is_own = !table.is_empty() && !is_high;
+        if let (Some(parts), true) = (value("divisor"), is_own) {
+            self.before.extend(["handle".into(), handle]);
+            self.options = vec!["divisor".into(), parts];
+            return true;
+        }
+        if let (Some(part), true) = (value("bkt"), is_own) {
+            self.options.extend(["ht".into(), format!("{table}:{part}:")]);
+        }
+        false
+    }
+
     /// The options of this qdisc or class as they are given, among the words that are shown of it.
     pub fn given(&self, words: &[&str]) -> Vec<String> {
         let pairs = |names: &[&str]| {
@@ -88,41 +101,22 @@ impl Shown {
             }
             kept
         };
-        match (self.object, self.kind.as_str()) {
-            (Object::Qdisc, "hfsc") => pairs(&["default"]),
-            (Object::Qdisc, "htb") => pairs(&["default", "r2q"]),
-            (Object::Qdisc, "prio") => {
+        match (self.sort, self.kind.as_str()) {
+            (Sort::Qdisc, "hfsc") => pairs(&["default"]),
+            (Sort::Qdisc, "htb") => pairs(&["default", "r2q"]),
+            (Sort::Qdisc, "prio") => {
                 let is_of_map = |word: &&&str| {
                     ["bands", "priomap"].contains(word) || word.bytes().all(|b| b.is_ascii_digit())
                 };
                 words.iter().take_while(is_of_map).map(|word| word.to_string()).collect()
             }
-            (Object::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
-            (Object::Class, "htb") => pairs(&["prio", "quantum", "rate", "ceil"]),
-            (Object::Qdisc, "tbf") => pairs(&["rate", "burst", "limit", "lat"]),
-            (Object::Class, "drr") => pairs(&["quantum"]),
-            (Object::Class, "qfq") => pairs(&["weight", "maxpkt"]),
+            (Sort::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
+            (Sort::Class, "htb") => pairs(&["prio", "quantum", "rate", "ceil"]),
+            (Sort::Qdisc, "tbf") => pairs(&["rate", "burst", "limit", "lat"]),
+            (Sort::Class, "drr") => pairs(&["quantum"]),
+            (Sort::Class, "qfq") => pairs(&["weight", "maxpkt"]),
             (_, kind) => {
-                let mut all = pairs(&[
-                    "limit",
-                    "flows",
-                    "quantum",
-                    "min",
-                    "max",
-                    "probability",
-                    "tupdate",
-                    "alpha",
-                    "beta",
-                    "target",
-                    "interval",
-                    "ce_threshold",
-                    "memory_limit",
-                    "drop_batch",
-                    "bandwidth",
-                    "ewma",
-                    "rate",
-                    "delay",
-                ]);
+                let mut all = pairs(&QUEUE_OPTIONS.split(' ').collect::<Vec<_>>());
                 let ecn = words.contains(&"ecn");
                 match (ecn, kind) {
                     (true, _) => all.push("ecn".into()),

@@ -2,23 +2,11 @@
 //! `"options":{default 30 }`, and repeat keys, such as one `match` for each of a filter's.
 
 use laxity_plan::error::Fault;
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::item::{Object, Shown};
-use super::text::is_of_priority;
-use crate::error::Read;
-use crate::size_table;
-
-/// A value; objects keep keys that are repeated.
-#[derive(Debug)]
-enum Json {
-    Nothing,
-    Text(String),
-    Number(String),
-    Several(Vec<Json>),
-    Object(Vec<(String, Json)>),
-}
+use super::item::ShownItem;
+use crate::netlink::Sort;
+use crate::words::json::{Json, Members};
+use crate::words::size_table;
 
 /// Whether a text that begins with `[` is JSON rather than a test of a shell.
 pub fn begins(text: &str) -> bool {
@@ -27,7 +15,12 @@ pub fn begins(text: &str) -> bool {
 }
 
 /// The items of the list that the text begins with, and how long it is.
-pub fn read(text: &str, at: usize, line: usize, device: Option<&str>) -> Read<(Vec<Shown>, usize)> {
+pub fn read(
+    text: &str,
+    at: usize,
+    line: usize,
+    device: Option<&str>,
+) -> Result<(Vec<ShownItem>, usize), Fault> {
     let length = list_length(text).unwrap_or(text.len());
     let mended = mended(&text[..length]);
     let list: Json = serde_json::from_str(&mended).map_err(|error| {
@@ -36,8 +29,8 @@ pub fn read(text: &str, at: usize, line: usize, device: Option<&str>) -> Read<(V
     })?;
     let Json::Several(items) = list else { return Ok((Vec::new(), length)) };
     let shown = items.iter().filter_map(|item| shown(item, at..at + length, line));
-    let shown =
-        shown.map(|item| Shown { device: item.device.clone().or(device.map(Into::into)), ..item });
+    let shown = shown
+        .map(|item| ShownItem { device: item.device.clone().or(device.map(Into::into)), ..item });
     Ok((shown.collect(), length))
 }
 
@@ -91,18 +84,18 @@ fn mended(text: &str) -> String {
     all
 }
 
-fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown> {
+fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<ShownItem> {
     let text_of = |key| item.get(key).and_then(Json::word);
     let nothing = Json::Nothing;
     let options = item.get("options").unwrap_or(&nothing);
-    let (object, kind) = match (text_of("class"), text_of("protocol")) {
-        (Some(kind), _) => (Object::Class, kind),
-        (None, Some(_)) => (Object::Filter, text_of("kind")?),
-        (None, None) => (Object::Qdisc, text_of("kind")?),
+    let (sort, kind) = match (text_of("class"), text_of("protocol")) {
+        (Some(kind), _) => (Sort::Class, kind),
+        (None, Some(_)) => (Sort::Filter, text_of("kind")?),
+        (None, None) => (Sort::Qdisc, text_of("kind")?),
     };
     let parent = text_of("parent").filter(|_| item.get("root").is_none());
-    let mut all = Shown {
-        object,
+    let mut all = ShownItem {
+        sort,
         handle: text_of("handle").unwrap_or_default(),
         parent,
         device: text_of("dev"),
@@ -113,17 +106,17 @@ fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<Shown
         span,
         line,
     };
-    match object {
-        Object::Filter => filter(item, options, &mut all),
-        Object::Class
+    match sort {
+        Sort::Filter => filter(item, options, &mut all),
+        Sort::Class
             if !["hfsc", "htb", "qfq", "drr"].contains(&all.kind.as_str())
                 || all.handle.ends_with(':') =>
         {
             return None;
         }
-        Object::Class => all.options = class(item),
-        Object::Qdisc => {
-            let words = options.words(&all.kind);
+        Sort::Class => all.options = class(item),
+        Sort::Qdisc => {
+            let words = words(options, &all.kind);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             all.options = all.given(&words);
             if let Some(sizes) = item.get("stab") {
@@ -159,7 +152,7 @@ fn class(item: &Json) -> Vec<String> {
     words
 }
 
-fn filter(item: &Json, options: &Json, shown: &mut Shown) {
+fn filter(item: &Json, options: &Json, shown: &mut ShownItem) {
     let mut head = |key: &str, name: &str| {
         if let Some(value) = item.get(key).and_then(Json::word) {
             shown.before.extend([name.to_string(), value]);
@@ -195,7 +188,7 @@ fn filter(item: &Json, options: &Json, shown: &mut Shown) {
     if shown.kind == "u32" {
         table(options, shown);
     }
-    let Json::Object(entries) = options else {
+    let Json::Object(Members(entries)) = options else {
         if shown.options.is_empty() {
             shown.kind.clear();
         }
@@ -215,7 +208,7 @@ fn filter(item: &Json, options: &Json, shown: &mut Shown) {
                 shown.options.extend(words.map(str::to_string));
             }
             ("flower", "keys") => {
-                let Json::Object(keys) = value else { continue };
+                let Json::Object(Members(keys)) = value else { continue };
                 for (key, value) in keys.iter().filter(|(key, _)| key != "eth_type") {
                     let range = value.get("start").zip(value.get("end"));
                     let range = range.and_then(|(start, end)| Some((start.word()?, end.word()?)));
@@ -254,18 +247,10 @@ fn is_gone(options: &Json) -> bool {
 }
 
 /// The table of u32 that a filter is, is in, or links to.
-fn table(options: &Json, shown: &mut Shown) {
+fn table(options: &Json, shown: &mut ShownItem) {
     let word = |key: &str| options.get(key).and_then(Json::word);
-    let handle = word("fh").unwrap_or_default();
-    let is_own = !is_of_priority(&handle);
-    if let (Some(parts), true) = (word("ht_divisor"), is_own) {
-        shown.before.extend(["handle".into(), handle]);
-        shown.options = vec!["divisor".into(), parts];
+    if shown.take_table(|name| word(if name == "divisor" { "ht_divisor" } else { name })) {
         return;
-    }
-    if let (Some(part), true) = (word("bkt"), is_own) {
-        let table = handle.split(':').next().unwrap_or_default();
-        shown.options.extend(["ht".into(), format!("{table}:{part}:")]);
     }
     if let Some(link) = word("link") {
         shown.options.extend(["link".into(), link]);
@@ -287,109 +272,34 @@ fn table(options: &Json, shown: &mut Shown) {
     }
 }
 
-impl Json {
-    fn get(&self, key: &str) -> Option<&Json> {
-        match self {
-            Json::Object(entries) => {
-                entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
-            }
-            _ => None,
-        }
-    }
-
-    fn word(&self) -> Option<String> {
-        match self {
-            Json::Text(text) | Json::Number(text) => Some(text.clone()),
-            _ => None,
-        }
-    }
-
-    /// Options of a qdisc of this kind as they are shown as text.
-    fn words(&self, kind: &str) -> Vec<String> {
-        match self {
-            Json::Text(text) => text.split_whitespace().map(str::to_string).collect(),
-            Json::Object(entries) => {
-                let mut words = Vec::new();
-                for (key, value) in entries {
-                    match value {
-                        Json::Text(text) if text == "true" => words.push(key.clone()),
-                        // Times are microseconds, and half a tick below what was written.
-                        Json::Number(number) if key == "target" || key == "interval" => {
-                            let time: u64 = number.parse().unwrap_or(0);
-                            let time = if time % 10 == 9 { time + 1 } else { time };
-                            words.extend([key.clone(), format!("{time}us")]);
-                        }
-                        Json::Number(number) if key == "rate" && kind != "sfq" => {
-                            words.extend([key.clone(), format!("{number}bps")]);
-                        }
-                        Json::Several(values) => {
-                            words.push(key.clone());
-                            words.extend(values.iter().filter_map(Json::word));
-                        }
-                        value => words.extend(
-                            value.word().map(|text| [key.clone(), text]).into_iter().flatten(),
-                        ),
+/// Options of a qdisc of this kind as they are shown as text.
+fn words(options: &Json, kind: &str) -> Vec<String> {
+    match options {
+        Json::Text(text) => text.split_whitespace().map(str::to_string).collect(),
+        Json::Object(Members(entries)) => {
+            let mut words = Vec::new();
+            for (key, value) in entries {
+                match value {
+                    Json::Flag(true) => words.push(key.clone()),
+                    // Times are microseconds, and half a tick below what was written.
+                    Json::Number(number) if key == "target" || key == "interval" => {
+                        let time = number.as_u64().unwrap_or(0);
+                        let time = if time % 10 == 9 { time + 1 } else { time };
+                        words.extend([key.clone(), format!("{time}us")]);
                     }
+                    Json::Number(number) if key == "rate" && kind != "sfq" => {
+                        words.extend([key.clone(), format!("{number}bps")]);
+                    }
+                    Json::Several(values) => {
+                        words.push(key.clone());
+                        words.extend(values.iter().filter_map(Json::word));
+                    }
+                    value => words
+                        .extend(value.word().map(|text| [key.clone(), text]).into_iter().flatten()),
                 }
-                words
             }
-            _ => Vec::new(),
+            words
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Reader)
-    }
-}
-
-struct Reader;
-
-impl<'de> Visitor<'de> for Reader {
-    type Value = Json;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("what tc shows")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
-        Ok(if value { Json::Text("true".into()) } else { Json::Nothing })
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Json, E> {
-        Ok(Json::Number(value.to_string()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Json, E> {
-        Ok(Json::Number(value.to_string()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Json, E> {
-        Ok(Json::Number(value.to_string()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Json, E> {
-        Ok(Json::Text(value.into()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Json, E> {
-        Ok(Json::Nothing)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Json, A::Error> {
-        let mut all = Vec::new();
-        while let Some(value) = list.next_element()? {
-            all.push(value);
-        }
-        Ok(Json::Several(all))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Json, A::Error> {
-        let mut all = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            all.push(entry);
-        }
-        Ok(Json::Object(all))
+        _ => Vec::new(),
     }
 }

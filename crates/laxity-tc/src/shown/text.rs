@@ -1,18 +1,20 @@
-//! The text that `tc … show` prints: an item begins in a line with `qdisc`, `class` or `filter`, and
-//! what belongs to it follows in lines of its own. Statistics are passed over.
+//! The text that `tc … show` prints: an item begins in a line with `qdisc`, `class` or `filter`,
+//! and what belongs to it follows in lines of its own. Statistics are passed over.
 
 use std::ops::Range;
 
-use super::item::{Object, Shown};
+use laxity_plan::error::Fault;
+
+use super::item::ShownItem;
 use super::json;
-use crate::error::Read;
-use crate::size_table;
+use crate::netlink::Sort;
+use crate::words::size_table;
 
 /// Flags of filters that are no options of them.
 const FLAGS: [&str; 5] = ["not_in_hw", "in_hw", "skip_hw", "skip_sw", "terminal"];
 
 /// All that is shown; `None` if the text begins nowhere as what `tc` shows does.
-pub fn read(text: &str) -> Read<Option<Vec<Shown>>> {
+pub fn read(text: &str) -> Result<Option<Vec<ShownItem>>, Fault> {
     let (mut shown, mut at, mut line) = (Vec::new(), 0, 1);
     let mut device = None;
     // The item whose further lines may follow.
@@ -36,7 +38,7 @@ pub fn read(text: &str) -> Read<Option<Vec<Shown>>> {
         if let Some(item) = item(&words, span, line) {
             found = true;
             open = Some(shown.len());
-            shown.push(Shown { device: item.device.clone().or(device.clone()), ..item });
+            shown.push(ShownItem { device: item.device.clone().or(device.clone()), ..item });
         } else if let Some(asked) = asked(&words) {
             device = asked;
             open = None;
@@ -51,8 +53,7 @@ pub fn read(text: &str) -> Read<Option<Vec<Shown>>> {
 
 /// The interface of a command that was pasted with its output.
 fn asked(words: &[&str]) -> Option<Option<String>> {
-    let is_tc = |word: &&str| *word == "tc" || word.ends_with("/tc");
-    let at = words.iter().position(is_tc)?;
+    let at = words.iter().position(|word| *word == "tc" || word.ends_with("/tc"))?;
     let asks = ["show", "list", "ls"];
     words.iter().position(|word| asks.contains(word))?;
     let dev = words[at..].iter().position(|word| *word == "dev");
@@ -63,15 +64,15 @@ fn asked(words: &[&str]) -> Option<Option<String>> {
 }
 
 /// The item that begins with these words.
-fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<Shown> {
-    let (object, kind, rest) = match words {
-        ["qdisc", kind, rest @ ..] => (Object::Qdisc, *kind, rest),
-        ["class", kind, rest @ ..] => (Object::Class, *kind, rest),
-        ["filter", rest @ ..] => (Object::Filter, "", rest),
+fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<ShownItem> {
+    let (sort, kind, rest) = match words {
+        ["qdisc", kind, rest @ ..] => (Sort::Qdisc, *kind, rest),
+        ["class", kind, rest @ ..] => (Sort::Class, *kind, rest),
+        ["filter", rest @ ..] => (Sort::Filter, "", rest),
         _ => return None,
     };
-    let mut shown = Shown {
-        object,
+    let mut shown = ShownItem {
+        sort,
         kind: kind.into(),
         handle: String::new(),
         parent: None,
@@ -82,7 +83,7 @@ fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<Shown> {
         span,
         line,
     };
-    if object == Object::Filter {
+    if sort == Sort::Filter {
         return filter(shown, rest);
     }
     let (handle, mut rest) = rest.split_first()?;
@@ -108,13 +109,13 @@ fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<Shown> {
     shown.options = shown.given(rest);
     // Linux itself sets up classes such as `hfsc 1:` and those of other qdiscs.
     let is_own = ["hfsc", "htb", "qfq", "drr"].contains(&kind) && !handle.ends_with(':');
-    if object == Object::Class && !is_own {
+    if sort == Sort::Class && !is_own {
         shown.kind.clear();
     }
     Some(shown)
 }
 
-fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
+fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
     let mut words = words.iter();
     let mut kind = None;
     while let Some(word) = words.next() {
@@ -140,18 +141,10 @@ fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
             let at = rest.iter().position(|word| *word == name)?;
             rest.get(at + 1).map(|word| word.to_string())
         };
-        let table = after("fh").unwrap_or_default();
-        let is_own = !is_of_priority(&table);
-        let has_class = rest.iter().any(|word| word.trim_start_matches('*') == "flowid");
-        if let (Some(parts), true) = (after("divisor"), is_own) {
-            shown.before.extend(["handle".into(), table]);
-            shown.options = vec!["divisor".into(), parts];
+        if shown.take_table(after) {
             return Some(shown);
         }
-        if let (Some(part), true) = (after("bkt"), is_own) {
-            let table = table.split(':').next().unwrap_or_default();
-            shown.options.extend(["ht".into(), format!("{table}:{part}:")]);
-        }
+        let has_class = rest.iter().any(|word| word.trim_start_matches('*') == "flowid");
         let link = after("link");
         let is_filter = rest.contains(&"order");
         if !has_class && link.is_none() && !is_filter {
@@ -186,37 +179,31 @@ fn filter(mut shown: Shown, words: &[&str]) -> Option<Shown> {
     Some(shown)
 }
 
-/// Whether a table of u32 is the one that a priority has by itself.
-pub fn is_of_priority(handle: &str) -> bool {
-    let table = handle.split(':').next().unwrap_or_default();
-    u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800) || table.is_empty()
-}
-
-/// Whether the lines of a filter of basic are its tests still: those of its actions come behind them.
-fn takes_tests(shown: &Shown) -> bool {
+/// Whether a line of a filter of basic is one of its tests. Those of its actions come behind.
+fn takes_tests(shown: &ShownItem) -> bool {
     !shown.options.iter().any(|word| word == "action")
 }
 
 /// A further line of an item.
-fn further(shown: &mut Shown, words: &[&str]) {
-    match (shown.object, shown.kind.as_str(), words) {
-        (Object::Qdisc, _, ["linklayer" | "overhead" | "mpu", ..]) => {
+fn further(shown: &mut ShownItem, words: &[&str]) {
+    match (shown.sort, shown.kind.as_str(), words) {
+        (Sort::Qdisc, _, ["linklayer" | "overhead" | "mpu", ..]) => {
             shown.before.push("stab".into());
             let pairs = words.chunks_exact(2).filter(|pair| size_table::OPTIONS.contains(&pair[0]));
             shown.before.extend(pairs.flatten().map(|word| word.to_string()));
         }
-        (Object::Filter, _, ["action", "order", _, "gact", "action", "drop", ..])
-        | (Object::Filter, _, ["action", "order", _, "mirred", _, "Redirect", ..]) => {
+        (Sort::Filter, _, ["action", "order", _, "gact", "action", "drop", ..])
+        | (Sort::Filter, _, ["action", "order", _, "mirred", _, "Redirect", ..]) => {
             shown.options.extend(["action", "drop"].map(str::to_string));
         }
-        (Object::Filter, "basic", words) if takes_tests(shown) => {
+        (Sort::Filter, "basic", words) if takes_tests(shown) => {
             let tests = words.iter().filter(|word| !FLAGS.contains(word));
             shown.options.extend(tests.map(|word| word.to_string()));
         }
-        (Object::Filter, "u32", ["mark", value, mask, ..]) => {
+        (Sort::Filter, "u32", ["mark", value, mask, ..]) => {
             shown.options.extend(["match", "mark", value, mask].map(str::to_string));
         }
-        (Object::Filter, "u32", ["match", bits, "at", place, ..]) => {
+        (Sort::Filter, "u32", ["match", bits, "at", place, ..]) => {
             if let Some((value, mask)) = bits.split_once('/') {
                 let words =
                     ["match", "u32", &format!("0x{value}"), &format!("0x{mask}"), "at", place]
@@ -224,23 +211,23 @@ fn further(shown: &mut Shown, words: &[&str]) {
                 shown.options.extend(words);
             }
         }
-        (Object::Filter, "u32", ["hash", "mask", mask, "at", place, ..]) => {
+        (Sort::Filter, "u32", ["hash", "mask", mask, "at", place, ..]) => {
             let words = ["hashkey", "mask", &format!("0x{mask}"), "at", place].map(str::to_string);
             shown.options.extend(words);
         }
-        (Object::Filter, "u32", ["offset", words @ ..]) => {
+        (Sort::Filter, "u32", ["offset", words @ ..]) => {
             let (mask, shift) =
                 words.first().and_then(|first| first.split_once(">>")).unwrap_or_default();
             let at = words.iter().position(|word| *word == "at").and_then(|at| words.get(at + 1));
             let words = ["offset", "at", at.unwrap_or(&"0"), "mask", mask, "shift", shift];
             shown.options.extend(words.map(str::to_string));
         }
-        (Object::Filter, "flower", [key, value])
+        (Sort::Filter, "flower", [key, value])
             if *key != "eth_type" && !key.starts_with("action") =>
         {
             shown.options.extend([key.to_string(), value.to_string()]);
         }
-        (Object::Filter, "flower", [key]) if !FLAGS.contains(key) => {
+        (Sort::Filter, "flower", [key]) if !FLAGS.contains(key) => {
             shown.options.push(key.to_string())
         }
         _ => {}

@@ -95,7 +95,7 @@ fn htb_guarantees_and_shares_by_rate() {
     assert_eq!(curves("1-30"), (line(6_000), line(6_000), None));
 }
 
-/// The plan's line and what is told of a `stab` at the root.
+/// The plan's line and the note on a `stab` at the root.
 fn overhead(stab: &str) -> (Option<String>, Vec<String>) {
     let import = import(&format!(
         "tc qdisc add dev eth0 root handle 1: stab {stab} htb default 10\n\

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{HEAD, Import, NoteKind, class, import, notes, plan, read};
 
-/// The match of class 1:10 under one filter, of which the kind and its words are given.
+/// The match of class 1:10 under one filter, given its kind and words.
 pub fn matched(protocol: &str, filter: &str) -> String {
     let import = one_filter(protocol, filter);
     let plan = read(&import);
@@ -388,8 +388,8 @@ fn a_link_finds_the_header_after_ip() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A packet goes to the class of the first filter of u32 whose words its bytes have, however they are cut, in the
-    /// order in which Linux comes by them: those in the part of a table where that is linked to.
+    /// A packet goes to the class of the first filter of u32 whose words its bytes have, however
+    /// they are cut. Filters in a part of a table come where that part is linked to, as in Linux.
     #[test]
     fn packets_go_where_their_bytes_say(
         filters in prop::collection::vec((words(), prop::option::of(0u32..4)), 1..6),
@@ -427,13 +427,12 @@ proptest! {
         };
         for bytes in packets {
             let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-            let takes = |at: &&usize| {
+            let first = order.iter().find(|at| {
                 let (keys, part) = &filters[**at];
                 !lost(**at)
                     && part.is_none_or(|part| word(16) & 3 == part)
                     && keys.iter().all(|(value, mask, at)| word(*at) & mask == *value)
-            };
-            let first = order.iter().find(takes);
+            });
             let expected = first.map_or("rest".into(), |at| format!("1-{:x}", at + 48));
             let headers = laxity_plan::matching::Headers::from_ip(&bytes);
             let class = laxity_plan::classify::Classifier::new(&plan).class(&headers);

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::matches::headers;
 use super::{HEAD, NoteKind, Options, class, import, import_at, notes, plan, read};
-use crate::linux::{Linux, carried};
-use crate::tree::QdiscKind;
+use crate::linux::{Linux, linux_plan};
+use crate::setup::QdiscKind;
 
 const SHAPER: &str = "\
 tc qdisc add dev eth0 root handle 1: htb default 10
@@ -76,13 +76,13 @@ fn classes_hold_flow_queues_and_go_back_to_linux() {
     assert!(class(&nested, "1-20").inside.is_none() && class(&nested, "1-20").queue.is_some());
     let rates: Vec<_> = nested.guaranteed_rates();
     assert!(rates.contains(&Rate(8_000_000)) && rates.contains(&Rate(2_000_000)));
-    let there = carried(&nested, &Linux::default()).unwrap();
+    let there = linux_plan(&nested, &Linux::default()).unwrap();
     let flows = |kind: &QdiscKind| matches!(kind, QdiscKind::FqCodel(fq) if fq.quantum == 300);
-    assert_eq!(there.tree.qdiscs.iter().filter(|qdisc| flows(&qdisc.kind)).count(), 1);
+    assert_eq!(there.setup.qdiscs.iter().filter(|qdisc| flows(&qdisc.kind)).count(), 1);
     assert!(there.plan.classes.iter().all(|class| class.inside.is_none()));
 }
 
-/// Two classes below each of which others share.
+/// Two classes with others below each.
 const NESTED: &str = "\
 tc qdisc add dev eth0 root handle 1: htb default 20
 tc class add dev eth0 parent 1: classid 1:1 htb rate 10mbit
@@ -126,7 +126,8 @@ fn classes_hold_what_shares_among_others() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// A packet goes to the class that the filters below the class send it to that the filters at the root send it to.
+    /// A packet goes to a class by the filters at the root, and from there by those below that
+    /// class.
     #[test]
     fn packets_go_where_filters_at_each_discipline_send_them(
         filters in prop::collection::vec((0usize..3, any::<bool>(), 0u16..4, 0usize..3), 0..8),

@@ -42,9 +42,8 @@ pub fn expressions() -> impl Strategy<Value = Expr> {
 pub fn headers() -> impl Strategy<Value = Headers> {
     let ip = (0u8..4, 0u8..4, prop::sample::select(vec![6, 17, 1]), 0u8..4, 0u8..4, any::<bool>());
     let ip = ip.prop_map(|(from, to, protocol, dscp, ecn, is_v4)| {
-        let address = |last| match is_v4 {
-            true => [10, 0, 0, last].into(),
-            false => u128::from(last).to_be_bytes().into(),
+        let address = |last| {
+            if is_v4 { [10, 0, 0, last].into() } else { u128::from(last).to_be_bytes().into() }
         };
         IpHeaders { source: address(from), destination: address(to), protocol, dscp, ecn }
     });

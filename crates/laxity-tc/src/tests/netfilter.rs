@@ -312,7 +312,7 @@ impl Drawn {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Packets go where netfilter and the filters of tc, carried out one after the other, send them.
+    /// Packets go where netfilter and then the filters of tc send them.
     #[test]
     fn packets_go_where_the_rules_send_them(
         rules in prop::collection::vec(drawn(), 1..6),

@@ -110,8 +110,8 @@ fn a_gateway() {
     assert!(told.iter().any(|note| note.starts_with("6: 1:2: fq_codel")), "{told:?}");
 }
 
-/// Linux, include/net/route.h, rt_tos2priority: the priority of a packet that is forwarded, from the
-/// second to the fifth bit of its TOS (net/ipv4/route.c, ip_tos2prio).
+/// Linux, include/net/route.h, rt_tos2priority: the priority of a packet that is forwarded, from
+/// the second to the fifth bit of its TOS (net/ipv4/route.c, ip_tos2prio).
 const TOS_TO_PRIORITY: [usize; 16] = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4];
 
 #[test]

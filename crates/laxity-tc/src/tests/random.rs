@@ -144,7 +144,7 @@ fn tried(script: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A class of which each part is one of a few.
+/// A class drawn from a few values.
 fn class() -> impl Strategy<Value = String> {
     let parents = prop::sample::select(vec!["1:", "1:1", "1:10", "1:20", "1:30", "1:31"]);
     let names = prop::sample::select(vec!["1:30", "1:31", "1:32", "1:33", "1:34"]);

@@ -225,7 +225,7 @@ fn the_head_of_the_plan_tells_the_same() {
 
 #[test]
 fn ten_thousand_classes_with_a_filter_each() {
-    let class = |at: usize| {
+    let classes: String = (0..10_000).map(|at| {
         let (high, low) = (at / 250, at % 250 + 1);
         format!(
             "tc class add dev eth0 parent 1:1 classid 1:{:x} hfsc ls m2 1kbit\n\
@@ -233,8 +233,7 @@ fn ten_thousand_classes_with_a_filter_each() {
             at + 100,
             at + 100
         )
-    };
-    let classes: String = (0..10_000).map(class).collect();
+    }).collect();
     let plan = plan(&format!("{HEAD}{classes}"));
     assert_eq!(plan.classes.len(), 10_002);
     let matching = class_at(&plan, "1-833").to_string();

@@ -1,4 +1,4 @@
-//! The interpreter beside the machine's own shell: whatever a script computes is what `sh` computes.
+//! The interpreter beside the machine's own shell: scripts compute what `sh` computes.
 
 use std::process::{Command, Stdio};
 

@@ -22,8 +22,8 @@ const HTB: [&str; 4] = [
     include_str!("shown/htb.json"),
 ];
 
-/// Printed by iproute2 6.1 after `tc qdisc add dev v0 root handle 1: stab overhead -6 linklayer atm mpu 20
-/// htb default 0x30`, without the classes.
+/// Printed by iproute2 6.1 after `tc qdisc add dev v0 root handle 1: stab overhead -6 linklayer atm
+/// mpu 20 htb default 0x30`, without the classes.
 const STAB: [&str; 2] = [
     "qdisc htb 1: root refcnt 3 r2q 10 default 0x30 direct_packets_stat 0 ver 3.17 direct_qlen 1000\n \
      linklayer atm overhead -6 mpu 20 mtu 2047 tsize 512 \n",

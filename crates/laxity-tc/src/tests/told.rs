@@ -1,4 +1,4 @@
-//! What is told of a script, and at which line.
+//! Notes on scripts, and their lines.
 
 use laxity::aqm::Limit;
 use laxity_plan::model::QueueSpec;

@@ -32,7 +32,7 @@ mod linux {
 
     use laxity_linux::Error;
     use laxity_linux::jail::Jail;
-    use laxity_tc::{Issued, words, words_issued};
+    use laxity_tc::{RecordedCommand, words, words_recorded};
 
     use super::SHAPES;
 
@@ -99,12 +99,12 @@ mod linux {
         std::fs::write(&script, text).expect("a script");
         let ran = Jail::new(script).run()?;
         let records = ran.records.into_iter();
-        let issued = records.map(|record| Issued {
+        let issued = records.map(|record| RecordedCommand {
             words: record.words,
             input: record.input,
             at: record.at,
         });
-        Ok(words_issued(&issued.collect::<Vec<_>>()).expect("few commands"))
+        Ok(words_recorded(&issued.collect::<Vec<_>>()).expect("few commands"))
     }
 
     /// Commands without the folder of their program, `tc`, and what sets nothing up.

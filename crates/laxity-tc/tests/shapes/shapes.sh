@@ -401,6 +401,8 @@ L=(b a c); IFS=$'\n' S=($(sort <<< "${L[*]}")); unset IFS; tc class add ${S[@]}
 ---
 A=(x y z); for i in "${!A[@]}"; do tc class add $i ${A[i]}; done; A=("${A[@]/y}"); tc class add ${#A[@]}
 ---
+A=(a b); A+=([1]+=c [4]=d [4]+=e); declare -A M=([x]=1); M+=([x]+=2 [y]+=3); tc class add ${A[@]} ${!A[@]} ${M[x]} ${M[y]}
+---
 A=(1 2 3 4 5); tc class add ${A[@]:1:2} ${A[@]: -2} ${A[-1]}; unset 'A[-1]'; tc class add ${A[@]}
 ---
 declare -A M=([a]=1 [b]=2); M[c]=3; unset 'M[a]'; tc class add ${#M[@]} ${M[b]} ${M[none]:-0}; [[ -v M[c] ]] && tc class add has

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use laxity_kernel::device::DeviceState;
+use laxity_kernel::objects::Key;
 use laxity_kernel::record::{Promise, Record};
-use laxity_kernel::setup::{Key, Shown};
 use laxity_kernel::steps::{Action, Steps};
 use laxity_report::table;
 use laxity_tc::netlink::{Object, Sort, parameters};
-use laxity_tc::tree::Handle;
+use laxity_tc::setup::Handle;
 use serde::Serialize;
 
 /// The most lines of one kind that are shown.
@@ -47,7 +48,7 @@ impl Difference {
     /// Of the steps from what is shown; classes are called what they were, or are to be.
     pub fn of(
         steps: &Steps,
-        shown: &Shown,
+        shown: &DeviceState,
         settled: Option<&Record>,
         promises: &[Promise],
     ) -> Difference {
@@ -57,7 +58,7 @@ impl Difference {
         let name = |handle| names.get(&handle).map(|name| name.to_string());
         let line = |step: &laxity_kernel::steps::Step| {
             let object = &step.object;
-            let old = shown.setup.get(&Key::of(object)).map(parameters);
+            let old = shown.objects.get(&Key::new(object)).map(parameters);
             let (action, before, after) = match step.action {
                 Action::Add => ("add", None, Some(parameters(object))),
                 Action::Replace => ("replace", None, Some(parameters(object))),
@@ -66,7 +67,7 @@ impl Difference {
             };
             Line {
                 action,
-                what: what(object),
+                what: object.sort.name(),
                 handle: place(object),
                 class: if object.sort == Sort::Class { name(object.handle) } else { None },
                 parent: object.parent.to_string(),
@@ -135,14 +136,6 @@ impl Line {
             self.class.clone().unwrap_or_default(),
             parameters,
         ]
-    }
-}
-
-fn what(object: &Object) -> &'static str {
-    match object.sort {
-        Sort::Qdisc => "qdisc",
-        Sort::Class => "class",
-        Sort::Filter => "filter",
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use laxity_linux::jail::{Ending, Jail, Limits, Ran, Record};
-use laxity_tc::{Import, Issued, LARGEST_SCRIPT, Options, import_ran};
+use laxity_tc::{Import, LARGEST_SCRIPT, Options, RecordedCommand, Recording, import_recording};
 
 use crate::args::ImportTc;
 use crate::failure::Failure;
@@ -48,19 +48,19 @@ pub fn import(arguments: &ImportTc) -> Result<(Import, String), Failure> {
         jail = jail.variable(name, value);
     }
     let ran = jail.run().map_err(Failure::system)?;
-    let told = told(&ran, limits.time);
-    let issued = ran.records.into_iter().map(issued).collect();
+    let remarks = told(&ran, limits.time);
+    let commands = ran.records.into_iter().map(recorded).collect();
     let options = Options {
         link_rate: arguments.link_rate,
         device: arguments.dev.clone(),
         ..Options::default()
     };
-    let ran = laxity_tc::Ran { script: &script, issued, told };
-    Ok((import_ran(&ran, &name, &options)?, name))
+    let recording = Recording { script: &script, commands, remarks };
+    Ok((import_recording(&recording, &name, &options)?, name))
 }
 
-fn issued(record: Record) -> Issued {
-    Issued { words: record.words, input: record.input, at: record.at }
+fn recorded(record: Record) -> RecordedCommand {
+    RecordedCommand { words: record.words, input: record.input, at: record.at }
 }
 
 /// What is to be said of a run.

@@ -1,5 +1,5 @@
-//! Random trees of htb in the kernel, beside the plans that are imported from them: what every leaf sends alone, and
-//! with all the others.
+//! Random trees of htb in the kernel, beside the plans that are imported from them: what every leaf
+//! sends alone, and with all the others.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,14 +17,15 @@ use super::*;
 const TREES: usize = 6;
 /// By how much a rate may differ: a second's measurement of packets of 1042 bytes, and bursts.
 const TOLERANCE: f64 = 0.07;
-/// The longest turn: what a leaf of 1.5 Mbit/s borrows at once, in kbit, of which one may be measured more or less.
+/// The longest turn: what a leaf of 1.5 Mbit/s borrows at once, in kbit, of which one may be
+/// measured more or less.
 const TURN: f64 = 75.0;
 const SETTLE: Duration = Duration::from_millis(400);
 const MEASURE: Duration = Duration::from_millis(1_600);
-/// What the sender is told by: interfaces and ports, and for how long.
+/// The variables for the sender: interfaces and ports, and for how long.
 const TOLD: &str = "LAXITY_HTB_SENDER";
 
-/// A class: whose part it is (the first has none), its rate and its ceil in kbit/s, and what else it says of turns.
+/// A class: the one above it, its rate and its ceil in kbit/s, and what else it says of turns.
 type Tree = Vec<(Option<usize>, u64, u64, String)>;
 
 /// One or two levels below the top, with `ceil`s on either side of the rates.
@@ -53,15 +54,16 @@ fn tree() -> impl Strategy<Value = Tree> {
         // Leaves at the top, now and then.
         if top.1 == top.0 * 3 && inner.is_none() {
             tree.remove(0);
-            tree.iter_mut().for_each(|class| class.0 = None);
+            for class in &mut tree {
+                class.0 = None;
+            }
         }
         tree
     })
 }
 
 fn leaves(tree: &Tree) -> Vec<usize> {
-    let is_leaf = |at: &usize| tree.iter().all(|class| class.0 != Some(*at));
-    (0..tree.len()).filter(is_leaf).collect()
+    (0..tree.len()).filter(|at| tree.iter().all(|class| class.0 != Some(*at))).collect()
 }
 
 /// The set-up, as a batch: port 1000 + N goes to class N.
@@ -86,8 +88,8 @@ fn batch(tree: &Tree, device: &str) -> String {
     text
 }
 
-/// What the plan says that each class sends, in kbit/s, where these leaves always have packets: what is guaranteed,
-/// and of the rest to each by its share up to its limit.
+/// What the plan says that each class sends, in kbit/s, where these leaves always have packets:
+/// what is guaranteed, and of the rest to each by its share up to its limit.
 fn planned(plan: &Plan, tree: &Tree, active: &[usize]) -> BTreeMap<usize, f64> {
     let curves = |at: usize| {
         plan.class(&format!("1-{:x}", at + 1)).map(|id| plan.classes[id.index()].curves)
@@ -135,10 +137,7 @@ fn planned(plan: &Plan, tree: &Tree, active: &[usize]) -> BTreeMap<usize, f64> {
         let (mut low, mut high) = (0.0, 1e9);
         for _ in 0..200 {
             let middle = (low + high) / 2.0;
-            match at_level(middle).iter().sum::<f64>() > amount {
-                true => high = middle,
-                false => low = middle,
-            }
+            if at_level(middle).iter().sum::<f64>() > amount { high = middle } else { low = middle }
         }
         for (at, amount) in all.iter().zip(at_level(low)) {
             sent.insert(*at, amount);
@@ -233,14 +232,15 @@ impl Drop for Namespace {
 
 fn run(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_string()),
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).trim().to_string())
     }
 }
 
-/// Sends to where it is told to, as fast as it is let, for as long as a measurement takes. It is started by the test
-/// below, inside the namespace.
+/// Sends to where it is told to, as fast as it is let, for as long as a measurement takes. It is
+/// started by the test below, inside the namespace.
 #[test]
 #[ignore = "sends packets for another test"]
 fn sender() {
@@ -290,7 +290,7 @@ fn every_leaf_sends_what_the_plan_says() {
     }
 }
 
-/// Holds what was measured to the plan. Alone, a leaf may not have what leaves beside it would have had of their own.
+/// Compares what was measured with the plan. A leaf alone may not have what is its neighbours' own.
 fn compare(tree: &Tree, plan: &Plan, active: &[usize], measured: &BTreeMap<usize, f64>) {
     let planned = planned(plan, tree, active);
     let own = |at: &usize| tree[*at].1.min(tree[*at].2) as f64;
@@ -340,6 +340,5 @@ fn is_cut(tree: &Tree) -> bool {
 }
 
 fn is_below(tree: &Tree, class: usize, above: usize) -> bool {
-    let up = |at: &usize| tree[*at].0;
-    std::iter::successors(Some(class), up).any(|at| at == above)
+    std::iter::successors(Some(class), |at| tree[*at].0).any(|at| at == above)
 }

@@ -1,0 +1,109 @@
+//! Disciplines that plans are made of: at the root, and what that hangs at.
+
+use std::ops::Range;
+
+use laxity::overhead::Overhead;
+use laxity::units::{Bytes, Rate};
+
+use crate::setup::{FqCodel, Prio};
+
+/// The rank of what Linux gives to any interface.
+pub(super) const LAST_RANK: u32 = 2;
+
+/// The qdisc at the root.
+#[derive(Debug)]
+pub struct Root {
+    pub discipline: Discipline,
+    /// What the link adds to frames.
+    pub overhead: Overhead,
+    /// Its own half of class names; taken from the first class if it is not written.
+    pub major: Option<u16>,
+    pub line: usize,
+    pub span: Range<usize>,
+}
+
+/// What shapes the link: a token bucket, or something that does no more here.
+#[derive(Clone, Debug)]
+pub struct Shaper {
+    pub rate: Rate,
+    pub overhead: Overhead,
+    /// Its number, if something can hang at it.
+    pub major: u16,
+    pub line: usize,
+    /// How much it queues if nothing hangs at it.
+    pub limit: Option<Bytes>,
+    /// What it is, for notes.
+    pub what: String,
+}
+
+impl Shaper {
+    /// Something at which nothing hangs.
+    pub fn new(rate: Rate, line: usize, what: impl Into<String>) -> Shaper {
+        let (overhead, major, what) = (Overhead::NONE, 0, what.into());
+        Shaper { rate, overhead, major, line, limit: None, what }
+    }
+}
+
+/// `mq` at the root, and the one of the interface's queues that is read.
+#[derive(Debug)]
+pub struct Mq {
+    pub major: u16,
+    pub queue: Option<u16>,
+}
+
+/// The disciplines that become plans. `default` is the class of what no filter takes, or 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discipline {
+    Hfsc {
+        default: u32,
+    },
+    Htb {
+        default: u32,
+        r2q: u32,
+    },
+    Prio(Prio),
+    FqCodel(FqCodel),
+    Qfq,
+    Drr,
+    /// One queue for all, below a token bucket.
+    Fifo,
+}
+
+impl Discipline {
+    /// The qdisc's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Discipline::Hfsc { .. } => "hfsc",
+            Discipline::Htb { .. } => "htb",
+            Discipline::Prio(_) => "prio",
+            Discipline::FqCodel(_) => "fq_codel",
+            Discipline::Qfq => "qfq",
+            Discipline::Drr => "drr",
+            Discipline::Fifo => "a queue",
+        }
+    }
+
+    /// Whether a rate of the link may be among its classes'.
+    pub fn has_rates(&self) -> bool {
+        match self {
+            Discipline::Hfsc { .. } | Discipline::Htb { .. } => true,
+            Discipline::Prio(_)
+            | Discipline::FqCodel(_)
+            | Discipline::Qfq
+            | Discipline::Drr
+            | Discipline::Fifo => false,
+        }
+    }
+
+    /// The root with the least to read. Linux itself gives fq_codel to any interface.
+    pub fn rank(&self) -> u32 {
+        match self {
+            Discipline::Hfsc { .. }
+            | Discipline::Htb { .. }
+            | Discipline::Qfq
+            | Discipline::Drr => 0,
+            Discipline::Prio(_) => 1,
+            Discipline::FqCodel(_) | Discipline::Fifo => LAST_RANK,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Parameters of disciplines, each as the kernel's own struct or attributes.
+
+use super::attributes::{Attributes, bytes, find, find_u32, read, u32_of, words};
+use laxity::units::{Nanos, Rate};
+
+use crate::setup::units::{self, bytes_a_second, codel_time_shown, micros};
+use crate::setup::{CoDel, FqCodel, Pie, Red, Tbf};
+
+/// TC_LINKLAYER_ETHERNET.
+const ETHERNET: u8 = 1;
+
+/// `tc_ratespec` of a rate.
+pub(super) fn rate_spec(rate: Rate) -> Vec<u8> {
+    let rate = u32::try_from(bytes_a_second(rate)).unwrap_or(u32::MAX);
+    [&[0, ETHERNET, 0, 0, 0, 0, 0, 0][..], &rate.to_ne_bytes()].concat()
+}
+
+/// The rate of a `tc_ratespec`, or of the attribute that stands beside one that is too large for
+/// it. `None` if it has more than a rate.
+pub(super) fn rate_of(spec: &[u8], large: Option<&[u8]>) -> Option<Rate> {
+    let (spec, _) = spec.split_first_chunk::<12>()?;
+    let [overhead, mpu] = [[spec[2], spec[3]], [spec[6], spec[7]]];
+    if overhead != [0, 0] || mpu != [0, 0] || spec[1] & 0xf > ETHERNET {
+        return None;
+    }
+    let bytes = match large {
+        Some(large) => large.try_into().ok().map(u64::from_ne_bytes),
+        None => words(&spec[8..]).map(|[rate]| rate.into()),
+    };
+    bytes.map(units::rate_of)
+}
+
+/// The attribute beside a `tc_ratespec` that is too small for a rate.
+pub(super) fn large_rate(rate: Rate) -> Option<[u8; 8]> {
+    let bytes = bytes_a_second(rate);
+    (bytes > u32::MAX.into()).then(|| bytes.to_ne_bytes())
+}
+
+/// `tc_htb_glob`, TCA_HTB_INIT.
+const HTB_INIT: u16 = 2;
+/// Of the kernel's HTB (TC_HTB_PROTOVER).
+const HTB_VERSION: u32 = 3;
+
+pub(super) fn htb(default: u32, r2q: u32) -> Vec<u8> {
+    Attributes::default().with(HTB_INIT, &bytes(&[HTB_VERSION, r2q, default, 0, 0])).0
+}
+
+pub(super) fn read_htb(options: &[u8]) -> Option<(u32, u32)> {
+    let [_, r2q, default] = words(find(options, HTB_INIT)?)?;
+    Some((default, r2q))
+}
+
+/// TCA_TBF_PARMS and RATE64.
+const TBF: [u16; 2] = [1, 4];
+
+pub(super) fn tbf(tbf: &Tbf) -> Vec<u8> {
+    let Tbf { rate, burst, limit } = *tbf;
+    let sizes = bytes(&[limit, units::ticks(rate, burst), 0]);
+    let none = [0; 12];
+    let options =
+        Attributes::default().with(TBF[0], &[&rate_spec(rate), &none[..], &sizes].concat());
+    match large_rate(rate) {
+        Some(large) => options.with(TBF[1], &large).0,
+        None => options.0,
+    }
+}
+
+pub(super) fn read_tbf(options: &[u8]) -> Option<Tbf> {
+    let parameters = find(options, TBF[0])?;
+    let rate = rate_of(parameters, find(options, TBF[1]))?;
+    let [peak] = words(parameters.get(20..)?)?;
+    let [limit, buffer, _] = words(parameters.get(24..)?)?;
+    let burst = units::bytes(rate, buffer);
+    (peak == 0).then_some(Tbf { rate, burst, limit })
+}
+
+/// TCA_FQ_CODEL_TARGET and so on: target, limit, interval, ECN, flows, quantum.
+const FQ_CODEL: [u16; 6] = [1, 2, 3, 4, 5, 6];
+/// TCA_FQ_CODEL_DROP_BATCH_SIZE and MEMORY_LIMIT, and what they are if nobody says.
+const FQ_CODEL_DEFAULTS: [(u16, u32); 2] = [(8, 64), (9, 32 << 20)];
+
+pub(super) fn fq_codel(of: &FqCodel) -> Vec<u8> {
+    let values =
+        [micros(of.target), of.limit, micros(of.interval), of.ecn.into(), of.flows, of.quantum];
+    numbers(&FQ_CODEL, &values)
+}
+
+/// The same for one that is there, whose flows are what they were.
+pub(super) fn fq_codel_again(of: &FqCodel) -> Vec<u8> {
+    let values = [micros(of.target), of.limit, micros(of.interval), of.ecn.into(), of.quantum];
+    numbers(&[FQ_CODEL[0], FQ_CODEL[1], FQ_CODEL[2], FQ_CODEL[3], FQ_CODEL[5]], &values)
+}
+
+pub(super) fn read_fq_codel(options: &[u8]) -> Option<FqCodel> {
+    let known = read(options).all(|(kind, value)| {
+        let mut defaults = FQ_CODEL_DEFAULTS.into_iter();
+        FQ_CODEL.contains(&kind)
+            || defaults.any(|it| Some(it) == u32_of(value).map(|is| (kind, is)))
+    });
+    let [target, limit, interval, ecn, flows, quantum] = known_numbers(options, FQ_CODEL)?;
+    let [target, interval] = [target, interval].map(codel_time_shown);
+    known.then_some(FqCodel { limit, flows, quantum, target, interval, ecn: ecn != 0 })
+}
+
+/// TCA_CODEL_TARGET, LIMIT, INTERVAL and ECN.
+const CODEL: [u16; 4] = [1, 2, 3, 4];
+
+pub(super) fn codel(of: &CoDel) -> Vec<u8> {
+    numbers(&CODEL, &[micros(of.target), of.limit, micros(of.interval), of.ecn.into()])
+}
+
+pub(super) fn read_codel(options: &[u8]) -> Option<CoDel> {
+    let known = read(options).all(|(kind, _)| CODEL.contains(&kind));
+    let [target, limit, interval, ecn] = known_numbers(options, CODEL)?;
+    let [target, interval] = [target, interval].map(codel_time_shown);
+    known.then_some(CoDel { limit, target, interval, ecn: ecn != 0 })
+}
+
+/// TCA_PIE_TARGET, LIMIT, TUPDATE, ALPHA, BETA and ECN.
+const PIE: [u16; 6] = [1, 2, 3, 4, 5, 6];
+/// TCA_PIE_BYTEMODE and DQ_RATE_ESTIMATOR, which are off unless someone says.
+const PIE_OFF: [u16; 2] = [7, 8];
+
+pub(super) fn pie(of: &Pie) -> Vec<u8> {
+    let [target, tupdate] = [of.target, of.tupdate].map(micros);
+    let values = [target, of.limit, tupdate, of.alpha, of.beta, of.ecn.into()];
+    numbers(&PIE, &values)
+}
+
+pub(super) fn read_pie(options: &[u8]) -> Option<Pie> {
+    let known = read(options).all(|(kind, value)| {
+        PIE.contains(&kind) || PIE_OFF.contains(&kind) && u32_of(value) == Some(0)
+    });
+    let [target, limit, tupdate, alpha, beta, ecn] = known_numbers(options, PIE)?;
+    let [target, tupdate] = [target, tupdate].map(|micros| Nanos(u64::from(micros) * 1_000));
+    known.then_some(Pie { limit, target, tupdate, alpha, beta, ecn: ecn != 0 })
+}
+
+/// TCA_RED_PARMS, STAB and MAX_P; those of choke have the same numbers.
+const RED: [u16; 3] = [1, 2, 3];
+/// TC_RED_ECN.
+const RED_ECN: u8 = 1;
+/// What an average of nothing has fallen to.
+const RED_IDLE: u8 = 31;
+
+pub(super) fn red(of: &Red) -> Vec<u8> {
+    let flags = if of.ecn { RED_ECN } else { 0 };
+    let parameters = bytes(&[of.limit, of.min, of.max]);
+    let parameters = [&parameters[..], &[of.wlog, of.plog, of.cell_log, flags]].concat();
+    let options = Attributes::default().with(RED[0], &parameters).with(RED[1], &idle_table());
+    options.with_u32(RED[2], of.max_p).0
+}
+
+/// How far each step of idle time shifts the average down. The kernel never shows the table. Its
+/// step is the shortest with which 256 to 512 steps take the average to nothing; the table falls as
+/// in the middle of these.
+fn idle_table() -> [u8; 256] {
+    let mut table = [0; 256];
+    for (step, shift) in table.iter_mut().enumerate() {
+        *shift = (step * usize::from(RED_IDLE) / 384) as u8;
+    }
+    table[255] = RED_IDLE;
+    table
+}
+
+pub(super) fn read_red(options: &[u8]) -> Option<Red> {
+    let parameters = find(options, RED[0])?;
+    let [limit, min, max] = words(parameters)?;
+    let [wlog, plog, cell_log, flags] = *parameters.get(12..)?.first_chunk()?;
+    let max_p = find_u32(options, RED[2])?;
+    let ecn = flags & RED_ECN != 0;
+    let known = flags & !RED_ECN == 0;
+    known.then_some(Red { limit, min, max, wlog, plog, cell_log, max_p, packet: 0, ecn })
+}
+
+fn numbers(kinds: &[u16], values: &[u32]) -> Vec<u8> {
+    let both = kinds.iter().zip(values);
+    both.fold(Attributes::default(), |all, (kind, value)| all.with_u32(*kind, *value)).0
+}
+
+fn known_numbers<const N: usize>(options: &[u8], kinds: [u16; N]) -> Option<[u32; N]> {
+    let mut found = [0; N];
+    for (number, kind) in found.iter_mut().zip(kinds) {
+        *number = find_u32(options, kind)?;
+    }
+    Some(found)
+}

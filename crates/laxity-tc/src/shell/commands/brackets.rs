@@ -1,0 +1,291 @@
+//! `test`, `[` and `[[` (POSIX.1-2017, Shell and Utilities, test; and bash).
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::Fault;
+
+use crate::error::plain;
+use crate::shell::expansion::arithmetic::signed_number;
+use crate::shell::expansion::pattern::Pattern;
+use crate::shell::expansion::regex;
+use crate::shell::run::Shell;
+use crate::shell::run::simple::Fields;
+use crate::shell::syntax::TestWord;
+use crate::shell::values::array::Array;
+use crate::shell::values::value::{Status, Value, Variable};
+
+/// How deep brackets may stand inside each other.
+const DEEPEST: usize = 64;
+
+/// A word of a test: text, or a sign that is none.
+#[derive(Debug)]
+enum Token {
+    Sign(&'static str),
+    /// Its text, and the same as a pattern in `[[`.
+    Word(Value, Option<Value>),
+}
+
+struct Test<'a, 's> {
+    shell: &'a mut Shell<'s>,
+    tokens: Vec<Token>,
+    at: usize,
+    span: &'a Range<usize>,
+    depth: usize,
+}
+
+const FALSE: Status = Status::FAILURE;
+const WRONG: Status = Status::Known(2);
+
+impl Shell<'_> {
+    /// `test …` or `[ … ]`.
+    pub fn single_test(&mut self, fields: &Fields, span: &Range<usize>) -> Result<Status, Fault> {
+        let mut words = &fields[1..];
+        if fields[0].0.text == "[" {
+            match words.split_last() {
+                Some(((last, _), rest)) if last.text == "]" => words = rest,
+                _ => return Ok(WRONG),
+            }
+        }
+        self.tests(words.iter().map(|(word, _)| word), span);
+        let tokens = words.iter().map(|(word, _)| Token::Word(word.clone(), None)).collect();
+        Test { shell: self, tokens, at: 0, span, depth: 0 }.whole()
+    }
+
+    /// `[[ … ]]`.
+    pub fn double_test(
+        &mut self,
+        words: &[TestWord],
+        span: &Range<usize>,
+    ) -> Result<Status, Fault> {
+        let mut tokens = Vec::with_capacity(words.len());
+        for word in words {
+            tokens.push(match word {
+                TestWord::Sign(sign) => Token::Sign(sign),
+                TestWord::Word(word) => {
+                    let pattern = self.pattern(&word.parts, &word.span)?;
+                    Token::Word(self.text(&word.parts, &word.span)?, Some(pattern))
+                }
+            });
+        }
+        let values = tokens.iter().filter_map(|token| match token {
+            Token::Word(value, _) => Some(value),
+            Token::Sign(_) => None,
+        });
+        self.tests(values, span);
+        Test { shell: self, tokens, at: 0, span, depth: 0 }.whole()
+    }
+}
+
+impl Test<'_, '_> {
+    fn whole(mut self) -> Result<Status, Fault> {
+        if self.tokens.is_empty() {
+            return Ok(FALSE);
+        }
+        let status = self.either()?;
+        Ok(if self.at < self.tokens.len() { WRONG } else { status })
+    }
+
+    fn text(&self, ahead: usize) -> Option<&str> {
+        match self.tokens.get(self.at + ahead)? {
+            Token::Sign(sign) => Some(sign),
+            Token::Word(value, _) => Some(&value.text),
+        }
+    }
+
+    fn eat(&mut self, words: [&str; 2]) -> bool {
+        let found = self.text(0).is_some_and(|text| words.contains(&text));
+        self.at += usize::from(found);
+        found
+    }
+
+    fn either(&mut self) -> Result<Status, Fault> {
+        let mut status = self.both()?;
+        while self.eat(["-o", "||"]) {
+            let right = self.both()?;
+            status = match (&status, &right) {
+                (Status::Known(0), _) | (_, Status::Known(0)) => Status::SUCCESS,
+                (Status::Known(2), _) | (_, Status::Known(2)) => WRONG,
+                (Status::Known(_), _) => right,
+                _ => status,
+            };
+        }
+        Ok(status)
+    }
+
+    fn both(&mut self) -> Result<Status, Fault> {
+        let mut status = self.negated()?;
+        while self.eat(["-a", "&&"]) {
+            let right = self.negated()?;
+            status = match (&status, &right) {
+                (Status::Known(2), _) | (_, Status::Known(2)) => WRONG,
+                (Status::Known(1), _) | (_, Status::Known(1)) => FALSE,
+                (Status::Known(_), _) => right,
+                _ => status,
+            };
+        }
+        Ok(status)
+    }
+
+    fn negated(&mut self) -> Result<Status, Fault> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Ok(WRONG);
+        }
+        self.shell.step(self.span, 0)?;
+        let left = self.tokens.len() - self.at;
+        let compares = self.text(1).is_some_and(is_binary) && left >= 3;
+        let status = if !compares && left > 1 && self.eat(["!", "!"]) {
+            match self.negated()? {
+                WRONG => WRONG,
+                status => status.negated(),
+            }
+        } else if !compares && left > 2 && self.eat(["(", "("]) {
+            let status = self.either()?;
+            if self.eat([")", ")"]) { status } else { WRONG }
+        } else {
+            self.single(compares)?
+        };
+        self.depth -= 1;
+        Ok(status)
+    }
+
+    fn next(&mut self) -> (Value, Option<Value>) {
+        let token = self.tokens.get(self.at);
+        self.at += 1;
+        match token {
+            Some(Token::Word(value, pattern)) => (value.clone(), pattern.clone()),
+            Some(Token::Sign(sign)) => (Value::new(*sign), None),
+            None => (Value::default(), None),
+        }
+    }
+
+    fn single(&mut self, compares: bool) -> Result<Status, Fault> {
+        if self.at >= self.tokens.len() {
+            return Ok(WRONG);
+        }
+        let (left, _) = self.next();
+        if compares {
+            let (operator, _) = self.next();
+            let (right, pattern) = self.next();
+            return self.compared(&left, &operator.text, &right, pattern);
+        }
+        let is_unary = left.text.len() == 2 && left.text.starts_with('-');
+        let follows =
+            self.text(0).is_some_and(|next| !matches!(next, "-a" | "-o" | "&&" | "||" | ")"));
+        let alone = left.unknown_because().is_none() && is_unary;
+        if alone && (follows || self.text(1).is_some_and(is_binary)) && self.at < self.tokens.len()
+        {
+            let (value, _) = self.next();
+            return Ok(self.unary(&left.text, &value));
+        }
+        Ok(truth(&[&left], || !left.text.is_empty()))
+    }
+
+    fn unary(&self, operator: &str, value: &Value) -> Status {
+        match operator {
+            "-n" => truth(&[value], || !value.text.is_empty()),
+            "-z" => truth(&[value], || value.text.is_empty()),
+            "-t" => FALSE,
+            "-v" if value.text.contains('[') => {
+                let written = format!("[[ -v {} ]]", plain(&value.text));
+                Status::unknown(&written, "")
+            }
+            "-v" => truth(&[value], || self.shell.state.variable(&value.text).is_some()),
+            "-e" | "-f" | "-r" | "-s" | "-x" | "-d" | "-L" | "-h" | "-w" | "-b" | "-c" | "-p"
+            | "-S" | "-u" | "-g" | "-k" | "-O" | "-G" | "-N" => {
+                if value.unknown_because().is_none() && value.text.is_empty() {
+                    return FALSE;
+                }
+                let is_file = matches!(operator, "-e" | "-f" | "-r" | "-s");
+                let is_tc = value.text.rsplit('/').next() == Some("tc");
+                if is_tc && operator == "-x" || is_file && self.shell.file(&value.text).is_some() {
+                    return Status::SUCCESS;
+                }
+                let written = format!("[ {operator} {} ]", plain(&value.text));
+                let help = "files are not looked for; give those that the script reads with \
+                            --source, or write what holds into the script";
+                Status::unknown(&written, help)
+            }
+            _ => WRONG,
+        }
+    }
+
+    fn compared(
+        &mut self,
+        left: &Value,
+        operator: &str,
+        right: &Value,
+        pattern: Option<Value>,
+    ) -> Result<Status, Fault> {
+        let both = [left, right];
+        let numbers = || signed_number(left.text.trim()).zip(signed_number(right.text.trim()));
+        Ok(match operator {
+            "=" | "==" | "!=" => {
+                let equal = match pattern.filter(|pattern| pattern.unknown_because().is_none()) {
+                    None => left.text == right.text,
+                    Some(pattern) => {
+                        let pattern = Pattern::new(&pattern.text);
+                        let chars: Vec<char> = left.text.chars().collect();
+                        self.shell.work(self.span, pattern.work(chars.len()))?;
+                        pattern.matches(&chars)
+                    }
+                };
+                truth(&both, || equal == (operator != "!="))
+            }
+            "<" => truth(&both, || left.text < right.text),
+            ">" => truth(&both, || left.text > right.text),
+            "=~" => match regex::read(&right.text, true, false) {
+                Some(regex) => {
+                    let work = right.text.len().saturating_mul(left.text.len());
+                    self.shell.work(self.span, work)?;
+                    if let Some(unknown) = unknown(&both) {
+                        return Ok(unknown);
+                    }
+                    let found = regex.captures(&left.text);
+                    let part = |part: Option<regex_lite::Match<'_>>| {
+                        Value::new(part.map_or("", |part| part.as_str()))
+                    };
+                    let parts = found.iter().flat_map(|found| found.iter().map(part));
+                    let parts = Variable::Many(Array::numbered(parts));
+                    self.shell.state.set_variable("BASH_REMATCH", Some(parts));
+                    Status::from_truth(found.is_some())
+                }
+                None => {
+                    let written = format!("{} =~ {}", left.text, right.text);
+                    Status::unknown(&written, "this regular expression is not read")
+                }
+            },
+            "-nt" | "-ot" | "-ef" => Status::unknown("times of files", "files are not looked at"),
+            _ => match numbers() {
+                None => unknown(&both).unwrap_or(WRONG),
+                Some((left, right)) => truth(&both, || match operator {
+                    "-eq" => left == right,
+                    "-ne" => left != right,
+                    "-lt" => left < right,
+                    "-le" => left <= right,
+                    "-gt" => left > right,
+                    _ => left >= right,
+                }),
+            },
+        })
+    }
+}
+
+fn is_binary(word: &str) -> bool {
+    let known = [
+        "=", "==", "!=", "<", ">", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot",
+        "-ef",
+    ];
+    known.contains(&word)
+}
+
+fn unknown(values: &[&Value]) -> Option<Status> {
+    let doubt = values.iter().find_map(|value| value.unknown_because());
+    doubt.map(|doubt| Status::Unknown(Rc::clone(doubt)))
+}
+
+/// Whether something holds, if the values that it is about are known.
+fn truth(values: &[&Value], holds: impl FnOnce() -> bool) -> Status {
+    unknown(values).unwrap_or_else(|| Status::from_truth(holds()))
+}

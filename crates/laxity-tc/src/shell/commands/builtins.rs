@@ -1,0 +1,228 @@
+//! Commands of the shell itself (POSIX.1-2017, Shell Command Language, section 2.14, and bash).
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::Fault;
+
+use crate::shell::run::simple::{Fields, spaced};
+use crate::shell::run::{Flow, Shell, not_followed};
+use crate::shell::syntax::Node;
+use crate::shell::values::state::Arguments;
+use crate::shell::values::value::{Status, Value, Variable};
+
+impl Shell<'_> {
+    /// Carries a command of the shell out; `None` if it is none.
+    pub fn builtin(&mut self, fields: &Fields, node: &Node) -> Result<Option<Flow>, Fault> {
+        let Some(((name, _), rest)) = fields.split_first() else { return Ok(Some(Flow::Next)) };
+        let last = std::mem::replace(&mut self.status, Status::SUCCESS);
+        match name.text.as_str() {
+            ":" | "true" | "ulimit" | "umask" | "wait" | "hash" | "cd" | "pushd" | "popd"
+            | "sleep" | "logger" | "alias" | "jobs" | "renice" => {}
+            "shopt" => shopt(rest, node)?,
+            "kill" => {
+                let itself = rest.iter().any(|(word, _)| word.text.contains("$$"));
+                if itself && self.traps_signals {
+                    return Err(not_followed(&node.span, "a signal to the script itself"));
+                }
+            }
+            "false" => self.status = Status::FAILURE,
+            "echo" => self.echo(rest, node)?,
+            "printf" => self.printf(rest, node)?,
+            "test" | "[" => self.status = self.single_test(fields, &node.span)?,
+            "set" => self.set(rest),
+            "shift" => self.shift(rest),
+            "export" | "readonly" | "declare" | "typeset" | "local" => {
+                self.declare(&name.text, rest, node)?;
+            }
+            "unset" => self.unset(rest)?,
+            "let" => {
+                for (word, span) in rest {
+                    self.status = Status::from_number(self.arithmetic(word, span)?);
+                }
+            }
+            "eval" => {
+                let all = spaced(rest);
+                let Some(doubt) = all.unknown_because() else {
+                    return self.evaluate(&all.text, &node.span).map(Some);
+                };
+                self.status = Status::Unknown(Rc::clone(doubt));
+                self.leave_out(&node.span, format!("`eval`: {}", doubt.why));
+            }
+            "." | "source" => return self.source(rest, node).map(Some),
+            "trap" => self.trap(rest, node)?,
+            "read" => self.read(rest, node)?,
+            "mapfile" | "readarray" => self.mapfile(rest, node)?,
+            "getopts" => self.getopts(rest, node)?,
+            "type" | "which" => self.known_programs(rest, node)?,
+            "command"
+                if rest.first().is_some_and(|(word, _)| matches!(&word.text[..], "-v" | "-V")) =>
+            {
+                self.known_programs(&rest[1..], node)?;
+            }
+            "return" | "exit" => {
+                self.status = match rest.first() {
+                    None => last,
+                    Some((word, _)) => match word.text.parse::<i32>() {
+                        Ok(number) => Status::Known(number & 0xff),
+                        Err(_) => {
+                            let doubt = word.unknown_because().cloned();
+                            doubt.map_or(Status::Known(2), Status::Unknown)
+                        }
+                    },
+                };
+                return Ok(Some(if name.text == "exit" { Flow::Exit } else { Flow::Return }));
+            }
+            "break" | "continue" => {
+                let loops = rest.first().and_then(|(word, _)| word.text.parse().ok()).unwrap_or(1);
+                let is_break = name.text == "break";
+                return Ok(Some(if is_break { Flow::Break(loops) } else { Flow::Continue(loops) }));
+            }
+            _ => {
+                self.status = last;
+                return Ok(None);
+            }
+        }
+        Ok(Some(Flow::Next))
+    }
+
+    /// `set`: arguments, and options. `-e`, `-u`, `-a`, `-f` and `-o pipefail` count.
+    fn set(&mut self, rest: &Fields) {
+        let mut words = rest.iter();
+        let mut named = false;
+        while let Some((word, _)) = words.clone().next() {
+            let text = word.text.as_str();
+            let Some(options) = text.strip_prefix(['-', '+']).filter(|_| text != "-") else {
+                break;
+            };
+            words.next();
+            if text == "--" {
+                named = true;
+                break;
+            }
+            let takes_name = options.ends_with('o');
+            let name =
+                if takes_name { words.next().map(|(name, _)| name.text.as_str()) } else { None };
+            let on = text.starts_with('-');
+            let is = |letter, long| options.contains(letter) || name == Some(long);
+            for (is_said, option) in [
+                (is('e', "errexit"), &mut self.options.errexit),
+                (is('u', "nounset"), &mut self.options.nounset),
+                (is('a', "allexport"), &mut self.options.allexport),
+                (is('f', "noglob"), &mut self.options.noglob),
+                (name == Some("pipefail"), &mut self.options.pipefail),
+            ] {
+                *option = if is_said { on } else { *option };
+            }
+        }
+        let known: Vec<Value> = words.map(|(word, _)| word.clone()).collect();
+        if named || !known.is_empty() {
+            let is_open = known.iter().any(|word| word.text == "$@");
+            let arguments = if is_open { Arguments::default() } else { Arguments::new(known) };
+            self.state.set_arguments(arguments);
+        }
+    }
+
+    fn shift(&mut self, rest: &Fields) {
+        let count = rest.first().map_or(Some(1), |(word, _)| word.text.parse::<usize>().ok());
+        let Some(count) = count else { return };
+        let Arguments { known, shifted } = self.state.arguments().clone();
+        let known = match known {
+            Some(known) if count > known.len() => {
+                self.status = Status::FAILURE;
+                return;
+            }
+            Some(known) => Some(Rc::new(known[count..].to_vec())),
+            None => None,
+        };
+        let shifted = shifted.saturating_add(count).min(1_000);
+        self.state.set_arguments(Arguments { known, shifted });
+    }
+
+    /// `unset`: variables and elements of arrays; with `-f` functions; with `-n` references.
+    fn unset(&mut self, rest: &Fields) -> Result<(), Fault> {
+        let option = rest.first().map_or("", |(word, _)| word.text.as_str());
+        for (word, span) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {
+            let element = word.text.strip_suffix(']').and_then(|name| name.split_once('['));
+            match (option, element) {
+                ("-f", _) => self.state.set_function(&word.text, None),
+                (_, Some((name, index))) => self.unset_element(name, index, span)?,
+                ("-n", None) => {
+                    self.state.set_itself(&word.text, None);
+                }
+                (_, None) => {
+                    self.state.set_variable(&word.text, None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unset_element(&mut self, name: &str, index: &str, span: &Range<usize>) -> Result<(), Fault> {
+        let key = self.key(name, &Value::new(index), span)?;
+        if let (Ok(key), Some(Variable::Many(mut values))) =
+            (key, self.state.variable(name).cloned())
+        {
+            values.remove(&key);
+            self.state.set_variable(name, Some(Variable::Many(values)));
+        }
+        Ok(())
+    }
+
+    /// `trap`: what is done at the end of the shell; signals do not come.
+    fn trap(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+        let rest = match rest {
+            [(word, _), rest @ ..] if word.text == "--" => rest,
+            rest => rest,
+        };
+        let [(text, _), signals @ ..] = rest else { return Ok(()) };
+        let does_something = !matches!(&text.text[..], "" | "-");
+        for (signal, _) in signals {
+            match &signal.text[..] {
+                "EXIT" | "0" => {
+                    let text = (text.clone(), node.span.clone());
+                    self.at_exit = Some(text).filter(|_| does_something);
+                }
+                "ERR" | "DEBUG" | "RETURN" if does_something => {
+                    return Err(not_followed(&node.span, "a trap that is not for the end"));
+                }
+                _ => self.traps_signals |= does_something,
+            }
+        }
+        Ok(())
+    }
+
+    /// `type`, `which` and `command -v`: functions are known, and programs are taken to be there.
+    fn known_programs(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+        for (word, _) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {
+            let is_function = self.state.function(&word.text).is_some();
+            let is_type = self.written(&node.span).contains("type");
+            let text = match (is_function, is_type) {
+                (true, true) => format!("{} is a function\n", word.text),
+                (false, true) => format!("{0} is /usr/sbin/{0}\n", word.text),
+                (_, false) => format!("{}\n", word.text),
+            };
+            self.print(&Value { text, doubt: word.doubt.clone() }, &node.span)?;
+        }
+        Ok(())
+    }
+
+    /// Prints into what is read by someone.
+    pub fn print(&mut self, value: &Value, span: &Range<usize>) -> Result<(), Fault> {
+        self.step(span, value.text.len())?;
+        if let Some(printed) = self.printed.last_mut() {
+            printed.push(value);
+        }
+        Ok(())
+    }
+}
+
+/// `shopt`: what makes the same words something else is not followed.
+fn shopt(rest: &Fields, node: &Node) -> Result<(), Fault> {
+    let known = ["nocasematch", "lastpipe", "expand_aliases"];
+    let sets = rest.first().is_some_and(|(word, _)| word.text.starts_with("-s"));
+    if sets && rest.iter().any(|(word, _)| known.contains(&&word.text[..])) {
+        return Err(not_followed(&node.span, "this option of bash"));
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! What commands of netfilter read beside their words.
+
+use std::ops::Range;
+
+use laxity_plan::error::Fault;
+
+use crate::netfilter::restore;
+use crate::shell::run::{Shell, decided};
+use crate::shell::values::input::Input;
+use crate::shell::values::value::Value;
+use crate::words::command::{Command, Word};
+
+impl Shell<'_> {
+    /// Puts what nft reads, with `-f`, in the place of its words.
+    pub fn nft(&mut self, command: &mut Command) {
+        let Some(at) =
+            command.words.iter().position(|word| ["-f", "--file"].contains(&&word.text[..]))
+        else {
+            return;
+        };
+        let Some(file) = command.words.get(at + 1) else { return };
+        let text = match file.text.as_str() {
+            "-" | "/dev/stdin" => self.inputs.last_mut().map(Input::rest),
+            name => match self.files.read(name) {
+                Some(value) => Some(value.clone()),
+                None => self.file(name).map(|part| Value::new(&self.text[part])),
+            },
+        };
+        let word = file.clone();
+        command.words.truncate(1);
+        command.words.push(match text {
+            Some(Value { text, doubt }) => Word { text, doubt, ..word },
+            None => Word { doubt: Value::unknown(&word.text, String::new()).doubt, ..word },
+        });
+    }
+
+    /// Takes the rules that `iptables-restore` reads; `false` if it is not known what it reads.
+    pub fn restored(&mut self, command: &Command, span: &Range<usize>) -> Result<bool, Fault> {
+        let has = |names: &[&str]| command.words.iter().any(|word| names.contains(&&word.text[..]));
+        let words: Vec<&str> = command.words[1..].iter().map(|word| &word.text[..]).collect();
+        let file = restore::file(&words).map(|at| &command.words[1 + at]);
+        let value = match file {
+            Some(file) if file.text != "/dev/stdin" => {
+                let name = Value { text: file.text.clone(), doubt: file.doubt.clone() };
+                self.contents(&name)
+            }
+            _ => self.inputs.last_mut().map(Input::rest),
+        };
+        let Some(value) = value else { return Ok(false) };
+        decided(&value, span)?;
+        let keeps = has(&["-n", "--noflush"]);
+        for words in restore::commands(command.program(), &value.text, keeps, restore::only(&words))
+        {
+            self.step(span, 8 * words.len())?;
+            let word = |text| Word { text, span: span.clone(), doubt: None };
+            let words = words.into_iter().map(word).collect();
+            self.emit(Command { words, ..command.clone() }, span)?;
+        }
+        Ok(true)
+    }
+}

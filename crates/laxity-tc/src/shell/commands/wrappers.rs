@@ -1,0 +1,210 @@
+//! Commands that run the command behind them, such as `nice` and `timeout`.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::Fault;
+
+use crate::shell::run::nested::SHELLS;
+use crate::shell::run::simple::Fields;
+use crate::shell::run::{Flow, Shell, not_followed};
+use crate::shell::syntax::{Node, Redirection, name_length};
+use crate::shell::values::value::{Status, Value, Variable};
+use crate::words::command::Doubt;
+
+/// What stands between such a command and the one behind it.
+struct Wrapper {
+    name: &'static str,
+    /// Options with a value in a word of its own.
+    valued: &'static [&'static str],
+    /// Words of its own after its options.
+    words: usize,
+}
+
+const fn wrapper(name: &'static str, valued: &'static [&'static str], words: usize) -> Wrapper {
+    Wrapper { name, valued, words }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    wrapper("sudo", &["-u", "-g", "-C", "-D", "-h", "-p", "-R", "-r", "-T", "-t", "-U"], 0),
+    wrapper("doas", &["-u", "-C"], 0),
+    wrapper("exec", &["-a"], 0),
+    wrapper("command", &[], 0),
+    wrapper("builtin", &[], 0),
+    wrapper("busybox", &[], 0),
+    wrapper("nohup", &[], 0),
+    wrapper("setsid", &[], 0),
+    wrapper("time", &["-f", "-o"], 0),
+    wrapper("nice", &["-n", "--adjustment"], 0),
+    wrapper("env", &["-u", "--unset", "-C", "--chdir"], 0),
+    wrapper("timeout", &["-s", "--signal", "-k", "--kill-after"], 1),
+    wrapper("ionice", &["-c", "--class", "-n", "--classdata"], 0),
+    wrapper("chrt", &["-T", "-P", "-D"], 1),
+    wrapper("taskset", &[], 1),
+    wrapper("stdbuf", &["-i", "-o", "-e"], 0),
+    wrapper("flock", &["-w", "--timeout", "-E"], 1),
+    wrapper("chroot", &[], 1),
+    wrapper("unshare", &[], 0),
+    wrapper("nsenter", &["-t", "--target"], 0),
+    wrapper("strace", &["-o", "-e", "-s", "-p"], 0),
+    wrapper("chronic", &[], 0),
+    wrapper("unbuffer", &[], 0),
+];
+
+/// A word as `sudo -s` hands it to a shell, which makes the same word of it.
+fn escaped(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-$".contains(c);
+    word.chars().flat_map(|c| (!plain(c)).then_some('\\').into_iter().chain([c])).collect()
+}
+
+impl Shell<'_> {
+    /// Carries out what stands behind a command such as `nice`; `None` if it is none of them.
+    pub fn wrapped(
+        &mut self,
+        name: &str,
+        fields: &Fields,
+        node: &Node,
+    ) -> Result<Option<Flow>, Fault> {
+        let rest = &fields[1..];
+        if SHELLS.contains(&name) || name == "su" {
+            return self.shell_of(name, fields, node).map(Some);
+        }
+        let words = |words: &[&str]| {
+            rest.len() > words.len() + 1
+                && words.iter().zip(rest).all(|(word, (given, _))| given.text == *word)
+        };
+        if name == "ip" && (words(&["netns", "exec"]) || words(&["vrf", "exec"])) {
+            return self.behind(&rest[3..], node).map(Some);
+        }
+        let Some(wrapper) = WRAPPERS.iter().find(|known| known.name == name) else {
+            return Ok(None);
+        };
+        let (mut behind, is_shell, unset) = self.behind_options(wrapper, rest, node)?;
+        if name == "flock" && behind.first().is_some_and(|(word, _)| word.text == "-c") {
+            return self.shell(&[&fields[..1], behind].concat(), node).map(Some);
+        }
+        if is_shell {
+            return self.root_shell(behind, node).map(Some);
+        }
+        let hidden: Vec<String> =
+            unset.into_iter().filter(|variable| self.exported.remove(variable)).collect();
+        let mut shadowed = Vec::new();
+        while let ("env" | "sudo", [(word, _), after @ ..]) = (name, behind)
+            && let Some((variable, value)) = word.text.split_once('=')
+            && name_length(variable) == variable.len()
+        {
+            let value = Value { text: value.into(), doubt: word.doubt.clone() };
+            shadowed.push(self.shadow(variable));
+            self.state.set_itself(variable, Some(Variable::One(value)));
+            behind = after;
+        }
+        let flow = match name {
+            "exec" if behind.is_empty() => {
+                self.redirected(node)?;
+                Ok(Flow::Next)
+            }
+            _ if behind.is_empty() => Ok(Flow::Next),
+            "command" | "builtin" | "exec" => self.command_itself(behind, node),
+            _ => self.behind(behind, node),
+        };
+        self.restore(shadowed);
+        self.exported.extend(hidden);
+        let flow = flow?;
+        if name == "exec" && !behind.is_empty() {
+            // Another program has no traps.
+            self.at_exit = None;
+            return Ok(Some(Flow::Exit));
+        }
+        Ok(Some(flow))
+    }
+
+    /// The words behind the options of a wrapper, whether it starts a shell, and the variables that
+    /// it takes away.
+    fn behind_options<'f>(
+        &mut self,
+        wrapper: &Wrapper,
+        rest: &'f Fields,
+        node: &Node,
+    ) -> Result<(&'f Fields, bool, Vec<String>), Fault> {
+        let (mut behind, mut is_shell, mut unset) = (rest, false, Vec::new());
+        while let [(option, _), after @ ..] = behind
+            && option.text.starts_with('-')
+        {
+            behind = after;
+            if option.text == "--" {
+                break;
+            }
+            let valued = wrapper.valued.contains(&option.text.as_str());
+            match (wrapper.name, option.text.as_str()) {
+                ("sudo", "-s" | "-i" | "--shell" | "--login") => is_shell = true,
+                ("env", "-u" | "--unset") => {
+                    unset.extend(behind.first().map(|(word, _)| word.text.clone()));
+                }
+                ("env", word) if word.starts_with("-u") => unset.push(word[2..].to_string()),
+                ("env", "-i" | "-" | "--ignore-environment") => {
+                    self.step(&node.span, 16 * self.exported.len())?;
+                    unset.extend(self.exported.iter().cloned());
+                }
+                ("env", word) if word.starts_with("-S") || word.starts_with("--split") => {
+                    return Err(not_followed(&node.span, "`env -S`"));
+                }
+                _ => {}
+            }
+            if valued {
+                behind = behind.get(1..).unwrap_or(&[]);
+            }
+        }
+        Ok((behind.get(wrapper.words..).unwrap_or(&[]), is_shell, unset))
+    }
+
+    /// `sudo -s`: a shell for the words behind it.
+    fn root_shell(&mut self, behind: &Fields, node: &Node) -> Result<Flow, Fault> {
+        let shell = (Value::new("sh"), node.span.clone());
+        if behind.is_empty() {
+            return self.shell(&[shell], node);
+        }
+        let mut all = Value::default();
+        for (word, _) in behind {
+            let text = if all.text.is_empty() { String::new() } else { " ".into() };
+            let text = text + &escaped(&word.text);
+            all.push(&Value { text, doubt: word.doubt.clone() });
+        }
+        let option = (Value::new("-c"), node.span.clone());
+        self.shell(&[shell, option, (all, node.span.clone())], node)
+    }
+
+    /// `exec > FILE`: what is written there from here on is not known.
+    fn redirected(&mut self, node: &Node) -> Result<(), Fault> {
+        for redirect in &node.redirects {
+            let Redirection::Out { word, .. } = &redirect.kind else { continue };
+            let file = self.text(&word.parts, &word.span)?;
+            let written = self.written(&node.span);
+            if redirect.fd.is_none_or(|fd| fd == 1) {
+                self.doubt_output(&Rc::new(Doubt::unknown(written, "")));
+            } else {
+                self.files.write(&file.text, Value::unknown(written, ""));
+            }
+        }
+        Ok(())
+    }
+
+    fn shell_of(&mut self, name: &str, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+        let is_c = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-c" | "--command");
+        match fields.iter().position(is_c) {
+            Some(at) if name == "su" => self.shell(&[&fields[..1], &fields[at..]].concat(), node),
+            None if name == "su" => self.other(fields, node),
+            _ => self.shell(fields, node),
+        }
+    }
+
+    /// A command that another program starts, which knows no functions of the script.
+    pub fn behind(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+        match fields.first() {
+            Some((word, _)) if self.state.function(&word.text).is_some() => {
+                self.status = Status::Known(127);
+                Ok(Flow::Next)
+            }
+            _ => self.deeper(&node.span, |shell| shell.command(fields, node)),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `xargs`: a command for the words of what it reads.
+
+use std::ops::Range;
+
+use laxity_plan::error::Fault;
+
+use crate::error::plain;
+use crate::shell::expansion::escapes::escapes;
+use crate::shell::run::simple::Fields;
+use crate::shell::run::{Flow, Shell, undecided};
+use crate::shell::syntax::Node;
+use crate::shell::values::value::{Status, Value};
+use crate::words::command::RUN;
+
+/// What its options say.
+#[derive(Default)]
+struct Options {
+    replaced: Option<String>,
+    words: Option<usize>,
+    lines: Option<usize>,
+    separator: Option<char>,
+    not_without: bool,
+}
+
+impl Shell<'_> {
+    pub fn xargs(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+        let mut behind = &fields[1..];
+        let mut options = Options::default();
+        while let [(option, span), rest @ ..] = behind
+            && option.text.starts_with('-')
+        {
+            behind = rest;
+            let text = option.text.as_str();
+            if matches!(text, "-r" | "--no-run-if-empty") {
+                options.not_without = true;
+            } else if matches!(text, "-t" | "--verbose" | "-x") {
+            } else if matches!(text, "-0" | "--null") {
+                options.separator = Some('\0');
+            } else if matches!(text, "-i") {
+                options.replaced = Some("{}".into());
+            } else if let Some(letter) = text.get(..2).filter(|two| "-I-n-L-P-d-s-E".contains(*two))
+            {
+                let mut value = text[2..].to_string();
+                if value.is_empty() {
+                    let Some(((next, _), rest)) = behind.split_first() else { break };
+                    (value, behind) = (next.text.clone(), rest);
+                }
+                match letter {
+                    "-I" => options.replaced = Some(value),
+                    "-n" => options.words = value.parse().ok().filter(|count| *count > 0),
+                    "-L" => options.lines = value.parse().ok().filter(|count| *count > 0),
+                    "-d" => options.separator = escapes(&value).0.chars().next(),
+                    _ => {}
+                }
+            } else {
+                let message = format!("`{}` of xargs is not read", plain(text));
+                return Err(Fault::at(span, message)
+                    .help(format!("read are -I, -n, -L, -d, -0, -r, -P and -t; {RUN}")));
+            }
+        }
+        let input = self.reading().map(|input| input.rest()).unwrap_or_default();
+        if let Some(doubt) = input.unknown_because() {
+            if behind.iter().any(|(word, _)| word.text.rsplit('/').next() == Some("tc")) {
+                return Err(undecided(&node.span, doubt));
+            }
+            return self.other(fields, node);
+        }
+        let echo = [(Value::new("echo"), node.span.clone())];
+        let behind = if behind.is_empty() { &echo[..] } else { behind };
+        self.status = Status::SUCCESS;
+        for arguments in self.shared_out(&input.text, &options, &node.span)? {
+            let fields = arguments_of(behind, &options, arguments, &node.span);
+            self.behind(&fields, node)?;
+        }
+        Ok(Flow::Next)
+    }
+
+    /// The words for each of the commands.
+    fn shared_out(
+        &mut self,
+        text: &str,
+        options: &Options,
+        span: &Range<usize>,
+    ) -> Result<Vec<Vec<String>>, Fault> {
+        self.step(span, text.len())?;
+        let lines: Vec<Vec<String>> = match options.separator {
+            Some(separator) => {
+                let parts = text.strip_suffix(separator).unwrap_or(text).split(separator);
+                if text.is_empty() {
+                    Vec::new()
+                } else {
+                    parts.map(|part| vec![part.into()]).collect()
+                }
+            }
+            None if options.replaced.is_some() => {
+                let lines = text.lines().map(|line| line.trim_start_matches([' ', '\t']));
+                let lines = lines.filter(|line| !line.is_empty());
+                lines.map(|line| vec![unquoted(line, false).concat()]).collect()
+            }
+            None => text.lines().map(|line| unquoted(line, true)).collect(),
+        };
+        let lines = lines.into_iter().filter(|words| !words.is_empty());
+        if options.replaced.is_some() {
+            return Ok(lines.collect());
+        }
+        if let Some(count) = options.lines {
+            let lines: Vec<_> = lines.collect();
+            return Ok(lines.chunks(count).map(<[_]>::concat).collect());
+        }
+        let words: Vec<String> = lines.flatten().collect();
+        if words.is_empty() {
+            return Ok(if options.not_without { Vec::new() } else { vec![Vec::new()] });
+        }
+        let count = options.words.unwrap_or(usize::MAX);
+        Ok(words.chunks(count).map(<[_]>::to_vec).collect())
+    }
+}
+
+fn arguments_of(
+    behind: &Fields,
+    options: &Options,
+    arguments: Vec<String>,
+    span: &Range<usize>,
+) -> Vec<(Value, Range<usize>)> {
+    let Some(replaced) = &options.replaced else {
+        let arguments = arguments.into_iter().map(|text| (Value::new(text), span.clone()));
+        return behind.iter().cloned().chain(arguments).collect();
+    };
+    let line = arguments.concat();
+    let replace = |(word, span): &(Value, Range<usize>)| {
+        let text = word.text.replace(replaced.as_str(), &line);
+        (Value { text, doubt: word.doubt.clone() }, span.clone())
+    };
+    behind.iter().map(replace).collect()
+}
+
+/// The words of a line without quotes; the line as one word if it is not split.
+fn unquoted(line: &str, splits: bool) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), c) => word.get_or_insert_default().push(c),
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, '\\') => word.get_or_insert_default().extend(chars.next()),
+            (None, ' ' | '\t') if splits => words.extend(word.take()),
+            (None, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}

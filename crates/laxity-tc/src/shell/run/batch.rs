@@ -1,0 +1,64 @@
+//! Commands of `tc -batch`.
+
+use std::ops::Range;
+
+use laxity_plan::error::Fault;
+
+use crate::error::plain;
+use crate::shell::run::simple::Fields;
+use crate::shell::run::{Shell, decided};
+use crate::shell::syntax::Node;
+use crate::words::batch::{self, BatchCommand};
+use crate::words::command::{Command, Word};
+
+impl Shell<'_> {
+    /// Takes the commands that `tc -batch` reads; `false` if it is another command of `tc`.
+    pub fn batch(&mut self, fields: &Fields, node: &Node) -> Result<bool, Fault> {
+        let options = fields[1..].iter().take_while(|(word, _)| word.text.starts_with('-'));
+        let is_batch = |text: &str| text.len() > 1 && "-batch".starts_with(text);
+        let Some(at) = options.into_iter().position(|(word, _)| is_batch(&word.text)) else {
+            return Ok(false);
+        };
+        let file = fields.get(at + 2).map_or("-", |(word, _)| word.text.as_str());
+        if file == "-" || file == "/dev/stdin" {
+            let Some(input) = self.inputs.last_mut() else { return Ok(true) };
+            let is_whole = input.at == 0;
+            let span = input.span.clone().unwrap_or(node.span.clone());
+            let read = input.rest();
+            decided(&read, &node.span)?;
+            self.batch_lines(&read.text, is_whole, &span)?;
+        } else if let Some(written) = self.files.read(file).cloned() {
+            decided(&written, &node.span)?;
+            self.batch_lines(&written.text, false, &node.span)?;
+        } else if let Some(part) = self.file(file) {
+            self.script(part)?;
+        } else {
+            let text = format!("another file of commands: give `{}` with --source", plain(file));
+            self.leave_out(&node.span, text);
+        }
+        Ok(true)
+    }
+
+    /// The lines of a batch that stands in the script at this place.
+    fn batch_lines(&mut self, text: &str, whole: bool, span: &Range<usize>) -> Result<(), Fault> {
+        let written = self.written(span);
+        // As long as the lines are those that are written, each is at its own place.
+        let apart = whole && written.lines().count() == text.lines().count() + 1;
+        let mut at = span.start;
+        let places = written.split_inclusive('\n').map(|line| {
+            at += line.len();
+            at - line.len()..at - usize::from(line.ends_with('\n'))
+        });
+        let places: Vec<Range<usize>> = if apart { places.collect() } else { Vec::new() };
+        let place = |line: usize| places.get(line).unwrap_or(span);
+        for BatchCommand { lines: (first, last), words, comment } in batch::commands(text) {
+            self.step(span, words.iter().map(String::len).sum())?;
+            let here = place(first).start..place(last).end;
+            let word = |text| Word { text, span: here.clone(), doubt: None };
+            let words = words.into_iter().map(word).collect();
+            let line = self.line(here.start);
+            self.emit(Command { words, line, called: self.called(), comment }, span)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! Conditions and loops (POSIX.1-2017, Shell Command Language, section 2.9.4).
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::Fault;
+
+use crate::shell::expansion::pattern::Pattern;
+use crate::shell::run::{Flow, Shell, Way, undecided};
+use crate::shell::syntax::{Branch, CaseEnd, List, RawWord, Text};
+use crate::shell::values::value::{Status, Value, Variable};
+use crate::words::command::Command;
+
+impl Shell<'_> {
+    /// The first condition that holds decides.
+    pub fn conditions(&mut self, ways: &[(List, List)], otherwise: &List) -> Result<Flow, Fault> {
+        let Some(((condition, body), rest)) = ways.split_first() else {
+            self.status = Status::SUCCESS;
+            return self.list(otherwise);
+        };
+        let flow = self.condition(condition)?;
+        if flow != Flow::Next {
+            return Ok(flow);
+        }
+        match &self.status {
+            Status::Known(0) => self.list(body),
+            Status::Known(_) => self.conditions(rest, otherwise),
+            Status::Unknown(doubt) => {
+                let doubt = Rc::clone(doubt);
+                self.either(&doubt, &[Way::List(body), Way::Conditions(rest, otherwise)])
+            }
+        }
+    }
+
+    pub fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Result<Flow, Fault> {
+        let value = self.text(&word.parts, &word.span)?;
+        self.tests([&value], &word.span);
+        self.status = Status::SUCCESS;
+        if let Some(doubt) = value.unknown_because().cloned() {
+            if ways.iter().any(|way| way.then != CaseEnd::Ends) {
+                return Err(undecided(&word.span, &doubt));
+            }
+            let is_all =
+                |way: &Branch| way.patterns.iter().any(|pattern| pattern.plain() == Some("*"));
+            let mut all: Vec<Way> = ways.iter().map(|way| Way::List(&way.body)).collect();
+            if !ways.iter().any(is_all) {
+                all.push(Way::Status(Status::SUCCESS));
+            }
+            return self.either(&doubt, &all);
+        }
+        let chars: Vec<char> = value.text.chars().collect();
+        let mut falls = false;
+        for way in ways {
+            if !falls && !self.matches_any(&way.patterns, &chars)? {
+                continue;
+            }
+            let flow = self.list(&way.body)?;
+            if flow != Flow::Next || way.then == CaseEnd::Ends {
+                return Ok(flow);
+            }
+            falls = way.then == CaseEnd::NextBody;
+        }
+        Ok(Flow::Next)
+    }
+
+    fn matches_any(&mut self, patterns: &[RawWord], chars: &[char]) -> Result<bool, Fault> {
+        for raw in patterns {
+            let pattern = self.pattern(&raw.parts, &raw.span)?;
+            let matcher = Pattern::new(&pattern.text);
+            self.work(&raw.span, matcher.work(chars.len()))?;
+            if matcher.matches(chars) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    pub fn for_each(
+        &mut self,
+        name: &str,
+        words: Option<&[RawWord]>,
+        body: &List,
+        span: &Range<usize>,
+    ) -> Result<Flow, Fault> {
+        let values: Vec<Value> = match words {
+            Some(words) => self.fields(words)?.into_iter().map(|(value, _)| value).collect(),
+            None => match &self.state.arguments().known {
+                Some(known) => known.to_vec(),
+                None => vec![Value::unknown("$@", "give its arguments, each with --arg")],
+            },
+        };
+        self.status = Status::SUCCESS;
+        for value in values {
+            self.step(span, 0)?;
+            let doubt = value.unknown_because().cloned();
+            let before = self.commands.len();
+            self.assign(name, Variable::One(value), span)?;
+            let flow = self.list(body)?;
+            // How many turns there are is not known.
+            if let Some(doubt) = doubt
+                && self.value(name).unknown_because().is_some()
+                && self.commands[before..].iter().any(Command::sets_up)
+            {
+                return Err(undecided(span, &doubt));
+            }
+            if let Some(flow) = after_turn(flow) {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    pub fn counted(
+        &mut self,
+        [first, condition, next]: &[Text; 3],
+        body: &List,
+        span: &Range<usize>,
+    ) -> Result<Flow, Fault> {
+        let _ = self.number(first, span)?;
+        self.status = Status::SUCCESS;
+        loop {
+            self.step(span, 0)?;
+            let holds = self.text(condition, span)?;
+            let always = holds.text.trim().is_empty();
+            match self.arithmetic(&holds, span)? {
+                Ok(0) if !always => return Ok(Flow::Next),
+                Err(doubt) => return Err(undecided(span, &doubt)),
+                Ok(_) => {}
+            }
+            let flow = self.list(body)?;
+            if let Some(flow) = after_turn(flow) {
+                return Ok(flow);
+            }
+            let _ = self.number(next, span)?;
+        }
+    }
+
+    pub fn while_holds(
+        &mut self,
+        until: bool,
+        condition: &List,
+        body: &List,
+        span: &Range<usize>,
+    ) -> Result<Flow, Fault> {
+        let mut last = Status::SUCCESS;
+        loop {
+            self.step(span, 0)?;
+            let flow = self.condition(condition)?;
+            if flow != Flow::Next {
+                return Ok(after_turn(flow).unwrap_or(Flow::Next));
+            }
+            match &self.status {
+                Status::Known(status) if (*status == 0) == until => {
+                    self.status = last;
+                    return Ok(Flow::Next);
+                }
+                Status::Known(_) => {}
+                Status::Unknown(doubt) => {
+                    // Twice, so that what one turn leaves unknown is so for the next one.
+                    let doubt = Rc::clone(doubt);
+                    for _ in 0..2 {
+                        let ways = [Way::List(body), Way::Status(last.clone())];
+                        let flow = self.either(&doubt, &ways)?;
+                        if flow != Flow::Next {
+                            return Ok(after_turn(flow).unwrap_or(Flow::Next));
+                        }
+                    }
+                    return Ok(Flow::Next);
+                }
+            }
+            let flow = self.list(body)?;
+            if let Some(flow) = after_turn(flow) {
+                return Ok(flow);
+            }
+            last = self.status.clone();
+        }
+    }
+}
+
+/// What a loop does after one of its turns: `None` if the next one follows.
+fn after_turn(flow: Flow) -> Option<Flow> {
+    match flow {
+        Flow::Next | Flow::Continue(0 | 1) => None,
+        Flow::Break(0 | 1) => Some(Flow::Next),
+        Flow::Break(loops) => Some(Flow::Break(loops - 1)),
+        Flow::Continue(loops) => Some(Flow::Continue(loops - 1)),
+        flow => Some(flow),
+    }
+}

@@ -1,0 +1,228 @@
+//! One simple command: what it is, and what is done.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::Fault;
+
+use crate::error::plain;
+use crate::netfilter::restore;
+use crate::shell::run::nested::mentions_tc;
+use crate::shell::run::{Flow, Shell};
+use crate::shell::syntax::{Assignment, Node, RawWord};
+use crate::shell::values::input::Input;
+use crate::shell::values::state::Arguments;
+use crate::shell::values::value::{Status, Value};
+use crate::words::command::{Command, Doubt, RUN, Word};
+
+/// The most commands of `tc` that a script comes to.
+const MOST_COMMANDS: usize = 100_000;
+/// Programs that only tell what they are given.
+const TELLING: [&str; 8] =
+    ["logger", "mail", "dialog", "whiptail", "notify-send", "wall", "figlet", "man"];
+
+/// The words of a command as it is carried out.
+pub type Fields = [(Value, Range<usize>)];
+
+/// The words of a command without their places.
+pub fn values(fields: &Fields) -> Vec<Value> {
+    fields.iter().map(|(value, _)| value.clone()).collect()
+}
+
+/// The words of a command as one text, with spaces between them.
+pub fn spaced(fields: &Fields) -> Value {
+    let mut all = Value::default();
+    for (at, (value, _)) in fields.iter().enumerate() {
+        all.text.push_str(if at > 0 { " " } else { "" });
+        all.push(value);
+    }
+    all
+}
+
+impl Shell<'_> {
+    pub fn simple(
+        &mut self,
+        assignments: &[Assignment],
+        words: &[RawWord],
+        node: &Node,
+    ) -> Result<Flow, Fault> {
+        let substituted = self.substituted;
+        let fields = self.fields(words)?;
+        let mut shadowed = Vec::new();
+        for assignment in assignments {
+            let value = self.assigned(assignment)?;
+            if !fields.is_empty() {
+                shadowed.push(self.shadow(&assignment.name));
+            }
+            self.assign(&assignment.name, value, &node.span)?;
+        }
+        if fields.is_empty() {
+            // Without a command it is the status of the last one that was put in.
+            if self.substituted == substituted {
+                self.status = Status::SUCCESS;
+            }
+            return Ok(Flow::Next);
+        }
+        let flow = self.command(&fields, node)?;
+        self.restore(shadowed);
+        Ok(flow)
+    }
+
+    /// Carries a command out, whose words are known.
+    pub fn command(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+        let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
+        if first.unknown_because().is_some() {
+            // Most often the place of tc, which only the machine knows.
+            let objects = ["qdisc", "class", "filter"];
+            return if rest.first().is_some_and(|(word, _)| objects.contains(&&word.text[..])) {
+                self.tc(fields, node)
+            } else {
+                self.other(fields, node)
+            };
+        }
+        if let Some(body) = self.state.function(&first.text) {
+            return self.call_function(&body, rest, span);
+        }
+        self.command_itself(fields, node)
+    }
+
+    /// The same, whatever functions there are.
+    pub fn command_itself(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+        let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
+        let runs = matches!(&first.text[..], "command" | "builtin")
+            && rest.first().is_some_and(|(word, _)| !matches!(&word.text[..], "-v" | "-V"));
+        if !runs && let Some(flow) = self.builtin(fields, node)? {
+            return Ok(flow);
+        }
+        if first.text.contains('/') && self.files.read(&first.text).is_some() {
+            let shell = [(Value::new("sh"), span.clone())];
+            return self.shell(&[&shell, fields].concat(), node);
+        }
+        let name = first.text.rsplit('/').next().unwrap_or_default();
+        match name {
+            "tc" | "qdisc" | "class" | "filter" => self.tc(fields, node),
+            "xargs" => self.xargs(fields, node),
+            _ => match self.wrapped(name, fields, node)? {
+                Some(flow) => Ok(flow),
+                None if self.program(name, fields, node)? => Ok(Flow::Next),
+                None => self.other(fields, node),
+            },
+        }
+    }
+
+    /// Any other program.
+    pub fn other(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+        let first =
+            fields.first().map_or("", |(word, _)| word.text.rsplit('/').next().unwrap_or(""));
+        let words: Vec<&str> = fields.iter().map(|(word, _)| word.text.as_str()).collect();
+        if !TELLING.contains(&first) && mentions_tc(&words.join(" ")) {
+            let message =
+                format!("what `{}` does with this command of tc is not read", plain(first));
+            return Err(Fault::at(&node.span, message)
+                .help(format!("write the command of tc as itself; {RUN}")));
+        }
+        let text = plain(&words[..words.len().min(8)].join(" "));
+        let mut command = self.words_of(fields, node);
+        let checks = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-C" | "--check");
+        if first.ends_with("tables") && fields.iter().any(checks) {
+            // A machine that has nothing yet has no such rule.
+            self.status = Status::FAILURE;
+            return Ok(Flow::Next);
+        }
+        match command.program() {
+            "nft" => self.nft(&mut command),
+            program if restore::is_program(program) && self.restored(&command, &node.span)? => {
+                self.status = Status::SUCCESS;
+                return Ok(Flow::Next);
+            }
+            _ => {}
+        }
+        if command.is_beside() {
+            self.emit(command, &node.span)?
+        } else {
+            self.skip(&command)
+        }
+        let doubt = Rc::new(Doubt::unknown(&text, ""));
+        self.doubt_output(&doubt);
+        self.status = Status::Unknown(doubt);
+        Ok(Flow::Next)
+    }
+
+    /// Takes a command of `tc`, or those that it reads.
+    fn tc(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+        self.status = Status::SUCCESS;
+        if self.batch(fields, node)? {
+            return Ok(Flow::Next);
+        }
+        self.emit(self.words_of(fields, node), &node.span)?;
+        if fields.iter().any(|(word, _)| ["show", "list", "ls"].contains(&word.text.as_str())) {
+            let doubt = Doubt::unknown(self.written(&node.span), "");
+            self.doubt_output(&Rc::new(doubt));
+        }
+        Ok(Flow::Next)
+    }
+
+    fn words_of(&self, fields: &Fields, node: &Node) -> Command {
+        let words = fields.iter().map(|(value, span)| Word {
+            text: value.text.clone(),
+            span: span.clone(),
+            doubt: value.doubt.clone(),
+        });
+        let line = self.line(node.span.start);
+        let called = self.called();
+        Command { words: words.collect(), line, called, comment: self.comment(node.span.end) }
+    }
+
+    /// The line of the innermost call of a function.
+    pub fn called(&self) -> Option<usize> {
+        self.calls.last().map(|span| self.line(span.start))
+    }
+
+    /// Notes that a command is not carried out.
+    pub fn skip(&mut self, command: &Command) {
+        self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
+    }
+
+    pub fn emit(&mut self, command: Command, span: &Range<usize>) -> Result<(), Fault> {
+        if self.commands.len() == MOST_COMMANDS {
+            let message = format!("the script comes to more than {MOST_COMMANDS} commands of tc");
+            return Err(Fault::at(span, message));
+        }
+        self.commands.push(command);
+        Ok(())
+    }
+
+    /// The comment on the line of a place.
+    fn comment(&self, at: usize) -> Option<String> {
+        let rest = &self.text[at.min(self.text.len())..];
+        let end = at + rest.find('\n').unwrap_or(rest.len());
+        self.parsed.comments.get(&end).cloned()
+    }
+
+    fn call_function(
+        &mut self,
+        body: &Rc<Node>,
+        arguments: &Fields,
+        span: &Range<usize>,
+    ) -> Result<Flow, Fault> {
+        let before = self.state.set_arguments(Arguments::new(values(arguments)));
+        self.locals.push(Vec::new());
+        self.calls.push(span.clone());
+        let flow = self.deeper(span, |shell| shell.node(body));
+        self.calls.pop();
+        for (name, value) in self.locals.pop().unwrap_or_default().into_iter().rev() {
+            self.numbers.remove(&name);
+            self.state.set_itself(&name, value);
+        }
+        self.state.set_arguments(before);
+        Ok(match flow? {
+            Flow::Return => Flow::Next,
+            flow => flow,
+        })
+    }
+
+    /// What a command reads; the end if nothing is.
+    pub fn reading(&mut self) -> Option<&mut Input> {
+        self.inputs.last_mut()
+    }
+}

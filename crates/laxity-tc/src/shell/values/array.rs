@@ -1,0 +1,93 @@
+//! Arrays as bash has them: elements by number, or by name in the order of bash's table.
+
+use crate::shell::values::value::Value;
+
+/// The most elements of an array with names. Beyond twice as many bash orders them anew.
+pub const MOST_NAMED: usize = 1000;
+/// How many places the table of names has.
+const PLACES: u32 = 1024;
+
+/// Elements with their numbers or names, in the order in which bash gives them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Array {
+    /// Whether its elements have names, as after `declare -A`.
+    pub named: bool,
+    elements: Vec<(usize, String, Value)>,
+}
+
+impl Array {
+    pub fn named() -> Self {
+        Array { named: true, elements: Vec::new() }
+    }
+
+    pub fn numbered(values: impl IntoIterator<Item = Value>) -> Self {
+        let mut array = Array::default();
+        for value in values {
+            array.push(value);
+        }
+        array
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        let mut found = self.elements[self.first_at(self.place(key)?)..].iter();
+        found.find(|(_, known, _)| known == key).map(|(_, _, value)| value)
+    }
+
+    pub fn set(&mut self, key: &str, value: Value) {
+        let Some(place) = self.place(key) else { return };
+        let first = self.first_at(place);
+        match self.position(key) {
+            Some(at) => self.elements[at].2 = value,
+            None => self.elements.insert(first, (place, key.to_string(), value)),
+        }
+    }
+
+    pub fn remove(&mut self, key: &str) {
+        if let Some(at) = self.position(key) {
+            self.elements.remove(at);
+        }
+    }
+
+    /// Puts a value after the last one.
+    pub fn push(&mut self, value: Value) {
+        let place = self.next();
+        self.elements.push((place, place.to_string(), value));
+    }
+
+    /// The number after the last one.
+    pub fn next(&self) -> usize {
+        self.elements.last().map_or(0, |(place, ..)| place.saturating_add(1))
+    }
+
+    pub fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.elements.iter().map(|(_, key, _)| key.as_str())
+    }
+
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
+        self.elements.iter().map(|(_, _, value)| value)
+    }
+
+    fn position(&self, key: &str) -> Option<usize> {
+        let place = self.place(key)?;
+        let first = self.first_at(place);
+        let same = self.elements[first..].iter().take_while(|(at, ..)| *at == place);
+        same.zip(first..).find(|((_, known, _), _)| known == key).map(|(_, at)| at)
+    }
+
+    fn first_at(&self, place: usize) -> usize {
+        self.elements.partition_point(|(at, ..)| *at < place)
+    }
+
+    /// Where an element stands: at its number, or where its name is in bash's table (FNV-1).
+    fn place(&self, key: &str) -> Option<usize> {
+        if !self.named {
+            return key.parse().ok();
+        }
+        let sum = |sum: u32, byte: u8| sum.wrapping_mul(16_777_619) ^ u32::from(byte);
+        Some((key.bytes().fold(2_166_136_261, sum) % PLACES) as usize)
+    }
+}

@@ -1,0 +1,68 @@
+//! Files that a script writes and reads again. Nothing is on the machine.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::error::plain;
+use crate::shell::values::value::Value;
+use crate::words::command::Doubt;
+
+/// Written files by their paths.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    written: Rc<BTreeMap<String, Rc<Value>>>,
+    made: usize,
+}
+
+impl Files {
+    pub fn read(&self, path: &str) -> Option<&Value> {
+        self.written.get(path).map(|value| &**value)
+    }
+
+    pub fn write(&mut self, path: &str, value: Value) {
+        if is_kept(path) {
+            Rc::make_mut(&mut self.written).insert(path.to_string(), Rc::new(value));
+        }
+    }
+
+    /// Writes behind what is there.
+    pub fn append(&mut self, path: &str, value: &Value) {
+        if is_kept(path) {
+            let files = Rc::make_mut(&mut self.written);
+            Rc::make_mut(files.entry(path.to_string()).or_default()).push(value);
+        }
+    }
+
+    /// Whether there was such a file.
+    pub fn remove(&mut self, path: &str) -> bool {
+        self.written.contains_key(path) && Rc::make_mut(&mut self.written).remove(path).is_some()
+    }
+
+    /// A name that no other file has.
+    pub fn unnamed(&mut self, before: &str) -> String {
+        self.made += 1;
+        format!("{before}{}", 62 + self.made)
+    }
+
+    /// Files after one of several ways: those that differ are not known.
+    pub fn merged<'a>(mut ways: impl Iterator<Item = &'a Files>, doubt: &Rc<Doubt>) -> Files {
+        let mut all = ways.next().cloned().unwrap_or_default();
+        for way in ways {
+            all.made = all.made.max(way.made);
+            let paths = all.written.keys().chain(way.written.keys()).cloned();
+            for path in paths.collect::<Vec<_>>() {
+                if all.read(&path) != way.read(&path) {
+                    let value = Value { text: plain(&path), doubt: Some(Rc::clone(doubt)) };
+                    Rc::make_mut(&mut all.written).insert(path, Rc::new(value));
+                }
+            }
+        }
+        all
+    }
+}
+
+/// Whether what is written there can be read again.
+fn is_kept(path: &str) -> bool {
+    let is_device = path.starts_with("/dev/");
+    !is_device || path.starts_with("/dev/fd/") || path.starts_with("/dev/shm/")
+}

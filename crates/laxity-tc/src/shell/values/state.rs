@@ -1,0 +1,170 @@
+//! What a script knows while it is carried out: variables, functions, arguments, what is read and
+//! what is printed; and how to take all of it back.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::shell::syntax::Node;
+use crate::shell::values::value::{Value, Variable};
+
+/// All that commands change, and what it was before as long as someone may want it back.
+#[derive(Debug, Default)]
+pub struct State {
+    variables: HashMap<String, Variable>,
+    functions: HashMap<String, Rc<Node>>,
+    arguments: Arguments,
+    changes: Vec<Change>,
+    marks: usize,
+}
+
+/// `$1` and so on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// `None` if it is not said what the script is called with.
+    pub known: Option<Rc<Vec<Value>>>,
+    /// How many were shifted away before those that are known or asked for.
+    pub shifted: usize,
+}
+
+impl Arguments {
+    /// Arguments that are known.
+    pub fn new(values: Vec<Value>) -> Self {
+        Arguments { known: Some(Rc::new(values)), shifted: 0 }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Name {
+    Variable(String),
+    Function(String),
+    Arguments,
+}
+
+#[derive(Debug)]
+enum Change {
+    Variable(String, Option<Variable>),
+    Function(String, Option<Rc<Node>>),
+    Arguments(Arguments),
+}
+
+/// A point in time to which things can be taken back.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark(usize);
+
+impl State {
+    /// A variable, or the one that it refers to.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.get(&self.meant(name))
+    }
+
+    /// Gives a variable, or the one that it refers to, a value.
+    pub fn set_variable(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
+        let name = self.meant(name);
+        self.set_itself(&name, value)
+    }
+
+    /// The name of the variable that is meant by one that may refer to it.
+    pub fn meant(&self, name: &str) -> String {
+        let mut name = name;
+        for _ in 0..8 {
+            match self.variables.get(name) {
+                Some(Variable::Refers(other)) => name = other,
+                _ => break,
+            }
+        }
+        name.to_string()
+    }
+
+    /// The variable of this name, whether it refers to another one or not.
+    pub fn itself(&self, name: &str) -> Option<&Variable> {
+        self.variables.get(name)
+    }
+
+    pub fn set_itself(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
+        let before = match value {
+            Some(value) => self.variables.insert(name.to_string(), value),
+            None => self.variables.remove(name),
+        };
+        if self.marks > 0 {
+            self.changes.push(Change::Variable(name.to_string(), before.clone()));
+        }
+        before
+    }
+
+    /// Forgets all variables and functions but some, as a shell that is started does.
+    pub fn keep(&mut self, kept: impl Fn(&str) -> bool) {
+        let variables: Vec<String> = self.variables.keys().cloned().collect();
+        for name in variables.iter().filter(|name| !kept(name)) {
+            self.set_itself(name, None);
+        }
+        let functions: Vec<String> = self.functions.keys().cloned().collect();
+        for name in functions.iter().filter(|name| !kept(&format!("{name}()"))) {
+            self.set_function(name, None);
+        }
+    }
+
+    pub fn function(&self, name: &str) -> Option<Rc<Node>> {
+        self.functions.get(name).cloned()
+    }
+
+    pub fn set_function(&mut self, name: &str, body: Option<Rc<Node>>) {
+        let before = match body {
+            Some(body) => self.functions.insert(name.to_string(), body),
+            None => self.functions.remove(name),
+        };
+        if self.marks > 0 {
+            self.changes.push(Change::Function(name.to_string(), before));
+        }
+    }
+
+    pub fn arguments(&self) -> &Arguments {
+        &self.arguments
+    }
+
+    pub fn set_arguments(&mut self, arguments: Arguments) -> Arguments {
+        let before = std::mem::replace(&mut self.arguments, arguments);
+        if self.marks > 0 {
+            self.changes.push(Change::Arguments(before.clone()));
+        }
+        before
+    }
+
+    /// From here on all can be taken back.
+    pub fn mark(&mut self) -> Mark {
+        self.marks += 1;
+        Mark(self.changes.len())
+    }
+
+    /// Takes all back to the mark, and tells what was changed to what.
+    pub fn take_back(&mut self, mark: Mark) -> HashMap<Name, Option<Variable>> {
+        let mut changed = HashMap::new();
+        while self.changes.len() > mark.0 {
+            match self.changes.pop() {
+                Some(Change::Variable(name, before)) => {
+                    let now = match before {
+                        Some(before) => self.variables.insert(name.clone(), before),
+                        None => self.variables.remove(&name),
+                    };
+                    changed.entry(Name::Variable(name)).or_insert(now);
+                }
+                Some(Change::Function(name, before)) => {
+                    match before {
+                        Some(before) => self.functions.insert(name.clone(), before),
+                        None => self.functions.remove(&name),
+                    };
+                    changed.entry(Name::Function(name)).or_insert(None);
+                }
+                Some(Change::Arguments(before)) => {
+                    self.arguments = before;
+                    changed.entry(Name::Arguments).or_insert(None);
+                }
+                None => break,
+            }
+        }
+        self.marks -= 1;
+        if self.marks == 0 {
+            self.changes.clear();
+        }
+        changed
+    }
+}

@@ -1,0 +1,170 @@
+//! Commands of `tc`: words, each with its place and why it may be another one.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+use laxity_plan::error::Fault;
+
+use crate::error::plain;
+
+/// One command: at least one word.
+#[derive(Clone, Debug)]
+pub struct Command {
+    pub words: Vec<Word>,
+    /// The line that it begins in, from 1.
+    pub line: usize,
+    /// The line in which the function is called that it stands in.
+    pub called: Option<usize>,
+    /// The comment at the end of its line.
+    pub comment: Option<String>,
+}
+
+/// Programs beside `tc` whose commands may count.
+const BESIDE: &str = "nft ip ifconfig iptables ip6tables iptables-nft ip6tables-nft \
+    iptables-legacy ip6tables-legacy";
+
+impl Command {
+    /// The program, without its folder.
+    pub fn program(&self) -> &str {
+        self.words.first().map_or("", |word| word.text.rsplit('/').next().unwrap_or_default())
+    }
+
+    /// Whether it is a command of another program than `tc`, and counts.
+    pub fn is_beside(&self) -> bool {
+        match self.program() {
+            "ip" | "ifconfig" => {
+                self.words.iter().any(|word| ["txqueuelen", "qlen"].contains(&word.text.as_str()))
+            }
+            program => BESIDE.split(' ').any(|known| known == program),
+        }
+    }
+
+    /// Whether it adds or changes something.
+    pub fn sets_up(&self) -> bool {
+        !self.is_beside()
+            && self
+                .words
+                .iter()
+                .any(|word| ["add", "change", "replace"].contains(&word.text.as_str()))
+    }
+
+    /// The fault with where the function is called that it stands in.
+    pub fn named(&self, fault: Fault) -> Fault {
+        match self.called {
+            Some(called) => fault.more(&format!(", in a function that line {called} calls")),
+            None => fault,
+        }
+    }
+
+    /// That it is not carried out, for notes.
+    pub fn no_command_of_tc(&self) -> String {
+        let text: Vec<&str> = self.words.iter().take(8).map(|word| word.text.as_str()).collect();
+        format!("`{}` is no command of tc", plain(&text.join(" ")))
+    }
+
+    /// The first of its words that only the machine knows.
+    pub fn unknown_word(&self) -> Option<&Word> {
+        let is_unknown = |word: &&Word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown);
+        self.words.iter().find(is_unknown)
+    }
+
+    /// Its words as they are.
+    pub fn texts(&self) -> Vec<String> {
+        self.words.iter().map(|word| word.text.clone()).collect()
+    }
+
+    /// From its first word to its last.
+    pub fn span(&self) -> Range<usize> {
+        let start = self.words.first().map_or(0, |word| word.span.start);
+        let end = self.words.last().map_or(0, |word| word.span.end);
+        start..end.max(start)
+    }
+}
+
+/// Commands of a function that several lines call count as of the line that calls it, since notes
+/// tell them apart by that.
+pub fn at_their_calls(mut commands: Vec<Command>) -> Vec<Command> {
+    let mut calls: HashMap<usize, Option<usize>> = HashMap::new();
+    let mut several: HashSet<usize> = HashSet::new();
+    for command in &commands {
+        if *calls.entry(command.line).or_insert(command.called) != command.called {
+            several.insert(command.line);
+        }
+    }
+    for command in &mut commands {
+        if let (Some(called), true) = (command.called, several.contains(&command.line)) {
+            command.line = called;
+        }
+    }
+    commands
+}
+
+/// One word of a command, without its quotes.
+#[derive(Clone, Debug, Default)]
+pub struct Word {
+    pub text: String,
+    pub span: Range<usize>,
+    /// Why it may be another one where the script is run.
+    pub doubt: Option<Rc<Doubt>>,
+}
+
+/// What also helps where a script is right and is not followed.
+pub const RUN: &str = "or have its own shell run it in a sandbox, with --run";
+
+/// Why a value is not what it would be where the script is run, and how to say what it is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// `false` for a variable that has no value, which counts as empty.
+    pub is_unknown: bool,
+    pub why: String,
+    pub help: String,
+}
+
+impl Doubt {
+    /// A doubt of what only the machine knows.
+    pub fn unknown(written: &str, help: impl Into<String>) -> Doubt {
+        let why = format!("`{}` is not known here", plain(written));
+        Doubt { is_unknown: true, why, help: help.into() }
+    }
+
+    /// Why a value is not known, and how to give it.
+    pub fn advice(&self) -> String {
+        let Doubt { why, help, .. } = self;
+        let advice = match help.as_str() {
+            "" => format!(
+                "{why}: write it into a variable in the script, and give that as in --set NAME=VALUE"
+            ),
+            help => format!("{why}: {help}"),
+        };
+        if self.is_unknown { format!("{advice}; {RUN}") } else { advice }
+    }
+}
+
+impl Word {
+    /// Whether this is a keyword or the beginning of one, which `tc` takes for it.
+    pub fn means(&self, keyword: &str) -> bool {
+        !self.text.is_empty() && keyword.starts_with(&self.text)
+    }
+
+    /// A fault of this word, with what is accepted in its place. Often it is a variable without a
+    /// value.
+    pub fn fault(&self, what: &str, accepted: &str) -> Fault {
+        let fault = Fault::at(&self.span, format!("`{}` is not {what}", plain(&self.text)));
+        self.helped(fault, accepted)
+    }
+
+    /// The fault with why the word may be another one, or else with what is accepted.
+    fn helped(&self, fault: Fault, accepted: &str) -> Fault {
+        match &self.doubt {
+            Some(doubt) => fault.help(doubt.advice()),
+            None => fault.help(accepted),
+        }
+    }
+
+    /// A fault of this word where a keyword should be.
+    pub fn no_keyword(&self, of: &str, accepted: &str) -> Fault {
+        let message = format!("`{}` does not belong to {of}", plain(&self.text));
+        self.helped(Fault::at(&self.span, message), &format!("accepted here: {accepted}"))
+    }
+}

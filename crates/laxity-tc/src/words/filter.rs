@@ -1,0 +1,240 @@
+//! The words of `tc filter add` (iproute2, tc/tc_filter.c, tc/f_*.c).
+
+mod basic;
+mod flower;
+mod u32;
+
+use laxity_plan::error::Fault;
+
+use super::args::Args;
+use super::command::Word;
+use super::quantity;
+use crate::error::plain;
+use crate::notes::NotMapped;
+use crate::setup::{FilterKind, Handle, Mark, Protocol};
+
+/// The words of a filter up to those that its kind reads.
+pub struct FilterWords<'a> {
+    pub place: FilterPlace,
+    /// 0 if it is given none.
+    pub priority: u16,
+    pub chain: u32,
+    pub protocol: Protocol,
+    /// The kind, or no text.
+    pub kind: &'a str,
+    handle: Option<&'a Word>,
+    pub args: Args<'a>,
+}
+
+/// Where a filter hangs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilterPlace {
+    /// At the qdisc at the root.
+    Root,
+    /// At a qdisc, if the minor number is 0, or at a class.
+    At(Handle),
+    /// Where no packets are shared out among classes.
+    Elsewhere,
+}
+
+/// What a filter does: which packets it takes, and what becomes of them.
+#[derive(Debug)]
+pub struct FilterAction {
+    pub kind: FilterKind,
+    pub class: Option<Handle>,
+    /// Whether they do not leave by this interface.
+    pub is_gone: bool,
+    /// What of it has no counterpart, without being what it selects by.
+    pub lost: Vec<String>,
+}
+
+/// Why a filter is not read.
+#[derive(Debug)]
+pub enum FilterError {
+    /// `tc` would not read it either.
+    Fault(Fault),
+    /// It has no counterpart in a plan.
+    NotMapped(NotMapped),
+}
+
+impl From<Fault> for FilterError {
+    fn from(fault: Fault) -> Self {
+        FilterError::Fault(fault)
+    }
+}
+
+impl From<NotMapped> for FilterError {
+    fn from(why: NotMapped) -> Self {
+        FilterError::NotMapped(why)
+    }
+}
+
+/// What is read of a filter beside its kind, as its words come.
+#[derive(Default)]
+struct Target {
+    class: Option<Handle>,
+    is_gone: bool,
+    lost: Vec<String>,
+}
+
+impl Target {
+    fn with_kind(self, kind: FilterKind) -> FilterAction {
+        let Target { class, is_gone, lost } = self;
+        FilterAction { kind, class, is_gone, lost }
+    }
+
+    /// Takes a class or actions; `false` if the word is neither.
+    fn take(&mut self, word: &Word, args: &mut Args<'_>) -> Result<bool, Fault> {
+        if word.text == "flowid" || word.means("classid") {
+            self.class = Some(quantity::handle(args.value("flowid")?)?);
+            return Ok(true);
+        }
+        let Some(name) = ["action", "police"].into_iter().find(|name| word.means(name)) else {
+            return Ok(false);
+        };
+        let mut words = Vec::new();
+        while let Some(word) = args.next() {
+            match word.text.as_str() {
+                "flowid" | "classid" => {
+                    self.class = Some(quantity::handle(args.value("flowid")?)?);
+                }
+                other => words.push(other),
+            }
+        }
+        let words = words.strip_prefix(&["gact"]).unwrap_or(&words);
+        match (name, words) {
+            ("action", ["drop" | "shot", ..]) => self.is_gone = true,
+            ("action", ["mirred", rest @ ..]) if rest.contains(&"redirect") => self.is_gone = true,
+            _ => self.lost.push(format!("its `{name}` has no counterpart")),
+        }
+        Ok(true)
+    }
+}
+
+impl<'a> FilterWords<'a> {
+    /// Reads the words after `tc filter add`, and the interface that they name.
+    pub fn read(args: &mut Args<'a>) -> Result<(Self, Option<&'a Word>), Fault> {
+        let mut place = FilterPlace::Root;
+        let (mut priority, mut chain, mut protocol) = (0, 0, Protocol::All);
+        let (mut device, mut kind, mut handle) = (None, "", None);
+        while let Some(word) = args.next() {
+            match word.text.as_str() {
+                "dev" => device = Some(args.value("dev")?),
+                "root" => place = FilterPlace::Root,
+                "ingress" | "egress" => place = FilterPlace::Elsewhere,
+                "parent" => {
+                    let parent = args.value("parent")?;
+                    place = match parent.text.as_str() {
+                        "root" => FilterPlace::Root,
+                        _ => FilterPlace::At(quantity::handle(parent)?),
+                    };
+                }
+                "handle" => handle = Some(args.value("handle")?),
+                _ if word.means("block") => {
+                    args.value("block")?;
+                    place = FilterPlace::Elsewhere;
+                }
+                _ if word.means("preference") || word.means("priority") => {
+                    let value = args.value("prio")?;
+                    let number = quantity::whole(value, 0, "a priority")?;
+                    let wrong = |_| value.fault("a priority", "the largest is 65535");
+                    priority = u16::try_from(number).map_err(wrong)?;
+                }
+                _ if word.means("protocol") => protocol = self::protocol(args.value("protocol")?),
+                _ if word.means("chain") => {
+                    chain = quantity::whole(args.value("chain")?, 0, "a chain")?;
+                }
+                kind_word => {
+                    kind = kind_word;
+                    break;
+                }
+            }
+        }
+        let args = args.clone();
+        Ok((FilterWords { place, priority, chain, protocol, kind, handle, args }, device))
+    }
+
+    /// Reads what the filter selects, and for which class.
+    pub fn action(&self) -> Result<FilterAction, FilterError> {
+        let args = self.args.clone();
+        let mut action = match self.kind {
+            "u32" => u32::read(&self.protocol, args)?,
+            "flower" => flower::read(&self.protocol, args)?,
+            "basic" => basic::read(&self.protocol, args)?,
+            "matchall" => matchall(args)?,
+            "fw" => self.marked()?,
+            "" => return Err(NotMapped::from("it names no kind of filter").into()),
+            other => {
+                let text = format!("filters of kind {} have no counterpart", plain(other));
+                return Err(NotMapped(text).into());
+            }
+        };
+        if let (FilterKind::U32(u32), Some(handle)) = (&action.kind, self.handle)
+            && u32.parts.is_none()
+        {
+            let handle = plain(&handle.text);
+            action.lost.push(format!("its handle {handle}, which may put it before others"));
+        }
+        Ok(action)
+    }
+
+    /// The number of the table of u32 that its handle names.
+    pub fn table(&self) -> Option<u16> {
+        self.handle.and_then(|handle| u32::place(handle).ok()).map(|(table, _)| table)
+    }
+
+    /// What it is called in notes: by the class that it is for.
+    pub fn called(&self) -> String {
+        let mut args = self.args.clone();
+        let names_class = |word: &Word| ["flowid", "classid"].contains(&word.text.as_str());
+        while let Some(word) = args.next() {
+            if let Some(class) = args.peek().filter(|_| names_class(word)) {
+                return format!("filter for {}", plain(&class.text));
+            }
+        }
+        "filter".into()
+    }
+
+    /// `handle MARK[/MASK] fw`; without a handle the mark names the class.
+    fn marked(&self) -> Result<FilterAction, FilterError> {
+        let (mut target, mut args) = (Target::default(), self.args.clone());
+        while let Some(word) = args.next() {
+            if !target.take(word, &mut args)? {
+                return Err(
+                    NotMapped(format!("`{}` of fw is not followed", plain(&word.text))).into()
+                );
+            }
+        }
+        let Some(handle) = self.handle else {
+            target.class.get_or_insert_default();
+            return Ok(target.with_kind(FilterKind::Fw(Mark::IsClass)));
+        };
+        let (value, mask) = handle.text.split_once('/').unwrap_or((&handle.text, "0xffffffff"));
+        let Some((value, mask)) = quantity::number32(value).zip(quantity::number32(mask)) else {
+            return Err(handle.fault("a mark", "tc reads one such as 6 or 0x1/0xff").into());
+        };
+        Ok(target.with_kind(FilterKind::Fw(Mark::Is { value, mask })))
+    }
+}
+
+fn matchall(mut args: Args<'_>) -> Result<FilterAction, FilterError> {
+    let mut target = Target::default();
+    while let Some(word) = args.next() {
+        if !["skip_hw", "skip_sw"].contains(&word.text.as_str()) && !target.take(word, &mut args)? {
+            return Err(word.no_keyword("matchall", "classid, flowid, action").into());
+        }
+    }
+    Ok(target.with_kind(FilterKind::Matchall))
+}
+
+/// The protocol that a word names.
+fn protocol(word: &Word) -> Protocol {
+    let number = quantity::number(&word.text, 0);
+    match (word.text.to_ascii_lowercase().as_str(), number) {
+        ("all", _) | (_, Some(3)) => Protocol::All,
+        ("ip" | "ipv4", _) | (_, Some(0x0800)) => Protocol::Ip,
+        ("ipv6", _) | (_, Some(0x86dd)) => Protocol::Ipv6,
+        ("802.1q", _) | (_, Some(0x8100)) => Protocol::Vlan,
+        (other, _) => Protocol::Other(plain(other)),
+    }
+}

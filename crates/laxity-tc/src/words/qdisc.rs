@@ -1,0 +1,283 @@
+//! The words behind the kind of a discipline (iproute2, tc/q_*.c).
+
+use laxity::units::{Bytes, Nanos, Rate};
+use laxity_plan::error::Fault;
+
+use super::WithLosses;
+use super::args::Args;
+use super::command::Word;
+use super::quantity::{self, small, whole};
+use super::queue;
+use crate::error::plain;
+use crate::setup::{Cake, FqCodel, Prio, QdiscKind, Tbf};
+
+/// What Linux divides rates in bytes a second by to get quanta, unless a script says `r2q`.
+const R2Q: u32 = 10;
+
+/// Reads the words behind a kind. `flows` are the options of `fq_codel` to begin with.
+pub fn kind(
+    kind: &Word,
+    args: &mut Args<'_>,
+    flows: FqCodel,
+) -> Result<WithLosses<QdiscKind>, Fault> {
+    Ok(match kind.text.as_str() {
+        "hfsc" => (hfsc(args)?, Vec::new()),
+        "htb" => (htb(args)?, Vec::new()),
+        "drr" => (no_words(args, "qdisc drr", QdiscKind::Drr)?, Vec::new()),
+        "qfq" => (no_words(args, "qdisc qfq", QdiscKind::Qfq)?, Vec::new()),
+        "prio" => (QdiscKind::Prio(prio(kind, args)?), Vec::new()),
+        "tbf" => (QdiscKind::Tbf(tbf(args)?), Vec::new()),
+        "fq_codel" => {
+            let (flows, lost) = fq_codel(args, flows)?;
+            (QdiscKind::FqCodel(flows), lost)
+        }
+        "cake" => (QdiscKind::Cake(cake(args)?), Vec::new()),
+        "mq" => (QdiscKind::Mq, Vec::new()),
+        "netem" => {
+            let words = std::iter::from_fn(|| args.next()).map(|word| plain(&word.text));
+            (QdiscKind::Netem(words.collect::<Vec<_>>().join(" ")), Vec::new())
+        }
+        _ => (queue::kind(kind, args)?, Vec::new()),
+    })
+}
+
+fn no_words(args: &mut Args<'_>, of: &str, kind: QdiscKind) -> Result<QdiscKind, Fault> {
+    match args.next() {
+        Some(word) => Err(word.no_keyword(of, "no words")),
+        None => Ok(kind),
+    }
+}
+
+fn hfsc(args: &mut Args<'_>) -> Result<QdiscKind, Fault> {
+    let mut default = 0;
+    while let Some(word) = args.next() {
+        if !word.means("default") {
+            return Err(word.no_keyword("qdisc hfsc", "default CLASS"));
+        }
+        default = whole(args.value("default")?, 16, "a class")?;
+    }
+    Ok(QdiscKind::Hfsc { default })
+}
+
+fn htb(args: &mut Args<'_>) -> Result<QdiscKind, Fault> {
+    let (mut default, mut r2q) = (0, R2Q);
+    while let Some(word) = args.next() {
+        match word {
+            word if word.means("default") => {
+                default = whole(args.value("default")?, 16, "a class")?;
+            }
+            word if word.means("r2q") => r2q = whole(args.value("r2q")?, 10, "a divisor")?,
+            word if word.means("offload") => {}
+            word if ["debug", "direct_qlen"].iter().any(|name| word.means(name)) => {
+                args.value(&word.text)?;
+            }
+            word => return Err(word.no_keyword("qdisc htb", "default CLASS, r2q NUMBER")),
+        }
+    }
+    Ok(QdiscKind::Htb { default, r2q })
+}
+
+fn prio(kind: &Word, args: &mut Args<'_>) -> Result<Prio, Fault> {
+    let Prio { mut bands, priomap } = Prio::DEFAULT;
+    let mut map = priomap.map(u32::from);
+    while let Some(word) = args.next() {
+        match word.text.as_str() {
+            "bands" => {
+                let value = args.value("bands")?;
+                let number = whole(value, 10, "a number of bands")?;
+                let known = u8::try_from(number).ok();
+                let fits = known.filter(|bands| (Prio::BANDS.0..=Prio::BANDS.1).contains(bands));
+                bands = fits.ok_or_else(|| value.fault("a number of bands", "prio has 2 to 16"))?;
+            }
+            // It is last: whatever follows is part of it.
+            "priomap" => priorities(&mut map, args)?,
+            // Linux does not look at it.
+            "multiqueue" => {}
+            _ => return Err(word.no_keyword("qdisc prio", "bands NUMBER, priomap BAND …")),
+        }
+    }
+    if let Some(priority) = map.iter().position(|band| *band >= bands.into()) {
+        let message = format!(
+            "the priomap sends priority {priority} to band {}, and the last one is {}",
+            map[priority],
+            bands - 1
+        );
+        return Err(Fault::at(&kind.span, message)
+            .help("write `priomap` with 16 bands that there are; Linux refuses others"));
+    }
+    Ok(Prio { bands, priomap: map.map(|band| band as u8) })
+}
+
+/// Reads the bands of the first priorities; those of the others stay.
+fn priorities(map: &mut [u32; 16], args: &mut Args<'_>) -> Result<(), Fault> {
+    let mut places = map.iter_mut();
+    while let Some(word) = args.next() {
+        if word.text == "multiqueue" {
+            continue;
+        }
+        let band = whole(word, 10, "a band")?;
+        let Some(place) = places.next() else {
+            return Err(word.no_keyword("priomap", "16 bands, one for each priority"));
+        };
+        *place = band;
+    }
+    Ok(())
+}
+
+fn tbf(args: &mut Args<'_>) -> Result<Tbf, Fault> {
+    let span = args.span();
+    let (mut rate, mut burst, mut limit, mut latency) = (0, Bytes(0), None, None);
+    while let Some(word) = args.next() {
+        match word.text.as_str() {
+            "rate" => rate = quantity::rate(args.value("rate")?)?,
+            "burst" | "buffer" | "maxburst" => burst = quantity::burst(args.value("burst")?)?,
+            "limit" => limit = Some(quantity::size(args.value("limit")?)?),
+            "latency" | "lat" => latency = Some(quantity::time(args.value("latency")?)?),
+            // How much it lets through at once is not the link's rate, and a second bucket makes
+            // nothing slower in the long run.
+            name @ ("mtu" | "minburst" | "peakrate") => {
+                args.value(name)?;
+            }
+            _ => {
+                return Err(
+                    word.no_keyword("qdisc tbf", "rate, burst, limit, latency, peakrate, mtu")
+                );
+            }
+        }
+    }
+    if rate == 0 {
+        return Err(
+            Fault::at(&span, "this tbf has no `rate`").help("add one such as `rate 10mbit`")
+        );
+    }
+    let within = |latency: Nanos| {
+        let bytes = u128::from(rate) * u128::from(latency.0) / 8_000_000_000;
+        Bytes(u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(burst.0))
+    };
+    let limit = limit.or(latency.map(within)).unwrap_or(Bytes(0));
+    Ok(Tbf { rate: Rate(rate), burst: small(burst), limit: small(limit) })
+}
+
+fn fq_codel(args: &mut Args<'_>, before: FqCodel) -> Result<WithLosses<FqCodel>, Fault> {
+    /// What Linux takes by default, in bytes and packets.
+    const MEMORY: u64 = 32 << 20;
+    const DROP_BATCH: u32 = 64;
+    let (mut flows, mut lost) = (before, Vec::new());
+    while let Some(word) = args.next() {
+        match word.text.as_str() {
+            "limit" => flows.limit = positive(args.value("limit")?, "a number of packets")?,
+            "flows" => {
+                let value = args.value("flows")?;
+                flows.flows = positive(value, "a number of flows")?;
+                if flows.flows > 65_536 {
+                    return Err(value.fault("a number of flows", "fq_codel has 1 to 65536"));
+                }
+            }
+            "quantum" => {
+                let quantum = whole(args.value("quantum")?, 0, "a number of bytes")?;
+                flows.quantum = quantum.max(FqCodel::LEAST_QUANTUM);
+            }
+            "target" => flows.target = waiting_time(args.value("target")?)?,
+            "interval" => flows.interval = waiting_time(args.value("interval")?)?,
+            "ecn" | "noecn" => flows.ecn = word.text == "ecn",
+            "ce_threshold" => {
+                let threshold = quantity::time(args.value("ce_threshold")?)?;
+                lost.push(format!("ce_threshold {threshold}: no packet is marked by it"));
+            }
+            "ce_threshold_selector" => {
+                args.value("ce_threshold_selector")?;
+            }
+            "memory_limit" => {
+                if quantity::size(args.value("memory_limit")?)?.0 != MEMORY {
+                    lost.push("memory_limit: a plan limits by packets alone".into());
+                }
+            }
+            "drop_batch" => {
+                if whole(args.value("drop_batch")?, 0, "a number of packets")? != DROP_BATCH {
+                    lost.push("drop_batch: at its limit a plan drops packet by packet".into());
+                }
+            }
+            _ => {
+                let accepted = "limit, flows, quantum, target, interval, ecn, noecn, \
+                                ce_threshold, memory_limit, drop_batch";
+                return Err(word.no_keyword("qdisc fq_codel", accepted));
+            }
+        }
+    }
+    Ok((flows, lost))
+}
+
+fn positive(word: &Word, what: &str) -> Result<u32, Fault> {
+    match whole(word, 0, what)? {
+        0 => Err(word.fault(what, "a plan takes one above 0")),
+        number => Ok(number),
+    }
+}
+
+fn waiting_time(word: &Word) -> Result<Nanos, Fault> {
+    match quantity::time(word)? {
+        Nanos::ZERO => Err(word.fault("a time to wait", "a plan takes one above 0")),
+        time => Ok(time),
+    }
+}
+
+/// Round-trip times of `cake` by their names, in microseconds.
+const ROUND_TRIPS: [(&str, u64); 8] = [
+    ("datacentre", 100),
+    ("lan", 1_000),
+    ("metro", 10_000),
+    ("regional", 30_000),
+    ("internet", 100_000),
+    ("oceanic", 300_000),
+    ("satellite", 1_000_000),
+    ("interplanetary", 3_600_000_000),
+];
+/// How `cake` sorts packets by their DSCP.
+const TINS: &str = "diffserv3 diffserv4 diffserv8 diffserv-llt precedence besteffort";
+/// Words of `cake` that say what a frame counts for, as `[link] overhead` does.
+const FRAMING: &str = "atm noatm ptm via-ethernet ethernet ether-vlan docsis pppoe-ptm bridged-ptm \
+    ipoa-vcmux ipoa-llcsnap bridged-vcmux bridged-llcsnap pppoa-vcmux pppoa-llc pppoe-vcmux \
+    pppoe-llcsnap";
+/// Words of `cake` that change nothing in a plan, and those that tell flows apart.
+const OTHERS: &str = "nat nonat wash nowash split-gso no-split-gso ingress egress no-ack-filter raw \
+    unlimited conservative flowblind srchost dsthost hosts flows dual-srchost dual-dsthost \
+    triple-isolate autorate-ingress";
+
+fn cake(args: &mut Args<'_>) -> Result<Cake, Fault> {
+    let mut cake = Cake {
+        rate: Rate(0),
+        interval: FqCodel::DEFAULT.interval,
+        tins: true,
+        framing: Vec::new(),
+        ack_filter: false,
+    };
+    while let Some(word) = args.next() {
+        let text = word.text.as_str();
+        let is_one_of = |names: &str| names.split_whitespace().any(|name| name == text);
+        if let Some((_, micros)) = ROUND_TRIPS.iter().find(|(name, _)| *name == text) {
+            cake.interval = Nanos(micros * 1_000);
+        } else if is_one_of(TINS) {
+            cake.tins = text != "besteffort";
+        } else if is_one_of(FRAMING) {
+            cake.framing.push(text.into());
+        } else if !is_one_of(OTHERS) {
+            match text {
+                "bandwidth" => cake.rate = Rate(quantity::rate(args.value("bandwidth")?)?),
+                "rtt" => cake.interval = quantity::time(args.value("rtt")?)?.max(Nanos(1_000)),
+                "overhead" | "mpu" => {
+                    cake.framing.push(format!("{text} {}", plain(&args.value(text)?.text)));
+                }
+                "memlimit" | "fwmark" => {
+                    args.value(text)?;
+                }
+                "ack-filter" | "ack-filter-aggressive" => cake.ack_filter = true,
+                _ => {
+                    let accepted =
+                        "bandwidth, rtt, overhead, mpu, memlimit and the words of tc-cake(8)";
+                    return Err(word.no_keyword("qdisc cake", accepted));
+                }
+            }
+        }
+    }
+    Ok(cake)
+}
