@@ -11,8 +11,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let _ = (Statistics::new(&object), parameters(&object));
     let _ = import_objects(&[&object], "", "eth0", &Options::default());
     let Some(settable) = shown(&object) else { return };
-    // What was brought into one form stays in it, but for times that the kernel keeps in ticks and shows a microsecond
-    // short.
+    // What was brought into one form stays in it, but for times that the kernel keeps in ticks and
+    // shows a microsecond short.
     let is_ticked = ["codel", "fq_codel"].contains(&object.kind().as_str());
     if !is_ticked && !matches!(item(&object), None | Some(Item::Filter(_))) {
         assert_eq!(shown(&settable).as_ref(), Some(&settable));

@@ -1,4 +1,5 @@
-//! Studies of a plan beside them. What is read has combinations, of which each is a plan or says why it is none.
+//! Studies of a plan beside them. What is read has combinations, of which each is a plan or says
+//! why it is none.
 #![no_main]
 
 use laxity_api::sweep::{Error, Study};

@@ -1,5 +1,5 @@
-//! Scripts for tc. What is imported is a plan that reads back; what is refused is refused at a place
-//! in the script, in a message of bounded length.
+//! Scripts for tc. What is imported is a plan that reads back; what is refused is refused at a
+//! place in the script, in a message of bounded length.
 #![no_main]
 
 use std::path::Path;

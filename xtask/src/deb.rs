@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 
 /// Built as it is installed, with the manual pages and completions that the command writes, into
 /// `target/debian`.
-pub fn step() -> Step {
+pub(crate) fn step() -> Step {
     Step::new("Debian package", |workspace| {
         guided::build_or_not(workspace)?;
         let package = workspace.target().join("debian");
@@ -19,7 +19,7 @@ pub fn step() -> Step {
 }
 
 /// From the command that is built already; what is in the package is there and works.
-pub fn check() -> Step {
+pub(crate) fn check() -> Step {
     Step::new("Debian package", |workspace| {
         let scratch = workspace.scratch("debian")?;
         let package = scratch.join("laxity.deb");

@@ -3,7 +3,7 @@
 use crate::steps::Step;
 
 /// The models of what threads do where they meet, and the example server.
-pub fn steps() -> Vec<Step> {
+pub(crate) fn steps() -> Vec<Step> {
     vec![
         Step::new("loom", |workspace| {
             let mut test = workspace.cargo();

@@ -18,7 +18,7 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module \
 
 /// Builds the fuzz targets and runs each for so long. What they learn is kept in the target
 /// folder; the seeds stay as they are.
-pub fn step(seconds: u32) -> Step {
+pub(crate) fn step(seconds: u32) -> Step {
     Step::new("fuzz", move |workspace| {
         let compiler = std::env::var("CXX").unwrap_or("c++".into());
         if workspace.program(&compiler).arg("--version").output().is_err() {

@@ -1,5 +1,5 @@
-//! The command as it is shipped: built once so that it counts what it does, tried on what its users do, and built
-//! again for that (profile-guided optimisation).
+//! The command as it is shipped: built once so that it counts what it does, tried on what its users
+//! do, and built again for that (profile-guided optimisation).
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::steps::Step;
 use crate::workspace::Workspace;
 
 /// Into `target/dist`.
-pub fn step() -> Step {
+pub(crate) fn step() -> Step {
     Step::new("guided build", build)
 }
 
-/// What users do, with OUT where a folder is to be written, and none of the networks that are timed beside other
-/// simulators. Whatever is not among it becomes slower, since it is taken for rare.
+/// What users do, with OUT where a folder is to be written, and none of the networks that are timed
+/// beside other simulators. Whatever is not among it becomes slower, since it is taken for rare.
 const RUNS: [&str; 17] = [
     "run examples/home-uplink.toml --duration 60s --out OUT",
     "run examples/home-uplink.toml --duration 60s --json",
@@ -37,8 +37,8 @@ const RUNS: [&str; 17] = [
     "live --demo --duration 10s --json",
 ];
 
-/// What reaches what those do not, many classes above all. Benchmarks do the same over and over, which must not make
-/// all else rare: of what they do little is counted.
+/// What reaches what those do not, many classes above all. Benchmarks do the same over and over,
+/// which must not make all else rare: of what they do little is counted.
 const BENCHES: [&str; 2] =
     ["bench --classes 1000 --json", "bench --classes 10000 --load natural --json"];
 
@@ -46,7 +46,7 @@ const BENCHES: [&str; 2] =
 const OLDEST: u32 = 19;
 
 /// Builds it, if the tool that reads what was counted is there.
-pub fn build(workspace: &Workspace) -> Outcome {
+pub(crate) fn build(workspace: &Workspace) -> Outcome {
     let Some(tool) = llvm_profdata(workspace)? else {
         let missing = format!("llvm-profdata of LLVM {OLDEST} or later is not installed");
         return Ok(Done::Skipped(format!("{missing} (rustup component add llvm-tools)")));
@@ -74,9 +74,10 @@ pub fn build(workspace: &Workspace) -> Outcome {
             // With 1 it says that a promise was not kept.
             if !matches!(ended.code(), Some(0 | 1)) {
                 let failed = format!("laxity {trial}: {ended}");
-                return match trial.starts_with("live") {
-                    true => Ok(Done::Skipped(format!("{failed} (root or user namespaces)"))),
-                    false => Err(failed),
+                return if trial.starts_with("live") {
+                    Ok(Done::Skipped(format!("{failed} (root or user namespaces)")))
+                } else {
+                    Err(failed)
                 };
             }
         }
@@ -88,7 +89,7 @@ pub fn build(workspace: &Workspace) -> Outcome {
 }
 
 /// Builds it, or, where that cannot be, as cargo does, and says so.
-pub fn build_or_not(workspace: &Workspace) -> Outcome {
+pub(crate) fn build_or_not(workspace: &Workspace) -> Outcome {
     match build(workspace)? {
         Done::Passed => Ok(Done::Passed),
         Done::Skipped(reason) => {

@@ -4,7 +4,7 @@ use crate::outcome::Done;
 use crate::steps::Step;
 
 /// All rounds of the tests of which a change passes some.
-pub fn step() -> Step {
+pub(crate) fn step() -> Step {
     Step::new("kernel", |workspace| {
         let mut test = workspace.cargo();
         test.args(["test", "--release", "--package", "laxity-cli", "--test", "kernel", "--"]);

@@ -26,7 +26,7 @@ const ACCEPTED: [&str; 11] = [
 
 /// Every package that is built into Laxity, or runs while it is built, may be used under licences
 /// that are accepted.
-pub fn step() -> Step {
+pub(crate) fn step() -> Step {
     Step::new("licences", |workspace| {
         let packages = shipped(&workspace.metadata);
         let refused: Vec<String> = packages.iter().filter_map(|package| refusal(package)).collect();

@@ -1,15 +1,17 @@
 //! Form: format, clippy and documentation.
 
+use crate::comments;
 use crate::steps::Step;
 
 /// All of it.
-pub fn steps() -> Vec<Step> {
+pub(crate) fn steps() -> Vec<Step> {
     vec![
         Step::new("format", |workspace| {
             workspace.run(workspace.cargo().args(["fmt", "--all", "--check"]))?;
             let fuzz = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"];
             workspace.run(workspace.cargo().args(fuzz))
         }),
+        Step::new("comments", comments::check),
         Step::new("clippy", |workspace| {
             let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
             workspace.run(workspace.cargo().args(clippy))

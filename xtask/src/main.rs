@@ -1,5 +1,6 @@
 //! The workspace's own tools: what is tested before a change is accepted, and how.
 
+mod comments;
 mod deb;
 mod engine;
 mod fuzz;
@@ -53,12 +54,15 @@ enum Command {
     Wasm,
     /// The package for Python, and its tests, in an environment in target/python.
     Python,
-    /// The wheel of the package for Python, into target/wheels: small, and right where nothing else is. Takes minutes.
+    /// The wheel of the package for Python, into target/wheels: small, and right where nothing else
+    /// is. Takes minutes.
     Wheel,
-    /// The command as it is shipped, into target/dist: built, tried on what users do, and built again for that.
+    /// The command as it is shipped, into target/dist: built, tried on what users do, and built
+    /// again for that.
     ///
-    /// A sixth faster than `cargo build --profile dist`, to the same results. Takes a quarter of an hour, and needs
-    /// llvm-profdata (rustup component add llvm-tools), and root or user namespaces.
+    /// A sixth faster than `cargo build --profile dist`, to the same results. Takes a quarter of an
+    /// hour, and needs llvm-profdata (rustup component add llvm-tools), and root or user
+    /// namespaces.
     Guided,
     /// The package for Debian, into target/debian. Needs cargo-deb, and what `guided` needs.
     Deb,
@@ -66,10 +70,11 @@ enum Command {
     Fuzz(Fuzz),
     /// The same networks under ns-2, ns-3 and `laxity run`: what they measure, and what it costs.
     ///
-    /// Needs ns-2 2.35, Debian's package ns2, or ns-3 3.37, libns3-dev and g++; is skipped without. With --speed,
-    /// `laxity bench` and the kernel's disciplines under one load instead.
+    /// Needs ns-2 2.35, Debian's package ns2, or ns-3 3.37, libns3-dev and g++; is skipped without.
+    /// With --speed, `laxity bench` and the kernel's disciplines under one load instead.
     Peers(Peers),
-    /// Plans in a kernel of the tests' own, all of them: bounds, kills, ten thousand classes. Takes half an hour.
+    /// Plans in a kernel of the tests' own, all of them: bounds, kills, ten thousand classes. Takes
+    /// half an hour.
     ///
     /// Needs Debian's user-mode-linux, kmod and iproute2; is skipped without.
     Kernel,
@@ -84,8 +89,9 @@ enum Command {
 
 #[derive(Args)]
 struct Test {
-    /// Everything that there is instead of samples, as before a release: a minute for every fuzz target, ten of search,
-    /// all plans in a kernel, the wheel, and the command and the Debian package as they are shipped. Takes two hours.
+    /// Everything that there is instead of samples, as before a release: a minute for every fuzz
+    /// target, ten of search, all plans in a kernel, the wheel, and the command and the Debian
+    /// package as they are shipped. Takes two hours.
     #[arg(long)]
     all: bool,
 }
@@ -102,7 +108,8 @@ struct Peers {
     /// How many seeds each network runs with.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(2..))]
     seeds: u32,
-    /// Time ours beside the programs of this folder instead, in turns: b_null, b_drr, b_qfq, b_hfsc and b_etf.
+    /// Time ours beside the programs of this folder instead, in turns: b_null, b_drr, b_qfq, b_hfsc
+    /// and b_etf.
     #[arg(long, value_name = "FOLDER", conflicts_with = "seeds")]
     speed: Option<PathBuf>,
     /// How many turns.

@@ -7,7 +7,7 @@ use crate::steps::Step;
 use crate::workspace::Workspace;
 
 /// No dependency asks for `std`, and the crate is built for a bare target if there is one.
-pub fn step() -> Step {
+pub(crate) fn step() -> Step {
     Step::new("no-std", |workspace| {
         let list = ["tree", "--package", "laxity", "--edges", "normal,no-proc-macro"];
         let form = ["--target", "all", "--prefix", "none", "--format", "{p}|{f}"];

@@ -7,7 +7,7 @@ const BESIDE: [&str; 3] = ["README.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// It is packed with what a registry asks for, and builds from nothing but what is packed and the
 /// dependencies, which are there from other steps.
-pub fn step() -> Step {
+pub(crate) fn step() -> Step {
     Step::new("package", |workspace| {
         let package = ["package", "--package", "laxity", "--allow-dirty", "--offline"];
         let files = workspace.output_of(workspace.cargo().args(package).arg("--list"))?;

@@ -1,5 +1,5 @@
-//! Networks that other simulators know: ns-2, ns-3 and `laxity run` are given the same ones, and what
-//! they measure is put side by side.
+//! Networks that other simulators know: ns-2, ns-3 and `laxity run` are given the same ones, and
+//! what they measure is put side by side.
 
 mod case;
 mod laxity;
@@ -8,7 +8,7 @@ mod ns2;
 mod ns3;
 mod run;
 mod script;
-pub mod speed;
+pub(crate) mod speed;
 
 use crate::guided;
 use crate::outcome::Done;
@@ -20,7 +20,7 @@ use run::Run;
 
 /// Runs every network with seeds 1 to `seeds` under all that are installed; fails where they differ
 /// from us more than [`measures`] tolerates.
-pub fn step(seeds: u32) -> Step {
+pub(crate) fn step(seeds: u32) -> Step {
     Step::new("peers", move |workspace| {
         let installed =
             Installed { ns2: ns2::is_installed(workspace), ns3: ns3::Programs::build(workspace)? };
@@ -44,9 +44,10 @@ pub fn step(seeds: u32) -> Step {
         for case in &CASES {
             apart.extend(compare(workspace, &installed, case, seeds)?);
         }
-        match apart.is_empty() {
-            true => Ok(Done::Passed),
-            false => Err(format!("beyond what is tolerated:\n  {}", apart.join("\n  "))),
+        if apart.is_empty() {
+            Ok(Done::Passed)
+        } else {
+            Err(format!("beyond what is tolerated:\n  {}", apart.join("\n  ")))
         }
     })
 }

@@ -6,8 +6,9 @@ use crate::outcome::Done;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
-/// Makes the environment once, builds the module as it stands with what its tests need, and runs pytest.
-pub fn step() -> Step {
+/// Makes the environment once, builds the module as it stands with what its tests need, and runs
+/// pytest.
+pub(crate) fn step() -> Step {
     Step::new("python", |workspace| {
         let environment = workspace.target().join("python");
         if let Some(reason) = prepare(workspace, &environment)? {
@@ -26,7 +27,7 @@ pub fn step() -> Step {
 }
 
 /// Why there is no environment, if it cannot be had.
-pub fn prepare(workspace: &Workspace, environment: &Path) -> Result<Option<String>, String> {
+pub(crate) fn prepare(workspace: &Workspace, environment: &Path) -> Result<Option<String>, String> {
     if environment.join("bin/maturin").exists() {
         return Ok(None);
     }
@@ -36,8 +37,9 @@ pub fn prepare(workspace: &Workspace, environment: &Path) -> Result<Option<Strin
     }
     let mut pip = workspace.program(environment.join("bin/pip"));
     let installed = pip.args(["install", "--quiet", "maturin>=1.16,<2"]).status();
-    match installed.is_ok_and(|installed| installed.success()) {
-        true => Ok(None),
-        false => Ok(Some("maturin cannot be installed".into())),
+    if installed.is_ok_and(|installed| installed.success()) {
+        Ok(None)
+    } else {
+        Ok(Some("maturin cannot be installed".into()))
     }
 }

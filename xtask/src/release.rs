@@ -8,7 +8,7 @@ use crate::steps::Step;
 use crate::workspace::Workspace;
 
 /// Built, and tried on what its users try first.
-pub fn steps() -> Vec<Step> {
+pub(crate) fn steps() -> Vec<Step> {
     vec![
         Step::new("release build", |workspace| build(workspace, RELEASE)),
         Step::new("first example", |workspace| {
@@ -32,29 +32,29 @@ pub fn steps() -> Vec<Step> {
 }
 
 /// As it is tried first: quick to build.
-pub const RELEASE: &str = "release";
+pub(crate) const RELEASE: &str = "release";
 
 /// As it is installed and measured.
-pub const DIST: &str = "dist";
+pub(crate) const DIST: &str = "dist";
 
 /// Builds it with a profile.
-pub fn build(workspace: &Workspace, profile: &str) -> Outcome {
+pub(crate) fn build(workspace: &Workspace, profile: &str) -> Outcome {
     workspace.run(&mut building(workspace, profile))
 }
 
 /// What builds it with a profile.
-pub fn building(workspace: &Workspace, profile: &str) -> Command {
+pub(crate) fn building(workspace: &Workspace, profile: &str) -> Command {
     let mut cargo = workspace.cargo();
     cargo.args(["build", "--profile", profile, "--package", "laxity-cli"]);
     cargo
 }
 
 /// Where it is.
-pub fn binary(workspace: &Workspace, profile: &str) -> PathBuf {
+pub(crate) fn binary(workspace: &Workspace, profile: &str) -> PathBuf {
     within(workspace.target(), profile)
 }
 
 /// Where it is in a folder of what is built.
-pub fn within(folder: &Path, profile: &str) -> PathBuf {
+pub(crate) fn within(folder: &Path, profile: &str) -> PathBuf {
     folder.join(profile).join("laxity").with_extension(std::env::consts::EXE_EXTENSION)
 }

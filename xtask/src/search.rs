@@ -8,12 +8,12 @@ use crate::workspace::Workspace;
 const PROFILE: [&str; 3] = ["--release", "--package", "laxity-search"];
 
 /// Searches as the arguments of `laxity-search` say.
-pub fn step(arguments: Vec<String>) -> Step {
+pub(crate) fn step(arguments: Vec<String>) -> Step {
     Step::new("search", move |workspace| search(workspace, &arguments))
 }
 
 /// Minutes of search, and every planted fault.
-pub fn steps(minutes: u32) -> Vec<Step> {
+pub(crate) fn steps(minutes: u32) -> Vec<Step> {
     vec![
         step(vec!["--minutes".to_string(), minutes.to_string()]),
         Step::new("planted faults", |workspace| {

@@ -4,7 +4,7 @@ use crate::outcome::Done;
 use crate::steps::Step;
 
 /// The test of a link at half load, with reloads and an interface that flaps, for so many minutes.
-pub fn step(minutes: u32) -> Step {
+pub(crate) fn step(minutes: u32) -> Step {
     Step::new("soak", move |workspace| {
         let mut test = workspace.cargo();
         test.args(["test", "--release", "--package", "laxity-cli", "--test", "cli", "--"]);

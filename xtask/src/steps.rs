@@ -7,14 +7,14 @@ use crate::outcome::{Done, Outcome};
 use crate::workspace::Workspace;
 
 /// One thing that must succeed.
-pub struct Step {
+pub(crate) struct Step {
     name: &'static str,
     run: Box<dyn Fn(&Workspace) -> Outcome>,
 }
 
 impl Step {
     /// A step of this name.
-    pub fn new(name: &'static str, run: impl Fn(&Workspace) -> Outcome + 'static) -> Step {
+    pub(crate) fn new(name: &'static str, run: impl Fn(&Workspace) -> Outcome + 'static) -> Step {
         Step { name, run: Box::new(run) }
     }
 }
@@ -23,7 +23,7 @@ impl Step {
 type Row = (&'static str, String, Duration);
 
 /// Runs the steps in turn.
-pub fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
+pub(crate) fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
     let mut rows: Vec<Row> = Vec::new();
     let begin = Instant::now();
     let mut failed = 0;

@@ -11,9 +11,10 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Where Debian's `rustc-web` is, next to any toolchain of rustup's.
 const DEBIAN: &str = "/usr/bin/rustc";
 
-/// Without its default features the crate compiles for a machine that has neither. The standard library
-/// of that machine is the toolchain's, or else is made from the sources that Debian has of it.
-pub fn step() -> Step {
+/// Without its default features the crate compiles for a machine that has neither. The standard
+/// library of that machine is the toolchain's, or else is made from the sources that Debian has of
+/// it.
+pub(crate) fn step() -> Step {
     Step::new("wasm", |workspace| {
         let mut check = workspace.cargo();
         check.args(["check", "--package", "laxity-api", "--no-default-features"]);

@@ -11,9 +11,9 @@ use crate::workspace::Workspace;
 /// It is to be smaller than that.
 const MOST_BYTES: u64 = 8_500_000;
 
-/// Built as it is installed, into `target/wheels`: small enough, and in a fresh environment it proves a plan, draws a
-/// comparison and prints what the command prints.
-pub fn step() -> Step {
+/// Built as it is installed, into `target/wheels`: small enough, and in a fresh environment it
+/// proves a plan, draws a comparison and prints what the command prints.
+pub(crate) fn step() -> Step {
     Step::new("wheel", |workspace| {
         let environment = workspace.target().join("python");
         if let Some(reason) = python::prepare(workspace, &environment)? {
@@ -50,9 +50,10 @@ fn try_out(workspace: &Workspace, wheel: &PathBuf) -> Outcome {
     println!("a proof and a figure {:.1} s after `pip install`", began.elapsed().as_secs_f64());
     let command = program("laxity").args(["run", PLAN, "--json"]).output();
     let command = command.map_err(|error| error.to_string())?.stdout;
-    match module.trim() == String::from_utf8_lossy(&command).trim() {
-        true => Ok(Done::Passed),
-        false => Err("the module's JSON is not the command's".into()),
+    if module.trim() == String::from_utf8_lossy(&command).trim() {
+        Ok(Done::Passed)
+    } else {
+        Err("the module's JSON is not the command's".into())
     }
 }
 

@@ -9,7 +9,7 @@ use cargo_metadata::{Metadata, MetadataCommand};
 use crate::outcome::{Done, Outcome};
 
 /// This workspace.
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// What cargo knows of it.
     pub metadata: Metadata,
     cargo: OsString,
@@ -17,7 +17,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// The workspace that this program was built from.
-    pub fn find() -> Result<Self, String> {
+    pub(crate) fn find() -> Result<Self, String> {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
         let metadata = MetadataCommand::new().manifest_path(manifest).exec();
         let metadata = metadata.map_err(|error| error.to_string())?;
@@ -25,17 +25,17 @@ impl Workspace {
     }
 
     /// Its root folder.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.metadata.workspace_root.as_std_path()
     }
 
     /// The folder of everything that is built.
-    pub fn target(&self) -> &Path {
+    pub(crate) fn target(&self) -> &Path {
         self.metadata.target_directory.as_std_path()
     }
 
     /// An empty folder for a step's files.
-    pub fn scratch(&self, name: &str) -> Result<PathBuf, String> {
+    pub(crate) fn scratch(&self, name: &str) -> Result<PathBuf, String> {
         let folder = self.target().join("xtask").join(name);
         let failed = |error| format!("{}: {error}", folder.display());
         if folder.exists() {
@@ -46,33 +46,35 @@ impl Workspace {
     }
 
     /// The cargo that runs this program.
-    pub fn cargo(&self) -> Command {
+    pub(crate) fn cargo(&self) -> Command {
         self.program(&self.cargo)
     }
 
     /// A program that starts in the root folder and reads no input.
-    pub fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.root()).stdin(Stdio::null());
         command
     }
 
     /// Runs a program that must succeed; what it prints is seen.
-    pub fn run(&self, command: &mut Command) -> Outcome {
+    pub(crate) fn run(&self, command: &mut Command) -> Outcome {
         let status = command.status().map_err(|error| unstarted(command, &error))?;
-        match status.success() {
-            true => Ok(Done::Passed),
-            false => Err(format!("{}: {status}", line(command))),
+        if status.success() {
+            Ok(Done::Passed)
+        } else {
+            Err(format!("{}: {status}", line(command)))
         }
     }
 
     /// Runs a program that must succeed and gives what it prints.
-    pub fn output_of(&self, command: &mut Command) -> Result<String, String> {
+    pub(crate) fn output_of(&self, command: &mut Command) -> Result<String, String> {
         let output = command.stderr(Stdio::inherit()).output();
         let Output { status, stdout, .. } = output.map_err(|error| unstarted(command, &error))?;
-        match status.success() {
-            true => Ok(String::from_utf8_lossy(&stdout).into_owned()),
-            false => Err(format!("{}: {status}", line(command))),
+        if status.success() {
+            Ok(String::from_utf8_lossy(&stdout).into_owned())
+        } else {
+            Err(format!("{}: {status}", line(command)))
         }
     }
 }

@@ -8,8 +8,8 @@ use crate::traffic::{Scene, Traffic};
 use crate::trial::{Seen, Trial};
 
 impl Traffic {
-    /// Moves a train so that its packets come to a link when the slowest packet of the target did: the last of
-    /// them, or the first. Nothing is moved where nothing was seen.
+    /// Moves a train so that its packets come to a link when the slowest packet of the target did:
+    /// the last of them, or the first. Nothing is moved where nothing was seen.
     pub(crate) fn align(&mut self, scene: &Scene, seen: &Seen, draw: &mut Generator) {
         let Some(&(hop, meets)) = seen.slowest.choose(draw) else { return };
         let others: Vec<_> = (0..self.trains())
@@ -72,6 +72,7 @@ pub(crate) enum Meets {
     Beginning,
     /// The last packets of others the one that takes longest.
     Slowest,
-    /// The bursts of others, and nothing else of them, the one that takes longest, as far as they begin there.
+    /// The bursts of others, and nothing else of them, the one that takes longest, as far as they
+    /// begin there.
     Bursts,
 }

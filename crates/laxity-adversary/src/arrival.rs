@@ -50,10 +50,7 @@ impl Bucket {
 
     fn tokens(&self, now: u64) -> u64 {
         let since = now - self.at;
-        match since >= self.fills {
-            true => self.size,
-            false => self.size.min(self.tokens + self.rate * since),
-        }
+        if since >= self.fills { self.size } else { self.size.min(self.tokens + self.rate * since) }
     }
 
     fn earliest(&self, now: u64, length: u32) -> u64 {
@@ -82,8 +79,8 @@ impl Allowance {
         }
     }
 
-    /// The time nearest to the one that is wanted, and not before it if buckets have to fill, at which
-    /// a packet keeps to the contract.
+    /// The time nearest to the one that is wanted, and not before it if buckets have to fill, at
+    /// which a packet keeps to the contract.
     pub fn grant(&mut self, wanted: u64, flow: u16, length: u32) -> u64 {
         let mut time = wanted;
         for bucket in &self.buckets {

@@ -32,7 +32,8 @@ impl Contract {
 pub enum Conduct {
     /// Never more than any of these buckets holds.
     Keeps(Vec<TokenBucket>),
-    /// So many streams in step: a packet before the last one is due, `gap` ns after the one before was.
+    /// So many streams in step: a packet before the last one is due, `gap` ns after the one before
+    /// was.
     InStep {
         /// How many.
         streams: u32,

@@ -1,8 +1,8 @@
 //! Traffic that keeps to the contracts of a plan and does as much harm as can be found.
 //!
-//! [`worst::longest`] drives traffic towards the longest delay of a class, over a link or along a path of a
-//! network, and gives that with the packets that bring it about: a lower bound of what can happen, beside the upper
-//! bound that is proved.
+//! [`worst::longest`] drives traffic towards the longest delay of a class, over a link or along a
+//! path of a network, and gives that with the packets that bring it about: a lower bound of what
+//! can happen, beside the upper bound that is proved.
 #![deny(missing_docs)]
 
 mod align;

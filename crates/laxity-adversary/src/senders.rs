@@ -30,8 +30,8 @@ pub(crate) struct Senders {
     /// In the order in which feeds are named.
     pub all: Vec<Sender>,
     pub scene: Scene,
-    /// Whether schedulers are built anew for every run: what is proved holds of streams from their first packets
-    /// on.
+    /// Whether schedulers are built anew for every run: what is proved holds of streams from their
+    /// first packets on.
     pub begins_anew: bool,
 }
 
@@ -42,7 +42,7 @@ const MOST_FEEDS: usize = 100;
 
 impl Senders {
     /// Those of a plan who may be in the way of a target.
-    pub fn of(place: &Place<'_>, target: &Target) -> Senders {
+    pub(crate) fn of(place: &Place<'_>, target: &Target) -> Senders {
         let plan = place.plan();
         let mut contracts = contracts(plan);
         let all = match place {
@@ -72,7 +72,7 @@ impl Senders {
     }
 
     /// Whether a feed's packets are those of the target.
-    pub fn is_target(&self, feed: usize, target: &Target) -> bool {
+    pub(crate) fn is_target(&self, feed: usize, target: &Target) -> bool {
         let Sender { class, path, .. } = &self.all[feed];
         *class == target.class && target.path.as_ref().is_none_or(|of| of[..] == path[..])
     }
@@ -133,7 +133,8 @@ fn near(all: Vec<Sender>, target: &Target) -> Vec<Sender> {
     ranked.into_iter().map(|(_, sender)| sender).collect()
 }
 
-/// Times that mean something: of packets on links, of propagation, deadlines, bounds, buckets, frames.
+/// Times that mean something: of packets on links, of propagation, deadlines, bounds, buckets,
+/// frames.
 fn times(place: &Place<'_>, contracts: &[Contract]) -> Vec<u64> {
     let plan = place.plan();
     let mut times = vec![1];
@@ -172,10 +173,7 @@ pub(crate) fn simulated(
     sender: &Sender,
     arrival: &crate::arrival::Arrival,
 ) -> laxity_sim::source::Arrival {
-    let flow = match sender.path.is_empty() {
-        true => u32::from(arrival.flow),
-        false => sender.copy,
-    };
+    let flow = if sender.path.is_empty() { u32::from(arrival.flow) } else { sender.copy };
     laxity_sim::source::Arrival {
         time: Nanos(arrival.time),
         class: sender.class,

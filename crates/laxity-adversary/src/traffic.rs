@@ -35,11 +35,13 @@ struct Train {
 /// What is known of those who send when traffic is drawn.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// The class of each feed, a way from a sender to a receiver, by name; `None` for names that nothing has.
+    /// The class of each feed, a way from a sender to a receiver, by name; `None` for names that
+    /// nothing has.
     pub feeds: Vec<Option<usize>>,
     /// What classes keep to, by number.
     pub contracts: Vec<Contract>,
-    /// Times that mean something here, in ns: of packets on links, deadlines, bounds, buckets. At least one.
+    /// Times that mean something here, in ns: of packets on links, deadlines, bounds, buckets. At
+    /// least one.
     pub times: Vec<u64>,
     /// By when everything that harms has begun, in ns.
     pub horizon: u64,
@@ -49,8 +51,8 @@ pub struct Scene {
     pub most_trains: usize,
 }
 
-/// The times that mean something to classes of a plan: deadlines, and how long buckets and packets take at
-/// their rates.
+/// The times that mean something to classes of a plan: deadlines, and how long buckets and packets
+/// take at their rates.
 pub fn times_of(plan: &Plan, contracts: &[Contract]) -> Vec<u64> {
     let mut times = Vec::new();
     for (class, contract) in plan.classes.iter().zip(contracts) {
@@ -137,8 +139,8 @@ impl Train {
 }
 
 impl Traffic {
-    /// Traffic of a kind that is known to do harm: bursts that meet at one instant, a long packet just
-    /// begun, floods of what is promised nothing; or anything at all.
+    /// Traffic of a kind that is known to do harm: bursts that meet at one instant, a long packet
+    /// just begun, floods of what is promised nothing; or anything at all.
     pub fn draw(scene: &Scene, draw: &mut Generator, target: usize, rogues: u64) -> Traffic {
         let mut trains = Vec::new();
         let meet = scene.horizon / 2;

@@ -35,16 +35,20 @@ pub(crate) struct Seen {
 }
 
 impl Trial<'_> {
-    /// Simulates arrivals in the order of time. Gives the longest delay of the target's packets among those that
-    /// set out from each of these times until the next one.
-    pub fn delays(&self, arrivals: &[Arrival], begins: &[u64]) -> Result<Vec<u64>, SimError> {
+    /// Simulates arrivals in the order of time. Gives the longest delay of the target's packets
+    /// among those that set out from each of these times until the next one.
+    pub(crate) fn delays(
+        &self,
+        arrivals: &[Arrival],
+        begins: &[u64],
+    ) -> Result<Vec<u64>, SimError> {
         let mut ear = Ear { trial: self, begins, longest: vec![0; begins.len()], seen: None };
         self.run(arrivals, &mut ear)?;
         Ok(ear.longest)
     }
 
     /// The same of one stretch, and what was seen of it.
-    pub fn watched(&self, arrivals: &[Arrival]) -> Result<(u64, Seen), SimError> {
+    pub(crate) fn watched(&self, arrivals: &[Arrival]) -> Result<(u64, Seen), SimError> {
         let seen = Some((Seen::default(), HashMap::new()));
         let mut ear = Ear { trial: self, begins: &[0], longest: vec![0], seen };
         self.run(arrivals, &mut ear)?;
@@ -79,9 +83,9 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// By when all of these packets have left for certain, where somebody sends as long as packets wait: each link
-    /// is busy with each of them once.
-    pub fn ends(&self, arrivals: &[Arrival]) -> u64 {
+    /// By when all of these packets have left for certain, where somebody sends as long as packets
+    /// wait: each link is busy with each of them once.
+    pub(crate) fn ends(&self, arrivals: &[Arrival]) -> u64 {
         let last = arrivals.last().map_or(0, |arrival| arrival.time);
         let takes = |arrival: &Arrival| {
             let length = Bytes(arrival.length.into());

@@ -1,14 +1,16 @@
 //! The longest delay that can be found.
 //!
-//! Traffic is drawn, and changed a little again and again: what delays the target's slowest packet longer stays, and
-//! of equal traffic that with fewer packets. Beside changes at random there are those that let a burst meet the
-//! slowest packet at a link of its way, and over a path the best of each round has its bursts meet the target at link
-//! after link. Many changed copies run one after another in one simulation, with pauses in
-//! which queues empty and buckets fill; what is found is run once more alone, and counts as it is measured there.
+//! Traffic is drawn, and changed a little again and again: what delays the target's slowest packet
+//! longer stays, and of equal traffic that with fewer packets. Beside changes at random there are
+//! those that let a burst meet the slowest packet at a link of its way, and over a path the best of
+//! each round has its bursts meet the target at link after link. Many changed copies run one after
+//! another in one simulation, with pauses in which queues empty and buckets fill; what is found is
+//! run once more alone, and counts as it is measured there.
 
 #[cfg(test)]
 mod tests;
 
+use laxity_plan::tdp::Framing;
 use std::fmt::Write;
 
 use laxity::packet::ClassId;
@@ -92,7 +94,7 @@ impl<'a> Place<'a> {
                 plan.leaves().filter_map(target).collect()
             }
             Place::Network(on) => {
-                let framed = on.framing.as_ref().map(|framing| framing.bounds());
+                let framed = on.framing.as_ref().map(Framing::bounds);
                 let routes = on.paths().routes.iter().filter(|route| !route.acks);
                 let target = |route: &laxity_plan::paths::Route| {
                     let bound = match &framed {
@@ -112,8 +114,8 @@ const TOGETHER: usize = 32;
 /// Rounds of copies in a row that bring nothing, after which traffic is drawn anew.
 const PATIENCE: u32 = 12;
 
-/// The longest delay of a target that is found with so many packets, the same for the same seed. `None` if none of
-/// its packets arrives.
+/// The longest delay of a target that is found with so many packets, the same for the same seed.
+/// `None` if none of its packets arrives.
 ///
 /// # Errors
 /// If the simulator cannot go on.
@@ -200,8 +202,8 @@ impl Search<'_> {
         Ok(now)
     }
 
-    /// Lets others meet the target link by link along its path, the first one first: what moves at one link
-    /// changes when packets come to those behind. What does no good stays as it was.
+    /// Lets others meet the target link by link along its path, the first one first: what moves at
+    /// one link changes when packets come to those behind. What does no good stays as it was.
     fn met(&mut self, traffic: Traffic) -> Result<(Traffic, Alone), SimError> {
         let mut now = self.alone(&traffic)?;
         let mut top = traffic;
@@ -233,11 +235,10 @@ impl Search<'_> {
 
     /// The traffic that delays the target longest, of several.
     fn best(&mut self, all: Vec<Traffic>) -> Result<Traffic, SimError> {
-        let delays = match self.trial.senders.begins_anew {
-            true => {
-                all.iter().map(|one| Ok(self.alone(one)?.delay)).collect::<Result<Vec<_>, _>>()?
-            }
-            false => self.together(&all)?,
+        let delays = if self.trial.senders.begins_anew {
+            all.iter().map(|one| Ok(self.alone(one)?.delay)).collect::<Result<Vec<_>, _>>()?
+        } else {
+            self.together(&all)?
         };
         let packets = |at: &usize| std::cmp::Reverse(all[*at].packets());
         let best = (0..all.len()).max_by_key(|at| (delays[*at], packets(at))).unwrap_or(0);
@@ -297,8 +298,9 @@ pub fn csv(plan: &Plan, packets: &[Sent]) -> String {
 
 /// A field of a CSV.
 fn quoted(field: &str) -> String {
-    match field.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.to_owned(),
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
     }
 }

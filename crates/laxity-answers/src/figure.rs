@@ -52,7 +52,8 @@ pub trait Figures: Measured {
     /// All figures, in a fixed order.
     fn figures(&self) -> Vec<Figure>;
 
-    /// The delays of every class beside what it is promised: of a link, or in networks from end to end.
+    /// The delays of every class beside what it is promised: of a link, or in networks from end to
+    /// end.
     fn delays(&self) -> Vec<Delayed<'_>>;
 }
 

@@ -9,8 +9,8 @@
 //! | [`verdict`] | whether a run kept what was promised |
 //! | [`figure`], [`seeds`] | the figures of a run, and their means over several seeds |
 //!
-//! A [`Proof`] is admitted if no [`Reason`] in it refuses. Sentences are made from reasons by whoever
-//! shows them.
+//! A [`Proof`] is admitted if no [`Reason`] in it refuses. Sentences are made from reasons by
+//! whoever shows them.
 #![deny(missing_docs)]
 
 pub mod figure;

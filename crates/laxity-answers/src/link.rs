@@ -36,8 +36,8 @@ impl Tester {
     const NONE: Tester =
         Tester { test: |_| None, refuses_beyond_bounds: false, classes: |_, _| {} };
 
-    /// That of a link whose rate changes or which may be late, under a discipline with which nothing is
-    /// proved then.
+    /// That of a link whose rate changes or which may be late, under a discipline with which
+    /// nothing is proved then.
     const VARYING: Tester = Tester {
         test: |plan| {
             let reasons = vec![Reason::whole(Finding::VaryingRate)];
@@ -48,10 +48,7 @@ impl Tester {
 }
 
 fn tester(plan: &Plan) -> &'static Tester {
-    match plan.is_beyond_proof() {
-        true => &Tester::VARYING,
-        false => tester_of(plan.scheduler.kind()),
-    }
+    if plan.is_beyond_proof() { &Tester::VARYING } else { tester_of(plan.scheduler.kind()) }
 }
 
 fn tester_of(kind: Kind) -> &'static Tester {

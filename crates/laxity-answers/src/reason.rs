@@ -107,7 +107,8 @@ pub enum Finding {
         /// The discipline, as `--scheduler` names it.
         scheduler: &'static str,
     },
-    /// Nothing is proved of the discipline where the rate of a link changes or the link may be late.
+    /// Nothing is proved of the discipline where the rate of a link changes or the link may be
+    /// late.
     VaryingRate,
     /// The theorem on the windows of DWCS does not apply.
     WindowsUnproved {
@@ -119,8 +120,8 @@ pub enum Finding {
     },
     /// DWCS proves no delay, so a deadline is no promise.
     DeadlineUnproved,
-    /// A queue or the police drop packets of a stream in time, and these losses are not counted by the
-    /// theorem.
+    /// A queue or the police drop packets of a stream in time, and these losses are not counted by
+    /// the theorem.
     DropsUncounted,
 
     /// A class may be delayed for longer than it is promised.
@@ -141,7 +142,8 @@ pub enum Finding {
     },
     /// More may be due in an interval than the link sends in it.
     Interval(Span),
-    /// More may be due than the link sends, in an interval that is too long to be told in nanoseconds.
+    /// More may be due than the link sends, in an interval that is too long to be told in
+    /// nanoseconds.
     EndlessInterval,
     /// Real-time curves of H-FSC sum to more than the link, or the class above them, has.
     CurvesOverbooked(Excess),
@@ -276,7 +278,8 @@ pub enum ClockBinding {
     Marks,
 }
 
-/// Why a delay has no bound. `Display` says it in a clause; [`name`](Self::name) is its word for programs.
+/// Why a delay has no bound. `Display` says it in a clause; [`name`](Self::name) is its word for
+/// programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unbounded {
     /// On one link.
@@ -409,8 +412,8 @@ pub fn admitted(reasons: &[Reason]) -> Option<bool> {
     }
 }
 
-/// Whether the deadlines of a plan's classes hold on one link: what breaks them, that all hold, or that there
-/// is none.
+/// Whether the deadlines of a plan's classes hold on one link: what breaks them, that all hold, or
+/// that there is none.
 pub(crate) fn deadlines(
     plan: &Plan,
     bounds: &[Result<Nanos, admit::Unbounded>],

@@ -39,8 +39,8 @@ pub struct Estimate {
     pub seeds: usize,
     /// The mean over these seeds; of a percentile, that of each seed's percentile.
     pub mean: f64,
-    /// Half the width of the mean's confidence interval of 95 %, by Student's t (Student 1908); absent
-    /// for one seed.
+    /// Half the width of the mean's confidence interval of 95 %, by Student's t (Student 1908);
+    /// absent for one seed.
     pub half_width: Option<f64>,
     /// The least of the seeds.
     pub min: f64,
@@ -68,8 +68,8 @@ impl<S: Figures> Seeds<S> {
 }
 
 impl<S> Seeds<S> {
-    /// The figure that another scheduler has as well, at this place or elsewhere. It is nearly always at the same
-    /// place.
+    /// The figure that another scheduler has as well, at this place or elsewhere. It is nearly
+    /// always at the same place.
     pub fn like(&self, at: usize, other: &Estimate) -> Option<&Estimate> {
         let here = self.figures.get(at).filter(|one| one.is_same(other));
         here.or_else(|| self.figures.iter().find(|one| one.is_same(other)))
@@ -124,7 +124,8 @@ pub struct Spread {
     pub seeds: usize,
     /// Their mean.
     pub mean: f64,
-    /// Half the width of the mean's confidence interval of 95 %, by Student's t; absent for one run.
+    /// Half the width of the mean's confidence interval of 95 %, by Student's t; absent for one
+    /// run.
     pub half_width: Option<f64>,
     /// The quantile of 5 %: the least value that as large a part of the runs does not exceed.
     pub p5: f64,

@@ -1,5 +1,5 @@
-//! Whether a run kept what a plan promises. Terminal, JSON, HTML and exit code are made from the same
-//! [`Verdict`].
+//! Whether a run kept what a plan promises. Terminal, JSON, HTML and exit code are made from the
+//! same [`Verdict`].
 
 mod broken;
 mod measured;
@@ -44,8 +44,8 @@ pub enum HeldTo {
 }
 
 impl HeldTo {
-    /// In a comparison the plan's `own` scheduler is held to the plan, and so are those that exist to
-    /// keep promises. The others are there to be compared with.
+    /// In a comparison the plan's `own` scheduler is held to the plan, and so are those that exist
+    /// to keep promises. The others are there to be compared with.
     pub fn in_comparison(own: SchedulerSpec, compared: SchedulerSpec) -> HeldTo {
         if compared.room().is_held_to_promises || compared == own {
             HeldTo::Plan

@@ -96,8 +96,8 @@ pub fn curves(plan: &Plan) -> Option<CurveFigure> {
     admission::figure(plan, &Admission::test(plan)?)
 }
 
-/// What each part of a network could be. `heard` is told before every question how many parts there are and how many
-/// are done, and may end the search.
+/// What each part of a network could be. `heard` is told before every question how many parts there
+/// are and how many are done, and may end the search.
 ///
 /// # Errors
 /// If the plan is no network of queues, if nobody sends over it, or if the search was ended.
@@ -112,15 +112,16 @@ pub fn limits(plan: &Plan, heard: Heard<'_>) -> Result<Limits, Error> {
     Ok(Limits::new(plan, &today, &watch).ok_or(SimError::Stopped)?)
 }
 
-/// Whether everything that is promised holds, if that is known, and why: the answer of [`check`], without what
-/// could be changed.
+/// Whether everything that is promised holds, if that is known, and why: the answer of [`check`],
+/// without what could be changed.
 pub(crate) fn admission(plan: &Plan) -> (Option<bool>, Option<String>) {
     let proof = Proof::new(plan);
     let statement = proof.as_ref().map(|proof| words::statement(proof.reasons()));
     (proof.and_then(|proof| proof.admitted()), statement)
 }
 
-/// A plan that leaves out as few flows as can be, by an exact solver, where its discipline assigns frames.
+/// A plan that leaves out as few flows as can be, by an exact solver, where its discipline assigns
+/// frames.
 pub fn exactly(plan: Plan) -> Plan {
     match plan.scheduler {
         SchedulerSpec::Tdp(spec) => {

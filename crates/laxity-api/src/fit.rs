@@ -22,8 +22,8 @@ pub struct Fitted {
     pub remarks: Remarks,
 }
 
-/// Reads the arrival curve of each class off a recording: the one that is opened, or else the plan's
-/// only source. The first rate lies `headroom_percent` above the mean.
+/// Reads the arrival curve of each class off a recording: the one that is opened, or else the
+/// plan's only source. The first rate lies `headroom_percent` above the mean.
 ///
 /// # Errors
 /// If there is no such recording, it cannot be read, or has no packet of any class.
@@ -60,8 +60,8 @@ impl Fitted {
     }
 
     /// The text of a plan with these curves, and what that changes; `name` and `folder` as for
-    /// [`Plan::parse`]. Classes that say the same already stay as they are written, and so does every
-    /// byte that is none of the curves'.
+    /// [`Plan::parse`]. Classes that say the same already stay as they are written, and so does
+    /// every byte that is none of the curves'.
     ///
     /// # Errors
     /// If a curve can only be written where other keys would change.
@@ -84,11 +84,10 @@ impl Fitted {
         let (edited, changes) = rewrite::arrivals(text, name, &new)?;
         let before = Plan::parse(text, name, folder)?;
         let after = Plan::parse(&edited, name, folder)?;
-        match rewrite::differs_in_arrivals_only(&before, &after) {
-            true => Ok((edited, changes)),
-            false => {
-                Err(Error::Question(format!("{name}: writing `arrival` would change other keys")))
-            }
+        if rewrite::differs_in_arrivals_only(&before, &after) {
+            Ok((edited, changes))
+        } else {
+            Err(Error::Question(format!("{name}: writing `arrival` would change other keys")))
         }
     }
 }
@@ -170,7 +169,8 @@ fn text(plan: &Plan, fit: &fit::Fit, fitted: &[Option<FittedArrival>]) -> String
     )
 }
 
-/// A class's name as TOML wants it, quoted unless it is plain, and as a terminal shows it unchanged.
+/// A class's name as TOML wants it, quoted unless it is plain, and as a terminal shows it
+/// unchanged.
 fn toml_key(name: &str) -> String {
     let key = TomlKeyBuilder::new(name);
     let key = key.as_unquoted().unwrap_or_else(|| key.as_basic());

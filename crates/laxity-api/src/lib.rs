@@ -1,9 +1,9 @@
 //! One door to Laxity for every front end: a command, a notebook, a page in a browser.
 //!
-//! Each verb is a function from a typed question to a typed answer, which serialises to the JSON that the
-//! command prints. A front end parses what it is asked, calls the verb and shows the answer. What is
-//! the same for all (how long sources send by default, when a verdict is kept, what a class could
-//! change to pass) is decided here or below, never in front of the door.
+//! Each verb is a function from a typed question to a typed answer, which serialises to the JSON
+//! that the command prints. A front end parses what it is asked, calls the verb and shows the
+//! answer. What is the same for all (how long sources send by default, when a verdict is kept, what
+//! a class could change to pass) is decided here or below, never in front of the door.
 //!
 //! | verb | question | answer |
 //! | --- | --- | --- |
@@ -33,7 +33,8 @@
 //!     version = 1
 //!     link = { rate = "10mbit" }
 //!     scheduler = { kind = "edf" }
-//!     class.voice = { deadline = "5ms", arrival = { bucket = "300b", rate = "80kB/s", packet = "300b" } }
+//!     class.voice.deadline = "5ms"
+//!     class.voice.arrival = { bucket = "300b", rate = "80kB/s", packet = "300b" }
 //!     class.web = {}
 //!     source = [{ class = "voice", model = "constant", packet = "200b", rate = "64kB/s" },
 //!               { class = "web", model = "poisson", packet = "1500b", rate = "1MB/s" }]

@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::{Checked, check};
 
-/// What is proved of a plan as Linux carries it out, in the form of `laxity check --for linux --json`.
+/// What is proved of a plan as Linux carries it out, in the form of
+/// `laxity check --for linux --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct CheckedForLinux {
     /// The proof.
@@ -124,8 +125,8 @@ pub fn export(
     Ok(Exported { text, checked })
 }
 
-/// The text of the plan that comes nearest to one that Linux has no counterpart for: the same under H-FSC, whose
-/// real-time curves are derived from the deadlines, with its comments.
+/// The text of the plan that comes nearest to one that Linux has no counterpart for: the same under
+/// H-FSC, whose real-time curves are derived from the deadlines, with its comments.
 ///
 /// # Errors
 /// If the text is no plan, or no class of it has a deadline to derive a curve from.

@@ -108,8 +108,8 @@ impl Ran<'_> {
         }
     }
 
-    /// The packets that broke their class's contract, and what became of them; of a network the tables
-    /// tell.
+    /// The packets that broke their class's contract, and what became of them; of a network the
+    /// tables tell.
     pub fn nonconforming(&self) -> Vec<String> {
         match self {
             Ran::Link(ran) => traffic::nonconforming(ran.plan, &ran.judged.summary),
@@ -197,8 +197,8 @@ fn sentences(notes: Vec<String>) -> Vec<String> {
 pub struct Delays {
     /// The class.
     pub class: String,
-    /// Delays in ns and the shares of packets that were delayed for longer, the corners of a curve that begins with
-    /// all packets.
+    /// Delays in ns and the shares of packets that were delayed for longer, the corners of a curve
+    /// that begins with all packets.
     pub longer: Vec<(u64, f64)>,
 }
 
@@ -252,9 +252,10 @@ fn verdict_text(verdict: &Verdict) -> String {
 fn lasted(summary: &Summary) -> String {
     let traffic = quantity::time(summary.traffic_ns as f64);
     let measured = quantity::time(summary.duration_ns as f64);
-    match traffic == measured {
-        true => format!("{traffic} of traffic"),
-        false => format!("{traffic} of traffic, measured for {measured}"),
+    if traffic == measured {
+        format!("{traffic} of traffic")
+    } else {
+        format!("{traffic} of traffic, measured for {measured}")
     }
 }
 
@@ -298,10 +299,7 @@ impl<'a> FromIterator<Ran<'a>> for Compared {
                 Ran::Network(ran) => networks.push(ran.judged),
             }
         }
-        match networks.is_empty() {
-            true => Compared::Link(links),
-            false => Compared::Network(networks),
-        }
+        if networks.is_empty() { Compared::Link(links) } else { Compared::Network(networks) }
     }
 }
 

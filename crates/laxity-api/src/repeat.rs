@@ -33,8 +33,8 @@ pub struct Repeated {
     pub cut_short: bool,
 }
 
-/// A packet of which the ledger and the simulator say different things, in words; nothing where one of them
-/// says nothing.
+/// A packet of which the ledger and the simulator say different things, in words; nothing where one
+/// of them says nothing.
 #[derive(Clone, Debug, Serialize)]
 pub struct Difference {
     /// What the ledger says.
@@ -58,9 +58,9 @@ pub enum RepeatError {
     Replay(#[from] ReplayError),
 }
 
-/// Gives the simulator all that arrived, how late the link chose, and the reloads, and compares every
-/// dispatch and drop with those that the ledger has, but for the deadlines of what was dropped. It goes
-/// through the ledger twice.
+/// Gives the simulator all that arrived, how late the link chose, and the reloads, and compares
+/// every dispatch and drop with those that the ledger has, but for the deadlines of what was
+/// dropped. It goes through the ledger twice.
 ///
 /// # Errors
 /// If it is no ledger, or one of no link.
@@ -221,7 +221,8 @@ impl<R: Read> Iterator for Steps<'_, R> {
                     let kept = self.kept(kept);
                     return Some(Step::Reload { time, kept });
                 }
-                // What breaks its curve follows from the plan. One kept that is not announced is none of this link's.
+                // What breaks its curve follows from the plan. One kept that is not announced is
+                // none of this link's.
                 Event::Nonconforming { .. } | Event::Kept { .. } => {}
             }
         }

@@ -57,9 +57,9 @@ pub struct Custom {
     pub scheduler: Box<dyn Withdraw + Send>,
 }
 
-/// Simulates a plan on another scheduler than its own, behind the plan's queues. What is promised and proved is
-/// that of the plan's: it is under one that proves no more than holds of the other; `fifo` proves nothing.
-/// Beside an `own` plan it is held to what [`run_compared`] says.
+/// Simulates a plan on another scheduler than its own, behind the plan's queues. What is promised
+/// and proved is that of the plan's: it is under one that proves no more than holds of the other;
+/// `fifo` proves nothing. Beside an `own` plan it is held to what [`run_compared`] says.
 ///
 /// # Errors
 /// As [`run`], and of networks.
@@ -228,9 +228,10 @@ fn simulate(
 
 /// What came of one link, if anything did.
 fn arrived(plan: &Plan, outcome: Outcome<Summary>) -> Result<Outcome<Summary>, Error> {
-    match outcome.summary.classes.iter().any(|class| class.arrived > 0) {
-        true => Ok(outcome),
-        false => Err(nothing_arrived(plan, &outcome.remarks)),
+    if outcome.summary.classes.iter().any(|class| class.arrived > 0) {
+        Ok(outcome)
+    } else {
+        Err(nothing_arrived(plan, &outcome.remarks))
     }
 }
 
@@ -333,8 +334,9 @@ fn simulate_network<O: Observer>(
             return Err(one_thread_alone());
         }
     };
-    match outcome.summary.classes.iter().any(|class| class.sent > 0) {
-        true => Ok((outcome, how)),
-        false => Err(nothing_arrived(on.plan, &outcome.remarks)),
+    if outcome.summary.classes.iter().any(|class| class.sent > 0) {
+        Ok((outcome, how))
+    } else {
+        Err(nothing_arrived(on.plan, &outcome.remarks))
     }
 }

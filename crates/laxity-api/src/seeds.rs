@@ -10,10 +10,10 @@ use laxity_sim::Reached;
 
 use crate::{Error, Simulated, Traffic};
 
-/// Runs each plan with every seed, side by side on all cores; what comes of them does not depend on who
-/// runs when. The plans are held to their promises as in a comparison with `own`; one that has the same
-/// scheduler is held to all of them. `progress` hears by how much each
-/// run has gone on, and may stop them all.
+/// Runs each plan with every seed, side by side on all cores; what comes of them does not depend on
+/// who runs when. The plans are held to their promises as in a comparison with `own`; one that has
+/// the same scheduler is held to all of them. `progress` hears by how much each run has gone on,
+/// and may stop them all.
 ///
 /// # Errors
 /// At the first run that cannot be had, in the order of plans and seeds.

@@ -1,8 +1,10 @@
-//! Studies: a plan run with every combination of some values, under every seed, into a store of tables.
+//! Studies: a plan run with every combination of some values, under every seed, into a store of
+//! tables.
 //!
-//! A run is named by a hash of all that decides what comes of it, and what is in the store is not run again: a
-//! study that was stopped goes on where it was, one that is extended runs what is new, and several machines
-//! that share the folder, each with a [shard](Shard), add up to the same store.
+//! A run is named by a hash of all that decides what comes of it, and what is in the store is not
+//! run again: a study that was stopped goes on where it was, one that is extended runs what is new,
+//! and several machines that share the folder, each with a [shard](Shard), add up to the same
+//! store.
 //!
 //! | module | what it is |
 //! | --- | --- |
@@ -115,8 +117,8 @@ impl Shard {
         (1..=of).contains(&number).then_some(Shard { number, of })
     }
 
-    /// Whether a run is of this part, which its name decides: whoever sees the study differently, or stands at
-    /// another run, agrees.
+    /// Whether a run is of this part, which its name decides: whoever sees the study differently,
+    /// or stands at another run, agrees.
     pub fn has(self, id: &RunId) -> bool {
         id.number() % self.of == self.number - 1
     }
@@ -139,8 +141,8 @@ pub fn missing<'a>(jobs: &'a [Job], store: &Store, shard: Shard) -> Vec<&'a Job>
     jobs.iter().filter(|job| shard.has(&job.id) && !store.has(job)).collect()
 }
 
-/// Makes those of some jobs that are not in the store, one after another, for whoever spreads a study over
-/// processes of their own.
+/// Makes those of some jobs that are not in the store, one after another, for whoever spreads a
+/// study over processes of their own.
 ///
 /// # Errors
 /// At the first run that cannot be had; what was done before is in the store.
@@ -154,7 +156,8 @@ pub fn make<'a>(
     missing.try_for_each(|job| store.write(job, &columns, &job.run(study)?))
 }
 
-/// Makes a run of a study, unless it is in the store, by whoever has the [scheduler](Study::own_at) that it is under.
+/// Makes a run of a study, unless it is in the store, by whoever has the [scheduler](Study::own_at)
+/// that it is under.
 ///
 /// # Errors
 /// If it cannot be had.
@@ -171,9 +174,9 @@ pub fn make_by<E: From<Error>>(
     Ok(store.write(job, &store::columns(&study.space), &made)?)
 }
 
-/// Makes those of a study's [jobs](Job::all) that are not in the store and not under a scheduler of one's own, on all
-/// cores, and tells after every run how
-/// it goes on; whoever hears it may stop. It says how many runs there are, and how many it made.
+/// Makes those of a study's [jobs](Job::all) that are not in the store and not under a scheduler of
+/// one's own, on all cores, and tells after every run how it goes on; whoever hears it may stop. It
+/// says how many runs there are, and how many it made.
 ///
 /// # Errors
 /// At the first run that cannot be had; what was done before is in the store.

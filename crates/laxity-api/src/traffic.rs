@@ -17,8 +17,8 @@ use crate::Error;
 /// How long models send by default.
 pub const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
 
-/// Opens a recording, anew for every run: of one link, or of what a source of a network sends, by its number from
-/// 0.
+/// Opens a recording, anew for every run: of one link, or of what a source of a network sends, by
+/// its number from 0.
 pub type Opener<'a> =
     dyn Fn(&Plan, Option<usize>) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
 
@@ -46,8 +46,8 @@ impl Traffic<'_> {
     /// So many seeds from the first one on.
     ///
     /// # Errors
-    /// If nothing is drawn at random, so that all runs would be the same, or if there are not so many
-    /// seeds.
+    /// If nothing is drawn at random, so that all runs would be the same, or if there are not so
+    /// many seeds.
     pub fn seeds(&self, plan: &Plan, count: u64) -> Result<RangeInclusive<u64>, Error> {
         let recorded = |source: &Source| matches!(source, Source::Recording(_));
         let is_recorded = self.arrivals.is_some()
@@ -70,8 +70,9 @@ impl Traffic<'_> {
         }
     }
 
-    /// How long traffic arrives, and a network is simulated: as is asked for, or as the plan says; by
-    /// default [some seconds](DEFAULT_DURATION), and all of it, which is `None`, if it is recorded alone.
+    /// How long traffic arrives, and a network is simulated: as is asked for, or as the plan says;
+    /// by default [some seconds](DEFAULT_DURATION), and all of it, which is `None`, if it is
+    /// recorded alone.
     ///
     /// # Errors
     /// If the plan's warm-up leaves nothing of it.
@@ -80,12 +81,13 @@ impl Traffic<'_> {
         let is_recorded = self.arrivals.is_some() || plan.sources.iter().all(recorded);
         let by_default = (!is_recorded).then_some(DEFAULT_DURATION);
         let duration = self.duration.or(plan.run.duration).or(by_default);
-        match duration.is_some_and(|duration| duration <= plan.run.warm_up) {
-            true => Err(Error::question(format!(
+        if duration.is_some_and(|duration| duration <= plan.run.warm_up) {
+            Err(Error::question(format!(
                 "the warm-up of {} leaves nothing to measure: make the duration longer than that",
                 plan.run.warm_up
-            ))),
-            false => Ok(duration),
+            )))
+        } else {
+            Ok(duration)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What happens at the worst, as far as it can be found, beside what is proved.
 
+use laxity_plan::network::Networked;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -50,14 +51,14 @@ pub struct WorstCase {
 #[serde(transparent)]
 pub struct WorstCases(pub Vec<WorstCase>);
 
-/// Looks for traffic that keeps to the plan's contracts and delays each class, along each of its paths, as long as can
-/// be found. The same effort finds the same. `heard` is told of every one that is done, and
-/// may stop it.
+/// Looks for traffic that keeps to the plan's contracts and delays each class, along each of its
+/// paths, as long as can be found. The same effort finds the same. `heard` is told of every one
+/// that is done, and may stop it.
 ///
 /// # Errors
 /// If the plan is a network that nobody sends over, nothing is proved of it, or `heard` stops it.
 pub fn worst_case(plan: &Plan, effort: Effort, heard: Heard<'_>) -> Result<WorstCases, Error> {
-    let assigned = plan.networked().map(|on| on.assigned());
+    let assigned = plan.networked().map(Networked::assigned);
     let place = place(plan, assigned.as_ref());
     let targets = place.targets();
     if targets.is_empty() {
@@ -68,7 +69,8 @@ pub fn worst_case(plan: &Plan, effort: Effort, heard: Heard<'_>) -> Result<Worst
     let done = AtomicUsize::new(0);
     let one = |number: usize| {
         let target: &Target = &targets[number];
-        // A name of its own, so that what is found of one does not depend on how many there are before it.
+        // A name of its own, so that what is found of one does not depend on how many there are
+        // before it.
         let seed = effort.seed ^ (number as u64) << 32;
         let found = longest(&place, target, effort.packets, seed)?;
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);

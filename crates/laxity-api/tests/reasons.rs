@@ -1,5 +1,8 @@
-//! Every refusal is told apart by a program: each has codes, which the documentation lists, and numbers.
+//! Every refusal is told apart by a program: each has codes, which the documentation lists, and
+//! numbers.
 
+use laxity_answers::reason::Reason;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -7,7 +10,8 @@ use laxity::units::Nanos;
 use laxity_api::{Plan, check};
 use laxity_plan::discipline::Kind;
 
-/// The plans of the examples under every discipline that takes them, with shorter and shorter deadlines.
+/// The plans of the examples under every discipline that takes them, with shorter and shorter
+/// deadlines.
 fn plans() -> Vec<Plan> {
     let mut plans = Vec::new();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -55,11 +59,11 @@ fn every_refusal_has_a_code_and_numbers() {
             let code = json["code"].as_str().unwrap().to_owned();
             assert!(documentation.contains(&format!("`{code}`")), "{code} is not documented");
             assert!(json["sentence"].as_str().unwrap().ends_with('.'), "{json}");
-            let has_number = json.as_object().unwrap().values().any(|value| value.is_number());
+            let has_number = json.as_object().unwrap().values().any(Value::is_number);
             assert!(!reason.refuses() || has_number, "{json}");
             codes.insert(code);
         }
-        let is_refused = checked.reasons().iter().any(|reason| reason.refuses());
+        let is_refused = checked.reasons().iter().any(Reason::refuses);
         assert_eq!(json["admitted"] == false, is_refused);
         refused += usize::from(is_refused);
     }

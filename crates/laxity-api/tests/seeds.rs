@@ -1,5 +1,5 @@
-//! What fuzzing starts from is read whole: a seed of an older form would be refused at its first bytes, and
-//! nothing behind them ever be looked at.
+//! What fuzzing starts from is read whole: a seed of an older form would be refused at its first
+//! bytes, and nothing behind them ever be looked at.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -25,17 +25,17 @@ use laxity_plan::Plan;
 use crate::input::Inputs;
 
 #[cfg(target_os = "linux")]
-pub use apply::Apply;
+pub(crate) use apply::Apply;
 #[cfg(target_os = "linux")]
-pub use demo::Demo;
-pub use exchange::{ExportNetwork, ExportTsnkit, ImportNetwork, ImportTsnkit};
-pub use linux::{ExportTc, ExportTo, Kernel, Target};
+pub(crate) use demo::Demo;
+pub(crate) use exchange::{ExportNetwork, ExportTsnkit, ImportNetwork, ImportTsnkit};
+pub(crate) use linux::{ExportTc, ExportTo, Kernel, Target};
 #[cfg(target_os = "linux")]
-pub use sight::{Asked, Reload, Seen, Status, Top};
-pub use sweep::Sweep;
-pub use tune::Tune;
+pub(crate) use sight::{Asked, Reload, Seen, Status, Top};
+pub(crate) use sweep::Sweep;
+pub(crate) use tune::Tune;
 #[cfg(target_os = "linux")]
-pub use watch::Watch;
+pub(crate) use watch::Watch;
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -43,7 +43,7 @@ pub use watch::Watch;
 /// `check` proves what the plan promises, `run` measures it and prints promise beside measurement.
 #[derive(Debug, Parser)]
 #[command(name = "laxity", version, max_term_width = 100, after_help = EXIT_CODES)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -60,7 +60,7 @@ Exit codes:
 
 /// One thing to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Prove a plan: does it fit, and what delay has each class?
     Check(Check),
     /// Simulate a plan and print what each class got beside what it was promised.
@@ -120,7 +120,7 @@ pub enum Command {
 /// `laxity completions`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity completions bash > /etc/bash_completion.d/laxity")]
-pub struct Completions {
+pub(crate) struct Completions {
     /// The shell.
     pub shell: clap_complete::Shell,
 }
@@ -128,7 +128,7 @@ pub struct Completions {
 /// `laxity manual`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity manual man1 && man -l man1/laxity-live.1")]
-pub struct Manual {
+pub(crate) struct Manual {
     /// The folder for the pages, one for each command.
     pub folder: PathBuf,
 }
@@ -153,7 +153,7 @@ Examples: laxity check examples/home-uplink.toml
 With --worst-case it looks for the longest delay of each class along each of its paths, under traffic that
 keeps to every `arrival`, and prints it beside the bound: how much the bound may be too long at most. What
 --out writes can be run: laxity run PLAN --arrivals out/worst/CLASS.csv")]
-pub struct Check {
+pub(crate) struct Check {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
     /// Check this discipline instead of the plan's.
@@ -162,14 +162,15 @@ pub struct Check {
     /// For tdp: leave out as few flows as can be, by an exact solver.
     #[arg(long)]
     pub exact: bool,
-    /// Prove the plan as it is carried out there: `linux` is the kernel's own disciplines, as `laxity
-    /// export tc` sets them up, with their rounding, timers and offloads counted.
+    /// Prove the plan as it is carried out there: `linux` is the kernel's own disciplines, as
+    /// `laxity export tc` sets them up, with their rounding, timers and offloads counted.
     #[arg(long = "for", value_name = "SYSTEM", conflicts_with = "exact")]
     pub target: Option<Target>,
     #[command(flatten)]
     pub kernel: Kernel,
-    /// For networks: find what each part could be with everything else as it is. The smallest rate of each link, the
-    /// largest burst and the shortest deadlines of each class, and what breaks first as load grows.
+    /// For networks: find what each part could be with everything else as it is. The smallest rate
+    /// of each link, the largest burst and the shortest deadlines of each class, and what breaks
+    /// first as load grows.
     #[arg(long, conflicts_with = "target")]
     pub limits: bool,
     /// Search for traffic that delays each class longest, and print how long that is.
@@ -192,21 +193,22 @@ pub struct Check {
 
 /// Where traffic comes from and how long it lasts.
 #[derive(Args, Debug)]
-pub struct Traffic {
+pub(crate) struct Traffic {
     /// How long sources send, such as 30s [default: the plan's, else 10s, else all of a recording].
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     /// The seed of every random draw [default: the plan's, else 1].
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Run with so many seeds, from that one on, side by side, and print of every figure the mean and
-    /// its 95 % confidence interval. --out then writes summary.json, with every seed's results, and
-    /// report.html with the means, but no packets and no figures over time.
+    /// Run with so many seeds, from that one on, side by side, and print of every figure the mean
+    /// and its 95 % confidence interval. --out then writes summary.json, with every seed's results,
+    /// and report.html with the means, but no packets and no figures over time.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = whole::<u64>(1..=10_000))]
     pub seeds: Option<u64>,
-    /// Simulate a network on so many threads, to the same result. They share its nodes, and meet as often
-    /// as the fastest link between two of them takes; with no such link worth it there is one thread.
+    /// Simulate a network on so many threads, to the same result. They share its nodes, and meet as
+    /// often as the fastest link between two of them takes; with no such link worth it there is one
+    /// thread.
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "seeds",
           value_parser = whole::<u32>(1..=256))]
     pub threads: Option<u32>,
@@ -223,7 +225,7 @@ pub struct Traffic {
 /// `laxity run`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity run examples/home-uplink.toml --out out/home-uplink")]
-pub struct Run {
+pub(crate) struct Run {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
     /// Run this discipline instead of the plan's; see `laxity check --help`.
@@ -237,8 +239,8 @@ pub struct Run {
     /// The packet file that goes into the folder: one row for every packet.
     #[arg(long, value_name = "FORMAT", default_value = "csv", conflicts_with = "seeds")]
     pub packets: PacketFile,
-    /// Tell where the time of simulating goes, by what happens and where, on standard error, and with
-    /// --json as `profile` there.
+    /// Tell where the time of simulating goes, by what happens and where, on standard error, and
+    /// with --json as `profile` there.
     #[arg(long, conflicts_with_all = ["seeds", "threads"])]
     pub profile: bool,
     /// Print JSON.
@@ -248,7 +250,7 @@ pub struct Run {
 
 impl Run {
     /// The files that the command reads.
-    pub fn inputs(&self, plan: &Plan) -> Inputs {
+    pub(crate) fn inputs(&self, plan: &Plan) -> Inputs {
         Inputs::new(&self.plan, plan, self.traffic.arrivals.as_deref())
     }
 }
@@ -269,7 +271,7 @@ end. Opening needs CAP_NET_RAW, being on time CAP_SYS_NICE; all privileges are g
 With --port, nodes of the plan's network are run here, as many as have ports, in the time frames of
 CLOCK_TAI if the plan's scheduler is tdp. SIGHUP then has the plan followed if only what a router decides
 alone differs: how packets are policed, queued and ordered; other plans are refused, and the old one goes on.")]
-pub struct Live {
+pub(crate) struct Live {
     /// The plan of what is sent at --out, or of a network.
     #[arg(required_unless_present = "demo")]
     pub plan: Option<PathBuf>,
@@ -282,7 +284,8 @@ pub struct Live {
     /// A plan for the way back. Without one frames go as they come.
     #[arg(long, value_name = "PLAN")]
     pub back: Option<PathBuf>,
-    /// In a network: the interface at which a node's link to a neighbour is; one for every link of the node.
+    /// In a network: the interface at which a node's link to a neighbour is; one for every link of
+    /// the node.
     #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back", "report"])]
     pub port: Vec<PortName>,
     /// How frames are taken in and sent.
@@ -294,18 +297,20 @@ pub struct Live {
     /// Keep that thread on this core; best the one that takes the interfaces' interrupts.
     #[arg(long, value_name = "N")]
     pub core: Option<usize>,
-    /// Keep all cores of the machine awake: frames are sent some 30 us sooner, and it takes electricity.
+    /// Keep all cores of the machine awake: frames are sent some 30 us sooner, and it takes
+    /// electricity.
     #[arg(long)]
     pub awake: bool,
     /// End after this time, such as 60s.
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
-    /// Write down everything that happens on a link into a file in this folder, for `laxity replay`.
+    /// Write down everything that happens on a link into a file in this folder, for
+    /// `laxity replay`.
     #[arg(long, value_name = "DIR")]
     pub ledger: Option<PathBuf>,
-    /// Write the frames of the ways that have a plan into this pcapng file, each with its class and delay
-    /// as a comment, for Wireshark. A file of this name that is there already is kept: the new one gets a
-    /// number, as in frames-2.pcapng.
+    /// Write the frames of the ways that have a plan into this pcapng file, each with its class and
+    /// delay as a comment, for Wireshark. A file of this name that is there already is kept: the
+    /// new one gets a number, as in frames-2.pcapng.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     #[command(flatten)]
@@ -321,7 +326,7 @@ Example: laxity replay out/out-1764000000.ledger
 
 The simulator is given what arrived, how late the link chose what to send, and the plans. It comes to the
 same dispatches and drops, every one, or the first that differs is shown.")]
-pub struct Replay {
+pub(crate) struct Replay {
     /// A ledger that `laxity live --ledger` wrote.
     pub ledger: PathBuf,
     /// Print JSON.
@@ -332,7 +337,7 @@ pub struct Replay {
 /// How frames are taken in and sent.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FrameBackend {
+pub(crate) enum FrameBackend {
     /// AF_PACKET sockets with a receive ring: any interface, any frame.
     Ring,
     /// AF_PACKET sockets without one.
@@ -343,7 +348,7 @@ pub enum FrameBackend {
 
 /// Forms of a packet file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PacketFile {
+pub(crate) enum PacketFile {
     /// packets.csv
     Csv,
     /// packets.parquet
@@ -360,7 +365,7 @@ breaks a promise, and when any breaks what was proved under it. The others are r
 they miss is told and does not count.
 
 Example: laxity compare examples/home-uplink.toml --schedulers fifo,wfq,edf")]
-pub struct Compare {
+pub(crate) struct Compare {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
     /// The disciplines; see `laxity check --help`.
@@ -378,7 +383,7 @@ pub struct Compare {
 
 impl Compare {
     /// The files that the command reads.
-    pub fn inputs(&self, plan: &Plan) -> Inputs {
+    pub(crate) fn inputs(&self, plan: &Plan) -> Inputs {
         Inputs::new(&self.plan, plan, self.traffic.arrivals.as_deref())
     }
 }
@@ -390,7 +395,7 @@ Prints for each class the `arrival = …` line that all its recorded packets kee
 lines go into the plan, whose other lines stay as they are, and what changes is printed.
 
 Example: laxity fit examples/home-uplink.toml")]
-pub struct Fit {
+pub(crate) struct Fit {
     /// The plan, whose classes' `match` tells the packets apart; - reads standard input.
     pub plan: PathBuf,
     /// The recording; - reads standard input [default: the plan's source].
@@ -413,9 +418,9 @@ pub struct Fit {
 
 /// What a plan is imported from.
 #[derive(Debug, Subcommand)]
-pub enum ImportFrom {
-    /// From a script that sets up hfsc, htb, qfq, drr, prio or fq_codel on Linux, or from what `tc … show`
-    /// prints of one.
+pub(crate) enum ImportFrom {
+    /// From a script that sets up hfsc, htb, qfq, drr, prio or fq_codel on Linux, or from what
+    /// `tc … show` prints of one.
     Tc(ImportTc),
     /// From a network of Saihu, output ports as JSON.
     Saihu(ImportNetwork),
@@ -436,14 +441,15 @@ Of a plan that laxity apply gave to the interface come back, with its bounds, th
 which the kernel has no place. The interface stays as it is.
 
 Example: laxity import kernel --dev eth0 --out plan.toml")]
-pub struct ImportKernel {
+pub(crate) struct ImportKernel {
     /// The interface.
     #[arg(long, value_name = "IF")]
     pub dev: String,
     /// Write the plan into this file, which must not be there yet [default: standard output].
     #[arg(long, value_name = "PLAN")]
     pub out: Option<PathBuf>,
-    /// The rate of the link, such as 10mbit [default: that of its token bucket, or of the one class at the top].
+    /// The rate of the link, such as 10mbit [default: that of its token bucket, or of the one class
+    /// at the top].
     #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
     pub link_rate: Option<Rate>,
 }
@@ -463,7 +469,7 @@ Examples: laxity import tc examples/gateway.tc --out plan.toml
           laxity import tc --run shaper.sh start
           laxity import tc --run --set UPLINK=9500 --out plan.toml -- ./shaper.sh -v start
           (tc -s -d qdisc show dev eth0; tc class show dev eth0; tc filter show dev eth0) | laxity import tc -")]
-pub struct ImportTc {
+pub(crate) struct ImportTc {
     /// A shell script, a `tc -batch` file, or what `tc … show` or `tc -j … show` printed; - reads
     /// standard input.
     #[arg(value_name = "FILE")]
@@ -519,7 +525,7 @@ fn variable(text: &str) -> Result<(String, String), String> {
 /// `laxity reproduce`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity reproduce low-delay-best-effort --out out/paper")]
-pub struct Reproduce {
+pub(crate) struct Reproduce {
     /// The paper [default: all of them].
     pub paper: Option<String>,
     /// How many seeds, from 1 on.
@@ -549,7 +555,7 @@ packets are dropped for being late, and the time is that for each packet sent or
 Of tdp each class is a flow with a packet a cycle, in frames of 12 packets, all reserved.
 
 Example: laxity bench --only edf --classes 1000")]
-pub struct Bench {
+pub(crate) struct Bench {
     /// Measure this alone.
     #[arg(long, value_name = "DISCIPLINE", help = bench_help())]
     pub only: Option<String>,
@@ -559,10 +565,11 @@ pub struct Bench {
     /// What is sent.
     #[arg(long, value_enum, default_value_t = Load::Uniform)]
     pub load: Load,
-    /// Measure the longest operation instead, in instructions, as all classes wake at one instant. Linux alone.
+    /// Measure the longest operation instead, in instructions, as all classes wake at one instant.
+    /// Linux alone.
     ///
-    /// Every class has two packets or four when time jumps by an hour, and what follows is watched step by
-    /// step: one packet out and one in, 100 times.
+    /// Every class has two packets or four when time jumps by an hour, and what follows is watched
+    /// step by step: one packet out and one in, 100 times.
     #[arg(long, conflicts_with = "load")]
     pub longest: bool,
     /// Be the process that --longest watches.
@@ -575,10 +582,11 @@ pub struct Bench {
 
 /// What `laxity bench` sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Load {
+pub(crate) enum Load {
     /// Packets of 1000 bytes, which take a microsecond each.
     Uniform,
-    /// Lengths from 64 to 1500 bytes, weights from 1 to 16, time that moves by what is sent, as peers are measured.
+    /// Lengths from 64 to 1500 bytes, weights from 1 to 16, time that moves by what is sent, as
+    /// peers are measured.
     Natural,
     /// The same, as all classes wake at one instant, each packet told to whoever watches.
     #[value(skip)]
@@ -609,7 +617,7 @@ fn duration(text: &str) -> Result<Nanos, String> {
 
 /// `laxity schema`.
 #[derive(Args, Debug)]
-pub struct Schema {
+pub(crate) struct Schema {
     /// Print JSON, as this command always does.
     #[arg(long)]
     pub json: bool,

@@ -1,35 +1,35 @@
 //! One file a command.
 
 #[cfg(target_os = "linux")]
-pub mod apply;
-pub mod bench;
-pub mod check;
-pub mod compare;
+pub(crate) mod apply;
+pub(crate) mod bench;
+pub(crate) mod check;
+pub(crate) mod compare;
 #[cfg(target_os = "linux")]
 mod demo;
-pub mod export;
-pub mod fit;
-pub mod import;
+pub(crate) mod export;
+pub(crate) mod fit;
+pub(crate) mod import;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
-pub mod live;
+pub(crate) mod live;
 #[cfg(target_os = "linux")]
-pub mod reload;
-pub mod replay;
-pub mod reproduce;
+pub(crate) mod reload;
+pub(crate) mod replay;
+pub(crate) mod reproduce;
 #[cfg(target_os = "linux")]
 mod routers;
-pub mod run;
+pub(crate) mod run;
 mod seeds;
 #[cfg(target_os = "linux")]
-pub mod status;
-pub mod sweep;
+pub(crate) mod status;
+pub(crate) mod sweep;
 #[cfg(target_os = "linux")]
-pub mod top;
-pub mod tune;
+pub(crate) mod top;
+pub(crate) mod tune;
 #[cfg(target_os = "linux")]
-pub mod watch;
+pub(crate) mod watch;
 
 use clap::CommandFactory;
 
@@ -38,13 +38,13 @@ use crate::failure::Failure;
 use crate::{Promises, print, print_json};
 
 /// `laxity schema`.
-pub fn schema() -> Result<Promises, Failure> {
+pub(crate) fn schema() -> Result<Promises, Failure> {
     print_json(&laxity_plan::schema())?;
     Ok(Promises::Kept)
 }
 
 /// `laxity completions`.
-pub fn completions(arguments: &Completions) -> Result<Promises, Failure> {
+pub(crate) fn completions(arguments: &Completions) -> Result<Promises, Failure> {
     let mut script = Vec::new();
     let mut command = Arguments::command();
     clap_complete::generate(arguments.shell, &mut command, "laxity", &mut script);
@@ -53,7 +53,7 @@ pub fn completions(arguments: &Completions) -> Result<Promises, Failure> {
 }
 
 /// `laxity manual`.
-pub fn manual(arguments: &Manual) -> Result<Promises, Failure> {
+pub(crate) fn manual(arguments: &Manual) -> Result<Promises, Failure> {
     let folder = &arguments.folder;
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Arguments::command(), folder));

@@ -12,7 +12,7 @@ use laxity_sim::error::SimError;
 use miette::{LabeledSpan, MietteDiagnostic, MietteHandlerOpts, NamedSource, Report};
 
 /// Has failures wrapped for a terminal only. To be called before there is any.
-pub fn wrap_for_terminals() {
+pub(crate) fn wrap_for_terminals() {
     let options = MietteHandlerOpts::new().wrap_lines(io::stderr().is_terminal());
     let set = miette::set_hook(Box::new(move |_| Box::new(options.clone().build())));
     set.expect("nothing else sets it");
@@ -20,30 +20,30 @@ pub fn wrap_for_terminals() {
 
 /// Why a command did nothing.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     report: Report,
     code: u8,
 }
 
 impl Failure {
     /// Bad input or usage: exit code 2.
-    pub fn input(message: impl Display) -> Self {
+    pub(crate) fn input(message: impl Display) -> Self {
         Failure::new(message, 2)
     }
 
     /// The system refused: exit code 3.
-    pub fn refused(what: impl Display, error: &io::Error) -> Self {
+    pub(crate) fn refused(what: impl Display, error: &io::Error) -> Self {
         Failure::new(format!("{what}: {error}"), 3)
     }
 
     /// The system is not as the command needs it: exit code 3.
     #[cfg(target_os = "linux")]
-    pub fn system(message: impl Display) -> Self {
+    pub(crate) fn system(message: impl Display) -> Self {
         Failure::new(message, 3)
     }
 
     /// A folder that results cannot be written to: exit code 2, for it is the user's choice.
-    pub fn unwritable(folder: &Path, error: &io::Error) -> Self {
+    pub(crate) fn unwritable(folder: &Path, error: &io::Error) -> Self {
         Failure::input(format!(
             "cannot write to the output folder {}: {error}; give --out a folder that can be \
              created or written",
@@ -55,9 +55,9 @@ impl Failure {
         Failure { report: Report::msg(visible(&message.to_string()).into_owned()), code }
     }
 
-    /// Prints the failure and tells the exit code. What it holds is visible already, and its colours
-    /// are its own.
-    pub fn report(self) -> u8 {
+    /// Prints the failure and tells the exit code. What it holds is visible already, and its
+    /// colours are its own.
+    pub(crate) fn report(self) -> u8 {
         // Nobody is left to be told where standard error cannot be written.
         let _ = writeln!(io::stderr().lock(), "{:?}", self.report);
         self.code

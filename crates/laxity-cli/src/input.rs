@@ -21,23 +21,27 @@ use crate::failure::Failure;
 const STDIN: &str = "<stdin>";
 
 /// Whether a path stands for standard input. A file of that name is `./-`.
-pub fn is_stdin(path: &Path) -> bool {
+pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// A path as messages show it.
-pub fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     if is_stdin(path) { STDIN.into() } else { path.display().to_string() }
 }
 
 /// Reads a plan. If it comes from standard input, `arrivals` may not, and its relative paths count
 /// from the working directory.
-pub fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure> {
+pub(crate) fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure> {
     plan_for(path, arrivals, &[])
 }
 
 /// Reads a plan that is to be put under other disciplines, too.
-pub fn plan_for(path: &Path, arrivals: Option<&Path>, others: &[Kind]) -> Result<Plan, Failure> {
+pub(crate) fn plan_for(
+    path: &Path,
+    arrivals: Option<&Path>,
+    others: &[Kind],
+) -> Result<Plan, Failure> {
     if !is_stdin(path) {
         return Ok(Plan::read_for(path, others)?);
     }
@@ -51,7 +55,7 @@ pub fn plan_for(path: &Path, arrivals: Option<&Path>, others: &[Kind]) -> Result
 }
 
 /// Opens a recording in place of the plan's sources, or of one of them.
-pub fn recording(
+pub(crate) fn recording(
     recording: &Recording,
     plan: &Plan,
     source: Option<usize>,
@@ -78,7 +82,7 @@ static KEPT: OnceLock<Mutex<File>> = OnceLock::new();
 
 /// Has a recording on standard input kept in a file without a name, to be opened any number of
 /// times.
-pub fn keep(arrivals: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn keep(arrivals: Option<&Path>) -> Result<(), Failure> {
     if arrivals.is_some_and(is_stdin) && KEPT.get().is_none() {
         let file = tempfile::tempfile().and_then(|mut file| {
             io::copy(&mut stdin().lock(), &mut file)?;
@@ -108,11 +112,12 @@ impl Read for Kept {
 
 /// Reads a text of at most `limit` bytes, and one more if there are more. Comments may be in any
 /// encoding.
-pub fn text(path: &Path, limit: u64) -> Result<String, Failure> {
+pub(crate) fn text(path: &Path, limit: u64) -> Result<String, Failure> {
     let (name, mut bytes) = (shown(path), Vec::new());
-    let read = match is_stdin(path) {
-        true => stdin().lock().take(limit + 1).read_to_end(&mut bytes),
-        false => File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)),
+    let read = if is_stdin(path) {
+        stdin().lock().take(limit + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes))
     };
     match read.map_err(|error| (error.kind(), error)) {
         Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
@@ -128,11 +133,11 @@ pub fn text(path: &Path, limit: u64) -> Result<String, Failure> {
 
 /// The files that a command reads, told by what they are and not by their names.
 #[derive(Debug, Default)]
-pub struct Inputs(Vec<(Identity, String)>);
+pub(crate) struct Inputs(Vec<(Identity, String)>);
 
 impl Inputs {
     /// The plan, `--arrivals`, and the files that the plan names.
-    pub fn new(path: &Path, plan: &Plan, arrivals: Option<&Path>) -> Inputs {
+    pub(crate) fn new(path: &Path, plan: &Plan, arrivals: Option<&Path>) -> Inputs {
         let given =
             [(path, "the plan")].into_iter().chain(arrivals.map(|path| (path, "--arrivals")));
         let given = given.filter_map(|(path, what)| {
@@ -152,7 +157,7 @@ impl Inputs {
     }
 
     /// Refuses a folder in which one of these files is read by the command and would be replaced.
-    pub fn spares<'a>(
+    pub(crate) fn spares<'a>(
         &self,
         folder: &Path,
         names: impl IntoIterator<Item = &'a str>,
@@ -171,7 +176,7 @@ impl Inputs {
     }
 
     /// Which of them a path leads to, if one.
-    pub fn same_as(&self, path: &Path) -> Option<&str> {
+    pub(crate) fn same_as(&self, path: &Path) -> Option<&str> {
         let found = identity(path)?;
         let mut inputs = self.0.iter().filter(|(identity, _)| *identity == found);
         inputs.next().map(|(_, what)| &**what)

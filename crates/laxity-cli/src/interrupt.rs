@@ -5,13 +5,13 @@ use std::path::Path;
 use laxity_api::sweep::{self, Store};
 
 /// What is said where it was removed.
-pub const REMOVED: &str = "what it had not finished is removed";
+pub(crate) const REMOVED: &str = "what it had not finished is removed";
 
 /// The runs in a folder, which are whole whenever a signal ends the command.
 ///
 /// # Errors
 /// If the folder cannot be made.
-pub fn store(folder: &Path) -> Result<Store, sweep::Error> {
+pub(crate) fn store(folder: &Path) -> Result<Store, sweep::Error> {
     watch(|| {
         sweep::stop_writing();
         sweep::KEPT
@@ -23,7 +23,7 @@ pub fn store(folder: &Path) -> Result<Store, sweep::Error> {
 pub fn watch(_: fn() -> &'static str) {}
 
 #[cfg(unix)]
-pub use unix::watch;
+pub(crate) use unix::watch;
 
 #[cfg(unix)]
 mod unix {
@@ -36,10 +36,10 @@ mod unix {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::{emulate_default_handler, signal_name};
 
-    /// From now on a signal that asks the process to end has it abandon what is unfinished, and then
-    /// end as by that signal. `abandon` says what became of it, or nothing. A thread waits for signals, so
-    /// that they are heard whatever the command is at.
-    pub fn watch(abandon: fn() -> &'static str) {
+    /// From now on a signal that asks the process to end has it abandon what is unfinished, and
+    /// then end as by that signal. `abandon` says what became of it, or nothing. A thread waits for
+    /// signals, so that they are heard whatever the command is at.
+    pub(crate) fn watch(abandon: fn() -> &'static str) {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
             let ignored = ignored();

@@ -27,7 +27,8 @@ use laxity_report::visible::visible;
 use promises::Promises;
 use terminal::{print, print_json};
 
-/// Carries a command line out, program first, and tells the exit code. Wrong usage ends the process.
+/// Carries a command line out, program first, and tells the exit code. Wrong usage ends the
+/// process.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     failure::wrap_for_terminals();
     let arguments: Vec<OsString> = arguments.into_iter().collect();

@@ -7,7 +7,7 @@ use laxity_report::quantity::TimeUnit;
 use laxity_report::{gone, quantity, table};
 
 /// The interfaces, from where frames go in to where they go out; of routers their names.
-pub fn places(status: &Status) -> String {
+pub(crate) fn places(status: &Status) -> String {
     match &status.network {
         Some(network) => network.nodes.join(", "),
         None => {
@@ -18,28 +18,29 @@ pub fn places(status: &Status) -> String {
 }
 
 /// What it is of: the interfaces or nodes, and since when.
-pub fn heading(status: &Status) -> String {
+pub(crate) fn heading(status: &Status) -> String {
     let seconds = status.uptime_ns / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     format!("{}, for {hours}:{minutes:02}:{seconds:02}", places(status))
 }
 
 /// Whether what is promised was kept.
-pub fn is_kept(status: &Status) -> bool {
+pub(crate) fn is_kept(status: &Status) -> bool {
     let is_kept = status.network.as_ref().is_none_or(|network| network.kept);
     is_kept && status.ways.iter().all(WayStatus::is_kept)
 }
 
-/// Shorter waits in an interface's own queue, in ns, are those of a machine that does something else.
+/// Shorter waits in an interface's own queue, in ns, are those of a machine that does something
+/// else.
 const WORTH_A_WORD: u64 = 1_000_000;
 
 /// So many plans.
-pub fn plans(count: u64) -> String {
+pub(crate) fn plans(count: u64) -> String {
     if count == 1 { "1 plan".into() } else { format!("{count} plans") }
 }
 
 /// All of it but what was lost at interfaces.
-pub fn of_ways(status: &Status) -> String {
+pub(crate) fn of_ways(status: &Status) -> String {
     match (&status.network, &status.ways[..]) {
         (Some(network), [way]) => network::of_network(network, way),
         (_, ways) => ways.iter().map(of_way).collect(),
@@ -47,7 +48,7 @@ pub fn of_ways(status: &Status) -> String {
 }
 
 /// One direction under a plan.
-pub fn of_way(way: &WayStatus) -> String {
+pub(crate) fn of_way(way: &WayStatus) -> String {
     let sentences: String =
         lateness(way).into_iter().chain(fates(way)).map(|line| format!("{line}\n")).collect();
     let end = if sentences.is_empty() { "" } else { "\n" };
@@ -55,17 +56,17 @@ pub fn of_way(way: &WayStatus) -> String {
 }
 
 /// What a direction is called.
-pub fn title(way: &WayStatus) -> String {
+pub(crate) fn title(way: &WayStatus) -> String {
     format!("{}: {} at {}", way.way, way.scheduler, quantity::rate(way.rate_bps as f64))
 }
 
 /// What is said of packets that are not sent.
-pub fn gone(way: &WayStatus) -> &'static str {
+pub(crate) fn gone(way: &WayStatus) -> &'static str {
     if way.watched.is_some() { "lost" } else { "dropped" }
 }
 
 /// Whether packets kept their bounds; from outside, whatever was late counts as theirs.
-pub fn lateness(way: &WayStatus) -> Option<String> {
+pub(crate) fn lateness(way: &WayStatus) -> Option<String> {
     let broken = match way.broken {
         1 => "1 packet took longer than its bound".to_string(),
         broken => format!("{broken} packets took longer than their bound"),
@@ -105,8 +106,9 @@ fn dropped(way: &WayStatus) -> Vec<String> {
     gone::sentences(sentences).into_iter().chain(is_long.then(|| hint.to_string())).collect()
 }
 
-/// What there is to know of figures that were measured from outside, and of packets that broke their curves.
-pub fn remarks(way: &WayStatus) -> Vec<String> {
+/// What there is to know of figures that were measured from outside, and of packets that broke
+/// their curves.
+pub(crate) fn remarks(way: &WayStatus) -> Vec<String> {
     let Some(WayWatched { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
         let nonconforming =
             |class: &ClassStatus| gone::nonconforming(&class.name, class.nonconforming);
@@ -150,7 +152,7 @@ fn held(way: &WayStatus) -> Option<String> {
 }
 
 /// What was lost beside what schedulers drop, if anything was.
-pub fn of_losses(status: &Status) -> String {
+pub(crate) fn of_losses(status: &Status) -> String {
     let of = |interface: &InterfaceStatus| {
         let lost = interface.lost.iter().map(|(reason, count)| format!("{count} {reason}"));
         let lost: Vec<String> = lost.collect();

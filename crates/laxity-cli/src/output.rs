@@ -20,7 +20,7 @@ const EARLIER: &str = "earlier-manifest.json";
 /// Files are written beside their final place and moved there by [`finish`](Self::finish); a
 /// command that fails before leaves nothing behind.
 #[derive(Debug)]
-pub struct Output {
+pub(crate) struct Output {
     folder: PathBuf,
     staging: Staging,
     names: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Output {
 
 /// What a command simulated, for its manifest.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// The discipline, as `--scheduler` names it.
     pub scheduler: String,
     /// The seed of every random draw; the first of several.
@@ -56,7 +56,7 @@ impl From<&laxity_api::Ran<'_>> for Ran {
 impl Output {
     /// Makes sure that the folder can be written to and that nothing which the command reads would
     /// be written over, and clears what killed runs have left in it.
-    pub fn new(folder: &Path, inputs: &Inputs) -> Result<Self, Failure> {
+    pub(crate) fn new(folder: &Path, inputs: &Inputs) -> Result<Self, Failure> {
         inputs.spares(folder, FILES)?;
         let staging = Staging::new(folder);
         let staging = staging.map_err(|error| Failure::unwritable(folder, &error))?;
@@ -67,29 +67,29 @@ impl Output {
     }
 
     /// Where to write a file of this name.
-    pub fn path(&mut self, name: &str) -> PathBuf {
+    pub(crate) fn path(&mut self, name: &str) -> PathBuf {
         self.names.push(name.to_string());
         self.staging.path().join(name)
     }
 
     /// Writes a whole file.
-    pub fn write(&mut self, name: &str, content: &str) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, name: &str, content: &str) -> Result<(), Failure> {
         let path = self.path(name);
         fs::write(path, content).map_err(|error| self.refused(name, &error))
     }
 
     /// Writes a result as JSON.
-    pub fn write_json(&mut self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
+    pub(crate) fn write_json(&mut self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
         self.write(name, &(crate::terminal::json(value) + "\n"))
     }
 
     /// The system would not write a file.
-    pub fn refused(&self, name: &str, error: &io::Error) -> Failure {
+    pub(crate) fn refused(&self, name: &str, error: &io::Error) -> Failure {
         Failure::refused(self.folder.join(name).display(), error)
     }
 
     /// Writes the manifest and moves every file to its place.
-    pub fn finish(mut self, plan: &Path, ran: Ran) -> Result<(), Failure> {
+    pub(crate) fn finish(mut self, plan: &Path, ran: Ran) -> Result<(), Failure> {
         let measured = self.names.iter().map(|name| {
             WrittenFile::measure(self.staging.path(), name)
                 .map_err(|error| self.refused(name, &error))
@@ -110,7 +110,7 @@ impl Output {
     /// Moves every file to its place in the order in which they were written, and removes those of
     /// an earlier run that this one did not write. In between there is no manifest, so that none
     /// stands beside files that are not its own.
-    pub fn publish(self) -> Result<(), Failure> {
+    pub(crate) fn publish(self) -> Result<(), Failure> {
         let Output { folder, staging, names } = self;
         let refused = |name: &str, error| Failure::refused(folder.join(name).display(), &error);
         if let Some(name) = names.iter().find(|name| folder.join(name).is_dir()) {
@@ -135,8 +135,8 @@ impl Output {
     }
 }
 
-/// Removes what a killed run left behind in `left`. If it was killed while it published, what was of
-/// the earlier run and what it had moved goes too, for no manifest tells what they belong to.
+/// Removes what a killed run left behind in `left`. If it was killed while it published, what was
+/// of the earlier run and what it had moved goes too, for no manifest tells what they belong to.
 fn clear(left: &Path, folder: &Path) {
     if !folder.join(MANIFEST).exists() {
         if let Some(earlier) = Manifest::read(&left.join(EARLIER)) {
@@ -162,7 +162,7 @@ fn remove(manifest: &Manifest, folder: &Path, is_stale: impl Fn(&WrittenFile) ->
 ///
 /// # Errors
 /// With [`AlreadyExists`](io::ErrorKind::AlreadyExists) if it is there.
-pub fn create(path: &Path, content: &str) -> io::Result<()> {
+pub(crate) fn create(path: &Path, content: &str) -> io::Result<()> {
     let name = path.file_name().unwrap_or(OsStr::new(""));
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -2,7 +2,7 @@
 
 mod simulating;
 
-pub use simulating::Simulating;
+pub(crate) use simulating::Simulating;
 
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Progress through so many seconds.
 #[cfg(target_os = "linux")]
-pub fn seconds(what: &str, count: u64) -> ProgressBar {
+pub(crate) fn seconds(what: &str, count: u64) -> ProgressBar {
     let bar = ProgressBar::new(count).with_style(style("{prefix} {wide_bar} {pos}/{len} s"));
     bar.set_prefix(what.to_string());
     show(&bar);
@@ -19,7 +19,7 @@ pub fn seconds(what: &str, count: u64) -> ProgressBar {
 }
 
 /// Progress through a number of things.
-pub fn steps(what: &str, count: u64) -> ProgressBar {
+pub(crate) fn steps(what: &str, count: u64) -> ProgressBar {
     let bar = ProgressBar::new(count).with_style(style("{prefix} {wide_bar} {pos}/{len}"));
     bar.set_prefix(what.to_string());
     show(&bar);

@@ -2,7 +2,7 @@
 
 /// What a command that ran came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promises {
+pub(crate) enum Promises {
     /// Every promise was kept: exit code 0.
     Kept,
     /// A plan does not fit, a deadline was missed or a figure lies outside its tolerance: exit
@@ -12,7 +12,7 @@ pub enum Promises {
 
 impl Promises {
     /// Kept if this is so.
-    pub fn kept_if(kept: bool) -> Promises {
+    pub(crate) fn kept_if(kept: bool) -> Promises {
         if kept { Promises::Kept } else { Promises::Broken }
     }
 }

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::measured;
 
 /// A report whose file is there, and which is written at the end.
-pub struct Report {
+pub(crate) struct Report {
     file: WholeFile,
     /// Of the last plan that has one.
     title: Option<String>,
@@ -31,7 +31,7 @@ const MOST: usize = 20;
 
 impl Report {
     /// One in this file, if there is to be one. Call it before privileges are given up.
-    pub fn begin(path: Option<&Path>) -> Result<Option<Report>, Failure> {
+    pub(crate) fn begin(path: Option<&Path>) -> Result<Option<Report>, Failure> {
         let begin = |path: &Path| match WholeFile::create(path) {
             Ok(file) => Ok(Report { file, title: None, ways: VecDeque::new(), left_out: 0 }),
             Err(error) => Err(unwritable(path, &error)),
@@ -40,7 +40,7 @@ impl Report {
     }
 
     /// What was measured of a direction under a plan.
-    pub fn add(&mut self, plan: &Plan, way: &WayStatus, history: History) {
+    pub(crate) fn add(&mut self, plan: &Plan, way: &WayStatus, history: History) {
         if self.ways.len() == MOST {
             self.ways.pop_front();
             self.left_out += 1;
@@ -50,7 +50,7 @@ impl Report {
     }
 
     /// Writes it, and says where it is.
-    pub fn write(self, status: &Status) -> Result<String, Failure> {
+    pub(crate) fn write(self, status: &Status) -> Result<String, Failure> {
         let Report { file, title, ways, left_out } = self;
         let mut remarks: Vec<String> =
             measured::of_losses(status).lines().map(str::to_string).collect();

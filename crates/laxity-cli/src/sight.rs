@@ -12,9 +12,13 @@ use crate::args::Seen;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Listens where it is asked to, and has what is asked there answered by whoever receives requests. Without
-/// a place of the user's choice there may be no control socket.
-pub fn serve(seen: &Seen, control: &Path, requests: Sender<Request>) -> Result<Server, Failure> {
+/// Listens where it is asked to, and has what is asked there answered by whoever receives requests.
+/// Without a place of the user's choice there may be no control socket.
+pub(crate) fn serve(
+    seen: &Seen,
+    control: &Path,
+    requests: Sender<Request>,
+) -> Result<Server, Failure> {
     let control = match &seen.control {
         Some(path) => Some(ControlSocket::bind(path)?),
         None => match ControlSocket::bind(control) {
@@ -36,7 +40,7 @@ fn say(what: &str) {
 }
 
 /// What is controlled by this socket, or else the only one that runs.
-pub fn running(control: Option<&Path>) -> Result<Client, Failure> {
+pub(crate) fn running(control: Option<&Path>) -> Result<Client, Failure> {
     if let Some(path) = control {
         return Ok(Client::at(path));
     }

@@ -12,12 +12,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::interrupt;
 
 /// What the names of these folders begin with.
-pub const PREFIX: &str = ".laxity-unfinished-";
+pub(crate) const PREFIX: &str = ".laxity-unfinished-";
 
 /// A folder for unfinished files within another. It is removed with everything that was made for
 /// it, unless that is [kept](Self::keep): when it is dropped, or when a signal ends the process.
 #[derive(Debug)]
-pub struct Staging {
+pub(crate) struct Staging {
     made: Made,
     _lock: Option<File>,
 }
@@ -42,7 +42,7 @@ impl Staging {
     ///
     /// # Errors
     /// If one of them cannot be created.
-    pub fn new(folder: &Path) -> io::Result<Staging> {
+    pub(crate) fn new(folder: &Path) -> io::Result<Staging> {
         interrupt::watch(abandon_all);
         let mut unfinished = unfinished();
         let missing = folder
@@ -57,7 +57,7 @@ impl Staging {
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.made.staging
     }
 
@@ -66,7 +66,7 @@ impl Staging {
     ///
     /// # Errors
     /// Those of `publish`; everything that was made is removed then.
-    pub fn keep<E>(self, publish: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn keep<E>(self, publish: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
         let mut unfinished = unfinished();
         publish(self.path())?;
         if let Some(made) = unfinished.iter_mut().find(|made| **made == self.made) {
@@ -86,8 +86,8 @@ impl Drop for Staging {
     }
 }
 
-/// Removes everything that is unfinished, and says so if there was anything. No other thread makes or
-/// publishes anything from then on: this one is to end the process.
+/// Removes everything that is unfinished, and says so if there was anything. No other thread makes
+/// or publishes anything from then on: this one is to end the process.
 fn abandon_all() -> &'static str {
     let mut unfinished = unfinished();
     let any = !unfinished.is_empty();
@@ -123,7 +123,7 @@ fn locked(within: &Path) -> io::Result<(PathBuf, Option<File>)> {
 }
 
 /// The folders within `folder` that killed processes have left behind, each with a lock on it.
-pub fn left_behind(folder: &Path) -> impl Iterator<Item = (PathBuf, File)> + use<> {
+pub(crate) fn left_behind(folder: &Path) -> impl Iterator<Item = (PathBuf, File)> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| {
         let name = entry.file_name();
@@ -136,7 +136,7 @@ pub fn left_behind(folder: &Path) -> impl Iterator<Item = (PathBuf, File)> + use
 }
 
 /// Removes a folder that was left behind, in which there are files alone.
-pub fn clear(left: &Path) {
+pub(crate) fn clear(left: &Path) {
     for entry in fs::read_dir(left).into_iter().flatten().flatten() {
         let _ = fs::remove_file(entry.path());
     }

@@ -9,9 +9,9 @@ use laxity_report::visible::{self, visible};
 
 use crate::failure::Failure;
 
-/// Prints a result, with numbers that break a promise in red where standard output is a terminal that shows colours. A
-/// reader that has gone away, such as `head`, is no failure.
-pub fn print(text: &str) -> Result<(), Failure> {
+/// Prints a result, with numbers that break a promise in red where standard output is a terminal
+/// that shows colours. A reader that has gone away, such as `head`, is no failure.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let red = AnsiColor::Red.on_default();
     let [before, behind] = [red.render().to_string(), red.render_reset().to_string()];
     // Colours come after the filter, which takes them for instructions from outside.
@@ -20,7 +20,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Prints a result as JSON.
-pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let shown = serde_json::to_writer_pretty(Visible(&mut out), value).map_err(io::Error::from);
     checked(shown.and_then(|()| writeln!(out)).and_then(|()| out.flush()))
@@ -54,16 +54,16 @@ fn checked(written: io::Result<()>) -> Result<(), Failure> {
 
 /// Says something beside the result. Like every reader that has gone away, one of this is no
 /// failure.
-pub fn remark(text: &str) {
+pub(crate) fn remark(text: &str) {
     let _ = io::stderr().lock().write_all(visible(text).as_bytes());
 }
 
 /// Says what is to be known of the result.
-pub fn notes(notes: &[String]) {
+pub(crate) fn notes(notes: &[String]) {
     notes.iter().for_each(|note| remark(&format!("Note: {note}.\n")));
 }
 
 /// A result as JSON.
-pub fn json(value: &impl serde::Serialize) -> String {
+pub(crate) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).expect("results have string keys")
 }

@@ -13,7 +13,7 @@ use crate::input;
 
 /// The plan of a file, which is to be put under the schedulers of these names, with its recordings
 /// sorted if that is asked for.
-pub fn plan<'a>(
+pub(crate) fn plan<'a>(
     path: &Path,
     arrivals: Option<&Path>,
     sort: bool,
@@ -30,21 +30,22 @@ pub fn plan<'a>(
             recorded = true;
         }
     }
-    match recorded {
-        true => Ok(plan),
-        false => Err(Failure::input(
+    if recorded {
+        Ok(plan)
+    } else {
+        Err(Failure::input(
             "--sort puts a recording in order, and none is read: leave it out, or give --arrivals FILE",
-        )),
+        ))
     }
 }
 
 /// The disciplines of these names. One that there is not is refused where the plan is put under it.
-pub fn kinds<'a>(schedulers: impl IntoIterator<Item = &'a String>) -> Vec<Kind> {
+pub(crate) fn kinds<'a>(schedulers: impl IntoIterator<Item = &'a String>) -> Vec<Kind> {
     schedulers.into_iter().filter_map(|name| Kind::named(name).ok()).collect()
 }
 
 /// The plan under the scheduler that was asked for, or its own.
-pub fn under(plan: Plan, name: Option<&str>) -> Result<Plan, Failure> {
+pub(crate) fn under(plan: Plan, name: Option<&str>) -> Result<Plan, Failure> {
     Ok(match name {
         Some(name) => plan.under(name)?,
         None => plan,
@@ -52,19 +53,19 @@ pub fn under(plan: Plan, name: Option<&str>) -> Result<Plan, Failure> {
 }
 
 /// The plan under each of these schedulers.
-pub fn under_each(plan: &Plan, names: &[String]) -> Result<Vec<Plan>, Failure> {
+pub(crate) fn under_each(plan: &Plan, names: &[String]) -> Result<Vec<Plan>, Failure> {
     Ok(names.iter().map(|name| plan.clone().under(name)).collect::<Result<_, _>>()?)
 }
 
 /// Opens the recording that was asked for in place of the plan's sources.
-pub fn opener(arrivals: Option<&Path>, sort: bool) -> Option<Box<Opener<'static>>> {
+pub(crate) fn opener(arrivals: Option<&Path>, sort: bool) -> Option<Box<Opener<'static>>> {
     let file = arrivals?.to_path_buf();
     let recording = Recording { file, path: Hops::default(), filter: None, sort };
     Some(Box::new(move |plan: &Plan, source| input::recording(&recording, plan, source)))
 }
 
 /// Asks with the traffic that the arguments say.
-pub fn with<T>(
+pub(crate) fn with<T>(
     arguments: &Traffic,
     ask: impl FnOnce(&laxity_api::Traffic<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {

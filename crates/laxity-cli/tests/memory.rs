@@ -41,8 +41,8 @@ fn run_all(command: &[&str], classes: usize, told: &mut dyn FnMut(&str)) {
         for json in [&[][..], &["--json"]] {
             let mut laxity = Command::new(env!("CARGO_BIN_EXE_laxity"));
             laxity.args(command).args(json).arg(&path);
-            // Else glibc raises the threshold as it goes, and whether what is freed leaves holes of megabytes
-            // depends on as little as the length of a path.
+            // Else glibc raises the threshold as it goes, and whether what is freed leaves holes of
+            // megabytes depends on as little as the length of a path.
             laxity.env("MALLOC_MMAP_THRESHOLD_", "131072");
             let status = laxity.stdout(Stdio::null()).status().unwrap();
             assert!(status.success(), "{kind}: {command:?} {json:?}");
@@ -51,8 +51,9 @@ fn run_all(command: &[&str], classes: usize, told: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The commands one after another, the one that takes less first: later ones are measured against it.
-/// Trees of schedulers have places for the next power of two of classes, which are half as many again here.
+/// The commands one after another, the one that takes less first: later ones are measured against
+/// it. Trees of schedulers have places for the next power of two of classes, which are half as many
+/// again here.
 #[test]
 fn a_class_takes_a_kilobyte_to_check_and_to_run() {
     let commands = [(&["check"][..], 1024), (&["run", "--duration", "1ms"], 1152)];

@@ -51,9 +51,9 @@ impl<S, T: Send> Handle<S, T> {
 
     /// A new producer with a ring and room in the scheduler of its own.
     ///
-    /// Packets of one producer keep their order up to the scheduler, whatever their classes: one of a
-    /// class with a promise waits behind what the producer sent before, should that fill its room.
-    /// A thread that sends both takes two producers.
+    /// Packets of one producer keep their order up to the scheduler, whatever their classes: one of
+    /// a class with a promise waits behind what the producer sent before, should that fill its
+    /// room. A thread that sends both takes two producers.
     ///
     /// # Errors
     /// If the engine shuts down or has stopped.
@@ -66,8 +66,8 @@ impl<S, T: Send> Handle<S, T> {
         Ok(Producer::new(writer, shared, self.gate.clone(), self.clock, time_one_in))
     }
 
-    /// Changes what spaces packets, between two of them. What the scheduler and what is proved of it
-    /// know of the rate is the caller's to [change](Self::call) with it.
+    /// Changes what spaces packets, between two of them. What the scheduler and what is proved of
+    /// it know of the rate is the caller's to [change](Self::call) with it.
     ///
     /// # Errors
     /// If the rate is zero or the engine has stopped.
@@ -193,24 +193,24 @@ impl Phase {
 
 impl<S, T> RequestQueue<S, T> {
     /// Nothing is asked yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let state = QueueState { requests: Vec::new(), phase: Phase::Open };
         RequestQueue { has_changed: AtomicBool::new(false), state: Mutex::new(state) }
     }
 
     /// Whether there may be something to [`take`](Self::take).
-    pub fn has_changed(&self) -> bool {
+    pub(crate) fn has_changed(&self) -> bool {
         self.has_changed.load(Ordering::Acquire)
     }
 
     /// Takes the requests.
-    pub fn take(&self) -> Vec<Request<S, T>> {
+    pub(crate) fn take(&self) -> Vec<Request<S, T>> {
         self.has_changed.store(false, Ordering::Relaxed);
         std::mem::take(&mut self.lock().requests)
     }
 
     /// Takes no more requests, if the engine closes and none is left; says whether it did.
-    pub fn end_if_closing(&self) -> bool {
+    pub(crate) fn end_if_closing(&self) -> bool {
         let mut state = self.lock();
         if state.phase == Phase::Closing && state.requests.is_empty() {
             state.phase = Phase::Ended;
@@ -219,7 +219,7 @@ impl<S, T> RequestQueue<S, T> {
     }
 
     /// Takes no more requests. Those left are dropped, which whoever waits for an answer hears.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.phase = Phase::Ended;
         let left = std::mem::take(&mut state.requests);
@@ -261,7 +261,7 @@ fn answer<R>() -> (Answer<R>, Reply<R>) {
 
 impl<R> Answer<R> {
     /// Gives the answer.
-    pub fn give(self, answer: R) {
+    pub(crate) fn give(self, answer: R) {
         self.fill(Content::Answer(answer));
     }
 

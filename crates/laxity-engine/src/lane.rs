@@ -19,12 +19,12 @@ pub(crate) struct Gate {
 
 impl Gate {
     /// Of a scheduler thread that is about to start.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Gate { wakeup: Wakeup::new(), scheduler: OnceLock::new(), stopped: AtomicBool::new(false) }
     }
 
     /// Wakes the scheduler thread after there is something to do for it.
-    pub fn wake(&self) {
+    pub(crate) fn wake(&self) {
         self.wakeup.notify(|| {
             if let Some(scheduler) = self.scheduler.get() {
                 scheduler.wake();
@@ -33,26 +33,26 @@ impl Gate {
     }
 
     /// Puts the scheduler thread, which is this one, to sleep unless there is something to do.
-    pub fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool, limit: Option<Nanos>) {
+    pub(crate) fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool, limit: Option<Nanos>) {
         let scheduler = self.scheduler.get_or_init(Sleeper::current);
         self.wakeup.sleep_unless(is_to_do, || scheduler.sleep(limit));
     }
 
     /// Says that the scheduler thread takes nothing any more.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
     }
 
     /// Whether it does.
-    pub fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
 }
 
 /// What a producer's ring holds.
 pub(crate) struct Item<T> {
-    /// Its arrival is when it was sent, or [`NOT_TIMED`]; the scheduler thread sets it when it takes
-    /// the packet.
+    /// Its arrival is when it was sent, or [`NOT_TIMED`]; the scheduler thread sets it when it
+    /// takes the packet.
     pub packet: Packet,
     pub payload: T,
 }
@@ -70,13 +70,13 @@ pub(crate) struct Lane<T> {
 impl<T> Lane<T> {
     /// Whether nothing is in it and nothing will be. What is sent before a lane is closed is in it
     /// when that is seen, so the order of the two looks matters.
-    pub fn is_drained(&self) -> bool {
+    pub(crate) fn is_drained(&self) -> bool {
         self.shared.is_closed() && self.reader.is_empty()
     }
 
     /// Wakes a producer that waits for room once half of the ring is free: to wake it for every
     /// free place would cost more than the packet that it then brings.
-    pub fn offer_room(&self) {
+    pub(crate) fn offer_room(&self) {
         if self.reader.len() <= self.capacity / 2 {
             self.shared.wake_producer();
         }
@@ -104,7 +104,7 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// Of a producer that has sent nothing.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Shared {
             room: Wakeup::new(),
             producer: Mutex::new(None),
@@ -115,7 +115,7 @@ impl Shared {
     }
 
     /// Wakes the producer after there is room for it, or no scheduler thread any more.
-    pub fn wake_producer(&self) {
+    pub(crate) fn wake_producer(&self) {
         self.room.notify(|| {
             let producer = self.producer.lock().unwrap_or_else(PoisonError::into_inner).clone();
             if let Some(producer) = producer {
@@ -126,39 +126,39 @@ impl Shared {
 
     /// Puts the producer's thread, which is this one, to sleep until it is woken, unless there is
     /// something to do.
-    pub fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool) {
+    pub(crate) fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool) {
         let sleeper = Sleeper::current();
         *self.producer.lock().unwrap_or_else(PoisonError::into_inner) = Some(sleeper.clone());
         self.room.sleep_unless(is_to_do, || sleeper.sleep(None));
     }
 
     /// Says that nothing more will be sent.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
     }
 
     /// Whether nothing more will be sent. What was sent before is in the ring.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
 
     /// Counts that the ring was found full.
-    pub fn count_full(&self) {
+    pub(crate) fn count_full(&self) {
         count(&self.full);
     }
 
     /// Counts a packet that was dropped because the ring was full.
-    pub fn count_dropped(&self) {
+    pub(crate) fn count_dropped(&self) {
         count(&self.dropped);
     }
 
     /// How often the ring was found full.
-    pub fn full(&self) -> u64 {
+    pub(crate) fn full(&self) -> u64 {
         self.full.load(Ordering::Relaxed)
     }
 
     /// How many packets were dropped for that.
-    pub fn dropped(&self) -> u64 {
+    pub(crate) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
 }

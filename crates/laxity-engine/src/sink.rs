@@ -11,16 +11,16 @@ use laxity::units::Nanos;
 pub trait Sink<T> {
     /// Sends a packet. How long this takes paces an engine without a link rate.
     ///
-    /// `starts_at` is when the packet's transmission starts on a link of the engine's rate, from the
-    /// engine's [start](crate::Handle::started) on: never after now, and before it by how late the
-    /// thread is. Without a rate it is the time at which the packet was chosen.
+    /// `starts_at` is when the packet's transmission starts on a link of the engine's rate, from
+    /// the engine's [start](crate::Handle::started) on: never after now, and before it by how late
+    /// the thread is. Without a rate it is the time at which the packet was chosen.
     fn sent(&mut self, dispatch: Dispatch, starts_at: Nanos, payload: T);
 
     /// Takes back a packet that the scheduler dropped.
     fn dropped(&mut self, packet: Packet, reason: DropReason, payload: T);
 
     /// Passes on what [`sent`](Self::sent) has put together: after at most
-    /// [`Settings::burst`](crate::Settings::burst) packets, and before the thread looks for others or
-    /// sleeps. A sink that sends each packet at once needs none.
+    /// [`Settings::burst`](crate::Settings::burst) packets, and before the thread looks for others
+    /// or sleeps. A sink that sends each packet at once needs none.
     fn flush(&mut self) {}
 }

@@ -19,13 +19,13 @@ pub(crate) struct Wakeup {
 
 impl Wakeup {
     /// Nobody sleeps.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Wakeup { asleep: AtomicBool::new(false) }
     }
 
     /// Calls `wake` if the sleeper sleeps or is about to. Without a sleeper it takes one fence and
     /// one load.
-    pub fn notify(&self, wake: impl FnOnce()) {
+    pub(crate) fn notify(&self, wake: impl FnOnce()) {
         fence(Ordering::SeqCst);
         if self.asleep.load(Ordering::Acquire) {
             wake();
@@ -34,7 +34,7 @@ impl Wakeup {
 
     /// Calls `sleep`, which returns when a notifier wakes the thread or earlier, unless there is
     /// something to do already.
-    pub fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool, sleep: impl FnOnce()) {
+    pub(crate) fn sleep_unless(&self, is_to_do: impl FnOnce() -> bool, sleep: impl FnOnce()) {
         self.asleep.store(true, Ordering::Release);
         fence(Ordering::SeqCst);
         if !is_to_do() {

@@ -104,7 +104,7 @@ impl Place {
 
 impl<T> Payloads<T> {
     /// Room for `limit` packets, which is taken now.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Payloads { queued: Slab::with_capacity(limit), limit }
     }
 
@@ -114,7 +114,7 @@ impl<T> Payloads<T> {
 }
 
 impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
-    pub fn new(
+    pub(crate) fn new(
         scheduler: S,
         sink: K,
         settings: &Settings,
@@ -139,7 +139,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
 
     /// Works until the engine is shut down. If something panics, producers and callers hear that
     /// the engine has stopped before the panic goes on.
-    pub fn run(mut self) -> Finished<S, K> {
+    pub(crate) fn run(mut self) -> Finished<S, K> {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work()));
         self.gate.stop();
         self.requests.end();
@@ -216,8 +216,8 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     }
 
     /// Takes packets from the rings, a bounded number from each, as far as its producer has room in
-    /// the scheduler. Forgets producers that are gone with all that they sent. Says how many packets
-    /// it took.
+    /// the scheduler. Forgets producers that are gone with all that they sent. Says how many
+    /// packets it took.
     fn take_in(&mut self, now: Nanos) -> usize {
         let mut taken = 0;
         for Joined { lane, producer, full_at } in &mut self.lanes {

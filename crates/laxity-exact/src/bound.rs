@@ -6,15 +6,15 @@ use laxity::admit::tdp::Flow;
 use laxity::units::Bytes;
 
 /// What an output can carry in a period, in one measure, and what flows take of it.
-pub struct Budget {
+pub(crate) struct Budget {
     /// By flow that passes the output.
     pub uses: Vec<(usize, u128)>,
     pub room: u128,
 }
 
-/// The budgets that some flows would exceed together: for each output the bytes, and for each length
-/// of packet how many that are no shorter have room, for what is left of a frame is lost.
-pub fn budgets(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Vec<Budget> {
+/// The budgets that some flows would exceed together: for each output the bytes, and for each
+/// length of packet how many that are no shorter have room, for what is left of a frame is lost.
+pub(crate) fn budgets(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Vec<Budget> {
     let mut budgets = Vec::new();
     for (output, capacity) in capacities.iter().enumerate() {
         let packets = |flow: &Flow| {
@@ -45,9 +45,9 @@ pub fn budgets(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Vec<Budget>
 
 /// No more flows than this can be placed.
 ///
-/// Each budget leaves out some of the flows that it is for; what budgets for different flows leave out
-/// adds up.
-pub fn most(period: u32, capacities: &[Bytes], flows: &[Flow]) -> usize {
+/// Each budget leaves out some of the flows that it is for; what budgets for different flows leave
+/// out adds up.
+pub(crate) fn most(period: u32, capacities: &[Bytes], flows: &[Flow]) -> usize {
     let mut budgets = budgets(period, capacities, flows);
     budgets.sort_by_key(|budget| std::cmp::Reverse(budget.left_out()));
     let mut counted = BTreeSet::new();

@@ -1,22 +1,23 @@
-//! Exact assignment of frames for [time-driven priority](laxity::sched::tdp): a largest set of flows
-//! that have room together, and so a smallest set whose removal mends a plan that does not fit.
+//! Exact assignment of frames for [time-driven priority](laxity::sched::tdp): a largest set of
+//! flows that have room together, and so a smallest set whose removal mends a plan that does not
+//! fit.
 //!
-//! [`Ledger::reserve_all`](laxity::admit::tdp::Ledger::reserve_all) is quick and leaves few flows out,
-//! but does not know whether they are as few as can be. Here a bound says at once how many can be
-//! placed at most; only if fewer were placed, a solver is asked whether there is room for more.
+//! [`Ledger::reserve_all`](laxity::admit::tdp::Ledger::reserve_all) is quick and leaves few flows
+//! out, but does not know whether they are as few as can be. Here a bound says at once how many can
+//! be placed at most; only if fewer were placed, a solver is asked whether there is room for more.
 //!
-//! The solver is [Pumpkin](https://docs.rs/pumpkin-solver), of TU Delft: constraint programming with
-//! lazy clause generation, in Rust alone, maintained, under MIT or Apache-2.0. It takes capacities as
-//! the linear inequalities that they are, learns from conflicts, and can be stopped after a number of
-//! steps instead of a time, so that answers are always the same. HiGHS and SCIP need CMake and more;
-//! SAT solvers would need the inequalities spelled out, and the mixed-integer solvers in Rust do not
-//! learn, which proofs of infeasibility live on.
+//! The solver is [Pumpkin](https://docs.rs/pumpkin-solver), of TU Delft: constraint programming
+//! with lazy clause generation, in Rust alone, maintained, under MIT or Apache-2.0. It takes
+//! capacities as the linear inequalities that they are, learns from conflicts, and can be stopped
+//! after a number of steps instead of a time, so that answers are always the same. HiGHS and SCIP
+//! need CMake and more; SAT solvers would need the inequalities spelled out, and the mixed-integer
+//! solvers in Rust do not learn, which proofs of infeasibility live on.
 //!
 //! # Size
 //! There is one variable for each flow and frame that it can start in, one more for each hop with
-//! spare delay and frame, and one inequality for each frame of each output. Forty flows over a ring of ten
-//! outputs with 20 frames are decided in seconds, twice as many often are; where hundreds compete, an
-//! answer that the effort cuts short still has its bound.
+//! spare delay and frame, and one inequality for each frame of each output. Forty flows over a ring
+//! of ten outputs with 20 frames are decided in seconds, twice as many often are; where hundreds
+//! compete, an answer that the effort cuts short still has its bound.
 
 mod bound;
 mod model;
@@ -59,8 +60,8 @@ impl Assignment {
 /// Places as many flows as there is room for, in frames of so many a period at outputs of these
 /// [capacities](laxity::sched::tdp::capacity).
 ///
-/// The solver takes at most `effort` steps in all, each a decision or a conflict and together with what
-/// follows from it: some ten thousand a second. With none, the answer is that of
+/// The solver takes at most `effort` steps in all, each a decision or a conflict and together with
+/// what follows from it: some ten thousand a second. With none, the answer is that of
 /// [`Ledger::reserve_all`], with a bound. Whatever the effort, the same input has the same answer.
 ///
 /// # Panics

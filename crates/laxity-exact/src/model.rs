@@ -1,10 +1,10 @@
 //! Whether so many flows have room, as a question to the solver.
 //!
-//! Where a flow's first packet of a period is sent is one of the n / gcd(n, k) frames after which its
-//! pattern repeats, at each output; a hop with spare delay relates the frames of two outputs, any other
-//! just shifts them. All frames have the same capacity, so that a solution is still one if all starts
-//! are shifted alike: one flow begins with frame 0, if it is placed at all. Of flows that are equal,
-//! those listed first are placed first, and begin first.
+//! Where a flow's first packet of a period is sent is one of the n / gcd(n, k) frames after which
+//! its pattern repeats, at each output; a hop with spare delay relates the frames of two outputs,
+//! any other just shifts them. All frames have the same capacity, so that a solution is still one
+//! if all starts are shifted alike: one flow begins with frame 0, if it is placed at all. Of flows
+//! that are equal, those listed first are placed first, and begin first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ use pumpkin_core::variables::Literal;
 use crate::bound;
 
 /// Whether so many flows have room.
-pub enum Answer {
+pub(crate) enum Answer {
     /// These have, by flow.
     Placed(Vec<Option<Reservation>>),
     /// It is proved that no such set of flows has.
@@ -32,7 +32,7 @@ pub enum Answer {
 }
 
 /// Asks for a placement of at least `wanted` flows, and takes the steps needed off `effort`.
-pub fn place(
+pub(crate) fn place(
     period: u32,
     capacities: &[Bytes],
     flows: &[Flow],
@@ -256,8 +256,8 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The frame in which an output sends at the earliest what the one before sent in that frame, modulo
-/// the pattern's repetition.
+/// The frame in which an output sends at the earliest what the one before sent in that frame,
+/// modulo the pattern's repetition.
 fn immediate(frame: u32, hop: &Hop, repeat: u32) -> u32 {
     let frame = u64::from(frame) + u64::from(hop.delay) + u64::from(hop.propagation);
     (frame % u64::from(repeat)) as u32

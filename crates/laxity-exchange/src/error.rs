@@ -39,7 +39,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// A text from outside, short enough for a message and without what a terminal would take for a command.
+/// A text from outside, short enough for a message and without what a terminal would take for a
+/// command.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 60;
     let clean: String =

@@ -6,8 +6,8 @@
 //! | [`Format::Wopanet`] | WoPANets (Mifdaoui, Leydier 2017), xTFA, Saihu | stations, switches and links, and flows, as XML |
 //! | [`tsnkit`] | tsnkit (Xue et al. 2024) | streams and links, as two CSV files; for time-driven priority |
 //!
-//! What a file says and a plan cannot, or the other way round, is refused with its place. What is said in another way, or
-//! only matters to the tool, is told in notes.
+//! What a file says and a plan cannot, or the other way round, is refused with its place. What is
+//! said in another way, or only matters to the tool, is told in notes.
 #![deny(missing_docs)]
 
 mod error;

@@ -14,7 +14,7 @@ use crate::error::shown;
 
 /// Output ports and what passes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Network {
+pub(crate) struct Network {
     pub name: String,
     pub ports: Vec<Port>,
     pub flows: Vec<Flow>,
@@ -22,7 +22,7 @@ pub struct Network {
 
 /// An output port: a queue and what serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
+pub(crate) struct Port {
     /// The nodes that it is at and leads to.
     pub ends: [String; 2],
     pub service: Service,
@@ -30,7 +30,7 @@ pub struct Port {
 
 /// A service curve of rate and latency, and the fastest that the port sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Service {
+pub(crate) struct Service {
     pub rate: Rate,
     pub latency: Nanos,
     pub peak: Rate,
@@ -38,7 +38,7 @@ pub struct Service {
 
 /// What passes ports in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flow {
+pub(crate) struct Flow {
     pub name: String,
     /// By number.
     pub ports: Vec<usize>,
@@ -51,7 +51,7 @@ pub struct Flow {
 
 impl Network {
     /// Its plan as text, which holds.
-    pub fn plan(&self) -> Result<String, Error> {
+    pub(crate) fn plan(&self) -> Result<String, Error> {
         let text = self.text()?;
         Plan::parse(&text, "plan", Path::new("")).map_err(|error| {
             Error::new(format!("what the file says is no plan: {}", error.message()))
@@ -59,8 +59,9 @@ impl Network {
         Ok(text)
     }
 
-    /// Packets are whole in a plan, so that a burst is a packet at least. Other tools have them in parts, too.
-    pub fn round_bursts(&mut self, notes: &mut Vec<String>) {
+    /// Packets are whole in a plan, so that a burst is a packet at least. Other tools have them in
+    /// parts, too.
+    pub(crate) fn round_bursts(&mut self, notes: &mut Vec<String>) {
         let mut rounded: Vec<&str> = Vec::new();
         for flow in &mut self.flows {
             let packet = flow.packet();
@@ -137,13 +138,14 @@ impl Network {
     }
 
     /// The nodes on a flow's way.
-    pub fn nodes(&self, flow: &Flow) -> Vec<&str> {
+    pub(crate) fn nodes(&self, flow: &Flow) -> Vec<&str> {
         let first = flow.ports.first().map(|&port| self.ports[port].ends[0].as_str());
         let rest = flow.ports.iter().map(|&port| self.ports[port].ends[1].as_str());
         first.into_iter().chain(rest).collect()
     }
 
-    /// The links that the ports are ends of, in their order. A plan's link is alike in both directions.
+    /// The links that the ports are ends of, in their order. A plan's link is alike in both
+    /// directions.
     fn links(&self) -> Result<Vec<([&str; 2], Service)>, Error> {
         let used: BTreeSet<usize> =
             self.flows.iter().flat_map(|flow| &flow.ports).copied().collect();
@@ -171,7 +173,7 @@ impl Network {
 }
 
 /// Where nothing is said of packets, they are as fluid as a plan can have them.
-pub const FLUID: Bytes = Bytes(1);
+pub(crate) const FLUID: Bytes = Bytes(1);
 
 impl Flow {
     /// The packets that a source sends.
@@ -189,15 +191,16 @@ impl Flow {
 }
 
 /// Refuses what cannot be the name of a class or a node, and says what can.
-pub fn check_name(name: &str) -> Result<(), String> {
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
     const LONGEST: usize = 64;
     let fits = (1..=LONGEST).contains(&name.chars().count()) && !name.trim().is_empty();
-    match fits && !name.chars().any(char::is_control) {
-        true => Ok(()),
-        false => Err(format!(
+    if fits && !name.chars().any(char::is_control) {
+        Ok(())
+    } else {
+        Err(format!(
             "`{}` cannot be a name in a plan: that has 1 to {LONGEST} characters, of one line",
             shown(name)
-        )),
+        ))
     }
 }
 

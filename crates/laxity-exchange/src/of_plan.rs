@@ -12,7 +12,7 @@ use crate::error::shown;
 use crate::network::{Flow, Network, Port, Service};
 
 /// The network of a plan.
-pub fn network(plan: &Plan, notes: &mut Vec<String>) -> Result<Network, Error> {
+pub(crate) fn network(plan: &Plan, notes: &mut Vec<String>) -> Result<Network, Error> {
     let on = plan.networked().ok_or_else(|| {
         Error::new("the plan has no network: add links such as `[network.uplink]`, and a `path` to each source")
     })?;

@@ -450,7 +450,8 @@ fn drawn() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A plan that has been a file says the same: all bounds are equal, and it becomes the same file again.
+    /// A plan that has been a file says the same: all bounds are equal, and it becomes the same
+    /// file again.
     #[test]
     fn plans_come_back_from_files_as_they_were(text in drawn()) {
         let before = plan(&text);
@@ -458,7 +459,8 @@ proptest! {
             let file = export(&before, format).unwrap();
             let after = plan(&import(&file.text, format).unwrap().text);
             prop_assert_eq!(bounds(&after), bounds(&before), "{:?}\n{}", format, file.text);
-            // Names of nodes are not in every format, so that one more turn is needed to find nothing changed.
+            // Names of nodes are not in every format, so that one more turn is needed to find
+            // nothing changed.
             let again = export(&after, format).unwrap();
             let once_more = plan(&import(&again.text, format).unwrap().text);
             prop_assert_eq!(export(&once_more, format).unwrap().text, again.text);

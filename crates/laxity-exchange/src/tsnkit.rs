@@ -1,7 +1,9 @@
-//! The CSV files of tsnkit (Xue et al. 2024): streams, and the links between their nodes; plans of time-driven priority.
+//! The CSV files of tsnkit (Xue et al. 2024): streams, and the links between their nodes; plans of
+//! time-driven priority.
 //!
-//! A stream is a packet every `period` from `src` to `dst`, which is to be there within `deadline`; times are in nanoseconds,
-//! sizes in bytes. A link has a `rate` in bits a nanosecond, a processing time `t_proc` and a propagation `t_prop`.
+//! A stream is a packet every `period` from `src` to `dst`, which is to be there within `deadline`;
+//! times are in nanoseconds, sizes in bytes. A link has a `rate` in bits a nanosecond, a processing
+//! time `t_proc` and a propagation `t_prop`.
 
 mod read;
 mod waits;
@@ -33,8 +35,8 @@ pub enum File {
     Topology,
 }
 
-/// The plan of two files, in time frames of this length, or of the shortest that divides all periods and holds two of
-/// the largest packets.
+/// The plan of two files, in time frames of this length, or of the shortest that divides all
+/// periods and holds two of the largest packets.
 ///
 /// # Errors
 /// If they are no such files, or say what a plan cannot: the file, and what is wrong with it.

@@ -1,24 +1,27 @@
-//! Decimal numbers with units as other tools write them, taken exactly and rounded to the safe side.
+//! Decimal numbers with units as other tools write them, taken exactly and rounded to the safe
+//! side.
 
 use laxity::units::{Bytes, Nanos, Rate};
 
 /// Which way what is no whole number goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Round {
+pub(crate) enum Round {
     Up,
     Down,
 }
 
 /// A decimal number: `digits` times ten to the `exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decimal {
+pub(crate) struct Decimal {
     digits: u128,
     exponent: i32,
 }
 
-/// A kind of quantity, and how many of its smallest units ten to the given power and the factor make.
+/// A kind of quantity, and how many of its smallest units ten to the given power and the factor
+/// make.
 trait Unit: Sized {
-    /// By the word behind its prefix: how many smallest units it has, as a fraction and a power of ten.
+    /// By the word behind its prefix: how many smallest units it has, as a fraction and a power of
+    /// ten.
     fn unit(word: &str) -> Option<(u128, u128, i32)>;
     fn of(units: u64) -> Self;
     const EXPECTED: &'static str;
@@ -63,17 +66,17 @@ impl Unit for Rate {
 }
 
 /// What of a quantity is said of a number without a unit.
-pub fn time(text: &str, plain: &str, round: Round) -> Result<Nanos, String> {
+pub(crate) fn time(text: &str, plain: &str, round: Round) -> Result<Nanos, String> {
     quantity(text, plain, round)
 }
 
 /// A size in bytes.
-pub fn size(text: &str, plain: &str, round: Round) -> Result<Bytes, String> {
+pub(crate) fn size(text: &str, plain: &str, round: Round) -> Result<Bytes, String> {
     quantity(text, plain, round)
 }
 
 /// A rate in bits a second.
-pub fn rate(text: &str, plain: &str, round: Round) -> Result<Rate, String> {
+pub(crate) fn rate(text: &str, plain: &str, round: Round) -> Result<Rate, String> {
     quantity(text, plain, round)
 }
 
@@ -114,7 +117,7 @@ impl Decimal {
     /// The most digits, and the largest power of ten either way: far more than any quantity has.
     const MOST: usize = 30;
 
-    pub fn parse(text: &str) -> Option<Decimal> {
+    pub(crate) fn parse(text: &str) -> Option<Decimal> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
             None => (text, 0),
@@ -132,7 +135,7 @@ impl Decimal {
     }
 
     /// A whole number of it times `factor / over`, times ten to the `power`.
-    pub fn times(self, factor: u128, over: u128, power: i32, round: Round) -> Option<u64> {
+    pub(crate) fn times(self, factor: u128, over: u128, power: i32, round: Round) -> Option<u64> {
         let power = self.exponent + power;
         let digits = self.digits.checked_mul(factor)?;
         let ten = |power: u32| 10u128.checked_pow(power);

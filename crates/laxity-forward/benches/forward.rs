@@ -1,7 +1,7 @@
 //! What a packet costs: to find its class, and all the way from its arrival to its send.
 //!
-//! Compare within one run: four classes with a thousand, headers that were seen lately with such that never
-//! were.
+//! Compare within one run: four classes with a thousand, headers that were seen lately with such
+//! that never were.
 
 use std::hint::black_box;
 use std::net::IpAddr;

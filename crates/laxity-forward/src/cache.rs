@@ -17,11 +17,11 @@ pub struct Found {
 /// A set-associative cache of fixed size. All headers of one conversation are in one set, so a
 /// conversation keeps its flow number as long as any of them is there.
 ///
-/// A set that is full gives up an entry that was not asked for since the set was last looked through
-/// for one (the clock algorithm): who sends many flows of a packet each drives out others like that, and
-/// hardly a flow that goes on. Which conversations share a set depends on a secret.
+/// A set that is full gives up an entry that was not asked for since the set was last looked
+/// through for one (the clock algorithm): who sends many flows of a packet each drives out others
+/// like that, and hardly a flow that goes on. Which conversations share a set depends on a secret.
 #[derive(Clone, Debug)]
-pub struct Cache {
+pub(crate) struct Cache {
     hasher: Hasher,
     sets: Vec<Set>,
     /// [`WAYS`] of each set.
@@ -55,9 +55,9 @@ struct Place {
 }
 
 impl Cache {
-    /// For about so many headers, at least one set of them. Secrets that others do not know keep them
-    /// from choosing what shares a set.
-    pub fn new(capacity: usize, secret: u64) -> Self {
+    /// For about so many headers, at least one set of them. Secrets that others do not know keep
+    /// them from choosing what shares a set.
+    pub(crate) fn new(capacity: usize, secret: u64) -> Self {
         let sets = capacity.clamp(1, 1 << 24).div_ceil(WAYS).next_power_of_two();
         Cache {
             hasher: Hasher::new(secret),
@@ -66,9 +66,9 @@ impl Cache {
         }
     }
 
-    /// What these headers were found to be; `find` says the class of headers that are not known, and
-    /// `number` the number of a flow of that class that is not.
-    pub fn find(
+    /// What these headers were found to be; `find` says the class of headers that are not known,
+    /// and `number` the number of a flow of that class that is not.
+    pub(crate) fn find(
         &mut self,
         headers: &Headers,
         find: impl FnOnce() -> ClassId,
@@ -126,7 +126,8 @@ impl Cache {
 }
 
 impl Set {
-    /// An entry that was not asked for since the hand passed it, or else the first that it comes to.
+    /// An entry that was not asked for since the hand passed it, or else the first that it comes
+    /// to.
     fn give_up(&mut self) -> usize {
         loop {
             let way = usize::from(self.hand) % WAYS;

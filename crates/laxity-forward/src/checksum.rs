@@ -6,7 +6,7 @@ pub(crate) struct Sum(u64);
 
 impl Sum {
     /// And these bytes, of which an odd last one has a zero behind it.
-    pub fn and(self, bytes: &[u8]) -> Sum {
+    pub(crate) fn and(self, bytes: &[u8]) -> Sum {
         let words = bytes.chunks_exact(4);
         let rest = words.remainder();
         let mut last = [0; 4];
@@ -18,12 +18,12 @@ impl Sum {
     }
 
     /// And this number.
-    pub fn and_number(self, number: u32) -> Sum {
+    pub(crate) fn and_number(self, number: u32) -> Sum {
         Sum(self.0 + u64::from(number))
     }
 
     /// The checksum.
-    pub fn fold(self) -> u16 {
+    pub(crate) fn fold(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {
             sum = (sum >> 16) + (sum & 0xffff);
@@ -32,7 +32,7 @@ impl Sum {
     }
 
     /// The checksum of a header of which two bytes were changed (RFC 1624, equation 3).
-    pub fn changed(checksum: u16, before: [u8; 2], after: [u8; 2]) -> u16 {
+    pub(crate) fn changed(checksum: u16, before: [u8; 2], after: [u8; 2]) -> u16 {
         let number = |bytes| u32::from(u16::from_be_bytes(bytes));
         Sum::default()
             .and_number(u32::from(!checksum))
@@ -42,7 +42,7 @@ impl Sum {
     }
 
     /// The same where 0 says that there is none: its other form.
-    pub fn fold_nonzero(self) -> u16 {
+    pub(crate) fn fold_nonzero(self) -> u16 {
         match self.fold() {
             0 => 0xffff,
             sum => sum,
@@ -50,9 +50,9 @@ impl Sum {
     }
 }
 
-/// Completes a checksum that a sender left to the interface: the bytes from `start` on are summed, with
-/// what stands at `offset` bytes behind it, the sum of the pseudo header, and the sum is written there.
-/// Says false, and does nothing, if that is not within the frame.
+/// Completes a checksum that a sender left to the interface: the bytes from `start` on are summed,
+/// with what stands at `offset` bytes behind it, the sum of the pseudo header, and the sum is
+/// written there. Says false, and does nothing, if that is not within the frame.
 pub fn complete(frame: &mut [u8], start: u16, offset: u16) -> bool {
     let Some(summed) = frame.get_mut(usize::from(start)..) else { return false };
     let sum = Sum::default().and(summed).fold_nonzero();

@@ -10,10 +10,10 @@ use crate::error::Refusal;
 
 /// The classes of a plan with a cache before their matches.
 ///
-/// A frame belongs to the first class whose `match` holds, as in captures. One that belongs to none goes
-/// to the default: the first class without `match` and deadline that has packets of its own. The flows
-/// of a class are numbered in the order in which they come; one that was forgotten, as none of the last
-/// frames was of it, gets another number when it comes back.
+/// A frame belongs to the first class whose `match` holds, as in captures. One that belongs to none
+/// goes to the default: the first class without `match` and deadline that has packets of its own.
+/// The flows of a class are numbered in the order in which they come; one that was forgotten, as
+/// none of the last frames was of it, gets another number when it comes back.
 #[derive(Clone, Debug)]
 pub struct Sorter {
     classifier: Classifier,
@@ -24,8 +24,8 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// The classes of a plan, with a cache for about so many flows. The secret keeps others from choosing
-    /// what shares a place in it.
+    /// The classes of a plan, with a cache for about so many flows. The secret keeps others from
+    /// choosing what shares a place in it.
     ///
     /// # Errors
     /// If frames that no match takes have no class.
@@ -48,8 +48,9 @@ impl Sorter {
         })
     }
 
-    /// The class and flow of a frame. It takes the same time whatever the number of classes if headers like
-    /// its were seen lately, and as long as the matches up to the one that holds if not.
+    /// The class and flow of a frame. It takes the same time whatever the number of classes if
+    /// headers like its were seen lately, and as long as the matches up to the one that holds if
+    /// not.
     #[inline]
     pub fn sort(&mut self, headers: &Headers) -> Found {
         let Sorter { classifier, default, cache, flows } = self;

@@ -1,4 +1,5 @@
-//! The DS field of IP packets in Ethernet frames (RFC 2474): the code point, and the two bits of ECN (RFC 3168, RFC 9331).
+//! The DS field of IP packets in Ethernet frames (RFC 2474): the code point, and the two bits of
+//! ECN (RFC 3168, RFC 9331).
 
 use laxity::packet::Ecn;
 use laxity_plan::encapsulation::{self, Encapsulation, Inside};
@@ -13,8 +14,8 @@ pub fn ecn(frame: &[u8]) -> Ecn {
     encapsulation::ecn(read(frame).unwrap_or_default())
 }
 
-/// Writes into the packet that a frame holds that it met congestion, and adapts IPv4's checksum. What is not IP
-/// stays as it is.
+/// Writes into the packet that a frame holds that it met congestion, and adapts IPv4's checksum.
+/// What is not IP stays as it is.
 pub fn experience(frame: &mut [u8]) {
     write(frame, |ds| ds | ECN);
 }
@@ -24,8 +25,8 @@ pub(crate) fn read(frame: &[u8]) -> Option<u8> {
     encapsulation::ds(Encapsulation::of_ethernet(frame).packet(frame)?)
 }
 
-/// Changes the field, and IPv4's checksum is that of what is written. Says false, and does nothing, if the frame
-/// holds no whole header of IP.
+/// Changes the field, and IPv4's checksum is that of what is written. Says false, and does nothing,
+/// if the frame holds no whole header of IP.
 pub(crate) fn write(frame: &mut [u8], change: impl FnOnce(u8) -> u8) -> bool {
     let Encapsulation { at, inside: Inside::Ip, .. } = Encapsulation::of_ethernet(frame) else {
         return false;
@@ -68,17 +69,17 @@ pub(crate) mod tests {
             ..Default::default()
         };
         let six = etherparse::Ipv6Header { traffic_class: ds, hop_limit: 3, ..Default::default() };
-        let ip: etherparse::IpHeaders = match is_v4 {
-            true => etherparse::IpHeaders::Ipv4(header, Default::default()),
-            false => etherparse::IpHeaders::Ipv6(six, Default::default()),
+        let ip: etherparse::IpHeaders = if is_v4 {
+            etherparse::IpHeaders::Ipv4(header, Default::default())
+        } else {
+            etherparse::IpHeaders::Ipv6(six, Default::default())
         };
         let mut frame = Vec::new();
-        let done = match is_tagged {
-            true => {
-                let tagged = begin.single_vlan(7.try_into().unwrap());
-                tagged.ip(ip).udp(1, 2).write(&mut frame, &[9; 30])
-            }
-            false => begin.ip(ip).udp(1, 2).write(&mut frame, &[9; 30]),
+        let done = if is_tagged {
+            let tagged = begin.single_vlan(7.try_into().unwrap());
+            tagged.ip(ip).udp(1, 2).write(&mut frame, &[9; 30])
+        } else {
+            begin.ip(ip).udp(1, 2).write(&mut frame, &[9; 30])
         };
         done.unwrap();
         frame
@@ -125,7 +126,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// The queue of a link to a provider has frames of PPPoE and MPLS, and congestion is told of there, too.
+    /// The queue of a link to a provider has frames of PPPoE and MPLS, and congestion is told of
+    /// there, too.
     #[test]
     fn congestion_is_told_of_within_other_frames() {
         let pppoe = [0x88, 0x64, 0x11, 0, 0, 1, 0, 60, 0, 0x21];

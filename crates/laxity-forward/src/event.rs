@@ -4,8 +4,8 @@ use laxity::packet::{ClassId, Ecn, FlowId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
-/// Hears of everything that happens: sends what is sent, frees the buffers of what is dropped, writes the
-/// [ledger](crate::ledger).
+/// Hears of everything that happens: sends what is sent, frees the buffers of what is dropped,
+/// writes the [ledger](crate::ledger).
 pub type Sink<'a> = &'a mut dyn FnMut(&Event);
 
 /// Something that happened. Packets are numbered from 0 in the order in which they arrive.
@@ -78,8 +78,8 @@ pub struct Sent {
     pub deadline: Option<Nanos>,
     /// When it is sent.
     pub start: Nanos,
-    /// How much later that is than it could have been: since the link was free, as packets count, and
-    /// something was there to send.
+    /// How much later that is than it could have been: since the link was free, as packets count,
+    /// and something was there to send.
     pub lateness: Nanos,
     /// When its last bit leaves what is behind, at the link's rate.
     pub departure: Nanos,

@@ -23,16 +23,17 @@ pub struct Settings {
     pub secret: u64,
     /// How many flows are remembered.
     pub flows: usize,
-    /// How much may be queued in all, whatever the plan limits: what memory is taken for. Classes that do
-    /// not say what they send leave an eighth of it to the others ([`Plan::has_memory`]).
+    /// How much may be queued in all, whatever the plan limits: what memory is taken for. Classes
+    /// that do not say what they send leave an eighth of it to the others ([`Plan::has_memory`]).
     pub backlog: Backlog,
-    /// The most that is made up for when a wake-up is late: what is sent at once then comes together in
-    /// the queue behind, such as a modem's.
+    /// The most that is made up for when a wake-up is late: what is sent at once then comes
+    /// together in the queue behind, such as a modem's.
     pub catch_up: Nanos,
 }
 
 impl Default for Settings {
-    /// 32 768 flows, 16 384 frames and 32 MB queued, 1 ms. The seed and the secret are 1: choose others.
+    /// 32 768 flows, 16 384 frames and 32 MB queued, 1 ms. The seed and the secret are 1: choose
+    /// others.
     fn default() -> Self {
         Settings {
             seed: 1,
@@ -58,11 +59,11 @@ pub struct Frame {
     pub handle: u64,
 }
 
-/// The scheduler of one link in a live forwarder. Nothing in it allocates for a packet, reads a clock or
-/// waits.
+/// The scheduler of one link in a live forwarder. Nothing in it allocates for a packet, reads a
+/// clock or waits.
 ///
-/// Times are of the caller's clock in nanoseconds since whenever it likes, and never decrease: one that
-/// does counts as the last one that did not, and one beyond [`Nanos::LIMIT`] as that.
+/// Times are of the caller's clock in nanoseconds since whenever it likes, and never decrease: one
+/// that does counts as the last one that did not, and one beyond [`Nanos::LIMIT`] as that.
 pub struct Forwarder {
     pub(crate) followed: Prepared,
     pub(crate) settings: Settings,
@@ -117,9 +118,9 @@ impl Forwarder {
         self.outlet.arrived(now, self.followed.port.next_ready(now));
     }
 
-    /// Sends what may be sent by now, and says when to ask again if nothing arrives before: `None` if
-    /// nothing is queued. What is sent at once is at most what the link takes in the catch-up, and a
-    /// packet.
+    /// Sends what may be sent by now, and says when to ask again if nothing arrives before: `None`
+    /// if nothing is queued. What is sent at once is at most what the link takes in the catch-up,
+    /// and a packet.
     pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
         let now = self.pass(now);
         loop {

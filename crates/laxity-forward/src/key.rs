@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use laxity_plan::matching::Headers;
 
-/// All that a match may look at, and nothing else. The last word is what does not tell conversations
-/// apart.
+/// All that a match may look at, and nothing else. The last word is what does not tell
+/// conversations apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Key([u64; WORDS]);
+pub(crate) struct Key([u64; WORDS]);
 
 /// How many words that is.
-pub const WORDS: usize = 6;
+pub(crate) const WORDS: usize = 6;
 
 /// How many tell conversations apart.
 const OF_CONVERSATION: usize = 5;
@@ -18,7 +18,7 @@ const OF_CONVERSATION: usize = 5;
 impl Key {
     /// Different headers have different keys.
     #[inline]
-    pub fn of(headers: &Headers) -> Key {
+    pub(crate) fn of(headers: &Headers) -> Key {
         let mut words = [0; WORDS];
         // No word is zero for what is there: whether something is there is part of it.
         if let Some(ip) = &headers.ip {
@@ -42,7 +42,7 @@ impl Key {
 
     /// What tells conversations apart.
     #[inline]
-    pub fn conversation(&self) -> &[u64; OF_CONVERSATION] {
+    pub(crate) fn conversation(&self) -> &[u64; OF_CONVERSATION] {
         self.0.first_chunk().expect("fewer than all words")
     }
 }
@@ -57,14 +57,14 @@ fn halves(address: IpAddr) -> [u64; 2] {
     }
 }
 
-/// A hash that depends on a secret in every bit: each word is multiplied with a secret number into 128
-/// bits whose halves are folded, as in wyhash (Wang Yi 2019).
+/// A hash that depends on a secret in every bit: each word is multiplied with a secret number into
+/// 128 bits whose halves are folded, as in wyhash (Wang Yi 2019).
 #[derive(Clone, Copy, Debug)]
-pub struct Hasher([u64; OF_CONVERSATION]);
+pub(crate) struct Hasher([u64; OF_CONVERSATION]);
 
 impl Hasher {
     /// With words made from a secret.
-    pub fn new(secret: u64) -> Self {
+    pub(crate) fn new(secret: u64) -> Self {
         let mut state = secret;
         // SplitMix64 (Steele, Lea, Flood 2014).
         Hasher(std::array::from_fn(|_| {
@@ -77,7 +77,7 @@ impl Hasher {
 
     /// The hash of these words.
     #[inline]
-    pub fn hash(&self, words: &[u64; OF_CONVERSATION]) -> u64 {
+    pub(crate) fn hash(&self, words: &[u64; OF_CONVERSATION]) -> u64 {
         let Hasher(secret) = self;
         let pairs = [(0, 1), (2, 3)].map(|(a, b)| fold(words[a] ^ secret[a], words[b] ^ secret[b]));
         let hash = fold(pairs[0] ^ words[4] ^ secret[4], pairs[1] ^ secret[0]);

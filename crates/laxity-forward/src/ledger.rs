@@ -1,9 +1,9 @@
 //! A ledger of all events, from which a run can be repeated to the last dispatch and drop.
 //!
-//! A file is a line `laxity ledger 2`, the settings that count for repeating it, and a record for each
-//! [`Entry`], the first of which is the plan's text: a byte that says which, and its numbers, seven bits in a byte and the last of them below 128
-//! (LEB128). Times are written as differences, most of which are short; a packet takes about 30 bytes.
-//! Handles of the caller's are not written.
+//! A file is a line `laxity ledger 2`, the settings that count for repeating it, and a record for
+//! each [`Entry`], the first of which is the plan's text: a byte that says which, and its numbers,
+//! seven bits in a byte and the last of them below 128 (LEB128). Times are written as differences,
+//! most of which are short; a packet takes about 30 bytes. Handles of the caller's are not written.
 
 mod code;
 mod reader;

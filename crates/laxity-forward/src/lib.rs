@@ -1,12 +1,13 @@
-//! The path of a packet through a live forwarder: classify, police, schedule, pace, reload, and a ledger of
-//! it all. No I/O, no clock, no threads: frames and the time go in, sends and the next wake-up come out.
+//! The path of a packet through a live forwarder: classify, police, schedule, pace, reload, and a
+//! ledger of it all. No I/O, no clock, no threads: frames and the time go in, sends and the next
+//! wake-up come out.
 //!
 //! ```
 //! use laxity::units::Nanos;
 //! use laxity_forward::{Event, Forwarder, Frame, Settings, ds};
 //! use laxity_plan::{Plan, matching::Headers};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let text = "version = 1\nlink = { rate = \"10mbit\" }\nscheduler = { kind = \"edf\" }\n[class.rest]\n";
+//! # let text = "version = 1\nlink.rate = \"10mbit\"\nscheduler.kind = \"edf\"\n[class.rest]\n";
 //! # let (plan, bytes) = (Plan::parse(text, "plan.toml", std::path::Path::new("."))?, [0; 60]);
 //!
 //! let mut forwarder = Forwarder::new(plan, Settings::default())?;
@@ -42,31 +43,32 @@
 //! | [`ledger`] | events as bytes, from which `laxity_sim::replay` repeats every dispatch and drop |
 //! | [`segment`] | frames of 64 kB that a kernel did not cut, and checksums that it did not complete |
 //!
-//! A packet takes the way cache, limits, meter, scheduler, pacer. Nothing on it allocates: what is queued
-//! stands in a slab of [`Settings::backlog`] places, flows in a table of [`Settings::flows`], and schedulers
-//! keep what they have grown to.
+//! A packet takes the way cache, limits, meter, scheduler, pacer. Nothing on it allocates: what is
+//! queued stands in a slab of [`Settings::backlog`] places, flows in a table of
+//! [`Settings::flows`], and schedulers keep what they have grown to.
 //!
 //! # What holds
 //!
 //! A thread that forwards is woken late now and then. Each packet is told with the
-//! [`lateness`](Sent::lateness) of its start, since the link was free and something was there to send. Up to
-//! [`Settings::catch_up`] of that is made up for: the next packets are sent at once, and come together in
-//! the queue behind, a modem's say, which is then as long and no longer. What exceeds it is lost. A
-//! packet's [`allowance`](Sent::allowance) is what was lost since the link was idle, and how far the queue
-//! behind is in arrears when it has sent the packet:
+//! [`lateness`](Sent::lateness) of its start, since the link was free and something was there to
+//! send. Up to [`Settings::catch_up`] of that is made up for: the next packets are sent at once,
+//! and come together in the queue behind, a modem's say, which is then as long and no longer. What
+//! exceeds it is lost. A packet's [`allowance`](Sent::allowance) is what was lost since the link
+//! was idle, and how far the queue behind is in arrears when it has sent the packet:
 //!
-//! **Every packet whose class has a bound, and is not demoted, is delayed by at most that bound and its
-//! allowance**, as long as the classes that the bound rests on keep to their contracts, for which `police` is
-//! there. A delay lasts from [`arrive`](Forwarder::arrive) to the last bit out of the queue behind. The
-//! allowance is never more than the sum of all that was late since the link was idle, and one nanosecond
-//! for each time that something was lost; under static priority it is more by what goes first in the time
-//! that was lost, and under deficit round robin by what a bound is shorter for counting on what others send
-//! ([`growths`](laxity_plan::Plan::growths)).
+//! **Every packet whose class has a bound, and is not demoted, is delayed by at most that bound and
+//! its allowance**, as long as the classes that the bound rests on keep to their contracts, for
+//! which `police` is there. A delay lasts from [`arrive`](Forwarder::arrive) to the last bit out of
+//! the queue behind. The allowance is never more than the sum of all that was late since the link
+//! was idle, and one nanosecond for each time that something was lost; under static priority it is
+//! more by what goes first in the time that was lost, and under deficit round robin by what a bound
+//! is shorter for counting on what others send ([`growths`](laxity_plan::Plan::growths)).
 //!
-//! The reason: whatever a scheduler guarantees on a link that sends without pause holds for times that
-//! count as if nobody had been late, but for what was lost, by which everything comes later; and the queue
-//! behind is as far behind those times as it is told to be. A [reload](Forwarder::reload) is a link that was
-//! late since the oldest packet arrived that it hands over.
+//! The reason: whatever a scheduler guarantees on a link that sends without pause holds for times
+//! that count as if nobody had been late, but for what was lost, by which everything comes later;
+//! and the queue behind is as far behind those times as it is told to be. A
+//! [reload](Forwarder::reload) is a link that was late since the oldest packet arrived that it
+//! hands over.
 #![deny(missing_docs)]
 
 mod cache;

@@ -6,10 +6,11 @@ use laxity::units::{Nanos, Rate};
 
 /// The link as its sender keeps it.
 ///
-/// The pacer counts packets as if nobody had been late, as far as it may. The line is what comes of it:
-/// a queue behind the sender that is served at the link's rate. Whatever a scheduler guarantees on a link
-/// that sends without pause holds for the times that the pacer counts, but for the time in which the
-/// link could have sent and did not, `lost`; and the line is behind these times by what it is told to be.
+/// The pacer counts packets as if nobody had been late, as far as it may. The line is what comes of
+/// it: a queue behind the sender that is served at the link's rate. Whatever a scheduler guarantees
+/// on a link that sends without pause holds for the times that the pacer counts, but for the time
+/// in which the link could have sent and did not, `lost`; and the line is behind these times by
+/// what it is told to be.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet {
     pacer: Pacer,
@@ -31,19 +32,19 @@ pub(crate) struct Start {
 const ROUNDING: Nanos = Nanos(1);
 
 impl Outlet {
-    pub fn new(rate: Rate, catch_up: Nanos) -> Self {
+    pub(crate) fn new(rate: Rate, catch_up: Nanos) -> Self {
         let (pacer, line) = (Pacer::new(rate, catch_up), Link::new(rate));
         Outlet { pacer, line, ready: None, lost: Nanos::ZERO }
     }
 
     /// When the link may start the next packet.
-    pub fn due(&self) -> Option<Nanos> {
+    pub(crate) fn due(&self) -> Option<Nanos> {
         self.ready.map(|ready| ready.max(self.pacer.free_at()))
     }
 
-    /// A packet arrives while nothing is queued: if nothing is on its way either, whatever was late is
-    /// over.
-    pub fn arrives_alone(&mut self, now: Nanos) {
+    /// A packet arrives while nothing is queued: if nothing is on its way either, whatever was late
+    /// is over.
+    pub(crate) fn arrives_alone(&mut self, now: Nanos) {
         self.ready = None;
         if self.pacer.free_at().max(self.line.free_at()) <= now {
             self.lost = Nanos::ZERO;
@@ -51,20 +52,20 @@ impl Outlet {
     }
 
     /// A packet arrived, and the scheduler says when it has something to send.
-    pub fn arrived(&mut self, now: Nanos, next_ready: Option<Nanos>) {
+    pub(crate) fn arrived(&mut self, now: Nanos, next_ready: Option<Nanos>) {
         if self.ready.is_none_or(|ready| ready > now) {
             self.ready = next_ready.map(|next| next.max(now));
         }
     }
 
     /// The scheduler had nothing, and says when it has.
-    pub fn idles(&mut self, now: Nanos, next_ready: Option<Nanos>) {
+    pub(crate) fn idles(&mut self, now: Nanos, next_ready: Option<Nanos>) {
         self.ready = next_ready.map(|next| next.max(now + Nanos(1)));
     }
 
     /// A packet was sent, and the scheduler says when it has the next. The `oldest` that is queued
     /// arrived then.
-    pub fn goes_on(&mut self, now: Nanos, next_ready: Option<Nanos>, oldest: Option<Nanos>) {
+    pub(crate) fn goes_on(&mut self, now: Nanos, next_ready: Option<Nanos>, oldest: Option<Nanos>) {
         self.ready = match (next_ready, oldest) {
             (Some(next), _) if next > now => Some(next),
             (Some(_), Some(oldest)) => Some(self.ready.unwrap_or_default().max(oldest)),
@@ -73,7 +74,7 @@ impl Outlet {
     }
 
     /// Sends a packet that could have been sent at `due`.
-    pub fn start(&mut self, due: Nanos, now: Nanos, length: u32) -> Start {
+    pub(crate) fn start(&mut self, due: Nanos, now: Nanos, length: u32) -> Start {
         let counted = self.pacer.start(due, now, length);
         if counted.from > due {
             self.lost = self.lost.saturating_add(counted.from - due + ROUNDING);
@@ -84,13 +85,13 @@ impl Outlet {
     }
 
     /// The link's rate.
-    pub fn rate(&self) -> Rate {
+    pub(crate) fn rate(&self) -> Rate {
         self.line.rate()
     }
 
-    /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the link
-    /// has been late ever since, or at least until it has sent what is on its way.
-    pub fn changes_hands(
+    /// Another scheduler has what is queued, the `oldest` of it as of then: to that scheduler the
+    /// link has been late ever since, or at least until it has sent what is on its way.
+    pub(crate) fn changes_hands(
         &mut self,
         rate: Rate,
         now: Nanos,

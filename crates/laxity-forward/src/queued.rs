@@ -4,8 +4,8 @@ use laxity::packet::Packet;
 use laxity_plan::matching::Headers;
 use slab::Slab;
 
-/// Packets that are queued, by the handle under which the scheduler knows them, in a list by arrival. It
-/// never grows beyond what it is made for.
+/// Packets that are queued, by the handle under which the scheduler knows them, in a list by
+/// arrival. It never grows beyond what it is made for.
 #[derive(Clone, Debug)]
 pub(crate) struct Held<Q = Queued> {
     packets: Slab<Linked<Q>>,
@@ -34,12 +34,12 @@ const NONE: usize = usize::MAX;
 
 impl<Q> Held<Q> {
     /// Room for so many.
-    pub fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Held { packets: Slab::with_capacity(most), first: NONE, last: NONE }
     }
 
     /// Keeps the newest packet; returns the handle for the scheduler.
-    pub fn insert(&mut self, queued: Q) -> u64 {
+    pub(crate) fn insert(&mut self, queued: Q) -> u64 {
         let slot = self.packets.insert(Linked { queued, before: self.last, after: NONE });
         match self.packets.get_mut(self.last) {
             Some(last) => last.after = slot,
@@ -50,7 +50,7 @@ impl<Q> Held<Q> {
     }
 
     /// Lets go of a packet that the scheduler gives back.
-    pub fn remove(&mut self, handle: u64) -> Q {
+    pub(crate) fn remove(&mut self, handle: u64) -> Q {
         let Linked { queued, before, after } = self.packets.remove(handle as usize);
         match self.packets.get_mut(before) {
             Some(before) => before.after = after,
@@ -64,21 +64,21 @@ impl<Q> Held<Q> {
     }
 
     /// What is known under a handle.
-    pub fn get(&self, handle: u64) -> Option<&Q> {
+    pub(crate) fn get(&self, handle: u64) -> Option<&Q> {
         self.packets.get(handle as usize).map(|linked| &linked.queued)
     }
 
     /// The one that has waited the longest.
-    pub fn oldest(&self) -> Option<&Q> {
+    pub(crate) fn oldest(&self) -> Option<&Q> {
         self.packets.get(self.first).map(|linked| &linked.queued)
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.packets.len()
     }
 
     /// All of them with their handles, in the order of their arrival.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &Q)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Q)> {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let slot = next;
@@ -91,7 +91,7 @@ impl<Q> Held<Q> {
 
 impl Held {
     /// The packet of a handle is of another class and flow from now on, or demoted.
-    pub fn change(&mut self, handle: u64, packet: Packet) {
+    pub(crate) fn change(&mut self, handle: u64, packet: Packet) {
         self.packets[handle as usize].queued.packet = packet;
     }
 }

@@ -15,17 +15,18 @@ use crate::prepared::Prepared;
 use crate::queued::Queued;
 
 impl Forwarder {
-    /// Follows another plan from now on, if it can. What it followed before takes the place of that plan, with
-    /// its books, in which what was handed over stands as queued. In the new ones it arrives once more.
+    /// Follows another plan from now on, if it can. What it followed before takes the place of that
+    /// plan, with its books, in which what was handed over stands as queued. In the new ones it
+    /// arrives once more.
     ///
-    /// Every queued packet stays queued, whatever the limits of the new plan. One whose class is there by
-    /// name stays in it; any other goes to the class that its headers have under the new plan. The new
-    /// scheduler gets them at the times of their arrival, in that order, and its meters judge them there:
-    /// one that would be dropped for that is demoted instead. So to the new scheduler they have arrived
-    /// over a time in which the link was late, and that lateness is in the
-    /// [`allowance`](crate::Sent::allowance) of what is sent until the link is idle: what the new plan
-    /// guarantees holds from the first packet on, with nothing else to be said about those between two
-    /// plans.
+    /// Every queued packet stays queued, whatever the limits of the new plan. One whose class is
+    /// there by name stays in it; any other goes to the class that its headers have under the new
+    /// plan. The new scheduler gets them at the times of their arrival, in that order, and its
+    /// meters judge them there: one that would be dropped for that is demoted instead. So to the
+    /// new scheduler they have arrived over a time in which the link was late, and that lateness is
+    /// in the [`allowance`](crate::Sent::allowance) of what is sent until the link is idle: what
+    /// the new plan guarantees holds from the first packet on, with nothing else to be said about
+    /// those between two plans.
     ///
     /// # Errors
     /// If the plan cannot be followed, in which case nothing has changed.
@@ -53,7 +54,8 @@ impl Forwarder {
         Ok(())
     }
 
-    /// What is queued as it is under another plan, with handles and numbers, in the order of arrival.
+    /// What is queued as it is under another plan, with handles and numbers, in the order of
+    /// arrival.
     fn classes_under(&self, next: &mut Prepared) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
         let Prepared { plan, sorter, .. } = next;
         let leaves = plan.leaves().map(|(id, class)| (class.name.as_str(), id));

@@ -1,22 +1,23 @@
-//! A node of a plan's network at work: frames, the ports at which they come and the time go in, what is sent
-//! at which port and the next wake-up come out.
+//! A node of a plan's network at work: frames, the ports at which they come and the time go in,
+//! what is sent at which port and the next wake-up come out.
 //!
-//! A frame that a class's `match` takes goes along the path of that class, if all its sources take one. At the
-//! edge, where packets come without frames, those of a reserved flow are given theirs; inside, a mark says
-//! in which frame the node before sent a packet, and d frames later it is sent on. Every other frame is
-//! best effort and goes by its destination's address along a tree of the network's links, as do ARP,
-//! replies, and whatever the plan does not know.
+//! A frame that a class's `match` takes goes along the path of that class, if all its sources take
+//! one. At the edge, where packets come without frames, those of a reserved flow are given theirs;
+//! inside, a mark says in which frame the node before sent a packet, and d frames later it is sent
+//! on. Every other frame is best effort and goes by its destination's address along a tree of the
+//! network's links, as do ARP, replies, and whatever the plan does not know.
 //!
-//! Where a plan regulates, a packet on its class's path is held, before it joins the queue of the next link,
-//! until it keeps to the arrival curve of its class behind those before it.
+//! Where a plan regulates, a packet on its class's path is held, before it joins the queue of the
+//! next link, until it keeps to the arrival curve of its class behind those before it.
 //!
-//! Who drives a router is woken late now and then. What cannot be sent in its frame for that is sent later, as
-//! the plan's `late` says, and told as [late](Departure::is_late); frames in which nobody was there are told
-//! as [skipped](RouterEvent::Skipped).
+//! Who drives a router is woken late now and then. What cannot be sent in its frame for that is
+//! sent later, as the plan's `late` says, and told as [late](Departure::is_late); frames in which
+//! nobody was there are told as [skipped](RouterEvent::Skipped).
 //!
-//! **Packets that are never late, and never lose their frame, take a time from their first transmission to
-//! their last bit out of the last output with frames that varies by less than two frames.** The first is in
-//! one frame and the last in another, and these are always equally far apart.
+//! **Packets that are never late, and never lose their frame, take a time from their first
+//! transmission to their last bit out of the last output with frames that varies by less than two
+//! frames.** The first is in one frame and the last in another, and these are always equally far
+//! apart.
 
 mod build;
 mod event;
@@ -37,6 +38,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 use laxity_plan::model::Hop;
+use laxity_plan::model::NetworkLink;
 use laxity_plan::tdp::{Assigned, Schedule};
 
 use self::build::{input, output};
@@ -68,8 +70,8 @@ pub struct Inbound<'a> {
     pub handle: u64,
 }
 
-/// A node. Nothing in it reads a clock or waits. Times are of the common time, and never decrease: one
-/// that does counts as the last one that did not.
+/// A node. Nothing in it reads a clock or waits. Times are of the common time, and never decrease:
+/// one that does counts as the last one that did not.
 pub struct Router {
     plan: Plan,
     settings: Settings,
@@ -98,8 +100,8 @@ struct Port {
 }
 
 impl Router {
-    /// The node at this place in the network, with nothing queued. [`Settings::backlog`] counts for what comes
-    /// at each port.
+    /// The node at this place in the network, with nothing queued. [`Settings::backlog`] counts for
+    /// what comes at each port.
     ///
     /// # Errors
     /// If the plan does not say where all frames go.
@@ -108,7 +110,7 @@ impl Router {
         if network.links.iter().any(|link| link.trace.is_some()) {
             return Err(Refusal::Varying);
         }
-        if network.links.iter().any(|link| link.disturbs()) {
+        if network.links.iter().any(NetworkLink::disturbs) {
             return Err(Refusal::Disturbed);
         }
         let hops: Vec<Hop> =
@@ -225,7 +227,8 @@ impl Router {
         &self.of_classes
     }
 
-    /// How often inputs got out of step, and how many packets came at them of which no frame is known.
+    /// How often inputs got out of step, and how many packets came at them of which no frame is
+    /// known.
     pub fn lost_frames(&self) -> [u64; 2] {
         let lost = self.ports.iter().filter_map(|port| Some(port.input.as_ref()?.lost()));
         lost.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
@@ -289,8 +292,8 @@ impl Router {
         self.leaves = leaves;
     }
 
-    /// A packet is held, and goes on at once if it conforms. One that does by now, since somebody is late, has its
-    /// turn among those that came in the meantime.
+    /// A packet is held, and goes on at once if it conforms. One that does by now, since somebody
+    /// is late, has its turn among those that came in the meantime.
     fn hold(
         &mut self,
         now: Nanos,

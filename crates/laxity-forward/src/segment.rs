@@ -1,10 +1,10 @@
-//! Frames that a sender left to the interface to cut: one of up to 64 kB becomes the frames that go over
-//! the wire.
+//! Frames that a sender left to the interface to cut: one of up to 64 kB becomes the frames that go
+//! over the wire.
 //!
-//! A kernel hands over TCP and UDP uncut and without checksums where the interface that it knows does
-//! both (generic segmentation offload). A link that gave such a frame its turn would be taken for as long
-//! as 40 packets take. What comes of one is what Linux makes of it where the interface does not:
-//! `tcp_gso_segment` and `__udp_gso_segment`.
+//! A kernel hands over TCP and UDP uncut and without checksums where the interface that it knows
+//! does both (generic segmentation offload). A link that gave such a frame its turn would be taken
+//! for as long as 40 packets take. What comes of one is what Linux makes of it where the interface
+//! does not: `tcp_gso_segment` and `__udp_gso_segment`.
 
 mod headers;
 #[cfg(test)]
@@ -19,8 +19,8 @@ pub use crate::checksum::complete;
 /// What a frame is left with, as `struct virtio_net_hdr` says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offload {
-    /// Whether the checksum is to be completed (`VIRTIO_NET_HDR_F_NEEDS_CSUM`), from where on and where
-    /// it is written.
+    /// Whether the checksum is to be completed (`VIRTIO_NET_HDR_F_NEEDS_CSUM`), from where on and
+    /// where it is written.
     pub checksum: Option<(u16, u16)>,
     /// What is to be cut: 0 nothing, 1 TCP over IPv4, 4 TCP over IPv6, 5 UDP; 128 besides where
     /// congestion was told of.
@@ -119,8 +119,8 @@ impl<'a> Segments<'a> {
         self.layers.payload + self.size.min(self.payload().len())
     }
 
-    /// Writes the segment of a number, from 0, and returns it; `None` if there is none, or no room for
-    /// the longest.
+    /// Writes the segment of a number, from 0, and returns it; `None` if there is none, or no room
+    /// for the longest.
     pub fn write<'b>(&self, number: usize, out: &'b mut [u8]) -> Option<&'b mut [u8]> {
         if number >= self.count() || out.len() < self.longest() {
             return None;

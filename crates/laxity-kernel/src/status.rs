@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use laxity_tc::netlink::{Sort, Statistics};
+use laxity_tc::netlink::{Object, Sort, Statistics};
 use laxity_tc::setup::Handle;
 use serde::Serialize;
 
@@ -153,7 +153,7 @@ impl KernelStatus {
             plan: record.and_then(|record| record.plan.clone()),
             as_applied: record.map(|record| record.after.is(&shown.objects)),
             to_be_confirmed: false,
-            qdisc: root.map(|root| root.kind()),
+            qdisc: root.map(Object::kind),
             sent: root.map_or_else(Counts::default, |root| counts(Sort::Qdisc, root.handle)),
             classes: classes.collect(),
         }

@@ -1,11 +1,10 @@
 //! Frames and how they come in and go out, whatever brings them.
 //!
-//! A [`Backend`] stands between two interfaces, as a bridge does, or among more, as a router does. Frames
-//! lie in its [`Pool`], those of each interface in a part of its own, so that a flood at one leaves the
-//! others their room.
-//! Who forwards knows a frame by its [`Handle`], a number that fits a scheduler's packet: it is
-//! [received](Backend::receive), looked at in the pool, and either [sent](Backend::send) or
-//! [released](Backend::release).
+//! A [`Backend`] stands between two interfaces, as a bridge does, or among more, as a router does.
+//! Frames lie in its [`Pool`], those of each interface in a part of its own, so that a flood at one
+//! leaves the others their room. Who forwards knows a frame by its [`Handle`], a number that fits a
+//! scheduler's packet: it is [received](Backend::receive), looked at in the pool, and either
+//! [sent](Backend::send) or [released](Backend::release).
 
 mod pool;
 mod undone;
@@ -87,12 +86,13 @@ pub struct Statistics {
     pub refused: u64,
     /// Frames that were to be sent while the interface was down or gone.
     pub down: u64,
-    /// The longest that a frame waited in the interface's own queue after it was handed over, of those whose
-    /// waiting is looked at; `None` where none was.
+    /// The longest that a frame waited in the interface's own queue after it was handed over, of
+    /// those whose waiting is looked at; `None` where none was.
     pub held: Option<Nanos>,
 }
 
-/// What brings frames in and out. Its interfaces are known by [`Port`], or [`Side`] where there are two.
+/// What brings frames in and out. Its interfaces are known by [`Port`], or [`Side`] where there are
+/// two.
 pub trait Backend {
     /// Its frames.
     fn pool(&self) -> &Pool;

@@ -1,8 +1,8 @@
 //! Running a script of which nothing is known: it can change nothing outside, and what it tells
 //! other programs to do is recorded instead of done.
 //!
-//! The script runs under its own shell, in namespaces of its own (user, mount, network, process, IPC,
-//! host name), as the user 0 that it sees there:
+//! The script runs under its own shell, in namespaces of its own (user, mount, network, process,
+//! IPC, host name), as the user 0 that it sees there:
 //!
 //! | wall | what it keeps |
 //! | --- | --- |
@@ -14,8 +14,8 @@
 //! | limits | of time, memory and processes; 16 MiB are recorded |
 //! | processes | the first of its namespace ends with the script, and with it all others, however they hide |
 //!
-//! [`TOOLS`] are found first in `PATH`, and in the place of the machine's own. They are this program
-//! itself under another name: it has to call [`role`] before anything else.
+//! [`TOOLS`] are found first in `PATH`, and in the place of the machine's own. They are this
+//! program itself under another name: it has to call [`role`] before anything else.
 //!
 //! ```no_run
 //! use laxity_linux::jail::{self, Jail};

@@ -1,7 +1,7 @@
 //! What a forwarder needs of Linux: frames in and out of interfaces, time, privilege.
 //!
-//! The one crate with `unsafe` code, so that no other needs any; every function here is safe to call.
-//! It knows nothing of schedulers. A bridge that holds nothing back:
+//! The one crate with `unsafe` code, so that no other needs any; every function here is safe to
+//! call. It knows nothing of schedulers. A bridge that holds nothing back:
 //!
 //! ```no_run
 //! use laxity_linux::frames::{Backend, Side};
@@ -61,10 +61,10 @@
 //! | [`xdp::Xdp`] | `CAP_NET_ADMIN` and `CAP_BPF` as well, offloads off | frames up to 3.8 kB | 1.1 million |
 //!
 //! Measured between veth interfaces on a core of a busy virtual machine, by the example `measure`.
-//! There a frame takes 6 to 8 us longer than through the kernel's bridge, and 8 to 11 at p99, if the forwarder
-//! runs on the core at which frames arrive; on another it takes 20 to 30 us longer, with a long tail.
-//! All of them survive interfaces that are switched off and on or renamed; [`packet`] also such as
-//! are removed and come back.
+//! There a frame takes 6 to 8 us longer than through the kernel's bridge, and 8 to 11 at p99, if
+//! the forwarder runs on the core at which frames arrive; on another it takes 20 to 30 us longer,
+//! with a long tail. All of them survive interfaces that are switched off and on or renamed;
+//! [`packet`] also such as are removed and come back.
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 #![warn(clippy::exhaustive_enums)]

@@ -39,8 +39,8 @@ impl PartialEq for Namespace {
 
 impl Eq for Namespace {}
 
-/// The number of the network namespace that the calling thread is in, which no other one gets until the machine
-/// starts anew; that of its file in `/proc` may be used again.
+/// The number of the network namespace that the calling thread is in, which no other one gets until
+/// the machine starts anew; that of its file in `/proc` may be used again.
 ///
 /// # Errors
 /// On kernels before 5.14, which do not tell.
@@ -201,8 +201,9 @@ impl Namespace {
     }
 }
 
-/// Makes this process, which must have no other threads yet, root of a user namespace of its own if it may
-/// not make network namespaces otherwise. Outside of what it makes itself it may do no more than before.
+/// Makes this process, which must have no other threads yet, root of a user namespace of its own if
+/// it may not make network namespaces otherwise. Outside of what it makes itself it may do no more
+/// than before.
 ///
 /// # Errors
 /// If the system does not allow that.

@@ -1,10 +1,10 @@
 //! Frames through `AF_PACKET` sockets, which any interface has.
 //!
 //! [`Mmsg`] takes frames in with `recvmmsg`, [`Ring`] from a ring of memory shared with the kernel
-//! (`TPACKET_V2`); both send with `sendmmsg`. Whatever an interface carries passes unchanged: frames
-//! of any protocol, VLAN tags, which the kernel takes out of frames and which are put back, and
-//! frames whose checksums are not filled in or that are to be cut into segments, up to 64 kB, with
-//! what is [undone](crate::frames::Undone).
+//! (`TPACKET_V2`); both send with `sendmmsg`. Whatever an interface carries passes unchanged:
+//! frames of any protocol, VLAN tags, which the kernel takes out of frames and which are put back,
+//! and frames whose checksums are not filled in or that are to be cut into segments, up to 64 kB,
+//! with what is [undone](crate::frames::Undone).
 //!
 //! The host's own network stack sees the frames, too: interfaces that are to be bridged should have
 //! no addresses.
@@ -51,8 +51,8 @@ pub struct Options {
     /// Send past the interface's queueing discipline, and unseen by whoever watches it. Frames that
     /// are to be cut never do.
     pub bypass_qdisc: bool,
-    /// Let the kernel stamp frames when they arrive. For the first some milliseconds after opening it
-    /// may stamp none.
+    /// Let the kernel stamp frames when they arrive. For the first some milliseconds after opening
+    /// it may stamp none.
     pub stamps: bool,
 }
 
@@ -123,10 +123,12 @@ impl<R: Receive> Packets<R> {
 }
 
 impl<R: Receive + Send> Packets<R> {
-    /// Opens sockets on these interfaces, each in its network namespace, or that of the calling thread.
+    /// Opens sockets on these interfaces, each in its network namespace, or that of the calling
+    /// thread.
     ///
     /// # Errors
-    /// Without `CAP_NET_RAW`, or `CAP_SYS_ADMIN` where a namespace is named; if an interface is gone.
+    /// Without `CAP_NET_RAW`, or `CAP_SYS_ADMIN` where a namespace is named; if an interface is
+    /// gone.
     pub fn among(
         interfaces: &[(Interface, Option<Namespace>)],
         options: &Options,

@@ -58,8 +58,8 @@ fn limit() -> u64 {
 }
 
 /// Keeps the calling thread on one core of the machine, counted from 0. For a forwarder the best is
-/// the one that takes the interfaces' interrupts: being woken there by a frame takes a quarter of the
-/// time that it takes from another core (see the example `measure` of laxity-live).
+/// the one that takes the interfaces' interrupts: being woken there by a frame takes a quarter of
+/// the time that it takes from another core (see the example `measure` of laxity-live).
 ///
 /// # Errors
 /// If there is no such core, or the process may not use it.
@@ -76,9 +76,9 @@ pub fn pin(core: usize) -> Result<(), Error> {
 
 crate::sys::plain!(libc::cpu_set_t);
 
-/// Keeps the cores of the machine from sleeping, as long as it is there. A core that sleeps takes some 30 us
-/// more to begin with a frame that another core has taken in (see the example `measure` of laxity-live); one
-/// that does not takes electricity.
+/// Keeps the cores of the machine from sleeping, as long as it is there. A core that sleeps takes
+/// some 30 us more to begin with a frame that another core has taken in (see the example `measure`
+/// of laxity-live); one that does not takes electricity.
 #[derive(Debug)]
 pub struct Awake {
     _request: File,
@@ -103,8 +103,9 @@ impl Awake {
 }
 
 /// Keeps every page of the process in memory once it was touched, so that none is swapped out or
-/// dropped again. Memory that the process asks for later is kept, too, if there is no limit to that: within a
-/// limit, which holds once `CAP_IPC_LOCK` is given up, it would sooner or later get none.
+/// dropped again. Memory that the process asks for later is kept, too, if there is no limit to
+/// that: within a limit, which holds once `CAP_IPC_LOCK` is given up, it would sooner or later get
+/// none.
 ///
 /// # Errors
 /// Without `CAP_IPC_LOCK`, if the process is larger than `RLIMIT_MEMLOCK`.

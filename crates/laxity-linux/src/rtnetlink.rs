@@ -1,6 +1,7 @@
 //! Requests to rtnetlink, many at a time, and what it has to show.
 //!
-//! What messages say is up to the caller; here they get headers, are sent, and answers are told apart.
+//! What messages say is up to the caller; here they get headers, are sent, and answers are told
+//! apart.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -94,8 +95,8 @@ impl Rtnetlink {
     /// that is killed has had all of them carried out, or none.
     ///
     /// # Errors
-    /// If they could not be sent at all, and then none was carried out; or if answers were lost, and then it is not
-    /// known.
+    /// If they could not be sent at all, and then none was carried out; or if answers were lost,
+    /// and then it is not known.
     pub fn send(&mut self, messages: &[Message<'_>]) -> Result<Vec<Refusal>, Error> {
         self.batch(messages).doing("send requests to rtnetlink")
     }
@@ -131,11 +132,12 @@ impl Rtnetlink {
         }
     }
 
-    /// Asks for all of something, and collects what is read in the messages of the answer: in the type of each, and what
-    /// follows its header.
+    /// Asks for all of something, and collects what is read in the messages of the answer: in the
+    /// type of each, and what follows its header.
     ///
     /// # Errors
-    /// If the kernel refuses, or what is asked for never stays the same for as long as it takes to tell.
+    /// If the kernel refuses, or what is asked for never stays the same for as long as it takes to
+    /// tell.
     pub fn dump<T>(
         &mut self,
         message: &Message<'_>,

@@ -145,8 +145,8 @@ pub(crate) fn no_new_privileges() -> io::Result<()> {
 }
 
 /// Gives up every capability of the calling thread. What a program that it starts could get goes
-/// first, as that takes one of them; a thread that lacks it keeps that set, which means nothing once
-/// new privileges are forbidden.
+/// first, as that takes one of them; a thread that lacks it keeps that set, which means nothing
+/// once new privileges are forbidden.
 ///
 /// # Errors
 /// If the kernel refuses, which it has no reason to.

@@ -38,8 +38,8 @@ const HEADROOM: usize = 256;
 pub struct Options {
     /// How many frames may wait in each direction.
     pub frames: u32,
-    /// Let the interface's driver run the program, before the kernel has made a packet of the frame.
-    /// Not every driver can.
+    /// Let the interface's driver run the program, before the kernel has made a packet of the
+    /// frame. Not every driver can.
     pub native: bool,
     /// Receive frames to any address, as a bridge does.
     pub promiscuous: bool,

@@ -4,8 +4,8 @@
 //! cargo run --release -p laxity-live --example trial -- sparse 60 edf/background edf/exact
 //! ```
 //!
-//! Scenarios are `full`, more than the link carries, and `sparse`, three quarters of it; the number is how
-//! many seconds each discipline has. Needs root, or `unshare -Urn`.
+//! Scenarios are `full`, more than the link carries, and `sparse`, three quarters of it; the number
+//! is how many seconds each discipline has. Needs root, or `unshare -Urn`.
 
 #[cfg(target_os = "linux")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

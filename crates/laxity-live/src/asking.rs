@@ -30,14 +30,14 @@ pub(crate) fn pair<A>() -> io::Result<(Asking<A>, Asked<A>)> {
 
 impl<A> Asking<A> {
     /// Asks for something that is answered.
-    pub fn answer<T>(&self, ask: impl FnOnce(Sender<T>) -> A) -> Result<T, Stopped> {
+    pub(crate) fn answer<T>(&self, ask: impl FnOnce(Sender<T>) -> A) -> Result<T, Stopped> {
         let (answer, answered) = mpsc::channel();
         self.ask(ask(answer))?;
         answered.recv().map_err(|_| Stopped(None))
     }
 
     /// Asks.
-    pub fn ask(&self, ask: A) -> Result<(), Stopped> {
+    pub(crate) fn ask(&self, ask: A) -> Result<(), Stopped> {
         self.asks.send(ask).map_err(|_| Stopped(None))?;
         // A full bell rings already.
         let _ = (&self.bell).write(&[0]);
@@ -47,17 +47,17 @@ impl<A> Asking<A> {
 
 impl<A> Asked<A> {
     /// What is asked next, if anything is.
-    pub fn next(&self) -> Option<A> {
+    pub(crate) fn next(&self) -> Option<A> {
         self.asked.try_recv().ok()
     }
 
     /// What to poll.
-    pub fn bell(&self) -> BorrowedFd<'_> {
+    pub(crate) fn bell(&self) -> BorrowedFd<'_> {
         self.rung.as_fd()
     }
 
     /// The bell has been heard.
-    pub fn silence(&self) {
+    pub(crate) fn silence(&self) {
         while matches!((&self.rung).read(&mut [0; 64]), Ok(1..)) {}
     }
 }

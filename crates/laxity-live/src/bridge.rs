@@ -46,8 +46,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The longest that frames were seen to wait in the queue of the interface where they leave, by the side at
-    /// which they arrived.
+    /// The longest that frames were seen to wait in the queue of the interface where they leave, by
+    /// the side at which they arrived.
     pub fn held(&self) -> [Option<Nanos>; 2] {
         Side::BOTH.map(|at| self.interfaces[at.other().index()].held)
     }
@@ -136,8 +136,8 @@ impl<B: Backend> Bridge<B> {
         }
     }
 
-    /// Follows another plan for what arrives at a side, and loses nothing that is queued; what it followed
-    /// before takes the place of that plan. `None` if frames of that side go as they come.
+    /// Follows another plan for what arrives at a side, and loses nothing that is queued; what it
+    /// followed before takes the place of that plan. `None` if frames of that side go as they come.
     ///
     /// # Errors
     /// If the plan cannot be followed; then nothing has changed.

@@ -13,9 +13,9 @@ use laxity_plan::Plan;
 use crate::log::Told;
 use crate::spool::Spool;
 
-/// A pcapng file of the frames that were sent or dropped under a plan. What was sent stands at the interface
-/// where it left, when it did; what was dropped at the one where it arrived, when it was dropped. Comments
-/// tell class, delay and bound.
+/// A pcapng file of the frames that were sent or dropped under a plan. What was sent stands at the
+/// interface where it left, when it did; what was dropped at the one where it arrived, when it was
+/// dropped. Comments tell class, delay and bound.
 pub struct Capture {
     spool: Spool,
     /// What is written next.
@@ -27,8 +27,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins a file of frames between two interfaces of these names; where one of its name is there already,
-    /// it gets a number.
+    /// Begins a file of frames between two interfaces of these names; where one of its name is
+    /// there already, it gets a number.
     ///
     /// # Errors
     /// If it cannot be made.

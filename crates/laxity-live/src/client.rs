@@ -55,7 +55,8 @@ impl Client {
         Client { socket: socket.into() }
     }
 
-    /// All that are found to run, of this user and of services as far as the user may control these.
+    /// All that are found to run, of this user and of services as far as the user may control
+    /// these.
     pub fn running() -> Vec<Client> {
         control::answering().into_iter().map(Client::at).collect()
     }

@@ -106,8 +106,8 @@ const CAPTURED: usize = 32 << 20;
 const PATIENCE: Nanos = Nanos(10_000_000_000);
 
 impl Daemon {
-    /// Forwards until a signal asks for the end, which is when all that is queued is sent. SIGHUP has
-    /// plans read again.
+    /// Forwards until a signal asks for the end, which is when all that is queued is sent. SIGHUP
+    /// has plans read again.
     ///
     /// # Errors
     /// If a plan is not for a link, or the system refuses what it takes.
@@ -184,7 +184,8 @@ fn slower(plan: &Plan, name: &str) -> Option<String> {
     })
 }
 
-/// What is said of an interface at which frames arrive that are longer than a plan's longest packet.
+/// What is said of an interface at which frames arrive that are longer than a plan's longest
+/// packet.
 fn longer(plan: &Plan, arrives: &Interface) -> Option<String> {
     // A header and what the MTU leaves. Where there are VLANs a tag is 4 bytes more.
     let longest = plan.link.accounted(14 + arrives.mtu);

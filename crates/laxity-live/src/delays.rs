@@ -22,14 +22,14 @@ const LONGEST: u64 = 3_600_000_000_000;
 
 impl Delays {
     /// Nothing yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let histogram = Histogram::new(DIGITS).expect("it can have up to five digits");
         let buckets = [0; DelayStatus::EDGES.len() + 1];
         Delays { histogram, sum: 0, min: u64::MAX, max: 0, buckets }
     }
 
     /// One more.
-    pub fn record(&mut self, delay: u64) {
+    pub(crate) fn record(&mut self, delay: u64) {
         self.histogram.record(delay.min(LONGEST)).expect("it grows to what it has to hold");
         self.sum += u128::from(delay);
         (self.min, self.max) = (self.min.min(delay), self.max.max(delay));
@@ -37,13 +37,13 @@ impl Delays {
     }
 
     /// The buckets that hold something, in ascending order: upper edge in ns, how many.
-    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let held = self.histogram.iter_recorded();
         held.map(|held| (held.value_iterated_to().min(self.max), held.count_at_value()))
     }
 
     /// It as it is shown; none of nothing.
-    pub fn status(&self) -> Option<DelayStatus> {
+    pub(crate) fn status(&self) -> Option<DelayStatus> {
         if self.histogram.is_empty() {
             return None;
         }

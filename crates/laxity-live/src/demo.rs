@@ -1,7 +1,7 @@
 //! A laboratory: two hosts with real traffic between them, over a link that is too small for it.
 //!
-//! What the traffic gets is seen at the receiving host, by stamps that the sender puts in it and by those of
-//! the kernel: a measurement that shares nothing with the forwarder between the hosts.
+//! What the traffic gets is seen at the receiving host, by stamps that the sender puts in it and by
+//! those of the kernel: a measurement that shares nothing with the forwarder between the hosts.
 //!
 //! | module | what it is |
 //! | --- | --- |

@@ -27,7 +27,8 @@ pub struct Options {
     pub core: Option<usize>,
     /// Keeps the machine's cores [awake](laxity_linux::priority::Awake).
     pub awake: bool,
-    /// So long before it has something to do it stops sleeping: to wake up takes a few microseconds.
+    /// So long before it has something to do it stops sleeping: to wake up takes a few
+    /// microseconds.
     pub spin: Nanos,
     /// How many events may wait for the recorder; those beyond are counted.
     pub events: usize,
@@ -106,7 +107,8 @@ pub struct Forwarding {
 }
 
 impl Forwarding {
-    /// Starts it, with what the thread needs of the machine first. What happens is read from the recorder.
+    /// Starts it, with what the thread needs of the machine first. What happens is read from the
+    /// recorder.
     ///
     /// # Errors
     /// If a thread cannot be had, or does not get rid of its privileges.
@@ -133,8 +135,8 @@ impl Forwarding {
         Ok((forwarding, Recorder::new(happened, captured)))
     }
 
-    /// Follows another plan for what arrives at a side. What takes time is done here, and not by the thread
-    /// that forwards.
+    /// Follows another plan for what arrives at a side. What takes time is done here, and not by
+    /// the thread that forwards.
     ///
     /// # Errors
     /// If it does not; then it goes on as before.
@@ -170,8 +172,8 @@ impl Forwarding {
         Ok(self.asking.answer(|answer| Ask::Reattach { at, to, answer })??)
     }
 
-    /// Takes nothing in any more, sends what is queued, ends, and tells what was counted; after `patience` it
-    /// ends with what is left.
+    /// Takes nothing in any more, sends what is queued, ends, and tells what was counted; after
+    /// `patience` it ends with what is left.
     ///
     /// # Errors
     /// If forwarding had failed.
@@ -192,7 +194,8 @@ impl Forwarding {
         self.real_time && self.not_real_time.is_none()
     }
 
-    /// What it costs that the thread does not have the real-time priority that it was to have, in sentences.
+    /// What it costs that the thread does not have the real-time priority that it was to have, in
+    /// sentences.
     pub fn cost_of_no_priority(&self) -> Option<String> {
         let cost = "Without it frames are late by milliseconds when others work";
         self.not_real_time.as_ref().map(|error| format!("{error}. {cost}"))

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 /// The most names that are tried for one file.
 const NAMES: u32 = 100_000;
 
-/// Makes a file and tells its path. Where a file of this name is there already, that one is kept, and the new
-/// one gets a number before its ending: `report-2.html` beside `report.html`. A process that is started again
-/// after it was killed can therefore always begin its files.
+/// Makes a file and tells its path. Where a file of this name is there already, that one is kept,
+/// and the new one gets a number before its ending: `report-2.html` beside `report.html`. A process
+/// that is started again after it was killed can therefore always begin its files.
 ///
 /// # Errors
 /// If it cannot be made; the error does not name it.
-pub fn create(path: &Path) -> io::Result<(File, PathBuf)> {
+pub(crate) fn create(path: &Path) -> io::Result<(File, PathBuf)> {
     let names = (1..=NAMES).map(|number| numbered(path, number));
     for path in names {
         match File::create_new(&path) {

@@ -2,8 +2,8 @@
 
 use laxity::units::Nanos;
 
-/// How delays are spread and what was sent over time, in a direction while it followed a plan; by class, in
-/// the order of its [status](crate::status::WayStatus).
+/// How delays are spread and what was sent over time, in a direction while it followed a plan; by
+/// class, in the order of its [status](crate::status::WayStatus).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -16,8 +16,8 @@ pub struct History {
     pub sent: OverTime,
 }
 
-/// Bytes that classes have sent, in intervals of one length. As time goes on they become longer, so that
-/// there are never more than [`INTERVALS`].
+/// Bytes that classes have sent, in intervals of one length. As time goes on they become longer, so
+/// that there are never more than [`INTERVALS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OverTime {
     span: (Nanos, Nanos),
@@ -40,8 +40,8 @@ impl OverTime {
         OverTime { span: (begin, begin), width: SHORTEST, totals, bytes }
     }
 
-    /// Up to now the classes have sent so many bytes each. What is new was sent evenly since it was noted
-    /// last.
+    /// Up to now the classes have sent so many bytes each. What is new was sent evenly since it was
+    /// noted last.
     pub fn note(&mut self, now: Nanos, totals: impl Iterator<Item = u64>) {
         let from = self.duration().0;
         self.span.1 = self.span.1.max(now);

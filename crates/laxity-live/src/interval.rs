@@ -12,8 +12,8 @@ pub struct Interval {
     pub delay: Option<Recent>,
 }
 
-/// The delays of some packets in ns, as far as buckets tell: between their edges packets are taken for
-/// evenly spread.
+/// The delays of some packets in ns, as far as buckets tell: between their edges packets are taken
+/// for evenly spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 #[expect(clippy::exhaustive_structs, reason = "read by who asks")]
@@ -25,8 +25,8 @@ pub struct Recent {
 }
 
 impl Interval {
-    /// Of a class that was like `before` so many nanoseconds ago. If it counts anew, as under another
-    /// plan, or was not there, all that it has counted is new.
+    /// Of a class that was like `before` so many nanoseconds ago. If it counts anew, as under
+    /// another plan, or was not there, all that it has counted is new.
     pub fn between(before: Option<&ClassStatus>, now: &ClassStatus, nanos: u64) -> Interval {
         let before = before.filter(|before| before.sent <= now.sent);
         let bytes = now.bytes_sent.saturating_sub(before.map_or(0, |before| before.bytes_sent));

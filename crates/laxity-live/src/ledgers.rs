@@ -25,9 +25,9 @@ impl Ledgers {
         Ledgers([None, None])
     }
 
-    /// Begins them in a folder, as `out-TIME.ledger` and `back-TIME.ledger`, the time in seconds of 1970,
-    /// with a number where one of that second is there already.
-    /// `plans` are the texts of the plans, `settings` what they do not say.
+    /// Begins them in a folder, as `out-TIME.ledger` and `back-TIME.ledger`, the time in seconds of
+    /// 1970, with a number where one of that second is there already. `plans` are the texts of the
+    /// plans, `settings` what they do not say.
     ///
     /// # Errors
     /// If a file cannot be made.

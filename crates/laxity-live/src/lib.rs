@@ -1,10 +1,11 @@
 //! Laxity on a link.
 //!
-//! Between two interfaces frames go both ways, each way in the order in which they come or under a plan
-//! of its own. One thread, most often of real-time priority, takes frames in, classifies, polices,
-//! schedules and paces them with [`laxity_forward`], and hands them over with [`laxity_linux`]. It
-//! tells what happens through a ring that it writes without waiting for anyone; [`Recorder`] reads
-//! that on another thread, and keeps books of what was measured beside what is promised.
+//! Between two interfaces frames go both ways, each way in the order in which they come or under a
+//! plan of its own. One thread, most often of real-time priority, takes frames in, classifies,
+//! polices, schedules and paces them with [`laxity_forward`], and hands them over with
+//! [`laxity_linux`]. It tells what happens through a ring that it writes without waiting for
+//! anyone; [`Recorder`] reads that on another thread, and keeps books of what was measured beside
+//! what is promised.
 //!
 //! | module | what it is |
 //! | --- | --- |

@@ -13,9 +13,9 @@ use crate::status::InterfaceStatus;
 
 /// The interfaces that are forwarded between, as they are.
 ///
-/// One that is switched off or unplugged is waited for, and what is sent there meanwhile is lost. One that
-/// is renamed is the same. One that is removed is waited for under the name that it had last, in its
-/// network namespace.
+/// One that is switched off or unplugged is waited for, and what is sent there meanwhile is lost.
+/// One that is renamed is the same. One that is removed is waited for under the name that it had
+/// last, in its network namespace.
 pub struct Links {
     networks: Vec<Network>,
     /// In the order of the backend.

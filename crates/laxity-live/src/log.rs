@@ -78,7 +78,8 @@ pub struct Told<'a> {
     pub frame: Option<&'a [u8]>,
 }
 
-/// Hears of everything that happens, and of what was measured under a plan once another is followed.
+/// Hears of everything that happens, and of what was measured under a plan once another is
+/// followed.
 pub trait Reader {
     /// Something happened.
     fn event(&mut self, told: Told<'_>);
@@ -144,8 +145,8 @@ impl Log {
         followed
     }
 
-    /// The longest that frames were seen to wait in the queues of the interfaces where they leave, by the side
-    /// at which they arrived.
+    /// The longest that frames were seen to wait in the queues of the interfaces where they leave,
+    /// by the side at which they arrived.
     pub fn held(&mut self, held: [Option<Nanos>; 2]) {
         for (way, held) in self.ways.iter_mut().zip(held) {
             if let Some(way) = way {

@@ -1,6 +1,6 @@
 //! What is exposed to Prometheus, each metric described once: [`METRICS`]. From it follow what is
-//! written ([`Format`]) and the table in `docs/metrics.md`; the dashboard in `packaging/grafana` shows none
-//! but these.
+//! written ([`Format`]) and the table in `docs/metrics.md`; the dashboard in `packaging/grafana`
+//! shows none but these.
 
 mod all;
 mod text;

@@ -54,17 +54,17 @@ enum Wish {
 }
 
 impl Process {
-    /// Hears of signals from now on. Call it before there are other threads, so that these leave signals to
-    /// this one.
-    pub fn begin(requests: Receiver<Request>) -> Result<Self, LiveError> {
+    /// Hears of signals from now on. Call it before there are other threads, so that these leave
+    /// signals to this one.
+    pub(crate) fn begin(requests: Receiver<Request>) -> Result<Self, LiveError> {
         let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let service = Service::of_environment();
         Ok(Process { signals, requests, service, is_reloading: false })
     }
 
-    /// Looks after a task, which has `begun` so, until a signal asks for the end, the time is over, or it ends
-    /// by itself. `prover` reads its plans again.
-    pub fn look_after<T: Task>(
+    /// Looks after a task, which has `begun` so, until a signal asks for the end, the time is over,
+    /// or it ends by itself. `prover` reads its plans again.
+    pub(crate) fn look_after<T: Task>(
         &mut self,
         task: &mut T,
         prover: &mut Prover<T::Next>,
@@ -102,9 +102,10 @@ impl Process {
 
     fn wish(&mut self) -> Option<Wish> {
         let heard: Vec<i32> = self.signals.pending().collect();
-        match heard.iter().any(|signal| *signal != SIGHUP) {
-            true => Some(Wish::End),
-            false => heard.first().map(|_| Wish::Reload),
+        if heard.iter().any(|signal| *signal != SIGHUP) {
+            Some(Wish::End)
+        } else {
+            heard.first().map(|_| Wish::Reload)
         }
     }
 

@@ -11,8 +11,8 @@ use crate::forwarding::StartError;
 /// Who waits for the answer to a reload.
 pub(crate) type Answer = Sender<Result<(), String>>;
 
-/// A thread that reads and proves plans: a large one takes many seconds, in which packets are counted and
-/// statuses answered as ever. It alone may open files.
+/// A thread that reads and proves plans: a large one takes many seconds, in which packets are
+/// counted and statuses answered as ever. It alone may open files.
 pub(crate) struct Prover<N> {
     ask: Sender<()>,
     proved: Receiver<N>,
@@ -27,11 +27,12 @@ pub(crate) struct Prover<N> {
 pub(crate) struct Gone;
 
 impl<N: Send + 'static> Prover<N> {
-    /// Starts the thread. `prove` is called there for each reload, and may read these files and folders.
+    /// Starts the thread. `prove` is called there for each reload, and may read these files and
+    /// folders.
     ///
     /// # Errors
     /// If the thread cannot be had, or does not get rid of its privileges.
-    pub fn start(
+    pub(crate) fn start(
         readable: Vec<PathBuf>,
         mut prove: impl FnMut() -> N + Send + 'static,
     ) -> Result<Self, StartError> {
@@ -55,9 +56,9 @@ impl<N: Send + 'static> Prover<N> {
         Ok(Prover { ask, proved, underway: None, next: None })
     }
 
-    /// Has plans read again, at once or after those that are being proved, and `answer` told what comes of
-    /// it. All who ask in the meantime are told of the same.
-    pub fn ask(&mut self, answer: Option<Answer>) {
+    /// Has plans read again, at once or after those that are being proved, and `answer` told what
+    /// comes of it. All who ask in the meantime are told of the same.
+    pub(crate) fn ask(&mut self, answer: Option<Answer>) {
         if self.underway.is_some() {
             self.next.get_or_insert_default().extend(answer);
         } else {
@@ -71,7 +72,7 @@ impl<N: Send + 'static> Prover<N> {
     ///
     /// # Errors
     /// If it never will be, with the same.
-    pub fn proved(&mut self) -> Option<(Result<N, Gone>, Vec<Answer>)> {
+    pub(crate) fn proved(&mut self) -> Option<(Result<N, Gone>, Vec<Answer>)> {
         self.underway.as_ref()?;
         let proved = match self.proved.try_recv() {
             Ok(next) => Ok(next),
@@ -87,7 +88,7 @@ impl<N: Send + 'static> Prover<N> {
     }
 
     /// Whether something is being proved.
-    pub fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.underway.is_some()
     }
 }

@@ -1,9 +1,10 @@
-//! The routers of a host: nodes of a plan's network, each at interfaces of this machine, all on one thread.
+//! The routers of a host: nodes of a plan's network, each at interfaces of this machine, all on one
+//! thread.
 //!
-//! The common time of time-driven priority is `CLOCK_TAI`. The thread wakes at the beginning of every
-//! frame, sends what is due in it at all ports, and takes in what has come, by the kernel's stamps of when
-//! it did. A packet that crosses several routers of the host is followed from where it came in to where
-//! it leaves.
+//! The common time of time-driven priority is `CLOCK_TAI`. The thread wakes at the beginning of
+//! every frame, sends what is due in it at all ports, and takes in what has come, by the kernel's
+//! stamps of when it did. A packet that crosses several routers of the host is followed from where
+//! it came in to where it leaves.
 //!
 //! | module | what it is |
 //! | --- | --- |

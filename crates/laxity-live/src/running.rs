@@ -27,8 +27,8 @@ pub(crate) struct Ready {
     pub prepared: Prepared,
 }
 
-/// By the side at which frames arrive, the plan that was read again, or why it cannot be followed; nothing where
-/// there is none.
+/// By the side at which frames arrive, the plan that was read again, or why it cannot be followed;
+/// nothing where there is none.
 pub(crate) type Reloads = [Option<Result<Ready, String>>; 2];
 
 /// What has been seen of it.
@@ -44,7 +44,12 @@ struct Seen<'k, K> {
 
 impl<'k, K: Keeper> Running<'k, K> {
     /// It has just begun.
-    pub fn begin(forwarding: Forwarding, links: Links, log: Log, books: Books<'k, K>) -> Self {
+    pub(crate) fn begin(
+        forwarding: Forwarding,
+        links: Links,
+        log: Log,
+        books: Books<'k, K>,
+    ) -> Self {
         let (started, real_time) = (Clock::Monotonic.now(), forwarding.is_real_time());
         let seen = Seen { links, log, books, started, real_time, reloads: [0; 2] };
         Running { forwarding, seen }
@@ -65,7 +70,7 @@ impl<'k, K: Keeper> Running<'k, K> {
     }
 
     /// Sends what is queued, as far as that does not take too long, and ends.
-    pub fn end(self, patience: Nanos) -> Result<Status, LiveError> {
+    pub(crate) fn end(self, patience: Nanos) -> Result<Status, LiveError> {
         let Running { forwarding, mut seen } = self;
         let counts = forwarding.drain(patience)?;
         seen.log.read(&mut seen.books);

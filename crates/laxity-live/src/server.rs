@@ -8,14 +8,14 @@
 //! | `GET /` | a page with charts | the same |
 //! | `POST /reload` | reads the plans again; 409 and the reason if they are not followed | |
 //!
-//! The control socket is a Unix socket of its user, who may reload, and of root. What listens on TCP
-//! changes nothing, and so asks nobody who they are.
+//! The control socket is a Unix socket of its user, who may reload, and of root. What listens on
+//! TCP changes nothing, and so asks nobody who they are.
 //!
-//! The server has a thread and a sandbox of its own and knows of the link by [`Request`]s alone. Every
-//! connection carries one request. At most [`CONNECTIONS`] of a kind are open at once, further ones wait;
-//! who has not taken the answer after [`PATIENCE`] is cut off. Who asks often is answered from
-//! what was learned up to [`FRESH`] ago. So whoever reads slowly, or too much, costs this thread some memory
-//! and the link nothing.
+//! The server has a thread and a sandbox of its own and knows of the link by [`Request`]s alone.
+//! Every connection carries one request. At most [`CONNECTIONS`] of a kind are open at once,
+//! further ones wait; who has not taken the answer after [`PATIENCE`] is cut off. Who asks often is
+//! answered from what was learned up to [`FRESH`] ago. So whoever reads slowly, or too much, costs
+//! this thread some memory and the link nothing.
 
 mod answers;
 mod connections;
@@ -117,11 +117,12 @@ impl Listeners {
 }
 
 impl Server {
-    /// Starts one that has requests answered by whoever receives them. Call it before the calling thread
-    /// gives up its privileges. It says what it has to say from a thread of its own.
+    /// Starts one that has requests answered by whoever receives them. Call it before the calling
+    /// thread gives up its privileges. It says what it has to say from a thread of its own.
     ///
-    /// The page's colours are those of this style sheet: the variables `--paper`, `--ink`, `--soft`, `--line`, `--bad`
-    /// and `--shade`, and of a class `subject-0`, `subject-1` and so on `--subject` and `--dash`.
+    /// The page's colours are those of this style sheet: the variables `--paper`, `--ink`,
+    /// `--soft`, `--line`, `--bad` and `--shade`, and of a class `subject-0`, `subject-1` and so on
+    /// `--subject` and `--dash`.
     ///
     /// # Errors
     /// If a thread cannot be had, or does not get rid of its privileges.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use laxity_linux::sandbox::Sandbox;
@@ -13,8 +13,8 @@ use laxity_linux::sandbox::Sandbox;
 use crate::forwarding::StartError;
 use crate::fresh;
 
-/// A file that grows. Whoever writes to it never waits: a disk that is full or too slow ends the file, and
-/// nothing else.
+/// A file that grows. Whoever writes to it never waits: a disk that is full or too slow ends the
+/// file, and nothing else.
 pub struct Spool {
     path: PathBuf,
     /// None once the file has ended.
@@ -55,7 +55,7 @@ impl Spool {
             let _ = ready.send(apart);
             while is_apart && let Ok(chunk) = written.recv() {
                 if let Err(error) = file.write_all(&chunk) {
-                    *theirs.failed.lock().unwrap_or_else(|held| held.into_inner()) = Some(error);
+                    *theirs.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     return;
                 }
                 theirs.waiting.fetch_sub(chunk.len(), Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl Spool {
     /// Once, why the file ends before these. From then on nothing is written.
     pub fn write(&mut self, chunk: Vec<u8>) -> io::Result<()> {
         let Some(chunks) = &self.chunks else { return Ok(()) };
-        let failed = self.shared.failed.lock().unwrap_or_else(|held| held.into_inner()).take();
+        let failed = self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(error) = failed {
             self.end();
             return Err(error);
@@ -111,7 +111,7 @@ impl Spool {
         if let Some(thread) = self.thread.take() {
             thread.join().map_err(|_| io::Error::other("its thread panicked"))?;
         }
-        let failed = self.shared.failed.lock().unwrap_or_else(|held| held.into_inner()).take();
+        let failed = self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
         failed.map_or(Ok(()), Err)
     }
 }

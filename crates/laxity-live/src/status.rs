@@ -1,5 +1,5 @@
-//! What is forwarded or watched and what was measured of it, at one moment, in the form in which it is
-//! shown. Who measures from outside does not know all of it; what is not known is absent.
+//! What is forwarded or watched and what was measured of it, at one moment, in the form in which it
+//! is shown. Who measures from outside does not know all of it; what is not known is absent.
 
 mod delay;
 mod network;
@@ -66,7 +66,8 @@ pub struct InterfaceStatus {
     /// Frames that who watches missed, as they were not looked at fast enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unseen: Option<u64>,
-    /// The longest that a frame waited in its own queue, in ns, of those that were looked at: one in 64.
+    /// The longest that a frame waited in its own queue, in ns, of those that were looked at: one
+    /// in 64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_ns: Option<u64>,
     /// Frames that were lost at it, by reason; reasons that did not occur are left out.
@@ -77,8 +78,8 @@ pub struct InterfaceStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
 pub struct WayStatus {
-    /// `out` for what arrives where frames go in, `back` for the other, `network` for routers, `watched` for
-    /// what is measured from outside.
+    /// `out` for what arrives where frames go in, `back` for the other, `network` for routers,
+    /// `watched` for what is measured from outside.
     pub way: String,
     /// The plan's title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,20 +88,20 @@ pub struct WayStatus {
     pub scheduler: String,
     /// The link's rate in bits a second; in a network that of links which have none of their own.
     pub rate_bps: u64,
-    /// How late the link chose what to send: after it could have. Absent for routers, and not known from
-    /// outside.
+    /// How late the link chose what to send: after it could have. Absent for routers, and not known
+    /// from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<DelayStatus>,
-    /// Packets that were sent later than their bound and all lateness before them allow; of routers those
-    /// that were in their frames everywhere and took longer than their bound; from outside those that took
-    /// longer than their bound.
+    /// Packets that were sent later than their bound and all lateness before them allow; of routers
+    /// those that were in their frames everywhere and took longer than their bound; from outside
+    /// those that took longer than their bound.
     pub broken: u64,
-    /// The longest that a frame waited in the queue of the interface where it left, in ns, of those that were
-    /// looked at since the start. No bound counts on that.
+    /// The longest that a frame waited in the queue of the interface where it left, in ns, of those
+    /// that were looked at since the start. No bound counts on that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_ns: Option<u64>,
-    /// Whether that was longer than the shortest bound: packets were not within their bounds, though they were when
-    /// they were handed over.
+    /// Whether that was longer than the shortest bound: packets were not within their bounds,
+    /// though they were when they were handed over.
     #[serde(default)]
     pub held_up: bool,
     /// What only who measures from outside tells.
@@ -125,7 +126,8 @@ pub struct ClassStatus {
     /// Packets that arrived and broke the class's arrival curve, whatever became of them.
     #[serde(default)]
     pub nonconforming: u64,
-    /// Packets that were demoted to best effort, of those that were sent or dropped. Not known from outside.
+    /// Packets that were demoted to best effort, of those that were sent or dropped. Not known from
+    /// outside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demoted: Option<u64>,
     /// Packets that wait. Not known from outside.
@@ -133,8 +135,8 @@ pub struct ClassStatus {
     pub queued: Option<u64>,
     /// Bytes of the packets sent, as the link counts them.
     pub bytes_sent: u64,
-    /// From a packet's last bit in to its last bit out, or from one tap to the other; absent when nothing
-    /// was sent.
+    /// From a packet's last bit in to its last bit out, or from one tap to the other; absent when
+    /// nothing was sent.
     pub delay_ns: Option<DelayStatus>,
     /// The promised delay, for a real-time class.
     pub deadline_ns: Option<u64>,

@@ -12,8 +12,8 @@ use crate::daemon::folder_of;
 use crate::forwarding::StartError;
 use crate::fresh;
 
-/// A file that is there from the start, so that nobody learns at the end that it cannot be, and written at
-/// the end by a thread of its own. If nothing is, the file is removed.
+/// A file that is there from the start, so that nobody learns at the end that it cannot be, and
+/// written at the end by a thread of its own. If nothing is, the file is removed.
 #[derive(Debug)]
 pub struct WholeFile {
     path: PathBuf,
@@ -22,8 +22,8 @@ pub struct WholeFile {
 }
 
 impl WholeFile {
-    /// Makes a file; where one of this name is there already, it gets a number. Call it before the calling
-    /// thread gives up its privileges.
+    /// Makes a file; where one of this name is there already, it gets a number. Call it before the
+    /// calling thread gives up its privileges.
     ///
     /// # Errors
     /// If it cannot be made; the error does not name it.

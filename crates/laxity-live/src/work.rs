@@ -37,7 +37,8 @@ pub(crate) enum Ask {
     },
 }
 
-/// What came of following another plan, and what is no longer followed: whoever asked clears it away.
+/// What came of following another plan, and what is no longer followed: whoever asked clears it
+/// away.
 pub(crate) type Reloaded = (Option<Result<(), Refusal>>, Box<Prepared>);
 
 /// What a thread has of the machine as long as it forwards.
@@ -45,9 +46,9 @@ pub(crate) struct Placed {
     _awake: Option<Awake>,
 }
 
-/// Gives the calling thread what it is to have of the machine, and takes from it what it does not need, so
-/// that it may read what strangers send. Whoever waits for it to begin hears why it has no real-time priority, or
-/// why it cannot begin.
+/// Gives the calling thread what it is to have of the machine, and takes from it what it does not
+/// need, so that it may read what strangers send. Whoever waits for it to begin hears why it has no
+/// real-time priority, or why it cannot begin.
 pub(crate) fn place(
     options: Options,
     begun: &Sender<Result<Option<laxity_linux::Error>, laxity_linux::Error>>,
@@ -88,7 +89,7 @@ pub(crate) struct Work<B> {
 }
 
 impl<B: Backend> Work<B> {
-    pub fn run(&mut self) -> io::Result<()> {
+    pub(crate) fn run(&mut self) -> io::Result<()> {
         let mut waiter = Waiter::default();
         let clock = &mut || Clock::Monotonic.now();
         loop {
@@ -154,7 +155,7 @@ pub(crate) struct Teller {
 
 impl Teller {
     /// One that has told nothing.
-    pub fn new(events: Producer<Happened>, frames: Producer<u8>) -> Self {
+    pub(crate) fn new(events: Producer<Happened>, frames: Producer<u8>) -> Self {
         Teller { events, frames, plans: [0; 2], lost: 0 }
     }
 

@@ -9,27 +9,27 @@ use super::Verdict;
 /// What was measured: for every quantity and whatever it is about one value a seed, in the order
 /// of the seeds.
 #[derive(Clone, Debug, Default)]
-pub struct Measured(BTreeMap<(String, String), Vec<f64>>);
+pub(crate) struct Measured(BTreeMap<(String, String), Vec<f64>>);
 
 impl Measured {
     /// Adds the next seed's value.
-    pub fn add(&mut self, what: &str, of: &str, value: f64) {
+    pub(crate) fn add(&mut self, what: &str, of: &str, value: f64) {
         self.0.entry((what.to_string(), of.to_string())).or_default().push(value);
     }
 
     /// The values, none if nothing of the kind was measured.
-    pub fn of(&self, what: &str, of: &str) -> &[f64] {
+    pub(crate) fn of(&self, what: &str, of: &str) -> &[f64] {
         self.0.get(&(what.to_string(), of.to_string())).map_or(&[], Vec::as_slice)
     }
 
     /// Their mean; not a number if nothing of the kind was measured.
-    pub fn mean(&self, what: &str, of: &str) -> f64 {
+    pub(crate) fn mean(&self, what: &str, of: &str) -> f64 {
         let values = self.of(what, of);
         values.iter().sum::<f64>() / values.len() as f64
     }
 
     /// The largest of them; not a number if nothing of the kind was measured.
-    pub fn largest(&self, what: &str, of: &str) -> f64 {
+    pub(crate) fn largest(&self, what: &str, of: &str) -> f64 {
         self.of(what, of).iter().copied().fold(f64::NAN, f64::max)
     }
 }
@@ -37,7 +37,7 @@ impl Measured {
 /// All claims of a paper.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Claims {
+pub(crate) struct Claims {
     claim: Vec<Claim>,
 }
 
@@ -63,7 +63,7 @@ struct Claim {
 
 impl Claims {
     /// Holds what was measured against every claim.
-    pub fn judge(&self, measured: &Measured) -> Vec<Verdict> {
+    pub(crate) fn judge(&self, measured: &Measured) -> Vec<Verdict> {
         self.claim.iter().flat_map(|claim| claim.judge(measured)).collect()
     }
 }

@@ -27,8 +27,9 @@ const PACKETS: u64 = 5_000_000;
 const AT_LEAST: u64 = 100 * PACKETS_A_SECOND;
 
 /// Repeats the experiments. Time is logical, a packet a unit; a duration is so many seconds of the
-/// paper's server, and at least 100 of them. The times of Figure 5 are taken when everything else is done.
-pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+/// paper's server, and at least 100 of them. The times of Figure 5 are taken when everything else
+/// is done.
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let &Settings { seeds, duration, progress } = settings;
     let packets = duration.map_or(PACKETS, |duration| {
         let packets = u128::from(duration.0) * u128::from(PACKETS_A_SECOND) / 1_000_000_000;

@@ -43,7 +43,7 @@ const UDP_POWER: &str = "power of UDP (Table III) [bit/s²]";
 const FEWEST_SEEDS: u64 = 6;
 
 /// Repeats the experiments.
-pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let seeds = settings.seeds.max(FEWEST_SEEDS);
     let runs = seeds * (EXPERIMENTS.len() * COMBINATIONS.len()) as u64;
     let step: Step<'_> = &|| (settings.progress)(runs);

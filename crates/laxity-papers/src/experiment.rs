@@ -37,7 +37,7 @@ pub(crate) type Step<'a> = &'a (dyn Fn() + Sync);
 
 impl Findings {
     /// What several experiments showed together, held against their paper's claims.
-    pub fn of(
+    pub(crate) fn of(
         duration: Nanos,
         seeds: u64,
         claims: &str,

@@ -21,7 +21,7 @@ const CLAIMS: &str = include_str!("../../../papers/hfsc/claims.toml");
 
 /// Repeats the experiments. The worked examples last as long as their plans say; times are taken
 /// when everything else is done.
-pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let &Settings { seeds, duration, progress } = settings;
     let runs = decoupling::runs()
         + punishment::runs()

@@ -35,7 +35,7 @@ const FIGURE_4: Nanos = Nanos(10_000_000_000);
 const FIGURE_5: Nanos = Nanos(500_000_000);
 
 /// Repeats the experiment.
-pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let plan = Plan::parse(PLAN, "plan.toml", ".".as_ref()).expect("the paper's plan is valid");
     let claims: Claims = toml::from_str(CLAIMS).expect("the paper's claims are valid");
     let duration = settings.duration.or(plan.run.duration);

@@ -29,7 +29,7 @@ const BEST_EFFORT_LASTS: Nanos = Nanos(5_000_000_000);
 const FEWEST_SEEDS_OF_DEMANDS: u64 = 20;
 
 /// Repeats the experiments.
-pub fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let duration =
         settings.duration.unwrap_or(plan(SCENARIOS[0].1).run.duration.unwrap_or_default());
     let of_demands = settings.seeds.max(FEWEST_SEEDS_OF_DEMANDS);

@@ -1,12 +1,14 @@
-//! A plan of flows over a backbone: nodes in a square, each joined to those nearest to it and to two others, and flows
-//! between random nodes on ways that first lead up a tree and then down, so that no outputs feed one another in circles.
+//! A plan of flows over a backbone: nodes in a square, each joined to those nearest to it and to
+//! two others, and flows between random nodes on ways that first lead up a tree and then down, so
+//! that no outputs feed one another in circles.
 //!
 //! ```sh
 //! cargo run --release -p laxity-plan --example backbone -- fifo 1000 1000 50 > backbone.toml
 //! laxity check backbone.toml --limits
 //! ```
 //!
-//! That many classes, flows, which they take in turns, and nodes. The busiest link has half of what it can send.
+//! That many classes, flows, which they take in turns, and nodes. The busiest link has half of what
+//! it can send.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -71,7 +73,8 @@ fn main() {
 struct Backbone {
     links: BTreeSet<(usize, usize)>,
     joined: Vec<Vec<usize>>,
-    /// When a search from the first node comes to each: ways lead up to earlier nodes, and then down.
+    /// When a search from the first node comes to each: ways lead up to earlier nodes, and then
+    /// down.
     rank: Vec<usize>,
 }
 

@@ -45,8 +45,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Networks of 10 Mbit/s, buckets of 10 kB and packets of 1000 bytes, all flows alike; delays in ms of the flow that has
-/// the longest way.
+/// Networks of 10 Mbit/s, buckets of 10 kB and packets of 1000 bytes, all flows alike; delays in ms
+/// of the flow that has the longest way.
 fn table() -> Result<(), Box<dyn std::error::Error>> {
     let names: Vec<&str> = METHODS.iter().map(|method| method.name()).collect();
     println!("| network | load | least | by | {} |", names.join(" | "));
@@ -99,8 +99,8 @@ fn ring(nodes: usize) -> Flows {
     (0..nodes).map(|first| (first..first + nodes).map(|node| node % nodes).collect()).collect()
 }
 
-/// A fat tree of four pods (Al-Fares, Loukissas, Vahdat 2008), in which every host sends to the like one of each other
-/// pod: over its edge switch, up to the core and down again.
+/// A fat tree of four pods (Al-Fares, Loukissas, Vahdat 2008), in which every host sends to the
+/// like one of each other pod: over its edge switch, up to the core and down again.
 fn fat_tree() -> Flows {
     const PODS: usize = 4;
     const HOSTS: usize = PODS * PODS;

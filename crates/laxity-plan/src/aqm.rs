@@ -1,7 +1,8 @@
-//! A room for each queue management: its word and keys, how it is read, and what it does to a queue.
+//! A room for each queue management: its word and keys, how it is read, and what it does to a
+//! queue.
 //!
-//! Whoever adds one writes its room, its word in `kind.rs` and a variant of [`QueueSpec`]; the matches
-//! below do not compile without it.
+//! Whoever adds one writes its room, its word in `kind.rs` and a variant of [`QueueSpec`]; the
+//! matches below do not compile without it.
 
 mod choke;
 mod codel;

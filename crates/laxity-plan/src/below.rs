@@ -21,8 +21,8 @@ pub struct Guarantees {
     pub edf: Vec<(ClassId, edf::Admission)>,
 }
 
-/// The link's shares and the schedulers below them. These are built from it, and what they guarantee
-/// is proved from it.
+/// The link's shares and the schedulers below them. These are built from it, and what they
+/// guarantee is proved from it.
 struct Nested {
     shares: Vec<Share>,
     /// Where their rates sum to more than there is, from the top down.
@@ -90,8 +90,8 @@ impl Plan {
         above.all(|id| self.classes[id.index()].inside.is_none())
     }
 
-    /// Where a class's packets wait beside others: the share whose scheduler they are in, if it is not
-    /// the link's, and that scheduler.
+    /// Where a class's packets wait beside others: the share whose scheduler they are in, if it is
+    /// not the link's, and that scheduler.
     pub(crate) fn queued_at(&self, id: ClassId) -> (Option<ClassId>, SchedulerSpec) {
         self.queued_under(self.scheduler, id)
     }

@@ -52,22 +52,24 @@ impl Plan {
         (queues, queue_of)
     }
 
-    /// What the queues hold, where [`drops_tails`](Self::drops_tails) says that this is all there is to them.
+    /// What the queues hold, where [`drops_tails`](Self::drops_tails) says that this is all there
+    /// is to them.
     pub fn tails(&self) -> Tails {
         let (queues, queue_of) = self.queues();
         Tails { limits: queues.iter().map(QueueSpec::limit).collect(), queue_of }
     }
 
-    /// The entrance that holds packets to the arrival curves of their classes, and counts those that break
-    /// them from `measured_from` on.
+    /// The entrance that holds packets to the arrival curves of their classes, and counts those
+    /// that break them from `measured_from` on.
     pub fn policer(&self, measured_from: Nanos) -> Policer {
         let classes = self.classes.iter().map(|class| (self.meter(class), class.police));
         Policer::new(classes, measured_from)
     }
 
-    /// A meter of the class's contract: to conform, a packet keeps to `arrival` and is neither longer nor shorter
-    /// than the class's packets may be, since bounds count on both. Where bounds count on a `gap`, and where frames
-    /// are reserved for packets, it keeps to that, too. `None` for a class of which nothing is counted on.
+    /// A meter of the class's contract: to conform, a packet keeps to `arrival` and is neither
+    /// longer nor shorter than the class's packets may be, since bounds count on both. Where bounds
+    /// count on a `gap`, and where frames are reserved for packets, it keeps to that, too. `None`
+    /// for a class of which nothing is counted on.
     pub fn meter(&self, class: &Class) -> Option<Meter> {
         let buckets = match self.scheduler {
             SchedulerSpec::Edf(_) => self.contract(class),
@@ -83,9 +85,9 @@ impl Plan {
         Some(line.into_iter().fold(meter, Meter::of_packets))
     }
 
-    /// Whether a packet finds memory beside what is queued, where there is memory for no more than `most`. Packets
-    /// of classes without `arrival`, and demoted ones, leave an eighth of it to all others: their number has no
-    /// bound, and they shut out nothing that is promised.
+    /// Whether a packet finds memory beside what is queued, where there is memory for no more than
+    /// `most`. Packets of classes without `arrival`, and demoted ones, leave an eighth of it to all
+    /// others: their number has no bound, and they shut out nothing that is promised.
     pub fn has_memory(&self, packet: &Packet, queued: Backlog, most: Backlog) -> bool {
         let is_known = self.classes[packet.class.index()].arrival.is_some() && !packet.demoted;
         let part = |all: u64| if is_known { all } else { all - all / 8 };
@@ -98,8 +100,8 @@ impl Plan {
         self.queue.is_none() && self.classes.iter().all(|class| class.queue.is_none())
     }
 
-    /// Whether what gets into a queue leaves it as it came, and it is known at once what does not get in: queues
-    /// drop their tails and nothing else.
+    /// Whether what gets into a queue leaves it as it came, and it is known at once what does not
+    /// get in: queues drop their tails and nothing else.
     pub fn drops_tails(&self) -> bool {
         if self.demotes() && !self.limits_nothing() {
             return false;

@@ -1,4 +1,5 @@
-//! Which class a frame belongs to, and what makes a flow: the same for captures and for live traffic.
+//! Which class a frame belongs to, and what makes a flow: the same for captures and for live
+//! traffic.
 
 use std::net::IpAddr;
 
@@ -23,16 +24,16 @@ impl Classifier {
         Classifier { matches: numbered.filter_map(matching).collect() }
     }
 
-    /// The class of a frame; `None` if no match holds. Allocates nothing; takes as long as the matches
-    /// up to the one that holds.
+    /// The class of a frame; `None` if no match holds. Allocates nothing; takes as long as the
+    /// matches up to the one that holds.
     pub fn class(&self, headers: &Headers) -> Option<ClassId> {
         let holds = |(_, matching): &&(ClassId, Match)| matching.matches(headers);
         self.matches.iter().find(holds).map(|(class, _)| *class)
     }
 }
 
-/// What tells flows apart: the frames of a class that have the same addresses, protocol and ports are
-/// one flow.
+/// What tells flows apart: the frames of a class that have the same addresses, protocol and ports
+/// are one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conversation {
     /// Source and destination address and the protocol, of what is IP.

@@ -1,8 +1,8 @@
 //! A room for each discipline: its words and keys, how it is built, what it guarantees, and whom it
 //! has to know for that.
 //!
-//! Whoever adds one writes its room, and beside [`SchedulerSpec`] its word and a variant; the matches
-//! below do not compile without it.
+//! Whoever adds one writes its room, and beside [`SchedulerSpec`] its word and a variant; the
+//! matches below do not compile without it.
 
 mod drr;
 mod dualpi2;

@@ -8,9 +8,9 @@ use toml_edit::{DocumentMut, Item, Key, TableLike, Value};
 
 use crate::error::{Fault, PlanError};
 
-/// A key of a plan, with those of the tables that it lies in: `class.video.deadline`, `source.0.rate`. Parts
-/// are written as in TOML, in quotes where they hold more than letters, digits, `-` and `_`; a number counts the
-/// tables of a list from 0.
+/// A key of a plan, with those of the tables that it lies in: `class.video.deadline`,
+/// `source.0.rate`. Parts are written as in TOML, in quotes where they hold more than letters,
+/// digits, `-` and `_`; a number counts the tables of a list from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Path(Vec<String>);
 
@@ -142,8 +142,8 @@ impl Draft {
         self.0.to_string()
     }
 
-    /// What it says, without comments and formatting: two texts with the same meaning and order of keys have
-    /// the same.
+    /// What it says, without comments and formatting: two texts with the same meaning and order of
+    /// keys have the same.
     pub fn essence(&self) -> String {
         let mut text = String::new();
         of_table(self.0.as_table(), &mut text);

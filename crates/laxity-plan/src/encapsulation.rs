@@ -1,11 +1,11 @@
 //! Where in a frame its packet of IP is, past what links put in front of it.
 //!
-//! VLAN tags (802.1Q, 802.1ad, and what came before it), tags of backbones, ports and redundancy, labels of MPLS,
-//! PPPoE and PPP, LLC and SNAP are gone through, in whatever order they come. What is inside a packet of IP is not
-//! looked for: of a tunnel the outer packet counts.
+//! VLAN tags (802.1Q, 802.1ad, and what came before it), tags of backbones, ports and redundancy,
+//! labels of MPLS, PPPoE and PPP, LLC and SNAP are gone through, in whatever order they come. What
+//! is inside a packet of IP is not looked for: of a tunnel the outer packet counts.
 //!
-//! Frames come from outside, cut short or malformed: every access is checked, and each step goes on in the frame, so
-//! that there are no more steps than bytes.
+//! Frames come from outside, cut short or malformed: every access is checked, and each step goes on
+//! in the frame, so that there are no more steps than bytes.
 
 #[cfg(test)]
 mod tests;
@@ -47,7 +47,8 @@ pub enum Opaque {
     ServiceChain,
     /// What MPLS carries that is not IP (RFC 4385).
     Pseudowire,
-    /// PPP whose headers or payloads are compressed or encrypted (RFC 1144, 1962, 1968, 2507, 5795).
+    /// PPP whose headers or payloads are compressed or encrypted (RFC 1144, 1962, 1968, 2507,
+    /// 5795).
     CompressedPpp,
     /// Fragments of PPP (RFC 1990).
     MultilinkPpp,
@@ -268,7 +269,8 @@ fn mpls(frame: &[u8], at: usize) -> Step {
     if !is_bottom {
         return Step::On(Layer::Mpls, at);
     }
-    // Whether that is IP is told by nothing else (RFC 4928); what begins with 1 manages a path (RFC 5586).
+    // Whether that is IP is told by nothing else (RFC 4928); what begins with 1 manages a path (RFC
+    // 5586).
     match frame.get(at).map(|first| first >> 4) {
         Some(4 | 6) => Step::Found(Inside::Ip, at),
         Some(1) | None => other(at),

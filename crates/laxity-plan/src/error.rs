@@ -97,8 +97,8 @@ impl fmt::Debug for PlanError {
 
 impl std::error::Error for PlanError {}
 
-/// A fault in a text whose name and whole the finder need not know. [`PlanError::new`] makes an error
-/// of it.
+/// A fault in a text whose name and whole the finder need not know. [`PlanError::new`] makes an
+/// error of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The bytes of the text that it is about.

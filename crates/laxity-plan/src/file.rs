@@ -1,5 +1,6 @@
-//! The entrance for files of text from outside: plans, studies and what is tuned. Whatever the file is, no more of it is
-//! read than [`LIMIT`], and every front end says the same of one that cannot be read.
+//! The entrance for files of text from outside: plans, studies and what is tuned. Whatever the file
+//! is, no more of it is read than [`LIMIT`], and every front end says the same of one that cannot
+//! be read.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -17,7 +18,8 @@ pub(crate) fn too_large() -> String {
 /// The text of the file at `path`, which errors call `name`.
 ///
 /// # Errors
-/// If it cannot be read, is larger than [`LIMIT`] or is not UTF-8, with the place of the first byte that is not.
+/// If it cannot be read, is larger than [`LIMIT`] or is not UTF-8, with the place of the first byte
+/// that is not.
 pub fn text(path: &Path, name: &str) -> Result<String, PlanError> {
     let file = File::open(path).map_err(|error| failed(&error, name))?;
     text_of(file, name)

@@ -28,7 +28,8 @@ impl Plan {
         self.for_this_plan(self.scheduler.discipline().bounds(self))
     }
 
-    /// Bounds with the reason of those classes that have none because their demoted packets stay in their queue.
+    /// Bounds with the reason of those classes that have none because their demoted packets stay in
+    /// their queue.
     fn without_demoting(&self, mut bounds: Bounds) -> Bounds {
         for (id, class) in (0..).map(ClassId).zip(&self.classes) {
             let bound = &mut bounds[id.index()];
@@ -46,8 +47,9 @@ impl Plan {
         bounds
     }
 
-    /// Bounds that a discipline proved of a link that sends whenever it can, as they are for this plan: its link may
-    /// [stall](crate::model::LinkSpec::stall), and classes whose demoted packets stay in their queue have none.
+    /// Bounds that a discipline proved of a link that sends whenever it can, as they are for this
+    /// plan: its link may [stall](crate::model::LinkSpec::stall), and classes whose demoted packets
+    /// stay in their queue have none.
     pub fn for_this_plan(&self, bounds: Bounds) -> Bounds {
         let bounds = self.without_demoting(bounds);
         let stall = self.link.stall;
@@ -60,23 +62,24 @@ impl Plan {
         bounds.into_iter().zip(growths).map(|(bound, growth)| Ok(later(bound?, growth))).collect()
     }
 
-    /// By what curves of their own the classes are served, whatever the others send; `None` where it
-    /// depends on them, or nothing is guaranteed.
+    /// By what curves of their own the classes are served, whatever the others send; `None` where
+    /// it depends on them, or nothing is guaranteed.
     pub fn services(&self) -> Vec<Option<Service>> {
-        match self.serves_by_curves() {
-            true => self.scheduler.discipline().services(self),
-            false => vec![None; self.classes.len()],
+        if self.serves_by_curves() {
+            self.scheduler.discipline().services(self)
+        } else {
+            vec![None; self.classes.len()]
         }
     }
 
-    /// Whether classes may be served by curves of their own. On a link that stalls they are not: others may come first in
-    /// the meantime.
+    /// Whether classes may be served by curves of their own. On a link that stalls they are not:
+    /// others may come first in the meantime.
     fn serves_by_curves(&self) -> bool {
         self.link.is_punctual() && self.link.stall == Nanos::ZERO
     }
 
-    /// [`bounds`](Plan::bounds) and [`services`](Plan::services), in the time of one where they follow from the same.
-    /// If `alone`, those that hold whatever other classes send.
+    /// [`bounds`](Plan::bounds) and [`services`](Plan::services), in the time of one where they
+    /// follow from the same. If `alone`, those that hold whatever other classes send.
     pub fn bounds_and_services(&self, alone: bool) -> (Bounds, Vec<Option<Service>>) {
         let discipline = self.scheduler.discipline();
         match self.serves_by_curves() {
@@ -86,8 +89,9 @@ impl Plan {
         }
     }
 
-    /// By what each class is served together with all that it [waits behind](crate::discipline::Proof), in
-    /// whatever order: a strict service curve. `None` where none is known.
+    /// By what each class is served together with all that it [waits
+    /// behind](crate::discipline::Proof), in whatever order: a strict service curve. `None` where
+    /// none is known.
     pub fn aggregates(&self) -> Vec<Option<Service>> {
         if self.is_beyond_proof() {
             return vec![None; self.classes.len()];
@@ -95,14 +99,15 @@ impl Plan {
         self.scheduler.discipline().aggregates(self)
     }
 
-    /// Whether the rate of the link changes, or it may be late, under a discipline of which nothing is proved then.
+    /// Whether the rate of the link changes, or it may be late, under a discipline of which nothing
+    /// is proved then.
     pub fn is_beyond_proof(&self) -> bool {
         !self.link.is_punctual() && !self.scheduler.room().proof.bears_late_links
     }
 
     /// Whether the consecutive windows of all streams are proved to be kept as long as these are in
-    /// step: their first packets come whole gaps apart and every other comes before its predecessor is
-    /// due.
+    /// step: their first packets come whole gaps apart and every other comes before its predecessor
+    /// is due.
     pub fn keeps_windows(&self) -> bool {
         self.link.is_punctual() && (self.scheduler.room().keeps_windows)(self)
     }

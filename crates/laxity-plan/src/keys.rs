@@ -6,37 +6,38 @@ use schemars::Schema;
 
 /// A key that a kind takes.
 #[derive(Debug)]
-pub struct Key {
+pub(crate) struct Key {
     name: &'static str,
-    /// What it means to this kind; empty if that is the same for all kinds, and said with the table.
+    /// What it means to this kind; empty if that is the same for all kinds, and said with the
+    /// table.
     about: &'static str,
 }
 
 /// All keys of a kind, in groups of which some belong to other kinds, too.
-pub type Keys = &'static [&'static [Key]];
+pub(crate) type Keys = &'static [&'static [Key]];
 
 impl Key {
     /// A key that means the same to every kind that takes it.
-    pub const fn common(name: &'static str) -> Key {
+    pub(crate) const fn common(name: &'static str) -> Key {
         Key { name, about: "" }
     }
 
     /// A key and what it means to the kind: a sentence without its capital letter.
-    pub const fn new(name: &'static str, about: &'static str) -> Key {
+    pub(crate) const fn new(name: &'static str, about: &'static str) -> Key {
         Key { name, about }
     }
 }
 
 /// The names of keys, in their order.
-pub fn names(keys: Keys) -> impl Iterator<Item = &'static str> {
+pub(crate) fn names(keys: Keys) -> impl Iterator<Item = &'static str> {
     keys.iter().copied().flatten().map(|key| key.name)
 }
 
 /// A key of a table, and where it stands if it is written.
-pub type Written<'a> = (&'static str, Option<&'a Range<usize>>);
+pub(crate) type Written<'a> = (&'static str, Option<&'a Range<usize>>);
 
 /// The first key that is written in a table of a kind that does not take it.
-pub fn misplaced<'a>(
+pub(crate) fn misplaced<'a>(
     written: impl IntoIterator<Item = Written<'a>>,
     takes: impl Fn(&str) -> bool,
 ) -> Option<(&'static str, &'a Range<usize>)> {
@@ -45,7 +46,7 @@ pub fn misplaced<'a>(
 }
 
 /// Describes the keys of a table by what they mean to its kinds, each of which has a word.
-pub fn describe(schema: &mut Schema, kinds: &[(&str, Keys)]) {
+pub(crate) fn describe(schema: &mut Schema, kinds: &[(&str, Keys)]) {
     let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) else {
         return;
     };
@@ -72,20 +73,20 @@ pub fn describe(schema: &mut Schema, kinds: &[(&str, Keys)]) {
 
 /// The kinds of a table: for each its name in Rust and its word in a plan.
 macro_rules! kinds {
-    ($schema:literal, $field:literal, $($(#[$about:meta])* $kind:ident: $word:literal;)*) => {
+    ($visibility:vis, $schema:literal, $field:literal, $($(#[$about:meta])* $kind:ident: $word:literal;)*) => {
         #[doc = $field]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
         #[schemars(rename = $schema)]
-        pub enum Kind {
+        $visibility enum Kind {
             $($(#[$about])* #[serde(rename = $word)] $kind,)*
         }
 
         impl Kind {
             /// All of them, in the order in which they are listed.
-            pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
+            $visibility const ALL: &'static [Kind] = &[$(Kind::$kind),*];
 
             /// Its word in a plan.
-            pub fn word(self) -> &'static str {
+            $visibility fn word(self) -> &'static str {
                 match self {
                     $(Kind::$kind => $word,)*
                 }
@@ -102,7 +103,8 @@ mod tests {
     use super::*;
     use crate::{aqm, source};
 
-    /// A key that no kind takes could be in no plan, and one that is not in the table in none either.
+    /// A key that no kind takes could be in no plan, and one that is not in the table in none
+    /// either.
     #[test]
     fn every_key_has_a_kind_and_a_meaning() {
         let schema = crate::schema().to_value();

@@ -1,18 +1,18 @@
 //! What it costs a class that the link is late: could send, and does not.
 //!
-//! Let a link that is proved to bring a class's packets out within a bound lose some time. Under EDF, what
-//! comes before a packet is due by its deadline, or came before; under round robin, fair queueing and
-//! service curves a class has its share of what is sent; in a queue everything came before. Everything is
-//! then as much later as was lost, and nothing more.
+//! Let a link that is proved to bring a class's packets out within a bound lose some time. Under
+//! EDF, what comes before a packet is due by its deadline, or came before; under round robin, fair
+//! queueing and service curves a class has its share of what is sent; in a queue everything came
+//! before. Everything is then as much later as was lost, and nothing more.
 //!
-//! Under static priority what comes on the levels before goes first, until the packet is sent: during what
-//! was lost, too, and while that is sent. With arrival curves A_j of the classes before and C the rate, a
-//! packet is sent at the t at which `C (t - lost) - sum A_j(t)` is what it was, so each nanosecond that is
-//! lost delays it by `C / (C - sum A_j'(t))`; these slopes never grow, so those where the bound is hold
-//! from there on.
+//! Under static priority what comes on the levels before goes first, until the packet is sent:
+//! during what was lost, too, and while that is sent. With arrival curves A_j of the classes before
+//! and C the rate, a packet is sent at the t at which `C (t - lost) - sum A_j(t)` is what it was,
+//! so each nanosecond that is lost delays it by `C / (C - sum A_j'(t))`; these slopes never grow,
+//! so those where the bound is hold from there on.
 //!
-//! Under deficit round robin a bound may count on what others send, and so on when: once anything was lost, a class has what
-//! it has whatever others send, and that as much later as was lost.
+//! Under deficit round robin a bound may count on what others send, and so on when: once anything
+//! was lost, a class has what it has whatever others send, and that as much later as was lost.
 
 use std::collections::HashMap;
 

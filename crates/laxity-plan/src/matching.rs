@@ -69,8 +69,8 @@ impl Match {
     }
 }
 
-/// What a match says, for whoever writes one. `Display` prints it in the match language; a [`Match`]
-/// is read from that, which also holds it to the limits of matches.
+/// What a match says, for whoever writes one. `Display` prints it in the match language; a
+/// [`Match`] is read from that, which also holds it to the limits of matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
     /// Every frame.

@@ -126,19 +126,19 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// How the rate changes.
     pub trace: Option<Arc<Trace>>,
-    /// What it adds to the frames of captures and interfaces; every other length of a plan counts it
-    /// already.
+    /// What it adds to the frames of captures and interfaces; every other length of a plan counts
+    /// it already.
     pub overhead: Overhead,
-    /// The largest packet that any class may send, s_max of the admission tests. Default 1514 B and what
-    /// the link adds to them.
+    /// The largest packet that any class may send, s_max of the admission tests. Default 1514 B and
+    /// what the link adds to them.
     pub max_packet: Bytes,
     /// The shortest packet that a drawn length is raised to. Default 40 B.
     pub min_packet: Bytes,
-    /// How late it may be with what its rate is due: more than nothing where the rate changes and where the link is
-    /// a share of another, and `None` where it is sure of nothing.
+    /// How late it may be with what its rate is due: more than nothing where the rate changes and
+    /// where the link is a share of another, and `None` where it is sure of nothing.
     pub latency: Option<Nanos>,
-    /// By how much it may be late with any packet because who drives it is, such as a timer of a kernel: no rate is
-    /// lost by it. Zero in a plan that is read.
+    /// By how much it may be late with any packet because who drives it is, such as a timer of a
+    /// kernel: no rate is lost by it. Zero in a plan that is read.
     pub stall: Nanos,
 }
 
@@ -146,7 +146,8 @@ pub struct LinkSpec {
 pub(crate) const LONGEST_TRANSMISSION: Nanos = Nanos(3_600_000_000_000);
 
 impl LinkSpec {
-    /// The slowest rate that a link with its largest packet may have in a plan: such a packet takes an hour.
+    /// The slowest rate that a link with its largest packet may have in a plan: such a packet takes
+    /// an hour.
     pub fn slowest(&self) -> Rate {
         let nanobits = u128::from(self.max_packet.0) * u128::from(NANOBITS_PER_BYTE);
         let rate = nanobits.div_ceil(u128::from(LONGEST_TRANSMISSION.0));
@@ -175,7 +176,8 @@ impl LinkSpec {
         transmitter(self.rate, self.trace.as_ref())
     }
 
-    /// What a frame of `length` bytes, as interfaces count them, takes of the link: at least a byte.
+    /// What a frame of `length` bytes, as interfaces count them, takes of the link: at least a
+    /// byte.
     pub fn accounted(&self, length: u32) -> u32 {
         self.overhead.on_link(length)
     }

@@ -28,9 +28,9 @@ impl<'a> Networked<'a> {
         &self.network.links[hop.link as usize]
     }
 
-    /// At which places of a path a class's packets are held until they keep to its arrival curve again. At the
-    /// first link of a path packets enter the network, and those that have come over private links, where each flow
-    /// goes its own way, are in no order that could be kept.
+    /// At which places of a path a class's packets are held until they keep to its arrival curve
+    /// again. At the first link of a path packets enter the network, and those that have come over
+    /// private links, where each flow goes its own way, are in no order that could be kept.
     pub fn regulated(&self, class: ClassId, path: &[Hop]) -> impl Iterator<Item = usize> {
         let is_held = self.plan.classes[class.index()].arrival.is_some();
         let shared = path.iter().take_while(|hop| is_held && !self.link(**hop).private).count();
@@ -55,8 +55,8 @@ impl<'a> Networked<'a> {
         }
     }
 
-    /// The plan as the output at the beginning of a hop sees it. A private link without a discipline of
-    /// its own does not limit queues either.
+    /// The plan as the output at the beginning of a hop sees it. A private link without a
+    /// discipline of its own does not limit queues either.
     pub fn at(&self, hop: Hop) -> Plan {
         let Networked { plan, .. } = self;
         let link = self.link(hop);

@@ -1,7 +1,8 @@
 //! Work whose parts do not depend on one another.
 //!
-//! Threads stay once they are started, with the rights that the process had then, and may not be had later. So
-//! nothing here starts any unless it is asked to: who forwards packets analyses paths on a thread of its own.
+//! Threads stay once they are started, with the rights that the process had then, and may not be
+//! had later. So nothing here starts any unless it is asked to: who forwards packets analyses paths
+//! on a thread of its own.
 
 /// Does something with all cores at hand for [`side_by_side`].
 #[cfg(feature = "parallel")]

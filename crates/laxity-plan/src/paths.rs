@@ -1,15 +1,17 @@
 //! Paths over a network: what arrives at every output, and how long packets take from end to end.
 //!
-//! Outputs are analysed one after another, each behind all that feed it. What is known of a class at
-//! an output is the least of two arrival curves. All of its packets have entered the network under the
-//! class's own curve and come by now with some jitter. And they leave the outputs before this one
-//! under curves that are known already. Its scheduler is set up for that and asked what it guarantees.
+//! Outputs are analysed one after another, each behind all that feed it. What is known of a class
+//! at an output is the least of two arrival curves. All of its packets have entered the network
+//! under the class's own curve and come by now with some jitter. And they leave the outputs before
+//! this one under curves that are known already. Its scheduler is set up for that and asked what it
+//! guarantees.
 //!
-//! Where packets are held until they keep to the class's own curve again, they begin anew: what comes there is
-//! under that curve, whatever happened before. So no output depends through a regulator on those that feed it.
+//! Where packets are held until they keep to the class's own curve again, they begin anew: what
+//! comes there is under that curve, whatever happened before. So no output depends through a
+//! regulator on those that feed it.
 //!
-//! With what is known at every output then, each path is looked at from end to end, by every method of
-//! [`laxity::admit::network`].
+//! With what is known at every output then, each path is looked at from end to end, by every method
+//! of [`laxity::admit::network`].
 
 mod analysis;
 mod fixed_point;
@@ -84,10 +86,11 @@ pub struct Route {
     pub acks: bool,
     /// The outputs on the way, by number.
     pub outputs: Vec<usize>,
-    /// At which of these packets are held until they keep to the class's arrival curve again, by their places.
+    /// At which of these packets are held until they keep to the class's arrival curve again, by
+    /// their places.
     pub regulated: Vec<usize>,
-    /// How long its packets take from end to end at the most, propagation included, by each method that
-    /// applies.
+    /// How long its packets take from end to end at the most, propagation included, by each method
+    /// that applies.
     pub bounds: Result<Vec<Bound>, Unproved>,
     /// What the longest packet takes through the empty network.
     pub unloaded: Nanos,
@@ -108,8 +111,8 @@ pub enum Unproved {
     /// A link delays its packets by times without a limit, or sends some twice.
     #[error("a link on the way delays packets without limit, or sends some twice")]
     Disturbed,
-    /// The output is on a cycle of outputs that feed one another, and no delays were found that follow from
-    /// themselves.
+    /// The output is on a cycle of outputs that feed one another, and no delays were found that
+    /// follow from themselves.
     #[error("the outputs feed one another in a circle, and what waits there may grow without end")]
     CyclicDependency,
 }
@@ -140,7 +143,8 @@ impl Route {
         self.regulated.binary_search(&place).is_ok()
     }
 
-    /// The way up to where packets that come to a place were last held; empty if they are as they entered.
+    /// The way up to where packets that come to a place were last held; empty if they are as they
+    /// entered.
     fn last_held(&self, place: usize) -> &[Hop] {
         let before = self.regulated.partition_point(|held| *held <= place);
         match before.checked_sub(1) {
@@ -205,7 +209,8 @@ impl Networked<'_> {
 
     /// The same before anything is analysed.
     fn outlined(self) -> Paths {
-        // As many as there are at the most where no recordings are: what is not needed is given back.
+        // As many as there are at the most where no recordings are: what is not needed is given
+        // back.
         let most = 2 * self.plan.sources.len();
         let mut paths = Paths {
             outputs: Vec::new(),
@@ -221,8 +226,8 @@ impl Networked<'_> {
 }
 
 impl Plan {
-    /// Which classes have an arrival curve where they enter the network: those with `arrival` and without
-    /// TCP.
+    /// Which classes have an arrival curve where they enter the network: those with `arrival` and
+    /// without TCP.
     pub(crate) fn knows_arrivals(&self) -> Vec<bool> {
         let mut knows: Vec<_> = self.classes.iter().map(|class| class.arrival.is_some()).collect();
         for source in &self.sources {
@@ -286,13 +291,14 @@ impl Paths {
         self.routes.iter().any(|route| !route.regulated.is_empty())
     }
 
-    /// The order in which outputs are analysed. Classes without arrival curves put them in none, and neither do
-    /// those that are held to them in between.
+    /// The order in which outputs are analysed. Classes without arrival curves put them in none,
+    /// and neither do those that are held to them in between.
     fn order(&self, knows: &[bool]) -> Order {
         Order::of(self.outputs.len(), &self.feeds(knows))
     }
 
-    /// Which outputs feed which with packets of known classes: pairs of which the first feeds the second.
+    /// Which outputs feed which with packets of known classes: pairs of which the first feeds the
+    /// second.
     fn feeds(&self, knows: &[bool]) -> Vec<(usize, usize)> {
         let known = self.routes.iter().filter(|route| knows[route.class.index()]);
         let pairs = known.flat_map(|route| {
@@ -375,6 +381,6 @@ impl Outputs<'_> {
     }
 }
 
-/// The arrival curve of a class that is absent here, that does not pass the output: nothing comes, whatever is known of
-/// it elsewhere.
+/// The arrival curve of a class that is absent here, that does not pass the output: nothing comes,
+/// whatever is known of it elsewhere.
 const ABSENT: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };

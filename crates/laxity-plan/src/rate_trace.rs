@@ -32,9 +32,10 @@ pub enum RateTraceError {
     Whole(#[from] TraceError),
 }
 
-/// Reads a trace: lines of milliseconds, each an opportunity to send 1500 bytes, as Mahimahi has them (Netravali et
-/// al. 2015), or CSV with the columns `time` and `rate`. The former begins anew at its last line, of the latter the
-/// last rate lasts. Opportunities of a millisecond are those that come within the one that ends there, spread evenly.
+/// Reads a trace: lines of milliseconds, each an opportunity to send 1500 bytes, as Mahimahi has
+/// them (Netravali et al. 2015), or CSV with the columns `time` and `rate`. The former begins anew
+/// at its last line, of the latter the last rate lasts. Opportunities of a millisecond are those
+/// that come within the one that ends there, spread evenly.
 ///
 /// # Errors
 /// At the first line that is of neither format, or if the whole is no rate of a link.

@@ -1,8 +1,9 @@
 //! The plan as it is written: one field for every key, in the order of the reference.
 //!
 //! These types are the single list of what a plan may say. Reading refuses every key that is not
-//! here, and [`schema`](crate::schema()) turns them, with their comments, into the JSON Schema for editors. What a key
-//! means that some queue managements or models of sources have is said in their rooms.
+//! here, and [`schema`](crate::schema()) turns them, with their comments, into the JSON Schema for
+//! editors. What a key means that some queue managements or models of sources have is said in their
+//! rooms.
 
 mod class;
 mod curve;
@@ -24,26 +25,26 @@ use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use class::{Arrivals, Bucket, Class, Lengths};
-pub use curve::{Curve, Pieces};
-pub use dist::Distribution;
-pub use limit::Limit;
-pub use lists::{Classes, Links, Nodes, Sources};
-pub use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
-pub use overhead::Overhead;
-pub use queue::{Queue, Spacing};
-pub use scheduler::Scheduler;
-pub use source::Source;
-pub use stream::Loss;
-pub use topology::{Drawn, Shape, Topology};
-pub use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, span};
-pub use way::Way;
+pub(crate) use class::{Arrivals, Bucket, Class, Lengths};
+pub(crate) use curve::{Curve, Pieces};
+pub(crate) use dist::Distribution;
+pub(crate) use limit::Limit;
+pub(crate) use lists::{Classes, Links, Nodes, Sources};
+pub(crate) use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
+pub(crate) use overhead::Overhead;
+pub(crate) use queue::{Queue, Spacing};
+pub(crate) use scheduler::Scheduler;
+pub(crate) use source::Source;
+pub(crate) use stream::Loss;
+pub(crate) use topology::{Drawn, Shape, Topology};
+pub(crate) use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, span};
+pub(crate) use way::Way;
 
 /// A Laxity plan: a link, the classes that share it, the scheduler that shares it among them, and
 /// for a simulation the sources.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Plan {
+pub(crate) struct Plan {
     /// The version of the plan format: 1.
     #[schemars(extend("const" = 1))]
     #[expect(dead_code, reason = "a plan of another version is refused before its keys are read")]
@@ -59,7 +60,8 @@ pub struct Plan {
     pub class: Classes,
     /// Defaults of a simulation.
     pub run: Option<Table<Run>>,
-    /// The links of a network that are not written one by one: a file, GraphML or CSV, or what is drawn by a rule.
+    /// The links of a network that are not written one by one: a file, GraphML or CSV, or what is
+    /// drawn by a rule.
     pub topology: Option<At<Topology>>,
     /// The links of a network, by name; without any, all traffic shares one link. Simulation only.
     #[serde(default)]
@@ -75,17 +77,19 @@ pub struct Plan {
 /// The link that is shared.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Link {
+pub(crate) struct Link {
     /// Its rate.
     pub rate: Quantity<Rate>,
-    /// A file that says how the rate changes over time; `rate` is then what schedulers count on. Default not at all.
+    /// A file that says how the rate changes over time; `rate` is then what schedulers count on.
+    /// Default not at all.
     pub rate_trace: Option<At<String>>,
     /// The propagation delay of a network's links. Default 0s.
     pub delay: Option<Quantity<Nanos>>,
-    /// What it adds to the frames of captures and interfaces: bytes, the name of a kind of link, or both in a
-    /// table. Default 0b.
+    /// What it adds to the frames of captures and interfaces: bytes, the name of a kind of link, or
+    /// both in a table. Default 0b.
     pub overhead: Option<At<Overhead>>,
-    /// The largest packet that any class may send, with its overhead. Default 1514b with its overhead.
+    /// The largest packet that any class may send, with its overhead. Default 1514b with its
+    /// overhead.
     pub max_packet: Option<Quantity<Bytes>>,
     /// The shortest packet; shorter lengths that a model draws are raised to it. Default 40b.
     pub min_packet: Option<Quantity<Bytes>>,
@@ -94,7 +98,7 @@ pub struct Link {
 /// Defaults of a simulation.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Run {
+pub(crate) struct Run {
     /// How long sources send. Default 10s for models, all of a recording.
     pub duration: Option<Quantity<Nanos>>,
     /// Packets that arrive before are sent but not measured. Default 0s.

@@ -33,11 +33,11 @@ use crate::raw;
 use crate::source;
 use link::{delay, link};
 use outside::Outside;
-pub use paths::Paths;
+pub(crate) use paths::Paths;
 use pieces::Pieces;
-pub use pieces::Sources;
+pub(crate) use pieces::Sources;
 use scheduling::scheduling;
-pub use values::{MOST, Read, matching, positive, zero};
+pub(crate) use values::{MOST, Read, matching, positive, zero};
 
 /// The most classes of a network, each counted at every output.
 const MOST_BOOKS: usize = 4_000_000;
@@ -94,8 +94,8 @@ impl Plan {
         Plan::parse_for(text, name, folder, &[])
     }
 
-    /// Reads a plan that is to be put [under](Plan::under) other disciplines, too: its classes may have
-    /// keys that mean something to one of these and nothing to its own.
+    /// Reads a plan that is to be put [under](Plan::under) other disciplines, too: its classes may
+    /// have keys that mean something to one of these and nothing to its own.
     ///
     /// # Errors
     /// As [`Plan::parse`].
@@ -175,8 +175,8 @@ fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path, others: &[Kind]
     Ok(plan)
 }
 
-/// The disciplines that share links: that of the plan, those of a network's links and nodes, and others
-/// under which the plan is to be put.
+/// The disciplines that share links: that of the plan, those of a network's links and nodes, and
+/// others under which the plan is to be put.
 fn disciplines(own: Kind, network: Option<&Network>, others: &[Kind]) -> Vec<Kind> {
     let of_links = network.into_iter().flat_map(|network| &network.links);
     let of_nodes = network.into_iter().flat_map(|network| &network.nodes);

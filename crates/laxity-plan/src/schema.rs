@@ -1,5 +1,5 @@
-//! The JSON Schema of a plan: what a plan may contain, with what every key means to each kind of its
-//! table.
+//! The JSON Schema of a plan: what a plan may contain, with what every key means to each kind of
+//! its table.
 
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -24,11 +24,11 @@ fn with_meanings(root: &mut Schema) {
         [("Queue", aqm::keys()), ("Source", source::keys())];
     for (table, kinds) in tables {
         let table = root.pointer_mut(&format!("/$defs/{table}"));
-        if let Some(Ok(table)) = table.map(|table| table.try_into()) {
+        if let Some(Ok(table)) = table.map(TryInto::try_into) {
             describe(table, &kinds);
         }
     }
-    if let Some(Ok(class)) = root.pointer_mut("/$defs/Class").map(|class| class.try_into()) {
+    if let Some(Ok(class)) = root.pointer_mut("/$defs/Class").map(TryInto::try_into) {
         of_disciplines(class);
     }
 }
@@ -64,8 +64,9 @@ fn without_null(schema: &mut Schema) {
     if let Some(any) = schema.get_mut("anyOf").and_then(|any| any.as_array_mut()) {
         any.retain(|one| one.get("type").is_none_or(|kind| kind != "null"));
         if let [one] = &mut any[..]
-            && let Some(reference) = one.get_mut("$ref").map(|reference| reference.take())
+            && let Some(reference) = one.get_mut("$ref")
         {
+            let reference = reference.take();
             schema.remove("anyOf");
             schema.insert("$ref".into(), reference);
         }

@@ -1,6 +1,7 @@
 //! A room for each model of a source: its word and keys, and how it is read.
 //!
-//! Whoever adds one writes its room and its word in `kind.rs`; the match below does not compile without it.
+//! Whoever adds one writes its room and its word in `kind.rs`; the match below does not compile
+//! without it.
 
 mod backlogged;
 mod capture;
@@ -26,7 +27,7 @@ use crate::model::{Plan, Source};
 use crate::raw;
 use crate::read::{Read, Sources};
 use context::Context;
-pub use kind::Kind;
+pub(crate) use kind::Kind;
 use room::Room;
 
 impl Kind {
@@ -47,12 +48,12 @@ impl Kind {
 }
 
 /// Every model's word with its keys, for the schema.
-pub fn keys() -> Vec<(&'static str, Keys)> {
+pub(crate) fn keys() -> Vec<(&'static str, Keys)> {
     Kind::ALL.iter().map(|kind| (kind.word(), kind.room().keys)).collect()
 }
 
 /// All `[[source]]` tables of a plan.
-pub fn all(raw: &Sources<'_>, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
+pub(crate) fn all(raw: &Sources<'_>, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
     let mut context = Context::new(plan, raw, folder, text)?;
     let mut sources = Vec::new();
     raw.each(|raw, span| {

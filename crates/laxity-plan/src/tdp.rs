@@ -53,8 +53,8 @@ impl<'a> Networked<'a> {
 
 impl Framed<'_> {
     /// How many packets time-driven priority reserves for a class in a super cycle: for each stream
-    /// one every `gap`, or as many as make up the rate of `arrival` if they are of its largest packet.
-    /// `None` if the class does not say what it sends.
+    /// one every `gap`, or as many as make up the rate of `arrival` if they are of its largest
+    /// packet. `None` if the class does not say what it sends.
     pub fn packets(&self, class: &Class) -> Option<u64> {
         let Framed { spec, .. } = self;
         let length = u128::from(spec.time.frame.0) * u128::from(spec.period());
@@ -74,9 +74,9 @@ impl Framed<'_> {
         self.network.hops().filter(from_it).any(|hop| self.has_frames(hop))
     }
 
-    /// The smallest forwarding delay of the node at the end of a hop: a packet that is sent at the end
-    /// of a frame gets there before the frame begins in which it is sent on, also if both clocks are
-    /// wrong by as much as is to be borne.
+    /// The smallest forwarding delay of the node at the end of a hop: a packet that is sent at the
+    /// end of a frame gets there before the frame begins in which it is sent on, also if both
+    /// clocks are wrong by as much as is to be borne.
     pub fn shortest_delay(&self, hop: Hop) -> u32 {
         let way = self.link(hop).delay.0 + 2 * self.clock_error().0;
         u32::try_from(way / self.spec.time.frame.0 + 2).unwrap_or(u32::MAX)

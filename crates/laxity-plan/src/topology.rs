@@ -69,8 +69,8 @@ impl TopologyError {
 }
 
 impl Topology {
-    /// Reads a file: GraphML or GML, as the Internet Topology Zoo has them, a network of SNDlib, or CSV with the columns
-    /// `from`, `to`, `rate` and `delay`.
+    /// Reads a file: GraphML or GML, as the Internet Topology Zoo has them, a network of SNDlib, or
+    /// CSV with the columns `from`, `to`, `rate` and `delay`.
     ///
     /// # Errors
     /// At the first thing that is none of these.
@@ -120,15 +120,16 @@ impl Topology {
 /// Refuses what cannot be the name of a node.
 fn check_name(name: &str, line: usize) -> Result<(), TopologyError> {
     let fits = (1..=LONGEST_NAME).contains(&name.chars().count());
-    match fits && !name.chars().any(char::is_control) {
-        true => Ok(()),
-        false => Err(TopologyError::new(
+    if fits && !name.chars().any(char::is_control) {
+        Ok(())
+    } else {
+        Err(TopologyError::new(
             line,
             format!(
                 "`{}` cannot be the name of a node: it has 1 to {LONGEST_NAME} printable characters",
                 shown(name).escape_debug()
             ),
-        )),
+        ))
     }
 }
 

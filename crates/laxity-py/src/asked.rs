@@ -1,4 +1,5 @@
-//! What is asked of plans beside their proof: curves of recordings, limits, and what happens at the worst.
+//! What is asked of plans beside their proof: curves of recordings, limits, and what happens at the
+//! worst.
 
 use std::path::PathBuf;
 
@@ -12,10 +13,10 @@ use crate::errors::of_question;
 use crate::plan::{Plan, json};
 use crate::study::attended;
 
-/// The arrival curves of a recording, or of the one that is the plan's only source: the JSON of `laxity fit`, the
-/// same for people, what else the recording held, and the plan with these curves.
+/// The arrival curves of a recording, or of the one that is the plan's only source: the JSON of
+/// `laxity fit`, the same for people, what else the recording held, and the plan with these curves.
 #[pyfunction]
-pub fn fit(
+pub(crate) fn fit(
     py: Python<'_>,
     plan: &Plan,
     recording: Option<PathBuf>,
@@ -32,18 +33,23 @@ pub fn fit(
     Ok((json(&fitted.classes(&plan.plan)), fitted.text(&plan.plan), remarks(&fitted.remarks), with))
 }
 
-/// What each part of a network could be: as `laxity check --limits` has it, and the same for people.
+/// What each part of a network could be: as `laxity check --limits` has it, and the same for
+/// people.
 #[pyfunction]
-pub fn limits(py: Python<'_>, plan: &Plan, heard: Option<Py<PyAny>>) -> PyResult<(String, String)> {
+pub(crate) fn limits(
+    py: Python<'_>,
+    plan: &Plan,
+    heard: Option<Py<PyAny>>,
+) -> PyResult<(String, String)> {
     let found = attended(py, heard, |tell| laxity_api::limits(&plan.plan, tell))?;
     let limits = found.map_err(|error| of_question(py, &error))?;
     Ok((json(&Json(&limits)), network::limits::text(&limits)))
 }
 
-/// The longest delays that are found: as `laxity check --worst-case` has them, the same for people and as a page,
-/// and of each the packets as an arrivals CSV.
+/// The longest delays that are found: as `laxity check --worst-case` has them, the same for people
+/// and as a page, and of each the packets as an arrivals CSV.
 #[pyfunction]
-pub fn worst_case(
+pub(crate) fn worst_case(
     py: Python<'_>,
     plan: &Plan,
     packets: u64,

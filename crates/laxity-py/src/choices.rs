@@ -29,7 +29,8 @@ impl Choices {
         seed: Option<u64>,
     ) -> PyResult<Choices> {
         let traffic = Traffic { duration: lasting(duration)?, seed, ..Traffic::default() };
-        let deadlines = plan.plan.classes.iter().map(|class| class.relative_deadline()).collect();
+        let deadlines =
+            plan.plan.classes.iter().map(laxity_plan::model::Class::relative_deadline).collect();
         let choices = laxity_api::choices(Arc::new(plan.plan.clone()), &traffic);
         let choices = Mutex::new(choices.map_err(|error| of_question(py, &error))?);
         Ok(Choices { deadlines, choices })
@@ -53,8 +54,8 @@ impl Choices {
         self.lock().now().0
     }
 
-    /// Of each class: packets, bytes, how long the first has waited in ms, and how long it has to its deadline, if it
-    /// has one and any waits.
+    /// Of each class: packets, bytes, how long the first has waited in ms, and how long it has to
+    /// its deadline, if it has one and any waits.
     fn waiting(&self) -> Vec<(usize, u64, f64, Option<f64>)> {
         let choices = self.lock();
         let now = choices.now();
@@ -67,8 +68,8 @@ impl Choices {
         told.collect()
     }
 
-    /// Of each class since this was last asked: packets sent, of these late ones, the sum of their delays in ms, and
-    /// packets dropped.
+    /// Of each class since this was last asked: packets sent, of these late ones, the sum of their
+    /// delays in ms, and packets dropped.
     fn outcomes(&self) -> Vec<(u64, u64, f64, u64)> {
         let mut outcomes = vec![(0, 0, 0.0, 0); self.deadlines.len()];
         for record in self.lock().take_fates() {

@@ -26,7 +26,7 @@ create_exception!(
 );
 
 /// A plan that is refused: its message, and the attributes `file`, `line`, `column`, `help`.
-pub fn of_plan(py: Python<'_>, error: &laxity_plan::PlanError) -> PyErr {
+pub(crate) fn of_plan(py: Python<'_>, error: &laxity_plan::PlanError) -> PyErr {
     if error.io_kind().is_some() {
         return FileError::new_err(error.to_string());
     }
@@ -45,7 +45,7 @@ pub fn of_plan(py: Python<'_>, error: &laxity_plan::PlanError) -> PyErr {
 }
 
 /// Why a question has no answer.
-pub fn of_question(py: Python<'_>, error: &laxity_api::Error) -> PyErr {
+pub(crate) fn of_question(py: Python<'_>, error: &laxity_api::Error) -> PyErr {
     match error {
         laxity_api::Error::Plan(error) => of_plan(py, error),
         laxity_api::Error::Simulation(error) if !error.is_bad_input() => {
@@ -56,7 +56,7 @@ pub fn of_question(py: Python<'_>, error: &laxity_api::Error) -> PyErr {
 }
 
 /// Why a study cannot be run.
-pub fn of_study(py: Python<'_>, error: &sweep::Error) -> PyErr {
+pub(crate) fn of_study(py: Python<'_>, error: &sweep::Error) -> PyErr {
     match error {
         sweep::Error::Plan(error) => of_plan(py, error),
         sweep::Error::Io { .. } | sweep::Error::Store { .. } => {

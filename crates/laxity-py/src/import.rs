@@ -17,7 +17,7 @@ type Note = (String, Option<usize>, String);
 
 /// The plan of a script, and what was not taken as it stands.
 #[pyfunction]
-pub fn import_tc(
+pub(crate) fn import_tc(
     py: Python<'_>,
     script: PathBuf,
     device: Option<String>,

@@ -1,6 +1,6 @@
-//! The native half of the Python package `laxity`: the verbs of [`laxity_api`], with plans and runs as objects,
-//! answers as the JSON of the command, and packets as Arrow. Everything that has a form of its own in Python is
-//! in `python/laxity`.
+//! The native half of the Python package `laxity`: the verbs of [`laxity_api`], with plans and runs
+//! as objects, answers as the JSON of the command, and packets as Arrow. Everything that has a form
+//! of its own in Python is in `python/laxity`.
 
 mod asked;
 mod choices;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::errors::LaxityError;
 
 /// What is known of a kernel; what is not said is as the command has it.
-pub fn machine(timer: Option<&str>, offload: bool, filters: &str) -> PyResult<Linux> {
+pub(crate) fn machine(timer: Option<&str>, offload: bool, filters: &str) -> PyResult<Linux> {
     let usual = Linux::default();
     let filters = match filters {
         "flower" => Filters::Flower,
@@ -20,7 +20,7 @@ pub fn machine(timer: Option<&str>, offload: bool, filters: &str) -> PyResult<Li
 }
 
 /// What is written.
-pub fn format(name: &str) -> PyResult<ExportFormat> {
+pub(crate) fn format(name: &str) -> PyResult<ExportFormat> {
     Ok(match name {
         "script" => ExportFormat::Script,
         "batch" => ExportFormat::Batch,
@@ -38,6 +38,6 @@ fn unknown(what: &str, given: &str, accepted: &str) -> PyErr {
 }
 
 /// Why Linux has no counterpart, and what to do instead.
-pub fn refused(refusal: &Refusal) -> PyErr {
+pub(crate) fn refused(refusal: &Refusal) -> PyErr {
     LaxityError::new_err(format!("{refusal} ({})", refusal.instead))
 }

@@ -13,7 +13,7 @@ use laxity_sim::record::{Fate, Observer, Record};
 
 /// Writes down what became of each packet.
 #[derive(Default)]
-pub struct Packets {
+pub(crate) struct Packets {
     classes: Vec<String>,
     seq: UInt64Builder,
     class: StringDictionaryBuilder<UInt32Type>,
@@ -29,16 +29,16 @@ pub struct Packets {
 
 impl Packets {
     /// Of a plan's classes.
-    pub fn new(plan: &Plan) -> Packets {
+    pub(crate) fn new(plan: &Plan) -> Packets {
         Packets {
             classes: plan.classes.iter().map(|class| class.name.clone()).collect(),
             ..Packets::default()
         }
     }
 
-    /// The table, whose columns are those of `packets.csv`, and whether a packet broke its class's contract and
-    /// travelled as best effort.
-    pub fn finish(mut self) -> Result<RecordBatch, ArrowError> {
+    /// The table, whose columns are those of `packets.csv`, and whether a packet broke its class's
+    /// contract and travelled as best effort.
+    pub(crate) fn finish(mut self) -> Result<RecordBatch, ArrowError> {
         let columns: [(&str, ArrayRef); 10] = [
             ("seq", Arc::new(self.seq.finish())),
             ("class", Arc::new(self.class.finish())),
@@ -59,10 +59,10 @@ impl Packets {
 type Bytes = (usize, Vec<Vec<u8>>, Option<Vec<u8>>);
 
 /// A column in bytes: its values, and the words that these are numbers of, if they are.
-pub type Column = (Bytes, Option<Bytes>);
+pub(crate) type Column = (Bytes, Option<Bytes>);
 
 /// The columns of a table in bytes, for another process.
-pub fn columns(table: &RecordBatch) -> Vec<Column> {
+pub(crate) fn columns(table: &RecordBatch) -> Vec<Column> {
     let bytes = |array: &ArrayData| -> Bytes {
         let buffers = array.buffers().iter().map(|buffer| buffer.to_vec()).collect();
         (array.len(), buffers, array.nulls().map(|nulls| nulls.validity().to_vec()))
@@ -75,7 +75,7 @@ pub fn columns(table: &RecordBatch) -> Vec<Column> {
 }
 
 /// The table of such columns.
-pub fn whole(columns: Vec<Column>) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn whole(columns: Vec<Column>) -> Result<RecordBatch, ArrowError> {
     let schema = Packets::default().finish()?.schema();
     let array = |kind: &DataType, (length, buffers, there): Bytes| {
         let buffers = buffers.into_iter().map(Buffer::from_vec).collect();

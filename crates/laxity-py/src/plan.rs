@@ -38,8 +38,8 @@ pub struct Plan {
 
 #[pymethods]
 impl Plan {
-    /// Of a text, whose recordings are looked for from the folder, under another discipline than it says if that is
-    /// named.
+    /// Of a text, whose recordings are looked for from the folder, under another discipline than it
+    /// says if that is named.
     #[new]
     #[pyo3(signature = (text, name, folder, under = None))]
     pub(crate) fn new(
@@ -116,7 +116,8 @@ impl Plan {
         checked.map_err(|error| of_question(py, &error))
     }
 
-    /// What is proved of it as Linux carries it out: as of `check`, and the plan that is carried out.
+    /// What is proved of it as Linux carries it out: as of `check`, and the plan that is carried
+    /// out.
     #[pyo3(signature = (timer, *, offload))]
     fn check_for_linux(
         &self,
@@ -176,8 +177,8 @@ impl Plan {
         Ok(lasts.map(|lasts| lasts.0))
     }
 
-    /// The curves that its test compares, if there are any: the figure as SVG, its title, and each curve's name with
-    /// its corners, in ms and kB.
+    /// The curves that its test compares, if there are any: the figure as SVG, its title, and each
+    /// curve's name with its corners, in ms and kB.
     fn curves(&self, py: Python<'_>) -> Option<Curves> {
         let plan = &self.plan;
         let compared = py.detach(|| curves(plan))?;
@@ -186,8 +187,8 @@ impl Plan {
         Some((drawn(&compared).svg(), compared.title, corners))
     }
 
-    /// Simulates it, on a scheduler of Python's if there is one. `heard` is told how far simulated time is, in ns,
-    /// and how many packets links have sent, and may raise.
+    /// Simulates it, on a scheduler of Python's if there is one. `heard` is told how far simulated
+    /// time is, in ns, and how many packets links have sent, and may raise.
     #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn run(
         &self,

@@ -148,10 +148,10 @@ impl Comparison {
     }
 }
 
-/// The same traffic through several plans, each with the scheduler of Python's that it is on, if it is, beside the
-/// plan as it is.
+/// The same traffic through several plans, each with the scheduler of Python's that it is on, if it
+/// is, beside the plan as it is.
 #[pyfunction]
-pub fn compare(
+pub(crate) fn compare(
     py: Python<'_>,
     plan: &Plan,
     contenders: Vec<(PyRef<'_, Plan>, Option<Given>)>,

@@ -14,9 +14,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-pub use object::Scheduler;
-pub use packet::Packet;
-pub use ranked::Ranks;
+pub(crate) use object::Scheduler;
+pub(crate) use packet::Packet;
+pub(crate) use ranked::Ranks;
 
 use crate::errors::ContractError;
 
@@ -96,7 +96,8 @@ impl Classes {
         self.0[class.index()].0.clone_ref(py)
     }
 
-    /// When a packet is due, if its class has a deadline and it does not break the class's contract.
+    /// When a packet is due, if its class has a deadline and it does not break the class's
+    /// contract.
     fn due(&self, packet: &laxity::packet::Packet) -> Option<Nanos> {
         let deadline = self.0[packet.class.index()].1.filter(|_| !packet.demoted)?;
         Some(packet.arrival.saturating_add(deadline))

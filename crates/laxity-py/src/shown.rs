@@ -7,31 +7,31 @@ use pyo3::prelude::*;
 
 /// A figure's name as the head of a column, with its unit.
 #[pyfunction]
-pub fn label(figure: &str) -> String {
+pub(crate) fn label(figure: &str) -> String {
     Format::of(figure).label(figure, TimeUnit::MILLIS)
 }
 
 /// A figure's name in words.
 #[pyfunction]
-pub fn plain(figure: &str) -> String {
+pub(crate) fn plain(figure: &str) -> String {
     Format::plain(figure)
 }
 
 /// The unit in which a figure is shown, and by what its value is multiplied for that.
 #[pyfunction]
-pub fn unit(figure: &str) -> (&'static str, f64) {
+pub(crate) fn unit(figure: &str) -> (&'static str, f64) {
     Format::of(figure).in_columns(TimeUnit::MILLIS)
 }
 
 /// A value of a figure as a cell below that head.
 #[pyfunction]
-pub fn cell(figure: &str, value: Option<f64>) -> String {
+pub(crate) fn cell(figure: &str, value: Option<f64>) -> String {
     value.map_or(NOTHING.to_owned(), |value| Format::of(figure).text(value, TimeUnit::MILLIS))
 }
 
 /// The colours and dashes of so many subjects, as the report has them on white paper.
 #[pyfunction]
-pub fn styles(subjects: usize) -> Vec<(&'static str, Vec<f64>)> {
+pub(crate) fn styles(subjects: usize) -> Vec<(&'static str, Vec<f64>)> {
     let style = |subject| {
         let style = Style::of(subject);
         (style.colour().unwrap_or("#000"), lengths(style.dash))
@@ -41,7 +41,7 @@ pub fn styles(subjects: usize) -> Vec<(&'static str, Vec<f64>)> {
 
 /// The dashes of a deadline and of a bound.
 #[pyfunction]
-pub fn promises() -> (Vec<f64>, Vec<f64>) {
+pub(crate) fn promises() -> (Vec<f64>, Vec<f64>) {
     (lengths(Dash::Dashed), lengths(Dash::Dotted))
 }
 

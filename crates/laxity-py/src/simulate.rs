@@ -20,9 +20,9 @@ pub(crate) struct One<'p, 'a> {
 }
 
 impl<'p> One<'p, '_> {
-    /// Makes it. Other threads of Python go on meanwhile: beside Laxity's own schedulers all the time, beside others
-    /// when the interpreter lets them.
-    pub fn simulate<O: Observer + Send>(
+    /// Makes it. Other threads of Python go on meanwhile: beside Laxity's own schedulers all the
+    /// time, beside others when the interpreter lets them.
+    pub(crate) fn simulate<O: Observer + Send>(
         &self,
         py: Python<'_>,
         observer: &mut O,
@@ -41,9 +41,8 @@ impl<'p> One<'p, '_> {
             Some(given) => {
                 let (scheduler, raised) = given.build(py, plan)?;
                 let custom = Custom { name: given.name(py)?, scheduler };
-                let progress = &mut |reached| match raised.is_there() {
-                    true => ControlFlow::Break(()),
-                    false => listener.hear(reached),
+                let progress = &mut |reached| {
+                    if raised.is_there() { ControlFlow::Break(()) } else { listener.hear(reached) }
                 };
                 let ran = run_custom(own, plan, custom, traffic, observer, progress);
                 raised.take().map_or(Ok(()), Err)?;

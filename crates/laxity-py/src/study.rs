@@ -19,8 +19,8 @@ use crate::simulate::One;
 /// Keys, and the values of each, written in TOML.
 type Grid = Vec<(String, Vec<String>)>;
 
-/// Of a scheduler of one's own its name, what tells it from others, the discipline that plans are put under meanwhile,
-/// and the values at keys that are set for it.
+/// Of a scheduler of one's own its name, what tells it from others, the discipline that plans are
+/// put under meanwhile, and the values at keys that are set for it.
 type OwnWords = (String, Vec<u8>, String, Vec<(String, String)>);
 
 /// What varies in a plan that was put under a discipline or not.
@@ -42,8 +42,8 @@ pub struct Study {
 
 #[pymethods]
 impl Study {
-    /// Of a plan's text, which is called `name` in errors, whose recordings are looked for from the folder, and which was
-    /// put under a discipline, or a scheduler of one's own, or not.
+    /// Of a plan's text, which is called `name` in errors, whose recordings are looked for from the
+    /// folder, and which was put under a discipline, or a scheduler of one's own, or not.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn new(
@@ -95,7 +95,8 @@ impl Study {
         Ok(self.study.own_at(&job.point).map(|own| own.name.clone()))
     }
 
-    /// The plan of a run, under a scheduler of one's own under whatever proves no more than holds of it.
+    /// The plan of a run, under a scheduler of one's own under whatever proves no more than holds
+    /// of it.
     fn plan(&self, py: Python<'_>, name: &str) -> PyResult<Plan> {
         let job = self.job(name)?;
         let (plan, draft) = self.study.plan_at(&job.point).map_err(|error| of_study(py, &error))?;
@@ -128,8 +129,8 @@ impl Study {
         made.map_err(|error| of_study(py, &error))
     }
 
-    /// Runs what the store does not have of a part, on all cores. `heard` is told how many runs there are and how many
-    /// are done, and may raise.
+    /// Runs what the store does not have of a part, on all cores. `heard` is told how many runs
+    /// there are and how many are done, and may raise.
     fn sweep(
         &self,
         py: Python<'_>,
@@ -184,14 +185,15 @@ impl Summary {
         (self.varied.under.as_deref(), &self.varied.grid, &self.json)
     }
 
-    /// A figure over the first key whose values are numbers, as SVG; none if no number varies, or nothing has it.
+    /// A figure over the first key whose values are numbers, as SVG; none if no number varies, or
+    /// nothing has it.
     fn figure(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
         sweep::check_figures(&[name.to_owned()]).map_err(|error| of_study(py, &error))?;
         Ok(self.summary.figure(&self.space, name).map(|drawn| drawn.svg()))
     }
 
-    /// Of each key all of whose values are numbers its column in the store, the unit in which it is shown, by what
-    /// numbers are multiplied for that, and the number of each value.
+    /// Of each key all of whose values are numbers its column in the store, the unit in which it is
+    /// shown, by what numbers are multiplied for that, and the number of each value.
     #[getter]
     fn numbers(&self) -> Vec<Key> {
         let numbers = Numbers::of(&self.space).into_iter();
@@ -246,8 +248,8 @@ impl Varied {
     }
 }
 
-/// Does something on another thread, while this one hears of it, and of the signals that the interpreter has
-/// for it: only the thread that began may.
+/// Does something on another thread, while this one hears of it, and of the signals that the
+/// interpreter has for it: only the thread that began may.
 pub(crate) fn attended<T: Send>(
     py: Python<'_>,
     heard: Option<Py<PyAny>>,
@@ -262,9 +264,10 @@ pub(crate) fn attended<T: Send>(
                 something(&|going| {
                     // Who does not hear any more has stopped it.
                     let _ = tell.send(going);
-                    match stop.load(Ordering::Relaxed) {
-                        true => ControlFlow::Break(()),
-                        false => ControlFlow::Continue(()),
+                    if stop.load(Ordering::Relaxed) {
+                        ControlFlow::Break(())
+                    } else {
+                        ControlFlow::Continue(())
                     }
                 })
             });

@@ -8,13 +8,15 @@ use pyo3::types::PyCapsule;
 
 use crate::errors::LaxityError;
 
-/// A table in columns, by Arrow's PyCapsule interface: polars, pyarrow, pandas and DuckDB read it without a copy.
+/// A table in columns, by Arrow's PyCapsule interface: polars, pyarrow, pandas and DuckDB read it
+/// without a copy.
 #[pyclass(frozen, module = "laxity._laxity")]
 pub struct Table(pub RecordBatch);
 
 #[pymethods]
 impl Table {
-    /// The rows. Whatever types a reader requests, they are the table's own, as the interface allows.
+    /// The rows. Whatever types a reader requests, they are the table's own, as the interface
+    /// allows.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_plan};
 
-/// What messages call a file, and what stands in it. Ctrl-C is heard meanwhile: a pipe may have nobody who writes.
-pub fn text(py: Python<'_>, path: &Path) -> PyResult<(String, String)> {
+/// What messages call a file, and what stands in it. Ctrl-C is heard meanwhile: a pipe may have
+/// nobody who writes.
+pub(crate) fn text(py: Python<'_>, path: &Path) -> PyResult<(String, String)> {
     let name = path.display().to_string();
     let (tell, mut told) = mpsc::channel();
     let (file, called) = (path.to_path_buf(), name.clone());

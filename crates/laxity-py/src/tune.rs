@@ -36,8 +36,8 @@ impl Tuning {
         Ok(Tuning { tuning, plan: plan.clone(), store })
     }
 
-    /// For each key its name, the least and the largest number of its least unit, whether samples are even by
-    /// logarithms, whether it is whole, and where a search begins.
+    /// For each key its name, the least and the largest number of its least unit, whether samples
+    /// are even by logarithms, whether it is whole, and where a search begins.
     fn keys(&self) -> Vec<(String, f64, f64, bool, bool, f64)> {
         let keys = self.tuning.keys().zip(self.tuning.start());
         let keys = keys.map(|(key, start)| {
@@ -55,8 +55,8 @@ impl Tuning {
         Ok(Plan { plan, text, ..self.plan.clone() })
     }
 
-    /// Proves the plan with these numbers, makes the runs that the store does not have, and judges them: a trial in
-    /// the JSON of `laxity tune`.
+    /// Proves the plan with these numbers, makes the runs that the store does not have, and judges
+    /// them: a trial in the JSON of `laxity tune`.
     fn judge(
         &self,
         py: Python<'_>,
@@ -70,7 +70,8 @@ impl Tuning {
         Ok(json(&trial.map_err(|error| of_study(py, &error))?))
     }
 
-    /// Seeks: the JSON of `laxity tune`, the same for people and as a page, and the plan, if one is found.
+    /// Seeks: the JSON of `laxity tune`, the same for people and as a page, and the plan, if one is
+    /// found.
     fn tune(
         &self,
         py: Python<'_>,
@@ -92,9 +93,10 @@ impl Tuning {
     fn fits(&self, numbers: &[f64]) -> PyResult<()> {
         let are_as_many = self.tuning.keys().count() == numbers.len();
         let mut pairs = self.tuning.keys().zip(numbers);
-        match are_as_many && pairs.all(|(key, number)| (key.from..=key.to).contains(number)) {
-            true => Ok(()),
-            false => Err(LaxityError::new_err("a number for each key is needed, in its range")),
+        if are_as_many && pairs.all(|(key, number)| (key.from..=key.to).contains(number)) {
+            Ok(())
+        } else {
+            Err(LaxityError::new_err("a number for each key is needed, in its range"))
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Proofs of one link as people read them: in general here, and in each discipline's own terms in a file
-//! of its own.
+//! Proofs of one link as people read them: in general here, and in each discipline's own terms in a
+//! file of its own.
 
 mod cells;
 pub mod curves;

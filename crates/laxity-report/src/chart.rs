@@ -2,7 +2,8 @@
 //!
 //! A chart's text and grid take the colour of the text around it, so that a page in dark colours
 //! needs no second rendering; in a file of its own it stands on white. What is scaled down to the
-//! width of a phone cannot be read, so that a figure is laid out again on [narrow](Paper::Narrow) paper.
+//! width of a phone cannot be read, so that a figure is laid out again on [narrow](Paper::Narrow)
+//! paper.
 
 mod description;
 mod palette;

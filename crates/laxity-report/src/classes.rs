@@ -49,7 +49,8 @@ fn missed<'a>() -> ClassColumn<'a> {
         .alarming(|class| class.deadline_ns.is_some() && class.deadline_misses > 0)
 }
 
-/// The classes of a link, for a terminal. Those that tolerate losses follow with their windows in a table of their own.
+/// The classes of a link, for a terminal. Those that tolerate losses follow with their windows in a
+/// table of their own.
 pub fn text(summary: &Summary) -> String {
     let windows = windows(summary);
     let mut text = classes(summary).text("class");

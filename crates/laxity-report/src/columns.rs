@@ -182,7 +182,8 @@ impl<T> Results<T> {
         Results { columns, rows, unit, name, place: None }
     }
 
-    /// The table with rows that are some of those that figures show: their places there, for their colours.
+    /// The table with rows that are some of those that figures show: their places there, for their
+    /// colours.
     pub fn placed(mut self, place: fn(&T) -> usize) -> Self {
         self.place = Some(place);
         self
@@ -204,8 +205,8 @@ impl<T> Results<T> {
         table_of(&header, self.rows.len(), &row)
     }
 
-    /// The table for a terminal with groups of rows. `group` names the group that begins at a row, if one does, and
-    /// `head` are the heads of groups and names.
+    /// The table for a terminal with groups of rows. `group` names the group that begins at a row,
+    /// if one does, and `head` are the heads of groups and names.
     pub fn grouped_text(&self, head: [&str; 2], group: impl Fn(usize) -> Option<String>) -> String {
         let header: Vec<_> = head.map(str::to_owned).into_iter().chain(self.heads()).collect();
         let row = |(at, row): (usize, &T)| {
@@ -231,7 +232,8 @@ impl<T> Results<T> {
         }
     }
 
-    /// The table for a page in groups of rows, each below a head: the number of its rows, and what the head says.
+    /// The table for a page in groups of rows, each below a head: the number of its rows, and what
+    /// the head says.
     pub fn grouped_page(&self, head: &str, groups: &[(usize, Markup)]) -> Markup {
         let mut rest = &self.rows[..];
         let mut take = |count: usize| {
@@ -252,10 +254,13 @@ impl<T> Results<T> {
 
     /// The heads for a terminal. The first column of times names the unit of all.
     fn heads(&self) -> impl Iterator<Item = String> {
-        let first_time = self.columns.iter().position(|column| column.is_time());
-        self.columns.iter().enumerate().map(move |(at, column)| match first_time == Some(at) {
-            true => self.unit.head(column.head),
-            false => column.head.to_owned(),
+        let first_time = self.columns.iter().position(Column::is_time);
+        self.columns.iter().enumerate().map(move |(at, column)| {
+            if first_time == Some(at) {
+                self.unit.head(column.head)
+            } else {
+                column.head.to_owned()
+            }
         })
     }
 

@@ -141,7 +141,8 @@ pub struct ComparedClass<'a> {
     pub name: &'a str,
     /// The delay that it is promised, in ns.
     pub deadline_ns: Option<u64>,
-    /// The schedulers, and what was recorded of the class under each; `None` where there is no such class.
+    /// The schedulers, and what was recorded of the class under each; `None` where there is no such
+    /// class.
     pub runs: Vec<(&'a str, Option<&'a ClassSeries>)>,
 }
 
@@ -301,8 +302,8 @@ fn promise_lines(class: &ClassSummary) -> Vec<Marker> {
     deadline.into_iter().chain(class.bound_ns.map(|ns| line("bound", Dash::Dotted, ns))).collect()
 }
 
-/// The corners of the curve of a class's delays, which begins with all packets: delays in ns and the shares of packets
-/// that were delayed for longer.
+/// The corners of the curve of a class's delays, which begins with all packets: delays in ns and
+/// the shares of packets that were delayed for longer.
 pub fn exceedance_corners(exceedance: &[(u64, f64)]) -> impl Iterator<Item = (u64, f64)> {
     let begin = exceedance.first().map(|(delay, _)| (*delay, 1.0));
     begin.into_iter().chain(exceedance.iter().copied())

@@ -27,8 +27,9 @@ const ROWS: usize = 20;
 const STYLE: &str = include_str!("html/style.css");
 const COLOURS: &str = include_str!("html/colours.css");
 
-/// The colours of reports as a style sheet, for pages that have one of their own: variables for paper and text, and of
-/// the class `subject-0` of whatever is drawn of a first subject, `subject-1` and so on, `--subject` and `--dash`.
+/// The colours of reports as a style sheet, for pages that have one of their own: variables for
+/// paper and text, and of the class `subject-0` of whatever is drawn of a first subject,
+/// `subject-1` and so on, `--subject` and `--dash`.
 pub fn colours() -> String {
     format!("{COLOURS}{}", subjects())
 }
@@ -166,8 +167,8 @@ pub(crate) fn facts(facts: &[(&'static str, String)]) -> Markup {
     }
 }
 
-/// A table of cells that are written already; those behind the column of this place are numbers. Of many rows the
-/// first are shown, and the others when they are asked for.
+/// A table of cells that are written already; those behind the column of this place are numbers. Of
+/// many rows the first are shown, and the others when they are asked for.
 pub(crate) fn grid(header: &[String], rows: &[Vec<String>], words: usize) -> Markup {
     let (shown, folded) = rows.split_at(if rows.len() > MOST_ROWS { ROWS } else { rows.len() });
     let table = |rows: &[Vec<String>]| {

@@ -1,4 +1,5 @@
-//! What was measured of a link, forwarded over or watched, as an HTML file like that of a simulation.
+//! What was measured of a link, forwarded over or watched, as an HTML file like that of a
+//! simulation.
 
 mod tables;
 

@@ -58,7 +58,8 @@ impl TimeUnit {
     const NANOS: TimeUnit = TimeUnit { name: "ns", nanos: 1.0 };
     const SECONDS: TimeUnit = TimeUnit { name: "s", nanos: 1e9 };
 
-    /// That of times in ns, those that are there: milliseconds, unless all are shorter or none is below a second.
+    /// That of times in ns, those that are there: milliseconds, unless all are shorter or none is
+    /// below a second.
     pub fn of(times: impl IntoIterator<Item = Option<f64>>) -> TimeUnit {
         let times = times.into_iter().flatten().filter(|ns| *ns > 0.0 && ns.is_finite());
         let (least, most) =
@@ -171,7 +172,8 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// Four significant digits, at most four of them behind the point unless there are fewer than two then.
+/// Four significant digits, at most four of them behind the point unless there are fewer than two
+/// then.
 fn column(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();

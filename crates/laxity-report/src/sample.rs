@@ -7,7 +7,7 @@ use laxity_sim::summary::{ClassSummary, DelaySummary, LinkSummary, Summary, Wind
 use laxity_answers::verdict::{HeldTo, Judged};
 
 /// A run of `real_time` and `best_effort` classes in which every promise is kept.
-pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
+pub(crate) fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
     let names = (0..real_time)
         .map(|at| (format!("rt-{at}"), Some(10_000_000)))
         .chain((0..best_effort).map(|at| (format!("be-{at}"), None)));
@@ -29,13 +29,13 @@ pub fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
 }
 
 /// A plan of one link; what the sample's classes were promised is in its summary.
-pub fn plan() -> Plan {
+pub(crate) fn plan() -> Plan {
     let text = "version = 1\nlink.rate = \"10mbit\"\nscheduler.kind = \"edf\"\nclass.one = {}";
     Plan::parse(text, "plan.toml", "".as_ref()).unwrap()
 }
 
 /// The verdict on a summary where nobody asked for admission.
-pub fn judged(summary: &Summary) -> Judged<Summary> {
+pub(crate) fn judged(summary: &Summary) -> Judged<Summary> {
     Judged::new(&plan(), HeldTo::Plan, None, summary.clone())
 }
 
@@ -84,7 +84,7 @@ fn class_series() -> ClassSeries {
 }
 
 /// Windows of sixty streams, so many of them violated.
-pub fn windows(violations: u64) -> Box<WindowSummary> {
+pub(crate) fn windows(violations: u64) -> Box<WindowSummary> {
     Box::new(WindowSummary {
         loss: "1/80".into(),
         streams: 60,

@@ -35,7 +35,8 @@ pub struct Over {
     pub unit: Unit,
     /// Whether they are even by their logarithms.
     pub is_log: bool,
-    /// Whether the values are drawn at random, so that lines would join what has nothing to do with each other.
+    /// Whether the values are drawn at random, so that lines would join what has nothing to do with
+    /// each other.
     pub is_sampled: bool,
 }
 

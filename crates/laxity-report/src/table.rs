@@ -11,14 +11,14 @@ use crate::quantity::NOTHING;
 /// Marks a number that breaks a promise.
 const ALARM: char = '!';
 
-/// A table of plain text. Columns of numbers are right-aligned. A table wider than the terminal continues below itself, so that no number is ever
-/// broken; the first column leads each part.
+/// A table of plain text. Columns of numbers are right-aligned. A table wider than the terminal
+/// continues below itself, so that no number is ever broken; the first column leads each part.
 pub fn table<H: AsRef<str>>(header: &[H], rows: &[Vec<String>]) -> String {
     table_of(header, rows.len(), &|at| rows[at].clone())
 }
 
-/// The same of rows that are made when they are looked at, which is several times: of as many classes
-/// as a plan may have, the cells of all rows are too much to hold at once.
+/// The same of rows that are made when they are looked at, which is several times: of as many
+/// classes as a plan may have, the cells of all rows are too much to hold at once.
 pub fn table_of<H: AsRef<str>>(
     header: &[H],
     rows: usize,
@@ -114,8 +114,8 @@ impl Column {
     }
 }
 
-/// A text with each number that ends in `!`, as those do that break a promise, between two others, such as
-/// instructions for a terminal to paint it.
+/// A text with each number that ends in `!`, as those do that break a promise, between two others,
+/// such as instructions for a terminal to paint it.
 pub fn with_alarms(text: &str, before: &str, behind: &str) -> String {
     let mut painted = String::with_capacity(text.len());
     for word in text.split_inclusive(char::is_whitespace) {

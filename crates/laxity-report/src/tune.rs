@@ -15,7 +15,8 @@ pub struct Panel {
     pub unit: Unit,
     /// Whether they are sought by their logarithms.
     pub is_log: bool,
-    /// What was tried with which all that has to hold does: the key's value, and the goal's worst figure.
+    /// What was tried with which all that has to hold does: the key's value, and the goal's worst
+    /// figure.
     pub held: Vec<(f64, f64)>,
     /// What else was tried.
     pub failed: Vec<(f64, f64)>,

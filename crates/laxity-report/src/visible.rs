@@ -45,9 +45,10 @@ fn replace(
     let mut shown = String::with_capacity(text.len() + 16);
     shown.push_str(&text[..first]);
     for c in text[first..].chars() {
-        match is_replaced(c) {
-            true => write(&mut shown, c).expect("a string takes everything"),
-            false => shown.push(c),
+        if is_replaced(c) {
+            write(&mut shown, c).expect("a string takes everything")
+        } else {
+            shown.push(c)
         }
     }
     Cow::Owned(shown)

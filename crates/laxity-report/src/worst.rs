@@ -1,4 +1,5 @@
-//! The longest delays that were found, beside those that are proved: a table, and a page of who sends when.
+//! The longest delays that were found, beside those that are proved: a table, and a page of who
+//! sends when.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +92,8 @@ type Sender = ((usize, usize), Vec<(f64, f64)>);
 /// The most lines of a picture.
 const MOST_LINES: usize = 8;
 
-/// How much each class has sent from each source, and when the packet is under way that takes longest.
+/// How much each class has sent from each source, and when the packet is under way that takes
+/// longest.
 fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
     let is_network = plan.network.is_some();
     let mut senders: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();

@@ -1,8 +1,8 @@
 //! Cases one after another on all cores, until the time is over.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::case::{self, Outcome};
@@ -55,7 +55,8 @@ pub fn budget(discipline: Discipline) -> Budget {
 const MOST_SAVED: usize = 20;
 
 impl Campaign {
-    /// Searches until the time is over or `stop` is set; tells `progress` what there is after each case.
+    /// Searches until the time is over or `stop` is set; tells `progress` what there is after each
+    /// case.
     pub fn run(&self, stop: &AtomicBool, progress: &(dyn Fn(&Tally) + Sync)) -> Tally {
         let rows = vec![Outcome::default(); self.disciplines.len()];
         let tally = Mutex::new(Tally { rows, ..Tally::default() });
@@ -75,7 +76,7 @@ impl Campaign {
                 });
             }
         });
-        tally.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+        tally.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn case(&self, turn: u64, tally: &Mutex<Tally>, progress: &(dyn Fn(&Tally) + Sync)) {
@@ -84,7 +85,7 @@ impl Campaign {
         let discipline = self.disciplines[row];
         let mut outcome = case::run(discipline, self.seed, number, budget(discipline), None);
         let broken = outcome.broken.take().map(|broken| shrink::shrunk(broken, None));
-        let lock = || tally.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let lock = || tally.lock().unwrap_or_else(PoisonError::into_inner);
         let mut tally = lock();
         tally.rows[row].add(&outcome);
         if let Some(broken) = broken {
@@ -123,8 +124,8 @@ impl Outcome {
         self.counterexamples += other.counterexamples;
     }
 
-    /// How near the class in the middle came to what is proved of it: how much a search of this length
-    /// leaves of the bounds.
+    /// How near the class in the middle came to what is proved of it: how much a search of this
+    /// length leaves of the bounds.
     pub fn median(&self) -> f64 {
         let mut sorted = self.by_class.clone();
         sorted.sort_unstable_by(f64::total_cmp);

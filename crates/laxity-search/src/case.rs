@@ -124,8 +124,8 @@ fn alone(broken: &Broken, last: usize, fault: Option<&'static Fault>) -> Option<
     what.what.is_like(&broken.what.what).then(|| Broken { arrivals, what, ..broken.clone() })
 }
 
-/// What arrivals break of a subject whose schedulers have no history; nothing if they do not keep to
-/// the contracts.
+/// What arrivals break of a subject whose schedulers have no history; nothing if they do not keep
+/// to the contracts.
 pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<Violation> {
     let rogues = bits(subject, rogues);
     let conforms = crate::conforms::conforms(subject, arrivals, rogues);
@@ -135,7 +135,8 @@ pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option
     Testbed::new(subject, rogues).run(arrivals).err()
 }
 
-/// The same arrivals, the first of them at the beginning of time or, of streams, at their first gap.
+/// The same arrivals, the first of them at the beginning of time or, of streams, at their first
+/// gap.
 pub fn from_the_start(subject: &Subject, arrivals: &[Arrival]) -> Vec<Arrival> {
     let first = arrivals.first().map_or(0, |arrival| arrival.time);
     let gaps = subject.plan.classes.iter().filter_map(|class| class.gap);

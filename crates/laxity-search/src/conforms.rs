@@ -7,7 +7,7 @@ use laxity_adversary::arrival::{Allowance, Arrival};
 use crate::subject::Subject;
 
 /// Whether arrivals in the order of time keep to all contracts that count, the rogues' excepted.
-pub fn conforms(subject: &Subject, arrivals: &[Arrival], rogues: u64) -> bool {
+pub(crate) fn conforms(subject: &Subject, arrivals: &[Arrival], rogues: u64) -> bool {
     let mut allowances: HashMap<usize, Allowance> = HashMap::new();
     let mut last = 0;
     arrivals.iter().all(|arrival| {

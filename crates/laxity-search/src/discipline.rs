@@ -43,8 +43,8 @@ impl Discipline {
     }
 }
 
-/// The first streams of random numbers. A discipline keeps its stream, so that a case stays the same
-/// when others are added.
+/// The first streams of random numbers. A discipline keeps its stream, so that a case stays the
+/// same when others are added.
 const STREAMS: [&str; 11] =
     ["edf", "hfsc", "wf2q", "nested", "wfq", "drr", "qfq", "priority", "dwcs", "network", "tdp"];
 

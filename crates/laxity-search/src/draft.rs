@@ -1,4 +1,5 @@
-//! A plan in the making: drawn, pushed to the edge, simplified, and written as the TOML that is read.
+//! A plan in the making: drawn, pushed to the edge, simplified, and written as the TOML that is
+//! read.
 
 use std::fmt::Write;
 
@@ -143,9 +144,10 @@ impl CurveDraft {
 
     fn text(&self) -> String {
         let CurveDraft { m1, d, m2 } = self;
-        match *d == 0 || m1 == m2 {
-            true => format!("\"{m2}bit\""),
-            false => format!("{{ m1 = \"{m1}bit\", d = \"{d}ns\", m2 = \"{m2}bit\" }}"),
+        if *d == 0 || m1 == m2 {
+            format!("\"{m2}bit\"")
+        } else {
+            format!("{{ m1 = \"{m1}bit\", d = \"{d}ns\", m2 = \"{m2}bit\" }}")
         }
     }
 }
@@ -156,7 +158,8 @@ impl Draft {
         self.classes.iter().find(|class| class.name == name)
     }
 
-    /// The plan in TOML. In a network every path has a source, of which nothing but its path counts.
+    /// The plan in TOML. In a network every path has a source, of which nothing but its path
+    /// counts.
     pub fn text(&self) -> String {
         let source = |text: &mut String, path: &PathDraft| {
             let packet = self.longest(path.class);

@@ -1,5 +1,5 @@
-//! To the edge of admission: what a plan asks for is raised until the next nanosecond, byte or bit a
-//! second would be refused.
+//! To the edge of admission: what a plan asks for is raised until the next nanosecond, byte or bit
+//! a second would be refused.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -137,19 +137,17 @@ fn push(draft: &mut Draft, knob: Knob) -> Option<Draft> {
         Some(other)
     };
     let value = *knob.part.of(&mut draft.classes[knob.class])?;
-    let (mut good, mut bad) = match knob.part.is_shorter_harder() {
-        true => (value, 0),
-        false => (value, value.saturating_mul(64).min(10_000_000_000_000)),
+    let (mut good, mut bad) = if knob.part.is_shorter_harder() {
+        (value, 0)
+    } else {
+        (value, value.saturating_mul(64).min(10_000_000_000_000))
     };
     if with(draft, bad).is_some_and(|other| passes(&other)) {
         return None;
     }
     while good.abs_diff(bad) > 1 {
         let middle = good.midpoint(bad);
-        match passes(&with(draft, middle)?) {
-            true => good = middle,
-            false => bad = middle,
-        }
+        if passes(&with(draft, middle)?) { good = middle } else { bad = middle }
     }
     let refused = with(draft, bad);
     *draft = with(draft, good)?;

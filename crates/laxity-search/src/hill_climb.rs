@@ -1,4 +1,5 @@
-//! A hill climb: traffic is changed a little, and a change that brings a class nearer to its bound stays.
+//! A hill climb: traffic is changed a little, and a change that brings a class nearer to its bound
+//! stays.
 
 mod scene;
 
@@ -54,8 +55,8 @@ pub struct Counterexample {
 /// Packets that a subject takes before its schedulers are built anew.
 const LIFE: usize = 20_000;
 
-/// When its schedulers are built anew at the latest, in ns: nanoseconds end in 584 years, and what a
-/// class of few bits a second may send soon takes as long.
+/// When its schedulers are built anew at the latest, in ns: nanoseconds end in 584 years, and what
+/// a class of few bits a second may send soon takes as long.
 const AGE: u64 = 1 << 62;
 
 /// Searches until something breaks or the budget is spent.
@@ -85,10 +86,7 @@ fn climb(
     let rogues = scene.rogues(draw, target);
     let mut life = Life::new(subject, judged, rogues);
     let mut best = Traffic::draw(scene, draw, target, rogues);
-    let mut height = match life.run(&best, target, found) {
-        Some(height) => height,
-        None => return,
-    };
+    let Some(mut height) = life.run(&best, target, found) else { return };
     let mut in_vain = 0;
     while in_vain < budget.patience && found.packets < budget.packets {
         let mut other = best.clone();

@@ -1,7 +1,7 @@
 //! What is held against every packet: its delay, its turn, its class's books, its stream's windows.
 //!
-//! Nothing here is the schedulers' own accounting: delays, deadlines, windows and what is queued are
-//! worked out anew from arrivals and dispatches.
+//! Nothing here is the schedulers' own accounting: delays, deadlines, windows and what is queued
+//! are worked out anew from arrivals and dispatches.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -216,8 +216,8 @@ impl Books {
         self.rules.may_idle
     }
 
-    /// A packet is sent: the one that came first of its queue, in its class's turn. Gives when it came
-    /// and what of its stream's window is used up.
+    /// A packet is sent: the one that came first of its queue, in its class's turn. Gives when it
+    /// came and what of its stream's window is used up.
     pub fn sent(&mut self, now: u64, dispatch: &Dispatch) -> Result<(Waiting, f64), Violation> {
         let packet = &dispatch.packet;
         let (class, output) = (packet.class.index(), self.output);
@@ -309,8 +309,8 @@ impl Books {
             return heads.into_iter().all(|head| head >= (levels[class], first.arrival));
         }
         let Some(share) = rules.edf_share[class] else { return true };
-        // Of two that are due at once, what came first goes first; best effort knows its own deadline
-        // only, and has none where it is served in the background.
+        // Of two that are due at once, what came first goes first; best effort knows its own
+        // deadline only, and has none where it is served in the background.
         let mine = match rules.due[class] {
             Some(due) => (first.arrival + due, first.arrival),
             None => (dispatch.deadline.map_or(u64::MAX, |deadline| deadline.0), 0),
@@ -355,12 +355,15 @@ impl Rules {
             edf_share: ids().map(edf_share).collect(),
             is_fifo: here.scheduler == SchedulerSpec::Fifo,
             levels: (here.scheduler == SchedulerSpec::Priority).then(|| {
-                // The drafts give a level to all classes but a flood, which comes last, or to none: then the
-                // shortest deadline goes first.
+                // The drafts give a level to all classes but a flood, which comes last, or to none:
+                // then the shortest deadline goes first.
                 let has_levels = whole.classes.iter().any(|class| class.level.is_some());
-                let level = |class: &Class| match has_levels {
-                    true => class.level.map(u64::from),
-                    false => class.relative_deadline().map(|due| due.0),
+                let level = |class: &Class| {
+                    if has_levels {
+                        class.level.map(u64::from)
+                    } else {
+                        class.relative_deadline().map(|due| due.0)
+                    }
                 };
                 ids().map(|id| level(class(id)).unwrap_or(u64::MAX)).collect()
             }),

@@ -1,5 +1,5 @@
-//! An adversary: plans at the edge of what is admitted, and traffic that keeps its contracts and is driven
-//! towards the bounds that are proved.
+//! An adversary: plans at the edge of what is admitted, and traffic that keeps its contracts and is
+//! driven towards the bounds that are proved.
 #![deny(missing_docs)]
 
 pub mod campaign;

@@ -15,7 +15,8 @@ use laxity_search::discipline::{Discipline, words};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-/// Draws plans at the edge of admission and searches for traffic that breaks what is proved of them.
+/// Draws plans at the edge of admission and searches for traffic that breaks what is proved of
+/// them.
 ///
 /// Exits with 1 if anything is broken.
 #[derive(Parser)]
@@ -24,8 +25,8 @@ struct Arguments {
     /// How long.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     minutes: u32,
-    /// What plans and traffic are drawn from: the same seed searches the same cases, in any time and on any
-    /// number of threads.
+    /// What plans and traffic are drawn from: the same seed searches the same cases, in any time
+    /// and on any number of threads.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[arg(long, value_name = "DISCIPLINE", help = format!("One kind of plans: {}", words()))]
@@ -80,9 +81,10 @@ fn main() -> ExitCode {
         println!("\n{}: {}\n  {}{seen}", saved.discipline, saved.what, saved.command);
     }
     tally.failures.iter().for_each(|failure| eprintln!("a counterexample is not saved: {failure}"));
-    match tally.rows.iter().all(|row| row.counterexamples == 0) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if tally.rows.iter().all(|row| row.counterexamples == 0) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 
@@ -90,9 +92,10 @@ fn bar() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     let style = ProgressStyle::with_template("{spinner} {elapsed_precise} {msg}");
     bar.set_style(style.expect("the template is well formed"));
-    match stderr().is_terminal() {
-        true => bar.enable_steady_tick(Duration::from_millis(200)),
-        false => bar.set_draw_target(ProgressDrawTarget::hidden()),
+    if stderr().is_terminal() {
+        bar.enable_steady_tick(Duration::from_millis(200))
+    } else {
+        bar.set_draw_target(ProgressDrawTarget::hidden())
     }
     bar
 }

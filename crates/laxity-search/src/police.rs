@@ -1,5 +1,5 @@
-//! Who breaks a contract beside those who keep theirs: floods of packets too many, too long and too short,
-//! in policed classes, under Laxity's own simulator.
+//! Who breaks a contract beside those who keep theirs: floods of packets too many, too long and too
+//! short, in policed classes, under Laxity's own simulator.
 
 use rand::RngExt;
 
@@ -13,9 +13,9 @@ use laxity_adversary::arrival::Arrival;
 /// How many packets a flood has.
 const FLOOD: u64 = 200;
 
-/// Polices every class that has a contract, floods one of them beside arrivals that keep to theirs, and
-/// tells what breaks. Streams are counted and not policed.
-pub fn flooded(draft: &Draft, arrivals: &[Arrival], draw: &mut Generator) -> Option<Broken> {
+/// Polices every class that has a contract, floods one of them beside arrivals that keep to theirs,
+/// and tells what breaks. Streams are counted and not policed.
+pub(crate) fn flooded(draft: &Draft, arrivals: &[Arrival], draw: &mut Generator) -> Option<Broken> {
     let mut draft = draft.clone();
     let police = Police { demotes: draw.random(), has_queue: draw.random() };
     for class in draft.classes.iter_mut().filter(|class| class.arrival.is_some()) {
@@ -37,12 +37,11 @@ fn feeds(draft: &Draft) -> Vec<u16> {
         let class = draft.class(name).filter(|class| class.streams.is_none());
         class.is_some_and(|class| class.police.is_some()) && !is_parent
     };
-    match draft.links.is_empty() {
-        true => draft.classes.iter().map(|class| class.name).filter(|it| is_policed(*it)).collect(),
-        false => {
-            let policed = draft.paths.iter().filter(|path| is_policed(path.class));
-            policed.map(|path| path.name).collect()
-        }
+    if draft.links.is_empty() {
+        draft.classes.iter().map(|class| class.name).filter(|it| is_policed(*it)).collect()
+    } else {
+        let policed = draft.paths.iter().filter(|path| is_policed(path.class));
+        policed.map(|path| path.name).collect()
     }
 }
 
@@ -72,8 +71,8 @@ fn with_flood(
     all
 }
 
-/// What is proved and does not hold, or is promised and not kept. A plan that is not admitted may have been
-/// before there were queues.
+/// What is proved and does not hold, or is promised and not kept. A plan that is not admitted may
+/// have been before there were queues.
 fn broken(replayed: &Replayed) -> Option<String> {
     let is_promised = replayed.admitted == Some(true);
     let broken = replayed.broken.first().filter(|_| replayed.admitted != Some(false)).cloned();

@@ -32,8 +32,8 @@ pub struct Replayed {
 /// How long after all others a packet sets out that no run waits for, in ns.
 const SILENCE: u64 = 1_000_000_000_000;
 
-/// The plan and the recording that `laxity run` takes. A network is fed by no recording: there every
-/// packet is a source of the plan.
+/// The plan and the recording that `laxity run` takes. A network is fed by no recording: there
+/// every packet is a source of the plan.
 pub fn files(draft: &Draft, arrivals: &[Arrival]) -> (String, Option<String>) {
     if draft.links.is_empty() {
         return (draft.text(), Some(csv(arrivals)));

@@ -1,4 +1,5 @@
-//! A counterexample made simple: packets, classes and digits are taken away as long as it still breaks.
+//! A counterexample made simple: packets, classes and digits are taken away as long as it still
+//! breaks.
 
 use crate::case::{Broken, breaks, from_the_start};
 use crate::draft::{ClassDraft, CurveDraft, Draft};
@@ -81,9 +82,12 @@ impl Shrinking {
             fewer.classes.retain(|class| class.name != name);
             fewer.paths.retain(|path| path.class != name);
             let arrivals = self.best.arrivals.iter().copied();
-            let known = |arrival: &Arrival| match draft.links.is_empty() {
-                true => arrival.feed != name,
-                false => fewer.paths.iter().any(|path| path.name == arrival.feed),
+            let known = |arrival: &Arrival| {
+                if draft.links.is_empty() {
+                    arrival.feed != name
+                } else {
+                    fewer.paths.iter().any(|path| path.name == arrival.feed)
+                }
             };
             let arrivals = arrivals.filter(known).collect();
             self.try_on(&fewer, arrivals);

@@ -33,7 +33,8 @@ pub struct Subject {
     pub simulated: Plan,
     /// Where packets wait for a link; none where schedulers are not driven one by one.
     pub outputs: Vec<Output>,
-    /// The ways that packets take, by the name of their class or path; `None` for names that nothing has.
+    /// The ways that packets take, by the name of their class or path; `None` for names that
+    /// nothing has.
     pub feeds: Vec<Option<Feed>>,
     /// What holds packets in front of outputs, without history.
     pub regulators: Vec<Regulator>,
@@ -122,10 +123,8 @@ impl Subject {
         let ns = |time: Nanos| time.0;
         let mut outputs = Vec::new();
         for (number, output) in paths.outputs.iter().enumerate() {
-            let here = match output.knows_arrivals() {
-                true => paths.plan_at(on, number),
-                false => on.at(output.hop),
-            };
+            let here =
+                if output.knows_arrivals() { paths.plan_at(on, number) } else { on.at(output.hop) };
             let delay = on.link(output.hop).delay.0;
             let bound = |class| Some(ns(output.class(ClassId(class))?.bound.ok()?));
             let bounds = (0..plan.classes.len() as u32).map(bound).collect();

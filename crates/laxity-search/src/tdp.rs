@@ -1,5 +1,5 @@
-//! Time-driven priority under Laxity's simulator, which has its clocks, marks and edges; what is held
-//! against packets is worked out here.
+//! Time-driven priority under Laxity's simulator, which has its clocks, marks and edges; what is
+//! held against packets is worked out here.
 
 use laxity::packet::Packet;
 use laxity::units::{Bytes, Nanos};
@@ -20,12 +20,12 @@ fn unpromised(plan: &Plan) -> u64 {
     10 * (3 * spec.time.frame.0 * u64::from(spec.time.frames) + farthest)
 }
 
-/// Lets packets arrive in a network without history. Gives the delays of each class's packets beside
-/// its bound, and when the last one has come to its receiver.
+/// Lets packets arrive in a network without history. Gives the delays of each class's packets
+/// beside its bound, and when the last one has come to its receiver.
 ///
 /// # Errors
 /// At what is broken first.
-pub fn run(
+pub(crate) fn run(
     subject: &Subject,
     arrivals: &[Arrival],
     mut heard: impl FnMut(usize, u64, u64),

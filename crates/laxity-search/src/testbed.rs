@@ -35,7 +35,8 @@ struct Port {
     delay: u64,
     /// When it next looks for a packet.
     looks_at: u64,
-    /// Packets under way behind it, or held there: when they come to the next output, and their handles.
+    /// Packets under way behind it, or held there: when they come to the next output, and their
+    /// handles.
     wire: VecDeque<(u64, u64)>,
 }
 
@@ -97,8 +98,8 @@ impl<'a> Testbed<'a> {
         }
     }
 
-    /// Lets packets arrive, in the order of time and none before all earlier ones have left, and waits
-    /// until all have left. Gives when that is.
+    /// Lets packets arrive, in the order of time and none before all earlier ones have left, and
+    /// waits until all have left. Gives when that is.
     ///
     /// # Errors
     /// At the first thing that is broken.
@@ -152,8 +153,8 @@ impl<'a> Testbed<'a> {
         })
     }
 
-    /// How near a class has come, since the last run began, to what is proved of it: 1 is where that
-    /// would be broken.
+    /// How near a class has come, since the last run began, to what is proved of it: 1 is where
+    /// that would be broken.
     pub fn closest(&self, class: usize) -> f64 {
         self.closest[class]
     }

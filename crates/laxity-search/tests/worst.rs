@@ -1,4 +1,5 @@
-//! What is proved of paths over networks at the edge of admission, against what is found to happen there.
+//! What is proved of paths over networks at the edge of admission, against what is found to happen
+//! there.
 
 use std::path::Path;
 
@@ -8,8 +9,8 @@ use laxity_search::discipline::Discipline;
 use laxity_search::draft::Draft;
 use laxity_search::{case, edge, plans};
 
-/// Networks that are drawn, and packets that are sent in search of each path's longest delay: a thousand
-/// times and more the packets of a handful of bursts.
+/// Networks that are drawn, and packets that are sent in search of each path's longest delay: a
+/// thousand times and more the packets of a handful of bursts.
 const NETWORKS: u64 = 40;
 const PACKETS: u64 = 20_000;
 

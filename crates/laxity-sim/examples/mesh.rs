@@ -1,5 +1,5 @@
-//! A plan of a mesh of any size: a ring with as many chords, and connections between random nodes, each a source of
-//! its own.
+//! A plan of a mesh of any size: a ring with as many chords, and connections between random nodes,
+//! each a source of its own.
 //!
 //! ```sh
 //! cargo run --release -p laxity-sim --example mesh -- NODES CONNECTIONS RATE DURATION > mesh.toml

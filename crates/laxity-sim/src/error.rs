@@ -199,12 +199,11 @@ pub enum RecordingProblem {
 
 /// The columns of an arrivals CSV, for one link or in place of the sources of a network.
 fn headings(of_sources: bool) -> &'static str {
-    match of_sources {
-        false => "`time_ns`, `class`, `length` and may name `flow` and `ecn`",
-        true => {
-            "`time_ns`, `source`, `class`, `length` and may name `flow` and `ecn`, where `source` is the number of the \
-             [[source]] whose path a packet takes, from 1"
-        }
+    if !of_sources {
+        "`time_ns`, `class`, `length` and may name `flow` and `ecn`"
+    } else {
+        "`time_ns`, `source`, `class`, `length` and may name `flow` and `ecn`, where `source` is the number of the \
+         [[source]] whose path a packet takes, from 1"
     }
 }
 

@@ -73,7 +73,8 @@ impl<'a> Run<'a> {
         self.simulation(&stage, scheduler, observer)?.through(progress)
     }
 
-    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and tells where the time went.
+    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and tells where the
+    /// time went.
     ///
     /// # Errors
     /// As there.

@@ -3,11 +3,11 @@
 //!
 //! Every output of every node has a link and a scheduler of its own. A packet arrives at an output,
 //! waits, is sent, and propagates to the next output of its path. Where nothing but the order of
-//! arrival counts, a packet's departure is known when it arrives, and takes one event a hop, or none
-//! where packets come over one link alone, as at hosts that have links of their own;
-//! elsewhere the link chooses when it is free, having seen every arrival of that instant. Under
-//! time-driven priority nodes go by clocks of their own, and know the frames of packets only by the
-//! marks that these carry.
+//! arrival counts, a packet's departure is known when it arrives, and takes one event a hop, or
+//! none where packets come over one link alone, as at hosts that have links of their own; elsewhere
+//! the link chooses when it is free, having seen every arrival of that instant. Under time-driven
+//! priority nodes go by clocks of their own, and know the frames of packets only by the marks that
+//! these carry.
 
 mod agenda;
 mod ahead;
@@ -45,6 +45,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+use flow::Flow;
 use std::collections::HashMap;
 
 use laxity::packet::ClassId;
@@ -171,7 +172,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Sets the agenda up; `begins` are the times at which connections do.
     fn begin(&mut self, begins: Vec<(u32, Nanos)>) -> Result<(), SimError> {
-        let with_timers = self.flows.iter().rposition(|flow| flow.is_connection());
+        let with_timers = self.flows.iter().rposition(Flow::is_connection);
         self.slots = Slots {
             sources: self.sources.len(),
             outputs: self.topology.outputs.len(),
@@ -222,8 +223,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    /// Does what happens before `until`, or until `after` says of an event, which it hears the time and
-    /// the slot of, that it was the last one.
+    /// Does what happens before `until`, or until `after` says of an event, which it hears the time
+    /// and the slot of, that it was the last one.
     fn advance(
         &mut self,
         until: Nanos,
@@ -238,10 +239,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 continue;
             }
             let Some((slot, now)) = next.filter(|(_, time)| *time < until) else {
-                match self.agenda.turn(until) {
-                    true => continue,
-                    false => break,
-                }
+                if self.agenda.turn(until) { continue } else { break }
             };
             if now > Nanos::LIMIT {
                 return Err(SimError::EndOfTime);

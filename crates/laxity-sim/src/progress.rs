@@ -63,7 +63,8 @@ mod tests {
         Plan::parse(&text, "plan.toml", Path::new("")).unwrap()
     }
 
-    /// Runs with somebody who compares what is heard with what was sent, and stops at the fifth time.
+    /// Runs with somebody who compares what is heard with what was sent, and stops at the fifth
+    /// time.
     fn heard(run: impl FnOnce(&mut Sent<'_>, Progress<'_>) -> bool) {
         let sent = Cell::new(0);
         let (mut last, mut times) = (Reached::default(), 0);

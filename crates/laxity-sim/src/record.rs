@@ -8,8 +8,8 @@ use laxity_plan::model::{Hop, Plan};
 /// The fate of one packet at a link, told once it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The packet. Its handle is its number in the order of arrival, from 0; in a network it is the same
-    /// at every hop, and another packet's once it has come to its receiver or is dropped.
+    /// The packet. Its handle is its number in the order of arrival, from 0; in a network it is the
+    /// same at every hop, and another packet's once it has come to its receiver or is dropped.
     pub packet: Packet,
     /// The link of a network, and in which direction.
     pub hop: Option<Hop>,
@@ -32,15 +32,16 @@ pub enum Fate {
     },
     /// It was dropped.
     Dropped(DropReason),
-    /// It was still waiting when the run ended, as in a network; that of a link lasts until all have
-    /// left.
+    /// It was still waiting when the run ended, as in a network; that of a link lasts until all
+    /// have left.
     Queued,
 }
 
 /// Someone who watches packets: a trace file, a recorder of series.
 pub trait Observer {
-    /// Told once for every packet that arrives at a link, in the order in which fates are decided: drops
-    /// when they happen, transmissions when they are sure; and at last what is still queued at the end.
+    /// Told once for every packet that arrives at a link, in the order in which fates are decided:
+    /// drops when they happen, transmissions when they are sure; and at last what is still queued
+    /// at the end.
     fn record(&mut self, record: &Record);
 
     /// Whether it cares. Where nobody does, a simulation may take shorter ways.
@@ -49,13 +50,15 @@ pub trait Observer {
     }
 
     /// In a network: a packet, whose `arrival` is when it set out, and whose handle is that of its
-    /// [records](Record::packet), has come to its receiver, which did not have so many `bytes` of it before.
+    /// [records](Record::packet), has come to its receiver, which did not have so many `bytes` of
+    /// it before.
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         let _ = (packet, bytes, now);
     }
 }
 
-/// Tells of a packet of one link. It is due when its class is promised it, or else when it was `given`.
+/// Tells of a packet of one link. It is due when its class is promised it, or else when it was
+/// `given`.
 pub(crate) fn tell(
     observer: &mut dyn Observer,
     plan: &Plan,

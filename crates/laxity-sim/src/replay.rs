@@ -1,8 +1,8 @@
 //! A live link again: what arrived, and how late the link chose, give what was sent and dropped.
 //!
-//! A simulated link chooses in the instant in which it is free and something is there. A live one is
-//! woken a little later, by which time more may have arrived. With that lateness told for every choice
-//! the simulator comes to the same dispatches and drops, all of them.
+//! A simulated link chooses in the instant in which it is free and something is there. A live one
+//! is woken a little later, by which time more may have arrived. With that lateness told for every
+//! choice the simulator comes to the same dispatches and drops, all of them.
 
 use std::collections::BTreeMap;
 

@@ -27,9 +27,9 @@ pub struct ClassSeries {
     pub exceedance: Vec<(u64, f64)>,
 }
 
-/// What departed in one time bin. Bytes count all packets, the rest those that are measured. A link's
-/// classes have no more bytes together than it carries in the time of a bin: a packet that is sent
-/// across the edge of two is split between them.
+/// What departed in one time bin. Bytes count all packets, the rest those that are measured. A
+/// link's classes have no more bytes together than it carries in the time of a bin: a packet that
+/// is sent across the edge of two is split between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
     /// Packets.
@@ -118,8 +118,8 @@ impl SeriesRecorder {
     }
 }
 
-/// Of a link what leaves it. Of a network what comes from end to end: bytes that arrive for the first
-/// time, and delays of the packets that arrive.
+/// Of a link what leaves it. Of a network what comes from end to end: bytes that arrive for the
+/// first time, and delays of the packets that arrive.
 impl Observer for SeriesRecorder {
     fn record(&mut self, record: &Record) {
         if let (None, Fate::Sent { start, departure }) = (record.hop, record.fate) {

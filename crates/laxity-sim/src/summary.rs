@@ -33,10 +33,11 @@ pub struct Summary {
     pub scheduler: String,
     /// The seed of every random draw.
     pub seed: u64,
-    /// How long traffic arrived: as long as it was asked for, or until the last packet of a recording.
+    /// How long traffic arrived: as long as it was asked for, or until the last packet of a
+    /// recording.
     pub traffic_ns: u64,
-    /// How long was measured, from the beginning: as long as traffic was asked for, or until the last
-    /// packet of a recording had left.
+    /// How long was measured, from the beginning: as long as traffic was asked for, or until the
+    /// last packet of a recording had left.
     pub duration_ns: u64,
     /// Packets that arrived before are sent but not measured.
     pub warm_up_ns: u64,
@@ -94,18 +95,18 @@ pub struct ClassSummary {
     pub delay_ns: Option<DelaySummary>,
     /// The promised delay, for a real-time class.
     pub deadline_ns: Option<u64>,
-    /// Packets sent later than that, or still waiting then when a network's run ended, without those
-    /// demoted to best effort.
+    /// Packets sent later than that, or still waiting then when a network's run ended, without
+    /// those demoted to best effort.
     pub deadline_misses: u64,
     /// The delay that the admission test proves, when it does.
     pub bound_ns: Option<u64>,
-    /// Packets sent later than that, or still waiting then when a network's run ended, without those
-    /// demoted to best effort.
+    /// Packets sent later than that, or still waiting then when a network's run ended, without
+    /// those demoted to best effort.
     pub bound_misses: u64,
     /// The largest delay of a class that is promised one, without packets demoted to best effort.
     pub promised_max_ns: Option<u64>,
-    /// The windows of its streams, for a class with a loss tolerance. Boxed, for few classes have one
-    /// and a plan may have a million classes.
+    /// The windows of its streams, for a class with a loss tolerance. Boxed, for few classes have
+    /// one and a plan may have a million classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<Box<WindowSummary>>,
 }
@@ -124,8 +125,8 @@ pub struct WindowSummary {
     pub loss: String,
     /// How many alike streams the class has.
     pub streams: u32,
-    /// Whether the admission test proves that no consecutive window is violated, and the streams were in
-    /// step as the proof needs them.
+    /// Whether the admission test proves that no consecutive window is violated, and the streams
+    /// were in step as the proof needs them.
     pub proved: bool,
     /// Packets that were sent or dropped.
     pub packets: u64,

@@ -83,14 +83,14 @@ pub struct Ack {
     /// Congestion was experienced and the sender has not answered yet (ECE, RFC 3168 section
     /// 6.1.3).
     pub echo: bool,
-    /// How many segments have arrived with a mark, where both ends agreed so, modulo 2^32: the counter
-    /// r.cep of RFC 9768, whole, as the option beside ACE tells it by bytes.
+    /// How many segments have arrived with a mark, where both ends agreed so, modulo 2^32: the
+    /// counter r.cep of RFC 9768, whole, as the option beside ACE tells it by bytes.
     pub marked: u32,
 }
 
 impl Ack {
-    /// The segments that arrived twice, if it says so: a first block that is acknowledged already, or
-    /// lies in the second one (RFC 2883 section 4).
+    /// The segments that arrived twice, if it says so: a first block that is acknowledged already,
+    /// or lies in the second one (RFC 2883 section 4).
     pub fn duplicate(&self) -> Option<Range<u64>> {
         let mut blocks = self.blocks.iter();
         let first = blocks.next()?;

@@ -13,11 +13,11 @@ use laxity_plan::model::Class;
 /// Watches the streams of the classes that have a loss tolerance.
 ///
 /// With a gap T, packet n of a stream, which arrives at a, is due to be begun at
-/// D(n) = max(D', a) + T, D' being the deadline with which packet n - 1 left, or at a + T if it is
-/// the first. A packet that is begun after that has missed k = ceil((start - D(n)) / T) deadlines,
-/// is lost if there are any, and leaves with the deadline D(n) + k T. Without a gap a packet is lost
-/// if it is delayed for longer than its class's deadline, unless it is demoted. A packet that is
-/// dropped is lost; it has missed one deadline if it was dropped for being late.
+/// `D(n) = max(D', a) + T`, where D' is the deadline with which packet n - 1 left, or at `a + T` if
+/// it is the first. A packet that is begun after that has missed k = ceil((start - D(n)) / T)
+/// deadlines, is lost if there are any, and leaves with the deadline D(n) + k T. Without a gap a
+/// packet is lost if it is delayed for longer than its class's deadline, unless it is demoted. A
+/// packet that is dropped is lost; it has missed one deadline if it was dropped for being late.
 ///
 /// Outcomes count in the order in which a stream's packets arrived. Packets that arrive before the
 /// measured time are not counted, but move deadlines on and are part of windows: a window counts if
@@ -136,8 +136,8 @@ impl Windows {
         });
     }
 
-    /// Whether the deadlines of all streams with a gap have fallen together or whole gaps apart, every
-    /// packet coming before its predecessor was due.
+    /// Whether the deadlines of all streams with a gap have fallen together or whole gaps apart,
+    /// every packet coming before its predecessor was due.
     pub fn are_in_step(&self) -> bool {
         matches!(self.step, Step::Kept(_))
     }
@@ -236,9 +236,10 @@ impl Watched {
 impl Stream {
     /// Where a packet waits for its outcome: as a rule it is the first.
     fn place(&self, handle: u64) -> Option<usize> {
-        match self.pending.front()?.handle == handle {
-            true => Some(0),
-            false => self.pending.binary_search_by_key(&handle, |packet| packet.handle).ok(),
+        if self.pending.front()?.handle == handle {
+            Some(0)
+        } else {
+            self.pending.binary_search_by_key(&handle, |packet| packet.handle).ok()
         }
     }
 

@@ -12,7 +12,7 @@ mod qdisc;
 mod root;
 mod state;
 
-pub use commands::Commands;
-pub use discipline::{Discipline, Root, Shaper};
-pub use entry::{Entry, Sign, TableEntry};
-pub use state::{Assembly, Node};
+pub(crate) use commands::Commands;
+pub(crate) use discipline::{Discipline, Root, Shaper};
+pub(crate) use entry::{Entry, Sign, TableEntry};
+pub(crate) use state::{Assembly, Node};

@@ -10,7 +10,7 @@ use laxity_plan::model::Police;
 use crate::setup::Handle;
 
 /// The beginning of such a comment.
-pub const MARK: &str = "#:";
+pub(crate) const MARK: &str = "#:";
 /// The keys of a class that are taken from comments.
 const OF_CLASS: [&str; 4] = ["name", "deadline", "arrival", "police"];
 /// The keys of the link.
@@ -18,14 +18,14 @@ const OF_LINK: [&str; 2] = ["max-packet", "min-packet"];
 
 /// Keys of a plan with their values in TOML.
 #[derive(Clone, Debug, Default)]
-pub struct Contract {
+pub(crate) struct Contract {
     link: Vec<(String, String)>,
     classes: HashMap<Handle, Vec<(String, String)>>,
 }
 
 impl Contract {
     /// Reads the comments of a script. Other keys are left to people.
-    pub fn read(script: &str) -> Contract {
+    pub(crate) fn read(script: &str) -> Contract {
         let mut contract = Contract::default();
         for line in script.lines() {
             let Some(words) = line.trim_start().strip_prefix(MARK) else { continue };
@@ -47,20 +47,20 @@ impl Contract {
     }
 
     /// The lines for `[link]`; `None` if nothing is said of it.
-    pub fn link(&self) -> Option<String> {
+    pub(crate) fn link(&self) -> Option<String> {
         let lines = self.link.iter().map(|(key, value)| format!("{key} = {value}\n"));
         (!self.link.is_empty()).then(|| lines.collect())
     }
 
     /// The name of a class.
-    pub fn name(&self, handle: Handle) -> Option<String> {
+    pub(crate) fn name(&self, handle: Handle) -> Option<String> {
         let (_, value) = self.classes.get(&handle)?.iter().find(|(key, _)| key == "name")?;
         let name = value.strip_prefix('"')?.strip_suffix('"')?;
         (!name.is_empty() && fits_a_line(name)).then(|| name.to_string())
     }
 
     /// The lines for a class.
-    pub fn class(&self, handle: Handle) -> String {
+    pub(crate) fn class(&self, handle: Handle) -> String {
         let lines = self.classes.get(&handle).into_iter().flatten();
         let lines = lines.filter(|(key, _)| key != "name");
         lines.map(|(key, value)| format!("{key} = {value}\n")).collect()
@@ -69,7 +69,7 @@ impl Contract {
 
 /// The classes that have a number of their own. Those that share a band of prio are one class to
 /// the kernel, and what one of them says does not hold for it.
-pub fn alone(numbered: &[(usize, Handle)]) -> impl Iterator<Item = (usize, Handle)> {
+pub(crate) fn alone(numbered: &[(usize, Handle)]) -> impl Iterator<Item = (usize, Handle)> {
     let mut classes: HashMap<Handle, usize> = HashMap::new();
     for (_, handle) in numbered {
         *classes.entry(*handle).or_default() += 1;
@@ -78,13 +78,13 @@ pub fn alone(numbered: &[(usize, Handle)]) -> impl Iterator<Item = (usize, Handl
 }
 
 /// Writes the lengths of the link's packets, on which bounds rest.
-pub fn write_link(plan: &Plan, text: &mut String) {
+pub(crate) fn write_link(plan: &Plan, text: &mut String) {
     let _ = writeln!(text, "{MARK} link max-packet = \"{}b\"", plan.link.max_packet.0);
     let _ = writeln!(text, "{MARK} link min-packet = \"{}b\"", plan.link.min_packet.0);
 }
 
 /// Writes a class's name and its side of the contract.
-pub fn write_class(plan: &Plan, at: usize, handle: Handle, text: &mut String) {
+pub(crate) fn write_class(plan: &Plan, at: usize, handle: Handle, text: &mut String) {
     let class = &plan.classes[at];
     let mut say = |key: &str, value: String| {
         let _ = writeln!(text, "{MARK} {handle} {key} = {value}");

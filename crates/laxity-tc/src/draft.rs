@@ -19,13 +19,13 @@ use class::{curves, default_class, names, weights};
 use link::{link_rate, the_link};
 use queue::queues;
 
-pub use below::shaped;
+pub(crate) use below::shaped;
 
 /// The most classes on a way from the top to a leaf, as in every plan.
 const DEEPEST: usize = 64;
 
 /// What a plan is written from.
-pub struct Draft {
+pub(crate) struct Draft {
     setup: Assembly,
     discipline: Discipline,
     overhead: Overhead,
@@ -42,7 +42,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    pub fn new(
+    pub(crate) fn new(
         mut setup: Assembly,
         root: Root,
         given: Option<Rate>,

@@ -121,14 +121,14 @@ fn read(texts: &Texts<'_>, name: &str, options: &Options) -> Result<Import, Faul
 }
 
 /// Takes all commands that a script comes to.
-pub fn take_all(commands: &mut Commands, found: Vec<Command>) -> Result<(), Fault> {
+pub(crate) fn take_all(commands: &mut Commands, found: Vec<Command>) -> Result<(), Fault> {
     at_their_calls(found)
         .iter()
         .try_for_each(|command| commands.take(command).map_err(|fault| command.named(fault)))
 }
 
 /// The plan that commands come to.
-pub fn plan_of(
+pub(crate) fn plan_of(
     commands: Commands,
     contract: Contract,
     name: &str,

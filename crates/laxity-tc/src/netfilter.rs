@@ -3,19 +3,19 @@
 
 mod iptables;
 mod nft;
-pub mod restore;
+pub(crate) mod restore;
 mod rules;
 mod states;
 
 use crate::notes::NotMapped;
 use crate::words::command::Command;
 
-pub use rules::Netfilter;
-pub use states::State;
+pub(crate) use rules::Netfilter;
+pub(crate) use states::State;
 
 impl Netfilter {
     /// Takes a command; the reasons if something of it does not count.
-    pub fn take(&mut self, command: &Command) -> Vec<String> {
+    pub(crate) fn take(&mut self, command: &Command) -> Vec<String> {
         if command.program() == "nft" {
             if command.unknown_word().is_some() {
                 return vec!["a word of it is not known".into()];

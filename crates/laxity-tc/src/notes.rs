@@ -47,7 +47,7 @@ impl fmt::Display for NoteKind {
 
 /// Why something is not in the plan, as a sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotMapped(pub String);
+pub(crate) struct NotMapped(pub String);
 
 impl From<&str> for NotMapped {
     fn from(text: &str) -> NotMapped {
@@ -63,13 +63,13 @@ impl From<String> for NotMapped {
 
 /// Notes as they come up.
 #[derive(Clone, Debug, Default)]
-pub struct Notes {
+pub(crate) struct Notes {
     kept: Vec<Note>,
     counts: [usize; NoteKind::ALL.len()],
 }
 
 impl Notes {
-    pub fn add(&mut self, kind: NoteKind, line: usize, text: impl Into<String>) {
+    pub(crate) fn add(&mut self, kind: NoteKind, line: usize, text: impl Into<String>) {
         let count = &mut self.counts[kind as usize];
         *count += 1;
         if *count <= MOST {
@@ -77,26 +77,26 @@ impl Notes {
         }
     }
 
-    pub fn reading(&mut self, line: usize, text: impl Into<String>) {
+    pub(crate) fn reading(&mut self, line: usize, text: impl Into<String>) {
         self.add(NoteKind::Reading, line, text);
     }
 
-    pub fn not_mapped(&mut self, line: usize, text: impl Into<String>) {
+    pub(crate) fn not_mapped(&mut self, line: usize, text: impl Into<String>) {
         self.add(NoteKind::NotMapped, line, text);
     }
 
-    pub fn not_read(&mut self, line: usize, text: impl Into<String>) {
+    pub(crate) fn not_read(&mut self, line: usize, text: impl Into<String>) {
         self.add(NoteKind::NotRead, line, text);
     }
 
-    pub fn append(&mut self, others: Notes) {
+    pub(crate) fn append(&mut self, others: Notes) {
         for note in others.kept {
             self.add(note.kind, note.line, note.text);
         }
     }
 
     /// By kind, then by line; the last of a kind says how many were left out.
-    pub fn sorted(mut self) -> Vec<Note> {
+    pub(crate) fn sorted(mut self) -> Vec<Note> {
         self.kept.sort_by_key(|note| (note.kind, note.line));
         for kind in NoteKind::ALL {
             let more = self.counts[kind as usize].saturating_sub(MOST);
@@ -112,7 +112,7 @@ impl Notes {
 }
 
 /// The beginning of a command, for notes about it.
-pub fn quoted(words: &[Word]) -> String {
+pub(crate) fn quoted(words: &[Word]) -> String {
     let text: Vec<&str> = words.iter().take(8).map(|word| word.text.as_str()).collect();
     format!("`{}`", plain(&text.join(" ")))
 }

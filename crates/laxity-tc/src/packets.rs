@@ -4,6 +4,6 @@ mod bits;
 mod filter;
 mod set;
 
-pub use bits::{Bits, service};
-pub use filter::{bits, mask, taken};
-pub use set::{FIELDS, Field, Packets, all_vlans, masked, one};
+pub(crate) use bits::{Bits, service};
+pub(crate) use filter::{bits, mask, taken};
+pub(crate) use set::{FIELDS, Field, Packets, all_vlans, masked, one};

@@ -14,11 +14,11 @@ use crate::notes::{NotMapped, Notes};
 use crate::packets::{Bits, Field, Packets};
 use crate::setup::{Handle, MOST_FILTERS, Mark, U32};
 
-pub use order::{Arrangement, Rule, arrange};
+pub(crate) use order::{Arrangement, Rule, arrange};
 
 /// All filters as rules, and those by which prio sorts what no filter takes. A filter that sends
 /// packets to a class with classes below it sends them to the filters there.
-pub fn rules(
+pub(crate) fn rules(
     setup: &Assembly,
     root: &Root,
     default: Option<usize>,
@@ -73,7 +73,7 @@ pub fn rules(
 }
 
 /// Refuses more rules than are read.
-pub fn limited(count: usize) -> Result<(), Fault> {
+pub(crate) fn limited(count: usize) -> Result<(), Fault> {
     if count > MOST_FILTERS { Err(too_many()) } else { Ok(()) }
 }
 

@@ -16,11 +16,11 @@ use laxity_plan::error::Fault;
 
 use crate::notes::Notes;
 use crate::words::command::Command;
-pub use call::Call;
+pub(crate) use call::Call;
 
 /// The commands of `tc` that a script comes to, and what is to be said about the others. The script
 /// is the part of the text up to `end`.
-pub fn commands(
+pub(crate) fn commands(
     text: &str,
     end: usize,
     name: &str,
@@ -47,7 +47,7 @@ pub fn commands(
 
 /// What a script without arguments prints.
 #[cfg(test)]
-pub fn printed(script: &str) -> Result<String, Fault> {
+pub(crate) fn printed(script: &str) -> Result<String, Fault> {
     let call = Call { arguments: Some(Vec::new()), ..Call::default() };
     let mut shell = run::Shell::new(script, "sh", &call);
     shell.printed.push(values::value::Value::default());

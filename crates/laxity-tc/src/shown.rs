@@ -18,7 +18,7 @@ use item::ShownItem;
 const MOST_SHOWN: usize = 100_000;
 
 /// The commands for what is shown; `None` if the text is something else.
-pub fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, Fault> {
+pub(crate) fn commands(text: &str, notes: &mut Notes) -> Result<Option<Vec<Command>>, Fault> {
     let Some(mut shown) = text::read(text)? else { return Ok(None) };
     let mut tables = HashSet::new();
     for table in shown.iter().filter(|shown| shown.is_table) {

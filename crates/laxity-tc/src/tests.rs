@@ -7,7 +7,7 @@ mod filters;
 mod fq_codel;
 mod htb;
 mod leaves;
-pub mod matches;
+pub(crate) mod matches;
 mod netfilter;
 mod prio;
 mod qfq;

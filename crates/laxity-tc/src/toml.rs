@@ -8,12 +8,12 @@ use laxity::units::Bytes;
 
 use crate::setup::FqCodel;
 
-pub use curve::{Curve, Curves};
-pub use overhead::{overhead, overhead_value};
-pub use queue::Queue;
+pub(crate) use curve::{Curve, Curves};
+pub(crate) use overhead::{overhead, overhead_value};
+pub(crate) use queue::Queue;
 
 /// The keys of a scheduler that is `fq-codel`, each with its value.
-pub fn flows(flows: &FqCodel) -> [String; 7] {
+pub(crate) fn flows(flows: &FqCodel) -> [String; 7] {
     let FqCodel { limit, flows, quantum, target, interval, ecn } = flows;
     [
         "kind = \"fq-codel\"".into(),
@@ -27,7 +27,7 @@ pub fn flows(flows: &FqCodel) -> [String; 7] {
 }
 
 /// A size in `b`, or in a larger unit where that is a whole number.
-pub fn size(bytes: Bytes) -> String {
+pub(crate) fn size(bytes: Bytes) -> String {
     match (bytes.0 % 1000, bytes.0 % 1024) {
         (0, _) => bytes.to_string(),
         (_, 0) => format!("{}KiB", bytes.0 >> 10),
@@ -36,12 +36,12 @@ pub fn size(bytes: Bytes) -> String {
 }
 
 /// A text as a value. It has no control characters.
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A name as a key.
-pub fn key(name: &str) -> String {
+pub(crate) fn key(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if name.chars().all(plain) { name.to_string() } else { quoted(name) }
 }

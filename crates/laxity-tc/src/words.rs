@@ -1,16 +1,16 @@
 //! Words of commands, and what they come to: items of a set-up.
 
-pub mod args;
-pub mod batch;
-pub mod class;
-pub mod command;
-pub mod filter;
-pub mod json;
-pub mod qdisc;
-pub mod quantity;
+pub(crate) mod args;
+pub(crate) mod batch;
+pub(crate) mod class;
+pub(crate) mod command;
+pub(crate) mod filter;
+pub(crate) mod json;
+pub(crate) mod qdisc;
+pub(crate) mod quantity;
 mod queue;
-pub mod size_table;
-pub mod texts;
+pub(crate) mod size_table;
+pub(crate) mod texts;
 
 /// What is read of a command, and what of its words is lost, in sentences without a full stop.
-pub type WithLosses<T> = (T, Vec<String>);
+pub(crate) type WithLosses<T> = (T, Vec<String>);

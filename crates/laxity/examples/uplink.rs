@@ -1,8 +1,8 @@
-//! A call beside an upload on 10 Mbit/s: how long the call's packets take under several disciplines,
-//! and what was proved of that before the first was sent.
+//! A call beside an upload on 10 Mbit/s: how long the call's packets take under several
+//! disciplines, and what was proved of that before the first was sent.
 //!
-//! Time is an argument of every call, so a simulation is a loop: let in what has arrived by now, send
-//! the next packet, go on to when its last bit leaves.
+//! Time is an argument of every call, so a simulation is a loop: let in what has arrived by now,
+//! send the next packet, go on to when its last bit leaves.
 
 use laxity::admit::edf::{RealTime, System};
 use laxity::curve::Curve;

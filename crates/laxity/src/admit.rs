@@ -79,7 +79,8 @@ pub enum Unbounded {
     /// It is not guaranteed any service.
     #[error("it has no real-time curve")]
     NoGuarantee,
-    /// Nothing is proved of its discipline where the rate of the link changes, or where it may be late.
+    /// Nothing is proved of its discipline where the rate of the link changes, or where it may be
+    /// late.
     #[error("the rate of the link changes over time, or it may be late")]
     VaryingRate,
     /// Nothing is known of its traffic.
@@ -125,10 +126,10 @@ pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {
     Curve::from_pieces(pieces).unwrap_or_else(|_| Curve::zero())
 }
 
-/// By what a class is served: the packet that ends with the x-th byte of a period in which the class
-/// has packets has left once the curve has come to x, and `late` after that. Under static priority it is
-/// a period in which the class or those before it have packets, and `x` counts from the first of the
-/// class in it; elsewhere it does not matter what others send.
+/// By what a class is served: the packet that ends with the x-th byte of a period in which the
+/// class has packets has left once the curve has come to x, and `late` after that. Under static
+/// priority it is a period in which the class or those before it have packets, and `x` counts from
+/// the first of the class in it; elsewhere it does not matter what others send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
     /// From the beginning of the period. It does not fall.

@@ -5,8 +5,8 @@ use core::ops::RangeInclusive;
 
 use crate::packet::ClassId;
 
-/// Why a scheduler or a queue management cannot be set up, or changed, like this: what is wrong, and
-/// what is accepted.
+/// Why a scheduler or a queue management cannot be set up, or changed, like this: what is wrong,
+/// and what is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {

@@ -2,8 +2,8 @@
 //! left for everything else, and the proof of both before the first packet is sent.
 //!
 //! This crate is the science alone: no clock, no I/O, no threads, no `unsafe`, `no_std` with
-//! `alloc`. Time is an argument of every call, a packet is a record of 32 bytes, and its payload stays
-//! with the caller.
+//! `alloc`. Time is an argument of every call, a packet is a record of 32 bytes, and its payload
+//! stays with the caller.
 //!
 //! ```
 //! use laxity::admit::edf::{RealTime, System};
@@ -20,7 +20,8 @@
 //! let contract = TokenBucket { bucket: Bytes(300), rate: Rate(1_200_000) };
 //! let voice = RealTime { deadline, arrival: vec![contract], packet: Bytes(100) };
 //! let (max_packet, best_effort_packet) = (Bytes(1500), Some(Bytes(1500)));
-//! let system = System { rate, latency: Nanos(0), max_packet, real_time: vec![voice], best_effort_packet };
+//! let (latency, real_time) = (Nanos(0), vec![voice]);
+//! let system = System { rate, latency, max_packet, real_time, best_effort_packet };
 //! let left = system.effective_residual_capacity(); // what best effort may have
 //! let bound = system.test(&left).classes[0].bound.ok_or("it is not admitted")?;
 //! assert!(bound <= deadline);
@@ -32,7 +33,7 @@
 //!     let packet = Packet { class: ClassId(class), length, ..Packet::default() };
 //!     edf.enqueue(Nanos(0), packet, &mut drops);
 //! }
-//! // Best effort goes first, as voice can wait: its deadline is the earliest with which all are kept.
+//! // Best effort goes first, as voice can wait. Its deadline is the earliest that keeps all others.
 //! let mut link = Link::new(rate);
 //! let first = edf.dequeue(Nanos(0), &mut drops).ok_or("two packets wait")?;
 //! assert_eq!((first.packet.class, first.deadline), (ClassId(1), Some(Nanos(2_400_000))));
@@ -68,9 +69,9 @@
 //!
 //! # Features
 //!
-//! `admission`, on by default, holds [`admit`] and [`curve`] with the big numbers that they compute in,
-//! and what EDF and service curves take from them: deadlines along curves. Without it there are the
-//! schedulers alone.
+//! `admission`, on by default, holds [`admit`] and [`curve`] with the big numbers that they compute
+//! in, and what EDF and service curves take from them: deadlines along curves. Without it there are
+//! the schedulers alone.
 #![no_std]
 #![deny(missing_docs)]
 #![warn(clippy::exhaustive_enums)]

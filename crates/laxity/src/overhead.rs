@@ -1,8 +1,8 @@
 //! What a link adds to the frames that are sent over it.
 //!
-//! A modem behind an Ethernet port carries more than the bytes that leave the port: headers and check
-//! sequences of its own, preambles and gaps, and on some links whole cells. Who shapes in front of
-//! such a link has to count what the link carries.
+//! A modem behind an Ethernet port carries more than the bytes that leave the port: headers and
+//! check sequences of its own, preambles and gaps, and on some links whole cells. Who shapes in
+//! front of such a link has to count what the link carries.
 
 /// How many bytes of a link a frame takes.
 ///
@@ -10,8 +10,8 @@
 /// interface hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overhead {
-    /// Bytes that are added to every frame, or taken off it where the link replaces the Ethernet header
-    /// by a shorter one.
+    /// Bytes that are added to every frame, or taken off it where the link replaces the Ethernet
+    /// header by a shorter one.
     pub bytes: i32,
     /// The least that any frame takes before it is cut up.
     pub at_least: u32,
@@ -28,8 +28,8 @@ pub enum Framing {
     Whole,
     /// ATM cells with 48 bytes of it in 53, the last one padded (ITU-T I.361).
     Atm,
-    /// Code words with 64 bytes of it in 65, as VDSL2's packet transfer mode has them (IEEE 802.3, 61.3.3).
-    /// The synchronizing byte of a code word that has begun counts.
+    /// Code words with 64 bytes of it in 65, as VDSL2's packet transfer mode has them (IEEE 802.3,
+    /// 61.3.3). The synchronizing byte of a code word that has begun counts.
     Ptm,
 }
 
@@ -40,8 +40,8 @@ impl Overhead {
     /// Nothing is added.
     pub const NONE: Overhead = Overhead { bytes: 0, at_least: 0, framing: Framing::Whole };
 
-    /// The links that have a name: those that `tc-cake(8)` knows, which are counted there from the IP
-    /// packet.
+    /// The links that have a name: those that `tc-cake(8)` knows, which are counted there from the
+    /// IP packet.
     pub const NAMED: [(&'static str, Overhead); 12] = [
         // Header, check sequence, preamble with its delimiter, and gap (IEEE 802.3).
         ("ethernet", Overhead::of_ip(38, Framing::Whole)),
@@ -76,9 +76,10 @@ impl Overhead {
 
     /// The same of an IP packet that was seen without a header in front of it.
     pub fn on_link_of_ip(&self, packet: u32) -> u32 {
-        match *self == Overhead::NONE {
-            true => packet.max(1),
-            false => self.on_link(packet.saturating_add_signed(HEADER)),
+        if *self == Overhead::NONE {
+            packet.max(1)
+        } else {
+            self.on_link(packet.saturating_add_signed(HEADER))
         }
     }
 }
@@ -92,8 +93,9 @@ mod tests {
         Overhead::NAMED.into_iter().find(|(word, _)| *word == name).unwrap().1
     }
 
-    /// A full frame of Ethernet takes 1538 bytes. A TCP acknowledgement of 40 bytes fits into one cell
-    /// where nothing but AAL5's trailer of 8 goes with it, and into two where there is any header.
+    /// A full frame of Ethernet takes 1538 bytes. A TCP acknowledgement of 40 bytes fits into one
+    /// cell where nothing but AAL5's trailer of 8 goes with it, and into two where there is any
+    /// header.
     #[test]
     fn links_carry_what_their_standards_say() {
         assert_eq!(named("ethernet").on_link(1514), 1538);

@@ -3,14 +3,14 @@
 use crate::link::Link;
 use crate::units::{Nanos, Rate};
 
-/// Spaces packets on a link of which the clock is another's: who sends is woken at about the time that
-/// the link is free, never before it.
+/// Spaces packets on a link of which the clock is another's: who sends is woken at about the time
+/// that the link is free, never before it.
 ///
-/// A packet counts as started when the link was free and the packet could have been sent, however late
-/// the sender is woken, so that what is late costs no capacity and nothing drifts. It counts so for at
-/// most a `catch_up` before its real start: what is sent in any time is at most what the link takes in
-/// that time and in the catch-up, and a packet. Nothing more comes together in a queue behind the sender
-/// that is served at the link's rate.
+/// A packet counts as started when the link was free and the packet could have been sent, however
+/// late the sender is woken, so that what is late costs no capacity and nothing drifts. It counts
+/// so for at most a `catch_up` before its real start: what is sent in any time is at most what the
+/// link takes in that time and in the catch-up, and a packet. Nothing more comes together in a
+/// queue behind the sender that is served at the link's rate.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     link: Link,
@@ -37,8 +37,8 @@ impl Pacer {
         self.link.free_at()
     }
 
-    /// Starts at `now` a packet of `length` bytes that could have been sent from `ready` on; `now` is not
-    /// before [`free_at`](Self::free_at).
+    /// Starts at `now` a packet of `length` bytes that could have been sent from `ready` on; `now`
+    /// is not before [`free_at`](Self::free_at).
     pub fn start(&mut self, ready: Nanos, now: Nanos, length: u32) -> Counted {
         let earliest = ready.min(now).max(now.saturating_sub(self.catch_up));
         let from = earliest.max(self.link.free_at());

@@ -33,16 +33,16 @@ pub struct Packet {
     pub ecn: Ecn,
     /// When its last bit arrived.
     pub arrival: Nanos,
-    /// The caller's own mark (a buffer index, a sequence number); schedulers carry it unread, unless
-    /// packets are [withdrawn](crate::scheduler::Withdraw) by it.
+    /// The caller's own mark (a buffer index, a sequence number); schedulers carry it unread,
+    /// unless packets are [withdrawn](crate::scheduler::Withdraw) by it.
     pub handle: u64,
 }
 
 /// The fields of a packet that say what it is.
 ///
 /// A packet whose address is handed to a function anywhere is written to memory in small parts
-/// everywhere, and whoever then copies it whole waits until they are through. Two halves of 16 bytes
-/// are handed over in registers: what is called now and then takes these.
+/// everywhere, and whoever then copies it whole waits until they are through. Two halves of 16
+/// bytes are handed over in registers: what is called now and then takes these.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
     class: ClassId,
@@ -53,7 +53,8 @@ pub(crate) struct Label {
 }
 
 impl Packet {
-    /// Writes into it that it met congestion, and says whether it could: one that is not capable of ECN stays as it is.
+    /// Writes into it that it met congestion, and says whether it could: one that is not capable of
+    /// ECN stays as it is.
     #[inline]
     pub fn mark(&mut self) -> bool {
         let is_capable = self.ecn != Ecn::NotCapable;
@@ -87,8 +88,8 @@ pub enum Ecn {
     NotCapable,
     /// ECT(0): congestion may mark this packet where it would drop it.
     Capable,
-    /// ECT(1): the same, and its sender answers to how many packets are marked, so that they may be marked early
-    /// and often (L4S: RFC 9331).
+    /// ECT(1): the same, and its sender answers to how many packets are marked, so that they may be
+    /// marked early and often (L4S: RFC 9331).
     L4s,
     /// CE: a queue has marked this packet.
     Experienced,

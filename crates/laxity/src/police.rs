@@ -1,5 +1,5 @@
-//! Token buckets: does a packet keep to its class's arrival curve, and if not now, when would it? And
-//! the entrance that holds packets to them.
+//! Token buckets: does a packet keep to its class's arrival curve, and if not now, when would it?
+//! And the entrance that holds packets to them.
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -23,7 +23,8 @@ impl TokenBucket {
         lines.iter().copied().min_by_key(TokenBucket::in_the_long_run)
     }
 
-    /// By what [`slowest`](Self::slowest) is the least: the rate and, of lines with one rate, the burst.
+    /// By what [`slowest`](Self::slowest) is the least: the rate and, of lines with one rate, the
+    /// burst.
     pub fn in_the_long_run(&self) -> (Rate, Bytes) {
         (self.rate, self.bucket)
     }
@@ -190,7 +191,8 @@ pub enum Entry {
     Refused,
 }
 
-/// The entrance to a link or a network, where packets are held to the arrival curves of their classes.
+/// The entrance to a link or a network, where packets are held to the arrival curves of their
+/// classes.
 #[derive(Clone, Debug)]
 pub struct Policer {
     /// By class number.
@@ -201,8 +203,8 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// An entrance for these classes, in the order of their numbers; one without a meter has no curve
-    /// to break. Packets that come before `measured_from` are not counted.
+    /// An entrance for these classes, in the order of their numbers; one without a meter has no
+    /// curve to break. Packets that come before `measured_from` are not counted.
     pub fn new(
         classes: impl IntoIterator<Item = (Option<Meter>, Police)>,
         measured_from: Nanos,
@@ -211,8 +213,8 @@ impl Policer {
         Policer { nonconforming: alloc::vec![0; classes.len()], classes, measured_from }
     }
 
-    /// Whether a packet that comes now conforms and gets in; marks it if it does so as best effort only. A
-    /// class that is unknown has no curve.
+    /// Whether a packet that comes now conforms and gets in; marks it if it does so as best effort
+    /// only. A class that is unknown has no curve.
     #[inline]
     pub fn admit(&mut self, now: Nanos, packet: &mut Packet) -> Entry {
         let class = packet.class.index();
@@ -227,8 +229,8 @@ impl Policer {
         if *police == Police::Drop { Entry::Refused } else { Entry::Nonconforming }
     }
 
-    /// Meters a packet that has got in before and stays, as when a plan is replaced by another: it is
-    /// demoted where others would be refused, and not counted.
+    /// Meters a packet that has got in before and stays, as when a plan is replaced by another: it
+    /// is demoted where others would be refused, and not counted.
     pub fn keep(&mut self, packet: &mut Packet) {
         if packet.demoted {
             return;
@@ -239,7 +241,8 @@ impl Policer {
         packet.demoted = !meter.admit(packet.arrival, packet.length) && *police != Police::Count;
     }
 
-    /// How many packets broke their class's arrival curve, by class number, whatever became of them.
+    /// How many packets broke their class's arrival curve, by class number, whatever became of
+    /// them.
     pub fn nonconforming(&self) -> &[u64] {
         &self.nonconforming
     }

@@ -7,8 +7,8 @@ use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
 
-/// A scheduler with its books kept by class. Once every transmission has been reported, for every class
-/// arrived = sent + dropped + queued; packets of the warm-up count as queued alone.
+/// A scheduler with its books kept by class. Once every transmission has been reported, for every
+/// class arrived = sent + dropped + queued; packets of the warm-up count as queued alone.
 #[derive(Debug)]
 pub struct Port<S> {
     scheduler: S,
@@ -155,7 +155,8 @@ impl DropSink for Booking<'_> {
     }
 }
 
-/// A packet that arrived in the measured time, was not demoted, and was sent, as books know it: 16 bytes.
+/// A packet that arrived in the measured time, was not demoted, and was sent, as books know it: 16
+/// bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried {
     /// Its class.

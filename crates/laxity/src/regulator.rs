@@ -1,16 +1,18 @@
-//! Regulators: packets that came closer together on their way are held until they keep to an arrival curve
-//! again.
+//! Regulators: packets that came closer together on their way are held until they keep to an
+//! arrival curve again.
 //!
-//! A flow that is under the curve A where it enters a network is not any more behind queues that hold some
-//! packets up longer than others. A regulator per flow, or packetized greedy shaper, undoes that: it keeps the
-//! packets in order and lets each go on at the first time at which it, and all that went on before, are under A.
+//! A flow that is under the curve A where it enters a network is not any more behind queues that
+//! hold some packets up longer than others. A regulator per flow, or packetized greedy shaper,
+//! undoes that: it keeps the packets in order and lets each go on at the first time at which it,
+//! and all that went on before, are under A.
 //!
 //! Shaping is free (Le Boudec 2018, "A theory of traffic regulators for deterministic networks with
-//! application to interleaved regulators"; Le Boudec, Thiran 2001, section 1.5): where packets
-//! that were under A at the times `e` come to the regulator in that order and by `e + D`, they leave it by `e + D`,
-//! too. For suppose that all before a packet did. At its own `e + D` it has come, they have gone on, and since
-//! they did no later than `e + D` of theirs, what went on in any time up to now is under A as it was at the times
-//! `e`: so it conforms. Times are whole nanoseconds throughout, and nothing is added for rounding.
+//! application to interleaved regulators"; Le Boudec, Thiran 2001, section 1.5): where packets that
+//! were under A at the times `e` come to the regulator in that order and by `e + D`, they leave it
+//! by `e + D`, too. For suppose that all before a packet did. At its own `e + D` it has come, they
+//! have gone on, and since they did no later than `e + D` of theirs, what went on in any time up to
+//! now is under A as it was at the times `e`: so it conforms. Times are whole nanoseconds
+//! throughout, and nothing is added for rounding.
 
 use crate::police::Meter;
 use crate::units::Nanos;
@@ -28,9 +30,9 @@ impl Regulator {
         Regulator { meter, last: Nanos::ZERO }
     }
 
-    /// When a packet of `length` bytes goes on that comes at `now`, behind all that came before: at the first
-    /// time at which it conforms. One that never will, as one longer than the burst, does not wait for
-    /// that, and takes nothing.
+    /// When a packet of `length` bytes goes on that comes at `now`, behind all that came before: at
+    /// the first time at which it conforms. One that never will, as one longer than the burst, does
+    /// not wait for that, and takes nothing.
     pub fn release(&mut self, now: Nanos, length: u32) -> Nanos {
         let from = now.max(self.last);
         self.last = self.meter.earliest(from, length).unwrap_or(from);
@@ -38,8 +40,8 @@ impl Regulator {
         self.last
     }
 
-    /// Holds what comes from now on to another curve, by a meter that has admitted nothing. What came before
-    /// goes on when it was to, and nothing does before that.
+    /// Holds what comes from now on to another curve, by a meter that has admitted nothing. What
+    /// came before goes on when it was to, and nothing does before that.
     pub fn follow(&mut self, meter: Meter) {
         self.meter = meter;
     }
@@ -70,8 +72,8 @@ mod tests {
         buckets.iter().map(time).max().unwrap()
     }
 
-    /// From the definition: the least times from the arrivals on, in order, of which no two have more in between than
-    /// the curve.
+    /// From the definition: the least times from the arrivals on, in order, of which no two have
+    /// more in between than the curve.
     fn least(buckets: &Buckets, packets: &[(u64, u32)]) -> Vec<u64> {
         let mut times: Vec<u64> = Vec::new();
         for (number, (arrival, length)) in packets.iter().enumerate() {
@@ -121,8 +123,8 @@ mod tests {
             }
         }
 
-        /// Behind a system that keeps the order, takes no longer than D, and loses some, nothing takes longer
-        /// than D with the regulator either.
+        /// Behind a system that keeps the order, takes no longer than D, and loses some, nothing
+        /// takes longer than D with the regulator either.
         #[test]
         fn shaping_is_free(
             buckets in buckets(), gaps in packets(), longest in 0u64..20_000_000,

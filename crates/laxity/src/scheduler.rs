@@ -6,9 +6,9 @@ use crate::units::Nanos;
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
 ///
 /// A packet of a class that the scheduler does not have, whatever its number, is dropped at once as
-/// [`NoClass`](DropReason::NoClass) and leaves everything else as it is. What is made for no classes in
-/// particular, as [`Fifo::new`](crate::sched::Fifo::new), has all of them; what stands in front of
-/// another scheduler and lists classes has those that both have.
+/// [`NoClass`](DropReason::NoClass) and leaves everything else as it is. What is made for no
+/// classes in particular, as [`Fifo::new`](crate::sched::Fifo::new), has all of them; what stands
+/// in front of another scheduler and lists classes has those that both have.
 ///
 /// `now` never decreases from one call to the next. Operations take at most logarithmic time in
 /// the number of classes and never depend on how many packets wait; a discipline that does more
@@ -18,8 +18,8 @@ pub trait Scheduler {
     /// into `drops`; everything else leaves through [`dequeue`](Self::dequeue).
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink);
 
-    /// Takes in a packet that another scheduler had let in: as [`enqueue`](Self::enqueue), but no limit
-    /// and no queue management drops it, or another one for it. Who hands packets on to other
+    /// Takes in a packet that another scheduler had let in: as [`enqueue`](Self::enqueue), but no
+    /// limit and no queue management drops it, or another one for it. Who hands packets on to other
     /// schedulers, or drops any for want of room, has its own.
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.enqueue(now, packet, drops);
@@ -242,7 +242,8 @@ pub enum DropReason {
     Choke,
     /// CoDel: packets had been waiting for too long.
     CoDel,
-    /// It missed the time frame in which it was to be sent, or there is none that it can be sent in.
+    /// It missed the time frame in which it was to be sent, or there is none that it can be sent
+    /// in.
     Frame,
     /// It is longer than any packet that is expected of its class.
     TooLong,
@@ -252,7 +253,8 @@ pub enum DropReason {
     Pie,
     /// DualPI2: packets of its queue wait for too long, or marks are not enough any more.
     DualPi2,
-    /// It had been demoted for breaking its class's arrival curve, and there was no room left for it.
+    /// It had been demoted for breaking its class's arrival curve, and there was no room left for
+    /// it.
     Demoted,
 }
 

@@ -9,8 +9,8 @@ use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 ///
 /// With `m1 > m2` it is concave: a burst is served faster than the long-run rate, so delay is
 /// bought without bandwidth. With `m1 < m2` it is convex, and then `m1` is zero: only such convex
-/// curves keep their shape when a class falls idle and comes back (section IV). With `m1 = m2` it is
-/// a line.
+/// curves keep their shape when a class falls idle and comes back (section IV). With `m1 = m2` it
+/// is a line.
 ///
 /// Slopes above [`Rate::LIMIT`] count as that, and a second slope of zero as 1 bit/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

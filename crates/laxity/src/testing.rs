@@ -75,7 +75,7 @@ pub(crate) struct Sent {
 
 impl Sent {
     /// From its last bit in to its last bit out.
-    pub fn delay(&self) -> Nanos {
+    pub(crate) fn delay(&self) -> Nanos {
         self.departure - self.dispatch.packet.arrival
     }
 }

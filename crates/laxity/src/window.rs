@@ -103,8 +103,9 @@ impl fmt::Display for Loss {
 /// What became of a stream's packets, and in how many windows too many of them were lost.
 ///
 /// Windows slide: every packet from the `of`-th on completes one. Besides, windows are counted that
-/// follow one another without overlap from the stream's first packet on, which is what some admission
-/// tests are about. An outcome takes constant time; one bit is held for every packet of a window.
+/// follow one another without overlap from the stream's first packet on, which is what some
+/// admission tests are about. An outcome takes constant time; one bit is held for every packet of a
+/// window.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     loss: Loss,
@@ -193,8 +194,8 @@ impl Monitor {
         self.counts
     }
 
-    /// What was counted over windows that do not overlap: the first `of` packets, the next `of`, and
-    /// so on.
+    /// What was counted over windows that do not overlap: the first `of` packets, the next `of`,
+    /// and so on.
     pub fn consecutive(&self) -> Consecutive {
         self.consecutive
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::workspace::Workspace;
 
 /// A network as all are told of it.
-pub struct Case {
+pub(super) struct Case {
     pub title: &'static str,
     /// In s.
     pub duration: u32,
@@ -19,14 +19,14 @@ pub struct Case {
 }
 
 /// A network as ns-3 is told of it.
-pub struct Ns3 {
+pub(super) struct Ns3 {
     pub program: &'static str,
     pub options: &'static [&'static str],
     /// How many seeds it gets at most: it may take minutes for what the others do in seconds.
     pub seeds: u32,
 }
 
-pub const CASES: [Case; 9] = [
+pub(super) const CASES: [Case; 9] = [
     Case {
         title: "DropTail: 32 TCP connections and 1.999 Mbit/s of UDP on 1 Mbit/s",
         duration: 200,
@@ -106,6 +106,6 @@ pub const CASES: [Case; 9] = [
 ];
 
 /// A file beside the scripts.
-pub fn beside(workspace: &Workspace, name: &str) -> PathBuf {
+pub(super) fn beside(workspace: &Workspace, name: &str) -> PathBuf {
     workspace.root().join("xtask/src/peers").join(name)
 }

@@ -67,7 +67,7 @@ struct Flow {
 }
 
 /// Runs a network once.
-pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String> {
+pub(super) fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String> {
     let mut command = workspace.program(release::binary(workspace, release::DIST));
     command.arg("run").arg(beside(workspace, case.plan)).arg("--json");
     command.args(["--seed", &seed.to_string()]);
@@ -107,8 +107,8 @@ pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String>
 }
 
 impl Hop {
-    /// A hop's delay ends with the last bit, a wait with the first. By how much waits vary is known where all packets
-    /// are of one length.
+    /// A hop's delay ends with the last bit, a wait with the first. By how much waits vary is known
+    /// where all packets are of one length.
     fn wait(&self) -> Wait {
         Wait::over(self.classes.iter().filter_map(|class| {
             let Delay { mean, stddev } = class.delay_ns.as_ref()?;

@@ -14,13 +14,13 @@ struct Measure {
     whatever_tcp: bool,
 }
 
-/// What is tolerated follows from what the two need not have in common. Links and queues are the same
-/// to the packet, so what a busy link carries and how long its queue is must agree closely. Who of the
-/// connections gets it, what is dropped and what is sent again depends on each sender's NewReno, of
-/// which RFC 6582 leaves parts to choose, and is chaotic: one packet decides about all that follow.
-/// Beside a peer whose timers and handshakes are others as well, all that is shown and not held to anything.
-/// Timeouts are the rarest and the most sensitive. With ECN hardly anything else cuts windows than
-/// echoes, and it takes as many of them to fill the same link.
+/// What is tolerated follows from what the two need not have in common. Links and queues are the
+/// same to the packet, so what a busy link carries and how long its queue is must agree closely.
+/// Who of the connections gets it, what is dropped and what is sent again depends on each sender's
+/// NewReno, of which RFC 6582 leaves parts to choose, and is chaotic: one packet decides about all
+/// that follow. Beside a peer whose timers and handshakes are others as well, all that is shown and
+/// not held to anything. Timeouts are the rarest and the most sensitive. With ECN hardly anything
+/// else cuts windows than echoes, and it takes as many of them to fill the same link.
 const MEASURES: [Measure; 13] = [
     Measure {
         name: "goodput TCP [kbit/s]",
@@ -154,14 +154,14 @@ fn judge(theirs: Spread, ours: Spread, tolerance: f64) -> Verdict {
 }
 
 /// A simulator beside which we are put.
-pub struct Peer {
+pub(super) struct Peer {
     pub name: String,
     /// Whether its TCP is ours but for what RFCs leave to choose.
     pub has_our_tcp: bool,
 }
 
 /// The table of a network beside a peer, and the names of what is beyond its tolerance.
-pub fn table(peer: &Peer, theirs: &[Run], ours: &[Run]) -> (String, Vec<&'static str>) {
+pub(super) fn table(peer: &Peer, theirs: &[Run], ours: &[Run]) -> (String, Vec<&'static str>) {
     let mut table = line("mean ± deviation", &peer.name, "laxity", "ratio", "tolerated", "");
     let mut beyond = Vec::new();
     for &Measure { name, digits, of, tolerance, whatever_tcp } in &MEASURES {

@@ -6,12 +6,12 @@ use super::script;
 use crate::workspace::Workspace;
 
 /// Whether there is a program of its name.
-pub fn is_installed(workspace: &Workspace) -> bool {
+pub(super) fn is_installed(workspace: &Workspace) -> bool {
     workspace.program("ns").arg("/dev/null").output().is_ok()
 }
 
 /// Runs a network.
-pub fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String> {
+pub(super) fn run(workspace: &Workspace, case: &Case, seed: u32) -> Result<Run, String> {
     script::run(workspace, case, seed, || {
         let mut command = workspace.program("ns");
         command.arg(beside(workspace, case.script)).args(case.ns2);

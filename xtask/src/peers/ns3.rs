@@ -8,13 +8,13 @@ use super::script;
 use crate::workspace::Workspace;
 
 /// The programs, built.
-pub struct Programs {
+pub(super) struct Programs {
     folder: PathBuf,
 }
 
 impl Programs {
     /// Nothing where there is no ns-3, or no compiler.
-    pub fn build(workspace: &Workspace) -> Result<Option<Programs>, String> {
+    pub(super) fn build(workspace: &Workspace) -> Result<Option<Programs>, String> {
         let mut probe = workspace.program("g++");
         probe.args(["-E", "-x", "c++", "-include", "ns3/core-module.h", "/dev/null"]);
         if !probe.output().is_ok_and(|output| output.status.success()) {
@@ -33,7 +33,7 @@ impl Programs {
     }
 
     /// Runs a network as ns-3 is told of it.
-    pub fn run(
+    pub(super) fn run(
         &self,
         workspace: &Workspace,
         case: &Case,

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 /// Of a segment and of a datagram.
-pub const PACKET_BITS: f64 = 8_000.0;
+pub(super) const PACKET_BITS: f64 = 8_000.0;
 
 /// What one run measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Run {
+pub(super) struct Run {
     /// Bits a second.
     pub tcp: f64,
     pub udp: f64,
@@ -26,21 +26,21 @@ pub struct Run {
     pub echoes: u64,
     /// Packets that were sent over a link, acknowledgements included.
     pub hops: u64,
-    /// How long it ran: ns-2 and ns-3 from the first event on, because ns-2 takes longer to find the
-    /// routes of many nodes than to simulate them; Laxity from the program's start on.
+    /// How long it ran: ns-2 and ns-3 from the first event on, because ns-2 takes longer to find
+    /// the routes of many nodes than to simulate them; Laxity from the program's start on.
     pub took: Duration,
 }
 
 /// How long transfers took, in s; 0 where there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Completion {
+pub(super) struct Completion {
     pub mean: f64,
     pub median: f64,
     pub p99: f64,
 }
 
 impl Completion {
-    pub fn of(mut times: Vec<f64>) -> Completion {
+    pub(super) fn of(mut times: Vec<f64>) -> Completion {
         if times.is_empty() {
             return Completion::default();
         }
@@ -56,7 +56,7 @@ impl Completion {
 
 /// The time in a queue in s.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wait {
+pub(super) struct Wait {
     pub mean: f64,
     /// NaN where it is not known.
     pub deviation: f64,
@@ -64,7 +64,7 @@ pub struct Wait {
 
 impl Wait {
     /// Over the packets of several classes: how many there are, their mean, and its variance.
-    pub fn over(classes: impl Iterator<Item = (u64, f64, f64)>) -> Wait {
+    pub(super) fn over(classes: impl Iterator<Item = (u64, f64, f64)>) -> Wait {
         let (count, sum, squares) =
             classes.fold((0.0, 0.0, 0.0), |(count, sum, squares), (n, mean, variance)| {
                 let n = n as f64;
@@ -77,7 +77,7 @@ impl Wait {
 }
 
 /// Jain's index of fairness (Jain, Chiu, Hawe 1984).
-pub fn jain(goodputs: &[f64]) -> f64 {
+pub(super) fn jain(goodputs: &[f64]) -> f64 {
     let sum: f64 = goodputs.iter().sum();
     let squares: f64 = goodputs.iter().map(|goodput| goodput * goodput).sum();
     sum * sum / (goodputs.len() as f64 * squares)

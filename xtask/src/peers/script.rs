@@ -8,7 +8,7 @@ use super::run::{Completion, Run, Wait, jain};
 use crate::workspace::Workspace;
 
 /// Runs a network twice: measured, and without for its time.
-pub fn run(
+pub(super) fn run(
     workspace: &Workspace,
     case: &Case,
     seed: u32,

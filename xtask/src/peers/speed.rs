@@ -45,7 +45,7 @@ struct Figure {
 
 /// Prints what a packet costs and the median of the ratios within rounds, with the least and the
 /// greatest of them.
-pub fn step(folder: PathBuf, rounds: u32) -> Step {
+pub(crate) fn step(folder: PathBuf, rounds: u32) -> Step {
     Step::new("speed", move |workspace| {
         let programs = PAIRS.map(|(_, peer)| folder.join(peer));
         if let Some(missing) = programs.iter().find(|program| !program.exists()) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use laxity::packet::{FlowId, Packet};
 use laxity::police::Policer;
 use laxity_plan::Plan;
+use laxity_plan::network::Networked;
 
 use super::*;
 
@@ -14,7 +15,7 @@ fn plan(text: &str) -> Plan {
 
 /// The longest delay of each target in a plan.
 fn found(plan: &Plan, packets: u64, seed: u64) -> Vec<(Target, Longest)> {
-    let assigned = plan.networked().map(|on| on.assigned());
+    let assigned = plan.networked().map(Networked::assigned);
     let place = assigned.as_ref().map_or(Place::Link(plan), Place::Network);
     let one = |target: Target| {
         let longest = longest(&place, &target, packets, seed).unwrap().expect("somebody sends");
@@ -50,8 +51,9 @@ source = [{ class = "a", model = "constant", rate = "1mbit", packet = "1000b", p
           { class = "b", model = "constant", rate = "1mbit", packet = "1000b", path = ["x", "y"] }]
 "#;
 
-/// Both buckets at once are all that can come: 8000 bytes, 8 ms. Of two sources that send at one instant the first
-/// one of the plan goes first, so that the other has to be a nanosecond earlier to delay it.
+/// Both buckets at once are all that can come: 8000 bytes, 8 ms. Of two sources that send at one
+/// instant the first one of the plan goes first, so that the other has to be a nanosecond earlier
+/// to delay it.
 #[test]
 fn two_bursts_that_meet_take_their_sum() {
     let plan = plan(FIFO);
@@ -130,7 +132,8 @@ source = [
     }
 }
 
-/// A flow over so many links of 10 Mbit/s, and one over each, buckets of 10 kB, packets of 1000 bytes, a load in percent.
+/// A flow over so many links of 10 Mbit/s, and one over each, buckets of 10 kB, packets of 1000
+/// bytes, a load in percent.
 fn links_in_a_row(links: u32, load: u32) -> Plan {
     let rate = load * 50;
     let contract =
@@ -159,8 +162,8 @@ fn links_in_a_row(links: u32, load: u32) -> Plan {
     Plan::parse(&(text + &sources), "row.toml", Path::new(".")).expect("a plan")
 }
 
-/// Over ten links the burst of each of the others can meet the last packet of the flow's own burst: that is
-/// 16 + 9 * 8.8 ms.
+/// Over ten links the burst of each of the others can meet the last packet of the flow's own burst:
+/// that is 16 + 9 * 8.8 ms.
 #[test]
 fn over_ten_links_in_a_row_bursts_meet_the_packet_at_each() {
     for load in [40, 90] {

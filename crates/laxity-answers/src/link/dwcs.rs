@@ -78,7 +78,8 @@ fn unproved(plan: &Plan) -> impl Iterator<Item = Reason> {
     deadline.into_iter().chain(drops)
 }
 
-/// Whether packets of different classes differ in length, so that fewer services are sure than there may be.
+/// Whether packets of different classes differ in length, so that fewer services are sure than
+/// there may be.
 fn lengths_differ(plan: &Plan) -> bool {
     let mut lengths = plan.leaves().map(|(_, class)| plan.max_packet(class));
     let first = lengths.next();

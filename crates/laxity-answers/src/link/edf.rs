@@ -46,7 +46,8 @@ fn reasons(test: &EdfAdmission) -> Vec<Reason> {
 pub struct BestEffort {
     /// The rate that is left in the long run, in bits per second.
     pub long_run_rate_bps: f64,
-    /// The exact deadline of a largest packet that waits for no other, in ns; absent if nothing is left.
+    /// The exact deadline of a largest packet that waits for no other, in ns; absent if nothing is
+    /// left.
     pub largest_packet_deadline_ns: Option<f64>,
     /// The largest number of packets that the exact deadlines need to remember.
     pub most_remembered: u64,

@@ -81,8 +81,8 @@ fn hierarchy(plan: &Plan) -> Admission {
     Admission { reasons, bounds, test: Test::Bounds }
 }
 
-/// The answer where classes hold schedulers of their own: the shares have to fit, and what EDF promises inside
-/// each.
+/// The answer where classes hold schedulers of their own: the shares have to fit, and what EDF
+/// promises inside each.
 fn below(plan: &Plan) -> Admission {
     let test = plan.guarantees_below();
     let reasons = if test.overbooked.is_empty() {

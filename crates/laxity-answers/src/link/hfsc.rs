@@ -73,8 +73,8 @@ fn overbooked(plan: &Plan, test: &HfscAdmission) -> Vec<Reason> {
     reasons
 }
 
-/// The classes, as far down as they go, in which real-time curves sum to more than the class's share: in the
-/// long run if the link is outgrown, otherwise in any interval.
+/// The classes, as far down as they go, in which real-time curves sum to more than the class's
+/// share: in the long run if the link is outgrown, otherwise in any interval.
 fn overbooked_classes(plan: &Plan, in_the_long_run: bool) -> Vec<(ClassId, CurveExcess)> {
     let exceeded = |trap: CurveTrap| match trap {
         CurveTrap { class: Some(class), kind: TrapKind::RealTimeAboveShare { excess, .. } } => {
@@ -103,7 +103,8 @@ fn overbooked_classes(plan: &Plan, in_the_long_run: bool) -> Vec<(ClassId, Curve
 pub struct Left {
     /// The rate that is left in the long run, in bits per second.
     pub long_run_rate_bps: f64,
-    /// The largest linear real-time curve that could be added, in bits per second; absent if none fits.
+    /// The largest linear real-time curve that could be added, in bits per second; absent if none
+    /// fits.
     pub largest_linear_bps: Option<u64>,
     /// The largest bursts that could be added, with 1 bit/s afterwards.
     pub largest_bursts: Vec<Burst>,
@@ -152,8 +153,8 @@ pub struct Trap {
     pub class: Option<String>,
     /// Whether the class is a leaf.
     pub is_leaf: bool,
-    /// Another class that has to do with it: the leaf that alone exceeds the share of the class, or the
-    /// class above whose limit comes first.
+    /// Another class that has to do with it: the leaf that alone exceeds the share of the class, or
+    /// the class above whose limit comes first.
     pub other: Option<String>,
     /// What it is.
     pub kind: TrapKind,
@@ -162,8 +163,8 @@ pub struct Trap {
 }
 
 impl Trap {
-    /// All traps of a plan under H-FSC: those that last before those that pass, by kind, in the order of
-    /// the plan's classes.
+    /// All traps of a plan under H-FSC: those that last before those that pass, by kind, in the
+    /// order of the plan's classes.
     pub fn all(plan: &Plan) -> Vec<Trap> {
         let name = |class: ClassId| plan.classes[class.index()].name.clone();
         let traps = plan.hfsc_system().traps().into_iter();
@@ -185,8 +186,8 @@ impl Trap {
         traps
     }
 
-    /// Whether it is only a matter of bursts. Bursts above a share are what concave curves are for; above an
-    /// upper limit they are not.
+    /// Whether it is only a matter of bursts. Bursts above a share are what concave curves are for;
+    /// above an upper limit they are not.
     pub fn is_passing(&self) -> bool {
         let limit = matches!(self.kind, TrapKind::LimitBelowRealTime { .. });
         !limit && matches!(self.excess(), Some(Excess::Passing(_)))
@@ -220,8 +221,9 @@ impl Trap {
     }
 }
 
-/// Whether it comes from rates that are rounded, to whole bits a second or to the kernel's units: a packet is due
-/// at most a microsecond later, or each share gets at least 50 of 51 parts of what is written.
+/// Whether it comes from rates that are rounded, to whole bits a second or to the kernel's units: a
+/// packet is due at most a microsecond later, or each share gets at least 50 of 51 parts of what is
+/// written.
 fn is_rounding(kind: &TrapKind) -> bool {
     match kind {
         TrapKind::BurstBelowPacket { delay, due: Some(due), .. } => {

@@ -2,8 +2,8 @@
 
 use laxity::curve::Exact;
 
-/// The number of classes that are looked at; fewer where there are many, as the cost grows with their
-/// number.
+/// The number of classes that are looked at; fewer where there are many, as the cost grows with
+/// their number.
 const MOST: usize = 16;
 const MOST_TIMES_CLASSES: usize = 4_000;
 

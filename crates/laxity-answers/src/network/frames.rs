@@ -1,10 +1,12 @@
-//! What is proved of a network under time-driven priority: which frames are whose, and what follows.
+//! What is proved of a network under time-driven priority: which frames are whose, and what
+//! follows.
 
 use laxity::admit::tdp::Blocked;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::model::Hop;
 use laxity_plan::network::Networked;
+use laxity_plan::tdp::FramedBound;
 use laxity_plan::tdp::{Framed, Framing, MarginBinding, Stretch};
 use serde::Serialize;
 
@@ -59,8 +61,8 @@ pub struct ReservedClass {
     pub shaping_ns: Option<u64>,
     /// Of the bound: forwarding delays and last frames.
     pub transit_ns: Option<u64>,
-    /// By less than this the time varies from a packet's first transmission in a stretch to its last bit
-    /// out of it.
+    /// By less than this the time varies from a packet's first transmission in a stretch to its
+    /// last bit out of it.
     pub jitter_ns: u64,
     /// Why there is no bound.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,8 +72,8 @@ pub struct ReservedClass {
 /// Outputs in a row that have frames, on the path of a class.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReservedStretch {
-    /// The frame of the period in which the first output sends the first packet; absent where there was
-    /// no room.
+    /// The frame of the period in which the first output sends the first packet; absent where there
+    /// was no room.
     pub start: Option<u32>,
     /// The forwarding delays of the outputs behind it, in frames.
     pub delays: Vec<u32>,
@@ -106,8 +108,8 @@ pub struct ReservedOutput {
     pub reserved: f64,
     /// The share of the fullest frame's.
     pub fullest: f64,
-    /// The longest best-effort packet that finds room in every period, whatever reserved packets come;
-    /// absent where any does.
+    /// The longest best-effort packet that finds room in every period, whatever reserved packets
+    /// come; absent where any does.
     pub best_effort_bytes: Option<u64>,
 }
 
@@ -142,15 +144,16 @@ impl FramesProof {
         }
     }
 
-    /// Whether every class that is promised frames has them, within its deadline, and clocks are good
-    /// enough.
+    /// Whether every class that is promised frames has them, within its deadline, and clocks are
+    /// good enough.
     pub fn admitted(&self) -> Option<bool> {
         admitted(&self.reasons)
     }
 }
 
 impl ReservedClass {
-    /// What breaks its promise, if anything does. A class without a deadline is promised its frames.
+    /// What breaks its promise, if anything does. A class without a deadline is promised its
+    /// frames.
     fn broken(&self) -> Option<Reason> {
         let is_blocked = self.stretches.iter().any(|stretch| stretch.start.is_none());
         let finding = match (self.deadline_ns, self.bound_ns, &self.unbounded) {
@@ -185,7 +188,7 @@ impl View<'_> {
             .filter_map(|(id, class)| {
                 let bound = bounds.get(&id)?;
                 let deadline = class.end_to_end.or(class.deadline);
-                let delay = bound.as_ref().ok().map(|bound| bound.delay());
+                let delay = bound.as_ref().ok().map(FramedBound::delay);
                 let early = |bound: Nanos| deadline?.0.checked_sub(bound.0);
                 let packets = self.framed.packets(class).unwrap_or_default();
                 Some(ReservedClass {

@@ -29,7 +29,8 @@ pub struct Limits {
     pub classes: Vec<ClassLimit>,
 }
 
-/// How much of what all classes may send, bursts and rates, keeps everything that is promised and bounded.
+/// How much of what all classes may send, bursts and rates, keeps everything that is promised and
+/// bounded.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadLimit {
     /// In percent of what the plan says.
@@ -46,7 +47,8 @@ pub struct LinkLimit {
     pub link: String,
     /// Its rate in bits per second.
     pub rate_bps: u64,
-    /// The smallest rate with which everything holds, in bits per second, to a percent; absent if there is none.
+    /// The smallest rate with which everything holds, in bits per second, to a percent; absent if
+    /// there is none.
     pub smallest_rate_bps: Option<u64>,
 }
 
@@ -57,29 +59,31 @@ pub struct ClassLimit {
     pub class: String,
     /// The burst of its long-term arrival curve, in bytes.
     pub burst_bytes: u64,
-    /// The largest burst with which everything holds, in bytes, to a percent; absent if there is none.
+    /// The largest burst with which everything holds, in bytes, to a percent; absent if there is
+    /// none.
     pub largest_burst_bytes: Option<u64>,
     /// The delay that it is promised at every output, in ns.
     pub deadline_ns: Option<u64>,
-    /// The shortest such delay with which everything holds, in ns, to a percent; absent if there is none.
+    /// The shortest such delay with which everything holds, in ns, to a percent; absent if there is
+    /// none.
     pub shortest_deadline_ns: Option<u64>,
     /// The delay that it is promised from end to end, in ns.
     pub end_to_end_ns: Option<u64>,
-    /// The shortest such delay with which everything holds, in ns: the longest bound of its paths; absent if
-    /// there is none.
+    /// The shortest such delay with which everything holds, in ns: the longest bound of its paths;
+    /// absent if there is none.
     pub shortest_end_to_end_ns: Option<u64>,
 }
 
-/// Takes the number of parts that are looked at and the number that are done, before every question of a search,
-/// and may end the search.
+/// Takes the number of parts that are looked at and the number that are done, before every question
+/// of a search, and may end the search.
 pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
 
 /// Nobody asks for more times what a plan has.
 const MOST: u64 = 64;
 
 impl Limits {
-    /// What each part of a network of queues could be, with everything else as it is; `None` if `watch` ended the
-    /// search. `proof` is what is proved of the plan.
+    /// What each part of a network of queues could be, with everything else as it is; `None` if
+    /// `watch` ended the search. `proof` is what is proved of the plan.
     pub fn new(plan: &Plan, proof: &NetworkProof, watch: Watch<'_>) -> Option<Limits> {
         let standing = plan.networked().map(Standing::new);
         let classes = || plan.leaves().filter(|(_, class)| class.arrival.is_some());
@@ -140,7 +144,8 @@ fn bounded(proof: &NetworkProof) -> usize {
     proof.paths.iter().filter(|path| path.bound_ns.is_some()).count()
 }
 
-/// Whether a proof is not refused and bounds at least this number of paths, as [`Standing::holds`] decides.
+/// Whether a proof is not refused and bounds at least this number of paths, as [`Standing::holds`]
+/// decides.
 fn keeps(proof: &NetworkProof, least: usize) -> bool {
     proof.admitted() != Some(false) && bounded(proof) >= least
 }
@@ -168,7 +173,8 @@ impl Search<'_> {
         }
     }
 
-    /// Tells how far it is. A search that was ended comes to its end by answers that are no longer looked at.
+    /// Tells how far it is. A search that was ended comes to its end by answers that are no longer
+    /// looked at.
     fn goes_on(&self) -> bool {
         if (self.watch)(self.parts, self.done.load(Ordering::Relaxed)).is_break() {
             self.is_stopped.store(true, Ordering::Relaxed);
@@ -176,7 +182,8 @@ impl Search<'_> {
         !self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Whether a plan that is changed a little keeps all of its promises, and all bounds that there are today.
+    /// Whether a plan that is changed a little keeps all of its promises, and all bounds that there
+    /// are today.
     fn holds(&self, change: impl FnOnce(&mut Plan)) -> bool {
         if !self.goes_on() {
             return false;
@@ -297,8 +304,8 @@ impl Search<'_> {
     }
 }
 
-/// A network whose promises are looked at again and again, with one thing or another changed. It looks no further
-/// than the verdict needs.
+/// A network whose promises are looked at again and again, with one thing or another changed. It
+/// looks no further than the verdict needs.
 struct Standing<'a> {
     on: Networked<'a>,
     outlook: Outlook<'a>,
@@ -310,7 +317,8 @@ impl<'a> Standing<'a> {
         Standing { on, outlook: on.outlook() }
     }
 
-    /// Whether nothing stands against the network's promises, and at least `bounded` of its paths have bounds.
+    /// Whether nothing stands against the network's promises, and at least `bounded` of its paths
+    /// have bounds.
     fn holds(&self, bounded: usize) -> bool {
         let Standing { on, outlook } = self;
         let paths = outlook.paths();
@@ -332,8 +340,8 @@ impl<'a> Standing<'a> {
             && promised.all(|(route, deadline)| outlook.is_within(route, deadline))
     }
 
-    /// Whether that goes on if a class's arrival curve is what this plan says. The plan differs in nothing else from
-    /// one of which everything holds.
+    /// Whether that goes on if a class's arrival curve is what this plan says. The plan differs in
+    /// nothing else from one of which everything holds.
     fn holds_with_arrival(&self, plan: &Plan, class: ClassId, bounded: usize) -> bool {
         self.with(plan, self.outlook.with_arrival(plan, class), bounded)
     }
@@ -349,8 +357,8 @@ impl<'a> Standing<'a> {
     }
 }
 
-/// The smallest value that holds, to a percent, if the most does: what holds goes on holding above, and may be known to
-/// do so from `known` on.
+/// The smallest value that holds, to a percent, if the most does: what holds goes on holding above,
+/// and may be known to do so from `known` on.
 fn smallest(
     known: Option<u64>,
     range: RangeInclusive<u64>,
@@ -369,10 +377,7 @@ fn smallest(
             _ => ((fails as f64 * least as f64).sqrt()) as u64,
         };
         let middle = middle.clamp(fails + 1, least - 1);
-        match holds(middle) {
-            true => least = middle,
-            false => fails = middle,
-        }
+        if holds(middle) { least = middle } else { fails = middle }
     }
     Some(least)
 }
@@ -386,8 +391,8 @@ struct Known {
     likely: Option<u64>,
 }
 
-/// The largest value that holds, to a percent, if the least does: what holds goes on holding below. What is known
-/// saves questions and changes nothing.
+/// The largest value that holds, to a percent, if the least does: what holds goes on holding below.
+/// What is known saves questions and changes nothing.
 fn largest(known: Known, least: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (good, bad) = (Cell::new(known.value), Cell::new(None));
     let holds = |value: u64| {
@@ -421,10 +426,7 @@ fn bisected(least: u64, most: u64, holds: impl Fn(u64) -> bool) -> (u64, u64) {
     while fails - so_far > (so_far / 100).max(1) {
         let middle = ((so_far.max(1) as f64 * fails as f64).sqrt()) as u64;
         let middle = middle.clamp(so_far + 1, fails - 1);
-        match holds(middle) {
-            true => so_far = middle,
-            false => fails = middle,
-        }
+        if holds(middle) { so_far = middle } else { fails = middle }
     }
     (so_far, fails)
 }
@@ -499,9 +501,10 @@ mod tests {
             let questions = AtomicUsize::new(0);
             let found = limits(&plan, &|parts, done| {
                 assert!(parts == 3 && done <= 3, "{done} of {parts}");
-                match questions.fetch_add(1, Ordering::Relaxed) < most {
-                    true => ControlFlow::Continue(()),
-                    false => ControlFlow::Break(()),
+                if questions.fetch_add(1, Ordering::Relaxed) < most {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
                 }
             });
             (found, questions.into_inner())
@@ -531,7 +534,8 @@ mod tests {
         assert!(matches!(beyond.finding, Finding::Late { deadline_ns: 8_000_000, .. }));
     }
 
-    /// Whatever it says mends a plan or keeps it whole, and can be written: under each discipline, admitted or not.
+    /// Whatever it says mends a plan or keeps it whole, and can be written: under each discipline,
+    /// admitted or not.
     #[test]
     fn what_it_offers_holds_in_a_plan() {
         let text = r#"
@@ -595,8 +599,9 @@ mod tests {
         assert!(offered > 60 && admitted.iter().all(|count| *count >= 3), "{offered} {admitted:?}");
     }
 
-    /// What is looked at no further than it needs says of every network what its whole proof says, where all holds
-    /// and where something breaks: with more and more traffic, by class and together.
+    /// What is looked at no further than it needs says of every network what its whole proof says,
+    /// where all holds and where something breaks: with more and more traffic, by class and
+    /// together.
     #[test]
     fn the_verdict_is_that_of_the_whole_proof() {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");

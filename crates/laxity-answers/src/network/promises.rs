@@ -1,5 +1,6 @@
-//! What a network promises, and what stands against it at an output or over a path: each criterion once, for
-//! the whole [proof](super::NetworkProof) and for the search of [limits](super::limits()).
+//! What a network promises, and what stands against it at an output or over a path: each criterion
+//! once, for the whole [proof](super::NetworkProof) and for the search of
+//! [limits](super::limits()).
 
 use laxity::admit::Unbounded as NoBound;
 use laxity::units::Nanos;
@@ -21,7 +22,7 @@ pub(super) struct Promises<'a> {
 
 impl<'a> Promises<'a> {
     /// The classes that are later at an output than they are promised at every output.
-    pub fn late_at(self, output: &'a Output) -> impl Iterator<Item = Reason> + use<'a> {
+    pub(super) fn late_at(self, output: &'a Output) -> impl Iterator<Item = Reason> + use<'a> {
         output.classes.iter().filter_map(move |ClassAtOutput { class, bound, .. }| {
             let class = &self.on.plan.classes[class.index()];
             let deadline = class.deadline.filter(|_| tells_arrivals(class))?;
@@ -31,7 +32,7 @@ impl<'a> Promises<'a> {
     }
 
     /// What the scheduler of an output, by number, cannot keep of what it promises.
-    pub fn refusals_at(self, number: usize) -> Vec<Reason> {
+    pub(super) fn refusals_at(self, number: usize) -> Vec<Reason> {
         let output = &self.paths.outputs[number];
         let kind = self.on.scheduling(output.hop).scheduler.kind();
         if !output.knows_arrivals() || !link::refuses_beyond_bounds(kind) {
@@ -42,7 +43,7 @@ impl<'a> Promises<'a> {
     }
 
     /// The queues of an output, by number, that have no room for what may wait.
-    pub fn small_queues_at(self, number: usize) -> Vec<Reason> {
+    pub(super) fn small_queues_at(self, number: usize) -> Vec<Reason> {
         let output = &self.paths.outputs[number];
         let has_queue = |class: &Class| class.queue.is_some();
         if !output.knows_arrivals() || !self.on.plan.classes.iter().any(has_queue) {
@@ -59,7 +60,7 @@ impl<'a> Promises<'a> {
     }
 
     /// The delay that a route's class is promised from end to end.
-    pub fn deadline_over(self, route: &Route) -> Option<Nanos> {
+    pub(super) fn deadline_over(self, route: &Route) -> Option<Nanos> {
         self.on.plan.classes[route.class.index()].end_to_end.filter(|_| !route.acks)
     }
 
@@ -73,7 +74,8 @@ impl<'a> Promises<'a> {
     }
 }
 
-/// Whether a class's `deadline` is a promise. A network takes it without `arrival` as well, for order only.
+/// Whether a class's `deadline` is a promise. A network takes it without `arrival` as well, for
+/// order only.
 pub(super) fn tells_arrivals(class: &Class) -> bool {
     class.arrival.is_some()
 }

@@ -30,8 +30,8 @@ pub struct NetworkProof {
     pub outputs: Vec<OutputProof>,
     /// The outputs that feed one another in circles, `from → to`.
     pub circles: Vec<String>,
-    /// If there are any, the most that all classes may send for bounds to exist, in percent of their arrival
-    /// curves.
+    /// If there are any, the most that all classes may send for bounds to exist, in percent of
+    /// their arrival curves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounded_up_to_percent: Option<u64>,
 }
@@ -99,10 +99,11 @@ pub struct OutputProof {
     pub scheduler: &'static str,
     /// Its rate in bits per second.
     pub rate_bps: u64,
-    /// Sum of the long-term arrival rates of the classes that have an arrival curve here, in bits per second.
+    /// Sum of the long-term arrival rates of the classes that have an arrival curve here, in bits
+    /// per second.
     pub long_run_bps: u64,
-    /// Whether its scheduler can keep what it promises; absent where the traffic is not known, and where the
-    /// scheduler promises nothing.
+    /// Whether its scheduler can keep what it promises; absent where the traffic is not known, and
+    /// where the scheduler promises nothing.
     pub fits: Option<bool>,
     /// The classes.
     pub classes: Vec<PassingProof>,
@@ -151,16 +152,17 @@ impl NetworkProof {
         };
         if proof.reasons.is_empty() {
             let is_bounded = proof.paths.iter().any(|path| path.bound_ns.is_some());
-            proof.reasons.push(Reason::whole(match is_any_promised(plan) {
-                true => Finding::PromisesHold,
-                false => Finding::NoPromise { is_bounded },
+            proof.reasons.push(Reason::whole(if is_any_promised(plan) {
+                Finding::PromisesHold
+            } else {
+                Finding::NoPromise { is_bounded }
             }));
         }
         proof
     }
 
-    /// Adds the load at which bounds are lost, where outputs feed one another. That analyses the network fourteen
-    /// times more.
+    /// Adds the load at which bounds are lost, where outputs feed one another. That analyses the
+    /// network fourteen times more.
     pub fn with_stability(mut self, on: &Assigned<'_>) -> NetworkProof {
         if !self.circles.is_empty() && !on.plan.scheduler.room().is_of_networks {
             self.bounded_up_to_percent = on.bounded_up_to();

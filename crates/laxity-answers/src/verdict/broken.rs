@@ -84,8 +84,8 @@ pub enum Promise {
 pub(crate) struct Owed {
     /// Its deadline.
     pub deadline: bool,
-    /// The bound that is proved: of a class that is promised no delay, only as long as it keeps to its
-    /// arrival curve.
+    /// The bound that is proved: of a class that is promised no delay, only as long as it keeps to
+    /// its arrival curve.
     pub bound: bool,
     /// That none of its packets is dropped.
     pub room: bool,

@@ -17,7 +17,7 @@ pub(crate) struct File<'a> {
 
 impl File<'_> {
     /// Reads a text, which is called `name` in errors.
-    pub fn read<T>(
+    pub(crate) fn read<T>(
         text: &str,
         name: &str,
         read: impl FnOnce(&File<'_>) -> Result<T, Fault>,
@@ -29,7 +29,7 @@ impl File<'_> {
     }
 
     /// Refuses keys other than these, and other versions; `what` the file is.
-    pub fn knows(&self, what: &str, keys: &[&str]) -> Result<(), Fault> {
+    pub(crate) fn knows(&self, what: &str, keys: &[&str]) -> Result<(), Fault> {
         for (key, item) in self.table {
             if !keys.contains(&key) {
                 let span = self.table.key(key).and_then(toml_edit::Key::span);
@@ -46,7 +46,7 @@ impl File<'_> {
     }
 
     /// The file of the plan.
-    pub fn plan(&self) -> Result<&str, Fault> {
+    pub(crate) fn plan(&self) -> Result<&str, Fault> {
         let plan = self.table.get("plan");
         plan.and_then(Item::as_str).ok_or_else(|| {
             let at = plan.and_then(Item::span);
@@ -55,7 +55,7 @@ impl File<'_> {
     }
 
     /// How long models send.
-    pub fn duration(&self) -> Result<Option<Nanos>, Fault> {
+    pub(crate) fn duration(&self) -> Result<Option<Nanos>, Fault> {
         let Some(item) = self.table.get("duration") else { return Ok(None) };
         let time = item.as_str().ok_or("a time in quotes, as \"10s\", is needed".to_owned());
         match time.and_then(|text| text.parse::<Nanos>().map_err(|error| error.to_string())) {
@@ -67,7 +67,7 @@ impl File<'_> {
     }
 
     /// `seeds = 20` are those from 1 to 20; a list names them; without either there is 1.
-    pub fn seeds(&self) -> Result<Vec<u64>, Fault> {
+    pub(crate) fn seeds(&self) -> Result<Vec<u64>, Fault> {
         let Some(item) = self.table.get("seeds") else { return Ok(vec![1]) };
         let wrong = || {
             let message = format!(
@@ -85,8 +85,9 @@ impl File<'_> {
         if are_seeds(&seeds) { Ok(seeds) } else { Err(wrong()) }
     }
 
-    /// What `read` makes of the range of a key: its ends as they are written, and whether logarithms count.
-    pub fn range<T>(
+    /// What `read` makes of the range of a key: its ends as they are written, and whether
+    /// logarithms count.
+    pub(crate) fn range<T>(
         &self,
         key: &str,
         item: &Item,
@@ -106,7 +107,7 @@ impl File<'_> {
     }
 
     /// A value as it is written.
-    pub fn source(&self, value: &Value) -> String {
+    pub(crate) fn source(&self, value: &Value) -> String {
         value.span().and_then(|at| self.text.get(at)).unwrap_or_default().to_owned()
     }
 }

@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 use super::{Error, Study};
 use crate::{Ran, Traffic, run};
 
-/// The name of a run: 32 digits of a hash of the plan, the recordings that it names, its scheduler, the duration,
-/// the seed and Laxity's version.
+/// The name of a run: 32 digits of a hash of the plan, the recordings that it names, its scheduler,
+/// the duration, the seed and Laxity's version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(String);
 

@@ -5,8 +5,8 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Every entry of a grid with every entry of a list with every point of a sample, each one empty entry if it is
-/// not there.
+/// Every entry of a grid with every entry of a list with every point of a sample, each one empty
+/// entry if it is not there.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     /// The keys that vary, in the order in which they first appear.
@@ -44,8 +44,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// Between two values written in TOML; `None` if they are no numbers of the same unit, or the first is not
-    /// below the second, or not above zero where logarithms count.
+    /// Between two values written in TOML; `None` if they are no numbers of the same unit, or the
+    /// first is not below the second, or not above zero where logarithms count.
     pub fn new(from: &str, to: &str, is_log: bool) -> Option<Range> {
         let ((from, unit), (to, other)) = (split(from)?, split(to)?);
         let is_whole = from.fract() == 0.0 && to.fract() == 0.0 && matches!(&*unit, "" | "b");
@@ -55,18 +55,19 @@ impl Range {
 
     /// The value at a part of the way, written in TOML.
     fn at(&self, part: f64) -> String {
-        let value = match self.is_log {
-            true => self.from * (self.to / self.from).powf(part),
-            false => self.from + (self.to - self.from) * part,
+        let value = if self.is_log {
+            self.from * (self.to / self.from).powf(part)
+        } else {
+            self.from + (self.to - self.from) * part
         };
-        let number = match self.is_whole {
-            true => format!("{}", value.round()),
-            // Six digits, which every unit of a plan has room for.
-            false => format!(
+        let number = if self.is_whole {
+            format!("{}", value.round())
+        } else {
+            format!(
                 "{:.*}",
                 5i64.saturating_sub(value.abs().log10().floor() as i64).clamp(0, 6) as usize,
                 value
-            ),
+            )
         };
         match &*self.unit {
             "" if self.is_whole => number,
@@ -123,7 +124,8 @@ impl Space {
         self.keys.is_empty()
     }
 
-    /// Whether the numbers that a key takes, which lies at this place, are even by their logarithms.
+    /// Whether the numbers that a key takes, which lies at this place, are even by their
+    /// logarithms.
     pub(super) fn is_log(&self, key: usize, number: impl Fn(&str) -> Option<f64>) -> bool {
         let sampled = self.sampled.iter().find(|(path, _)| *path == self.keys[key]);
         if let Some((_, range)) = sampled {
@@ -133,7 +135,8 @@ impl Space {
         are_even_by_logarithms(values.iter().filter_map(|value| number(value)).collect())
     }
 
-    /// Every combination: for each key its value, written in TOML, or `None` where the plan's own counts.
+    /// Every combination: for each key its value, written in TOML, or `None` where the plan's own
+    /// counts.
     pub fn points(&self) -> impl Iterator<Item = Vec<Option<String>>> {
         let sample = self.sample();
         (0..self.len()).map(move |number| self.point(number, &sample))
@@ -200,8 +203,9 @@ fn are_even_by_logarithms(mut numbers: Vec<f64>) -> bool {
     unevenness(f64::ln) < unevenness(|number| number) / 1.5
 }
 
-/// A Latin hypercube (McKay, Beckman, Conover 1979): in every direction each of as many equal parts of the way
-/// from 0 to 1 has one point, at random within that. By direction, what each point has of it.
+/// A Latin hypercube (McKay, Beckman, Conover 1979): in every direction each of as many equal parts
+/// of the way from 0 to 1 has one point, at random within that. By direction, what each point has
+/// of it.
 pub(crate) fn latin_hypercube(directions: usize, points: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut draw = Pcg64::seed_from_u64(seed);
     let mut parts = || {
@@ -222,7 +226,7 @@ mod tests {
     }
 
     fn axis(of: &str, values: &[&str]) -> Axis {
-        Axis { key: key(of), values: values.iter().map(|value| value.to_string()).collect() }
+        Axis { key: key(of), values: values.iter().map(ToString::to_string).collect() }
     }
 
     /// Zero has no logarithm that says how many digits there are.

@@ -1,7 +1,9 @@
-//! The store: `runs/scheduler=NAME/ID.parquet` in a folder, which DuckDB and Polars read as one table.
+//! The store: `runs/scheduler=NAME/ID.parquet` in a folder, which DuckDB and Polars read as one
+//! table.
 //!
-//! A row is a figure of a class in a run; its scheduler is in the folder's name, as Hive has it. Each file has in its metadata its form, the plan's
-//! text, Laxity's version and how long the run took. It is written beside its place and renamed, so that a file that is there is whole.
+//! A row is a figure of a class in a run; its scheduler is in the folder's name, as Hive has it.
+//! Each file has in its metadata its form, the plan's text, Laxity's version and how long the run
+//! took. It is written beside its place and renamed, so that a file that is there is whole.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -33,7 +35,8 @@ pub struct Store {
 /// A column for a key that varies.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name: the key, for numbers with a unit followed by that in which they are, `_ns`, `_bps` or `_bytes`.
+    /// Its name: the key, for numbers with a unit followed by that in which they are, `_ns`, `_bps`
+    /// or `_bytes`.
     pub name: String,
     /// The key's place among those that vary.
     pub(super) key: usize,
@@ -151,7 +154,8 @@ pub(crate) fn plain(value: &str) -> &str {
 }
 
 impl Store {
-    /// In this folder, which is made if it is not there. What a killed process left half written is removed.
+    /// In this folder, which is made if it is not there. What a killed process left half written is
+    /// removed.
     ///
     /// # Errors
     /// If it cannot be.
@@ -223,8 +227,8 @@ impl Store {
     }
 }
 
-/// A file beside another, locked so that nobody takes it for one that a killed process left. Where there are no
-/// locks, none is taken for that.
+/// A file beside another, locked so that nobody takes it for one that a killed process left. Where
+/// there are no locks, none is taken for that.
 fn begun(path: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let beside = beside(path);
@@ -236,7 +240,8 @@ fn begun(path: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// A name that nobody else writes to, be it another thread, or another machine whose processes have the same numbers.
+/// A name that nobody else writes to, be it another thread, or another machine whose processes have
+/// the same numbers.
 fn beside(path: &Path) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     path.with_extension(format!("{}-{}.{UNFINISHED}", std::process::id(), now.as_nanos()))
@@ -252,8 +257,8 @@ const UNFINISHED: &str = "tmp";
 /// Held by all who write, and by who keeps them from it.
 static WRITING: RwLock<()> = RwLock::new(());
 
-/// Waits until runs are whole that are being written, by whatever store, and keeps others from being begun, for
-/// good: call it where the process is about to end.
+/// Waits until runs are whole that are being written, by whatever store, and keeps others from
+/// being begun, for good: call it where the process is about to end.
 pub fn stop_writing() {
     std::mem::forget(WRITING.write().unwrap_or_else(PoisonError::into_inner));
 }

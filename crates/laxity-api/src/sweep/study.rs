@@ -42,13 +42,15 @@ pub struct Own {
     pub name: String,
     /// What tells it from others of its name: runs are named by it.
     pub identity: Vec<u8>,
-    /// The discipline that the plan is put under meanwhile: one that proves no more than holds of this one.
+    /// The discipline that the plan is put under meanwhile: one that proves no more than holds of
+    /// this one.
     pub under: String,
     /// Keys of the plan that are set for it, and their values as plans write them.
     pub edits: Vec<(String, String)>,
 }
 
-/// Whether it is a key by which plans are put under another discipline, whatever the settings of the one that they have.
+/// Whether it is a key by which plans are put under another discipline, whatever the settings of
+/// the one that they have.
 pub fn is_scheduler(key: &str) -> bool {
     matches!(key, "scheduler" | "scheduler.kind")
 }
@@ -90,7 +92,8 @@ impl Study {
         Ok(study)
     }
 
-    /// Whether the plan has a place for a key, and the key may have this value as far as that is known by itself.
+    /// Whether the plan has a place for a key, and the key may have this value as far as that is
+    /// known by itself.
     fn takes(&self, key: &str, value: &str) -> Result<(), String> {
         if is_scheduler(key) {
             let named = SchedulerSpec::named(plain(value), SchedulerSpec::Fifo);
@@ -150,8 +153,8 @@ impl Study {
         Study { space, ..self.clone() }
     }
 
-    /// A study of a plan's text, which is called `plan` in errors and whose recordings are looked for from `folder`.
-    /// Its values are those of the space, each seed counts once.
+    /// A study of a plan's text, which is called `plan` in errors and whose recordings are looked
+    /// for from `folder`. Its values are those of the space, each seed counts once.
     ///
     /// # Errors
     /// If it is no TOML, there are no seeds or one twice, or too many runs.
@@ -360,9 +363,10 @@ impl File<'_> {
                 }
             }
         }
-        match space.points == 0 || space.sampled.is_empty() {
-            true => Err(Fault::new(item.span(), "a sample has `points`, and keys in `over`")),
-            false => Ok(()),
+        if space.points == 0 || space.sampled.is_empty() {
+            Err(Fault::new(item.span(), "a sample has `points`, and keys in `over`"))
+        } else {
+            Ok(())
         }
     }
 }

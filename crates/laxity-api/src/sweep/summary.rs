@@ -49,8 +49,8 @@ impl Line {
 }
 
 impl Summary {
-    /// Of what the store has of a study's [jobs](Job::all), of figures with one of these names; of all if there are
-    /// none.
+    /// Of what the store has of a study's [jobs](Job::all), of figures with one of these names; of
+    /// all if there are none.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -127,7 +127,8 @@ impl Summary {
         html(title, &about, &parts)
     }
 
-    /// A figure over the first key whose values are numbers, a panel a class; none if no number varies.
+    /// A figure over the first key whose values are numbers, a panel a class; none if no number
+    /// varies.
     pub fn figure(&self, space: &Space, figure: &str) -> Option<Figure<'static>> {
         let axis =
             columns(space).into_iter().find_map(|column| Some((column.key, column.axis()?)))?;

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::sweep::{Quantity, Row, store::plain};
 
-/// A figure of a class, and what it may be at the most, or has to be at the least, under every seed.
+/// A figure of a class, and what it may be at the most, or has to be at the least, under every
+/// seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Goal {
     /// The class, or `link`.
@@ -45,8 +46,8 @@ pub struct Reached {
     pub miss: f64,
 }
 
-/// The number of a limit written in TOML, in the unit of a figure's name: a time or a rate for figures that are
-/// one, else a number.
+/// The number of a limit written in TOML, in the unit of a figure's name: a time or a rate for
+/// figures that are one, else a number.
 ///
 /// # Errors
 /// If it is neither, in words.

@@ -34,8 +34,8 @@ pub enum Kind {
 const MOST: f64 = 9_007_199_254_740_992.0;
 
 impl Key {
-    /// Between two values written in TOML; `None` if they are no numbers of one kind, or the first is not below
-    /// the second, or not above zero where logarithms count.
+    /// Between two values written in TOML; `None` if they are no numbers of one kind, or the first
+    /// is not below the second, or not above zero where logarithms count.
     pub fn new(path: Path, from: &str, to: &str, is_log: bool) -> Option<Key> {
         let kinds = Quantity::ALL.map(Kind::Of).into_iter().chain([Kind::Whole, Kind::Real]);
         let ends = |kind: Kind| Some((kind, kind.number(from)?, kind.number(to)?));
@@ -46,9 +46,10 @@ impl Key {
 
     /// The number at a part of the way from one end to the other.
     pub fn at(&self, part: f64) -> f64 {
-        let number = match self.is_log {
-            true => self.from * (self.to / self.from).powf(part),
-            false => self.from + (self.to - self.from) * part,
+        let number = if self.is_log {
+            self.from * (self.to / self.from).powf(part)
+        } else {
+            self.from + (self.to - self.from) * part
         };
         let number = if self.kind == Kind::Real { number } else { number.round() };
         number.clamp(self.from, self.to)

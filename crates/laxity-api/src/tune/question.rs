@@ -14,8 +14,8 @@ use super::key::Key;
 use crate::sweep::file::File;
 use crate::sweep::{Error, Space, Study};
 
-/// What is sought in a plan, and what has to hold: that the plan is admitted, if its discipline has a test, that a
-/// run keeps every promise under each of the seeds, and the goals.
+/// What is sought in a plan, and what has to hold: that the plan is admitted, if its discipline has
+/// a test, that a run keeps every promise under each of the seeds, and the goals.
 #[derive(Clone, Debug)]
 pub struct Tuning {
     /// The plan and the seeds.
@@ -37,7 +37,8 @@ pub struct Tuning {
 pub struct Search {
     /// How many values of the free keys are tried before none is said to be found.
     pub trials: usize,
-    /// Where a measured goal binds, how near the value that fails lies to the one that is found, as a part of it.
+    /// Where a measured goal binds, how near the value that fails lies to the one that is found, as
+    /// a part of it.
     pub precision: f64,
     /// What values are drawn with.
     pub seed: u64,
@@ -67,8 +68,8 @@ impl Tuning {
         Tuning::new(study?, Vec::new(), asked, &text, &name)
     }
 
-    /// The same from a text without a `plan`, of which `study` makes one from the seeds and duration in it; the
-    /// `fixed` keys have one value each.
+    /// The same from a text without a `plan`, of which `study` makes one from the seeds and
+    /// duration in it; the `fixed` keys have one value each.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -142,8 +143,8 @@ impl Tuning {
         Ok((plan, draft.text()))
     }
 
-    /// Where a search starts: the largest of what is to be small, and of the others what the plan says, if that
-    /// lies in its range, or else the middle.
+    /// Where a search starts: the largest of what is to be small, and of the others what the plan
+    /// says, if that lies in its range, or else the middle.
     pub fn start(&self) -> Vec<f64> {
         let own = |key: &Key| self.study.own(&key.path).and_then(|value| key.number(&value));
         let choose = self.choose.iter().map(|key| own(key).unwrap_or_else(|| key.at(0.5)));
@@ -162,9 +163,10 @@ fn known(plan: &Plan, goal: &Goal, span: Option<Range<usize>>) -> Result<(), Fau
     {
         let fault = Fault::new(span, format!("the plan has no output `{at}`"));
         let first: Vec<String> = outputs().take(20).map(|output| format!("`{output}`")).collect();
-        return Err(fault.help(match first.is_empty() {
-            true => "a plan of one link has no `at`: leave it out".to_owned(),
-            false => format!("accepted: {}", first.join(", ")),
+        return Err(fault.help(if first.is_empty() {
+            "a plan of one link has no `at`: leave it out".to_owned()
+        } else {
+            format!("accepted: {}", first.join(", "))
         }));
     }
     let classes = || plan.leaves().map(|(_, class)| class.name.as_str());

@@ -84,9 +84,10 @@ impl Tuned {
 
     fn headline(&self) -> String {
         let tried = self.trials.len();
-        match self.found {
-            true => format!("Found, of {tried} combinations that were tried."),
-            false => format!("NOT FOUND: none of {tried} combinations that were tried holds."),
+        if self.found {
+            format!("Found, of {tried} combinations that were tried.")
+        } else {
+            format!("NOT FOUND: none of {tried} combinations that were tried holds.")
         }
     }
 

@@ -6,9 +6,10 @@ use tpe::TpeOptimizer;
 
 use crate::sweep::space::latin_hypercube;
 
-/// Points between 0 and 1 in some directions: first a Latin hypercube, then, in each direction by itself, what a
-/// tree-structured Parzen estimator takes from what came of the points before (Bergstra, Bardenet, Bengio,
-/// Kégl 2011). The same seed and the same outcomes give the same points.
+/// Points between 0 and 1 in some directions: first a Latin hypercube, then, in each direction by
+/// itself, what a tree-structured Parzen estimator takes from what came of the points before
+/// (Bergstra, Bardenet, Bengio, Kégl 2011). The same seed and the same outcomes give the same
+/// points.
 pub(super) struct Sampler {
     /// By direction.
     first: Vec<Vec<f64>>,
@@ -21,7 +22,7 @@ pub(super) struct Sampler {
 const FIRST: usize = 4;
 
 impl Sampler {
-    pub fn new(directions: usize, points: usize, seed: u64) -> Sampler {
+    pub(super) fn new(directions: usize, points: usize, seed: u64) -> Sampler {
         let whole = tpe::range(0.0, 1.0).expect("0 is below 1");
         let estimator = |_| TpeOptimizer::new(tpe::parzen_estimator(), whole);
         Sampler {
@@ -33,7 +34,7 @@ impl Sampler {
     }
 
     /// The next point.
-    pub fn ask(&mut self) -> Vec<f64> {
+    pub(super) fn ask(&mut self) -> Vec<f64> {
         if let Some(point) = self.first.iter().map(|of| of.get(self.told).copied()).collect() {
             return point;
         }
@@ -45,7 +46,7 @@ impl Sampler {
     }
 
     /// What came of a point: the less, the better.
-    pub fn tell(&mut self, point: &[f64], miss: f64) {
+    pub(super) fn tell(&mut self, point: &[f64], miss: f64) {
         self.told += 1;
         for (estimator, part) in self.estimators.iter_mut().zip(point) {
             // What it does not take, it does not learn from.

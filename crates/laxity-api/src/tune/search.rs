@@ -9,9 +9,9 @@ use super::trial::Trial;
 use super::tuned::{Below, Bound, Least, Tuned};
 use crate::sweep::{Error, Going, Heard, Store};
 
-/// Seeks values of a plan's keys with which all that has to hold does, and of these, one key after the other, the
-/// smallest. What was run before is in the store, and is not run again. Whoever hears how it goes on, in runs that
-/// were asked for and are there, may stop.
+/// Seeks values of a plan's keys with which all that has to hold does, and of these, one key after
+/// the other, the smallest. What was run before is in the store, and is not run again. Whoever
+/// hears how it goes on, in runs that were asked for and are there, may stop.
 ///
 /// # Errors
 /// As [`Tuning::judge`].
@@ -40,7 +40,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Values with which everything holds: of what is to be small the largest, if some hold with these.
+    /// Values with which everything holds: of what is to be small the largest, if some hold with
+    /// these.
     fn anything(&mut self) -> Result<Option<Trial>, Error> {
         let start = self.tuning.start();
         let (minimised, all) = (self.tuning.minimise.len(), start.len());
@@ -77,8 +78,8 @@ impl Search<'_> {
         Ok(Least::new(self.tuning, key, best, bound, Some(below)))
     }
 
-    /// Where the plan below is not admitted, goes to the smallest value that is, which the test finds without a
-    /// run: what holds longer by it alone is admitted with every larger value.
+    /// Where the plan below is not admitted, goes to the smallest value that is, which the test
+    /// finds without a run: what holds longer by it alone is admitted with every larger value.
     fn tighten(&mut self, key: usize, best: &mut Trial, below: &mut Trial) -> Result<(), Error> {
         let (mut low, mut high) = (below.numbers[key], best.numbers[key]);
         if self.tuning.admits(&with(best, key, low))? != Some(false) {
@@ -115,8 +116,8 @@ impl Search<'_> {
         Some(middle.round().clamp(low + 1.0, high - 1.0))
     }
 
-    /// Values with which everything holds where a key has this one: those that did last, or others of the free
-    /// keys.
+    /// Values with which everything holds where a key has this one: those that did last, or others
+    /// of the free keys.
     fn probe(&mut self, key: usize, value: f64, best: &Trial) -> Result<Option<Trial>, Error> {
         let all = best.numbers.len();
         self.within(&with(best, key, value), self.tuning.minimise.len()..all)

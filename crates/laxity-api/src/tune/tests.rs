@@ -143,7 +143,8 @@ fn measured_goals_hold_when_they_are_run_again() {
         let step = 1.0 - rate(&below.value) / rate(&least.value);
         assert!(step > 0.0 && step <= 0.01, "{least:?}");
         assert!(!below.why.is_empty());
-        // The first of the trials is the plan's own weight, with which the goals are in each other's way.
+        // The first of the trials is the plan's own weight, with which the goals are in each
+        // other's way.
         let smaller = |trial: &&Trial| trial.holds && trial.numbers[0] < found.best.numbers[0];
         assert_eq!(found.trials.iter().find(smaller), None);
     }

@@ -27,15 +27,16 @@ pub struct Trial {
     pub admitted: Option<bool>,
     /// The test's answer in a few sentences.
     pub statement: Option<String>,
-    /// The seeds with which a run broke a promise. What is not admitted is not run, nor what nobody sends over.
+    /// The seeds with which a run broke a promise. What is not admitted is not run, nor what nobody
+    /// sends over.
     pub broken: Option<Vec<u64>>,
     /// How the goals were reached; none if it was not run.
     pub goals: Vec<Reached>,
 }
 
 impl Tuning {
-    /// Proves the plan with these values of the keys, makes the runs that the store does not have, and judges them.
-    /// Whoever hears how it goes on may stop.
+    /// Proves the plan with these values of the keys, makes the runs that the store does not have,
+    /// and judges them. Whoever hears how it goes on may stop.
     ///
     /// # Errors
     /// If the plan has no such keys, or a run cannot be had.
@@ -71,12 +72,14 @@ impl Tuning {
         Ok(trial)
     }
 
-    /// Whether the admission test admits the plan with these values, if it tells; one that is none it does not.
+    /// Whether the admission test admits the plan with these values, if it tells; one that is none
+    /// it does not.
     pub(super) fn admits(&self, values: &[f64]) -> Result<Option<bool>, Error> {
         Ok(self.plan_or_why(values)?.map_or(Some(false), |plan| test(&plan).0))
     }
 
-    /// The plan with these values, or why it is none: values that are right one by one may not go together.
+    /// The plan with these values, or why it is none: values that are right one by one may not go
+    /// together.
     fn plan_or_why(&self, values: &[f64]) -> Result<Result<Plan, String>, Error> {
         match self.plan_at(values) {
             Ok((plan, _)) => Ok(Ok(plan)),

@@ -54,8 +54,8 @@ pub struct Least {
 pub enum Bound {
     /// The range begins here.
     Range,
-    /// The next smaller value of its least unit is not admitted, or of no plan, whatever is sent: with the values of
-    /// the other keys that were found this is proved.
+    /// The next smaller value of its least unit is not admitted, or of no plan, whatever is sent:
+    /// with the values of the other keys that were found this is proved.
     Admission,
     /// A smaller value by the precision of the search failed under a seed: this is measured.
     Measured,
@@ -97,7 +97,8 @@ impl Least {
 }
 
 impl Tuned {
-    /// The text of the plan that was found for a folder that is there: its recordings are found from that.
+    /// The text of the plan that was found for a folder that is there: its recordings are found
+    /// from that.
     ///
     /// # Errors
     /// If a recording is not where it was.

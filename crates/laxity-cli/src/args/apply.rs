@@ -26,7 +26,7 @@ With --confirm the old set-up comes back after that time unless Enter is pressed
 Only what the kernel can carry out is applied, and only plans that it carries out in time: `laxity check
 --for linux` says with which bounds. Whether frames of several segments come (--offload) the interface is
 asked. Needs CAP_NET_ADMIN.")]
-pub struct Apply {
+pub(crate) struct Apply {
     /// The plan; - reads standard input.
     #[arg(required_unless_present_any = ["undo", "keep", "guard"])]
     pub plan: Option<PathBuf>,

@@ -12,7 +12,7 @@ What the file says in another way is listed on standard error. What a plan canno
 
 Examples: laxity import saihu demo.json --out demo.toml
           laxity import wopanet network.xml | laxity check -")]
-pub struct ImportNetwork {
+pub(crate) struct ImportNetwork {
     /// The network; - reads standard input.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -27,14 +27,15 @@ pub struct ImportNetwork {
 Every stream becomes a class with a `gap` and an `end-to-end`, along the shortest path.
 
 Example: laxity import tsnkit 1_task.csv 1_topo.csv --out streams.toml")]
-pub struct ImportTsnkit {
+pub(crate) struct ImportTsnkit {
     /// The streams: stream,src,dst,size,period,deadline,jitter.
     #[arg(value_name = "STREAMS")]
     pub streams: PathBuf,
     /// The links: link,q_num,rate,t_proc,t_prop.
     #[arg(value_name = "TOPOLOGY")]
     pub topology: PathBuf,
-    /// The length of a time frame [default: the shortest that divides all periods and holds two of the largest packets].
+    /// The length of a time frame [default: the shortest that divides all periods and holds two of
+    /// the largest packets].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub frame: Option<Nanos>,
     /// Write the plan into this file, which must not be there yet [default: standard output].
@@ -50,7 +51,7 @@ and classes of several flows.
 
 Examples: laxity export saihu network.toml --out network.json
           laxity export wopanet network.toml --out network.xml")]
-pub struct ExportNetwork {
+pub(crate) struct ExportNetwork {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
     /// Write into this file, which must not be there yet [default: standard output].
@@ -63,7 +64,7 @@ pub struct ExportNetwork {
 #[command(
     after_help = "Example: laxity export tsnkit frames.toml --streams 1_task.csv --topology 1_topo.csv"
 )]
-pub struct ExportTsnkit {
+pub(crate) struct ExportTsnkit {
     /// The plan, with `kind = \"tdp\"`; - reads standard input.
     pub plan: PathBuf,
     /// Write the streams into this file, which must not be there yet.

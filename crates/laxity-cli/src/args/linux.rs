@@ -10,31 +10,32 @@ use super::exchange::{ExportNetwork, ExportTsnkit};
 
 /// Where a plan may be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Target {
+pub(crate) enum Target {
     /// By the disciplines of Linux.
     Linux,
 }
 
 /// What a plan cannot say of a kernel.
 #[derive(Args, Debug)]
-pub struct Kernel {
-    /// For linux: how late a timer of the kernel may be, which every bound counts. 1ms covers high-resolution timers
-    /// under load; without them it is a tick, such as 4ms where HZ is 250 [default: 1ms].
+pub(crate) struct Kernel {
+    /// For linux: how late a timer of the kernel may be, which every bound counts. 1ms covers
+    /// high-resolution timers under load; without them it is a tick, such as 4ms where HZ is 250
+    /// [default: 1ms].
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub timer: Option<Nanos>,
     /// For linux: whether frames of several segments reach the queue, as `ethtool -k` shows of
     /// tcp-segmentation-offload and generic-segmentation-offload [default: on].
     #[arg(long, value_name = "STATE")]
     pub offload: Option<Offload>,
-    /// For linux: what filters are written as. u32 is for kernels without flower, and takes IPv4 headers to have no options
-    /// [default: flower].
+    /// For linux: what filters are written as. u32 is for kernels without flower, and takes IPv4
+    /// headers to have no options [default: flower].
     #[arg(long, value_name = "KIND")]
     pub filters: Option<FilterKind>,
 }
 
 /// Whether interfaces take frames apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Offload {
+pub(crate) enum Offload {
     /// They do: a packet may be of 64 kB.
     On,
     /// They do not.
@@ -43,7 +44,7 @@ pub enum Offload {
 
 /// Kinds of filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FilterKind {
+pub(crate) enum FilterKind {
     /// By fields.
     Flower,
     /// By bits.
@@ -52,12 +53,12 @@ pub enum FilterKind {
 
 impl Kernel {
     /// Whether anything is said.
-    pub fn is_said(&self) -> bool {
+    pub(crate) fn is_said(&self) -> bool {
         self.timer.is_some() || self.offload.is_some() || self.filters.is_some()
     }
 
     /// The machine.
-    pub fn linux(&self) -> Linux {
+    pub(crate) fn linux(&self) -> Linux {
         let usual = Linux::default();
         Linux {
             timer: self.timer.unwrap_or(usual.timer),
@@ -72,9 +73,9 @@ impl Kernel {
 
 /// What a plan is written for.
 #[derive(Debug, Subcommand)]
-pub enum ExportTo {
-    /// For the disciplines of Linux: fifo, drr, qfq, hfsc, priority (as prio) and fq-codel; wfq and wf2q
-    /// as qfq or hfsc.
+pub(crate) enum ExportTo {
+    /// For the disciplines of Linux: fifo, drr, qfq, hfsc, priority (as prio) and fq-codel; wfq and
+    /// wf2q as qfq or hfsc.
     Tc(ExportTc),
     /// For Saihu, and through it xTFA, Panco and DNC: output ports as JSON.
     Saihu(ExportNetwork),
@@ -99,7 +100,7 @@ Exit codes: 0 written; 1 written, but not every promise holds under Linux; 2 ref
 Examples: laxity export tc plan.toml --dev eth0 --out shape.sh
           laxity export tc plan.toml --dev eth0 --format batch | tc -batch -
           laxity export tc edf.toml --dev eth0 --nearest hfsc.toml")]
-pub struct ExportTc {
+pub(crate) struct ExportTc {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
     /// The interface that sends to the link.
@@ -111,8 +112,8 @@ pub struct ExportTc {
     /// Write into this file, which must not be there yet [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Where Linux has no counterpart: write the nearest plan that it has into this file, which must not be there
-    /// yet, and say what holds of it.
+    /// Where Linux has no counterpart: write the nearest plan that it has into this file, which
+    /// must not be there yet, and say what holds of it.
     #[arg(long, value_name = "FILE")]
     pub nearest: Option<PathBuf>,
     #[command(flatten)]

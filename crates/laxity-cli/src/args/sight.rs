@@ -7,17 +7,19 @@ use clap::Args;
 
 /// Where what is measured can be seen, now and afterwards, and by what it is controlled.
 #[derive(Args, Debug)]
-pub struct Seen {
-    /// Show a page, the status as JSON and metrics for Prometheus over HTTP at this address, such as
-    /// 9464 or 10.0.0.1:9464. A port alone is one of 127.0.0.1. Whoever reaches it sees all of it.
+pub(crate) struct Seen {
+    /// Show a page, the status as JSON and metrics for Prometheus over HTTP at this address, such
+    /// as 9464 or 10.0.0.1:9464. A port alone is one of 127.0.0.1. Whoever reaches it sees all of
+    /// it.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub listen: Option<SocketAddr>,
-    /// The socket by which status, reload and top reach it [default: IN-OUT.sock, of routers that of the first
-    /// and the last node, of watch IN-OUT.watch.sock, in $XDG_RUNTIME_DIR/laxity, or in /run/laxity].
+    /// The socket by which status, reload and top reach it [default: IN-OUT.sock, of routers that
+    /// of the first and the last node, of watch IN-OUT.watch.sock, in $XDG_RUNTIME_DIR/laxity, or
+    /// in /run/laxity].
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
-    /// At the end, write a page with tables and figures into this file. One of this name that is there
-    /// already is kept: the new one gets a number, as in report-2.html.
+    /// At the end, write a page with tables and figures into this file. One of this name that is
+    /// there already is kept: the new one gets a number, as in report-2.html.
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
 }
@@ -33,7 +35,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 
 /// Which of those that run is asked.
 #[derive(Args, Debug)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// The control socket of what is asked [default: that of the only one that runs].
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
@@ -51,7 +53,7 @@ delays; `laxity watch` does. Exits with 1 if the interface no longer has what wa
 
 Examples: laxity status --json
           laxity status --dev eth0 --over 1s")]
-pub struct Status {
+pub(crate) struct Status {
     #[command(flatten)]
     pub asked: Asked,
     /// The interface that `laxity apply` gave a plan to.
@@ -72,7 +74,7 @@ pub struct Status {
 command says why and exits with 1. What is queued goes on under the new plan.
 
 Example: laxity reload")]
-pub struct Reload {
+pub(crate) struct Reload {
     #[command(flatten)]
     pub asked: Asked,
 }
@@ -87,7 +89,7 @@ The bar shows how much of its bound the delay of a class uses: solid up to p99, 
 largest. Delays of the last second are read off buckets; those of all packets are exact.
 
 Example: laxity top")]
-pub struct Top {
+pub(crate) struct Top {
     #[command(flatten)]
     pub asked: Asked,
 }

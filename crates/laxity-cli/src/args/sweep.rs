@@ -23,13 +23,14 @@ run is a Parquet file named by a hash of plan, recordings, scheduler, seed and v
 folder is not run again, so the same command goes on after whatever stopped it.
 
 Example: laxity sweep examples/deadlines-study.toml --out out/deadlines --figure delay_ns.p99")]
-pub struct Sweep {
+pub(crate) struct Sweep {
     /// The study.
     pub study: PathBuf,
     /// The folder of the runs; those that are there count.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Make this part of the runs alone, such as 3/10, on one of so many machines that share the folder.
+    /// Make this part of the runs alone, such as 3/10, on one of so many machines that share the
+    /// folder.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<Shard>,
     /// Print tables of these figures, as summary.json names them.

@@ -28,7 +28,7 @@ gets plan.toml, report.html, and the runs, as of `laxity sweep`: the same comman
 stopped it. Exits with 1 if nothing that was tried holds, and says what came nearest.
 
 Example: laxity tune examples/uplink-tune-study.toml --out out/uplink")]
-pub struct Tune {
+pub(crate) struct Tune {
     /// What is sought.
     pub file: PathBuf,
     /// The folder of the plan that is found, and of the runs; those that are there count.

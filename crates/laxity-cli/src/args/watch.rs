@@ -21,7 +21,7 @@ Classes come from the plan's `match`, delays from the kernel's stamps, bounds fr
 While it runs, status and top show what it has measured. SIGINT and SIGTERM end it, as --duration
 does. Opening needs CAP_NET_RAW; all privileges are given up then. Exits with 1 if a packet took
 longer than its bound, or the plan is not admitted.")]
-pub struct Watch {
+pub(crate) struct Watch {
     /// The plan whose classes are measured and whose bounds stand beside.
     pub plan: PathBuf,
     /// Where frames arrive that go to the shaper.
@@ -30,8 +30,8 @@ pub struct Watch {
     /// Where they leave it.
     #[arg(long = "out", value_name = "INTERFACE")]
     pub to: String,
-    /// Frames that have left the shaper arrive at --out, as on a mirror port, rather than being sent
-    /// there.
+    /// Frames that have left the shaper arrive at --out, as on a mirror port, rather than being
+    /// sent there.
     #[arg(long)]
     pub mirror: bool,
     /// Addresses and ports are translated in between: packets are told apart without them.

@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Carries the command out.
-pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Apply) -> Result<Promises, Failure> {
     let interface = &arguments.interface;
     if arguments.guard {
         guardian::watch(interface, arguments.confirm, stdin())?;
@@ -42,9 +42,10 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
     }
     if arguments.keep {
         let kept = Records::new(interface).and_then(|records| records.settle());
-        return match kept.map_err(|error| Failure::refused("cannot confirm", &error))? {
-            true => print("Kept.").map(|()| Promises::Kept),
-            false => Err(Failure::input(format!("nothing at {interface} waits to be confirmed"))),
+        return if kept.map_err(|error| Failure::refused("cannot confirm", &error))? {
+            print("Kept.").map(|()| Promises::Kept)
+        } else {
+            Err(Failure::input(format!("nothing at {interface} waits to be confirmed")))
         };
     }
     let carried = match &arguments.plan {
@@ -82,7 +83,8 @@ pub fn run(arguments: &Apply) -> Result<Promises, Failure> {
     order.carry_out(&mut session, arguments, undoes)
 }
 
-/// The kernel that carries the plan out, and whether the interface takes frames apart, as it says unless it is said.
+/// The kernel that carries the plan out, and whether the interface takes frames apart, as it says
+/// unless it is said.
 fn machine(arguments: &Apply) -> Linux {
     let mut machine = arguments.kernel.linux();
     if arguments.kernel.offload.is_none() {

@@ -34,7 +34,7 @@ use crate::args::{Bench, Load};
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, progress};
 use case::Case;
-pub use case::accepted;
+pub(crate) use case::accepted;
 use load::{Mode, RUNS, Under};
 use reference::HeapEdf;
 
@@ -52,7 +52,7 @@ struct Figure {
 }
 
 /// Carries the command out.
-pub fn run(arguments: &Bench) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Bench) -> Result<Promises, Failure> {
     let chosen = Case::chosen(arguments.only.as_deref())?;
     if arguments.longest {
         return longest(chosen, arguments);
@@ -260,9 +260,9 @@ fn red(classes: u32) -> Red {
     }
 }
 
-/// Leaves with a share each of the link or of their group. Of equal packets six tenths are guaranteed, a
-/// packet at a time within a delay of its own: concave and convex curves. As peers are measured, nine
-/// tenths are, and link-sharing has the same line.
+/// Leaves with a share each of the link or of their group. Of equal packets six tenths are
+/// guaranteed, a packet at a time within a delay of its own: concave and convex curves. As peers
+/// are measured, nine tenths are, and link-sharing has the same line.
 fn hfsc(under: Under, groups: u32) -> Hfsc {
     let Under { load, classes: leaves, .. } = under;
     let parts = |rate: Rate, tenths: u64| Rate((rate.0 / 10 * tenths).max(1));

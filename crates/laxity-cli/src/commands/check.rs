@@ -21,7 +21,7 @@ use crate::input::Inputs;
 use crate::{Promises, input, print, print_json, progress, traffic};
 
 /// Carries the command out.
-pub fn run(arguments: &Check) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
     let plan = input::plan_for(&arguments.plan, None, &traffic::kinds(&arguments.scheduler))?;
     let plan = traffic::under(plan, arguments.scheduler.as_deref())?;
     if arguments.target == Some(Target::Linux) {
@@ -41,14 +41,8 @@ pub fn run(arguments: &Check) -> Result<Promises, Failure> {
     }
     let plan = if arguments.exact { exactly(plan) } else { plan };
     let checked = on_all_cores(|| check(&plan))?;
-    let limits = match arguments.limits {
-        true => Some(limited(&plan)?),
-        false => None,
-    };
-    let worst = match arguments.worst_case {
-        true => Some(searched(arguments, &plan)?),
-        false => None,
-    };
+    let limits = if arguments.limits { Some(limited(&plan)?) } else { None };
+    let worst = if arguments.worst_case { Some(searched(arguments, &plan)?) } else { None };
     let files = match (&worst, &arguments.out) {
         (Some(worst), Some(folder)) => write(arguments, &plan, worst, folder)?,
         _ => Vec::new(),
@@ -138,8 +132,8 @@ fn write(
     ])
 }
 
-/// A file's name for each class and path: that of the class as far as files may be called so, and a number where
-/// it has several.
+/// A file's name for each class and path: that of the class as far as files may be called so, and a
+/// number where it has several.
 fn names(worst: &WorstCases) -> Vec<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     let name = |class: &String| {

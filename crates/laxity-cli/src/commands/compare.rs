@@ -11,7 +11,7 @@ use crate::progress::Simulating;
 use crate::{Promises, input, print, print_json, traffic};
 
 /// Carries the command out.
-pub fn run(arguments: &Compare) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Compare) -> Result<Promises, Failure> {
     let given = &arguments.traffic;
     let plan = traffic::plan(
         &arguments.plan,

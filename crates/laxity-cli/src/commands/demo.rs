@@ -29,7 +29,7 @@ struct Shown {
 const DURATION: Nanos = Nanos(120_000_000_000);
 
 /// Carries the command out.
-pub fn run(arguments: &Live) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     // Before there are other threads.
     namespace::become_able().map_err(TrialError::from)?;
     // What there is of a laboratory ends with the process.

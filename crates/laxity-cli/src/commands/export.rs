@@ -13,7 +13,7 @@ use crate::{Promises, input, output, print, terminal};
 const LARGEST_PLAN: u64 = 64 << 20;
 
 /// Carries the command out.
-pub fn run(to: &ExportTo) -> Result<Promises, Failure> {
+pub(crate) fn run(to: &ExportTo) -> Result<Promises, Failure> {
     match to {
         ExportTo::Tc(tc) => to_tc(tc),
         ExportTo::Saihu(network) => to_network(network, exchange::Format::Saihu),

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::{Promises, print, print_json, traffic};
 
 /// Carries the command out.
-pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Fit) -> Result<Promises, Failure> {
     if arguments.write && arguments.plan.as_os_str() == "-" {
         return Err(Failure::input("--write changes a plan file, and this one is standard input"));
     }
@@ -23,10 +23,8 @@ pub fn run(arguments: &Fit) -> Result<Promises, Failure> {
     let opener = traffic::opener(arguments.arrivals.as_deref(), arguments.sort);
     let opener = opener.as_deref();
     let fitted = fit(&plan, opener, arguments.headroom)?;
-    let changes = match arguments.write {
-        true => Some(into_plan(&arguments.plan, &plan, &fitted)?),
-        false => None,
-    };
+    let changes =
+        if arguments.write { Some(into_plan(&arguments.plan, &plan, &fitted)?) } else { None };
     if arguments.json {
         print_json(&fitted.classes(&plan))?;
     } else {

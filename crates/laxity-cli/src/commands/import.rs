@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::{Promises, input, output, print, terminal};
 
 /// Carries the command out.
-pub fn run(from: &ImportFrom) -> Result<Promises, Failure> {
+pub(crate) fn run(from: &ImportFrom) -> Result<Promises, Failure> {
     match from {
         ImportFrom::Tc(tc) => from_tc(tc),
         ImportFrom::Saihu(network) => from_network(network, Format::Saihu),

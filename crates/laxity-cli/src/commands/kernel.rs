@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{Promises, print, print_json};
 
 /// Prints what an interface is like, and its rates if it is looked at twice.
-pub fn run(interface: &str, over: Option<Nanos>, json: bool) -> Result<Promises, Failure> {
+pub(super) fn run(interface: &str, over: Option<Nanos>, json: bool) -> Result<Promises, Failure> {
     let mut status = KernelStatus::new(interface, None)?;
     if let Some(Nanos(nanos)) = over {
         let since = Instant::now();

@@ -22,7 +22,7 @@ use crate::report::Report;
 use crate::{Promises, input, measured, print, sight, terminal};
 
 /// Carries the command out.
-pub fn run(arguments: &Live) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let Some(plan) = &arguments.plan else { return demo::run(arguments) };
     let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
         return routers::run(arguments, plan);
@@ -65,7 +65,7 @@ pub fn run(arguments: &Live) -> Result<Promises, Failure> {
 }
 
 /// How the thread runs that forwards.
-pub fn options(arguments: &Live) -> Options {
+pub(crate) fn options(arguments: &Live) -> Options {
     let priority = (arguments.priority > 0).then_some(arguments.priority);
     Options { priority, core: arguments.core, awake: arguments.awake, ..Options::default() }
 }
@@ -112,7 +112,7 @@ fn reread(paths: [Option<&Path>; 2]) -> Reread {
 }
 
 /// Reads a plan again and proves it; what stands against it is said in a sentence.
-pub fn read_again(path: &Path) -> Result<PlanText, String> {
+pub(crate) fn read_again(path: &Path) -> Result<PlanText, String> {
     if input::is_stdin(path) {
         return Err("it came by standard input, which is read but once".into());
     }

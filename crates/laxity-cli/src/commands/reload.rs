@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::{Promises, print, sight};
 
 /// Carries the command out.
-pub fn run(asked: &Asked) -> Result<Promises, Failure> {
+pub(crate) fn run(asked: &Asked) -> Result<Promises, Failure> {
     match sight::running(asked.control.as_deref())?.reload()? {
         Ok(()) => print("The plan is reloaded.")?,
         Err(why) => {

@@ -11,14 +11,15 @@ use crate::failure::Failure;
 use crate::{Promises, print, print_json};
 
 /// Carries the command out.
-pub fn run(arguments: &Replay) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Replay) -> Result<Promises, Failure> {
     let path = arguments.ledger.display();
     let at = |error: &dyn std::fmt::Display| Failure::input(format!("{path}: {error}"));
     let file = File::open(&arguments.ledger).map_err(|error| at(&error))?;
     let repeated = repeat(BufReader::new(file)).map_err(|error| at(&error))?;
-    match arguments.json {
-        true => print_json(&repeated)?,
-        false => print(&text(&repeated))?,
+    if arguments.json {
+        print_json(&repeated)?
+    } else {
+        print(&text(&repeated))?
     }
     Ok(Promises::kept_if(repeated.difference.is_none()))
 }

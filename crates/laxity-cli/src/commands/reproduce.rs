@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::{Promises, print, print_json, progress};
 
 /// Carries the command out.
-pub fn run(arguments: &Reproduce) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Reproduce) -> Result<Promises, Failure> {
     let papers = chosen(arguments.paper.as_deref())?;
     let mut repetitions = Vec::new();
     for paper in papers {

@@ -23,7 +23,7 @@ const FRAMES: u32 = 4096;
 const RECEIVE_BUFFER: u32 = 8 << 20;
 
 /// Carries the command out.
-pub fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
     refuse(arguments)?;
     let plan = input::plan(path, None)?;
     let Some(networked) = plan.networked() else {

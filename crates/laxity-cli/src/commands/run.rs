@@ -16,7 +16,7 @@ use crate::terminal::remark;
 use crate::{Promises, input, print, print_json, traffic};
 
 /// Carries the command out.
-pub fn run(arguments: &Run) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Run) -> Result<Promises, Failure> {
     let given = &arguments.traffic;
     let plan = traffic::plan(
         &arguments.plan,

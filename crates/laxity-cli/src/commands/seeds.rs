@@ -18,29 +18,31 @@ use crate::progress::Simulating;
 use crate::{Promises, input, print, print_json};
 
 /// `laxity run --seeds`.
-pub fn run(
+pub(super) fn run(
     arguments: &Run,
     plan: &Plan,
     traffic: &Traffic<'_>,
     seeds: RangeInclusive<u64>,
 ) -> Result<Promises, Failure> {
-    match plan.network.is_some() {
-        true => run_of::<NetworkSummary>(arguments, plan, traffic, seeds),
-        false => run_of::<Summary>(arguments, plan, traffic, seeds),
+    if plan.network.is_some() {
+        run_of::<NetworkSummary>(arguments, plan, traffic, seeds)
+    } else {
+        run_of::<Summary>(arguments, plan, traffic, seeds)
     }
 }
 
 /// `laxity compare --seeds`.
-pub fn compare(
+pub(super) fn compare(
     arguments: &Compare,
     plan: &Plan,
     compared: &[Plan],
     traffic: &Traffic<'_>,
     seeds: RangeInclusive<u64>,
 ) -> Result<Promises, Failure> {
-    match plan.network.is_some() {
-        true => comparison_of::<NetworkSummary>(arguments, plan, compared, traffic, seeds),
-        false => comparison_of::<Summary>(arguments, plan, compared, traffic, seeds),
+    if plan.network.is_some() {
+        comparison_of::<NetworkSummary>(arguments, plan, compared, traffic, seeds)
+    } else {
+        comparison_of::<Summary>(arguments, plan, compared, traffic, seeds)
     }
 }
 

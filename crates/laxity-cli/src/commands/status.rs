@@ -1,4 +1,5 @@
-//! `laxity status`: what a link that is forwarded over is like, or routers, or what the kernel shapes.
+//! `laxity status`: what a link that is forwarded over is like, or routers, or what the kernel
+//! shapes.
 
 use laxity_live::status::Status;
 
@@ -9,7 +10,7 @@ use crate::{Promises, measured, print, print_json, sight};
 use super::kernel;
 
 /// Carries the command out.
-pub fn run(arguments: &Arguments) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let Arguments { asked, interface, over, json } = arguments;
     if let Some(interface) = interface {
         return kernel::run(interface, *over, *json);

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::{Promises, interrupt, print, print_json, progress};
 
 /// Carries the command out.
-pub fn run(arguments: &Sweep) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Sweep) -> Result<Promises, Failure> {
     sweep::check_figures(&arguments.figure)?;
     let study = Study::read(&arguments.study)?;
     // Every plan is read before anything is written.
@@ -48,11 +48,10 @@ pub fn run(arguments: &Sweep) -> Result<Promises, Failure> {
             &format!("Of {all} runs of the study {found} are there: the tables are of these.\n");
     }
     for figure in &arguments.figure {
-        text += &match summary.lines.iter().any(|line| line.figure == *figure) {
-            true => format!("\n{}\n", summary.table(figure)),
-            false => {
-                format!("\nNo run has a figure {figure}; summary.json of a run names them all.\n")
-            }
+        text += &if summary.lines.iter().any(|line| line.figure == *figure) {
+            format!("\n{}\n", summary.table(figure))
+        } else {
+            format!("\nNo run has a figure {figure}; summary.json of a run names them all.\n")
         };
     }
     text += &format!("\nReport: {}\n", report(arguments, &study, &summary)?.display());

@@ -27,7 +27,7 @@ use state::State;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Carries the command out.
-pub fn run(asked: &Asked) -> Result<Promises, Failure> {
+pub(crate) fn run(asked: &Asked) -> Result<Promises, Failure> {
     let client = sight::running(asked.control.as_deref())?;
     // Before the screen is taken.
     let first = client.status()?;

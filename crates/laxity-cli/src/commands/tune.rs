@@ -16,7 +16,7 @@ const PLAN: &str = "plan.toml";
 const REPORT: &str = "report.html";
 
 /// Carries the command out.
-pub fn run(arguments: &Tune) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Tune) -> Result<Promises, Failure> {
     let tuning = Tuning::read(&arguments.file)?;
     let folder = &arguments.out;
     guard(&arguments.file, &tuning, folder)?;

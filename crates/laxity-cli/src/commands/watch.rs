@@ -14,7 +14,7 @@ use crate::report::Report;
 use crate::{Promises, input, measured, print, print_json, sight, terminal};
 
 /// Carries the command out.
-pub fn run(arguments: &Arguments) -> Result<Promises, Failure> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let plan = input::plan(&arguments.plan, None)?;
     let is_admitted = check(&plan)?.admitted() != Some(false);
     let Arguments { from, to, seen, .. } = arguments;

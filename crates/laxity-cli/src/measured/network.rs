@@ -17,7 +17,7 @@ fn header(delays: TimeUnit, jitters: TimeUnit) -> Vec<String> {
 }
 
 /// All ways through routers under a plan.
-pub fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
+pub(super) fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
     let units = (
         TimeUnit::of_whole(way.classes.iter().flat_map(delays)),
         TimeUnit::of_whole(network.classes.iter().flat_map(jitters)),
@@ -36,13 +36,10 @@ pub fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
 fn of_frames(frames: &FramesStatus, kept: bool) -> String {
     let FramesStatus { passed, skipped, out_of_step, unknown, .. } = frames;
     let share = quantity::percent(*skipped as f64 / (*passed).max(1) as f64);
-    let kept = match kept {
-        true => {
-            "Every packet that met none of them kept its bound, and its jitter below two frames."
-        }
-        false => {
-            "Packets that met none of them broke their bound, or had a jitter of two frames or more."
-        }
+    let kept = if kept {
+        "Every packet that met none of them kept its bound, and its jitter below two frames."
+    } else {
+        "Packets that met none of them broke their bound, or had a jitter of two frames or more."
     };
     let mut text =
         format!("Of {passed} frames {skipped} were skipped at some port ({share}). {kept}\n");

@@ -15,21 +15,22 @@ use laxity_report::quantity;
 
 use super::{show, style};
 
-/// A bar through simulated time, with how many packets the links send in a second of the clock on the wall;
-/// hidden unless standard error is a terminal.
-pub struct Simulating {
+/// A bar through simulated time, with how many packets the links send in a second of the clock on
+/// the wall; hidden unless standard error is a terminal.
+pub(crate) struct Simulating {
     bar: ProgressBar,
     hops: Arc<AtomicU64>,
 }
 
 impl Simulating {
-    /// Of one run of a plan that lasts so long; where it is not known how long, nothing is said of time left.
-    pub fn one(plan: &Plan, lasts: Option<Nanos>) -> Simulating {
+    /// Of one run of a plan that lasts so long; where it is not known how long, nothing is said of
+    /// time left.
+    pub(crate) fn one(plan: &Plan, lasts: Option<Nanos>) -> Simulating {
         Simulating::several(plan.scheduler.name(), plan, lasts)
     }
 
     /// Of several runs that last so long together.
-    pub fn several(what: &str, plan: &Plan, last: Option<Nanos>) -> Simulating {
+    pub(crate) fn several(what: &str, plan: &Plan, last: Option<Nanos>) -> Simulating {
         let unit = if plan.network.is_some() { "hops/s" } else { "packets/s" };
         let made = Simulating::new(what, unit, last);
         show(&made.bar);
@@ -60,7 +61,7 @@ impl Simulating {
     }
 
     /// Moves the bar of one run.
-    pub fn moving(&self) -> impl FnMut(Reached) -> ControlFlow<()> {
+    pub(crate) fn moving(&self) -> impl FnMut(Reached) -> ControlFlow<()> {
         |reached| {
             self.hops.store(reached.hops, Relaxed);
             self.bar.set_position(reached.now.0);
@@ -69,19 +70,20 @@ impl Simulating {
     }
 
     /// One of several runs has gone on by so much.
-    pub fn gone_on(&self, by: Reached) -> ControlFlow<()> {
+    pub(crate) fn gone_on(&self, by: Reached) -> ControlFlow<()> {
         self.hops.fetch_add(by.hops, Relaxed);
         self.bar.inc(by.now.0);
         ControlFlow::Continue(())
     }
 
     /// Takes the bar away.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Where simulated time is, and where it ends if that is known. Packets may still wait at the end of traffic.
+/// Where simulated time is, and where it ends if that is known. Packets may still wait at the end
+/// of traffic.
 fn simulated(state: &ProgressState, to: &mut dyn Write) {
     let time = |ns: u64| quantity::time(ns as f64);
     let _ = match state.len() {

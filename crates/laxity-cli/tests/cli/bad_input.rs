@@ -10,7 +10,7 @@ use crate::folder::Folder;
 use crate::kinds;
 
 /// A sound plan. Each refused one is this with one thing changed.
-pub const PLAN: &str = r#"version = 1
+pub(crate) const PLAN: &str = r#"version = 1
 [link]
 rate = "10mbit"
 max-packet = "1536b"
@@ -32,7 +32,7 @@ packet = "100b"
 
 /// Runs the command in a folder and holds it to what every refusal keeps to. `says` is what
 /// standard error must contain, however it is wrapped.
-pub fn refused(folder: &Folder, arguments: &[impl AsRef<OsStr> + Debug], says: &[&str]) {
+pub(crate) fn refused(folder: &Folder, arguments: &[impl AsRef<OsStr> + Debug], says: &[&str]) {
     let before = folder.content();
     let ended = folder.laxity(arguments);
     let (text, case) = (plain(&ended.stderr), format!("{arguments:?}: {}", ended.stderr));
@@ -233,7 +233,8 @@ fn standard_error_that_cannot_be_written() {
     assert_eq!(ended.code(), Some(2));
 }
 
-/// What is asked for with a number, a name or a place in a study is answered with what is accepted, where it stands.
+/// What is asked for with a number, a name or a place in a study is answered with what is accepted,
+/// where it stands.
 #[test]
 fn what_is_accepted_is_said_at_its_place() {
     let folder = Folder::with_plan(PLAN);

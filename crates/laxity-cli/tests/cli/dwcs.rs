@@ -6,8 +6,8 @@ use crate::bad_input::refused;
 use crate::folder::{Folder, repository};
 use crate::schedulers;
 
-/// Sixty streams of packets that take 1 ms, on a link that carries two thirds of them: twenty that can
-/// do without one in twenty and forty that can do without three in four.
+/// Sixty streams of packets that take 1 ms, on a link that carries two thirds of them: twenty that
+/// can do without one in twenty and forty that can do without three in four.
 const OVERLOADED: &str = r#"version = 1
 [link]
 rate = "8mbit"
@@ -90,7 +90,8 @@ fn dwcs_takes_from_those_who_can_spare_it() {
         class(&summaries[at], name)["windows"][of].as_u64().unwrap()
     };
     for late in [0, 1] {
-        // Packets follow each other after 60 ms instead of 40, so every second one misses a deadline.
+        // Packets follow each other after 60 ms instead of 40, so every second one misses a
+        // deadline.
         let lost = windows(late, "strict", "lost") as f64;
         let share = lost / windows(late, "strict", "packets") as f64;
         assert!((share - 0.5).abs() < 0.02, "{share}");

@@ -1,4 +1,5 @@
-//! `laxity export tc` and `laxity check --for linux`: what the kernel is given, and what holds there.
+//! `laxity export tc` and `laxity check --for linux`: what the kernel is given, and what holds
+//! there.
 
 use crate::folder::Folder;
 

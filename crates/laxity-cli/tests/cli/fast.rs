@@ -61,7 +61,8 @@ fn hall() -> String {
 const STUDY: &str = "version = 1\nplan = 'plan.toml'\nseeds = 2\n\
                      [grid]\n'class.voice.deadline' = ['40us', '60us']\nscheduler = ['edf', 'fifo']\n";
 
-/// What is written of a time: a number that is nothing but zeros, which no time is that is not none.
+/// What is written of a time: a number that is nothing but zeros, which no time is that is not
+/// none.
 fn zeros(text: &str) -> Vec<&str> {
     let is_zero = |word: &&str| {
         let digits = word.trim_matches(|c: char| !c.is_ascii_digit());
@@ -79,7 +80,8 @@ fn look(text: &str, what: &[&str]) {
     }
 }
 
-/// What stands in the tables of a report and under the pointer; the axis of a chart may begin at 0.0.
+/// What stands in the tables of a report and under the pointer; the axis of a chart may begin at
+/// 0.0.
 fn cells(report: &str) -> String {
     let parts = report.split('<').filter_map(|part| {
         let (tag, text) = part.split_once('>')?;

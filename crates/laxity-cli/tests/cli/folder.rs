@@ -12,11 +12,11 @@ use std::thread;
 use tempfile::TempDir;
 
 /// An empty folder, gone when it is dropped.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
-/// The same command with the usual reaction to signals: whoever runs the tests may have them ignored, as a shell does
-/// for what it runs in the background.
-pub fn hearing_signals(command: &Command) -> Command {
+/// The same command with the usual reaction to signals: whoever runs the tests may have them
+/// ignored, as a shell does for what it runs in the background.
+pub(crate) fn hearing_signals(command: &Command) -> Command {
     let mut hearing = Command::new("env");
     if cfg!(target_os = "linux") {
         hearing.arg("--default-signal=INT,TERM,HUP");
@@ -32,42 +32,42 @@ pub fn hearing_signals(command: &Command) -> Command {
 }
 
 /// How a command ended.
-pub struct Ended {
+pub(crate) struct Ended {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Folder {
-    pub fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         Folder(tempfile::tempdir().unwrap())
     }
 
     /// With a plan in `plan.toml`.
-    pub fn with_plan(plan: &str) -> Folder {
+    pub(crate) fn with_plan(plan: &str) -> Folder {
         Folder::new().with("plan.toml", plan)
     }
 
     /// With one more file.
-    pub fn with(self, name: &str, content: impl AsRef<[u8]>) -> Folder {
+    pub(crate) fn with(self, name: &str, content: impl AsRef<[u8]>) -> Folder {
         fs::write(self.path(name), content).unwrap();
         self
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    pub fn text(&self, name: &str) -> String {
+    pub(crate) fn text(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    pub fn json(&self, name: &str) -> serde_json::Value {
+    pub(crate) fn json(&self, name: &str) -> serde_json::Value {
         serde_json::from_str(&self.text(name)).unwrap()
     }
 
     /// The command, to be run in the folder with these arguments.
-    pub fn command(&self, arguments: &[impl AsRef<OsStr>]) -> Command {
+    pub(crate) fn command(&self, arguments: &[impl AsRef<OsStr>]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_laxity"));
         command.args(arguments).current_dir(self.0.path()).stdin(Stdio::null());
         // What runs elsewhere is not found, and not found from there.
@@ -76,13 +76,17 @@ impl Folder {
     }
 
     /// Runs the command to its end.
-    pub fn laxity(&self, arguments: &[impl AsRef<OsStr> + Debug]) -> Ended {
+    pub(crate) fn laxity(&self, arguments: &[impl AsRef<OsStr> + Debug]) -> Ended {
         let output = self.command(arguments).output().unwrap();
         Ended::of(output, arguments)
     }
 
     /// The same with this on standard input.
-    pub fn laxity_reads(&self, arguments: &[impl AsRef<OsStr> + Debug], input: &[u8]) -> Ended {
+    pub(crate) fn laxity_reads(
+        &self,
+        arguments: &[impl AsRef<OsStr> + Debug],
+        input: &[u8],
+    ) -> Ended {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -96,7 +100,7 @@ impl Folder {
     }
 
     /// Everything that is in the folder: the bytes of its files by their path, folders without.
-    pub fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    pub(crate) fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut content = BTreeMap::new();
         collect(self.0.path(), &mut content);
         content
@@ -117,13 +121,13 @@ impl Ended {
     }
 
     /// What is printed, if the command ended with this code and said nothing else.
-    pub fn printed(self, code: i32) -> String {
+    pub(crate) fn printed(self, code: i32) -> String {
         assert_eq!((self.code, self.stderr.as_str()), (Some(code), ""), "{}", self.stdout);
         self.stdout
     }
 
     /// The same as JSON.
-    pub fn json(self, code: i32) -> serde_json::Value {
+    pub(crate) fn json(self, code: i32) -> serde_json::Value {
         serde_json::from_str(&self.printed(code)).unwrap()
     }
 }
@@ -140,6 +144,6 @@ fn collect(folder: &Path, content: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
 }
 
 /// A file of the repository.
-pub fn repository(name: &str) -> String {
+pub(crate) fn repository(name: &str) -> String {
     format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))
 }

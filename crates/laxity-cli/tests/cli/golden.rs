@@ -1,9 +1,10 @@
-//! Every output of every plan of the repository, byte for byte: a change that is to change none is held
-//! to those before it.
+//! Every output of every plan of the repository, byte for byte: a change that is to change none is
+//! held to those before it.
 //!
-//! `golden/outputs.txt` has a line for each: length, SHA-256, which output of which command. Some are there
-//! as texts as well, in `golden/texts`, so that a change shows what it changes. After a change that is
-//! meant, `LAXITY_RECORD=1 cargo test -p laxity-cli --test cli golden` writes all of them anew.
+//! `golden/outputs.txt` has a line for each: length, SHA-256, which output of which command. Some
+//! are there as texts as well, in `golden/texts`, so that a change shows what it changes. After a
+//! change that is meant, `LAXITY_RECORD=1 cargo test -p laxity-cli --test cli golden` writes all of
+//! them anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

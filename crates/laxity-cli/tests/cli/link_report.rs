@@ -27,7 +27,8 @@ fn a_report_says_what_was_measured_under_each_plan() {
     }
 }
 
-/// A service that is killed is started again with the same options, and what was written before is kept.
+/// A service that is killed is started again with the same options, and what was written before is
+/// kept.
 #[test]
 fn what_was_killed_begins_again() {
     let folder = Folder::with_plan(PLAN);
@@ -69,9 +70,9 @@ fn what_cannot_be_written_is_refused() {
     assert_eq!(fs::read_to_string(folder.path("notes.txt")).unwrap(), "mine");
 }
 
-/// Reports of a link with more and longer of everything than anyone has, and of a link that is there, if one
-/// may be had.
-pub fn samples(folder: &Folder) -> Vec<String> {
+/// Reports of a link with more and longer of everything than anyone has, and of a link that is
+/// there, if one may be had.
+pub(crate) fn samples(folder: &Folder) -> Vec<String> {
     fs::write(folder.path("odd-link.html"), html(&odd())).unwrap();
     let mut reports = vec!["odd-link.html".to_string()];
     let of_link = Folder::with_plan(PLAN);

@@ -2,7 +2,7 @@
 
 mod demo;
 mod failing;
-pub mod link;
+pub(crate) mod link;
 mod programs;
 mod soak;
 
@@ -11,10 +11,11 @@ use std::net::UdpSocket;
 use std::os::unix::net::UnixDatagram;
 use std::process::{Command, Stdio};
 
+use crate::datagrams::uninterrupted;
 use crate::folder::Folder;
 use link::{Link, plug};
 
-pub const PLAN: &str = "version = 1
+pub(crate) const PLAN: &str = "version = 1
 link.rate = '20mbit'
 scheduler.kind = 'edf'
 [class.call]
@@ -68,7 +69,7 @@ fn a_link_from_start_to_end() {
     let told = std::iter::from_fn(|| {
         let mut message = [0; 1000];
         systemd.set_nonblocking(true).unwrap();
-        let length = systemd.recv(&mut message).ok()?;
+        let length = uninterrupted(|| systemd.recv(&mut message)).ok()?;
         Some(String::from_utf8_lossy(&message[..length]).lines().next().unwrap().to_string())
     });
     let (alive, told): (Vec<_>, Vec<_>) = told.partition(|told| told == "WATCHDOG=1");
@@ -124,7 +125,8 @@ fn an_interface_is_forwarded_from_once() {
     Link::start(&folder, &[]).unwrap().end();
 }
 
-/// Switched off and on, renamed, unplugged and plugged in again: each is said, and then frames pass.
+/// Switched off and on, renamed, unplugged and plugged in again: each is said, and then frames
+/// pass.
 #[test]
 fn interfaces_come_and_go() {
     let folder = Folder::with_plan(PLAN);

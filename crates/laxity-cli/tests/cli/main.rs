@@ -3,6 +3,8 @@
 mod admission;
 mod bad_input;
 mod bad_recordings;
+#[cfg(target_os = "linux")]
+mod datagrams;
 mod dwcs;
 mod escapes;
 mod export;

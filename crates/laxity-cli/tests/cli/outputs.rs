@@ -169,8 +169,8 @@ fn every_command_prints_json() {
     folder.laxity(&["bench", "--only", "fifo", "--classes", "1", "--json"]).json(0);
 }
 
-/// An operation does not take more instructions with a hundred times as many classes, also as all of them
-/// wake.
+/// An operation does not take more instructions with a hundred times as many classes, also as all
+/// of them wake.
 #[cfg(target_os = "linux")]
 #[test]
 fn no_operation_is_linear_in_the_number_of_classes() {

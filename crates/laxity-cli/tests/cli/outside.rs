@@ -1,4 +1,5 @@
-//! Files from outside that are none: every command says the same of them, at once, and writes nothing.
+//! Files from outside that are none: every command says the same of them, at once, and writes
+//! nothing.
 
 use std::fs;
 

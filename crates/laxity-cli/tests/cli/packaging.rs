@@ -5,7 +5,8 @@ use std::process::Command;
 
 use crate::folder::Folder;
 
-/// The unit gives a service no more than it needs: at most 2.5 on systemd's scale from 0, all shut, to 10.
+/// The unit gives a service no more than it needs: at most 2.5 on systemd's scale from 0, all shut,
+/// to 10.
 #[test]
 fn the_unit_is_hardened() {
     let unit =

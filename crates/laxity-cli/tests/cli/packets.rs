@@ -14,7 +14,7 @@ use crate::schedulers;
 
 /// A busy link: overloaded now and then, so that packets wait, are late and are dropped, for full
 /// queues and for broken contracts.
-pub const BUSY: &str = r#"
+pub(crate) const BUSY: &str = r#"
 version = 1
 [link]
 rate = "9999991bit"            # no packet takes a whole number of nanoseconds

@@ -50,9 +50,10 @@ fn on_a_link() {
             .to_string();
         for class in 0..draw.random_range(2..5) {
             let (rate, limit) = (draw.random_range(1..4), draw.random_range(1..400));
-            let limit = match draw.random_bool(0.5) {
-                true => format!("upper-limit = \"{limit}kbit\""),
-                false => "queue = { kind = \"droptail\", limit = 5 }".to_string(),
+            let limit = if draw.random_bool(0.5) {
+                format!("upper-limit = \"{limit}kbit\"")
+            } else {
+                "queue = { kind = \"droptail\", limit = 5 }".to_string()
             };
             plan += &format!("[class.c{class}]\nlink-share = \"{rate}mbit\"\n{limit}\n");
             plan += &format!(

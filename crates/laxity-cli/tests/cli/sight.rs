@@ -13,7 +13,7 @@ use crate::live::PLAN;
 use crate::live::link::Link;
 
 /// What a request over TCP is answered.
-pub fn get(within: &Namespace, path: &str) -> String {
+pub(crate) fn get(within: &Namespace, path: &str) -> String {
     let asked = || {
         let mut stream = TcpStream::connect("127.0.0.1:9464").unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost:9464\r\n\r\n").unwrap();
@@ -64,7 +64,7 @@ fn a_link_is_seen_and_controlled() {
     assert_eq!(folder.laxity(&reload).code, Some(3));
 }
 
-pub fn promtool_is_content(answer: &str) {
+pub(crate) fn promtool_is_content(answer: &str) {
     let (_, text) = answer.split_once("\r\n\r\n").unwrap();
     let mut command = Command::new("promtool");
     command.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -1,5 +1,5 @@
-//! One verdict: over random plans, what `check`, `run` and `compare` say in the terminal, in JSON, in
-//! the report and by their exit code agrees, and is true of what was measured.
+//! One verdict: over random plans, what `check`, `run` and `compare` say in the terminal, in JSON,
+//! in the report and by their exit code agrees, and is true of what was measured.
 
 use std::collections::BTreeMap;
 
@@ -57,8 +57,8 @@ fn frames() {
     assert_eq!(heard["disproved"], 0, "{heard:?}");
 }
 
-/// Two flows of 400 bytes in every frame of 1000 leave no room for what is longer than 200, as which
-/// it waits for a cycle and is dropped; shorter packets find room.
+/// Two flows of 400 bytes in every frame of 1000 leave no room for what is longer than 200, as
+/// which it waits for a cycle and is dropped; shorter packets find room.
 #[test]
 fn a_packet_that_finds_no_frame_is_a_broken_promise() {
     let flow = |name: &str, promise: &str, bytes: u32| {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use laxity_linux::namespace::Namespace;
 
+use crate::datagrams::uninterrupted;
 use crate::folder::Folder;
 use crate::live::PLAN;
 use crate::live::link::{Running, hosts, wait_for};
@@ -31,7 +32,7 @@ fn what_cannot_be_watched_is_bad_input() {
 }
 
 /// Something that watches a bridge of the kernel's.
-pub struct Watching {
+pub(crate) struct Watching {
     pub between: Namespace,
     hosts: [Namespace; 2],
     running: Running,
@@ -39,7 +40,7 @@ pub struct Watching {
 
 impl Watching {
     /// Starts it with more arguments. None where that is not allowed, and then it says so.
-    pub fn start(folder: &Folder, more: &[&str]) -> Option<Watching> {
+    pub(crate) fn start(folder: &Folder, more: &[&str]) -> Option<Watching> {
         let (between, hosts) = hosts()?;
         between.bridge("bridge", &["a", "b"]).unwrap();
         let mut command = folder.command(&[&WATCH[..], more].concat());
@@ -54,12 +55,12 @@ impl Watching {
     }
 
     /// Sends so many calls, each once the one before has come.
-    pub fn pass(&self, calls: usize) {
+    pub(crate) fn pass(&self, calls: usize) {
         call(&self.hosts[0], &self.hosts[1], calls);
     }
 
     /// Asks for the end; what was printed, and the exit code.
-    pub fn end(mut self) -> (String, Option<i32>) {
+    pub(crate) fn end(mut self) -> (String, Option<i32>) {
         self.running.signal("-INT");
         let mut printed = String::new();
         self.running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
@@ -81,7 +82,7 @@ fn call(from: &Namespace, to: &Namespace, count: usize) {
     let sender = from.run(|| UdpSocket::bind("0.0.0.0:0").unwrap()).unwrap();
     for number in 0..count {
         sender.send_to(&[number as u8; 100], address).unwrap();
-        receiver.recv(&mut [0; 200]).unwrap();
+        uninterrupted(|| receiver.recv(&mut [0; 200])).unwrap();
     }
 }
 

@@ -97,7 +97,8 @@ fn what_is_found_over_a_network_happens_when_it_is_run() {
             let class = classes.iter().find(|class| class["name"] == name).unwrap();
             assert_eq!(&class["delay_ns"]["max"], delay, "{name}");
         }
-        // Two bursts that meet take as long as is proved where they do, but for the nanosecond by which one is earlier.
+        // Two bursts that meet take as long as is proved where they do, but for the nanosecond by
+        // which one is earlier.
         let first = &found[1];
         let [reached, bound] = ["found_ns", "bound_ns"].map(|key| first[key].as_u64().unwrap());
         assert!(first["class"] == "first" && reached + 1 >= bound, "{first}");

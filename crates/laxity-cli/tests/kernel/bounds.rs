@@ -1,4 +1,5 @@
-//! Random plans in the kernel, under real traffic that does its worst: no packet exceeds the bound that was proved.
+//! Random plans in the kernel, under real traffic that does its worst: no packet exceeds the bound
+//! that was proved.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -29,7 +30,7 @@ const TIMER: u64 = 1_000_000;
 /// The most that is sent by this kernel without losing time of its own, in bit/s.
 const FASTEST: u64 = 10_000_000;
 /// The disciplines that bound delays and that Linux has, too.
-pub const KINDS: [Kind; 4] = [Kind::Hfsc, Kind::Drr, Kind::Priority, Kind::Qfq];
+pub(crate) const KINDS: [Kind; 4] = [Kind::Hfsc, Kind::Drr, Kind::Priority, Kind::Qfq];
 /// How often a plan is measured again that the machine stood still for.
 const TRIES: u32 = 5;
 
@@ -52,7 +53,8 @@ fn no_packet_exceeds_what_was_proved() {
                     closest = closest.max(delay as f64 / bound as f64);
                     break;
                 }
-                // What the machine takes from all is in no bound, and adds up while the link is full.
+                // What the machine takes from all is in no bound, and adds up while the link is
+                // full.
                 let lost = measured.lost;
                 assert!(lost > TICK, "{class} took {delay} ns, its bound is {bound} ns\n{text}");
                 if tries == TRIES {
@@ -130,7 +132,7 @@ fn measure(text: &str) -> Measured {
 }
 
 /// An admitted plan that this kernel can be sent the traffic of, a port for each leaf.
-pub fn drawn(kind: Kind, draw: &mut laxity_search::Generator) -> String {
+pub(crate) fn drawn(kind: Kind, draw: &mut laxity_search::Generator) -> String {
     loop {
         let mut draft = plans::draw(Discipline::Kind(kind), draw);
         if draft.rate > FASTEST || draft.max_packet > 1_514 {

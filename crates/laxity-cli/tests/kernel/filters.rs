@@ -1,5 +1,5 @@
-//! Random filters in the kernel, beside the matches of the plans that are imported from them: which class each packet
-//! goes to.
+//! Random filters in the kernel, beside the matches of the plans that are imported from them: which
+//! class each packet goes to.
 
 use std::fmt::Write as _;
 use std::net::UdpSocket;
@@ -117,10 +117,8 @@ fn drawn(draw: &mut Generator) -> String {
             _ => format!("basic match '{}'", expression(draw, 0)),
         };
         let class = draw.random_range(1..=CLASSES);
-        let end = match draw.random_bool(0.2) {
-            true => "action drop".into(),
-            false => format!("classid 1:{class}"),
-        };
+        let end =
+            if draw.random_bool(0.2) { "action drop".into() } else { format!("classid 1:{class}") };
         let _ =
             writeln!(batch, "filter add dev v0 parent 1: protocol ip prio {number} {tests} {end}");
     }

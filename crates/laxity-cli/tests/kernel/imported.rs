@@ -1,5 +1,5 @@
-//! Random set-ups of tc in the kernel, beside the plans that are imported from them: what every leaf sends while all of
-//! them have packets.
+//! Random set-ups of tc in the kernel, beside the plans that are imported from them: what every
+//! leaf sends while all of them have packets.
 
 mod flood;
 mod setup;
@@ -15,15 +15,15 @@ use flood::{flood, kbit};
 use setup::{KINDS, Leaf, Setup, drawn, reference};
 
 const LIMIT: Duration = Duration::from_secs(1800);
-/// The part by which a rate may differ: packets that are under way when a measurement begins and ends, and
-/// the timers of this kernel.
+/// The part by which a rate may differ: packets that are under way when a measurement begins and
+/// ends, and the timers of this kernel.
 const TOLERANCE: f64 = 0.05;
 /// For how long both are measured.
 const MEASURE: Duration = Duration::from_millis(1_500);
 /// What each leaf sends at in a simulation, in bit/s: more than any link.
 const FLOOD: u64 = 4_000_000;
-/// By how much the rate of a token bucket beside them may differ where the machine keeps up with what it is to send, and
-/// how often set-ups are measured that are off.
+/// By how much the rate of a token bucket beside them may differ where the machine keeps up with
+/// what it is to send, and how often set-ups are measured that are off.
 const SURE: f64 = 0.02;
 const TRIES: usize = 8;
 
@@ -91,7 +91,8 @@ fn held(setups: &[Setup], planned: &[Vec<f64>]) -> Held {
                 "{kind}: {measured:.0?} kbit/s in the kernel, {planned:.0?} in the plan; {seen:.0} of a reference of \
                  {known:.0}\n{batch}"
             );
-            // Flows may share a queue of fq_codel and a measurement end in a pause, but not again and again.
+            // Flows may share a queue of fq_codel and a measurement end in a pause, but not again
+            // and again.
             let is_last = tries == TRIES;
             assert!(!keeps_up || !is_last, "{kind} is not what its plan says, as printed above");
             wrong.push(*at);

@@ -85,7 +85,7 @@ fn killed_at_any_moment_it_is_the_old_or_the_new() {
 }
 
 /// A plan of so many classes.
-pub fn of(classes: usize, kind: &str) -> String {
+pub(crate) fn of(classes: usize, kind: &str) -> String {
     let mut text = format!(
         "version = 1\n[link]\nrate = \"100mbit\"\nmax-packet = \"1514b\"\n[scheduler]\nkind = \"{kind}\"\n"
     );

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// A cable between two interfaces, `left` and `right`, both up.
-pub fn cable() {
+pub(crate) fn cable() {
     for arguments in
         ["link add left type veth peer name right", "link set left up", "link set right up"]
     {
@@ -16,7 +16,7 @@ pub fn cable() {
 ///
 /// # Panics
 /// If it fails.
-pub fn run(program: &str, arguments: &str) -> String {
+pub(crate) fn run(program: &str, arguments: &str) -> String {
     let ran = Command::new(program).args(arguments.split(' ')).output().expect("it is there");
     assert!(
         ran.status.success(),
@@ -27,7 +27,7 @@ pub fn run(program: &str, arguments: &str) -> String {
 }
 
 /// Runs the command.
-pub fn laxity(arguments: &[&str]) -> Output {
+pub(crate) fn laxity(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_laxity")).args(arguments).output().expect("it is there")
 }
 
@@ -35,7 +35,7 @@ pub fn laxity(arguments: &[&str]) -> Output {
 ///
 /// # Panics
 /// If it ends with another.
-pub fn says(code: i32, arguments: &[&str]) -> String {
+pub(crate) fn says(code: i32, arguments: &[&str]) -> String {
     let ran = laxity(arguments);
     let text = [&ran.stdout[..], &ran.stderr].map(String::from_utf8_lossy).concat();
     assert_eq!(ran.status.code(), Some(code), "laxity {arguments:?}: {text}");
@@ -43,19 +43,19 @@ pub fn says(code: i32, arguments: &[&str]) -> String {
 }
 
 /// What the command prints on standard output alone.
-pub fn only(arguments: &[&str]) -> String {
+pub(crate) fn only(arguments: &[&str]) -> String {
     String::from_utf8(laxity(arguments).stdout).expect("text")
 }
 
 /// A plan in a file, which stays until the machine is switched off.
-pub fn plan(name: &str, text: &str) -> String {
+pub(crate) fn plan(name: &str, text: &str) -> String {
     let path = PathBuf::from("/run").join(name);
     std::fs::write(&path, text).expect("a file in memory");
     path.display().to_string()
 }
 
 /// A router: what the host `a` sends to 10.0.2.2 arrives at `in0` and leaves at `left`.
-pub fn route() {
+pub(crate) fn route() {
     for arguments in [
         "netns add a",
         "netns add b",

@@ -1,5 +1,5 @@
-//! What the kernel shows of an applied plan comes back as a plan with the same bounds: by netlink, and as far as `tc` shows
-//! all digits, by that.
+//! What the kernel shows of an applied plan comes back as a plan with the same bounds: by netlink,
+//! and as far as `tc` shows all digits, by that.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,7 +59,8 @@ fn has_its_level_alone(plan: &str, name: &str) -> bool {
     plan.leaves().filter(|(id, _)| levels[id.index()] == levels[own]).count() == 1
 }
 
-/// The plan of what `tc -j` shows. Names and contracts, for which the kernel has no place, are those of the script.
+/// The plan of what `tc -j` shows. Names and contracts, for which the kernel has no place, are
+/// those of the script.
 fn by_tc(path: &str) -> String {
     let script = only(&["export", "tc", path, "--dev", "left"]);
     let contracts: String = script

@@ -1,5 +1,5 @@
-//! Traffic that keeps to its contracts and otherwise does its worst: all classes send all that they may at one instant,
-//! and go on as fast as they may; those without a contract flood.
+//! Traffic that keeps to its contracts and otherwise does its worst: all classes send all that they
+//! may at one instant, and go on as fast as they may; those without a contract flood.
 
 use std::net::UdpSocket;
 use std::thread;
@@ -9,12 +9,12 @@ use laxity_linux::namespace::Namespace;
 use laxity_plan::Plan;
 
 /// Headers of Ethernet, IPv4 and UDP.
-pub const HEADERS: u64 = 14 + 20 + 8;
+pub(crate) const HEADERS: u64 = 14 + 20 + 8;
 /// Where the first class's packets go, and those of the others above it.
-pub const FIRST_PORT: u16 = 4_000;
+pub(crate) const FIRST_PORT: u16 = 4_000;
 
-/// A token bucket. Time passes for it between what was certainly sent and what is certainly not, so that stamps that are
-/// taken in between keep to it.
+/// A token bucket. Time passes for it between what was certainly sent and what is certainly not, so
+/// that stamps that are taken in between keep to it.
 struct Bucket {
     rate: f64,
     size: f64,
@@ -71,7 +71,7 @@ impl Sender {
 }
 
 /// Sends so many bursts of so long each from the host `a` to `to`; how many packets.
-pub fn send(plan: &Plan, to: &str, bursts: u32, length: Duration) -> u64 {
+pub(crate) fn send(plan: &Plan, to: &str, bursts: u32, length: Duration) -> u64 {
     let host = Namespace::named("a").expect("the host");
     let largest = plan.link.max_packet.0;
     let mut senders: Vec<Sender> = plan

@@ -1,5 +1,6 @@
-//! A Linux of the test's own: User-mode Linux on the files of this machine, in which the same test runs
-//! again, as root, with the kernel's queueing disciplines and without anything of the host's network.
+//! A Linux of the test's own: User-mode Linux on the files of this machine, in which the same test
+//! runs again, as root, with the kernel's queueing disciplines and without anything of the host's
+//! network.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -27,12 +28,12 @@ const MEMORY: &str = "mem=768M";
 /// In which it starts and stops, where it can be started at all: a hundred times what it takes.
 const START: Duration = Duration::from_secs(60);
 
-/// Runs a test inside, for so long at most; `name` is its path, as `cargo test` shows it. Where there is no
-/// User-mode Linux, or where it does not even start and stop, it says so and passes.
+/// Runs a test inside, for so long at most; `name` is its path, as `cargo test` shows it. Where
+/// there is no User-mode Linux, or where it does not even start and stop, it says so and passes.
 ///
 /// # Panics
 /// If the test does, or does not end in time.
-pub fn inside(name: &str, limit: Duration, test: impl FnOnce()) {
+pub(crate) fn inside(name: &str, limit: Duration, test: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return test();
     }
@@ -168,6 +169,6 @@ fn quoted(text: &str) -> String {
 }
 
 /// How many rounds of something: `few`, or `all` where LAXITY_KERNEL_WHOLE is set.
-pub fn whole<T>(few: T, all: T) -> T {
+pub(crate) fn whole<T>(few: T, all: T) -> T {
     if std::env::var_os("LAXITY_KERNEL_WHOLE").is_some() { all } else { few }
 }

@@ -13,7 +13,7 @@ use crate::rtp::Header;
 use crate::{DATAGRAM, SAMPLES_PER_SECOND};
 
 /// A thread that receives.
-pub struct Receiver {
+pub(crate) struct Receiver {
     /// Where it listens.
     pub address: SocketAddr,
     is_drained: Arc<AtomicBool>,
@@ -21,7 +21,7 @@ pub struct Receiver {
 }
 
 /// What a receiver knows of a stream.
-pub struct Stream {
+pub(crate) struct Stream {
     monitor: Monitor,
     /// Packets received, in time or late.
     pub received: u64,
@@ -49,7 +49,7 @@ impl Stream {
 
     /// The monitor once all packets have an outcome: those missing after the last one that came
     /// are lost, which only the sender can tell.
-    pub fn finish(mut self, packets: u64) -> Monitor {
+    pub(crate) fn finish(mut self, packets: u64) -> Monitor {
         (self.monitor.counts().packets..packets).for_each(|_| self.monitor.record(true));
         self.monitor
     }
@@ -58,7 +58,7 @@ impl Stream {
 impl Receiver {
     /// Starts to receive streams, whose source numbers count from zero. A packet that comes more
     /// than `playout` after its timestamp, whose zero is at `begin`, is late.
-    pub fn start(
+    pub(crate) fn start(
         loss: Loss,
         streams: u32,
         playout: Duration,
@@ -78,7 +78,7 @@ impl Receiver {
     }
 
     /// Waits for what is on its way, and gives the streams.
-    pub fn finish(self) -> io::Result<Vec<Stream>> {
+    pub(crate) fn finish(self) -> io::Result<Vec<Stream>> {
         self.is_drained.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| io::Error::other("a receiver panicked"))?
     }

@@ -1,7 +1,7 @@
 //! The fixed RTP header (RFC 3550, section 5.1): no padding, extension, contributors or marker.
 
 /// Its length in bytes.
-pub const LENGTH: usize = 12;
+pub(crate) const LENGTH: usize = 12;
 
 /// PCMU audio at 8 kHz (RFC 3551, table 4).
 const PAYLOAD_TYPE: u8 = 0;
@@ -9,7 +9,7 @@ const VERSION: u8 = 2;
 
 /// What tells packets of a stream apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub(crate) struct Header {
     /// One more for each packet, with overflow.
     pub sequence: u16,
     /// When its first sample was taken, in samples, with overflow.
@@ -20,7 +20,7 @@ pub struct Header {
 
 impl Header {
     /// The header's bytes.
-    pub fn write(&self) -> [u8; LENGTH] {
+    pub(crate) fn write(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[0] = VERSION << 6;
         bytes[1] = PAYLOAD_TYPE;
@@ -31,7 +31,7 @@ impl Header {
     }
 
     /// Reads the header of a datagram; `None` if it does not begin with one.
-    pub fn read(datagram: &[u8]) -> Option<Header> {
+    pub(crate) fn read(datagram: &[u8]) -> Option<Header> {
         let bytes: &[u8; LENGTH] = datagram.first_chunk()?;
         let [first, kind, s0, s1, t0, t1, t2, t3, c0, c1, c2, c3] = *bytes;
         (first == VERSION << 6 && kind & 0x7F == PAYLOAD_TYPE).then_some(Header {

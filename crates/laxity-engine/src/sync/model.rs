@@ -24,16 +24,16 @@ pub(crate) fn spawn<R: Send + 'static>(
 pub(crate) struct Sleeper(Arc<loom::sync::Notify>);
 
 impl Sleeper {
-    pub fn current() -> Self {
+    pub(crate) fn current() -> Self {
         Sleeper(Arc::new(loom::sync::Notify::new()))
     }
 
-    pub fn sleep(&self, limit: Option<Nanos>) {
+    pub(crate) fn sleep(&self, limit: Option<Nanos>) {
         assert_eq!(limit, None, "time stands still in the model");
         self.0.wait();
     }
 
-    pub fn wake(&self) {
+    pub(crate) fn wake(&self) {
         self.0.notify();
     }
 }
@@ -42,15 +42,15 @@ impl Sleeper {
 pub(crate) struct Clock;
 
 impl Clock {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Clock
     }
 
-    pub fn started(self) -> Instant {
+    pub(crate) fn started(self) -> Instant {
         Instant::now()
     }
 
-    pub fn now(self) -> Nanos {
+    pub(crate) fn now(self) -> Nanos {
         Nanos::ZERO
     }
 }
@@ -89,7 +89,7 @@ impl<T> Ring<T> {
 }
 
 impl<T> Writer<T> {
-    pub fn push(&mut self, value: T) -> Result<(), T> {
+    pub(crate) fn push(&mut self, value: T) -> Result<(), T> {
         if self.is_full() {
             return Err(value);
         }
@@ -100,21 +100,21 @@ impl<T> Writer<T> {
         Ok(())
     }
 
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.written - self.ring.read.load(Ordering::Acquire) == self.ring.slots.len()
     }
 }
 
 impl<T> Reader<T> {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ring.written.load(Ordering::Acquire) - self.read
     }
 
-    pub fn take(&mut self, count: usize) -> impl ExactSizeIterator<Item = T> {
+    pub(crate) fn take(&mut self, count: usize) -> impl ExactSizeIterator<Item = T> {
         let count = count.min(self.len());
         let values: Vec<T> = (self.read..self.read + count)
             .map(|number| self.ring.slot(number).take().expect("written"))

@@ -27,12 +27,12 @@ pub(crate) struct Sleeper(std::thread::Thread);
 
 impl Sleeper {
     /// This thread.
-    pub fn current() -> Self {
+    pub(crate) fn current() -> Self {
         Sleeper(std::thread::current())
     }
 
     /// Sleeps, on its own thread, until woken, `limit` has passed, or for no reason.
-    pub fn sleep(&self, limit: Option<Nanos>) {
+    pub(crate) fn sleep(&self, limit: Option<Nanos>) {
         debug_assert_eq!(self.0.id(), std::thread::current().id());
         match limit {
             Some(limit) => std::thread::park_timeout(Duration::from_nanos(limit.0)),
@@ -41,7 +41,7 @@ impl Sleeper {
     }
 
     /// Wakes it.
-    pub fn wake(&self) {
+    pub(crate) fn wake(&self) {
         self.0.unpark();
     }
 }
@@ -52,17 +52,17 @@ pub(crate) struct Clock(Instant);
 
 impl Clock {
     /// Starts at zero.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Clock(Instant::now())
     }
 
     /// When it started.
-    pub fn started(self) -> Instant {
+    pub(crate) fn started(self) -> Instant {
         self.0
     }
 
     /// Now; 584 years last.
-    pub fn now(self) -> Nanos {
+    pub(crate) fn now(self) -> Nanos {
         Nanos(self.0.elapsed().as_nanos() as u64)
     }
 }
@@ -83,30 +83,30 @@ pub(crate) struct Reader<T>(rtrb::Consumer<T>);
 
 impl<T> Writer<T> {
     /// Appends a value, or gives it back if the ring is full.
-    pub fn push(&mut self, value: T) -> Result<(), T> {
+    pub(crate) fn push(&mut self, value: T) -> Result<(), T> {
         self.0.push(value).map_err(|rtrb::PushError::Full(value)| value)
     }
 
     /// Whether the ring is full.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.0.is_full()
     }
 }
 
 impl<T> Reader<T> {
     /// Whether the ring is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// How many values are in the ring.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.slots()
     }
 
     /// Takes out the first `count` values, or all if there are fewer. Their places are free when
     /// the iterator is dropped.
-    pub fn take(&mut self, count: usize) -> impl ExactSizeIterator<Item = T> {
+    pub(crate) fn take(&mut self, count: usize) -> impl ExactSizeIterator<Item = T> {
         let count = count.min(self.0.slots());
         let chunk = self.0.read_chunk(count);
         chunk.expect("so many values are there, for only this thread takes them").into_iter()

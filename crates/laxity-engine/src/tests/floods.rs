@@ -118,8 +118,8 @@ fn promised_beside(
         waits.scheduler,
         finished.statistics
     );
-    // A thread waits for a processor; a packet that waited for the room of others would wait for what
-    // they have in the scheduler, which takes longer than this.
+    // A thread waits for a processor; a packet that waited for the room of others would wait for
+    // what they have in the scheduler, which takes longer than this.
     prop_assert!(waits.ring.quantile(50, 100) <= Nanos(20_000_000), "{:?}", waits.ring);
     Ok(())
 }

@@ -29,7 +29,7 @@ const OF_TOOLS: [&str; 9] = [
 ];
 
 /// The network of a file.
-pub fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error> {
+pub(crate) fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error> {
     let file: Value = serde_json::from_str(text).map_err(|error| {
         Error::at(
             format!("{}:{}", error.line(), error.column()),
@@ -109,9 +109,10 @@ impl<'a> Table<'a> {
     fn list(&self, key: &str) -> Result<&'a [Value], Error> {
         let list = self.needed(key)?.as_array();
         let list = list.ok_or_else(|| self.wrong(key, "is to be a list"))?;
-        match list.len() <= MOST {
-            true => Ok(list),
-            false => Err(self.wrong(key, "has more than a million entries")),
+        if list.len() <= MOST {
+            Ok(list)
+        } else {
+            Err(self.wrong(key, "has more than a million entries"))
         }
     }
 
@@ -127,7 +128,8 @@ struct Units {
     rate: String,
 }
 
-/// How a kind of quantity is read: its text, the unit of plain numbers, and which way it is rounded.
+/// How a kind of quantity is read: its text, the unit of plain numbers, and which way it is
+/// rounded.
 type Parse<T> = fn(&str, &str, Round) -> Result<T, String>;
 
 impl Units {
@@ -236,8 +238,8 @@ fn servers<'a>(
     }
 }
 
-/// Of several curves of a rate and a latency, whose highest is what is served, the one that is so in the long run, and
-/// whether it is so everywhere.
+/// Of several curves of a rate and a latency, whose highest is what is served, the one that is so
+/// in the long run, and whether it is so everywhere.
 fn fastest(latencies: &[Nanos], rates: &[Rate]) -> Option<(Nanos, Rate, bool)> {
     if latencies.len() != rates.len() {
         return None;
@@ -369,10 +371,7 @@ fn path(flow: &Table<'_>, numbers: &HashMap<&str, usize>) -> Result<Vec<usize>, 
     if let Some(at) = path.iter().position(|server| !passed.insert(*server)) {
         return Err(Error::at(place(at), "the flow has passed this server before"));
     }
-    match path.is_empty() {
-        true => Err(Error::at(&flow.place, "`path` is empty")),
-        false => Ok(path),
-    }
+    if path.is_empty() { Err(Error::at(&flow.place, "`path` is empty")) } else { Ok(path) }
 }
 
 /// Where servers are: each leads to the node at which all of those are that come behind it.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::network::{Flow, Network, Port};
 
 /// The file.
-pub fn write(network: &Network, notes: &mut Vec<String>) -> String {
+pub(crate) fn write(network: &Network, notes: &mut Vec<String>) -> String {
     if network.flows.iter().any(|flow| flow.deadline.is_some()) {
         notes.push("`end-to-end` is left out: the file has no deadlines".into());
     }

@@ -36,7 +36,11 @@ struct Link {
     delay: Nanos,
 }
 
-pub fn plan(streams: &str, topology: &str, frame: Option<Nanos>) -> Result<Carried, (File, Error)> {
+pub(super) fn plan(
+    streams: &str,
+    topology: &str,
+    frame: Option<Nanos>,
+) -> Result<Carried, (File, Error)> {
     let mut notes = Vec::new();
     let mut streams = read_streams(streams, &mut notes).map_err(|error| (File::Streams, error))?;
     let links = read_links(topology).map_err(|error| (File::Topology, error))?;

@@ -1,18 +1,21 @@
 //! How often frames are reserved for a stream, so that its deadline leaves time to wait for one.
 //!
-//! tsnkit chooses when a stream sends, and counts its deadline from then. A plan counts from when a packet is there,
-//! whenever that is: it may have just missed a frame of its own, and the next one is a `gap` away.
+//! tsnkit chooses when a stream sends, and counts its deadline from then. A plan counts from when a
+//! packet is there, whenever that is: it may have just missed a frame of its own, and the next one
+//! is a `gap` away.
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use laxity_plan::network::Networked;
 
 use super::read::Stream;
 
 /// The most frames that are reserved in a period.
 const MOST: u64 = 4096;
 
-/// Gives each stream whose deadline asks for it a shorter gap, of which its period is a multiple; what is to be told.
-pub fn shorten(plan: &Plan, streams: &mut [Stream], frame: u64) -> Vec<String> {
+/// Gives each stream whose deadline asks for it a shorter gap, of which its period is a multiple;
+/// what is to be told.
+pub(super) fn shorten(plan: &Plan, streams: &mut [Stream], frame: u64) -> Vec<String> {
     let transits = transits(plan, frame);
     let (mut shortened, mut hopeless) = (Vec::new(), Vec::new());
     for (stream, transit) in streams.iter_mut().zip(transits) {
@@ -58,7 +61,7 @@ pub fn shorten(plan: &Plan, streams: &mut [Stream], frame: u64) -> Vec<String> {
 
 /// How long each class takes from the beginning of its first frame to the end of its path, in ns.
 fn transits(plan: &Plan, frame: u64) -> Vec<u64> {
-    let Some(framed) = plan.networked().and_then(|on| on.framed()) else { return Vec::new() };
+    let Some(framed) = plan.networked().and_then(Networked::framed) else { return Vec::new() };
     let transit = |path: &[laxity_plan::model::Hop]| {
         let Some((last, before)) = path.split_last() else { return 0 };
         let frames: u64 = before.iter().map(|hop| u64::from(framed.shortest_delay(*hop))).sum();

@@ -11,7 +11,7 @@ use super::Files;
 use crate::Error;
 use crate::error::shown;
 
-pub fn files(plan: &Plan) -> Result<Files, Error> {
+pub(super) fn files(plan: &Plan) -> Result<Files, Error> {
     let on = plan.networked().filter(|_| matches!(plan.scheduler, SchedulerSpec::Tdp(_)));
     let on = on.ok_or_else(|| {
         Error::new("streams in time frames are of plans with `kind = \"tdp\"` and a network")
@@ -69,7 +69,8 @@ pub fn files(plan: &Plan) -> Result<Files, Error> {
     Ok(Files { streams, topology, notes })
 }
 
-/// How often a source sends for whose class a frame is reserved every `gap`: as often, or at a whole multiple of it.
+/// How often a source sends for whose class a frame is reserved every `gap`: as often, or at a
+/// whole multiple of it.
 fn period(source: &ModelSource, gap: Nanos) -> Nanos {
     let (Model::Constant { rate, .. }, Dist::Constant(packet)) = (&source.model, &source.packet)
     else {

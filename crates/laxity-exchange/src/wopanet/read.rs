@@ -35,7 +35,7 @@ const OF_TOOLS: [&str; 13] = [
 const TECHNOLOGIES: [&str; 7] = ["FIFO", "IS", "PK", "CEIL", "MOH", "TDMI", "AFDX"];
 
 /// The network of a file.
-pub fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error> {
+pub(crate) fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error> {
     let options = ParsingOptions { nodes_limit: MOST, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let pos = error.pos();
@@ -404,9 +404,10 @@ impl<'a, 'n> File<'a, 'n> {
             }
             from = to;
         }
-        match ports.is_empty() {
-            true => Err(at(target, "no node on this way has a service")),
-            false => Ok(ports),
+        if ports.is_empty() {
+            Err(at(target, "no node on this way has a service"))
+        } else {
+            Ok(ports)
         }
     }
 

@@ -8,7 +8,7 @@ use laxity::police::TokenBucket;
 use crate::network::{Flow, Network, Service};
 
 /// The file.
-pub fn write(network: &Network, notes: &mut Vec<String>) -> String {
+pub(crate) fn write(network: &Network, notes: &mut Vec<String>) -> String {
     if network.flows.iter().any(|flow| flow.arrival.len() > 1) {
         notes.push(
             "of arrival curves of several lines the file has the one that counts in the long run"

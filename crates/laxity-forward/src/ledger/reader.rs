@@ -9,8 +9,8 @@ use laxity::units::Nanos;
 use super::{Entry, Header, LONGEST_PLAN, LedgerError, MAGIC, code};
 use crate::event::{Arrived, Dropped, Event, Sent};
 
-/// Reads a ledger, record by record. It reads byte by byte: give it a buffered reader. Packets have the
-/// handle 0.
+/// Reads a ledger, record by record. It reads byte by byte: give it a buffered reader. Packets have
+/// the handle 0.
 #[derive(Debug)]
 pub struct Reader<R> {
     input: R,
@@ -116,9 +116,10 @@ impl<R: Read> Reader<R> {
         let departure = Nanos(code::unzigzag(start.0, self.read_number()?));
         let allowance = Nanos(self.read_number()?);
         let (packet, has_deadline) = self.packet(start)?;
-        let deadline = match has_deadline {
-            true => Some(Nanos(code::unzigzag(start.0, self.read_number()?))),
-            false => None,
+        let deadline = if has_deadline {
+            Some(Nanos(code::unzigzag(start.0, self.read_number()?)))
+        } else {
+            None
         };
         Ok(Sent { number, packet, deadline, start, lateness, departure, allowance })
     }

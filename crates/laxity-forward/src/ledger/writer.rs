@@ -7,8 +7,8 @@ use laxity::packet::Packet;
 use super::{Header, MAGIC, code};
 use crate::event::{Arrived, Dropped, Event, Sent};
 
-/// Writes the ledger of a run. Each record is written at once; give it a buffered writer. Nothing is
-/// allocated.
+/// Writes the ledger of a run. Each record is written at once; give it a buffered writer. Nothing
+/// is allocated.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,

@@ -16,8 +16,8 @@ pub trait Outside {
     fn copy(&mut self, handle: u64) -> Option<u64>;
 }
 
-/// Something that happened at a router. Ports are numbered as [`Router::ports`](super::Router::ports) lists
-/// them.
+/// Something that happened at a router. Ports are numbered as
+/// [`Router::ports`](super::Router::ports) lists them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouterEvent {
     /// A frame is to be sent at a port, at once: what is to be sent later, the link takes later.
@@ -66,8 +66,8 @@ pub enum RouterEvent {
 pub struct Departure {
     /// Where.
     pub port: usize,
-    /// The packet, under the caller's handle. It joined the queue at its `arrival`: when it came, or when its
-    /// regulator let it go on.
+    /// The packet, under the caller's handle. It joined the queue at its `arrival`: when it came,
+    /// or when its regulator let it go on.
     pub packet: Packet,
     /// What is to be written into its DS field: a mark, no mark, or nothing.
     pub mark: Marking,

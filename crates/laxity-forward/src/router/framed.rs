@@ -14,10 +14,11 @@ use crate::queued::Held;
 
 /// An output with frames, and the link as its sender keeps it.
 ///
-/// What is due in a frame is handed over when the frame begins, all at once, for nothing goes before it: the
-/// link takes one packet after another. Who is woken late sends only what ends within the frame. The rest
-/// is late and leaves in a later frame with the mark of that, so that whatever carries the mark of a
-/// frame comes within a frame's time and a link's delay, and the next node takes it for nothing else.
+/// What is due in a frame is handed over when the frame begins, all at once, for nothing goes
+/// before it: the link takes one packet after another. Who is woken late sends only what ends
+/// within the frame. The rest is late and leaves in a later frame with the mark of that, so that
+/// whatever carries the mark of a frame comes within a frame's time and a link's delay, and the
+/// next node takes it for nothing else.
 pub(super) struct Framed {
     tdp: Tdp<Box<dyn Scheduler + Send>>,
     time: CommonTime,
@@ -28,7 +29,8 @@ pub(super) struct Framed {
     held: Held<Waiting>,
     /// When there is something to do.
     wake: Nanos,
-    /// The first frame that is not accounted for, and whether all was sent that was to be sent in it.
+    /// The first frame that is not accounted for, and whether all was sent that was to be sent in
+    /// it.
     frame: u64,
     is_met: bool,
     /// What was just dropped; kept for its memory.
@@ -37,7 +39,7 @@ pub(super) struct Framed {
 
 impl Framed {
     /// With nothing queued; `late` says what becomes of packets that miss their frames.
-    pub fn new(
+    pub(super) fn new(
         tdp: Tdp<Box<dyn Scheduler + Send>>,
         time: CommonTime,
         rate: Rate,
@@ -59,11 +61,11 @@ impl Framed {
     }
 
     /// The first frame that counts is that of this time.
-    pub fn begin(&mut self, now: Nanos) {
+    pub(super) fn begin(&mut self, now: Nanos) {
         self.frame = self.time.frame_at(now);
     }
 
-    pub fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
+    pub(super) fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
         let frame = waiting.frame;
         let handle = self.held.insert(waiting);
         let packet = Packet { handle, ..waiting.packet };
@@ -83,7 +85,7 @@ impl Framed {
     }
 
     /// What is queued goes on in the queues of another output with the same frames.
-    pub fn change(&mut self, now: Nanos, next: &mut Framed, tell: Tell<'_>) {
+    pub(super) fn change(&mut self, now: Nanos, next: &mut Framed, tell: Tell<'_>) {
         self.account(now, tell);
         // Nothing can be put in a queue of a frame that has begun.
         let is_due = self.tdp.due(now, &mut |_, _| {}).is_some();
@@ -102,7 +104,7 @@ impl Framed {
         self.wake = now.max(self.line.free_at());
     }
 
-    pub fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
+    pub(super) fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
         while self.wake <= now {
             let free = self.line.free_at();
             self.wake = if free > now { free } else { self.next(now, tell) };
@@ -177,13 +179,14 @@ impl Framed {
         tell(Told::Sent { waiting, mark, start, departure, frame, due });
     }
 
-    /// When there is something to do again for who has just sent: in the next frame, if this one is done
-    /// with and the next is to be padded.
+    /// When there is something to do again for who has just sent: in the next frame, if this one is
+    /// done with and the next is to be padded.
     fn resumes(&self) -> Nanos {
         let free = self.line.free_at();
-        match self.padding.is_some() && self.tdp.is_done() {
-            true => free.max(self.tdp.frame_end()),
-            false => free,
+        if self.padding.is_some() && self.tdp.is_done() {
+            free.max(self.tdp.frame_end())
+        } else {
+            free
         }
     }
 
@@ -209,9 +212,9 @@ impl Framed {
         (self.frame, self.is_met) = (frame, false);
     }
 
-    /// What was dropped is gone, but for what missed its frame and finds no room as late, or whose frame was
-    /// taken by what is late: that travels on as best effort, unless the plan has it dropped. Not so a
-    /// packet that came too `early` for any frame.
+    /// What was dropped is gone, but for what missed its frame and finds no room as late, or whose
+    /// frame was taken by what is late: that travels on as best effort, unless the plan has it
+    /// dropped. Not so a packet that came too `early` for any frame.
     fn let_go(&mut self, now: Nanos, early: Option<u64>, tell: Tell<'_>) {
         while let Some((packet, reason)) = self.dropped.pop() {
             let waiting = self.held.remove(packet.handle);

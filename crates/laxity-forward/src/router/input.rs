@@ -6,8 +6,8 @@ use laxity::units::Nanos;
 
 /// Recovers the frames in which the node before sent its packets.
 ///
-/// Both nodes go by the common time, so an input that is out of step need not wait for the cycle to turn:
-/// the frame is the one of that mark in which the packet was under way, or the one beside it.
+/// Both nodes go by the common time, so an input that is out of step need not wait for the cycle to
+/// turn: the frame is the one of that mark in which the packet was under way, or the one beside it.
 pub(super) struct Input {
     upstream: Upstream,
     time: CommonTime,
@@ -18,18 +18,19 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub fn new(time: CommonTime, delay: Nanos) -> Result<Self, SetupError> {
+    pub(super) fn new(time: CommonTime, delay: Nanos) -> Result<Self, SetupError> {
         let upstream = Upstream::in_step(time, lag(time))?;
         Ok(Input { upstream, time, delay, unknown: 0 })
     }
 
     /// It has heard all frames up to this time.
-    pub fn begin(&mut self, now: Nanos) {
+    pub(super) fn begin(&mut self, now: Nanos) {
         self.upstream.join(self.time.frame_at(now).saturating_sub(2), lag(self.time));
     }
 
-    /// The frame in which something was sent that came then with this mark; `None` if that cannot be.
-    pub fn receive(&mut self, came: Nanos, mark: Mark) -> Option<u64> {
+    /// The frame in which something was sent that came then with this mark; `None` if that cannot
+    /// be.
+    pub(super) fn receive(&mut self, came: Nanos, mark: Mark) -> Option<u64> {
         let sent = came.saturating_sub(self.delay);
         let frame = self.upstream.receive(sent, mark).or_else(|| {
             self.begin(sent);
@@ -40,7 +41,7 @@ impl Input {
     }
 
     /// How often it got out of step, and how many packets came whose frame is not known.
-    pub fn lost(&self) -> [u64; 2] {
+    pub(super) fn lost(&self) -> [u64; 2] {
         [self.upstream.losses(), self.unknown]
     }
 }

@@ -7,8 +7,8 @@ use crate::ds;
 /// The length of padding without check sequence: that of the shortest frame of Ethernet.
 pub const PADDING: usize = 60;
 
-/// Who hears padding: the node at the other end of the cable, for bridges pass nothing on that is sent to
-/// this address (IEEE 802.1Q, nearest bridge).
+/// Who hears padding: the node at the other end of the cable, for bridges pass nothing on that is
+/// sent to this address (IEEE 802.1Q, nearest bridge).
 const NEAREST_BRIDGE: [u8; 6] = [0x01, 0x80, 0xc2, 0, 0, 0x0e];
 
 /// The first EtherType that is for local use, and what padding has behind it.
@@ -39,8 +39,9 @@ pub fn of_packet(frame: &[u8]) -> Option<Mark> {
     Mark::decode(ds::read(frame)?)
 }
 
-/// Writes a mark into a packet of IP, or with `None` the code point 0. The ECN bits stay, and IPv4's checksum is
-/// that of what is written. Says false, and does nothing, if the frame holds no such packet.
+/// Writes a mark into a packet of IP, or with `None` the code point 0. The ECN bits stay, and
+/// IPv4's checksum is that of what is written. Says false, and does nothing, if the frame holds no
+/// such packet.
 pub fn write(frame: &mut [u8], mark: Option<Mark>) -> bool {
     let code = mark.map_or(0, Mark::encode);
     ds::write(frame, |ds| code | ds & ds::ECN)

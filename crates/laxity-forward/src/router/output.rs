@@ -60,7 +60,7 @@ pub(super) enum Told {
 impl Told {
     /// The same as others hear it. Where there are frames, nothing leaves with a mark that is not
     /// ours.
-    pub fn event(self, port: usize, is_framed: bool, has_frames: bool) -> RouterEvent {
+    pub(super) fn event(self, port: usize, is_framed: bool, has_frames: bool) -> RouterEvent {
         match self {
             Told::Sent {
                 waiting: Waiting { packet, is_marked, .. },
@@ -101,16 +101,16 @@ pub(super) type Tell<'a> = &'a mut dyn FnMut(Told);
 
 impl Output {
     /// A packet joins those that wait, for its frame if it has one.
-    pub fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
+    pub(super) fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
         match self {
             Output::Framed(framed) => framed.enqueue(now, waiting, tell),
             Output::Plain(plain) => plain.enqueue(now, waiting, tell),
         }
     }
 
-    /// What is queued goes on under the scheduler of another output of the same link, which gets the one that it
-    /// was under.
-    pub fn change(&mut self, now: Nanos, next: &mut Output, tell: Tell<'_>) {
+    /// What is queued goes on under the scheduler of another output of the same link, which gets
+    /// the one that it was under.
+    pub(super) fn change(&mut self, now: Nanos, next: &mut Output, tell: Tell<'_>) {
         match (self, next) {
             (Output::Framed(framed), Output::Framed(next)) => framed.change(now, next, tell),
             (Output::Plain(plain), Output::Plain(next)) => plain.change(now, next, tell),
@@ -119,7 +119,7 @@ impl Output {
     }
 
     /// Sends what may be sent by now, and says when to ask again.
-    pub fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
+    pub(super) fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
         match self {
             Output::Framed(framed) => framed.poll(now, tell),
             Output::Plain(plain) => plain.poll(now, tell),
@@ -135,7 +135,7 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    pub fn new(scheduler: Box<dyn Scheduler + Send>, rate: Rate, catch_up: Nanos) -> Self {
+    pub(super) fn new(scheduler: Box<dyn Scheduler + Send>, rate: Rate, catch_up: Nanos) -> Self {
         Plain { scheduler, outlet: Outlet::new(rate, catch_up), held: Held::new(0) }
     }
 

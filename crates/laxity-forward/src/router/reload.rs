@@ -12,8 +12,8 @@ use thiserror::Error;
 
 use super::{Outside, Router};
 
-/// What is different in another plan and is for all routers of the network to change at once: whoever
-/// changes it here alone sends packets where nobody expects them.
+/// What is different in another plan and is for all routers of the network to change at once:
+/// whoever changes it here alone sends packets where nobody expects them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Differs {
@@ -44,13 +44,13 @@ pub enum Differs {
 }
 
 impl Router {
-    /// Follows the plan of another router of the same node from now on, on which both [agree]. That has
-    /// followed nothing yet, and gets what is no longer followed.
+    /// Follows the plan of another router of the same node from now on, on which both [agree]. That
+    /// has followed nothing yet, and gets what is no longer followed.
     ///
-    /// Every packet stays queued where it is, whatever the limits of the new plan, with its frame if it has one;
-    /// the new scheduler gets them in their order. What is held goes on when it was to, and what comes after is
-    /// held behind it, to the new curves. Addresses that were learned stay known, inputs stay in step, and
-    /// whatever is shaped stays shaped.
+    /// Every packet stays queued where it is, whatever the limits of the new plan, with its frame
+    /// if it has one; the new scheduler gets them in their order. What is held goes on when it was
+    /// to, and what comes after is held behind it, to the new curves. Addresses that were learned
+    /// stay known, inputs stay in step, and whatever is shaped stays shaped.
     pub fn reload(&mut self, now: Nanos, next: &mut Router, outside: &mut dyn Outside) {
         let now = self.pass(now);
         mem::swap(&mut self.plan, &mut next.plan);
@@ -62,8 +62,8 @@ impl Router {
     }
 }
 
-/// Whether a router may follow another plan on its own. How packets are policed, queued and ordered at an output
-/// is its own business.
+/// Whether a router may follow another plan on its own. How packets are policed, queued and ordered
+/// at an output is its own business.
 ///
 /// # Errors
 /// The first that is not.
@@ -95,8 +95,8 @@ pub fn agree(on: &Plan, other: &Plan) -> Result<(), Differs> {
     are(!has_frames || on.network == other.network, Differs::Frames)
 }
 
-/// The network without the disciplines at its outputs, without what simulations alone have, and without what
-/// holds no class.
+/// The network without the disciplines at its outputs, without what simulations alone have, and
+/// without what holds no class.
 fn nodes_and_links(plan: &Plan) -> Option<Network> {
     let mut network = plan.network.clone()?;
     network.nodes.iter_mut().for_each(|node| node.scheduling = None);

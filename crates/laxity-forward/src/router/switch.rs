@@ -1,4 +1,5 @@
-//! Frames that no path leads: they go by their destination's address, along a tree of the network's links.
+//! Frames that no path leads: they go by their destination's address, along a tree of the network's
+//! links.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,7 +8,8 @@ use laxity_plan::model::{Hop, Network};
 /// The address of an interface.
 type Address = [u8; 6];
 
-/// The most addresses that are remembered. When there are more all are forgotten, and learned again.
+/// The most addresses that are remembered. When there are more all are forgotten, and learned
+/// again.
 const MOST: usize = 4096;
 
 /// Addresses that stay on their link (IEEE 802.1Q, table 8-1).
@@ -15,8 +17,8 @@ const ON_THE_LINK: [u8; 5] = [0x01, 0x80, 0xc2, 0x00, 0x00];
 
 /// What knows at which port of a node an address is.
 ///
-/// All nodes of a network agree on the tree, since they find it in the same plan: so nothing goes round in
-/// circles. An address is where frames come from that have it as their source.
+/// All nodes of a network agree on the tree, since they find it in the same plan: so nothing goes
+/// round in circles. An address is where frames come from that have it as their source.
 pub(super) struct Switch {
     /// The ports whose links are in the tree.
     tree: Vec<usize>,
@@ -25,15 +27,15 @@ pub(super) struct Switch {
 
 impl Switch {
     /// That of a node with these ports.
-    pub fn new(network: &Network, ports: &[Hop]) -> Self {
+    pub(super) fn new(network: &Network, ports: &[Hop]) -> Self {
         let links = tree(network);
         let is_in_tree = |&port: &usize| links[ports[port].link as usize];
         Switch { tree: (0..ports.len()).filter(is_in_tree).collect(), learned: HashMap::new() }
     }
 
-    /// The ports at which a frame leaves that came at this one. It is learned from if it came the way that
-    /// it would have been sent.
-    pub fn ports(&mut self, at: usize, frame: &[u8], into: &mut Vec<usize>) {
+    /// The ports at which a frame leaves that came at this one. It is learned from if it came the
+    /// way that it would have been sent.
+    pub(super) fn ports(&mut self, at: usize, frame: &[u8], into: &mut Vec<usize>) {
         into.clear();
         let Some([destination, source]) = addresses(frame) else { return };
         if destination[..5] == ON_THE_LINK || !self.tree.contains(&at) {
@@ -62,8 +64,8 @@ fn is_single(address: &Address) -> bool {
     address[0] & 1 == 0
 }
 
-/// Which links are in a tree that reaches all nodes that can be reached from the first: for each node the one over
-/// which it is reached first, links in their order.
+/// Which links are in a tree that reaches all nodes that can be reached from the first: for each
+/// node the one over which it is reached first, links in their order.
 fn tree(network: &Network) -> Vec<bool> {
     let mut is_in_tree = vec![false; network.links.len()];
     let mut is_reached = vec![false; network.nodes.len()];

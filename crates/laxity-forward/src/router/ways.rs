@@ -1,5 +1,6 @@
 //! Which way the classes of a plan take through one of its nodes.
 
+use laxity_plan::model::Source;
 use std::collections::HashMap;
 
 use laxity::packet::ClassId;
@@ -27,8 +28,8 @@ pub(super) struct Way {
 
 /// The ways by class and the port at which packets come.
 ///
-/// A class that has a `match`, and whose sources all take one path which passes no node twice, keeps to that.
-/// A class that frames are reserved for must be such a one.
+/// A class that has a `match`, and whose sources all take one path which passes no node twice,
+/// keeps to that. A class that frames are reserved for must be such a one.
 pub(super) struct Ways {
     ways: HashMap<(ClassId, usize), Way>,
     /// The classes that are held here, by the numbers of their regulators.
@@ -37,7 +38,7 @@ pub(super) struct Ways {
 
 impl Ways {
     /// Those through a node with these ports.
-    pub fn new(
+    pub(super) fn new(
         on: Networked<'_>,
         node: u32,
         ports: &[Hop],
@@ -75,12 +76,12 @@ impl Ways {
     }
 
     /// The way of packets of a class that come at a port.
-    pub fn of(&self, class: ClassId, at: usize) -> Option<Way> {
+    pub(super) fn of(&self, class: ClassId, at: usize) -> Option<Way> {
         self.ways.get(&(class, at)).copied()
     }
 
     /// The classes that are held, by the numbers of their regulators.
-    pub fn held(&self) -> &[ClassId] {
+    pub(super) fn held(&self) -> &[ClassId] {
         &self.held
     }
 }
@@ -97,7 +98,7 @@ fn path<'a>(
         return Err(Refusal::Unmatched(name()));
     }
     let sources = plan.sources.iter().filter(|source| plan.fed_by(source).any(|fed| fed == id));
-    let mut paths = sources.map(|source| source.path());
+    let mut paths = sources.map(Source::path);
     let path = paths.next().ok_or_else(|| Refusal::Pathless(name()))?;
     if paths.any(|other| other != path) {
         return Err(Refusal::Paths(name()));
@@ -114,8 +115,8 @@ fn path<'a>(
     }
 }
 
-/// Whether packets of a class can be told by nodes that mark them, and come from and go to others than this
-/// node.
+/// Whether packets of a class can be told by nodes that mark them, and come from and go to others
+/// than this node.
 fn is_for_frames(network: &Network, node: u32, class: &Class, path: &[Hop]) -> Result<(), Refusal> {
     let (class_name, name) = (class.name.clone(), || network.nodes[node as usize].name.clone());
     if class.matching.as_ref().is_some_and(|matching| looks_at_dscp(matching.expr())) {
@@ -123,10 +124,7 @@ fn is_for_frames(network: &Network, node: u32, class: &Class, path: &[Hop]) -> R
     }
     let begins = path.first().is_some_and(|hop| network.between(*hop)[0] == node);
     let ends = path.last().is_some_and(|hop| network.between(*hop)[1] == node);
-    match begins || ends {
-        true => Err(Refusal::Ends { class: class_name, node: name() }),
-        false => Ok(()),
-    }
+    if begins || ends { Err(Refusal::Ends { class: class_name, node: name() }) } else { Ok(()) }
 }
 
 fn looks_at_dscp(expr: &Expr) -> bool {

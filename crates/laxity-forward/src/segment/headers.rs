@@ -4,14 +4,14 @@ use laxity_plan::encapsulation::TAGS;
 
 /// The versions of IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
+pub(super) enum Network {
     V4,
     V6,
 }
 
 /// Where in a frame its headers begin. All of them are whole.
 #[derive(Clone, Copy, Debug)]
-pub struct Layers {
+pub(super) struct Layers {
     pub network: Network,
     /// The header of IP.
     pub ip: usize,
@@ -25,7 +25,7 @@ pub struct Layers {
 }
 
 /// The length of the header of IPv6.
-pub const IPV6: usize = 40;
+pub(super) const IPV6: usize = 40;
 
 /// Extension headers that say nothing of who the packet is for: hop by hop, destination.
 const PASSED: [u8; 2] = [0, 60];
@@ -33,7 +33,7 @@ const OF_TCP: u8 = 6;
 
 impl Layers {
     /// Those of a frame of Ethernet that holds a whole packet of this protocol.
-    pub fn of(frame: &[u8], protocol: u8) -> Option<Layers> {
+    pub(super) fn of(frame: &[u8], protocol: u8) -> Option<Layers> {
         let mut ip = 14;
         while TAGS.contains(&number(frame, ip - 2)?) {
             ip += 4;

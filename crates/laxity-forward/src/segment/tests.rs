@@ -47,9 +47,10 @@ impl Made {
             )
             .unwrap()
         };
-        let builder = match self.is_v6 {
-            true => PacketBuilder::ipv6([7; 16], [9; 16], 7),
-            false => PacketBuilder::ip(etherparse::IpHeaders::Ipv4(v4, Default::default())),
+        let builder = if self.is_v6 {
+            PacketBuilder::ipv6([7; 16], [9; 16], 7)
+        } else {
+            PacketBuilder::ip(etherparse::IpHeaders::Ipv4(v4, Default::default()))
         };
         if self.is_tcp {
             let nops = vec![etherparse::TcpOptionElement::Noop; 4 * self.options];
@@ -102,17 +103,18 @@ fn verified(segment: &[u8]) -> Vec<u8> {
     match sliced.transport.as_ref().unwrap() {
         TransportSlice::Tcp(tcp) => {
             let (header, payload) = (tcp.to_header(), tcp.payload());
-            let sum = match is_v6 {
-                true => header.calc_checksum_ipv6_raw(
+            let sum = if is_v6 {
+                header.calc_checksum_ipv6_raw(
                     source.try_into().unwrap(),
                     destination.try_into().unwrap(),
                     payload,
-                ),
-                false => header.calc_checksum_ipv4_raw(
+                )
+            } else {
+                header.calc_checksum_ipv4_raw(
                     source.try_into().unwrap(),
                     destination.try_into().unwrap(),
                     payload,
-                ),
+                )
             };
             // Zero has two forms in ones' complement.
             let (found, right) = (header.checksum, sum.unwrap());
@@ -122,17 +124,18 @@ fn verified(segment: &[u8]) -> Vec<u8> {
         TransportSlice::Udp(udp) => {
             let (header, payload) = (udp.to_header(), udp.payload());
             assert_eq!(usize::from(header.length), 8 + payload.len());
-            let sum = match is_v6 {
-                true => header.calc_checksum_ipv6_raw(
+            let sum = if is_v6 {
+                header.calc_checksum_ipv6_raw(
                     source.try_into().unwrap(),
                     destination.try_into().unwrap(),
                     payload,
-                ),
-                false => header.calc_checksum_ipv4_raw(
+                )
+            } else {
+                header.calc_checksum_ipv4_raw(
                     source.try_into().unwrap(),
                     destination.try_into().unwrap(),
                     payload,
-                ),
+                )
             };
             assert_eq!(header.checksum, sum.unwrap());
             payload.to_vec()
@@ -142,8 +145,8 @@ fn verified(segment: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
-    /// Every segment is a packet that etherparse finds right; in their order they carry what was cut, and
-    /// say where it belongs.
+    /// Every segment is a packet that etherparse finds right; in their order they carry what was
+    /// cut, and say where it belongs.
     #[test]
     fn segments_are_whole_packets_with_the_payload_of_the_frame(made in made(), size in 1u16..2_000) {
         let frame = made.frame();
@@ -212,10 +215,7 @@ proptest! {
             frame[place] = byte;
         }
         frame.truncate(cut.index(frame.len() + 1));
-        let offload = match wild {
-            true => Offload { checksum: None, gso_type, gso_size },
-            false => made.offload(gso_size),
-        };
+        let offload = if wild { Offload { checksum: None, gso_type, gso_size } } else { made.offload(gso_size) };
         if let Ok(segments) = Segments::of(&frame, &offload) {
             let mut out = vec![0; segments.longest()];
             prop_assert!(segments.longest() <= frame.len());

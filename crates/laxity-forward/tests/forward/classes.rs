@@ -44,19 +44,22 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
     few.prop_map(|(source, destination, port, last, vlan, [is_v6, is_tcp, is_tagged])| {
         let ports = [5000 + u16::from(last), 443, 9];
         let builder = PacketBuilder::ethernet2([1; 6], [2; 6]);
-        let builder = match is_tagged {
-            true => builder.single_vlan(etherparse::VlanId::try_new(vlan + 2).unwrap()),
-            false => builder.single_vlan(etherparse::VlanId::ZERO),
+        let builder = if is_tagged {
+            builder.single_vlan(etherparse::VlanId::try_new(vlan + 2).unwrap())
+        } else {
+            builder.single_vlan(etherparse::VlanId::ZERO)
         };
         let v6 = |end: u8| [0xfd, end, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last];
-        let builder = match is_v6 {
-            true => builder.ipv6(v6(source), v6(destination), 8),
-            false => builder.ipv4([10, 0, source, last * 2], [10, 0, destination, 1], 8),
+        let builder = if is_v6 {
+            builder.ipv6(v6(source), v6(destination), 8)
+        } else {
+            builder.ipv4([10, 0, source, last * 2], [10, 0, destination, 1], 8)
         };
         let mut frame = Vec::new();
-        match is_tcp {
-            true => builder.tcp(1, ports[port], 0, 0).write(&mut frame, &[0; 20]).unwrap(),
-            false => builder.udp(1, ports[port]).write(&mut frame, &[0; 20]).unwrap(),
+        if is_tcp {
+            builder.tcp(1, ports[port], 0, 0).write(&mut frame, &[0; 20]).unwrap()
+        } else {
+            builder.udp(1, ports[port]).write(&mut frame, &[0; 20]).unwrap()
         }
         frame
     })
@@ -89,8 +92,8 @@ fn classes_of(plan: &Plan, frames: &[Vec<u8>], flows: usize) -> Vec<(ClassId, Fl
 }
 
 proptest! {
-    /// Frames of all kinds, and such with bytes changed or missing, through caches of few places: no frame
-    /// passes as a class that it is not of, and no bytes panic.
+    /// Frames of all kinds, and such with bytes changed or missing, through caches of few places:
+    /// no frame passes as a class that it is not of, and no bytes panic.
     #[test]
     fn a_frame_is_of_the_first_class_whose_match_holds(
         order in prop::sample::subsequence((0..MATCHES.len()).collect::<Vec<_>>(), 0..8).prop_shuffle(),
@@ -120,8 +123,8 @@ proptest! {
         }
     }
 
-    /// Whatever else comes, as long as there are places, a class's flows are told apart as captures tell
-    /// them.
+    /// Whatever else comes, as long as there are places, a class's flows are told apart as captures
+    /// tell them.
     #[test]
     fn flows_are_numbered_in_the_order_in_which_they_come(
         frames in prop::collection::vec(frame(), 1..120),

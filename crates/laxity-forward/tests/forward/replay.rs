@@ -133,8 +133,8 @@ fn a_ledger_that_tells_something_else_is_found_out() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// All dispatches and drops, under all disciplines and queue managements, late by up to 40 ms, across
-    /// reloads.
+    /// All dispatches and drops, under all disciplines and queue managements, late by up to 40 ms,
+    /// across reloads.
     #[test]
     fn a_ledger_fed_to_the_simulator_gives_the_identical_fates(seed: u64) {
         let run = run(seed);
@@ -147,8 +147,8 @@ proptest! {
         prop_assert_eq!(repeated.reloads + 1, run.plans.len() as u64);
     }
 
-    /// Every packet leaves once, under the handle that it came with, and the books of every plan are
-    /// right.
+    /// Every packet leaves once, under the handle that it came with, and the books of every plan
+    /// are right.
     #[test]
     fn nothing_is_lost_or_invented(seed: u64) {
         let run = run(seed);

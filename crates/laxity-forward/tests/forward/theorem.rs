@@ -161,8 +161,8 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
     }
 }
 
-/// What is allowed is no more than the sum of what was late since the link was idle, and a nanosecond for
-/// each time.
+/// What is allowed is no more than the sum of what was late since the link was idle, and a
+/// nanosecond for each time.
 fn allowances_are_what_was_late(events: &[Event]) {
     let (mut queued, mut line_is_free, mut late) = (0u64, Nanos(0), 0);
     for event in events {
@@ -190,8 +190,8 @@ fn allowances_are_what_was_late(events: &[Event]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
-    /// No exception: whatever the discipline, near the edge of admission, whoever is late and however,
-    /// across reloads.
+    /// No exception: whatever the discipline, near the edge of admission, whoever is late and
+    /// however, across reloads.
     #[test]
     fn no_packet_is_later_than_its_bound_and_what_was_late(seed: u64) {
         for discipline in promising() {

@@ -174,8 +174,8 @@ fn audio_has_memory_of_its_own() {
     assert_eq!(link.backlog().packets, 16);
 }
 
-/// Audio keeps its deadline, its place by arrival and its flow; what loses its class goes where it is
-/// classified; no limit of the new plan drops any.
+/// Audio keeps its deadline, its place by arrival and its flow; what loses its class goes where it
+/// is classified; no limit of the new plan drops any.
 #[test]
 fn a_reload_takes_everything_over() {
     let mut link = forwarder(Settings { catch_up: Nanos(0), ..Settings::default() });

@@ -17,7 +17,7 @@ use laxity_search::plans;
 use rand::RngExt;
 
 /// The sorts of plans of one link.
-pub fn disciplines() -> Vec<Discipline> {
+pub(crate) fn disciplines() -> Vec<Discipline> {
     let is_of_a_link = |discipline: &Discipline| match discipline {
         Discipline::Kind(kind) => !kind.room().is_of_networks,
         Discipline::Nested => true,
@@ -27,7 +27,7 @@ pub fn disciplines() -> Vec<Discipline> {
 }
 
 /// A plan of one link.
-pub fn on_a_link(discipline: Discipline, draw: &mut Generator) -> Draft {
+pub(crate) fn on_a_link(discipline: Discipline, draw: &mut Generator) -> Draft {
     let drawing = match discipline {
         Discipline::Kind(kind) => plans::drawing(kind),
         Discipline::Nested | Discipline::Network => None,
@@ -38,7 +38,8 @@ pub fn on_a_link(discipline: Discipline, draw: &mut Generator) -> Draft {
     }
 }
 
-/// Those that nothing is proved of, in several ways, for classes of which nothing but contracts is known.
+/// Those that nothing is proved of, in several ways, for classes of which nothing but contracts is
+/// known.
 const OTHERS: [&str; 3] = [
     "kind = \"fq-codel\", limit = 40, target = \"1ms\", interval = \"10ms\"",
     "kind = \"fq-codel\", limit = \"30kB\"",
@@ -58,7 +59,7 @@ const QUEUES: [&str; 9] = [
 ];
 
 /// A plan under any discipline, with queue managements and police.
-pub fn any_plan(draw: &mut Generator) -> Drawn {
+pub(crate) fn any_plan(draw: &mut Generator) -> Drawn {
     loop {
         let disciplines = disciplines();
         let discipline = disciplines[draw.random_range(0..disciplines.len())];
@@ -90,13 +91,14 @@ pub fn any_plan(draw: &mut Generator) -> Drawn {
 
 /// A plan and its text.
 #[derive(Clone)]
-pub struct Drawn {
+pub(crate) struct Drawn {
     pub plan: Plan,
     pub text: String,
 }
 
-/// The plan of a text, in which the leaves have each a `match` of their own: the port of their name.
-pub fn matched(draft: &Draft, text: &str) -> Option<Drawn> {
+/// The plan of a text, in which the leaves have each a `match` of their own: the port of their
+/// name.
+pub(crate) fn matched(draft: &Draft, text: &str) -> Option<Drawn> {
     let parse = |text: &str| Plan::parse(text, "drawn.toml", Path::new("."));
     let plan = parse(text).ok()?;
     let mut text = text.to_string();
@@ -116,13 +118,13 @@ fn is_leaf(plan: &Plan, id: ClassId) -> bool {
     plan.classes[id.index()].is_leaf()
 }
 
-pub fn with_keys(text: &str, class: u16, keys: &str) -> String {
+pub(crate) fn with_keys(text: &str, class: u16, keys: &str) -> String {
     let heading = format!("[class.c{class}]\n");
     text.replace(&heading, &format!("{heading}{keys}"))
 }
 
 /// Headers that belong to the class of a name, and a flow in it.
-pub fn headers(name: u16, flow: u16) -> Headers {
+pub(crate) fn headers(name: u16, flow: u16) -> Headers {
     let address = |last: u16| IpAddr::V4((0x0a00_0000 + u32::from(last)).into());
     let ip =
         IpHeaders { source: address(flow), destination: address(1), protocol: 17, dscp: 0, ecn: 0 };
@@ -131,12 +133,12 @@ pub fn headers(name: u16, flow: u16) -> Headers {
 }
 
 /// The name of a class as a port.
-pub fn name_of(plan: &Plan, class: usize) -> u16 {
+pub(crate) fn name_of(plan: &Plan, class: usize) -> u16 {
     plan.classes[class].name.trim_start_matches('c').parse().expect("a name that was drawn")
 }
 
 /// Has a forwarder follow another plan; the books of the last one, if it does.
-pub fn reload(
+pub(crate) fn reload(
     forwarder: &mut Forwarder,
     now: Nanos,
     plan: Plan,
@@ -147,7 +149,7 @@ pub fn reload(
 }
 
 /// A caller that writes down what it is told, and wakes up late.
-pub struct Caller {
+pub(crate) struct Caller {
     pub events: Vec<Event>,
     /// Sometimes late by up to this.
     pub latest: u64,
@@ -155,12 +157,17 @@ pub struct Caller {
 }
 
 impl Caller {
-    pub fn new(latest: u64) -> Caller {
+    pub(crate) fn new(latest: u64) -> Caller {
         Caller { events: Vec::new(), latest, now: Nanos::ZERO }
     }
 
     /// Polls until a time, each time as late as may be.
-    pub fn poll_until(&mut self, forwarder: &mut Forwarder, end: Nanos, draw: &mut Generator) {
+    pub(crate) fn poll_until(
+        &mut self,
+        forwarder: &mut Forwarder,
+        end: Nanos,
+        draw: &mut Generator,
+    ) {
         loop {
             let events = &mut self.events;
             let Some(wake) = forwarder.poll(self.now, &mut |event| events.push(*event)) else {
@@ -174,13 +181,13 @@ impl Caller {
         }
     }
 
-    pub fn arrive(&mut self, forwarder: &mut Forwarder, time: Nanos, frame: Frame) {
+    pub(crate) fn arrive(&mut self, forwarder: &mut Forwarder, time: Nanos, frame: Frame) {
         self.now = self.now.max(time);
         let events = &mut self.events;
         forwarder.arrive(time, frame, &mut |event| events.push(*event));
     }
 
-    pub fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> Books {
+    pub(crate) fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> Books {
         let mut draining = forwarder.drain();
         loop {
             let events = &mut self.events;
@@ -192,7 +199,7 @@ impl Caller {
         }
     }
 
-    pub fn lateness(&self, draw: &mut Generator) -> u64 {
+    pub(crate) fn lateness(&self, draw: &mut Generator) -> u64 {
         match draw.random_range(0..20u32) {
             0 => draw.random_range(0..=self.latest),
             1..8 => 0,

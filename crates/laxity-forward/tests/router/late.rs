@@ -77,7 +77,8 @@ fn run(seed: u64) -> Run {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Jitter below two frames, and the bound, for all that were in their frames, without exception.
+    /// Jitter below two frames, and the bound, for all that were in their frames, without
+    /// exception.
     #[test]
     fn packets_that_meet_no_skipped_frame_have_their_jitter_and_bound(seed: u64) {
         let Run { plan, world } = run(seed);
@@ -97,8 +98,8 @@ proptest! {
         }
     }
 
-    /// Where late packets are sent, none that keeps to its contract is lost, unless as best effort it finds
-    /// no room for a super cycle.
+    /// Where late packets are sent, none that keeps to its contract is lost, unless as best effort
+    /// it finds no room for a super cycle.
     #[test]
     fn nothing_is_lost_for_being_late(seed: u64) {
         let Run { plan, world } = run(seed);

@@ -14,7 +14,7 @@ use slab::Slab;
 
 /// A frame at a router, or on its way.
 #[derive(Clone, Debug)]
-pub struct Flying {
+pub(crate) struct Flying {
     /// Its number among those that were put in; none for padding.
     pub number: Option<usize>,
     pub bytes: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct Flying {
 
 /// What happened to a frame at an output.
 #[derive(Clone, Debug)]
-pub struct Fate {
+pub(crate) struct Fate {
     pub number: usize,
     pub hop: Hop,
     pub sent: Departure,
@@ -30,7 +30,7 @@ pub struct Fate {
 
 /// A frame that was dropped.
 #[derive(Clone, Copy, Debug)]
-pub struct Lost {
+pub(crate) struct Lost {
     pub packet: Packet,
     pub reason: DropReason,
     pub at: Nanos,
@@ -45,7 +45,7 @@ struct Wire {
 }
 
 /// The routers and what they did.
-pub struct World {
+pub(crate) struct World {
     routers: Vec<Router>,
     /// By router and port.
     wires: Vec<Vec<Wire>>,
@@ -118,12 +118,12 @@ impl Outside for Hands<'_> {
 
 impl World {
     /// The nodes of a plan whose names begin with `r`.
-    pub fn new(plan: &Plan) -> World {
+    pub(crate) fn new(plan: &Plan) -> World {
         World::with(plan, Settings::default())
     }
 
     /// The same with settings.
-    pub fn with(plan: &Plan, settings: Settings) -> World {
+    pub(crate) fn with(plan: &Plan, settings: Settings) -> World {
         let assigned = plan.networked().expect("a network").assigned();
         let network = assigned.network;
         let nodes: Vec<u32> = (0..network.nodes.len() as u32)
@@ -156,8 +156,9 @@ impl World {
         }
     }
 
-    /// A host sends a frame that comes over this hop then; frames are put in in the order of their times.
-    pub fn put_in(&mut self, hop: Hop, comes: Nanos, flying: Flying) {
+    /// A host sends a frame that comes over this hop then; frames are put in in the order of their
+    /// times.
+    pub(crate) fn put_in(&mut self, hop: Hop, comes: Nanos, flying: Flying) {
         let at = |router: &Router| router.ports().iter().position(|port| *port == hop.reversed());
         let mut places = self.routers.iter().enumerate();
         let (router, port) =
@@ -166,7 +167,7 @@ impl World {
     }
 
     /// Runs until a time; whenever there is something to do the caller comes late by so much.
-    pub fn run(&mut self, until: Nanos, mut late: impl FnMut() -> Nanos) {
+    pub(crate) fn run(&mut self, until: Nanos, mut late: impl FnMut() -> Nanos) {
         loop {
             let sent = self.sent.front().map(|sent| sent.0);
             let wires = self.wires.iter().flatten();
@@ -178,7 +179,7 @@ impl World {
     }
 
     /// All routers follow another plan.
-    pub fn reload(&mut self, plan: &Plan, now: Nanos) {
+    pub(crate) fn reload(&mut self, plan: &Plan, now: Nanos) {
         let assigned = plan.networked().expect("a network").assigned();
         let network = assigned.network;
         let nodes = (0..network.nodes.len() as u32)
@@ -192,7 +193,7 @@ impl World {
     }
 
     /// How many packets are queued, by class.
-    pub fn queued(&self) -> u64 {
+    pub(crate) fn queued(&self) -> u64 {
         self.routers.iter().flat_map(Router::queued).sum()
     }
 
@@ -243,7 +244,7 @@ impl World {
 }
 
 /// A datagram to a port, of so many bytes.
-pub fn datagram(number: usize, port: u16, length: u32) -> Flying {
+pub(crate) fn datagram(number: usize, port: u16, length: u32) -> Flying {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 8)
         .udp(1, port);

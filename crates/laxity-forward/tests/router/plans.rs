@@ -1,4 +1,5 @@
-//! Random networks in time frames: a ring of routers, a host at each, reserved flows and best effort.
+//! Random networks in time frames: a ring of routers, a host at each, reserved flows and best
+//! effort.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +9,7 @@ use laxity_search::Generator;
 use rand::RngExt;
 
 /// A plan that is admitted. All packets arrive at different times, for no two links are alike.
-pub fn draw(draw: &mut Generator) -> Plan {
+pub(crate) fn draw(draw: &mut Generator) -> Plan {
     loop {
         let text = text(draw);
         let plan = Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan");
@@ -21,7 +22,7 @@ pub fn draw(draw: &mut Generator) -> Plan {
 }
 
 /// The port that a class's packets go to.
-pub fn port(class: usize) -> u16 {
+pub(crate) fn port(class: usize) -> u16 {
     5000 + class as u16
 }
 

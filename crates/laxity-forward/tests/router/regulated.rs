@@ -202,8 +202,8 @@ fn star(curves: &[Curve]) -> Plan {
     plan(&(text + "[class.rest]\n"))
 }
 
-/// From the definition: the least times from the arrivals on, in order, of which no two of a class have more in between
-/// than its curve.
+/// From the definition: the least times from the arrivals on, in order, of which no two of a class
+/// have more in between than its curve.
 fn releases(curves: &[Curve], came: &[(usize, u64, u32)]) -> Vec<u64> {
     let mut times: Vec<u64> = Vec::new();
     for (number, &(class, arrival, length)) in came.iter().enumerate() {
@@ -227,8 +227,8 @@ fn curve() -> impl Strategy<Value = Curve> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Every packet joins the queue behind its regulator when the definition says, in that order, however late the
-    /// caller is, and leaves as the link allows if nobody is.
+    /// Every packet joins the queue behind its regulator when the definition says, in that order,
+    /// however late the caller is, and leaves as the link allows if nobody is.
     #[test]
     fn packets_join_as_the_definition_says(
         curves in prop::collection::vec(curve(), 1..6),

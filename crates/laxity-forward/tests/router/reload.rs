@@ -17,7 +17,8 @@ use crate::repeated::{DURATION, put_in, simulated};
 
 const END: Nanos = Nanos(DURATION.0 + 40_000_000);
 
-/// What comes of a plan's traffic while plans are followed in turn, at random times, by a caller who is on time.
+/// What comes of a plan's traffic while plans are followed in turn, at random times, by a caller
+/// who is on time.
 fn run(first: &Plan, others: &[Plan], seed: u64) -> World {
     let mut world = World::new(first);
     put_in(first, &mut world, &simulated(first, seed));
@@ -71,7 +72,8 @@ proptest! {
         prop_assert_eq!(changed.delivered.len(), alone.delivered.len());
     }
 
-    /// Nothing that is queued is lost on the way from one discipline to another, whatever the new limits are.
+    /// Nothing that is queued is lost on the way from one discipline to another, whatever the new
+    /// limits are.
     #[test]
     fn nothing_is_lost_between_disciplines(seed: u64) {
         let plan = plans::draw(&mut Generator::seed_from_u64(seed));

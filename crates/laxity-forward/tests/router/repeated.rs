@@ -16,7 +16,7 @@ use crate::network::{Lost, World, datagram};
 use crate::plans;
 
 #[derive(Default)]
-pub struct Records(pub Vec<Record>);
+pub(crate) struct Records(pub Vec<Record>);
 
 impl Observer for Records {
     fn record(&mut self, record: &Record) {
@@ -24,9 +24,9 @@ impl Observer for Records {
     }
 }
 
-pub const DURATION: Nanos = Nanos(60_000_000);
+pub(crate) const DURATION: Nanos = Nanos(60_000_000);
 
-pub fn simulated(plan: &Plan, seed: u64) -> Vec<Record> {
+pub(crate) fn simulated(plan: &Plan, seed: u64) -> Vec<Record> {
     let mut records = Records::default();
     let on = plan.networked().expect("a network").assigned();
     let run = NetworkRun { on: &on, duration: Some(DURATION), seed, arrivals: None };
@@ -35,7 +35,7 @@ pub fn simulated(plan: &Plan, seed: u64) -> Vec<Record> {
 }
 
 /// Hosts send into the world what they send in the simulation.
-pub fn put_in(plan: &Plan, world: &mut World, records: &[Record]) {
+pub(crate) fn put_in(plan: &Plan, world: &mut World, records: &[Record]) {
     let network = plan.network.as_ref().expect("a network");
     let from_host =
         |record: &&Record| record.hop.is_some_and(|hop| network.ends(hop)[0].starts_with('h'));
@@ -58,17 +58,17 @@ pub fn put_in(plan: &Plan, world: &mut World, records: &[Record]) {
 }
 
 /// What became of a packet at an output: its class, its length, its arrival, when it was sent.
-pub type Sent = (usize, u32, Nanos, [Nanos; 2]);
+pub(crate) type Sent = (usize, u32, Nanos, [Nanos; 2]);
 
 /// By hop from routers, what was sent by the end and what was dropped in all.
-pub type Fates = (HashMap<Hop, Vec<Sent>>, Vec<(usize, u32, Nanos, DropReason)>);
+pub(crate) type Fates = (HashMap<Hop, Vec<Sent>>, Vec<(usize, u32, Nanos, DropReason)>);
 
 /// Whether routers send over a hop as the simulator has it: all over one link.
 fn is_compared(network: &Network, hop: Hop) -> bool {
     !network.links[hop.link as usize].private && network.ends(hop)[0].starts_with('r')
 }
 
-pub fn of_simulator(plan: &Plan, records: &[Record]) -> Fates {
+pub(crate) fn of_simulator(plan: &Plan, records: &[Record]) -> Fates {
     let network = plan.network.as_ref().expect("a network");
     let (mut sent, mut dropped): Fates = Default::default();
     for Record { packet, hop, fate, .. } in records {
@@ -89,7 +89,7 @@ pub fn of_simulator(plan: &Plan, records: &[Record]) -> Fates {
     sorted((sent, dropped))
 }
 
-pub fn of_routers(plan: &Plan, world: &World) -> Fates {
+pub(crate) fn of_routers(plan: &Plan, world: &World) -> Fates {
     let network = plan.network.as_ref().expect("a network");
     let (mut sent, mut dropped): Fates = Default::default();
     for fate in &world.fates {
@@ -113,7 +113,7 @@ fn sorted((mut sent, mut dropped): Fates) -> Fates {
 }
 
 /// All that was sent, one after the other, and dropped.
-pub fn is_same(simulated: &Fates, routed: &Fates) -> Result<(), TestCaseError> {
+pub(crate) fn is_same(simulated: &Fates, routed: &Fates) -> Result<(), TestCaseError> {
     for (hop, sent) in &simulated.0 {
         let routed = routed.0.get(hop).map_or(&[][..], |sent| sent);
         for (at, (simulated, routed)) in sent.iter().zip(routed).enumerate() {
@@ -128,8 +128,8 @@ pub fn is_same(simulated: &Fates, routed: &Fates) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// At every output between routers the same packets start and end at the same nanoseconds, best effort
-    /// and reserved.
+    /// At every output between routers the same packets start and end at the same nanoseconds, best
+    /// effort and reserved.
     #[test]
     fn the_simulator_sends_the_same_packets_at_the_same_times(seed: u64) {
         let plan = plans::draw(&mut Generator::seed_from_u64(seed));

@@ -58,8 +58,8 @@ fn addressed(number: usize, to: u8, from: u8) -> Flying {
     flying
 }
 
-/// A question to all reaches all hosts once, however many circles there are, and the answer only who
-/// asked.
+/// A question to all reaches all hosts once, however many circles there are, and the answer only
+/// who asked.
 #[test]
 fn what_no_path_leads_finds_its_way() {
     let mut world = World::new(&plan(RING));
@@ -73,8 +73,8 @@ fn what_no_path_leads_finds_its_way() {
     assert!(world.dropped.is_empty());
 }
 
-/// Packets of the reserved class that go another way than its path are best effort, and frames that are not
-/// IP cannot be marked.
+/// Packets of the reserved class that go another way than its path are best effort, and frames that
+/// are not IP cannot be marked.
 #[test]
 fn a_reserved_class_has_frames_on_its_path_only() {
     let mut world = World::new(&plan(RING));

@@ -36,8 +36,8 @@ struct Place {
     arrived: Nanos,
 }
 
-/// Equal places for frames, as many for those that arrive at each interface. Places that were used last
-/// are used next, so that memory which has never been needed takes no room.
+/// Equal places for frames, as many for those that arrive at each interface. Places that were used
+/// last are used next, so that memory which has never been needed takes no room.
 #[derive(Debug)]
 pub struct Pool {
     memory: Mapping,
@@ -131,8 +131,8 @@ impl Pool {
         self.free[at.into().index()].len()
     }
 
-    /// A frame of so many bytes, to be filled in, in the part of those that arrive at an interface; none
-    /// where there is no room for one, or for so many bytes in one.
+    /// A frame of so many bytes, to be filled in, in the part of those that arrive at an interface;
+    /// none where there is no room for one, or for so many bytes in one.
     pub fn add(&mut self, at: impl Into<Port>, length: usize) -> Option<Handle> {
         if HEADROOM + length > self.stride {
             return None;

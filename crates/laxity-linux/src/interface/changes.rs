@@ -63,7 +63,8 @@ impl Changes {
     /// kernel forgets some; what they led to is then looked up and told as changes of its own.
     ///
     /// # Errors
-    /// If a socket cannot be used any more. Where the system does not answer for now, there is no change yet.
+    /// If a socket cannot be used any more. Where the system does not answer for now, there is no
+    /// change yet.
     pub fn hear(&mut self) -> io::Result<Option<Change>> {
         while self.waiting.is_empty() {
             if self.is_behind {

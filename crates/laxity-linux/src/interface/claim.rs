@@ -1,4 +1,5 @@
-//! One process to an interface: two that forward between the same interfaces would double every frame.
+//! One process to an interface: two that forward between the same interfaces would double every
+//! frame.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -6,7 +7,8 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use crate::error::{Doing, Error, refused};
 
-/// An interface that this process alone forwards from, until the value is dropped or the process ends, however it ends.
+/// An interface that this process alone forwards from, until the value is dropped or the process
+/// ends, however it ends.
 ///
 /// It is an abstract Unix socket (unix(7)), whose name is unique within a network namespace.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
-//! The file system of a jail: the machine's own, read-only, with empty folders where programs write,
-//! and the recorder where the tools are.
+//! The file system of a jail: the machine's own, read-only, with empty folders where programs
+//! write, and the recorder where the tools are.
 
 use std::ffi::{CString, c_int, c_ulong};
 use std::fs::{self, File, OpenOptions};

@@ -15,7 +15,8 @@ use crate::sys::check;
 
 /// What a process of a jail may map, in bytes, of which most is seldom touched.
 const MAPPED: u64 = 4 << 30;
-/// How many files a process may have open: bash keeps its script at 255. Each pipe holds memory that no process has.
+/// How many files a process may have open: bash keeps its script at 255. Each pipe holds memory
+/// that no process has.
 const OPEN_FILES: u64 = 256;
 /// At this limit the kernel writes no core, and starts no program of the machine to take one.
 pub const NO_CORE: u64 = 1;

@@ -13,8 +13,8 @@ use crate::sys::{Plain, check, zeroed};
 
 crate::sys::plain!(libc::tpacket_auxdata, libc::timespec);
 
-/// Room, in words, for what the kernel says beside a frame: three times and a VLAN tag, each behind its
-/// header.
+/// Room, in words, for what the kernel says beside a frame: three times and a VLAN tag, each behind
+/// its header.
 pub(super) const CONTROL: usize = 13;
 /// That room.
 pub(super) type Control = [u64; CONTROL];
@@ -26,7 +26,8 @@ pub(super) struct Batch {
     control: Box<[Control; BATCH]>,
 }
 
-// SAFETY: the pointers within are set anew before each call of the system and mean nothing after it.
+// SAFETY: the pointers within are set anew before each call of the system and mean nothing after
+// it.
 unsafe impl Send for Batch {}
 
 /// What the kernel says beside a received frame.
@@ -74,8 +75,8 @@ impl Batch {
         check(received).map(|count| count as usize)
     }
 
-    /// Sends the first `count` messages and says how many were; none of them only with an error. The kernel is to
-    /// stamp the first of them or not.
+    /// Sends the first `count` messages and says how many were; none of them only with an error.
+    /// The kernel is to stamp the first of them or not.
     ///
     /// # Safety
     /// The first `count` messages point to memory that may be read.
@@ -94,7 +95,8 @@ impl Batch {
         check(sent).map(|count| count as usize)
     }
 
-    /// Asks for a stamp as the kernel's queue takes the first message, and one as the interface does.
+    /// Asks for a stamp as the kernel's queue takes the first message, and one as the interface
+    /// does.
     fn stamp_first(&mut self, stamps: bool) {
         let header = &mut self.messages[0].msg_hdr;
         let size = size_of::<u32>() as u32;
@@ -149,8 +151,8 @@ impl Batch {
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => beside.arrived = nanos(content.read()),
             _ => {}
         };
-        // SAFETY: the header is that of a message which was received, so it describes control messages
-        // within `self.control`.
+        // SAFETY: the header is that of a message which was received, so it describes control
+        // messages within `self.control`.
         unsafe { each_of(header, hear) };
         beside
     }
@@ -178,11 +180,12 @@ impl Content<'_> {
     }
 }
 
-/// Goes through the control messages of a message that was received: their levels, kinds and contents.
+/// Goes through the control messages of a message that was received: their levels, kinds and
+/// contents.
 ///
 /// # Safety
-/// The header is as the kernel left it when the message was received, and describes control messages within the
-/// room that was given for them, which is still there.
+/// The header is as the kernel left it when the message was received, and describes control
+/// messages within the room that was given for them, which is still there.
 pub(super) unsafe fn each_of(header: &libc::msghdr, mut hear: impl FnMut(i32, i32, Content<'_>)) {
     // SAFETY: the caller has such a header.
     let mut control = unsafe { libc::CMSG_FIRSTHDR(header) };

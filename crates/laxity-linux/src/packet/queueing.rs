@@ -15,14 +15,15 @@ const SPACING: usize = 64;
 /// The most frames that are looked at and still wait.
 const WAITING: usize = 256;
 
-/// Looks at how long frames wait: until the kernel takes them, and from then on in its queue, be that a queueing
-/// discipline or the socket's own room behind a driver that takes no more. For the latter the kernel stamps some
-/// frames twice, as its queue takes them and as the interface does.
+/// Looks at how long frames wait: until the kernel takes them, and from then on in its queue, be
+/// that a queueing discipline or the socket's own room behind a driver that takes no more. For the
+/// latter the kernel stamps some frames twice, as its queue takes them and as the interface does.
 #[derive(Debug)]
 pub(super) struct Queueing {
     /// Frames that are done with.
     gone: u64,
-    /// Frames that the kernel had no room for: how many were handed over up to them, and when that was.
+    /// Frames that the kernel had no room for: how many were handed over up to them, and when that
+    /// was.
     left: VecDeque<(u64, Instant)>,
     /// Whether the kernel stamps frames.
     stamps: bool,
@@ -52,7 +53,8 @@ const TOLD: i32 = 16;
 const QUEUED: u32 = 1;
 
 impl Queueing {
-    /// Of frames that are sent by this socket, which numbers those that it is to stamp from now on, where it can.
+    /// Of frames that are sent by this socket, which numbers those that it is to stamp from now on,
+    /// where it can.
     pub fn new(socket: BorrowedFd<'_>) -> Self {
         let numbered = libc::SOF_TIMESTAMPING_OPT_ID | libc::SOF_TIMESTAMPING_OPT_TSONLY;
         let flags = libc::SOF_TIMESTAMPING_SOFTWARE | numbered;
@@ -106,8 +108,8 @@ impl Queueing {
         self.longest
     }
 
-    /// Reads what the kernel has stamped by this socket, which a frame went by that is not counted as gone yet, if
-    /// any did since this was last read.
+    /// Reads what the kernel has stamped by this socket, which a frame went by that is not counted
+    /// as gone yet, if any did since this was last read.
     pub fn read(&mut self, socket: BorrowedFd<'_>) {
         while let Ok((time, what)) = stamp(socket) {
             if what.info == QUEUED {
@@ -140,7 +142,8 @@ fn stamp(socket: BorrowedFd<'_>) -> io::Result<(Nanos, Extended)> {
         (libc::SOL_PACKET, TOLD) => what = content.read(),
         _ => {}
     };
-    // SAFETY: the message was received, and `control` is the room that was given for what is said beside it.
+    // SAFETY: the message was received, and `control` is the room that was given for what is said
+    // beside it.
     unsafe { batch::each_of(&header, hear) };
     Ok((time, what))
 }

@@ -147,8 +147,8 @@ impl Receiver {
 
     /// Whose the next slot is.
     fn status(&self) -> &AtomicU32 {
-        // SAFETY: a slot begins with its status, aligned, and lies in the mapping as long as `self`;
-        // here and in the kernel it is accessed atomically.
+        // SAFETY: a slot begins with its status, aligned, and lies in the mapping as long as
+        // `self`; here and in the kernel it is accessed atomically.
         unsafe { AtomicU32::from_ptr(self.slot().cast()) }
     }
 

@@ -92,8 +92,8 @@ impl Tap {
         Ok(count)
     }
 
-    /// How many frames passed unseen since the start: because they were not looked at fast enough, or
-    /// because the kernel did not stamp them, which it takes some milliseconds to begin with.
+    /// How many frames passed unseen since the start: because they were not looked at fast enough,
+    /// or because the kernel did not stamp them, which it takes some milliseconds to begin with.
     pub fn missed(&mut self) -> io::Result<u64> {
         self.missed += socket::missed(self.receiver.descriptor())?;
         Ok(self.missed)

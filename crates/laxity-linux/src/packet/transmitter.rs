@@ -28,8 +28,8 @@ pub(super) struct Transmitter {
     queueing: Queueing,
 }
 
-/// How long a frame for which the kernel has no room is tried alone. An interface that is busy takes less to send a
-/// frame, at 10 Mbit/s and above.
+/// How long a frame for which the kernel has no room is tried alone. An interface that is busy
+/// takes less to send a frame, at 10 Mbit/s and above.
 const ALONE: Duration = Duration::from_millis(2);
 /// How long it is tried at all.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -64,7 +64,8 @@ impl Transmitter {
         self.statistics
     }
 
-    /// Sends what is queued, and says how much the kernel has no room for yet. What it refuses is dropped and counted.
+    /// Sends what is queued, and says how much the kernel has no room for yet. What it refuses is
+    /// dropped and counted.
     ///
     /// # Errors
     /// If the sockets cannot be used any more. No frame is a reason for that.
@@ -111,7 +112,8 @@ impl Transmitter {
         Ok(0)
     }
 
-    /// Sends the first frames, `most` of them or as many as go by one socket, and says how many have gone.
+    /// Sends the first frames, `most` of them or as many as go by one socket, and says how many
+    /// have gone.
     fn send_first(&mut self, most: usize, pool: &mut Pool) -> io::Result<usize> {
         let is_cut = |frame: &Handle| pool.extent(*frame).2.segments().is_some();
         let cut = self.queued.front().is_some_and(is_cut);
@@ -139,8 +141,8 @@ impl Transmitter {
         Ok(sent)
     }
 
-    /// Whether the kernel has room for the frame behind the first, which is sent then: it has none for the first alone,
-    /// as where a filter drops it.
+    /// Whether the kernel has room for the frame behind the first, which is sent then: it has none
+    /// for the first alone, as where a filter drops it.
     fn passes_second(&mut self, pool: &mut Pool) -> bool {
         if self.queued.len() < 2 {
             return false;

@@ -99,11 +99,12 @@ const OPENING_IN_THE_OLD_WAY: &[i64] = &[];
 
 /// Kills the process at any call that is not allowed, but for those that are refused.
 pub(super) fn restrict(more: &[i64], opens: bool) -> Result<(), Error> {
-    // As if the kernel had no `clone3`, whose arguments are out of a filter's reach: libraries then start
-    // threads with `clone`.
+    // As if the kernel had no `clone3`, whose arguments are out of a filter's reach: libraries then
+    // start threads with `clone`.
     let mut programs = vec![answered(libc::SYS_clone3, libc::ENOSYS)];
     if !opens {
-        // Libraries open files by themselves and go on without: glibc, when a thread gives memory back.
+        // Libraries open files by themselves and go on without: glibc, when a thread gives memory
+        // back.
         programs.push(answered(libc::SYS_openat, libc::EACCES));
     }
     // Last, for it allows no more of them.

@@ -1,5 +1,5 @@
-//! Scripts that try to get out of a jail, and what is recorded of others. No harness of tests, as this
-//! program is a jail's tools, too: it must find that out before there are threads.
+//! Scripts that try to get out of a jail, and what is recorded of others. No harness of tests, as
+//! this program is a jail's tools, too: it must find that out before there are threads.
 
 mod escapes;
 mod limits;

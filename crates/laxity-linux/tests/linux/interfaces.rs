@@ -77,7 +77,8 @@ fn every_change_is_heard() {
     assert_heard(&mut changes, &[]);
 }
 
-/// That the next changes are these; in which order different interfaces tell is the kernel's affair.
+/// That the next changes are these; in which order different interfaces tell is the kernel's
+/// affair.
 fn assert_heard(changes: &mut Changes, expected: &[&str]) {
     let mut heard = Vec::new();
     let mut waiter = Waiter::default();

@@ -104,7 +104,8 @@ fn a_frame_that_is_too_long_stops_no_other() {
     assert_eq!((a.received, b.sent, b.refused), (3, 2, 1));
 }
 
-/// A frame that the kernel drops, here in a class that takes none, is given up soon, and those behind it are sent.
+/// A frame that the kernel drops, here in a class that takes none, is given up soon, and those
+/// behind it are sent.
 #[test]
 fn a_frame_that_the_kernel_drops_stops_no_other() {
     let Some((here, [a, b])) = taps(1500) else { return };

@@ -111,8 +111,8 @@ pub fn taps(mtu: u32) -> Option<(Namespace, [Tap; 2])> {
     Some((here, taps))
 }
 
-/// Two hosts, `10.0.0.1` and `10.0.0.2`, and between them a namespace with an interface to each, `a`
-/// and `b`.
+/// Two hosts, `10.0.0.1` and `10.0.0.2`, and between them a namespace with an interface to each,
+/// `a` and `b`.
 pub fn hosts(mtu: u32) -> Option<(Namespace, [Namespace; 2])> {
     let between = namespace()?;
     let hosts = [("a", [10, 0, 0, 1]), ("b", [10, 0, 0, 2])].map(|(name, address)| {

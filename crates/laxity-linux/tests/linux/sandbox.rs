@@ -181,8 +181,8 @@ fn forward_by_xdp() {
     });
 }
 
-/// Opens with privilege; without it forwards, hears of an interface that comes back, and goes on with
-/// it.
+/// Opens with privilege; without it forwards, hears of an interface that comes back, and goes on
+/// with it.
 fn forward<B: Backend + Send + 'static>(
     open: impl FnOnce([&laxity_linux::interface::Interface; 2], &Options) -> B + Send,
 ) {

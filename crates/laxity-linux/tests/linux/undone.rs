@@ -31,8 +31,8 @@ fn finish<B: Backend + Send>(open: impl FnOnce([&Interface; 2]) -> B + Send) {
     bridged(&mut backend, || tags.map(|tag| (one_checksum(&taps, tag), segments(&taps, tag))));
 }
 
-/// TCP within IP or GRE that a kernel has merged: what cannot be sent so is dropped and counted, and what comes behind it
-/// passes.
+/// TCP within IP or GRE that a kernel has merged: what cannot be sent so is dropped and counted,
+/// and what comes behind it passes.
 #[test]
 fn segments_within_tunnels_end_nothing() {
     let Some(here) = namespace_for_taps() else { return };

@@ -53,9 +53,9 @@ fn open<U: Use>(at: Interfaces, place: &Place, what: U) -> Result<U::Result> {
     }
 }
 
-/// Runs something while the way forwards, on a thread placed so; it is given what reads the events so far, as whoever keeps
-/// books does.
-pub fn during<T>(
+/// Runs something while the way forwards, on a thread placed so; it is given what reads the events
+/// so far, as whoever keeps books does.
+pub(crate) fn during<T>(
     way: Way,
     thread: Options,
     place: &Place,
@@ -90,7 +90,7 @@ pub fn during<T>(
 }
 
 /// Forwards frames that wait already, again and again, and says how many and how long that took.
-pub fn waiting(way: Way, place: &Place) -> Result<(u64, Nanos)> {
+pub(crate) fn waiting(way: Way, place: &Place) -> Result<(u64, Nanos)> {
     struct Waiting(Way, Sender);
     impl Use for Waiting {
         type Result = (u64, Nanos);

@@ -1,5 +1,5 @@
-//! How long frames take at 2000 a second, from just before they are sent until the kernel of the receiver
-//! has them.
+//! How long frames take at 2000 a second, from just before they are sent until the kernel of the
+//! receiver has them.
 
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
@@ -16,7 +16,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 const COUNT: u64 = 4000;
 const EVERY: u64 = 500_000;
 
-pub fn measure(rounds: usize) -> Result<()> {
+pub(crate) fn measure(rounds: usize) -> Result<()> {
     let at = |core, awake| Options { core: Some(core), awake, ..Options::default() };
     for (thread, which) in [
         (at(OTHER_CORE, false), "on another core, which sleeps in between"),

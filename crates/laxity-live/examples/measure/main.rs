@@ -1,8 +1,9 @@
-//! How fast a bridge forwards the smallest frames, what a frame takes of the processor, and how long frames
-//! take, beside the kernel's bridge.
+//! How fast a bridge forwards the smallest frames, what a frame takes of the processor, and how
+//! long frames take, beside the kernel's bridge.
 //!
-//! `cargo run --profile dist -p laxity-live --example measure [rate|latency|all] [ROUNDS]`, as root on a
-//! machine with two cores that has little else to do. Everything happens in namespaces of its own:
+//! `cargo run --profile dist -p laxity-live --example measure [rate|latency|all] [ROUNDS]`, as root
+//! on a machine with two cores that has little else to do. Everything happens in namespaces of its
+//! own:
 //!
 //! ```text
 //! sender eth --- a [bridge] b --- eth receiver

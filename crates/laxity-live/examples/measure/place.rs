@@ -5,14 +5,14 @@ use laxity_linux::interface::{Interface, Offload, set_offload};
 use laxity_linux::namespace::Namespace;
 
 /// Three namespaces in a row.
-pub struct Place {
+pub(crate) struct Place {
     pub sender: Namespace,
     pub between: Namespace,
     pub receiver: Namespace,
 }
 
 impl Place {
-    pub fn new() -> Result<Place, Error> {
+    pub(crate) fn new() -> Result<Place, Error> {
         let [sender, between, receiver] = [Namespace::new()?, Namespace::new()?, Namespace::new()?];
         for (name, host) in [("a", &sender), ("b", &receiver)] {
             between.veth(name, host, "eth")?;
@@ -27,16 +27,16 @@ impl Place {
         Ok(Place { sender, between, receiver })
     }
 
-    pub fn ends(&self) -> Result<[Interface; 2], Error> {
+    pub(crate) fn ends(&self) -> Result<[Interface; 2], Error> {
         self.between.run(|| Ok([Interface::named("a")?, Interface::named("b")?]))?
     }
 
-    pub fn host(namespace: &Namespace) -> Result<Interface, Error> {
+    pub(crate) fn host(namespace: &Namespace) -> Result<Interface, Error> {
         namespace.run(|| Interface::named("eth"))?
     }
 
     /// How many frames the receiver's interface has taken in.
-    pub fn arrived(&self) -> Result<u64, Error> {
+    pub(crate) fn arrived(&self) -> Result<u64, Error> {
         let read = || std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
         let counters = self.receiver.run(read)?;
         let line = counters.lines().find_map(|line| line.trim().strip_prefix("eth:"));

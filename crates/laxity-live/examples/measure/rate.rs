@@ -1,5 +1,5 @@
-//! Frames a second, in two ways: one core sends as much as it can and another forwards, which on a busy
-//! machine says more of the sender; and a core forwards what already waits.
+//! Frames a second, in two ways: one core sends as much as it can and another forwards, which on a
+//! busy machine says more of the sender; and a core forwards what already waits.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const FOR: Nanos = Nanos(2_000_000_000);
 
-pub fn measure(rounds: usize) -> Result<()> {
+pub(crate) fn measure(rounds: usize) -> Result<()> {
     println!("64 B, {rounds} rounds, medians (least to greatest):");
     // The kernel's bridge works on the sender's core: its rate is that of the sender.
     let ways = || Way::ALL.into_iter().filter(|way| *way != Way::KernelBridge);
@@ -38,8 +38,8 @@ pub fn measure(rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// Offered, forwarded and forwarded of what waits already, in millions a second; microseconds of the
-/// processor that the forwarding thread took for a frame under full load.
+/// Offered, forwarded and forwarded of what waits already, in millions a second; microseconds of
+/// the processor that the forwarding thread took for a frame under full load.
 type Round = [f64; 4];
 
 fn round(way: Way) -> Result<Round> {

@@ -15,28 +15,28 @@ const PORTS: [u16; 4] = [5000, 5001, 5002, 5003];
 const SENT_AT: std::ops::Range<usize> = 44..52;
 
 /// Sends datagrams of 64 bytes, in turns to each class.
-pub struct Sender {
+pub(crate) struct Sender {
     sockets: Mmsg,
     frame: [u8; 60],
     sent: u64,
 }
 
 impl Sender {
-    pub fn new(place: &Place) -> Result<Sender, Error> {
+    pub(crate) fn new(place: &Place) -> Result<Sender, Error> {
         let host: Interface = Place::host(&place.sender)?;
         let open = || Mmsg::among(&[(host, None)], &Options::default());
         Ok(Sender { sockets: place.sender.run(open)??, frame: frame(), sent: 0 })
     }
 
     /// Sends a batch, and says of how many.
-    pub fn batch(&mut self) -> u64 {
+    pub(crate) fn batch(&mut self) -> u64 {
         (0..BATCH).for_each(|_| self.hand_over());
         while self.sockets.flush(Port(0)).expect("sent") > 0 {}
         BATCH as u64
     }
 
     /// Sends one frame that says when it is sent.
-    pub fn stamped(&mut self) {
+    pub(crate) fn stamped(&mut self) {
         self.frame[SENT_AT].copy_from_slice(&Clock::Realtime.now().0.to_ne_bytes());
         self.hand_over();
         while self.sockets.flush(Port(0)).expect("sent") > 0 {}
@@ -54,11 +54,12 @@ impl Sender {
 }
 
 /// When the frame was sent, if it is one that says so.
-pub fn sent_at(frame: &[u8]) -> Option<Nanos> {
+pub(crate) fn sent_at(frame: &[u8]) -> Option<Nanos> {
     Some(Nanos(u64::from_ne_bytes(frame.get(SENT_AT)?.try_into().ok()?)))
 }
 
-/// A datagram of 60 bytes, 64 with the checksum of the frame, between addresses that no host here has.
+/// A datagram of 60 bytes, 64 with the checksum of the frame, between addresses that no host here
+/// has.
 fn frame() -> [u8; 60] {
     let mut frame = [0; 60];
     frame[..12].copy_from_slice(&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1]);

@@ -24,13 +24,13 @@ const PLAN: &str = include_str!("../../../../examples/live-ring.toml");
 const HEADERS: usize = 42;
 
 /// Hosts and routers, by their numbers from 1.
-pub struct Laboratory {
+pub(crate) struct Laboratory {
     hosts: [Namespace; 4],
     routers: [Namespace; 4],
 }
 
 /// What came of a run.
-pub struct Ran {
+pub(crate) struct Ran {
     pub measured: Measured,
     pub counts: Counts,
     pub missed: u64,
@@ -40,20 +40,22 @@ pub struct Ran {
     pub lasted: Duration,
 }
 
-/// The plan with a packet of each flow this often, under a scheduler; on links of a gigabit a second if the
-/// plan's own carry less.
-pub fn plan(gap: Nanos, scheduler: &str) -> Plan {
+/// The plan with a packet of each flow this often, under a scheduler; on links of a gigabit a
+/// second if the plan's own carry less.
+pub(crate) fn plan(gap: Nanos, scheduler: &str) -> Plan {
     let is_fast = gap < Nanos(1_500_000);
-    // A sixteenth more is reserved than is sent, which is a whole number of frames for the gaps tried.
+    // A sixteenth more is reserved than is sent, which is a whole number of frames for the gaps
+    // tried.
     let reserved = gap.0 - gap.0 / 16;
     let rate = 500 * 8 * 1_000_000_000 / reserved + 1;
     let text = PLAN
         .replace("gap = \"3750us\"", &format!("gap = \"{reserved}ns\""))
         .replace("rate = \"1067kbit\"", &format!("rate = \"{rate}bit\""))
         .replace("bucket = \"1000b\"", "bucket = \"64000b\"");
-    let text = match is_fast {
-        true => text.replace("\"100mbit\"", "\"1gbit\"").replace("\"122us\"", "\"13us\""),
-        false => text,
+    let text = if is_fast {
+        text.replace("\"100mbit\"", "\"1gbit\"").replace("\"122us\"", "\"13us\"")
+    } else {
+        text
     };
     let plan = Plan::parse(&text, "live-ring.toml", Path::new("")).expect("the example is a plan");
     plan.under(scheduler).expect("a discipline of any network")
@@ -65,7 +67,7 @@ fn address(host: usize) -> IpAddr {
 
 impl Laboratory {
     /// None where that is not allowed, and then it says so.
-    pub fn new() -> Option<Laboratory> {
+    pub(crate) fn new() -> Option<Laboratory> {
         let make = || match Namespace::new() {
             Ok(namespace) => Some(namespace),
             Err(error) if error.is_permission() => {
@@ -107,9 +109,10 @@ impl Laboratory {
         self.routers.iter().enumerate().map(wire).collect()
     }
 
-    /// Runs the plan while hosts send a packet of each flow every `gap`, and one of them `bulk` packets of 1514
-    /// bytes at once every ten milliseconds over two of the links; tells what came of it.
-    pub fn run(&self, plan: &Plan, gap: Nanos, bulk: u32, lasts: Duration) -> Ran {
+    /// Runs the plan while hosts send a packet of each flow every `gap`, and one of them `bulk`
+    /// packets of 1514 bytes at once every ten milliseconds over two of the links; tells what came
+    /// of it.
+    pub(crate) fn run(&self, plan: &Plan, gap: Nanos, bulk: u32, lasts: Duration) -> Ran {
         let on = plan.networked().expect("a network").assigned();
         let wired = self.wired(on.on);
         let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
@@ -171,8 +174,9 @@ impl Laboratory {
         socket
     }
 
-    /// Sends a packet of each flow every `gap`, and tells how many. Who is late makes up for no more than what
-    /// is reserved beyond that: a flow is promised nothing for what it sends in bursts.
+    /// Sends a packet of each flow every `gap`, and tells how many. Who is late makes up for no
+    /// more than what is reserved beyond that: a flow is promised nothing for what it sends in
+    /// bursts.
     fn send(&self, gap: Nanos, lasts: Duration, received: &AtomicU64) -> u64 {
         let senders: [UdpSocket; 4] = std::array::from_fn(|flow| {
             let socket = self.hosts[flow].run(|| UdpSocket::bind("0.0.0.0:0")).expect("entered");

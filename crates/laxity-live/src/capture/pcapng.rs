@@ -14,7 +14,7 @@ const NAME: u16 = 2;
 const RESOLUTION: u16 = 9;
 
 /// A file begins with what wrote it and the interfaces, from 0. Times are in nanoseconds.
-pub fn begin(out: &mut Vec<u8>, interfaces: [&str; 2]) {
+pub(super) fn begin(out: &mut Vec<u8>, interfaces: [&str; 2]) {
     block(out, SECTION_HEADER, |out| {
         out.extend(0x1A2B_3C4Du32.to_le_bytes());
         out.extend([1u16, 0].map(u16::to_le_bytes).as_flattened());
@@ -34,7 +34,7 @@ pub fn begin(out: &mut Vec<u8>, interfaces: [&str; 2]) {
 }
 
 /// A frame that was seen at an interface.
-pub fn packet(out: &mut Vec<u8>, interface: u32, time: Nanos, frame: &[u8], comment: &str) {
+pub(super) fn packet(out: &mut Vec<u8>, interface: u32, time: Nanos, frame: &[u8], comment: &str) {
     block(out, ENHANCED_PACKET, |out| {
         let [high, low] = [time.0 >> 32, time.0 & 0xFFFF_FFFF].map(|half| half as u32);
         let length = frame.len() as u32;

@@ -11,8 +11,8 @@ use serde::Serialize;
 pub struct Carried {
     /// Bits a second, as the plan's link counts bytes.
     pub rate_bps: f64,
-    /// The longest queue that frames would have met behind it at the plan's rate: so far ahead of that
-    /// rate it was at most.
+    /// The longest queue that frames would have met behind it at the plan's rate: so far ahead of
+    /// that rate it was at most.
     pub ahead_ns: u64,
 }
 
@@ -29,14 +29,14 @@ pub(super) struct Carrying {
 }
 
 impl Carrying {
-    pub fn new(link: &LinkSpec) -> Self {
+    pub(super) fn new(link: &LinkSpec) -> Self {
         let behind = Link::new(link.rate);
         let (times, ahead) = (None, Nanos::ZERO);
         Carrying { link: link.clone(), behind, times, bytes: 0, last: 0, ahead }
     }
 
     /// A frame of so many bytes comes.
-    pub fn add(&mut self, at: Nanos, length: usize) {
+    pub(super) fn add(&mut self, at: Nanos, length: usize) {
         let length = self.link.accounted(u32::try_from(length).unwrap_or(u32::MAX));
         let starts = at.max(self.behind.free_at());
         self.behind.transmit(starts, length);
@@ -47,7 +47,7 @@ impl Carrying {
     }
 
     /// All of it; none of less than two frames.
-    pub fn carried(&self) -> Option<Carried> {
+    pub(super) fn carried(&self) -> Option<Carried> {
         let [first, last] = self.times?;
         let time = last.saturating_sub(first).0;
         let rate_bps = self.bytes as f64 * 8e9 / time as f64;
@@ -60,7 +60,8 @@ mod tests {
     use super::*;
     use crate::demo::Scenario;
 
-    /// At 20 Mbit/s a frame of 1 226 bytes, with the 24 that Ethernet adds, takes half a millisecond.
+    /// At 20 Mbit/s a frame of 1 226 bytes, with the 24 that Ethernet adds, takes half a
+    /// millisecond.
     #[test]
     fn frames_at_the_rate_are_not_ahead_of_it_and_those_at_once_are() {
         let mut carrying = Carrying::new(&Scenario::full().plan.link);

@@ -19,8 +19,8 @@ use super::traffic::STAMP;
 use crate::delays::Delays;
 use crate::status::DelayStatus;
 
-/// Listens until it is asked what came. When a datagram came is what the kernel stamped it with, so that
-/// nothing depends on when the listener is woken.
+/// Listens until it is asked what came. When a datagram came is what the kernel stamped it with, so
+/// that nothing depends on when the listener is woken.
 #[derive(Debug)]
 pub struct Listener {
     stop: Arc<AtomicBool>,
@@ -35,7 +35,8 @@ pub struct Heard {
     pub streams: Vec<StreamHeard>,
     /// What the link carried; nothing if nothing came.
     pub carried: Option<Carried>,
-    /// Frames that came unseen, as they were not looked at fast enough: what is lost may have been unseen.
+    /// Frames that came unseen, as they were not looked at fast enough: what is lost may have been
+    /// unseen.
     pub missed: u64,
 }
 

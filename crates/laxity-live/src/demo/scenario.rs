@@ -30,7 +30,8 @@ impl Scenario {
         Scenario::read(include_str!("scenario/full.toml"), &streams, 16)
     }
 
-    /// Pings, requests and small uploads beside audio and two cameras: three quarters of what the link carries.
+    /// Pings, requests and small uploads beside audio and two cameras: three quarters of what the
+    /// link carries.
     pub fn sparse() -> Self {
         let streams = [
             ("audio", 5004, 200, 1, 5_000),
@@ -52,7 +53,8 @@ impl Scenario {
         Scenario { plan, ..self.clone() }
     }
 
-    /// Streams by name, port, bytes of payload, how many datagrams at once, and how often in microseconds.
+    /// Streams by name, port, bytes of payload, how many datagrams at once, and how often in
+    /// microseconds.
     fn read(plan: &str, streams: &[(&'static str, u16, usize, u32, u64)], flows: usize) -> Self {
         let plan = Plan::parse(plan, "plan.toml", Path::new("")).expect("it is read by a test");
         let stream = |&(name, port, payload, burst, micros): &_| Stream {

@@ -28,8 +28,8 @@ pub struct Stream {
     pub every: Duration,
 }
 
-/// The bytes of a stamp, which come first: nanoseconds on [`Clock::Realtime`], and how many datagrams of the
-/// stream were sent before. Most significant bytes come first.
+/// The bytes of a stamp, which come first: nanoseconds on [`Clock::Realtime`], and how many
+/// datagrams of the stream were sent before. Most significant bytes come first.
 pub const STAMP: usize = 16;
 
 /// Where bulk goes.

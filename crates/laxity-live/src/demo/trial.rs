@@ -71,8 +71,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const PATIENCE: Nanos = Nanos(10_000_000_000);
 
 impl Trial {
-    /// Makes a laboratory, lets traffic pass, and clears everything away. `at` hears now and then how long
-    /// it has been listened.
+    /// Makes a laboratory, lets traffic pass, and clears everything away. `at` hears now and then
+    /// how long it has been listened.
     ///
     /// # Errors
     /// Where no laboratory can be had, or the forwarder or a host fails.

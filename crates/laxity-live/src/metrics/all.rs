@@ -361,7 +361,8 @@ fn ways<T>(status: &Status, of: fn(&WayStatus) -> Option<T>, tell: &mut Tell<'_,
     }
 }
 
-/// The ways whose lateness counts: routers have frames to be late for, and from outside it is not known.
+/// The ways whose lateness counts: routers have frames to be late for, and from outside it is not
+/// known.
 fn forwarded(status: &Status) -> impl Iterator<Item = &WayStatus> {
     let is_forwarded = |way: &&WayStatus| status.network.is_none() && way.watched.is_none();
     status.ways.iter().filter(is_forwarded)

@@ -1,5 +1,5 @@
-//! Metrics as text. Prometheus has two forms of it, which differ in how counters are called and in what
-//! stands at the end; `promtool` reads the older alone.
+//! Metrics as text. Prometheus has two forms of it, which differ in how counters are called and in
+//! what stands at the end; `promtool` reads the older alone.
 
 use std::fmt::{self, Display, Write};
 
@@ -159,7 +159,8 @@ impl Display for Seconds {
     }
 }
 
-/// As OpenMetrics wants edges to be written, so that they are the same label wherever they come from.
+/// As OpenMetrics wants edges to be written, so that they are the same label wherever they come
+/// from.
 fn shown_edge(nanos: u64) -> String {
     match nanos {
         0..100_000 => format!("{}e-05", Number::Whole(nanos / 10_000)),

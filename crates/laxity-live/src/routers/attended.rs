@@ -33,9 +33,9 @@ pub(super) struct Next {
 }
 
 impl Next {
-    /// The routers of these nodes, by their places in the network. `settings` are what the plan does not
-    /// say.
-    pub fn new(plan: Plan, nodes: &[u32], settings: Settings) -> Result<Next, String> {
+    /// The routers of these nodes, by their places in the network. `settings` are what the plan
+    /// does not say.
+    pub(super) fn new(plan: Plan, nodes: &[u32], settings: Settings) -> Result<Next, String> {
         let networked = plan.networked().ok_or("the plan is of one link")?;
         let on = networked.assigned();
         let routers = nodes.iter().map(|node| Router::new(&on, *node, settings));
@@ -76,7 +76,7 @@ impl<K: Keeper> Attended<'_, K> {
     }
 
     /// Sends what is under way, as far as that does not take too long, and ends.
-    pub fn end(self) -> Result<Status, LiveError> {
+    pub(super) fn end(self) -> Result<Status, LiveError> {
         let Attended { running, keeper, mut seen, .. } = self;
         let status = seen.status(&running.end()?);
         keeper.ended(&status);
@@ -115,7 +115,7 @@ impl<K: Keeper> Task for Attended<'_, K> {
 
 impl Seen {
     /// Nothing yet, of routers that have just begun.
-    pub fn new(
+    pub(super) fn new(
         on: &Assigned<'_>,
         names: Vec<String>,
         links: Links,

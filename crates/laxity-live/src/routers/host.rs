@@ -54,8 +54,8 @@ struct Local {
 const TRY_AGAIN: Nanos = Nanos(50_000);
 
 impl<B: Backend> Host<B> {
-    /// These nodes, with nothing queued. The backend's interfaces are those of the first node, then those of the
-    /// next, and so on.
+    /// These nodes, with nothing queued. The backend's interfaces are those of the first node, then
+    /// those of the next, and so on.
     ///
     /// # Errors
     /// If routers cannot follow the plan.
@@ -97,8 +97,8 @@ impl<B: Backend> Host<B> {
         self.routers.iter_mut().for_each(|local| local.router.begin(now));
     }
 
-    /// Sends what may be sent, takes in what has come, and sends what may be sent of that. What hosts send
-    /// is left where it is if they are `closed`.
+    /// Sends what may be sent, takes in what has come, and sends what may be sent of that. What
+    /// hosts send is left where it is if they are `closed`.
     ///
     /// # Errors
     /// What the backend cannot go on after.

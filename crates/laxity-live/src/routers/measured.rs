@@ -5,7 +5,7 @@ use laxity::police::Police;
 use laxity::port::Delays;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::{Assigned, Framing};
 use rtrb::Consumer;
 
 use super::passage::Passage;
@@ -87,7 +87,8 @@ pub struct OfClass {
     pub disturbed: u64,
     /// From the arrival at the first router to the last bit out of the last.
     pub delay: Delays,
-    /// From the beginning of the first transmission to the last bit out, in frames where there are any.
+    /// From the beginning of the first transmission to the last bit out, in frames where there are
+    /// any.
     pub transit: Delays,
     /// The same of packets that were in their frames everywhere.
     pub kept: Delays,
@@ -99,7 +100,8 @@ pub struct OfClass {
     pub beyond: u64,
     /// What the class is promised.
     pub bound: Option<Nanos>,
-    /// Whether it has lost that: packets that break its arrival curve travel with the others, and one did.
+    /// Whether it has lost that: packets that break its arrival curve travel with the others, and
+    /// one did.
     pub is_forfeit: bool,
 }
 
@@ -107,7 +109,7 @@ impl Measured {
     /// Nothing yet.
     pub fn new(on: &Assigned<'_>) -> Self {
         let mut classes = vec![OfClass::default(); on.plan.classes.len()];
-        let bounds = on.framing.iter().flat_map(|framing| framing.bounds());
+        let bounds = on.framing.iter().flat_map(Framing::bounds);
         for (class, bound) in bounds {
             classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
         }
@@ -134,16 +136,16 @@ impl Measured {
         }
     }
 
-    /// Whether every packet that was in its frames kept to its jitter, of less than so much, and its bound. A
-    /// class that has forfeited these is not looked at.
+    /// Whether every packet that was in its frames kept to its jitter, of less than so much, and
+    /// its bound. A class that has forfeited these is not looked at.
     pub fn is_kept(&self, jitter: Nanos) -> bool {
         let kept = |class: &OfClass, bound| class.longest <= bound && class.jitter() < jitter;
         let mut owed = self.classes.iter().filter(|class| !class.is_forfeit);
         owed.all(|class| class.bound.is_none_or(|bound| kept(class, bound)))
     }
 
-    /// Packets that were in their frames everywhere and took longer than their class is promised, of classes that
-    /// have not forfeited that.
+    /// Packets that were in their frames everywhere and took longer than their class is promised,
+    /// of classes that have not forfeited that.
     pub fn broken(&self) -> u64 {
         let owed = self.classes.iter().filter(|class| !class.is_forfeit);
         owed.map(|class| class.broken).sum()
@@ -188,7 +190,8 @@ impl OfClass {
         self.kept.max() - self.kept.min()
     }
 
-    /// The jitter of so many parts of all packets, beyond the shortest time of those that were in their frames.
+    /// The jitter of so many parts of all packets, beyond the shortest time of those that were in
+    /// their frames.
     pub fn jitter_of(&self, parts: u64, of: u64) -> Nanos {
         self.transit.quantile(parts, of).saturating_sub(self.kept.min())
     }

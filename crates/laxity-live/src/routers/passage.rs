@@ -16,7 +16,8 @@ pub struct Passage {
     pub length: u32,
     /// When it came to the first router.
     pub arrival: Nanos,
-    /// When its first transmission began, and when its last bit left: in frames, where there are any.
+    /// When its first transmission began, and when its last bit left: in frames, where there are
+    /// any.
     pub began: Option<Nanos>,
     /// See `began`.
     pub last: Nanos,
@@ -28,7 +29,8 @@ pub struct Passage {
     pub has_left: bool,
 }
 
-/// What is on the way between two routers of this host. Frames come in the order in which they were sent.
+/// What is on the way between two routers of this host. Frames come in the order in which they were
+/// sent.
 #[derive(Debug, Default)]
 pub struct Wire(VecDeque<(u64, Passage)>);
 
@@ -45,8 +47,8 @@ impl Wire {
         if self.0.len() > MOST { self.0.pop_front().map(|(_, passage)| passage) } else { None }
     }
 
-    /// A frame comes: what is known of it, if it was sent here. What was sent before it and has not come is
-    /// `lost`.
+    /// A frame comes: what is known of it, if it was sent here. What was sent before it and has not
+    /// come is `lost`.
     pub fn receive(&mut self, digest: u64, mut lost: impl FnMut(&Passage)) -> Option<Passage> {
         let place = self.0.iter().position(|(sent, _)| *sent == digest)?;
         self.0.drain(..place).for_each(|(_, passage)| lost(&passage));

@@ -101,8 +101,8 @@ impl Running {
         self.asking.answer(|answer| Ask::Reload { next, answer }).map(drop)
     }
 
-    /// Takes nothing in from hosts any more, sends what is under way, and ends, after a second with what is left.
-    /// Tells what was counted.
+    /// Takes nothing in from hosts any more, sends what is under way, and ends, after a second with
+    /// what is left. Tells what was counted.
     ///
     /// # Errors
     /// If the thread had failed.

@@ -58,8 +58,8 @@ pub trait Keeper {
 }
 
 impl Service<'_> {
-    /// Forwards until a signal asks for the end, which is when all that is under way is sent, or the time is
-    /// over. SIGHUP has the plan read again.
+    /// Forwards until a signal asks for the end, which is when all that is under way is sent, or
+    /// the time is over. SIGHUP has the plan read again.
     ///
     /// # Errors
     /// If the plan is not for this, or the system refuses what it takes.

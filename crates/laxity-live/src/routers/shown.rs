@@ -24,7 +24,7 @@ pub(super) struct Shown<'a> {
 
 impl Shown<'_> {
     /// All ways through the routers.
-    pub fn way(&self) -> WayStatus {
+    pub(super) fn way(&self) -> WayStatus {
         let Shown { plan, measured, .. } = self;
         WayStatus {
             way: "network".into(),
@@ -41,7 +41,7 @@ impl Shown<'_> {
     }
 
     /// What is more to be said than of a link.
-    pub fn network(&self, nodes: Vec<String>) -> NetworkStatus {
+    pub(super) fn network(&self, nodes: Vec<String>) -> NetworkStatus {
         let Shown { plan, measured, counts, lasted } = self;
         let length = match &plan.scheduler {
             SchedulerSpec::Tdp(spec) => Some(spec.time.frame),

@@ -4,8 +4,8 @@ use laxity::sched::tdp::CommonTime;
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
 
-/// `CLOCK_TAI` since a beginning that all hosts understand: where frames, cycles, super cycles and marks begin
-/// anew.
+/// `CLOCK_TAI` since a beginning that all hosts understand: where frames, cycles, super cycles and
+/// marks begin anew.
 #[derive(Clone, Copy, Debug)]
 pub struct Common {
     base: Nanos,
@@ -45,7 +45,7 @@ pub(crate) struct Instants {
 const APART: Nanos = Nanos(2_000);
 
 impl Instants {
-    pub fn now(time: Common) -> Self {
+    pub(crate) fn now(time: Common) -> Self {
         let read = || {
             let (before, realtime, now) = (time.now(), Clock::Realtime.now(), time.now());
             (now.saturating_sub(before), Instants { now, realtime })
@@ -61,7 +61,7 @@ impl Instants {
     }
 
     /// What it was when the kernel stamped a frame, if it did.
-    pub fn stamped(&self, stamp: Option<Nanos>) -> Nanos {
+    pub(crate) fn stamped(&self, stamp: Option<Nanos>) -> Nanos {
         let Instants { now, realtime } = *self;
         stamp.map_or(now, |stamp| now.saturating_sub(realtime.saturating_sub(stamp)))
     }

@@ -7,8 +7,9 @@ use laxity_linux::namespace::Namespace;
 use laxity_plan::model::{Hop, Network};
 use thiserror::Error;
 
-/// A port as whoever runs it names it, `NODE:NEIGHBOUR=INTERFACE` or `NODE:NEIGHBOUR=INTERFACE@NAMESPACE`: from
-/// this node the link to that neighbour is at this interface.
+/// A port as whoever runs it names it, `NODE:NEIGHBOUR=INTERFACE` or
+/// `NODE:NEIGHBOUR=INTERFACE@NAMESPACE`: from this node the link to that neighbour is at this
+/// interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PortName {

@@ -18,8 +18,8 @@ pub struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Binds a socket that its user alone may connect to. One that was left behind is replaced, a folder
-    /// that is missing is made.
+    /// Binds a socket that its user alone may connect to. One that was left behind is replaced, a
+    /// folder that is missing is made.
     ///
     /// # Errors
     /// If a process listens there, something else is there, or the system refuses.
@@ -90,21 +90,22 @@ fn own_folder() -> PathBuf {
 const SYSTEM: &str = "/run";
 const FOLDER: &str = "laxity";
 
-/// Where the control socket is of a link between these interfaces, or of routers from the first to the last of
-/// these nodes, unless someone says otherwise: `eth1-eth0.sock` in `$XDG_RUNTIME_DIR/laxity`, or in
-/// `/run/laxity` where there is no such folder.
+/// Where the control socket is of a link between these interfaces, or of routers from the first to
+/// the last of these nodes, unless someone says otherwise: `eth1-eth0.sock` in
+/// `$XDG_RUNTIME_DIR/laxity`, or in `/run/laxity` where there is no such folder.
 pub fn control_socket_of(names: &[&str]) -> PathBuf {
     // Nodes may be called anything.
     own_folder().join(format!("{}.sock", names.join("-").replace(['/', '\0'], "_")))
 }
 
-/// The same for who watches between these interfaces, perhaps beside who forwards: `eth1-eth0.watch.sock`.
+/// The same for who watches between these interfaces, perhaps beside who forwards:
+/// `eth1-eth0.watch.sock`.
 pub fn watch_socket_of([from, to]: [&str; 2]) -> PathBuf {
     own_folder().join(format!("{from}-{to}.watch.sock"))
 }
 
-/// The sockets at which someone listens: of the user, of the system, and of services, each of which has a
-/// folder `/run/laxity-NAME`; as far as the caller may connect.
+/// The sockets at which someone listens: of the user, of the system, and of services, each of which
+/// has a folder `/run/laxity-NAME`; as far as the caller may connect.
 pub(crate) fn answering() -> Vec<PathBuf> {
     let is_ours = |folder: &PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();

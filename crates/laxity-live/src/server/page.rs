@@ -28,7 +28,8 @@ static EDGES: LazyLock<String> = LazyLock::new(|| {
         "\"use strict\";\n// Edges of the buckets in ns.\nconst EDGES = {edges:?};\n\
          // How often the link is asked what it is like, in ms.\nconst EVERY = {every};\n\
          // How far back charts go, in seconds.\nconst SPAN = {span};\n\
-         // As many classes have a colour that everybody tells from the others.\nconst MOST_LINES = {LINES};\n"
+         // As many classes have a colour that everybody tells from the others.\n\
+         const MOST_LINES = {LINES};\n"
     )
 });
 

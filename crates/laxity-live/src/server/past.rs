@@ -1,4 +1,5 @@
-//! What a link was like in the last minutes, for who comes to see it now: what charts draw, and no more.
+//! What a link was like in the last minutes, for who comes to see it now: what charts draw, and no
+//! more.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use laxity::port::Delays;
 use serde::{Deserialize, Serialize};
 
-/// A distribution of times in ns. All but percentiles and buckets is exact; these are at most 0.8 % too
-/// high.
+/// A distribution of times in ns. All but percentiles and buckets is exact; these are at most 0.8 %
+/// too high.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names say it")]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct NetworkStatus {
     /// The nodes of the plan that are run here.
     pub nodes: Vec<String>,
-    /// Whether every packet that was in its frames everywhere kept its bound, and its jitter below two frames.
+    /// Whether every packet that was in its frames everywhere kept its bound, and its jitter below
+    /// two frames.
     pub kept: bool,
     /// The frames of time-driven priority, where that is the discipline.
     pub frames: Option<FramesStatus>,

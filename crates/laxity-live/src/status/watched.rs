@@ -10,8 +10,8 @@ pub struct WayWatched {
     pub busiest_bps: f64,
     /// Packets that arrived and are of no class.
     pub unclassed: u64,
-    /// Packets that left and were not seen to arrive: what waited when watching began, what is made in
-    /// between, copies, and what is changed on the way.
+    /// Packets that left and were not seen to arrive: what waited when watching began, what is made
+    /// in between, copies, and what is changed on the way.
     pub unpaired: u64,
     /// Packets that left while another of the same content waited, so that it may have been that.
     pub alike: u64,

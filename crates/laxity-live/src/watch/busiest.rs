@@ -19,7 +19,7 @@ const WINDOW: Nanos = Nanos(100_000_000);
 
 impl Busiest {
     /// So many bytes leave, in the order of time.
-    pub fn add(&mut self, at: Nanos, bytes: u32) {
+    pub(super) fn add(&mut self, at: Nanos, bytes: u32) {
         self.window.push_back((at, bytes));
         self.bytes += u64::from(bytes);
         let begin = at.saturating_sub(WINDOW);
@@ -30,7 +30,7 @@ impl Busiest {
     }
 
     /// In bits a second.
-    pub fn rate(&self) -> f64 {
+    pub(super) fn rate(&self) -> f64 {
         per_second(self.most, WINDOW)
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct ClassBooks {
 }
 
 impl ClassBooks {
-    pub fn new(promise: Promise) -> Self {
+    pub(super) fn new(promise: Promise) -> Self {
         ClassBooks {
             promise,
             arrived: 0,
@@ -38,7 +38,7 @@ impl ClassBooks {
     }
 
     /// A packet left, for which what its class is promised holds if it is `promised`.
-    pub fn sent(&mut self, length: u32, delay: Nanos, promised: bool) {
+    pub(super) fn sent(&mut self, length: u32, delay: Nanos, promised: bool) {
         self.sent += 1;
         self.bytes_sent += u64::from(length);
         let misses = |limit: Option<Nanos>| limit.is_some_and(|limit| promised && delay > limit);
@@ -48,7 +48,7 @@ impl ClassBooks {
     }
 
     /// All of it, after so long; so many packets broke the class's arrival curve.
-    pub fn status(&self, name: &str, duration: Nanos, nonconforming: u64) -> ClassStatus {
+    pub(super) fn status(&self, name: &str, duration: Nanos, nonconforming: u64) -> ClassStatus {
         let dropped = [("lost", self.lost), ("forgotten", self.forgotten)].into_iter();
         let dropped: BTreeMap<_, _> = dropped.filter(|(_, count)| *count > 0).collect();
         ClassStatus {
@@ -73,7 +73,7 @@ impl ClassBooks {
     }
 
     /// By [bucket](Delays::buckets) how many packets took so long.
-    pub fn delays(&self) -> Vec<(u64, u64)> {
+    pub(super) fn delays(&self) -> Vec<(u64, u64)> {
         self.delays.buckets().collect()
     }
 }

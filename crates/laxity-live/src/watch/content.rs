@@ -1,9 +1,9 @@
 //! What of a frame whoever forwards it leaves as it is.
 //!
-//! Left out is what a bridge, a router or an interface changes: everything of Ethernet and VLAN tags, of IP
-//! the hops that are left, code point, congestion marks, checksum and options, and checksums above that
-//! an interface fills in. Of TCP the flags and a SYN's options are left out, too, for offloads move the
-//! former and routers clamp the latter.
+//! Left out is what a bridge, a router or an interface changes: everything of Ethernet and VLAN
+//! tags, of IP the hops that are left, code point, congestion marks, checksum and options, and
+//! checksums above that an interface fills in. Of TCP the flags and a SYN's options are left out,
+//! too, for offloads move the former and routers clamp the latter.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -31,8 +31,8 @@ impl Contents {
         Contents { hashes: RandomState::new(), translated }
     }
 
-    /// The packets of a frame. One that is still to be cut into `segments` of so many bytes, or was put
-    /// together of such, is several.
+    /// The packets of a frame. One that is still to be cut into `segments` of so many bytes, or was
+    /// put together of such, is several.
     pub fn of(&self, frame: &[u8], segments: Option<u16>, mut each: impl FnMut(Content)) {
         let layers = Layers::of(frame);
         let payload = &frame[layers.payload..layers.end];

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The layers of a frame. All places lie within it.
 #[derive(Clone, Debug)]
-pub struct Layers {
+pub(super) struct Layers {
     /// What Ethernet carries, behind all tags.
     pub ether_type: u16,
     /// The protocol above IP.
@@ -27,7 +27,7 @@ pub struct Layers {
 
 /// Protocols above IP, by how their packets are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
+pub(super) enum Transport {
     /// By where in the stream they stand.
     Tcp,
     /// By the number that IPv4 gives them.
@@ -38,7 +38,7 @@ pub enum Transport {
 
 impl Transport {
     /// Whether interfaces cut and join its packets.
-    pub fn is_cut(self) -> bool {
+    pub(super) fn is_cut(self) -> bool {
         self != Transport::Other
     }
 }
@@ -56,7 +56,7 @@ const EXTENSIONS: [u8; 3] = [0, 43, 60];
 
 impl Layers {
     /// Those of an Ethernet frame.
-    pub fn of(frame: &[u8]) -> Layers {
+    pub(super) fn of(frame: &[u8]) -> Layers {
         let mut at = 12.min(frame.len());
         let ether_type = loop {
             let Some(ether_type) = number(frame, at) else { break 0 };
@@ -101,9 +101,10 @@ impl Layers {
             _ => (Transport::Other, 0),
         };
         let is_whole = header <= above.len() && (transport != Transport::Tcp || header >= 20);
-        match is_whole {
-            true => Layers { transport, payload: self.transport_at + header, ..self },
-            false => self,
+        if is_whole {
+            Layers { transport, payload: self.transport_at + header, ..self }
+        } else {
+            self
         }
     }
 }

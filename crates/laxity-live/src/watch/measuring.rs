@@ -192,11 +192,11 @@ impl Measuring {
         self.span.1.saturating_sub(self.span.0)
     }
 
-    /// What was seen up to now. Delays are from one tap to the other, lengths as the plan's link carries
-    /// packets, and `broken` is how many packets took longer than their bound.
+    /// What was seen up to now. Delays are from one tap to the other, lengths as the plan's link
+    /// carries packets, and `broken` is how many packets took longer than their bound.
     ///
-    /// Packets that are not sent are `lost` if they did not leave within the timeout, and `forgotten` if
-    /// it is not known of them, as too many waited to remember them all.
+    /// Packets that are not sent are `lost` if they did not leave within the timeout, and
+    /// `forgotten` if it is not known of them, as too many waited to remember them all.
     pub fn status(&self) -> WayStatus {
         let nonconforming = self.policer.nonconforming();
         let of = |(id, class): (ClassId, &Class)| {

@@ -1,7 +1,7 @@
 //! What two taps saw, in the order in which it happened.
 //!
-//! Each tap is read in batches, and frames that pass on different processors come out of order by as long
-//! as the kernel takes to hand them over.
+//! Each tap is read in batches, and frames that pass on different processors come out of order by
+//! as long as the kernel takes to hand them over.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,8 +28,8 @@ impl<T: Ord> Order<T> {
         self.held.push(Reverse((at, what)));
     }
 
-    /// The next, if it happened before `settled`, from before which nothing comes any more, or there is
-    /// no room to wait.
+    /// The next, if it happened before `settled`, from before which nothing comes any more, or
+    /// there is no room to wait.
     pub fn next(&mut self, settled: Nanos) -> Option<(Nanos, T)> {
         let is_full = self.held.len() > self.most;
         let next = self.held.peek_mut().filter(|next| is_full || next.0.0 < settled)?;

@@ -41,8 +41,8 @@ pub struct Paired<T> {
 }
 
 impl<T> Pairing<T> {
-    /// Nothing has arrived yet. What has not left after `timeout` is lost; of what arrives, at most the last
-    /// `most` are remembered.
+    /// Nothing has arrived yet. What has not left after `timeout` is lost; of what arrives, at most
+    /// the last `most` are remembered.
     pub fn new(timeout: Nanos, most: usize) -> Self {
         let (arrived, waiting) = (VecDeque::new(), HashMap::new());
         Pairing { timeout, most: most.max(1), arrived, first: 0, waiting }

@@ -63,8 +63,8 @@ const IDLE: Nanos = Nanos(20_000_000);
 const MOST: usize = 256;
 
 impl Taps {
-    /// Watches from now on, in the network namespace of the calling thread: what arrives at the first
-    /// interface, and what is `behind` at the second.
+    /// Watches from now on, in the network namespace of the calling thread: what arrives at the
+    /// first interface, and what is `behind` at the second.
     ///
     /// # Errors
     /// If the plan is not of a link; without `CAP_NET_RAW`.

@@ -1,4 +1,5 @@
-//! Whatever a fuzzer makes of frames passes a live link unchanged, and none as a class that it is not.
+//! Whatever a fuzzer makes of frames passes a live link unchanged, and none as a class that it is
+//! not.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

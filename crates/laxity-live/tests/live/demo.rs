@@ -6,7 +6,8 @@ use laxity_live::Options;
 use laxity_live::demo::{Outcome, Scenario, Trial, TrialError};
 use laxity_live::status::{ClassStatus, DelayStatus};
 
-/// What comes of a scenario under a discipline. None where there is no laboratory, and then it says so.
+/// What comes of a scenario under a discipline. None where there is no laboratory, and then it says
+/// so.
 fn outcome(scenario: &Scenario, scheduler: &str, seconds: u64) -> Option<Outcome> {
     // A real-time priority is not to be had everywhere.
     let options = Options { priority: None, ..Options::default() };

@@ -6,11 +6,11 @@ use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Mmsg, Options, Ring};
 use laxity_live::demo::Laboratory;
-pub use laxity_live::demo::laboratory::{RECEIVER as B, SENDER as A};
+pub(crate) use laxity_live::demo::laboratory::{RECEIVER as B, SENDER as A};
 use laxity_plan::Plan;
 
 /// Hosts `a` and `b`, each on a cable to the namespace between them.
-pub struct Hosts {
+pub(crate) struct Hosts {
     pub between: Namespace,
     pub a: Namespace,
     pub b: Namespace,
@@ -18,7 +18,7 @@ pub struct Hosts {
 
 impl Hosts {
     /// None where that is not allowed, and then it says so.
-    pub fn new() -> Option<Hosts> {
+    pub(crate) fn new() -> Option<Hosts> {
         match Laboratory::new() {
             Ok(Laboratory { between, sender, receiver }) => {
                 Some(Hosts { between, a: sender, b: receiver })
@@ -32,23 +32,23 @@ impl Hosts {
     }
 
     /// The same by the names of who sends and who receives.
-    pub fn laboratory(&self) -> Laboratory {
+    pub(crate) fn laboratory(&self) -> Laboratory {
         let Hosts { between, a, b } = self;
         let (between, sender, receiver) = (between.clone(), a.clone(), b.clone());
         Laboratory { between, sender, receiver }
     }
 
-    pub fn ends(&self) -> [Interface; 2] {
+    pub(crate) fn ends(&self) -> [Interface; 2] {
         self.laboratory().ends().expect("they are there")
     }
 
-    pub fn ring(&self) -> Ring {
+    pub(crate) fn ring(&self) -> Ring {
         let [a, b] = self.ends();
         let open = || Ring::open([&a, &b], &Options::default());
         self.between.run(open).expect("entered").expect("sockets")
     }
 
-    pub fn mmsg(&self) -> Mmsg {
+    pub(crate) fn mmsg(&self) -> Mmsg {
         let [a, b] = self.ends();
         let open = || Mmsg::open([&a, &b], &Options::default());
         self.between.run(open).expect("entered").expect("sockets")
@@ -56,12 +56,12 @@ impl Hosts {
 }
 
 /// A link of 20 Mbit/s on which calls have a deadline.
-pub fn plan(kind: &str) -> Plan {
+pub(crate) fn plan(kind: &str) -> Plan {
     Plan::parse(&text(kind), "plan.toml", Path::new("")).expect("a plan")
 }
 
 /// Its text.
-pub fn text(kind: &str) -> String {
+pub(crate) fn text(kind: &str) -> String {
     format!(
         "version = 1
         link = {{ rate = '20mbit', overhead = 'ethernet' }}

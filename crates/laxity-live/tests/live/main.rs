@@ -1,5 +1,5 @@
-//! A bridge at work between two hosts in namespaces of the test's own. Needs the right to make these: run
-//! as root or within `unshare -Urn`; without it every test says that it was skipped.
+//! A bridge at work between two hosts in namespaces of the test's own. Needs the right to make
+//! these: run as root or within `unshare -Urn`; without it every test says that it was skipped.
 #![cfg(target_os = "linux")]
 
 mod congestion;

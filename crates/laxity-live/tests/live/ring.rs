@@ -18,8 +18,8 @@ fn flows(ran: &Ran) -> &[OfClass] {
     &ran.measured.classes[..4]
 }
 
-/// What always holds: whatever is late, packets arrive, and those that were in their frames everywhere keep
-/// their bound and their jitter.
+/// What always holds: whatever is late, packets arrive, and those that were in their frames
+/// everywhere keep their bound and their jitter.
 fn check(ran: &Ran) {
     assert_eq!(ran.missed, 0);
     let arrived: u64 = flows(ran).iter().map(|flow| flow.arrived).sum();
@@ -30,8 +30,8 @@ fn check(ran: &Ran) {
         let bound = flow.bound.expect("it is promised one");
         assert!(flow.longest <= bound, "{} of {bound}", flow.longest);
         assert_eq!(flow.kept.count() + flow.disturbed, flow.left);
-        // What 99 of 100 packets take is what packets take that are in their frames, if so many are; quantiles
-        // are told to one part in 128.
+        // What 99 of 100 packets take is what packets take that are in their frames, if so many
+        // are; quantiles are told to one part in 128.
         if flow.disturbed * 200 < flow.left {
             let most = flow.kept.max() + Nanos(flow.kept.max().0 / 128 + 1);
             assert!(flow.transit.quantile(99, 100) <= most);
@@ -64,8 +64,8 @@ fn packets_that_meet_no_skipped_frame_keep_their_jitter() {
     }
 }
 
-/// Senders at twice what is reserved for them: whatever becomes of what is too much, no promise counts as broken
-/// for it, and it is counted.
+/// Senders at twice what is reserved for them: whatever becomes of what is too much, no promise
+/// counts as broken for it, and it is counted.
 #[test]
 fn who_breaks_a_contract_breaks_no_promise() {
     let Some(laboratory) = Laboratory::new() else { return };

@@ -21,8 +21,8 @@ use crate::traffic::{datagrams, scheduled, start};
 use crate::watched::{SPOKEN, agree, crowd, lost, outside, unseen};
 use crate::watcher::{TIMEOUT, watch};
 
-/// Hosts with a bridge of the kernel's between them, and these queueing disciplines where it sends to `b`.
-/// None where that is not to be had, and then it says so.
+/// Hosts with a bridge of the kernel's between them, and these queueing disciplines where it sends
+/// to `b`. None where that is not to be had, and then it says so.
 fn bridged(commands: &[&str]) -> Option<Hosts> {
     let hosts = Hosts::new()?;
     hosts.between.bridge("bridge", &["a", "b"]).expect("a bridge");

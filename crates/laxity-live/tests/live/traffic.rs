@@ -15,12 +15,12 @@ use laxity_plan::Plan;
 
 use crate::hosts::{A, B, Hosts, plan};
 
-pub fn scheduled(plan: &Plan) -> Way {
+pub(crate) fn scheduled(plan: &Plan) -> Way {
     Way::Scheduled(Box::new(Forwarder::new(plan.clone(), Settings::default()).expect("a link")))
 }
 
 /// Starts a bridge without a real-time priority, which is not to be had everywhere.
-pub fn start(
+pub(crate) fn start(
     backend: impl Backend + Send + 'static,
     ways: [Way; 2],
 ) -> (Forwarding, laxity_live::Recorder) {
@@ -28,8 +28,9 @@ pub fn start(
     Forwarding::start(Bridge::new(backend, ways), options).expect("a thread")
 }
 
-/// Sends so many datagrams to a port of the other host, some at a time, and tells how many of them came.
-pub fn datagrams(from: &Namespace, to: &Namespace, port: u16, count: u32) -> usize {
+/// Sends so many datagrams to a port of the other host, some at a time, and tells how many of them
+/// came.
+pub(crate) fn datagrams(from: &Namespace, to: &Namespace, port: u16, count: u32) -> usize {
     let address = SocketAddr::new(B, port);
     let receiver = to.run(|| UdpSocket::bind(address).expect("a socket")).expect("entered");
     receiver.set_read_timeout(Some(Duration::from_secs(2))).expect("a time");

@@ -1,4 +1,5 @@
-//! What is watched of a shaper is what stamps in datagrams say, and what the forwarder says of itself.
+//! What is watched of a shaper is what stamps in datagrams say, and what the forwarder says of
+//! itself.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::thread;
@@ -18,10 +19,11 @@ use crate::watcher::{Came, TIMEOUT, quantile, send, stamped, watch};
 const PORTS: [u16; 2] = [5000, 6000];
 
 /// A bridge of the kernel's speaks for itself now and then.
-pub const SPOKEN: u64 = 20;
+pub(crate) const SPOKEN: u64 = 20;
 
-/// Delays by stamps, in their order. A sender may be kept waiting between its stamp and what it sends.
-pub struct ByStamps {
+/// Delays by stamps, in their order. A sender may be kept waiting between its stamp and what it
+/// sends.
+pub(crate) struct ByStamps {
     /// By when each was gone.
     least: Vec<u64>,
     /// By the time in each.
@@ -39,9 +41,9 @@ impl ByStamps {
     }
 }
 
-/// Calls every millisecond, and more of the rest than the link carries, for some seconds; what is watched
-/// meanwhile and the delays by stamps.
-pub fn crowd(hosts: &Hosts, behind: Behind) -> (Status, [ByStamps; 2]) {
+/// Calls every millisecond, and more of the rest than the link carries, for some seconds; what is
+/// watched meanwhile and the delays by stamps.
+pub(crate) fn crowd(hosts: &Hosts, behind: Behind) -> (Status, [ByStamps; 2]) {
     let receive = |port| UdpSocket::bind(SocketAddr::new(B, port)).expect("a socket");
     let _open = hosts.b.run(|| PORTS.map(receive)).expect("entered");
     let coming = stamped(&hosts.b, PORTS);
@@ -58,22 +60,22 @@ pub fn crowd(hosts: &Hosts, behind: Behind) -> (Status, [ByStamps; 2]) {
 }
 
 /// What is known of the direction as it is watched from outside.
-pub fn outside(watched: &Status) -> WayWatched {
+pub(crate) fn outside(watched: &Status) -> WayWatched {
     watched.ways[0].watched.expect("it is watched")
 }
 
 /// Frames that passed unseen.
-pub fn unseen(watched: &Status) -> u64 {
+pub(crate) fn unseen(watched: &Status) -> u64 {
     watched.interfaces.iter().map(|it| it.unseen.expect("it is watched")).sum()
 }
 
 /// Packets that did not leave.
-pub fn lost(of: &ClassStatus) -> u64 {
+pub(crate) fn lost(of: &ClassStatus) -> u64 {
     of.dropped.values().sum()
 }
 
 /// Within 1 % or 50 us at the median and the 99th percentile, with hardly any packet unpaired.
-pub fn agree(watched: &Status, stamps: &[ByStamps; 2], sent: [u64; 2]) {
+pub(crate) fn agree(watched: &Status, stamps: &[ByStamps; 2], sent: [u64; 2]) {
     let WayWatched { unclassed, unpaired, .. } = outside(watched);
     assert_eq!((unseen(watched), unclassed), (0, 0));
     for ((of, stamps), sent) in watched.ways[0].classes.iter().zip(stamps).zip(sent) {
@@ -99,8 +101,8 @@ fn agree_with_books(watched: &ClassStatus, account: &Account, transmission: u64)
     let pairs = [(watched.arrived, account.arrived), (watched.sent, account.sent)];
     assert!(pairs.iter().all(|(watched, booked)| watched.abs_diff(*booked) < 10), "{pairs:?}");
     let delay = watched.delay_ns.as_ref().expect("some have left");
-    // A frame is taken in late, and handed over early, by as much as a thread without priority is late.
-    // Its quantiles are at most 0.8 % too high.
+    // A frame is taken in late, and handed over early, by as much as a thread without priority is
+    // late. Its quantiles are at most 0.8 % too high.
     const LATE: u64 = 2_000_000;
     let mean = (delay.mean as u64, account.delay.mean() as u64);
     for (watched, booked) in [(delay.p50, account.delay.quantile(1, 2).0), mean] {

@@ -17,29 +17,29 @@ use laxity_plan::Plan;
 use crate::hosts::{A, B, Hosts};
 
 /// Something that goes on in a thread of its own until it is told to end.
-pub struct Background<T> {
+pub(crate) struct Background<T> {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<T>,
 }
 
 impl<T: Send + 'static> Background<T> {
-    pub fn start(work: impl FnOnce(&AtomicBool) -> T + Send + 'static) -> Self {
+    pub(crate) fn start(work: impl FnOnce(&AtomicBool) -> T + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = stop.clone();
         Background { stop, thread: thread::spawn(move || work(&told)) }
     }
 
-    pub fn finish(self) -> T {
+    pub(crate) fn finish(self) -> T {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().expect("it goes on")
     }
 }
 
 /// What is lost is known after so long.
-pub const TIMEOUT: Duration = Duration::from_secs(1);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Watches what goes from `a` to `b` between the hosts.
-pub fn watch(hosts: &Hosts, plan: &Plan, behind: Behind) -> Background<Status> {
+pub(crate) fn watch(hosts: &Hosts, plan: &Plan, behind: Behind) -> Background<Status> {
     let timeout = laxity::units::Nanos(TIMEOUT.as_nanos() as u64);
     let settings = Settings { timeout, ..Settings::default() };
     let [a, b] = hosts.ends();
@@ -53,9 +53,9 @@ pub fn watch(hosts: &Hosts, plan: &Plan, behind: Behind) -> Background<Status> {
     })
 }
 
-/// Sends so many datagrams of a length in bursts from host to host, with the number and the time in each.
-/// By number, when each was gone.
-pub fn send(
+/// Sends so many datagrams of a length in bursts from host to host, with the number and the time in
+/// each. By number, when each was gone.
+pub(crate) fn send(
     from: &Namespace,
     port: u16,
     length: usize,
@@ -83,14 +83,14 @@ const PAYLOAD: usize = 14 + 20 + 8;
 
 /// A datagram that has come.
 #[derive(Clone, Copy, Debug)]
-pub struct Came {
+pub(crate) struct Came {
     pub number: u32,
     pub sent: u64,
     pub at: u64,
 }
 
 /// The datagrams with stamps in them that arrive at the host, by port.
-pub fn stamped(to: &Namespace, ports: [u16; 2]) -> Background<[Vec<Came>; 2]> {
+pub(crate) fn stamped(to: &Namespace, ports: [u16; 2]) -> Background<[Vec<Came>; 2]> {
     let open = || Tap::open(&Interface::named("eth").expect("it is there"), Way::In, 32 << 20);
     let mut tap = to.run(open).expect("entered").expect("a tap");
     // The kernel takes a moment to begin with stamps.
@@ -123,6 +123,6 @@ pub fn stamped(to: &Namespace, ports: [u16; 2]) -> Background<[Vec<Came>; 2]> {
 }
 
 /// The quantile by its definition.
-pub fn quantile(sorted: &[u64], percent: usize) -> u64 {
+pub(crate) fn quantile(sorted: &[u64], percent: usize) -> u64 {
     sorted[(sorted.len() * percent).div_ceil(100) - 1]
 }

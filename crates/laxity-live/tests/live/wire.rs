@@ -11,7 +11,7 @@ fn is_ours(frame: &[u8]) -> bool {
 }
 
 /// Both ends of a host's cable: frames go out at the first side, and come in there.
-pub fn wire(host: &Namespace) -> Mmsg {
+pub(crate) fn wire(host: &Namespace) -> Mmsg {
     host.run(|| {
         let [cable, other] = ["eth", "lo"].map(|name| Interface::named(name).expect("there"));
         Mmsg::open([&cable, &other], &packet::Options::default()).expect("sockets")
@@ -20,14 +20,14 @@ pub fn wire(host: &Namespace) -> Mmsg {
 }
 
 /// Hands a frame over, which goes out with the next flush.
-pub fn send(wire: &mut Mmsg, frame: &[u8]) {
+pub(crate) fn send(wire: &mut Mmsg, frame: &[u8]) {
     let place = wire.pool_mut().add(Side::A, frame.len()).expect("room");
     wire.pool_mut().bytes_mut(place).copy_from_slice(frame);
     wire.send(Side::A, place);
 }
 
 /// Takes in what has come, as far as tests made it.
-pub fn receive(wire: &mut Mmsg, into: &mut Vec<Vec<u8>>) {
+pub(crate) fn receive(wire: &mut Mmsg, into: &mut Vec<Vec<u8>>) {
     let mut frames = Vec::new();
     wire.receive(Side::A, &mut frames).expect("received");
     for frame in frames {

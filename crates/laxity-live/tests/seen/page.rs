@@ -64,8 +64,8 @@ fn watched(asked: u64) -> Status {
 const SHORT: u64 = 70_000;
 
 fn at_work(mut status: Status, asked: u64, short: u64) -> Status {
-    // Lines break where nothing was heard for five seconds, and a busy machine lets a page wait for many
-    // answers to others.
+    // Lines break where nothing was heard for five seconds, and a busy machine lets a page wait for
+    // many answers to others.
     status.uptime_ns = asked * 100_000_000;
     for (number, class) in (1..).zip(&mut status.ways[0].classes) {
         let mut delays = Delays::default();
@@ -126,8 +126,8 @@ fn browser() -> Option<&'static str> {
     })
 }
 
-/// A server that puts the page into frames, which only a page of the same origin may look into; all but
-/// its own page it passes on.
+/// A server that puts the page into frames, which only a page of the same origin may look into; all
+/// but its own page it passes on.
 fn frames(scheme: &str, unit: &str, to: SocketAddr) -> SocketAddr {
     let page = format!(
         "<!doctype html><meta charset=utf-8><body data-scheme={scheme}>\

@@ -18,7 +18,7 @@ use laxity_report::html::colours;
 use tempfile::TempDir;
 
 /// A link of so many classes.
-pub fn status(classes: usize) -> Status {
+pub(crate) fn status(classes: usize) -> Status {
     let mut delays = Delays::default();
     (1..=1_000).for_each(|at| delays.record(Nanos(at * 5_000)));
     let delays = DelayStatus::of(&delays);
@@ -75,7 +75,7 @@ pub fn status(classes: usize) -> Status {
 }
 
 /// The same as who watches it from outside knows it.
-pub fn watched(classes: usize) -> Status {
+pub(crate) fn watched(classes: usize) -> Status {
     let mut status = status(classes);
     (status.real_time, status.events_lost) = (None, None);
     (status.reloads, status.reloads_refused) = (None, None);
@@ -96,7 +96,7 @@ pub fn watched(classes: usize) -> Status {
 }
 
 /// A server before such a link, whose plan is as good as it is said to be.
-pub struct Sample {
+pub(crate) struct Sample {
     pub folder: TempDir,
     pub address: SocketAddr,
     pub said: Arc<Mutex<Vec<String>>>,
@@ -104,12 +104,12 @@ pub struct Sample {
 }
 
 impl Sample {
-    pub fn new(status: Status, reload: Result<(), String>) -> Sample {
+    pub(crate) fn new(status: Status, reload: Result<(), String>) -> Sample {
         Sample::of(move |_| status.clone(), reload)
     }
 
     /// The same of a link that is like this each time it is asked.
-    pub fn of(
+    pub(crate) fn of(
         status: impl FnMut(u64) -> Status + Send + 'static,
         reload: Result<(), String>,
     ) -> Sample {
@@ -128,7 +128,7 @@ impl Sample {
     }
 
     /// What a request is answered, head and all.
-    pub fn ask(&self, request: &str) -> String {
+    pub(crate) fn ask(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time");
         stream.write_all(request.as_bytes()).expect("it reads");
@@ -138,7 +138,7 @@ impl Sample {
         answer
     }
 
-    pub fn get(&self, path: &str, more: &str) -> String {
+    pub(crate) fn get(&self, path: &str, more: &str) -> String {
         self.ask(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{more}\r\n", self.address))
     }
 }

@@ -22,7 +22,7 @@ const EVERY: [u32; 6] = [1, 2, 4, 6, 8, 12];
 const PAPERS_END: [u32; 2] = [EVERY[0], EVERY[5]];
 
 /// How many runs there are.
-pub fn runs(seeds: u64) -> u64 {
+pub(super) fn runs(seeds: u64) -> u64 {
     seeds * cases().count() as u64
 }
 
@@ -51,7 +51,7 @@ impl Outcome {
 }
 
 /// Serves so many packets in every case.
-pub fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
     let cases: Vec<_> = cases().collect();
     let outcomes: Vec<_> = cases
         .into_par_iter()

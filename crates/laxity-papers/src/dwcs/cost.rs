@@ -20,12 +20,12 @@ const ENDS: [u32; 2] = [STREAMS[0], STREAMS[4]];
 const PACKETS: u64 = 40_000;
 
 /// How many runs there are.
-pub fn runs() -> u64 {
+pub(super) fn runs() -> u64 {
     STREAMS.len() as u64
 }
 
 /// Times it all.
-pub fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
     let rounds = pairs::rounds(shortened);
     let costs = STREAMS.map(|streams| {
         let load = Load { streams, gap: GAP };

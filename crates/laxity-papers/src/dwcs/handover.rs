@@ -23,12 +23,12 @@ const PACKETS: usize = 200_000;
 const ROOM: usize = 1;
 
 /// How many runs there are.
-pub fn runs() -> u64 {
+pub(super) fn runs() -> u64 {
     STREAMS.len() as u64
 }
 
 /// Times it all.
-pub fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
     let rounds = pairs::rounds(shortened);
     let costs = STREAMS.map(|streams| {
         let semaphores: Vec<_> = (0..streams).map(|_| Box::pin(Semaphore::uninit())).collect();
@@ -54,10 +54,10 @@ fn open(semaphore: Pin<&Semaphore>) -> SemaphoreRef<'_> {
     semaphore.init_with(false, 1).expect("a semaphore that nobody has opened")
 }
 
-/// Puts a packet into every stream's ring and takes them out again, over and over, on one thread: the
-/// least that either costs, for nobody is ever waited for. The stream's semaphore is held meanwhile,
-/// if there is one. Each time over is timed, and the median counts: what disturbs the machine for a
-/// moment falls on few.
+/// Puts a packet into every stream's ring and takes them out again, over and over, on one thread:
+/// the least that either costs, for nobody is ever waited for. The stream's semaphore is held
+/// meanwhile, if there is one. Each time over is timed, and the median counts: what disturbs the
+/// machine for a moment falls on few.
 fn nanos(streams: usize, locks: &[SemaphoreRef<'_>]) -> f64 {
     let (mut producers, mut consumers): (Vec<_>, Vec<_>) =
         (0..streams).map(|_| RingBuffer::new(ROOM)).unzip();

@@ -12,7 +12,7 @@ use super::streams::{CLASSES, Load, loss};
 
 /// Streams in a list, in which both the next one and the late ones are looked for from end to end.
 /// Late packets are sent, and streams that violate their tolerance are favoured (method 1).
-pub struct LinearList {
+pub(super) struct LinearList {
     gap: u64,
     streams: Vec<Stream>,
     arrivals: u64,
@@ -30,7 +30,7 @@ struct Stream {
 
 impl LinearList {
     /// The paper's streams.
-    pub fn new(load: Load) -> LinearList {
+    pub(super) fn new(load: Load) -> LinearList {
         let stream = |stream: u32| {
             let loss = loss((stream % CLASSES) as usize);
             let (lost, of) = (loss.lost().into(), loss.of().into());

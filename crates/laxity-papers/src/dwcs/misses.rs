@@ -25,7 +25,7 @@ const JUST_ENOUGH: u32 = 480;
 const ENDS: [usize; 2] = [0, CLASSES as usize - 1];
 
 /// How many runs there are.
-pub fn runs(seeds: u64) -> u64 {
+pub(super) fn runs(seeds: u64) -> u64 {
     seeds * STREAMS.len() as u64 * 2
 }
 
@@ -37,7 +37,7 @@ struct Point {
 }
 
 /// Serves so many packets at every point.
-pub fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
     let seeds: Vec<_> = (1..=seeds).collect();
     let curves: Vec<Vec<Point>> = seeds
         .par_iter()

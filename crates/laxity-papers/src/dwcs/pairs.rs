@@ -11,19 +11,19 @@ const ROUNDS: usize = 9;
 const ROUNDS_IF_SHORTENED: usize = 5;
 
 /// ns that either way takes with so many streams, round by round.
-pub struct Pair {
+pub(super) struct Pair {
     streams: u32,
     times: [Vec<f64>; 2],
 }
 
 /// How many rounds there are.
-pub fn rounds(shortened: bool) -> usize {
+pub(super) fn rounds(shortened: bool) -> usize {
     if shortened { ROUNDS_IF_SHORTENED } else { ROUNDS }
 }
 
 impl Pair {
     /// Times both ways in each of some rounds.
-    pub fn time(streams: u32, rounds: usize, mut both: impl FnMut() -> [f64; 2]) -> Pair {
+    pub(super) fn time(streams: u32, rounds: usize, mut both: impl FnMut() -> [f64; 2]) -> Pair {
         let mut times = [Vec::new(), Vec::new()];
         for _ in 0..rounds {
             for (times, nanos) in times.iter_mut().zip(both()) {
@@ -34,12 +34,12 @@ impl Pair {
     }
 
     /// How many streams there are.
-    pub fn streams(&self) -> u32 {
+    pub(super) fn streams(&self) -> u32 {
         self.streams
     }
 
     /// Measures what the second way takes in percent of the first: the median over the rounds.
-    pub fn measure(&self, what: &str, measured: &mut Measured) {
+    pub(super) fn measure(&self, what: &str, measured: &mut Measured) {
         let [first, second] = &self.times;
         let ratios = first.iter().zip(second).map(|(first, second)| second / first * 100.0);
         measured.add(what, &format!("{} streams", self.streams), median(ratios.collect()));
@@ -51,7 +51,7 @@ impl Pair {
 }
 
 /// How a figure and its table show pairs.
-pub struct Presentation {
+pub(super) struct Presentation {
     /// The figure's name.
     pub figure: &'static str,
     /// The chart's title.
@@ -66,7 +66,7 @@ pub struct Presentation {
 
 impl Presentation {
     /// Times by the number of streams.
-    pub fn part(self, pairs: &[Pair]) -> Part {
+    pub(super) fn part(self, pairs: &[Pair]) -> Part {
         Part {
             tables: vec![(self.heading.clone(), self.table(pairs))],
             figures: vec![(self.figure.to_string(), self.chart(pairs))],

@@ -20,12 +20,12 @@ const LAST_WINDOWS: usize = 5;
 const SHOWN: f64 = 100.0;
 
 /// How many runs there are.
-pub fn runs(seeds: u64) -> u64 {
+pub(super) fn runs(seeds: u64) -> u64 {
     seeds * STREAMS.len() as u64
 }
 
 /// Watches so many packets.
-pub fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
     let seeds: Vec<_> = (1..=seeds).collect();
     let panels: Vec<Vec<Rates>> = STREAMS
         .iter()

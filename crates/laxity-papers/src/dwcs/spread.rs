@@ -29,12 +29,16 @@ const SKIPPED: usize = 120;
 const SCHEDULERS: [&str; 2] = ["FIFO", "DWCS"];
 
 /// How many runs there are.
-pub fn runs(seeds: u64) -> u64 {
+pub(super) fn runs(seeds: u64) -> u64 {
     seeds * SCHEDULERS.len() as u64
 }
 
 /// Repeats the experiment.
-pub fn repeat(seeds: u64, step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(
+    seeds: u64,
+    step: Step<'_>,
+    measured: &mut Measured,
+) -> Result<Part, SimError> {
     let seeds: Vec<_> = (1..=seeds).collect();
     let runs = seeds.par_iter().map(|&seed| {
         let watched = SCHEDULERS.map(|scheduler| {

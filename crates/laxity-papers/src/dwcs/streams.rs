@@ -12,14 +12,14 @@ use rand_pcg::Pcg64Mcg;
 
 /// How many units of time the paper's server has a second: with 480 streams each gets 25 of them
 /// (Fig. 4).
-pub const PACKETS_A_SECOND: u64 = 12_000;
+pub(super) const PACKETS_A_SECOND: u64 = 12_000;
 
 /// Classes of streams.
-pub const CLASSES: u32 = 8;
+pub(super) const CLASSES: u32 = 8;
 
 /// Streams of all classes alike, whose deadlines are a gap apart.
 #[derive(Clone, Copy, Debug)]
-pub struct Load {
+pub(super) struct Load {
     /// How many; a multiple of [`CLASSES`].
     pub streams: u32,
     /// T, in units of time.
@@ -28,7 +28,7 @@ pub struct Load {
 
 /// A packet is served.
 #[derive(Clone, Copy, Debug)]
-pub struct Served {
+pub(super) struct Served {
     /// When its service commences.
     pub at: u64,
     /// Its stream; its class is the remainder by [`CLASSES`].
@@ -39,24 +39,24 @@ pub struct Served {
 
 impl Served {
     /// Its class.
-    pub fn class(&self) -> usize {
+    pub(super) fn class(&self) -> usize {
         self.stream % CLASSES as usize
     }
 }
 
 /// The loss tolerance of a class: 1/80, 1/90, … 1/150.
-pub fn loss(class: usize) -> Loss {
+pub(super) fn loss(class: usize) -> Loss {
     Loss::new(1, 80 + 10 * class as u32).expect("windows of 80 to 150 packets")
 }
 
 /// A class as figures name it.
-pub fn name(class: usize) -> String {
+pub(super) fn name(class: usize) -> String {
     loss(class).to_string()
 }
 
 impl Load {
     /// DWCS as the paper has it, that looks for missed deadlines once in so many services.
-    pub fn dwcs(&self, check_every: u32) -> Dwcs {
+    pub(super) fn dwcs(&self, check_every: u32) -> Dwcs {
         let settings = DwcsSettings {
             precedence: Precedence::LossFirst,
             violation: Violation::Favour,
@@ -72,7 +72,7 @@ impl Load {
 
     /// Serves so many packets. The streams begin one after the other, in an order and at times
     /// within the first gap that the seed draws.
-    pub fn serve<S: Scheduler>(
+    pub(super) fn serve<S: Scheduler>(
         &self,
         scheduler: &mut S,
         seed: u64,
@@ -117,7 +117,7 @@ fn packet(stream: u32, arrival: u64) -> Packet {
 }
 
 /// Deadlines that were missed, stream by stream.
-pub struct Tally {
+pub(super) struct Tally {
     streams: Vec<Counts>,
 }
 
@@ -133,12 +133,12 @@ struct Counts {
 
 impl Tally {
     /// Nothing missed.
-    pub fn new(load: Load) -> Tally {
+    pub(super) fn new(load: Load) -> Tally {
         Tally { streams: vec![Counts::default(); load.streams as usize] }
     }
 
     /// Counts a packet.
-    pub fn count(&mut self, served: Served) {
+    pub(super) fn count(&mut self, served: Served) {
         let loss = loss(served.class());
         let counts = &mut self.streams[served.stream];
         counts.misses += served.misses;
@@ -151,17 +151,17 @@ impl Tally {
     }
 
     /// Deadlines that all streams of a class missed.
-    pub fn misses(&self, class: usize) -> u64 {
+    pub(super) fn misses(&self, class: usize) -> u64 {
         self.of(class).map(|counts| counts.misses).sum()
     }
 
     /// How often their tolerance was violated.
-    pub fn violations(&self, class: usize) -> u64 {
+    pub(super) fn violations(&self, class: usize) -> u64 {
         self.of(class).map(|counts| counts.violations).sum()
     }
 
     /// Deadlines missed and violations of all classes.
-    pub fn totals(&self) -> [u64; 2] {
+    pub(super) fn totals(&self) -> [u64; 2] {
         let classes = || 0..CLASSES as usize;
         [
             classes().map(|class| self.misses(class)).sum(),
@@ -190,8 +190,9 @@ mod tests {
                 tally.count(packet);
             });
             assert!(served > 559_500 && served <= 560_000);
-            // A deadline every 500 units and a service every 560: of 1120 deadlines of a stream 120 are
-            // missed. At first packets wait for those of streams that began earlier: one miss each.
+            // A deadline every 500 units and a service every 560: of 1120 deadlines of a stream 120
+            // are missed. At first packets wait for those of streams that began earlier: one miss
+            // each.
             let steady = misses * 1120 * u64::from(streams) / 560;
             let [all, _] = tally.totals();
             let first = u64::from(streams);

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 /// Who is sent first, and who gets in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Combination {
+pub(super) struct Combination {
     /// Whether packets are sent by deadline and dropped when they are late; by arrival if not.
     pub edf: bool,
     /// `kind = …` of the queue.
@@ -13,7 +13,7 @@ pub struct Combination {
 }
 
 /// All of them, in the order of the paper's tables.
-pub const COMBINATIONS: [Combination; 6] = [
+pub(super) const COMBINATIONS: [Combination; 6] = [
     Combination { edf: false, queue: "droptail" },
     Combination { edf: false, queue: "red" },
     Combination { edf: false, queue: "choke" },
@@ -24,7 +24,7 @@ pub const COMBINATIONS: [Combination; 6] = [
 
 impl Combination {
     /// The paper's name for it.
-    pub fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         let order = if self.edf { "EDF" } else { "FCFS" };
         let queue = match self.queue {
             "droptail" => "DropTail",
@@ -35,7 +35,7 @@ impl Combination {
     }
 
     /// A plan of EDF with CHOKe as one of this combination.
-    pub fn plan(self, text: &str) -> Plan {
+    pub(super) fn plan(self, text: &str) -> Plan {
         let mut plan: Table = text.parse().expect("the paper's plans are TOML");
         let scheduler = plan["scheduler"].as_table_mut().expect("plans have a scheduler");
         if !self.edf {

@@ -9,7 +9,7 @@ const LINK: f64 = 1e6;
 const DEADLINE: f64 = 0.6;
 
 /// All figures, by name, from the runs of every combination.
-pub fn all(shown: &[Run]) -> Vec<(String, String)> {
+pub(super) fn all(shown: &[Run]) -> Vec<(String, String)> {
     let of = |names: &[&str]| -> Vec<&Run> {
         let first = |name: &&str| shown.iter().find(|shown| shown.combination.name() == *name);
         names.iter().filter_map(first).collect()

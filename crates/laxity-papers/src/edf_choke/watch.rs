@@ -14,11 +14,11 @@ use super::combination::Combination;
 /// The link that the paper's flows compete for first: delays are measured there.
 const BOTTLENECK: &str = "bottleneck";
 /// How finely throughput is shown.
-pub const BIN: Nanos = Nanos(2_000_000_000);
+pub(super) const BIN: Nanos = Nanos(2_000_000_000);
 
 /// What one run showed.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(super) struct Run {
     pub combination: Combination,
     /// Over the flows of TCP and UDP together, other traffic aside.
     pub fairness: f64,
@@ -38,7 +38,7 @@ pub struct Run {
 
 /// All flows of TCP, or of UDP.
 #[derive(Clone, Copy, Debug)]
-pub struct Traffic {
+pub(super) struct Traffic {
     /// Bits a second, each packet once.
     pub goodput: f64,
     /// At the bottleneck, wait, transmission and propagation, in s: of the packets that were sent.
@@ -48,13 +48,13 @@ pub struct Traffic {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Moments {
+pub(super) struct Moments {
     pub mean: f64,
     pub deviation: f64,
 }
 
 impl Run {
-    pub fn of(text: &str, combination: Combination, seed: u64) -> Result<Run, SimError> {
+    pub(super) fn of(text: &str, combination: Combination, seed: u64) -> Result<Run, SimError> {
         let plan = combination.plan(text);
         let duration = plan.run.duration.unwrap_or_default();
         let mut watch = Watch::new(&plan, duration);
@@ -70,7 +70,7 @@ impl Run {
 }
 
 /// How long a plan's traffic lasts.
-pub fn duration(text: &str) -> Nanos {
+pub(super) fn duration(text: &str) -> Nanos {
     let plan = Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plans are valid");
     plan.run.duration.unwrap_or_default()
 }

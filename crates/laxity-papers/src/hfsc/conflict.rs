@@ -23,12 +23,12 @@ const SESSIONS: [&str; 4] = ["session-1", "session-2", "session-3", "session-4"]
 const CLASSES: [&str; 2] = ["A", "B"];
 
 /// How many runs there are.
-pub fn runs() -> u64 {
+pub(super) fn runs() -> u64 {
     DISCIPLINES.len() as u64
 }
 
 /// Repeats the example.
-pub fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
     let plan = read(CONFLICT);
     let end = plan.run.duration.unwrap_or_default();
     let names = SESSIONS.iter().chain(&CLASSES);

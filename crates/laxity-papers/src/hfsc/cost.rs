@@ -2,8 +2,8 @@
 //!
 //! These are times of the machine that this runs on, so only their ratios are judged. What disturbs
 //! it for a moment falls on few of the short stretches that are timed, of which the median counts;
-//! what slows it for longer falls on all cases alike, for they are measured in turn, round by round,
-//! and of the rounds the median counts as well.
+//! what slows it for longer falls on all cases alike, for they are measured in turn, round by
+//! round, and of the rounds the median counts as well.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -71,7 +71,11 @@ impl Traffic {
 }
 
 /// Times it all, or if shortened only what is judged.
-pub fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(
+    shortened: bool,
+    step: Step<'_>,
+    measured: &mut Measured,
+) -> Result<Part, SimError> {
     let between: &[Shape] = if shortened { &[] } else { &BETWEEN };
     let rounds = if shortened { ROUNDS_IF_SHORTENED } else { ROUNDS };
     let one_level: Vec<Shape> = [&[&[1], HUNDRED], between, &[THOUSAND]].concat();
@@ -97,7 +101,7 @@ pub fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Resul
 }
 
 /// How many runs there are.
-pub fn runs() -> u64 {
+pub(super) fn runs() -> u64 {
     TRAFFIC.len() as u64
 }
 

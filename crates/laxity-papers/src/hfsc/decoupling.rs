@@ -32,12 +32,16 @@ const CASES: [(&str, Discipline, bool); 5] = [
 ];
 
 /// How many runs there are.
-pub fn runs() -> u64 {
+pub(super) fn runs() -> u64 {
     CASES.len() as u64
 }
 
 /// Repeats the example.
-pub fn repeat(seeds: u64, step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(
+    seeds: u64,
+    step: Step<'_>,
+    measured: &mut Measured,
+) -> Result<Part, SimError> {
     let curves = read(DECOUPLING);
     let lines = linear(&curves);
     let mut panels = Vec::new();

@@ -24,12 +24,12 @@ const SESSIONS: [(&str, Nanos); 2] = [("audio", Nanos(5_000_000)), ("video", Nan
 const SHOWN: (Nanos, Nanos) = (Nanos(2_000_000_000), Nanos(10_000_000_000));
 
 /// How many runs there are.
-pub fn runs(seeds: u64) -> u64 {
+pub(super) fn runs(seeds: u64) -> u64 {
     seeds * DISCIPLINES.len() as u64
 }
 
 /// Repeats the experiment.
-pub fn repeat(
+pub(super) fn repeat(
     seeds: u64,
     duration: Option<Nanos>,
     step: Step<'_>,

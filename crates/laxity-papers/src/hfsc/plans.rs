@@ -2,13 +2,13 @@
 
 use laxity_plan::Plan;
 
-pub const DELAY: &str = include_str!("../../../../papers/hfsc/plan.toml");
-pub const LINK_SHARING: &str = include_str!("../../../../papers/hfsc/link-sharing.toml");
-pub const DECOUPLING: &str = include_str!("../../../../papers/hfsc/decoupling.toml");
-pub const PUNISHMENT: &str = include_str!("../../../../papers/hfsc/punishment.toml");
-pub const CONFLICT: &str = include_str!("../../../../papers/hfsc/conflict.toml");
+pub(super) const DELAY: &str = include_str!("../../../../papers/hfsc/plan.toml");
+pub(super) const LINK_SHARING: &str = include_str!("../../../../papers/hfsc/link-sharing.toml");
+pub(super) const DECOUPLING: &str = include_str!("../../../../papers/hfsc/decoupling.toml");
+pub(super) const PUNISHMENT: &str = include_str!("../../../../papers/hfsc/punishment.toml");
+pub(super) const CONFLICT: &str = include_str!("../../../../papers/hfsc/conflict.toml");
 
 /// A plan from its text.
-pub fn read(plan: &str) -> Plan {
+pub(super) fn read(plan: &str) -> Plan {
     Plan::parse(plan, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
 }

@@ -22,12 +22,12 @@ const DISCIPLINES: [Discipline; 3] = [Discipline::Sced, Discipline::LinkSharing,
 const WAKES: Nanos = Nanos(100_000_000);
 
 /// How many runs there are.
-pub fn runs() -> u64 {
+pub(super) fn runs() -> u64 {
     DISCIPLINES.len() as u64
 }
 
 /// Repeats the example.
-pub fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
     let plan = read(PUNISHMENT);
     let sessions = ["session-1", "session-2"].map(|name| class(&plan, name));
     let curve =

@@ -13,7 +13,7 @@ use laxity::units::{Bytes, Nanos};
 /// one who gets more than its curve now gets nothing later until the curve has caught up.
 ///
 /// A plain rendering of the definition in exact arithmetic: every dispatch looks at every session.
-pub struct Sced {
+pub(super) struct Sced {
     sessions: Vec<Option<Session>>,
 }
 
@@ -27,7 +27,7 @@ struct Session {
 
 impl Sced {
     /// A scheduler for sessions with these curves; one without takes no packets.
-    pub fn new(curves: &[Option<ServiceCurve>]) -> Sced {
+    pub(super) fn new(curves: &[Option<ServiceCurve>]) -> Sced {
         let session = |curve: ServiceCurve| Session {
             curve: curve.curve(),
             deadlines: None,

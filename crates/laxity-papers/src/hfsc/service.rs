@@ -12,7 +12,7 @@ use laxity_report::chart::{self, Axis, Chart, Dash, Mark, Style, Unit};
 
 /// Keeps every packet of a short run.
 #[derive(Debug, Default)]
-pub struct Services {
+pub(super) struct Services {
     /// In the order of departure.
     pub packets: Vec<Sent>,
 }
@@ -25,12 +25,15 @@ impl Observer for Services {
 
 impl Services {
     /// The packets of some classes.
-    pub fn of<'a>(&'a self, classes: &'a [ClassId]) -> impl Iterator<Item = &'a Sent> {
+    pub(super) fn of<'a>(&'a self, classes: &'a [ClassId]) -> impl Iterator<Item = &'a Sent> {
         self.packets.iter().filter(|sent| classes.contains(&sent.class))
     }
 
     /// What had been sent of some classes whenever one of their packets left: times and bytes.
-    pub fn steps<'a>(&'a self, classes: &'a [ClassId]) -> impl Iterator<Item = (Nanos, u64)> {
+    pub(super) fn steps<'a>(
+        &'a self,
+        classes: &'a [ClassId],
+    ) -> impl Iterator<Item = (Nanos, u64)> {
         self.of(classes).scan(0, |sum, sent| {
             *sum += u64::from(sent.length);
             Some((sent.departure, *sum))
@@ -40,7 +43,7 @@ impl Services {
     /// By how much the service of classes that were backlogged from a time on lagged behind a curve
     /// that begins there, at the worst: in ms from when the curve asks for a packet's last byte to
     /// when that left. Below zero if it was always early.
-    pub fn behind_ms(&self, classes: &[ClassId], curve: ServiceCurve, from: Nanos) -> f64 {
+    pub(super) fn behind_ms(&self, classes: &[ClassId], curve: ServiceCurve, from: Nanos) -> f64 {
         let curve = curve.curve();
         let lag = |(left, bytes): (Nanos, u64)| {
             let due = curve.lower_pseudo_inverse(&exact(bytes)).and_then(|due| due.to_f64());
@@ -51,14 +54,14 @@ impl Services {
 }
 
 /// A panel of service over time.
-pub fn panel(title: &str, until: Nanos, bytes: f64, series: Vec<chart::Series>) -> Chart {
+pub(super) fn panel(title: &str, until: Nanos, bytes: f64, series: Vec<chart::Series>) -> Chart {
     let time = Axis { range: Some((0.0, until.as_secs_f64())), ..Axis::linear("", Unit::Time) };
     let service = Axis { range: Some((0.0, bytes)), ..Axis::linear("", Unit::Size) };
     Chart { title: title.to_string(), x: time, y: service, series, markers: Vec::new() }
 }
 
 /// What was sent, as a staircase.
-pub fn sent(
+pub(super) fn sent(
     name: &str,
     subject: usize,
     steps: impl Iterator<Item = (Nanos, u64)>,
@@ -73,7 +76,7 @@ pub fn sent(
 }
 
 /// What a curve asks for from a time on, up to another.
-pub fn asked(
+pub(super) fn asked(
     name: &str,
     subject: usize,
     curve: ServiceCurve,
@@ -107,8 +110,8 @@ mod tests {
             departure: Nanos(departure * 1_000_000),
         };
         let services = Services { packets: vec![sent(0, 11), sent(1, 12), sent(0, 14)] };
-        // A packet of each ms from 10 ms on: the second is 2 ms late, both classes' together the third
-        // by 1 ms.
+        // A packet of each ms from 10 ms on: the second is 2 ms late, both classes' together the
+        // third by 1 ms.
         let line = ServiceCurve::linear(Rate(8_000_000));
         let behind = |classes: &[ClassId]| services.behind_ms(classes, line, Nanos(10_000_000));
         assert_eq!(behind(&[ClassId(0)]), 2.0);

@@ -31,12 +31,12 @@ const WINDOW_OF_SMALL: Nanos = Nanos(60_000_000);
 const SHOWN: (Nanos, Nanos) = (Nanos(2_000_000_000), Nanos(7_000_000_000));
 
 /// How many runs there are.
-pub fn runs(seeds: u64) -> u64 {
+pub(super) fn runs(seeds: u64) -> u64 {
     seeds
 }
 
 /// Repeats the experiment.
-pub fn repeat(
+pub(super) fn repeat(
     seeds: u64,
     duration: Option<Nanos>,
     step: Step<'_>,

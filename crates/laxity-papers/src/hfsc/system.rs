@@ -15,7 +15,7 @@ use super::sced::Sced;
 
 /// A discipline, as tables and claims name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discipline {
+pub(super) enum Discipline {
     /// H-FSC.
     Hfsc,
     /// H-FSC without its real-time criterion: link-sharing by the same curves and nothing else.
@@ -28,7 +28,7 @@ pub enum Discipline {
 
 impl Discipline {
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Discipline::Hfsc => "H-FSC",
             Discipline::LinkSharing => "link-sharing alone",
@@ -39,7 +39,7 @@ impl Discipline {
 }
 
 /// Simulates a plan of the paper under a discipline.
-pub fn simulate(
+pub(super) fn simulate(
     plan: &Plan,
     discipline: Discipline,
     duration: Option<Nanos>,
@@ -73,7 +73,7 @@ pub fn simulate(
 }
 
 /// The plan with every curve replaced by the line of its long-run rate.
-pub fn linear(plan: &Plan) -> Plan {
+pub(super) fn linear(plan: &Plan) -> Plan {
     let line = |curve: ServiceCurve| ServiceCurve::linear(curve.m2());
     with_curves(plan, |Curves { real_time, link_share, upper_limit }| Curves {
         real_time: real_time.map(line),
@@ -92,7 +92,7 @@ fn with_curves(plan: &Plan, change: impl Fn(Curves) -> Curves) -> Plan {
 
 /// The plan with every periodic source begun at a time within its period that the seed draws, and
 /// with the seed for all other draws.
-pub fn in_phase(plan: &Plan, seed: u64) -> Plan {
+pub(super) fn in_phase(plan: &Plan, seed: u64) -> Plan {
     let mut plan = plan.clone();
     plan.run.seed = seed;
     for (index, source) in (0..).zip(&mut plan.sources) {
@@ -112,13 +112,13 @@ pub fn in_phase(plan: &Plan, seed: u64) -> Plan {
 }
 
 /// The number of a class that a plan of the paper has.
-pub fn class(plan: &Plan, name: &str) -> ClassId {
+pub(super) fn class(plan: &Plan, name: &str) -> ClassId {
     plan.class(name).expect("the paper's plans have the classes that are asked for")
 }
 
 /// When the plan's ON-OFF source is on.
 #[derive(Clone, Copy, Debug)]
-pub struct Switching {
+pub(super) struct Switching {
     start: Nanos,
     on: Nanos,
     off: Nanos,
@@ -126,7 +126,7 @@ pub struct Switching {
 
 impl Switching {
     /// That of the plan's ON-OFF source.
-    pub fn of(plan: &Plan) -> Switching {
+    pub(super) fn of(plan: &Plan) -> Switching {
         let models = plan.sources.iter().filter_map(|source| match source {
             Source::Model(source) => Some((source.start, &source.model)),
             Source::Tcp(_) | Source::Recording(_) => None,
@@ -142,7 +142,7 @@ impl Switching {
 
     /// Whether it is on at a time, and since when it is as it is: the beginning of the run at
     /// the earliest.
-    pub fn at(self, now: Nanos) -> (bool, Nanos) {
+    pub(super) fn at(self, now: Nanos) -> (bool, Nanos) {
         if now < self.start {
             return (false, Nanos::ZERO);
         }
@@ -152,7 +152,7 @@ impl Switching {
     }
 
     /// All times between two at which it switches, and whether it is on from then.
-    pub fn switches(self, from: Nanos, to: Nanos) -> Vec<(Nanos, bool)> {
+    pub(super) fn switches(self, from: Nanos, to: Nanos) -> Vec<(Nanos, bool)> {
         let period = self.on + self.off;
         let ons = (0..).map(|n| self.start + Nanos(n * period.0));
         let both = ons.flat_map(|on| [(on, true), (on + self.on, false)]);
@@ -162,7 +162,7 @@ impl Switching {
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub(super) struct Sent {
     /// Its class.
     pub class: ClassId,
     /// In bytes.
@@ -175,7 +175,7 @@ pub struct Sent {
 
 impl Sent {
     /// The packet of a record, if it was sent.
-    pub fn of(record: &Record) -> Option<Sent> {
+    pub(super) fn of(record: &Record) -> Option<Sent> {
         let Fate::Sent { departure, .. } = record.fate else { return None };
         let packet = record.packet;
         Some(Sent {
@@ -187,7 +187,7 @@ impl Sent {
     }
 
     /// From its arrival to its departure, in ms.
-    pub fn delay_ms(&self) -> f64 {
+    pub(super) fn delay_ms(&self) -> f64 {
         (self.departure - self.arrival).as_millis_f64()
     }
 }

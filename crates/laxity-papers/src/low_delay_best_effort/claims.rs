@@ -10,7 +10,7 @@ use crate::Verdict;
 /// All claims of a paper.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Claims {
+pub(super) struct Claims {
     /// Figures that ours must come near.
     #[serde(default)]
     pub value: Vec<Value>,
@@ -25,7 +25,7 @@ pub struct Claims {
 /// A delay of some classes, in ms.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Value {
+pub(super) struct Value {
     what: String,
     statistic: Statistic,
     scheduler: String,
@@ -37,7 +37,7 @@ pub struct Value {
 /// The mean over some classes of their mean delay, in percent of that under the standard scheme.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Improvement {
+pub(super) struct Improvement {
     what: String,
     scheduler: String,
     at_most_percent: f64,
@@ -48,7 +48,7 @@ pub struct Improvement {
 /// The mean delay of single classes, in percent of that under another scheduler.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct NoWorse {
+pub(super) struct NoWorse {
     what: String,
     scheduler: String,
     than: String,
@@ -64,14 +64,14 @@ enum Statistic {
 }
 
 /// The runs of all schedulers, one a seed, in the order of the seeds.
-pub type Runs = BTreeMap<&'static str, Vec<Summary>>;
+pub(super) type Runs = BTreeMap<&'static str, Vec<Summary>>;
 
 /// The standard scheme that improvements are measured against.
-pub const STANDARD: &str = "edf/background";
+pub(super) const STANDARD: &str = "edf/background";
 
 impl Claims {
     /// Holds the runs against every claim. Real-time deadlines are never missed, in any run.
-    pub fn judge(&self, runs: &Runs) -> Vec<Verdict> {
+    pub(super) fn judge(&self, runs: &Runs) -> Vec<Verdict> {
         let values = self.value.iter().flat_map(|claim| claim.judge(runs));
         let improvements = self.improvement.iter().map(|claim| claim.judge(runs));
         let no_worse = self.no_worse.iter().flat_map(|claim| claim.judge(runs));
@@ -140,7 +140,7 @@ fn no_misses(scheduler: &str, runs: &[Summary]) -> Verdict {
 }
 
 /// A class's delay under a scheduler for each seed; not a number where nothing was sent.
-pub fn each(
+pub(super) fn each(
     runs: &Runs,
     scheduler: &str,
     class: &str,
@@ -161,7 +161,7 @@ fn percent(runs: &Runs, scheduler: &str, than: &str, class: &str) -> Vec<f64> {
 }
 
 /// The mean of some numbers.
-pub fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
+pub(super) fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = numbers.len() as f64;
     numbers.sum::<f64>() / count
 }

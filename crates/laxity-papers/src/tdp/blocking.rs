@@ -1,6 +1,6 @@
 //! How many demands are refused with immediate and with non-immediate forwarding: the paper leaves
-//! reservation to others, but what a flow's choice of delays is worth is a question of the literature
-//! on it, asked as there by demands that come one after another at random.
+//! reservation to others, but what a flow's choice of delays is worth is a question of the
+//! literature on it, asked as there by demands that come one after another at random.
 //!
 //! A demand that no choice of frames has room for is refused; others are held for good. The load is
 //! what was asked for so far, refused or not, of the link that most was asked of. Up to a full link
@@ -26,7 +26,7 @@ const DELAY: u32 = 3;
 const PACKETS: std::ops::RangeInclusive<u32> = 1..=12;
 
 /// By how many frames a node may forward packets of a flow later than immediately.
-pub const SPARES: [u32; 3] = [0, 1, 3];
+pub(super) const SPARES: [u32; 3] = [0, 1, 3];
 /// The loads at which it is counted what was refused, in tenths of a link.
 const LOADS: std::ops::RangeInclusive<u32> = 1..=15;
 
@@ -35,7 +35,7 @@ const NETWORKS: [Network; 2] = [Network::Ring, Network::Mesh];
 
 /// Where demands come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
+pub(super) enum Network {
     /// Ten nodes in a ring with two chords; from one node to another on a shortest path.
     Ring,
     /// The paper's four routers, each linked to each; once or twice around three or four of them.
@@ -44,7 +44,7 @@ pub enum Network {
 
 /// What was refused in a network, with so much spare delay a hop.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
+pub(super) struct Curve {
     /// The network.
     pub network: Network,
     /// The spare delay, in frames.
@@ -55,7 +55,7 @@ pub struct Curve {
 
 /// What was refused up to a load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub(super) struct Point {
     /// What was asked of the busiest link, as a share of what it carries.
     pub load: f64,
     /// By seed, the share of demands that were refused.
@@ -64,12 +64,12 @@ pub struct Point {
 
 impl Point {
     /// The seeds' mean.
-    pub fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         self.refused.iter().sum::<f64>() / self.refused.len() as f64
     }
 
     /// The standard deviation between seeds, of which there are two at least.
-    pub fn deviation(&self) -> f64 {
+    pub(super) fn deviation(&self) -> f64 {
         let mean = self.mean();
         let squares: f64 = self.refused.iter().map(|refused| (refused - mean).powi(2)).sum();
         (squares / (self.refused.len() as f64 - 1.0)).sqrt()
@@ -77,13 +77,13 @@ impl Point {
 }
 
 /// How many runs [`measure`] makes.
-pub fn runs(seeds: u64) -> u64 {
+pub(super) fn runs(seeds: u64) -> u64 {
     seeds * (NETWORKS.len() * SPARES.len()) as u64
 }
 
-/// All networks with all spare delays, with seeds from 1 up to this one. The demands of a seed are the
-/// same whatever the spare delay.
-pub fn measure(seeds: u64, step: Step<'_>) -> Vec<Curve> {
+/// All networks with all spare delays, with seeds from 1 up to this one. The demands of a seed are
+/// the same whatever the spare delay.
+pub(super) fn measure(seeds: u64, step: Step<'_>) -> Vec<Curve> {
     let mut curves = Vec::new();
     for network in NETWORKS {
         for spare in SPARES {
@@ -129,7 +129,7 @@ fn refused(network: Network, spare: u32, seed: u64) -> Vec<f64> {
 
 impl Network {
     /// Its name in figures and tables.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Network::Ring => "ring of ten nodes with two chords",
             Network::Mesh => "loops in a mesh of four routers",
@@ -195,7 +195,7 @@ fn shortest(links: &[(u32, u32)], from: u32, to: u32) -> Vec<u32> {
 }
 
 /// What is refused by load, a panel a network, with the deviation between seeds.
-pub fn figure(curves: &[Curve]) -> String {
+pub(super) fn figure(curves: &[Curve]) -> String {
     let panel = |network: Network| {
         let of_network = curves.iter().filter(|curve| curve.network == network);
         Chart {
@@ -234,8 +234,8 @@ mod tests {
 
     const SEEDS: u64 = 12;
 
-    /// How far the mean of such values may be from what it stands for, but for chance of about one in
-    /// a thousand: three standard errors.
+    /// How far the mean of such values may be from what it stands for, but for chance of about one
+    /// in a thousand: three standard errors.
     fn noise(values: &[f64]) -> f64 {
         let point = Point { load: 0.0, refused: values.to_vec() };
         3.0 * point.deviation() / (values.len() as f64).sqrt()

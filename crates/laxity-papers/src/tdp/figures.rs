@@ -17,7 +17,7 @@ const PAPER: [[[f64; 5]; 2]; 2] = [
 ];
 
 /// All figures, by name.
-pub fn all(measured: &Measured, curves: &[Curve]) -> Vec<(String, String)> {
+pub(super) fn all(measured: &Measured, curves: &[Curve]) -> Vec<(String, String)> {
     let plans = SCENARIOS.map(|(_, text)| plan(text));
     let mut figures = vec![
         ("figure-4".to_string(), drawing::topology(networked(&plans[0])).svg()),

@@ -9,7 +9,7 @@ use super::plans::networked;
 
 /// What one run showed.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(super) struct Run {
     /// The classes, in the plan's order.
     pub flows: Vec<Flow>,
     /// Each direction of a link that was used, and the share of time in which it was sending.
@@ -20,7 +20,7 @@ pub struct Run {
 
 /// What became of one class. Times are in ms.
 #[derive(Clone, Debug)]
-pub struct Flow {
+pub(super) struct Flow {
     pub name: String,
     /// The longest delay from end to end less the shortest.
     pub jitter: f64,
@@ -34,7 +34,7 @@ pub struct Flow {
 }
 
 impl Run {
-    pub fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Run, SimError> {
+    pub(super) fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Run, SimError> {
         let run = NetworkRun {
             on: &networked(plan).assigned(),
             duration: Some(duration),
@@ -58,7 +58,7 @@ impl Run {
     }
 
     /// The classes that are promised frames.
-    pub fn reserved(&self) -> impl Iterator<Item = &Flow> {
+    pub(super) fn reserved(&self) -> impl Iterator<Item = &Flow> {
         self.flows.iter().filter(|flow| flow.is_reserved)
     }
 }

@@ -15,7 +15,7 @@ use crate::read::{Read, zero};
 /// The most packets that an arriving one is compared with.
 const MOST_CANDIDATES: u64 = 1000;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[
         red::KEYS,
         &[Key::new(

@@ -10,7 +10,7 @@ use crate::model::{LinkSpec, QueueLimit, QueueSpec};
 use crate::raw;
 use crate::read::{Read, positive};
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[&[
         Key::new("target", "the waiting time that is tolerated. Default 5ms."),
         Key::new("interval", "for how long packets may wait longer than that. Default 100ms."),

@@ -12,7 +12,7 @@ use crate::model::{DropTailSpec, LinkSpec, QueueLimit, QueueSpec};
 use crate::raw::{self, At};
 use crate::read::Read;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[&[Key::new(
         "mark",
         "a packet that would exceed this is marked, if it is capable of ECN: what\nDCTCP lives on (RFC 8257). Below `limit`, and measured alike. Default none is.",

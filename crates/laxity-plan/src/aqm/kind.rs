@@ -4,7 +4,7 @@ use crate::keys::kinds;
 use crate::model::QueueSpec;
 
 kinds! {
-    "QueueKind", "`kind = …`.",
+    pub, "QueueKind", "`kind = …`.",
     /// A packet that would exceed the limit is dropped.
     Droptail: "droptail";
     /// Random early detection: packets are dropped by chance when the queue is long on average.
@@ -13,7 +13,8 @@ kinds! {
     Choke: "choke";
     /// Controlled delay: packets are dropped when they have waited for too long.
     Codel: "codel";
-    /// A proportional integral controller: packets are dropped by chance when others wait for too long.
+    /// A proportional integral controller: packets are dropped by chance when others wait for too
+    /// long.
     Pie: "pie";
 }
 

@@ -11,7 +11,7 @@ use crate::model::{LinkSpec, QueueLimit, QueueSpec};
 use crate::raw;
 use crate::read::{Read, positive};
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[&[
         Key::new("target", "the waiting time that is aimed at. Default 15ms."),
         Key::new("update", "how often the probability of a drop is moved. Default 15ms."),

@@ -15,7 +15,7 @@ use crate::read::Read;
 /// The most packets or bytes of `min` and `max`: the average counts up to twice that.
 const LONGEST: u64 = (1 << 30) - 1;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[KEYS],
     read: |raw, span, limit, link| Ok(QueueSpec::Red(red(raw, span, limit, link)?)),
     draws: true,
@@ -23,7 +23,7 @@ pub const ROOM: Room = Room {
 };
 
 /// The keys of early detection.
-pub const KEYS: &[Key] = &[
+pub(super) const KEYS: &[Key] = &[
     Key::new("min", "the average length from which on packets are dropped."),
     Key::new("max", "the average length at which `max-p` is reached, measured like `min`."),
     Key::new("max-p", "the probability of a drop just below `max`. Default 0.1."),
@@ -51,7 +51,7 @@ impl Management for Red {
 }
 
 /// The same on another link: the idle time that counts as one packet is another.
-pub fn on(red: &Red, link: &LinkSpec) -> Red {
+pub(super) fn on(red: &Red, link: &LinkSpec) -> Red {
     Red { transmission: transmission(link), ..*red }
 }
 
@@ -60,7 +60,12 @@ fn transmission(link: &LinkSpec) -> Nanos {
 }
 
 /// The settings of early detection.
-pub fn red(raw: &raw::Queue, span: &Range<usize>, limit: QueueLimit, link: &LinkSpec) -> Read<Red> {
+pub(super) fn red(
+    raw: &raw::Queue,
+    span: &Range<usize>,
+    limit: QueueLimit,
+    link: &LinkSpec,
+) -> Read<Red> {
     let (Some(raw_min), Some(raw_max)) = (&raw.min, &raw.max) else {
         let missing = if raw.min.is_none() { "min" } else { "max" };
         let message = format!("`{missing}` is missing");

@@ -36,13 +36,13 @@ pub struct Room {
 }
 
 /// A key that has one meaning wherever it is taken.
-pub const ECN: Key = Key::new(
+pub(super) const ECN: Key = Key::new(
     "ecn",
     "packets that are capable of ECN are marked instead of dropped.\nDefault false.",
 );
 
 /// A limit of packets or bytes that is not zero.
-pub fn limit(key: &str, raw: &At<raw::Limit>) -> Read<QueueLimit> {
+pub(crate) fn limit(key: &str, raw: &At<raw::Limit>) -> Read<QueueLimit> {
     match raw.value {
         raw::Limit::Packets(0) | raw::Limit::Bytes(Bytes(0)) => Err(zero(key, &raw.span)),
         raw::Limit::Packets(count) => Ok(QueueLimit::Packets(count)),
@@ -51,7 +51,7 @@ pub fn limit(key: &str, raw: &At<raw::Limit>) -> Read<QueueLimit> {
 }
 
 /// A number in millionths, at most `most` of them.
-pub fn millionths(key: &str, most: u32, raw: &At<Number>) -> Read<u32> {
+pub(crate) fn millionths(key: &str, most: u32, raw: &At<Number>) -> Read<u32> {
     let At { value: Number(written), span } = raw;
     let millionths = (written * 1e6).round();
     if (0.0..=f64::from(most)).contains(&millionths) {

@@ -1,5 +1,5 @@
-//! What is proved of schedulers below shares, they keep: at the edge of admission, whatever those who
-//! are promised nothing send.
+//! What is proved of schedulers below shares, they keep: at the edge of admission, whatever those
+//! who are promised nothing send.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -346,8 +346,8 @@ fn best_effort_is_in_the_background_of_an_overbooked_share() {
     }
 }
 
-/// The deadlines of the random plans are at the edge: one a nanosecond shorter is refused, but where it
-/// is no longer than a packet takes.
+/// The deadlines of the random plans are at the edge: one a nanosecond shorter is refused, but
+/// where it is no longer than a packet takes.
 #[test]
 fn the_edge_is_the_edge() {
     let mut runner = TestRunner::deterministic();
@@ -368,7 +368,8 @@ fn the_edge_is_the_edge() {
     }
 }
 
-/// A queue that measures time in packets takes those of its share's rate, whoever in the share has it.
+/// A queue that measures time in packets takes those of its share's rate, whoever in the share has
+/// it.
 #[test]
 fn queues_in_a_share_see_its_rate() {
     let red = "{ kind = 'red', min = 10, max = 30, limit = 60 }";

@@ -46,7 +46,8 @@ fn packets_of_no_class_are_dropped() {
         };
         for classes in [FLAT, NESTED] {
             let plan = plan(&queue, classes);
-            // Time-driven priority is there in networks only; to what orders its best effort this applies.
+            // Time-driven priority is there in networks only; to what orders its best effort this
+            // applies.
             for spec in SchedulerSpec::defaults() {
                 let mut scheduler = Plan { scheduler: spec, ..plan.clone() }.build_scheduler(1);
                 for class in [plan.classes.len() as u32, 70_000, u32::MAX] {
@@ -100,7 +101,8 @@ fn what_bounds_count_on_is_policed() {
     }
 }
 
-/// What `check` says of a class whose demoted packets stay in its queue, under each discipline that bounds delays.
+/// What `check` says of a class whose demoted packets stay in its queue, under each discipline that
+/// bounds delays.
 #[test]
 fn demoted_packets_that_stay_are_the_reason() {
     let text = "version = 1\nlink.rate = '10mbit'\nscheduler.kind = 'edf'\n\

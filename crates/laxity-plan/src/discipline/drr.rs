@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 use super::room::{Bounds, Discipline, Proof, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub const ROOM: Room =
+pub(super) const ROOM: Room =
     Room { class_keys: &[Room::SHARES], ..Room::plain(&["drr"], Some(SchedulerSpec::Drr), PROOF) };
 
 const PROOF: Proof = Proof {
@@ -23,7 +23,7 @@ const PROOF: Proof = Proof {
 };
 
 /// `kind = "drr"`.
-pub struct Drr;
+pub(super) struct Drr;
 
 impl Discipline for Drr {
     fn name(&self) -> &'static str {
@@ -68,9 +68,10 @@ impl Plan {
         let (least, greatest) = (extreme(weights.iter().min()), extreme(weights.iter().max()));
         let packet = u128::from(self.link.max_packet.0);
         let most = u128::from(u32::MAX);
-        let (quantum, of) = match (packet * greatest).div_ceil(least) <= most {
-            true => (packet, least),
-            false => (most, greatest),
+        let (quantum, of) = if (packet * greatest).div_ceil(least) <= most {
+            (packet, least)
+        } else {
+            (most, greatest)
         };
         weights
             .into_iter()
@@ -94,7 +95,8 @@ fn alone(plan: &Plan) -> Vec<Turn> {
 /// The leaves as the bounds see them.
 fn turns(plan: &Plan) -> Vec<Turn> {
     let quanta = plan.drr_quanta();
-    // What a link owes when it has stalled comes on top of what arrives: there others count on nothing.
+    // What a link owes when it has stalled comes on top of what arrives: there others count on
+    // nothing.
     let kept = |class: &Class| {
         class.arrival_under(&plan.scheduler).is_some() && plan.link.stall == Nanos::ZERO
     };

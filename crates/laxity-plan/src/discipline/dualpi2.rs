@@ -15,7 +15,7 @@ use crate::model::{Plan, SchedulerSpec};
 use crate::raw::{self, At, Count};
 use crate::read::{Read, positive};
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &["limit", "target", "update", "alpha", "beta", "coupling", "threshold", "classic-share"],
     read: Some(read),
     ..Room::plain(&["dualpi2"], Some(SchedulerSpec::DualPi2(DualPi2Settings::USUAL)), Proof::NONE)
@@ -68,9 +68,10 @@ fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
 
 fn coupling(At { value: Count(coupling), span }: &At<Count>) -> Read<u32> {
     let most = u64::from(DualPi2Settings::MOST_COUPLING);
-    match (1..=most).contains(coupling) {
-        true => Ok(*coupling as u32),
-        false => Err(Fault::at(span, format!("`coupling` is {coupling}"))
-            .help(format!("it is 1 to {most}, and 2 for rates of one order"))),
+    if (1..=most).contains(coupling) {
+        Ok(*coupling as u32)
+    } else {
+        Err(Fault::at(span, format!("`coupling` is {coupling}"))
+            .help(format!("it is 1 to {most}, and 2 for rates of one order")))
     }
 }

@@ -16,7 +16,7 @@ use crate::model::{Class, Plan, SchedulerSpec};
 use crate::raw;
 use crate::read::{Read, zero};
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &["precedence", "violation", "check-every"],
     class_keys: &[&["gap", "late"]],
     variant: "ORDER",
@@ -88,8 +88,8 @@ impl Plan {
     }
 }
 
-/// That can be said of streams with both `gap` and `loss` only, and not where packets may be dropped
-/// that are not late.
+/// That can be said of streams with both `gap` and `loss` only, and not where packets may be
+/// dropped that are not late.
 fn keeps_windows(plan: &Plan) -> bool {
     let SchedulerSpec::Dwcs(settings) = plan.scheduler else { return false };
     let is_watched =

@@ -19,7 +19,7 @@ use crate::model::{
 use crate::raw;
 use crate::read::Read;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &["best-effort", "best-effort-order", "late"],
     class_keys: &[&["gap"], Room::SHARES],
     variant: "WAY",
@@ -41,7 +41,7 @@ pub const ROOM: Room = Room {
 };
 
 const PROOF: Proof = Proof {
-    below: Some(|plan| plan.bounds()),
+    below: Some(Plan::bounds),
     waits_behind: |plan| {
         Box::new(|_, other| plan.classes[other.index()].relative_deadline().is_some())
     },
@@ -114,14 +114,15 @@ impl Plan {
         }
     }
 
-    /// How best effort is served for which a scheme is asked: in the background where it is not known
-    /// what is left for it, because a real-time class does not tell what it sends, or because the
-    /// link is sure of nothing.
+    /// How best effort is served for which a scheme is asked: in the background where it is not
+    /// known what is left for it, because a real-time class does not tell what it sends, or because
+    /// the link is sure of nothing.
     fn best_effort(&self, scheme: BestEffort) -> BestEffort {
         let all_arrivals_known = self.real_time().count() == self.due().count();
-        match all_arrivals_known && self.link.latency.is_some() {
-            true => scheme,
-            false => BestEffort::Background,
+        if all_arrivals_known && self.link.latency.is_some() {
+            scheme
+        } else {
+            BestEffort::Background
         }
     }
 

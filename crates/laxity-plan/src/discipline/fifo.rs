@@ -9,7 +9,7 @@ use super::room::{Discipline, Proof, Room, for_leaves, no_guarantees};
 use crate::lateness::Growth;
 use crate::model::{Plan, SchedulerSpec};
 
-pub const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
+pub(super) const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
 
 const PROOF: Proof = Proof {
     below: Some(below),
@@ -22,7 +22,7 @@ const PROOF: Proof = Proof {
 };
 
 /// `kind = "fifo"`.
-pub struct Fifo;
+pub(super) struct Fifo;
 
 impl Discipline for Fifo {
     fn name(&self) -> &'static str {

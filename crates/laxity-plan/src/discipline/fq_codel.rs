@@ -19,7 +19,7 @@ use crate::read::{Read, positive, zero};
 /// The most queues.
 const MOST_QUEUES: u64 = 65_536;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &["quantum", "limit", "target", "interval", "flows", "ecn"],
     read: Some(read),
     ..Room::plain(&["fq-codel"], Some(SchedulerSpec::FQ_CODEL), Proof::NONE)

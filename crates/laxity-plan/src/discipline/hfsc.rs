@@ -10,7 +10,7 @@ use super::room::{Discipline, Proof, Room, where_proved};
 use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec, TokenBucket};
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     class_keys: &[Room::SHARES, &["upper-limit"]],
     has_levels: true,
     is_held_to_promises: true,
@@ -28,7 +28,7 @@ const PROOF: Proof = Proof {
 };
 
 /// `kind = "hfsc"`.
-pub struct Hfsc;
+pub(super) struct Hfsc;
 
 impl Discipline for Hfsc {
     fn name(&self) -> &'static str {
@@ -75,8 +75,9 @@ impl Plan {
     }
 
     /// The service that keeps a class's deadline for its slowest token bucket. H-FSC is late by up
-    /// to one packet's time on the link (Stoica, Zhang, Ng 2000, Theorem 2), and by what the link stalls, so the
-    /// curve is due that much before the deadline; but never sooner than the link could send the burst.
+    /// to one packet's time on the link (Stoica, Zhang, Ng 2000, Theorem 2), and by what the link
+    /// stalls, so the curve is due that much before the deadline; but never sooner than the link
+    /// could send the burst.
     fn promised_curve(&self, class: &Class) -> Option<ServiceCurve> {
         let slowest = TokenBucket::slowest(&class.arrival.as_ref()?.buckets)?;
         let packet = self.link.rate.time_for(self.link.max_packet);

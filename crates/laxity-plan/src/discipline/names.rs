@@ -68,9 +68,10 @@ impl SchedulerSpec {
         Kind::ALL.iter().filter_map(|kind| kind.room().default)
     }
 
-    /// The scheduler of a name: a kind's word, such as `fifo`, `edf` or `dwcs` (as in `base` if that is
-    /// one), or the word with a variant, such as `edf/exact` or `dwcs/loss-first`, which keeps the other
-    /// settings that `base` has; `tdp` if `base` is that, for its frames are the plan's.
+    /// The scheduler of a name: a kind's word, such as `fifo`, `edf` or `dwcs` (as in `base` if
+    /// that is one), or the word with a variant, such as `edf/exact` or `dwcs/loss-first`, which
+    /// keeps the other settings that `base` has; `tdp` if `base` is that, for its frames are the
+    /// plan's.
     ///
     /// ```
     /// use laxity_plan::model::SchedulerSpec;
@@ -81,15 +82,16 @@ impl SchedulerSpec {
     /// ```
     pub fn named(name: &str, base: SchedulerSpec) -> Result<SchedulerSpec, UnknownScheduler> {
         let kind = Kind::named(name)?;
-        let spec = match base.kind() == kind {
-            true => base,
-            false => kind.room().default.ok_or(UnknownScheduler::NoFrames)?,
+        let spec = if base.kind() == kind {
+            base
+        } else {
+            kind.room().default.ok_or(UnknownScheduler::NoFrames)?
         };
         Ok((kind.room().with_variant)(spec, name))
     }
 
-    /// The name that [`named`](Self::named) reads back: that of the discipline, for EDF with its scheme
-    /// for best effort, for DWCS with its precedence.
+    /// The name that [`named`](Self::named) reads back: that of the discipline, for EDF with its
+    /// scheme for best effort, for DWCS with its precedence.
     pub fn name(&self) -> &'static str {
         self.discipline().name()
     }

@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 use super::room::{Discipline, Proof, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, Police, SchedulerSpec};
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     class_keys: &[&["level", "gap"]],
     ..Room::plain(&["priority"], Some(SchedulerSpec::Priority), PROOF)
 };
@@ -28,7 +28,7 @@ const PROOF: Proof = Proof {
 };
 
 /// `kind = "priority"`.
-pub struct Priority;
+pub(super) struct Priority;
 
 impl Discipline for Priority {
     fn name(&self) -> &'static str {
@@ -54,9 +54,9 @@ impl Discipline for Priority {
 }
 
 impl Plan {
-    /// The level of each class, of which the lowest goes first: its `level`, and behind all of these the
-    /// classes without one. In a plan that has no `level` the classes are in the order of their
-    /// deadlines (deadline-monotonic: Leung, Whitehead 1982), best effort behind them.
+    /// The level of each class, of which the lowest goes first: its `level`, and behind all of
+    /// these the classes without one. In a plan that has no `level` the classes are in the order of
+    /// their deadlines (deadline-monotonic: Leung, Whitehead 1982), best effort behind them.
     pub fn priority_levels(&self) -> Vec<u32> {
         if self.classes.iter().any(|class| class.level.is_some()) {
             let last = self.classes.iter().filter_map(|class| class.level).max();

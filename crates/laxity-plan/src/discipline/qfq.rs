@@ -11,7 +11,7 @@ use super::room::{Discipline, Proof, Room, for_leaves, where_proved};
 use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub const ROOM: Room =
+pub(super) const ROOM: Room =
     Room { class_keys: &[Room::SHARES], ..Room::plain(&["qfq"], Some(SchedulerSpec::Qfq), PROOF) };
 
 const PROOF: Proof = Proof {
@@ -28,7 +28,7 @@ const PROOF: Proof = Proof {
 const LIGHTEST: u128 = 1 << 30;
 
 /// `kind = "qfq"`.
-pub struct Qfq;
+pub(super) struct Qfq;
 
 impl Discipline for Qfq {
     fn name(&self) -> &'static str {

@@ -14,26 +14,26 @@ use crate::read::Read;
 
 /// A discipline with its settings, as it shares the link of a plan.
 ///
-/// What is said here is proved to whoever reads it, and held to be true by the rooms' conformance: for
-/// every kind, plans are drawn and traffic that keeps to them is driven towards each bound.
+/// What is said here is proved to whoever reads it, and held to be true by the rooms' conformance:
+/// for every kind, plans are drawn and traffic that keeps to them is driven towards each bound.
 pub trait Discipline {
     /// What the command line and tables call it: one of its kind's [`names`](Room::names).
     fn name(&self) -> &'static str;
 
-    /// The scheduler of a plan's classes, whose random draws are made from `seed`. It may be built for
-    /// the rate of the plan's link. Where that varies it is the rate on which schedulers count, and the
-    /// link asks for packets sooner or later than it has them.
+    /// The scheduler of a plan's classes, whose random draws are made from `seed`. It may be built
+    /// for the rate of the plan's link. Where that varies it is the rate on which schedulers count,
+    /// and the link asks for packets sooner or later than it has them.
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send>;
 
     /// The delay bound of every class on a link that keeps its rate. It may count on the arrival
-    /// curves of the classes that [`waits_behind`](Proof::waits_behind) names, and of no others unless
-    /// the discipline [counts on others](Proof::counts_on_others). A link that is late or stalls is
-    /// seen to by whoever asks.
+    /// curves of the classes that [`waits_behind`](Proof::waits_behind) names, and of no others
+    /// unless the discipline [counts on others](Proof::counts_on_others). A link that is late or
+    /// stalls is seen to by whoever asks.
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>>;
 
     /// By what service curve each class is served, whatever those send behind which it does not
-    /// [wait](Proof::waits_behind). A curve of a class that waits behind others is what these leave of
-    /// the link. `None` where a bound is proved by other means, or nothing is guaranteed.
+    /// [wait](Proof::waits_behind). A curve of a class that waits behind others is what these leave
+    /// of the link. `None` where a bound is proved by other means, or nothing is guaranteed.
     fn services(&self, plan: &Plan) -> Vec<Option<Service>>;
 
     /// Bounds and services, where one follows from the other or takes as long.
@@ -48,9 +48,9 @@ pub trait Discipline {
     }
 
     /// By what each class is served together with all those behind which it
-    /// [waits](Proof::waits_behind), in whatever order: a strict service curve, and what comes on top.
-    /// `None` where none is proved, which is always true, and loses bounds along paths: over several
-    /// links a class that waits behind others is bounded by this alone.
+    /// [waits](Proof::waits_behind), in whatever order: a strict service curve, and what comes on
+    /// top. `None` where none is proved, which is always true, and loses bounds along paths: over
+    /// several links a class that waits behind others is bounded by this alone.
     fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
         vec![None; plan.classes.len()]
     }
@@ -67,8 +67,8 @@ pub(crate) type ReadSettings = fn(&raw::Scheduler, &Range<usize>) -> Read<Schedu
 
 /// What is the same of a discipline whatever its settings.
 ///
-/// A room is written as what it differs in from a [plain](Room::plain) one. On what its proofs rest is
-/// said in full: a wrong answer there is a wrong proof.
+/// A room is written as what it differs in from a [plain](Room::plain) one. On what its proofs rest
+/// is said in full: a wrong answer there is a wrong proof.
 pub struct Room {
     /// The keys of `[scheduler]` that it takes besides `kind` and `queue`. Default none.
     pub keys: &'static [&'static str],
@@ -89,10 +89,11 @@ pub struct Room {
     pub(crate) check: fn(&Plan, &Range<usize>) -> Read<()>,
     /// On what its proofs rest.
     pub proof: Proof,
-    /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as the
-    /// streams are in step. Default never.
+    /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as
+    /// the streams are in step. Default never.
     pub keeps_windows: fn(&Plan) -> bool,
-    /// Whether it serves the classes above leaves, too, and has something to say of them. Default no.
+    /// Whether it serves the classes above leaves, too, and has something to say of them. Default
+    /// no.
     pub has_levels: bool,
     /// Whether classes that share its link may hold schedulers of their own. Default no.
     pub holds_schedulers: bool,
@@ -104,29 +105,32 @@ pub struct Room {
     pub is_of_networks: bool,
 }
 
-/// On what the proofs of a discipline rest. None of it has a default, but for [`NONE`](Proof::NONE) of
-/// those that prove nothing.
+/// On what the proofs of a discipline rest. None of it has a default, but for [`NONE`](Proof::NONE)
+/// of those that prove nothing.
 pub struct Proof {
-    /// The delay bounds of classes on a link that is a share of another, and as late as the plan's link
-    /// says; `None` if nothing is guaranteed there.
+    /// The delay bounds of classes on a link that is a share of another, and as late as the plan's
+    /// link says; `None` if nothing is guaranteed there.
     pub below: Option<fn(&Plan) -> Bounds>,
     /// Whether the second class is cross traffic of the first one: `true` wherever the bound, the
-    /// service or the aggregate of the first would be another if the second had another arrival curve.
-    /// Packet lengths and settings of the second may count without that. Too many a `true` loses
-    /// bounds along paths; a wrong `false` is a wrong proof, for a network then counts on a class of
-    /// which nothing is known.
+    /// service or the aggregate of the first would be another if the second had another arrival
+    /// curve. Packet lengths and settings of the second may count without that. Too many a `true`
+    /// loses bounds along paths; a wrong `false` is a wrong proof, for a network then counts on a
+    /// class of which nothing is known.
     pub waits_behind: fn(&Plan) -> WaitsBehind<'_>,
     /// Whether bounds are shorter where the arrival curves of others are known, and hold without:
-    /// [`whatever_others_send`](Discipline::whatever_others_send) then says how long they are without.
+    /// [`whatever_others_send`](Discipline::whatever_others_send) then says how long they are
+    /// without.
     pub counts_on_others: bool,
-    /// Whether all classes wait in one queue, in the order of their arrival. Along paths they are then
-    /// bounded as one, and the discipline is not asked.
+    /// Whether all classes wait in one queue, in the order of their arrival. Along paths they are
+    /// then bounded as one, and the discipline is not asked.
     pub is_one_queue: bool,
-    /// Whether demoted packets wait behind all packets that are promised a delay, also behind those of their own
-    /// class. Where they do not, nothing is known of the traffic of a class with `police = "demote"`.
+    /// Whether demoted packets wait behind all packets that are promised a delay, also behind those
+    /// of their own class. Where they do not, nothing is known of the traffic of a class with
+    /// `police = "demote"`.
     pub sets_demoted_behind: bool,
-    /// Whether bounds and aggregates take the plan's link as late as it says, and so hold on a link whose rate varies
-    /// or that is a share of another. Where they do not, nothing is proved of a link whose rate varies.
+    /// Whether bounds and aggregates take the plan's link as late as it says, and so hold on a link
+    /// whose rate varies or that is a share of another. Where they do not, nothing is proved of a
+    /// link whose rate varies.
     pub bears_late_links: bool,
     /// What it costs each class with a bound that the link stalls.
     pub growths: fn(&Plan, &Bounds) -> Vec<Growth>,
@@ -137,8 +141,8 @@ impl Room {
     pub(super) const SHARES: &'static [&'static str] =
         &["parent", "weight", "curve", "real-time", "link-share"];
 
-    /// A discipline without settings, variants or anything else of its own, but what its proofs rest
-    /// on.
+    /// A discipline without settings, variants or anything else of its own, but what its proofs
+    /// rest on.
     pub(super) const fn plain(
         names: &'static [&'static str],
         default: Option<SchedulerSpec>,
@@ -196,12 +200,12 @@ impl Proof {
 }
 
 /// The answer of disciplines that guarantee nothing.
-pub fn no_guarantees<T>(plan: &Plan) -> Vec<Result<T, Unbounded>> {
+pub(super) fn no_guarantees<T>(plan: &Plan) -> Vec<Result<T, Unbounded>> {
     plan.classes.iter().map(|_| Err(Unbounded::NoGuarantee)).collect()
 }
 
 /// The answers for the leaves, in their order, placed among all classes.
-pub fn for_leaves<T>(
+pub(super) fn for_leaves<T>(
     plan: &Plan,
     leaves: impl IntoIterator<Item = Result<T, Unbounded>>,
 ) -> Vec<Result<T, Unbounded>> {
@@ -213,6 +217,6 @@ pub fn for_leaves<T>(
 }
 
 /// The answers of those classes that have one.
-pub fn where_proved<T>(all: Vec<Result<T, Unbounded>>) -> Vec<Option<T>> {
+pub(super) fn where_proved<T>(all: Vec<Result<T, Unbounded>>) -> Vec<Option<T>> {
     all.into_iter().map(Result::ok).collect()
 }

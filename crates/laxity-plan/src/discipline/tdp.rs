@@ -30,7 +30,7 @@ const MOST_LINK_FRAMES: usize = 50_000_000;
 /// The most packets of a super cycle, times the links that they pass.
 const MOST_USES: u64 = 10_000_000;
 
-pub const ROOM: Room = Room {
+pub(crate) const ROOM: Room = Room {
     keys: &[
         "best-effort-order",
         "late",
@@ -120,7 +120,7 @@ fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Read<CommonTime> {
 }
 
 /// Reads the forwarding delay d, of a node or of all.
-pub fn forwarding_delay(raw: &At<Count>) -> Read<u32> {
+pub(crate) fn forwarding_delay(raw: &At<Count>) -> Read<u32> {
     frames("forwarding-delay", raw, 2..=LONGEST_DELAY)
 }
 
@@ -140,7 +140,8 @@ fn frames(
     }
 }
 
-/// Refuses what could be said of a plan under another discipline but not under time-driven priority.
+/// Refuses what could be said of a plan under another discipline but not under time-driven
+/// priority.
 fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
     let SchedulerSpec::Tdp(spec) = plan.scheduler else { return Ok(()) };
     let refuse = |message: String, help: &str| Err(Fault::at(scheduler, message).help(help));

@@ -10,7 +10,7 @@ use super::room::{Discipline, Proof, Room, where_proved};
 use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     class_keys: &[Room::SHARES],
     has_levels: true,
     holds_schedulers: true,
@@ -28,7 +28,7 @@ const PROOF: Proof = Proof {
 };
 
 /// `kind = "wf2q"`. Where classes hold schedulers of their own it is the shares above them.
-pub struct Wf2q;
+pub(super) struct Wf2q;
 
 impl Discipline for Wf2q {
     fn name(&self) -> &'static str {
@@ -41,16 +41,18 @@ impl Discipline for Wf2q {
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        match plan.has_schedulers_below() {
-            true => plan.guarantees_below().bounds,
-            false => plan.wf2q_hierarchy().test().bounds,
+        if plan.has_schedulers_below() {
+            plan.guarantees_below().bounds
+        } else {
+            plan.wf2q_hierarchy().test().bounds
         }
     }
 
     fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        match plan.has_schedulers_below() {
-            true => vec![None; plan.classes.len()],
-            false => where_proved(plan.wf2q_hierarchy().services()),
+        if plan.has_schedulers_below() {
+            vec![None; plan.classes.len()]
+        } else {
+            where_proved(plan.wf2q_hierarchy().services())
         }
     }
 }

@@ -10,7 +10,7 @@ use super::room::{Discipline, Proof, Room, for_leaves, where_proved};
 use crate::lateness::Growth;
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub const ROOM: Room =
+pub(super) const ROOM: Room =
     Room { class_keys: &[Room::SHARES], ..Room::plain(&["wfq"], Some(SchedulerSpec::Wfq), PROOF) };
 
 const PROOF: Proof = Proof {
@@ -24,7 +24,7 @@ const PROOF: Proof = Proof {
 };
 
 /// `kind = "wfq"`.
-pub struct Wfq;
+pub(super) struct Wfq;
 
 impl Discipline for Wfq {
     fn name(&self) -> &'static str {

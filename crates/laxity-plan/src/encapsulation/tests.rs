@@ -15,7 +15,8 @@ fn packets() -> [Vec<u8>; 2] {
     packets
 }
 
-/// What stands between a frame's addresses and a packet of either version, and the VLAN that is in it.
+/// What stands between a frame's addresses and a packet of either version, and the VLAN that is in
+/// it.
 type Carrier = (&'static str, [Vec<u8>; 2], Option<u16>);
 
 fn carriers() -> Vec<Carrier> {

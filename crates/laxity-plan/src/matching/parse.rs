@@ -161,10 +161,7 @@ impl<'a> Parser<'a> {
             return self.test();
         }
         let inner = self.nested(Self::either)?;
-        match self.take(&[")"]) {
-            true => Ok(inner),
-            false => self.fail("and, or, )"),
-        }
+        if self.take(&[")"]) { Ok(inner) } else { self.fail("and, or, )") }
     }
 
     fn test(&mut self) -> Parsed<Expr> {

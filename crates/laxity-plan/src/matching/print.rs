@@ -109,9 +109,10 @@ impl Display for Named<'_> {
 
 impl Display for Net {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.prefix == Net::bits(self.address) {
-            true => self.address.fmt(f),
-            false => write!(f, "{}/{}", self.address, self.prefix),
+        if self.prefix == Net::bits(self.address) {
+            self.address.fmt(f)
+        } else {
+            write!(f, "{}/{}", self.address, self.prefix)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Names of protocols, of DSCP code points and of the bits of ECN.
 
 /// Protocols over IP that a match may name, with their numbers.
-pub const PROTOCOLS: [(&str, u16); 9] = [
+pub(super) const PROTOCOLS: [(&str, u16); 9] = [
     ("tcp", 6),
     ("udp", 17),
     ("icmp", 1),
@@ -14,10 +14,10 @@ pub const PROTOCOLS: [(&str, u16); 9] = [
 ];
 
 /// Protocols that have ports, by number.
-pub const WITH_PORTS: [u16; 5] = [6, 17, 33, 132, 136];
+pub(super) const WITH_PORTS: [u16; 5] = [6, 17, 33, 132, 136];
 
 /// DSCP code points (RFC 2474, 2597, 3246, 8622) by name; a number is printed by its first.
-pub const CODE_POINTS: [(&str, u16); 23] = [
+pub(super) const CODE_POINTS: [(&str, u16); 23] = [
     ("be", 0),
     ("cs0", 0),
     ("le", 1),
@@ -44,12 +44,12 @@ pub const CODE_POINTS: [(&str, u16); 23] = [
 ];
 
 /// The bits of ECN (RFC 3168) by name.
-pub const ECN: [(&str, u16); 4] = [("not-ect", 0), ("ect1", 1), ("ect0", 2), ("ce", 3)];
+pub(super) const ECN: [(&str, u16); 4] = [("not-ect", 0), ("ect1", 1), ("ect0", 2), ("ce", 3)];
 
-pub fn number(names: &[(&str, u16)], word: &str) -> Option<u16> {
+pub(super) fn number(names: &[(&str, u16)], word: &str) -> Option<u16> {
     names.iter().find(|(name, _)| *name == word).map(|(_, number)| *number)
 }
 
-pub fn name<'a>(names: &[(&'a str, u16)], number: u16) -> Option<&'a str> {
+pub(super) fn name<'a>(names: &[(&'a str, u16)], number: u16) -> Option<&'a str> {
     names.iter().find(|(_, of)| *of == number).map(|(name, _)| *name)
 }

@@ -50,8 +50,8 @@ pub struct Class {
     pub loss: Option<Loss>,
     /// What DWCS does with late packets. Default drop with `loss`, send without.
     pub late: Late,
-    /// The scheduler that it holds: for its own packets, or for the classes below it. Boxed, for few
-    /// classes have one and a plan may have a million classes.
+    /// The scheduler that it holds: for its own packets, or for the classes below it. Boxed, for
+    /// few classes have one and a plan may have a million classes.
     pub inside: Option<Box<Scheduling>>,
 }
 
@@ -67,8 +67,8 @@ impl Class {
         self.relative_deadline().is_some() || self.end_to_end.is_some()
     }
 
-    /// What is known to arrive in its queue under a scheduler: its `arrival`, but for a class whose demoted packets stay
-    /// in that queue, since their number has no bound.
+    /// What is known to arrive in its queue under a scheduler: its `arrival`, but for a class whose
+    /// demoted packets stay in that queue, since their number has no bound.
     pub fn arrival_under(&self, scheduler: &SchedulerSpec) -> Option<&Arrival> {
         let stays = self.police == Police::Demote && !scheduler.room().proof.sets_demoted_behind;
         self.arrival.as_ref().filter(|_| !stays)

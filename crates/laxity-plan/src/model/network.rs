@@ -23,7 +23,8 @@ pub struct NetworkLink {
     pub name: String,
     /// The two nodes, as positions in [`Network::nodes`].
     pub between: [u32; 2],
-    /// Bits a second, in each direction. Default that of `[link]`. Where the rate changes, what schedulers count on.
+    /// Bits a second, in each direction. Default that of `[link]`. Where the rate changes, what
+    /// schedulers count on.
     pub rate: Rate,
     /// How the rate changes.
     pub trace: Option<Arc<Trace>>,
@@ -40,29 +41,31 @@ pub struct NetworkLink {
     pub scheduling: Option<Scheduling>,
     /// Packets that are lost under way.
     pub loss: Option<WireLoss>,
-    /// By how much longer than `delay` packets are under way. They arrive in the order in which they were sent.
+    /// By how much longer than `delay` packets are under way. They arrive in the order in which
+    /// they were sent.
     pub jitter: Option<Dist<Nanos>>,
     /// Packets that others pass under way.
     pub reorder: Option<Reorder>,
     /// The share of packets that arrive twice, above 0 and at most 1.
     pub duplicate: Option<f64>,
-    /// Whether what comes from other nodes to either of its outputs is held to the arrival curves of classes first.
-    /// Default no.
+    /// Whether what comes from other nodes to either of its outputs is held to the arrival curves
+    /// of classes first. Default no.
     pub regulate: bool,
 }
 
-/// `loss = { … }` of a link: losses in runs, each as likely to begin at any packet that is not in one
-/// and to end after any packet of one (Gilbert 1960).
+/// `loss = { … }` of a link: losses in runs, each as likely to begin at any packet that is not in
+/// one and to end after any packet of one (Gilbert 1960).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WireLoss {
     /// The share of packets that are lost, between 0 and 1.
     pub share: f64,
-    /// The mean number of consecutive packets that are lost, at least 1 and such that `share` can be
-    /// reached. Default as independent losses have it.
+    /// The mean number of consecutive packets that are lost, at least 1 and such that `share` can
+    /// be reached. Default as independent losses have it.
     pub run: f64,
 }
 
-/// `reorder = { … }` of a link: packets that are held up under way, each as likely whatever becomes of others.
+/// `reorder = { … }` of a link: packets that are held up under way, each as likely whatever becomes
+/// of others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reorder {
     /// The share of packets, above 0 and at most 1.
@@ -126,19 +129,22 @@ impl NetworkLink {
         self.fastest.map_or(rate, |fastest| fastest.max(rate))
     }
 
-    /// By how much longer than `delay` a packet may be under way; none if there is no limit to that.
+    /// By how much longer than `delay` a packet may be under way; none if there is no limit to
+    /// that.
     pub fn most_jitter(&self) -> Option<Nanos> {
         let by = self.reorder.map(|reorder| reorder.by);
         let most = |dist: Option<Dist<Nanos>>| dist.map_or(Some(Nanos::ZERO), |dist| dist.most());
         Some(most(self.jitter)?.saturating_add(most(by)?))
     }
 
-    /// Whether it does to packets under way what no wire does: it delays them by chance, or doubles them.
+    /// Whether it does to packets under way what no wire does: it delays them by chance, or doubles
+    /// them.
     pub fn disturbs(&self) -> bool {
         self.jitter.is_some() || self.reorder.is_some() || self.duplicate.is_some()
     }
 
-    /// How long a packet takes to the other end if nothing is in its way, at the rate that schedulers count on.
+    /// How long a packet takes to the other end if nothing is in its way, at the rate that
+    /// schedulers count on.
     pub fn takes(&self, packet: Bytes) -> Nanos {
         self.rate.time_for(packet).saturating_add(self.delay)
     }
@@ -190,7 +196,8 @@ impl Network {
     }
 
     /// The discipline at the beginning of a hop, where `otherwise` is that of links and nodes that
-    /// have none of their own: the link's, for a private link else FIFO without limits, or the node's.
+    /// have none of their own: the link's, for a private link else FIFO without limits, or the
+    /// node's.
     pub fn scheduling(&self, hop: Hop, otherwise: Scheduling) -> Scheduling {
         let link = &self.links[hop.link as usize];
         let [from, _] = self.between(hop);

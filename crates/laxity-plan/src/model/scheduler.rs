@@ -13,7 +13,7 @@ use super::QueueSpec;
 use crate::keys::kinds;
 
 kinds! {
-    "SchedulerKind", "`kind = …`.",
+    pub, "SchedulerKind", "`kind = …`.",
     /// First come, first served.
     Fifo: "fifo";
     /// Weighted fair queueing by the classes' weights.
@@ -139,8 +139,8 @@ pub struct TdpSpec {
     pub spare: u32,
     /// By how much best effort may run into a reserved frame. Default 0.
     pub guard: Nanos,
-    /// The error of any node's clock that the network is to bear; the largest that the nodes' clocks
-    /// have when `None`.
+    /// The error of any node's clock that the network is to bear; the largest that the nodes'
+    /// clocks have when `None`.
     pub clock_error: Option<Nanos>,
     /// How best-effort classes are ordered among themselves. Default wfq.
     pub order: BestEffortOrder,

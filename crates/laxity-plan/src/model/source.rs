@@ -93,8 +93,8 @@ pub enum Model {
         /// By how much each packet is later than that. Default not at all.
         jitter: Option<Dist<Nanos>>,
     },
-    /// A Poisson process: exponential gaps that depend neither on one another nor on lengths, with the
-    /// mean that gives the rate.
+    /// A Poisson process: exponential gaps that depend neither on one another nor on lengths, with
+    /// the mean that gives the rate.
     Poisson {
         /// Mean rate.
         rate: Rate,

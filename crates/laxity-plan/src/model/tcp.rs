@@ -29,8 +29,8 @@ pub struct TcpSource {
     pub transfer: Option<Dist<Bytes>>,
     /// The time from the end of one transfer to the beginning of the next.
     pub pause: Dist<Nanos>,
-    /// In its place, the time from when a connection is asked for one transfer to when it is asked for the
-    /// next, and from the start to the first.
+    /// In its place, the time from when a connection is asked for one transfer to when it is asked
+    /// for the next, and from the start to the first.
     pub every: Option<Dist<Nanos>>,
     /// The receiver's window in segments. Default 4000.
     pub window: u32,
@@ -44,8 +44,8 @@ pub struct TcpSource {
     pub delayed_acks: bool,
     /// Whether the first two duplicate acknowledgements let new segments go. Default yes.
     pub limited_transmit: bool,
-    /// What its segments say of ECN, so that queues may mark them instead of dropping them. Default nothing, under
-    /// DCTCP ECT(0).
+    /// What its segments say of ECN, so that queues may mark them instead of dropping them. Default
+    /// nothing, under DCTCP ECT(0).
     pub ecn: Ecn,
     /// The retransmission timer.
     pub timer: TcpTimer,

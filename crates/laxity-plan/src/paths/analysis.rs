@@ -28,14 +28,15 @@ pub(super) struct Analysis<'a> {
     pub(super) passing: Vec<Vec<(usize, usize)>>,
     /// What each class of each output is guaranteed there and leaves it under.
     pub(super) analysed: Vec<Vec<Option<Analysed>>>,
-    /// How long each route's packets take up to each of its outputs, and in the end, at the least and at the
-    /// most, since they were last held. What has not been looked at yet takes as long as it must.
+    /// How long each route's packets take up to each of its outputs, and in the end, at the least
+    /// and at the most, since they were last held. What has not been looked at yet takes as long as
+    /// it must.
     pub(super) so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
     /// Whether bounds are those that hold whatever others send, where there are such.
     pub(super) alone: bool,
     pub(super) wanted: Wanted,
-    /// By route and place, how long packets take since they entered, at the least and, where that is known, at the most.
-    /// Empty until all outputs were looked at once.
+    /// By route and place, how long packets take since they entered, at the least and, where that
+    /// is known, at the most. Empty until all outputs were looked at once.
     since_entry: Vec<Vec<(Nanos, Option<Nanos>)>>,
 }
 
@@ -92,7 +93,8 @@ impl Paths {
         for &output in &order.behind {
             analysis.output(self, output);
         }
-        // Whatever follows from what holds, holds: with what is known now, more is known where packets are held.
+        // Whatever follows from what holds, holds: with what is known now, more is known where
+        // packets are held.
         if self.is_regulated() {
             analysis.since_entry = analysis.times_since_entry(self);
             for &output in order.forward.iter().chain(&order.behind) {
@@ -115,8 +117,8 @@ impl Paths {
 }
 
 impl Analysis<'_> {
-    /// The same for a plan with the same paths, on which no packets are held, where some classes may send something else or
-    /// some links be faster.
+    /// The same for a plan with the same paths, on which no packets are held, where some classes
+    /// may send something else or some links be faster.
     pub(super) fn on_another_plan<'b>(&self, on: Networked<'b>, paths: &Paths) -> Analysis<'b> {
         let mut analysis = Analysis {
             on,
@@ -144,16 +146,18 @@ impl Analysis<'_> {
         before != self.state(paths, &[output])
     }
 
-    /// How long a route's packets take up to each output if none ever waits, since they were last held.
+    /// How long a route's packets take up to each output if none ever waits, since they were last
+    /// held.
     fn unhindered(&self, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
         let mut so_far = Nanos::ZERO;
         let mut up_to = vec![(so_far, Ok(so_far))];
         for (hop, next) in route.path.iter().zip(1..) {
             let link = self.on.link(*hop);
             let least = self.least(route.class, link.peak());
-            so_far = match route.is_regulated(next) {
-                true => Nanos::ZERO,
-                false => so_far.saturating_add(least).saturating_add(link.delay),
+            so_far = if route.is_regulated(next) {
+                Nanos::ZERO
+            } else {
+                so_far.saturating_add(least).saturating_add(link.delay)
             };
             up_to.push((so_far, Ok(so_far)));
         }
@@ -200,11 +204,11 @@ impl Analysis<'_> {
     fn guarantees(&mut self, paths: &mut Paths, number: usize) {
         let hop = paths.outputs[number].hop;
         let scheduler = self.on.scheduling(hop).scheduler;
-        let AtOutput { bounds, services, mut aggregates } =
-            match scheduler.room().proof.is_one_queue {
-                true => self.at_one_queue(paths, number),
-                false => self.at_scheduler(paths, number),
-            };
+        let AtOutput { bounds, services, mut aggregates } = if scheduler.room().proof.is_one_queue {
+            self.at_one_queue(paths, number)
+        } else {
+            self.at_scheduler(paths, number)
+        };
         let (peak, plan) = (self.on.link(hop).peak(), self.on.plan);
         let output = &mut paths.outputs[number];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
@@ -232,15 +236,16 @@ impl Analysis<'_> {
         }
     }
 
-    /// What a link guarantees that sends packets in the order in which they come: whatever class they are of, so that no
-    /// plan has to be made for it.
+    /// What a link guarantees that sends packets in the order in which they come: whatever class
+    /// they are of, so that no plan has to be made for it.
     fn at_one_queue(&self, paths: &Paths, number: usize) -> AtOutput {
         let output = &paths.outputs[number];
         let link = self.on.link_at(output.hop);
         let is_known = output.classes.iter().all(|passing| passing.arrival.is_some());
-        let all = match is_known {
-            true => self.one_queue(paths, number, &link),
-            false => Err(Unproved::UnknownCrossTraffic),
+        let all = if is_known {
+            self.one_queue(paths, number, &link)
+        } else {
+            Err(Unproved::UnknownCrossTraffic)
         };
         let bound = |passing: &ClassAtOutput| match passing.arrival {
             None => passing.bound,
@@ -268,8 +273,8 @@ impl Analysis<'_> {
         rate.time_for(shortest).saturating_sub(ROUNDING)
     }
 
-    /// How long packets take since they entered. That they are held takes nothing from the longest that they take up to
-    /// there.
+    /// How long packets take since they entered. That they are held takes nothing from the longest
+    /// that they take up to there.
     fn times_since_entry(&self, paths: &Paths) -> Vec<Vec<(Nanos, Option<Nanos>)>> {
         let of = |route: &Route| {
             let (mut least, mut most) = (Nanos::ZERO, Some(Nanos::ZERO));
@@ -291,8 +296,8 @@ impl Analysis<'_> {
         paths.routes[..self.so_far.len()].iter().map(of).collect()
     }
 
-    /// By how much the times differ that a class's packets take since they entered up to an output, for each time that
-    /// they pass it, if that is known.
+    /// By how much the times differ that a class's packets take since they entered up to an output,
+    /// for each time that they pass it, if that is known.
     fn jitters_since_entry(
         &self,
         paths: &Paths,
@@ -329,8 +334,8 @@ impl Analysis<'_> {
             spec.arrival_under(&scheduler).ok_or(Unbounded::Demotes)?;
         }
         let routes = || self.routes(paths, number, class);
-        // Those that were last held together kept to the curve there, as all kept to it together where they entered. Since
-        // then they may have passed here before, and do so again.
+        // Those that were last held together kept to the curve there, as all kept to it together
+        // where they entered. Since then they may have passed here before, and do so again.
         let mut together: BTreeMap<(&[Hop], usize), (Nanos, Nanos)> = BTreeMap::new();
         let (mut before, mut visit) = (None, 0);
         for (route, place) in routes() {
@@ -356,8 +361,8 @@ impl Analysis<'_> {
         for from in from {
             match from {
                 Origin::Host | Origin::Regulator(_) => parts.push(entered.clone()),
-                // Nothing comes yet of an output that was not looked at, so that outputs that feed one another are not
-                // found to ask for more at first than in the end.
+                // Nothing comes yet of an output that was not looked at, so that outputs that feed
+                // one another are not found to ask for more at first than in the end.
                 Origin::Output(output) => {
                     let leaving = self.leaving(paths, output, number, class);
                     parts.push(leaving.unwrap_or_else(|| vec![ABSENT]));
@@ -372,8 +377,8 @@ impl Analysis<'_> {
         Ok(coarsened(undominated(lines), MOST_LINES))
     }
 
-    /// The arrival curve of what leaves an output of a class for another; from private links that of all
-    /// flows.
+    /// The arrival curve of what leaves an output of a class for another; from private links that
+    /// of all flows.
     fn leaving(
         &self,
         paths: &Paths,
@@ -502,12 +507,12 @@ fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
     classes().map(aggregate).collect()
 }
 
-/// Lines of an arrival curve: sums of many have as many, and where outputs feed one another they would be more with
-/// every look.
+/// Lines of an arrival curve: sums of many have as many, and where outputs feed one another they
+/// would be more with every look.
 const MOST_LINES: usize = 16;
 
-/// By how much a packet may take less than its length at a link's rate: links begin in between whole
-/// nanoseconds, and times are rounded.
+/// By how much a packet may take less than its length at a link's rate: links begin in between
+/// whole nanoseconds, and times are rounded.
 const ROUNDING: Nanos = Nanos(2);
 
 /// From where packets come to an output.

@@ -25,19 +25,21 @@ impl Analysis<'_> {
         self.fixed_point(paths, cyclic);
     }
 
-    /// Analyses outputs that feed one another, again and again, beginning with nothing that ever waits, until
-    /// nothing changes any more. What is found then follows from itself: with these arrival curves at every
-    /// output, these delays, and with these delays, these arrival curves (total flow analysis with a fixed
-    /// point: Thomas, Le Boudec, Mifdaoui 2019, "On cyclic dependencies and regulators in time-sensitive
-    /// networks"). All of it is in whole numbers that are rounded up, so that equal means equal.
+    /// Analyses outputs that feed one another, again and again, beginning with nothing that ever
+    /// waits, until nothing changes any more. What is found then follows from itself: with these
+    /// arrival curves at every output, these delays, and with these delays, these arrival curves
+    /// (total flow analysis with a fixed point: Thomas, Le Boudec, Mifdaoui 2019, "On cyclic
+    /// dependencies and regulators in time-sensitive networks"). All of it is in whole numbers that
+    /// are rounded up, so that equal means equal.
     ///
-    /// Such curves hold. The network is empty in the beginning, and a packet takes some time at every
-    /// output. Suppose that they hold up to some moment. What the schedulers have done by then is what they
-    /// would have done if nothing had come later, so that what is proved of them with these curves is true
-    /// of all packets that have left by then, and of those that leave before the shortest transmission
-    /// from then on: they had come already. With these delays and what left under them, the
-    /// curves hold at the next outputs for so much longer, and so for ever (Cruz 1991, part II, stops time
-    /// in this way; Bouillard, Boyer, Le Corronc 2018, chapter 12).
+    /// Such curves hold. The network is empty in the beginning, and a packet takes some time at
+    /// every output. Suppose that they hold up to some moment. What the schedulers have done by
+    /// then is what they would have done if nothing had come later, so that what is proved of them
+    /// with these curves is true of all packets that have left by then, and of those that leave
+    /// before the shortest transmission from then on: they had come already. With these delays and
+    /// what left under them, the curves hold at the next outputs for so much longer, and so for
+    /// ever (Cruz 1991, part II, stops time in this way; Bouillard, Boyer, Le Corronc 2018, chapter
+    /// 12).
     ///
     /// Where bounds need not count on others and find no end if they do, they do not.
     pub(super) fn fixed_point(&mut self, paths: &mut Paths, cyclic: &[usize]) {
@@ -63,7 +65,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether there is an end to it with bounds that hold whatever others send, where there are such.
+    /// Whether there is an end to it with bounds that hold whatever others send, where there are
+    /// such.
     fn settles_alone(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
         if !self.counts_on_others(paths, cyclic) {
             return false;
@@ -129,9 +132,9 @@ impl Analysis<'_> {
     }
 }
 
-/// Whether delays that grow from one look at a cycle to the next may come to an end: they do where they
-/// grow by less and less. It is asked over some looks at once, since what changes at one output may take several
-/// to come round.
+/// Whether delays that grow from one look at a cycle to the next may come to an end: they do where
+/// they grow by less and less. It is asked over some looks at once, since what changes at one
+/// output may take several to come round.
 #[derive(Default)]
 struct Growth {
     most: usize,
@@ -148,8 +151,8 @@ impl Growth {
     const TOGETHER: usize = 32;
     /// The most that are taken for short bounds.
     const MOST: usize = 2_048;
-    /// The most that are taken to see whether there are bounds where each takes long: near the load at which they are lost, few more percent take
-    /// ten times as many.
+    /// The most that are taken to see whether there are bounds where each takes long: near the load
+    /// at which they are lost, few more percent take ten times as many.
     const ENOUGH: usize = 128;
 
     fn up_to(most: usize) -> Self {

@@ -10,8 +10,8 @@ use super::tandem::EndToEnd;
 use crate::model::Plan;
 use crate::network::Networked;
 
-/// A network whose outputs are analysed. Its paths are looked at from end to end when they are asked for, and no
-/// further than the question needs.
+/// A network whose outputs are analysed. Its paths are looked at from end to end when they are
+/// asked for, and no further than the question needs.
 pub struct Outlook<'a> {
     paths: Paths,
     analysis: Analysis<'a>,
@@ -57,29 +57,29 @@ impl Outlook<'_> {
         self.of(route).is_within(most)
     }
 
-    /// Whether anything may be different at an output, by number, from what it is in the outlook that this one was made of;
-    /// of one that was made of none, everything.
+    /// Whether anything may be different at an output, by number, from what it is in the outlook
+    /// that this one was made of; of one that was made of none, everything.
     pub fn is_changed(&self, output: usize) -> bool {
         self.changed[output]
     }
 
-    /// The outlook of a plan that differs from this one in nothing but what a class's arrival curve is. Outputs to which
-    /// the same comes as before are not looked at again.
+    /// The outlook of a plan that differs from this one in nothing but what a class's arrival curve
+    /// is. Outputs to which the same comes as before are not looked at again.
     pub fn with_arrival<'b>(&self, plan: &'b Plan, class: ClassId) -> Option<Outlook<'b>> {
         let passes = |output: usize| self.paths.outputs[output].class(class).is_some();
         Some(self.with(plan.networked()?, passes, |changes| changes))
     }
 
-    /// The outlook of a plan that differs from this one in nothing but what a link's rate is. Outputs that no packets come
-    /// to that have passed it are not looked at again.
+    /// The outlook of a plan that differs from this one in nothing but what a link's rate is.
+    /// Outputs that no packets come to that have passed it are not looked at again.
     pub fn with_rate<'b>(&self, plan: &'b Plan, link: usize) -> Option<Outlook<'b>> {
         let is_over = |output: usize| self.paths.outputs[output].hop.link as usize == link;
         // How early packets come is different, too, behind outputs at which nothing else is.
         Some(self.with(plan.networked()?, is_over, |_| true))
     }
 
-    /// The outlook of another plan, in which the outputs are different of which that is said, and those behind where it
-    /// follows from whether anything was found to be.
+    /// The outlook of another plan, in which the outputs are different of which that is said, and
+    /// those behind where it follows from whether anything was found to be.
     fn with<'b>(
         &self,
         on: Networked<'b>,

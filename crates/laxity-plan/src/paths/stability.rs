@@ -15,9 +15,9 @@ const TOO_MANY: usize = 1_000;
 
 impl Networked<'_> {
     /// The most that all classes may send with bounds at every output, in percent of what they may:
-    /// of their bursts and their rates. Outputs without a bound at any load do not count. `None` if there is none at a
-    /// hundredth of it, no more than a hundred times, and `None` where
-    /// the network is large.
+    /// of their bursts and their rates. Outputs without a bound at any load do not count. `None` if
+    /// there is none at a hundredth of it, no more than a hundred times, and `None` where the
+    /// network is large.
     pub fn bounded_up_to(self) -> Option<u64> {
         let outlined = self.outlined();
         if outlined.routes.len() * outlined.outputs.len() > TOO_MANY {
@@ -30,10 +30,7 @@ impl Networked<'_> {
         let (mut bounded, mut lost) = (1, MOST + 1);
         while lost - bounded > 1 {
             let between = bounded.midpoint(lost);
-            match self.bounded_at(between) == most {
-                true => bounded = between,
-                false => lost = between,
-            }
+            if self.bounded_at(between) == most { bounded = between } else { lost = between }
         }
         Some(bounded)
     }

@@ -50,18 +50,19 @@ enum View {
 
 impl<'a> EndToEnd<'a> {
     /// All of a route of this number.
-    pub fn of(analysis: &'a Analysis<'a>, paths: &'a Paths, route: usize) -> Self {
+    pub(super) fn of(analysis: &'a Analysis<'a>, paths: &'a Paths, route: usize) -> Self {
         let end = paths.routes[route].outputs.len();
         EndToEnd { analysis, paths, route, start: 0, end, view: View::Queues }
     }
 
     /// How long its packets take, by each method, with propagation.
     ///
-    /// Between two places at which they are held, packets begin under the class's curve, keep their order, and are
-    /// held to that curve in the end, which makes none later than the last of them may be anyway (Le Boudec 2018, "A
-    /// theory of traffic regulators for deterministic networks with application to interleaved
-    /// regulators"). So the bounds of these parts, each without the regulator behind it, add up.
-    pub fn bounds(self) -> Result<Vec<Bound>, Unproved> {
+    /// Between two places at which they are held, packets begin under the class's curve, keep their
+    /// order, and are held to that curve in the end, which makes none later than the last of them
+    /// may be anyway (Le Boudec 2018, "A theory of traffic regulators for deterministic networks
+    /// with application to interleaved regulators"). So the bounds of these parts, each without the
+    /// regulator behind it, add up.
+    pub(super) fn bounds(self) -> Result<Vec<Bound>, Unproved> {
         let sum = |before: Vec<Bound>, next: Vec<Bound>| added(&before, &next);
         let parts = self.parts().map(EndToEnd::of_part);
         parts.reduce(|before, next| Ok(sum(before?, next?))).unwrap_or(Ok(Vec::new()))
@@ -93,7 +94,7 @@ impl<'a> EndToEnd<'a> {
     }
 
     /// The delays at all its outputs and on the links between, added.
-    pub fn added(self) -> Result<Nanos, Unproved> {
+    pub(super) fn added(self) -> Result<Nanos, Unproved> {
         let class = self.paths.routes[self.route].class;
         let mut added = self.propagation()?;
         for &output in self.outputs() {
@@ -104,7 +105,7 @@ impl<'a> EndToEnd<'a> {
     }
 
     /// Whether the least of all bounds is no more than this: methods are asked until one finds it.
-    pub fn is_within(self, most: Nanos) -> bool {
+    pub(super) fn is_within(self, most: Nanos) -> bool {
         let Ok(added) = self.added() else { return false };
         if added <= most {
             return true;
@@ -136,8 +137,8 @@ impl<'a> EndToEnd<'a> {
         Ok(propagation)
     }
 
-    /// Whether packets do not come to the next server as they left the one before, since a wire does something to
-    /// them.
+    /// Whether packets do not come to the next server as they left the one before, since a wire
+    /// does something to them.
     fn is_disturbed(&self) -> bool {
         let inner = self.path().split_last().map_or(&[][..], |(_, inner)| inner);
         inner.iter().any(|hop| self.analysis.on.link(*hop).disturbs())
@@ -277,8 +278,8 @@ impl<'a> EndToEnd<'a> {
         Flow { class: class.index(), path: start..end, arrivals, packet: self.longest(class) }
     }
 
-    /// What is known at an output of flows together: of those of a class, and of those that come over
-    /// one link.
+    /// What is known at an output of flows together: of those of a class, and of those that come
+    /// over one link.
     fn groups(&self, server: usize, meetings: &[Meeting], flows: &[Flow]) -> Vec<Group> {
         let mut of_class: BTreeMap<ClassId, Vec<usize>> = BTreeMap::new();
         let mut over: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -287,9 +288,10 @@ impl<'a> EndToEnd<'a> {
                 continue;
             }
             of_class.entry(meeting.class).or_default().push(number);
-            let from = match server == meeting.start {
-                true => meeting.from,
-                false => Some(self.outputs()[server - 1]),
+            let from = if server == meeting.start {
+                meeting.from
+            } else {
+                Some(self.outputs()[server - 1])
             };
             let shared = |from: &usize| self.paths.outputs[*from].private.is_none();
             if let Some(from) = from.filter(shared) {
@@ -312,7 +314,8 @@ impl<'a> EndToEnd<'a> {
     }
 }
 
-/// What each method finds of two parts of a path together: where it finds nothing of one, that takes its hops.
+/// What each method finds of two parts of a path together: where it finds nothing of one, that
+/// takes its hops.
 fn added(before: &[Bound], next: &[Bound]) -> Vec<Bound> {
     let by = |bounds: &[Bound], method: Method| {
         let of = |method| bounds.iter().find(|bound| bound.method == method);

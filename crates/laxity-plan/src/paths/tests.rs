@@ -82,7 +82,8 @@ fn a_burst_that_goes_before_is_paid_once() {
     let paths = paths(&text);
     let calm = paths.routes.iter().find(|route| paths.outputs[0].classes[1].class == route.class);
     let calm = calm.unwrap();
-    // The burst of 5 ms, a packet of its own, one at each of the first two outputs, and 6 ms on the way.
+    // The burst of 5 ms, a packet of its own, one at each of the first two outputs, and 6 ms on the
+    // way.
     let once = calm.by(Method::MultiplexingOnce).unwrap();
     assert!((14 * MS..15 * MS).contains(&once.0), "{calm:?}");
     assert_eq!(calm.least().unwrap().delay, once.min(calm.by(Method::Matching).unwrap()));
@@ -189,12 +190,14 @@ fn packets_that_are_never_short_come_with_less_jitter() {
         let lines = paths(&text).outputs[1].classes[0].arrival.clone().unwrap();
         lines.iter().min_by_key(|line| line.rate).unwrap().bucket.0
     };
-    // Both bursts take 8 ms, of which the shortest packet takes 40 us or, but for a rounding of 2 ns, 1 ms.
+    // Both bursts take 8 ms, of which the shortest packet takes 40 us or, but for a rounding of 2
+    // ns, 1 ms.
     assert_eq!(bucket("\"1000b\""), 4_996);
     assert_eq!(bucket("{ at-least = \"1000b\" }"), 4_876);
 }
 
-/// A burst of 4 ms waits 1 ms more, and comes to the next link nearly at once where the wire is ten times as fast.
+/// A burst of 4 ms waits 1 ms more, and comes to the next link nearly at once where the wire is ten
+/// times as fast.
 #[test]
 fn a_link_may_be_late_and_its_wire_fast() {
     let text = |scheduler: &str, peak: &str| {
@@ -214,8 +217,8 @@ fn a_link_may_be_late_and_its_wire_fast() {
     assert!(about(first, 5 * MS) && about(second, MS), "{first:?} {second:?}");
     let [first, second] = bounds(", peak = \"80mbit\"");
     assert!(about(first, 5 * MS), "{first:?}");
-    // The class is alone: 4000 bytes and what comes in the latency and a packet's time, 250 bytes, leave at once. The wire
-    // brings them in 328 us, in which 41 more come: 4.291 ms less that.
+    // The class is alone: 4000 bytes and what comes in the latency and a packet's time, 250 bytes,
+    // leave at once. The wire brings them in 328 us, in which 41 more come: 4.291 ms less that.
     let second = second.unwrap();
     assert!((3_962_000..3_964_000).contains(&second.0), "{second:?}");
     for kind in of_links().filter(|kind| !kind.room().proof.bears_late_links) {
@@ -256,7 +259,8 @@ fn an_output_is_told_what_comes_there() {
     assert_eq!(bounds[&(paths.routes[0].path[0], ClassId(0))], Some(Nanos(4 * MS)));
 }
 
-/// A packet that passes an output twice is there two times, which in a while long enough are the same packet's.
+/// A packet that passes an output twice is there two times, which in a while long enough are the
+/// same packet's.
 #[test]
 fn packets_that_pass_twice_count_twice() {
     let text = |regulate: bool| {
@@ -299,7 +303,8 @@ fn a_class_elsewhere_takes_no_share() {
         let plan = plan(&text);
         let paths = plan.networked().unwrap().paths();
         for route in &paths.routes[..2] {
-            // Its burst over the whole link, a packet of its own in which the order may be off, and the way.
+            // Its burst over the whole link, a packet of its own in which the order may be off, and
+            // the way.
             let bound = route.bound().unwrap();
             assert!((Nanos(7 * MS)..Nanos(7 * MS + 10)).contains(&bound), "{kind}: {bound}");
         }
@@ -345,8 +350,8 @@ fn nothing_follows_from_nothing() {
     }
 }
 
-/// Behind an output without bounds nothing follows from what a class sends into the network, whoever waits
-/// behind it.
+/// Behind an output without bounds nothing follows from what a class sends into the network,
+/// whoever waits behind it.
 #[test]
 fn what_enters_says_nothing_behind_an_output_without_bounds() {
     for kind in of_links().map(Kind::word) {

@@ -22,7 +22,7 @@ use crate::keys::Written;
 /// classes have is boxed, for a plan may have a million of them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Class {
+pub(crate) struct Class {
     /// The class that it is part of, by name. Default none: it shares the link itself.
     pub parent: Option<At<String>>,
     /// The service that it is guaranteed and shares by: `real-time` (of a class without classes
@@ -70,7 +70,7 @@ pub struct Class {
 
 impl Class {
     /// The keys that not every discipline knows, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 9] {
+    pub(crate) fn options(&self) -> [Written<'_>; 9] {
         // Taken apart, so that none is forgotten.
         let Class {
             deadline: _,
@@ -113,7 +113,7 @@ impl Class {
 
 /// One token bucket, or several that all hold at once.
 #[derive(Debug)]
-pub enum Arrivals {
+pub(crate) enum Arrivals {
     One(Bucket),
     Several(Vec<Table<Bucket>>),
 }
@@ -121,13 +121,13 @@ pub enum Arrivals {
 /// A token bucket: in any interval of length t at most `bucket + rate t`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Bucket {
+pub(crate) struct Bucket {
     /// The burst.
     pub bucket: Quantity<Bytes>,
     /// The sustained rate.
     pub rate: Quantity<Rate>,
-    /// The largest packet of the class, or the shortest and the largest. Default the link's `min-packet` and
-    /// `max-packet`.
+    /// The largest packet of the class, or the shortest and the largest. Default the link's
+    /// `min-packet` and `max-packet`.
     pub packet: Option<At<Lengths>>,
     /// The peak rate; needs `packet`.
     pub peak: Option<Quantity<Rate>>,
@@ -135,7 +135,7 @@ pub struct Bucket {
 
 /// How long the packets of a class are.
 #[derive(Debug)]
-pub enum Lengths {
+pub(crate) enum Lengths {
     AtMost(Unit<Bytes>),
     Between(Between),
 }
@@ -143,7 +143,7 @@ pub enum Lengths {
 /// The shortest and the largest packet of a class.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Between {
+pub(crate) struct Between {
     /// The shortest packet. Default the link's `min-packet`.
     pub at_least: Option<Quantity<Bytes>>,
     /// The largest packet. Default the link's `max-packet`.

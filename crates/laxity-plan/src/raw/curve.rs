@@ -12,7 +12,7 @@ use super::values::{Quantity, Slope, Unit, quantity};
 
 /// A service curve.
 #[derive(Debug)]
-pub enum Curve {
+pub(crate) enum Curve {
     /// The same rate always.
     Linear(Rate),
     /// Two straight pieces.
@@ -27,7 +27,7 @@ pub enum Curve {
     "maxProperties" = 3,
     "oneOf" = [{ "required": ["burst", "delay", "rate"] }, { "required": ["m1", "d", "m2"] }],
 ))]
-pub struct Pieces {
+pub(crate) struct Pieces {
     /// The work that is served within `delay`.
     pub burst: Option<Quantity<Bytes>>,
     /// The time within which `burst` is served.

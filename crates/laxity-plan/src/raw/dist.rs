@@ -12,7 +12,7 @@ use crate::model::Dist;
 
 /// A distribution of a quantity.
 #[derive(Debug)]
-pub struct Distribution<T>(pub Dist<T>);
+pub(crate) struct Distribution<T>(pub Dist<T>);
 
 /// The names of distributions.
 #[derive(serde::Deserialize)]

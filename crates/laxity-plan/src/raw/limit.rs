@@ -11,7 +11,7 @@ use super::values::{self, Unit};
 
 /// `limit = 100` packets or `limit = "64kB"`.
 #[derive(Clone, Copy, Debug)]
-pub enum Limit {
+pub(crate) enum Limit {
     Packets(u64),
     Bytes(Bytes),
 }

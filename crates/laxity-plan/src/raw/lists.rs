@@ -1,4 +1,5 @@
-//! The tables of which a plan has many: classes, links and nodes of a network, by name, and sources.
+//! The tables of which a plan has many: classes, links and nodes of a network, by name, and
+//! sources.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ macro_rules! named {
     ($($(#[$about:meta])* $name:ident: $table:ty, $expected:literal;)*) => {$(
         $(#[$about])*
         #[derive(Debug, Default)]
-        pub struct $name(pub Vec<(At<String>, Table<$table>)>);
+        pub(crate) struct $name(pub(crate) Vec<(At<String>, Table<$table>)>);
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -53,7 +54,7 @@ named! {
 
 /// `[[source]]` tables.
 #[derive(Debug, Default)]
-pub struct Sources(pub Vec<At<Table<Source>>>);
+pub(crate) struct Sources(pub Vec<At<Table<Source>>>);
 
 impl<'de> Deserialize<'de> for Sources {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

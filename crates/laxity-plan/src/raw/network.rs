@@ -9,16 +9,17 @@ use super::{At, Count, Distribution, Number, Quantity, Scheduler, Table};
 /// A link of a network, for both directions.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct NetworkLink {
+pub(crate) struct NetworkLink {
     /// The two nodes that it joins, such as ["r1", "r2"]; none for a link of `topology`.
     #[schemars(extend("minItems" = 2, "maxItems" = 2))]
     pub between: Option<At<Vec<At<String>>>>,
     /// Its rate in each direction. Default that of `[link]`.
     pub rate: Option<Quantity<Rate>>,
-    /// A file that says how the rate changes over time in either direction; `rate` is then what schedulers count on.
-    /// Default that of `[link]` for links without a `rate` of their own.
+    /// A file that says how the rate changes over time in either direction; `rate` is then what
+    /// schedulers count on. Default that of `[link]` for links without a `rate` of their own.
     pub rate_trace: Option<At<String>>,
-    /// How late it may be with what is due at its rate, as a device is that takes its time. Default not at all.
+    /// How late it may be with what is due at its rate, as a device is that takes its time. Default
+    /// not at all.
     pub latency: Option<Quantity<Nanos>>,
     /// The highest rate at which it sends, where `rate` is only what it is sure of. Default `rate`.
     pub peak: Option<Quantity<Rate>>,
@@ -30,22 +31,22 @@ pub struct NetworkLink {
     pub scheduler: Option<At<Table<Scheduler>>>,
     /// Packets that are lost under way. Default none.
     pub loss: Option<Table<WireLoss>>,
-    /// How much longer than `delay` a packet is under way. It stays behind those that were sent before it. Default not
-    /// at all.
+    /// How much longer than `delay` a packet is under way. It stays behind those that were sent
+    /// before it. Default not at all.
     pub jitter: Option<At<Distribution<Nanos>>>,
     /// Packets that are held up under way and passed by those behind them. Default none.
     pub reorder: Option<Table<Reorder>>,
     /// Packets that arrive twice. Default none.
     pub duplicate: Option<Table<Duplicate>>,
-    /// Whether packets that come to it from other nodes are held until they keep to the `arrival` of their class again.
-    /// Default false.
+    /// Whether packets that come to it from other nodes are held until they keep to the `arrival`
+    /// of their class again. Default false.
     pub regulate: Option<At<bool>>,
 }
 
 /// Random losses under way, in runs of consecutive packets.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct WireLoss {
+pub(crate) struct WireLoss {
     /// The share of packets that are lost, more than 0 and less than 1.
     pub share: At<Number>,
     /// How many consecutive packets are lost at once, in the mean. Default as if every packet was
@@ -56,7 +57,7 @@ pub struct WireLoss {
 /// Random packets that are passed by others.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Reorder {
+pub(crate) struct Reorder {
     /// The share of packets that are held up, more than 0 and at most 1.
     pub share: At<Number>,
     /// How much longer they are under way.
@@ -66,7 +67,7 @@ pub struct Reorder {
 /// Random packets that arrive twice.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Duplicate {
+pub(crate) struct Duplicate {
     /// The share of packets of which a copy is made, more than 0 and at most 1.
     pub share: At<Number>,
 }
@@ -74,10 +75,11 @@ pub struct Duplicate {
 /// A node of a network.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Node {
+pub(crate) struct Node {
     /// The discipline of its outputs. Default that of `[scheduler]`.
     pub scheduler: Option<At<Table<Scheduler>>>,
-    /// `tdp`: so many frames after the node before it sends a packet. Default that of `[scheduler]`.
+    /// `tdp`: so many frames after the node before it sends a packet. Default that of
+    /// `[scheduler]`.
     pub forwarding_delay: Option<At<Count>>,
     /// `tdp`: how its clock differs from the common time reference. Default not at all.
     pub clock: Option<Table<Clock>>,
@@ -86,7 +88,7 @@ pub struct Node {
 /// A clock that is not perfect.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Clock {
+pub(crate) struct Clock {
     /// By how much it is ahead of the reference just after it was set.
     pub ahead: Option<Quantity<Nanos>>,
     /// By how much it is behind, in place of `ahead`.

@@ -19,7 +19,7 @@ const MOST_LESS: u64 = 64;
 
 /// What a link adds to frames.
 #[derive(Debug)]
-pub struct Overhead(pub overhead::Overhead);
+pub(crate) struct Overhead(pub overhead::Overhead);
 
 /// `{ bytes = …, at-least = …, framing = … }`.
 #[derive(Deserialize, JsonSchema)]

@@ -13,7 +13,7 @@ use crate::keys::Written;
 // What the keys of some kinds mean is said in the rooms of these kinds.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Queue {
+pub(crate) struct Queue {
     /// Who gets in.
     pub kind: Word<Kind>,
     /// How much fits: packets as in 100, or bytes as in "64kB".
@@ -37,7 +37,7 @@ pub struct Queue {
 
 impl Queue {
     /// The keys that not every kind takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 15] {
+    pub(crate) fn options(&self) -> [Written<'_>; 15] {
         // Taken apart, so that none is forgotten.
         let Queue {
             kind: _,
@@ -81,7 +81,7 @@ impl Queue {
 /// `spacing = …`.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Spacing {
+pub(crate) enum Spacing {
     /// At a probability p, 1 to 1/p packets from one drop to the next, all alike.
     Uniform,
     /// 1/p to 2/p packets, all alike.

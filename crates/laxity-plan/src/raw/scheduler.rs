@@ -15,7 +15,7 @@ use crate::model::{Assignment, BestEffort, BestEffortOrder};
 /// The discipline that shares the link.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Scheduler {
+pub(crate) struct Scheduler {
     /// Which discipline.
     pub kind: Word<Kind>,
     /// How best-effort packets get deadlines; `edf` only. Default exact.
@@ -35,9 +35,11 @@ pub struct Scheduler {
     pub check_every: Option<At<Count>>,
     /// `fq-codel`: how much a flow may send in its turn. Default 1514b.
     pub quantum: Option<Quantity<Bytes>>,
-    /// `fq-codel`, `dualpi2`: how much may be queued in all, in packets or bytes. Default 10240 or 10000.
+    /// `fq-codel`, `dualpi2`: how much may be queued in all, in packets or bytes. Default 10240 or
+    /// 10000.
     pub limit: Option<At<Limit>>,
-    /// `fq-codel`, `dualpi2`: how long a flow's, or classic packets may wait in the long run. Default 5ms or 15ms.
+    /// `fq-codel`, `dualpi2`: how long a flow's, or classic packets may wait in the long run.
+    /// Default 5ms or 15ms.
     pub target: Option<Quantity<Nanos>>,
     /// `fq-codel`: for how long they may wait longer. Default 100ms.
     pub interval: Option<Quantity<Nanos>>,
@@ -80,7 +82,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// The keys that not every discipline takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 26] {
+    pub(crate) fn options(&self) -> [Written<'_>; 26] {
         // Taken apart, so that none is forgotten.
         let Scheduler {
             kind: _,

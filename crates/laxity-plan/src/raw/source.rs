@@ -15,7 +15,7 @@ use crate::source::Kind;
 // What the keys of some models mean is said in the rooms of these models.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Source {
+pub(crate) struct Source {
     /// The class that it feeds; models only, a recording is sorted by the classes' `match`.
     pub class: Option<At<String>>,
     /// When it sends.
@@ -26,8 +26,8 @@ pub struct Source {
     pub count: Option<At<Count>>,
     /// When it begins. Default 0s.
     pub start: Option<Quantity<Nanos>>,
-    /// The time over which the beginnings of its copies, or of its connections, are spread at random.
-    /// Default 0s.
+    /// The time over which the beginnings of its copies, or of its connections, are spread at
+    /// random. Default 0s.
     pub stagger: Option<Quantity<Nanos>>,
     /// When it ends. Default never.
     pub stop: Option<Quantity<Nanos>>,
@@ -71,7 +71,7 @@ pub struct Source {
 
 impl Source {
     /// The keys that not every model takes, and where they stand.
-    pub fn options(&self) -> [Written<'_>; 37] {
+    pub(crate) fn options(&self) -> [Written<'_>; 37] {
         // Taken apart, so that none is forgotten.
         let Source {
             model: _,

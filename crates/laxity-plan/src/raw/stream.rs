@@ -12,7 +12,7 @@ use super::values::LONGEST_UNIT;
 
 /// `loss = "1/80"`: of any 80 consecutive packets at most one may be late or lost.
 #[derive(Clone, Copy, Debug)]
-pub struct Loss(pub window::Loss);
+pub(crate) struct Loss(pub window::Loss);
 
 impl<'de> Deserialize<'de> for Loss {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

@@ -13,7 +13,7 @@ use super::values::{At, Count, Quantity, Word};
 
 /// A file of links, or a network that is drawn by a rule.
 #[derive(Debug)]
-pub enum Topology {
+pub(crate) enum Topology {
     File(String),
     Drawn(Drawn),
 }
@@ -21,7 +21,7 @@ pub enum Topology {
 /// A network that is drawn by a rule.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Drawn {
+pub(crate) struct Drawn {
     /// What is drawn.
     #[schemars(with = "At<Word<Shape>>")]
     pub kind: Option<At<Word<Shape>>>,
@@ -42,7 +42,7 @@ pub struct Drawn {
 /// `kind = …` of a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shape {
+pub(crate) enum Shape {
     /// Hosts on both sides of one link.
     Dumbbell,
     /// Three layers of switches, all with as many ports.
@@ -51,10 +51,10 @@ pub enum Shape {
 
 impl Shape {
     /// All of them.
-    pub const ALL: [Shape; 2] = [Shape::Dumbbell, Shape::FatTree];
+    pub(crate) const ALL: [Shape; 2] = [Shape::Dumbbell, Shape::FatTree];
 
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Shape::Dumbbell => "dumbbell",
             Shape::FatTree => "fat-tree",

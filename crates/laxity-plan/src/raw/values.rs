@@ -14,11 +14,11 @@ use serde::de::{
 };
 
 /// The longest text that is a number with its unit, or two numbers with a stroke between them.
-pub const LONGEST_UNIT: usize = 64;
+pub(super) const LONGEST_UNIT: usize = 64;
 
 /// A value and the bytes of the file that it was written in.
 #[derive(Debug)]
-pub struct At<T> {
+pub(crate) struct At<T> {
     pub value: T,
     pub span: Range<usize>,
 }
@@ -31,7 +31,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
 }
 
 /// Where a key stands, if it is written.
-pub fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
+pub(crate) fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
     key.as_ref().map(|at| &at.span)
 }
 
@@ -61,7 +61,7 @@ schema_of_inner!(Word);
 
 /// A table, and never an array in its place.
 #[derive(Debug)]
-pub struct Table<T>(pub T);
+pub(crate) struct Table<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -85,7 +85,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
 
 /// One of a few words, in quotes.
 #[derive(Debug)]
-pub struct Word<T>(pub T);
+pub(crate) struct Word<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -109,13 +109,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
 
 /// A quantity that is written with its unit, as a string.
 #[derive(Clone, Copy, Debug)]
-pub struct Unit<T>(pub T);
+pub(crate) struct Unit<T>(pub T);
 
 /// A quantity with its unit and its place.
-pub type Quantity<T> = At<Unit<T>>;
+pub(crate) type Quantity<T> = At<Unit<T>>;
 
 /// What reading, errors and the schema say of a quantity.
-pub trait Measure: FromStr<Err = UnitError> + Copy {
+pub(crate) trait Measure: FromStr<Err = UnitError> + Copy {
     /// Its name in the schema.
     const NAME: &'static str;
     /// What is accepted, with an example.
@@ -155,7 +155,7 @@ impl Measure for Bytes {
 
 /// The slope of a curve's first piece, in bits a second: a rate that may be zero.
 #[derive(Clone, Copy, Debug)]
-pub struct Slope(pub u64);
+pub(crate) struct Slope(pub u64);
 
 impl FromStr for Slope {
     type Err = UnitError;
@@ -179,7 +179,7 @@ impl Measure for Slope {
 
 /// Reads a quantity from a TOML string. Bare numbers come here as well, to be told that their
 /// unit is missing.
-pub fn quantity<T: Measure, E: Error>(text: &str) -> Result<T, E> {
+pub(super) fn quantity<T: Measure, E: Error>(text: &str) -> Result<T, E> {
     if text.len() > LONGEST_UNIT {
         return Err(E::custom(format_args!("this text is too long for {}", T::EXPECTED)));
     }
@@ -229,7 +229,7 @@ impl<T: Measure> JsonSchema for Unit<T> {
 
 /// A finite number, written as an integer or with a point.
 #[derive(Clone, Copy, Debug)]
-pub struct Number(pub f64);
+pub(crate) struct Number(pub f64);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -248,11 +248,12 @@ impl<'de> Deserialize<'de> for Number {
                 Ok(Number(number as f64))
             }
             fn visit_f64<E: Error>(self, number: f64) -> Result<Number, E> {
-                match number.is_finite() {
-                    true => Ok(Number(number)),
-                    false => Err(E::custom(format_args!(
+                if number.is_finite() {
+                    Ok(Number(number))
+                } else {
+                    Err(E::custom(format_args!(
                         "`{number}` is not a finite number: write one such as 0.5"
-                    ))),
+                    )))
                 }
             }
         }
@@ -275,7 +276,7 @@ impl JsonSchema for Number {
 
 /// A whole number, zero or more.
 #[derive(Clone, Copy, Debug)]
-pub struct Count(pub u64);
+pub(crate) struct Count(pub u64);
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -316,7 +317,7 @@ impl JsonSchema for Count {
 
 /// Two values in brackets, no fewer and no more.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<A, B>(pub A, pub B);
+pub(super) struct Pair<A, B>(pub A, pub B);
 
 impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Deserialize<'de> for Pair<A, B> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {

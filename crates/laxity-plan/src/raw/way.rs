@@ -13,7 +13,7 @@ const SHORTEST: &str = "shortest";
 
 /// `path = ["a", "b"]` or `path = "shortest"`.
 #[derive(Debug)]
-pub enum Way {
+pub(crate) enum Way {
     Nodes(Vec<At<String>>),
     Shortest,
 }

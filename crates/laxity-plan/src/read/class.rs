@@ -23,7 +23,7 @@ const MOST_BUCKETS: usize = 64;
 const LARGEST_WEIGHT: f64 = 4000.0;
 
 /// What of the plan is needed to read its classes.
-pub struct Context<'a> {
+pub(super) struct Context<'a> {
     pub link: &'a LinkSpec,
     pub in_network: bool,
     pub scheduler: &'a raw::Scheduler,
@@ -32,7 +32,7 @@ pub struct Context<'a> {
     pub text: &'a str,
 }
 
-pub fn all(raw: raw::Classes, context: &Context<'_>) -> Read<Vec<Class>> {
+pub(super) fn all(raw: raw::Classes, context: &Context<'_>) -> Read<Vec<Class>> {
     let classes = raw.0;
     if classes.is_empty() {
         return Err(Fault::new(None, "the plan has no classes")

@@ -14,13 +14,13 @@ use crate::raw::{self, At, Table};
 const DEEPEST: usize = 64;
 
 /// The parents and children of all classes, in the order of the file.
-pub struct Hierarchy {
+pub(super) struct Hierarchy {
     pub parents: Vec<Option<ClassId>>,
     pub children: Vec<Vec<ClassId>>,
 }
 
 impl Hierarchy {
-    pub fn read(classes: &[(At<String>, Table<raw::Class>)]) -> Read<Hierarchy> {
+    pub(super) fn read(classes: &[(At<String>, Table<raw::Class>)]) -> Read<Hierarchy> {
         let names = classes.iter().map(|(name, _)| name.value.as_str());
         let by_name: HashMap<_, _> = names.clone().zip((0..).map(ClassId)).collect();
         let parent = |(_, Table(class)): &(_, Table<raw::Class>)| {
@@ -45,7 +45,7 @@ impl Hierarchy {
         Ok(hierarchy)
     }
 
-    pub fn is_leaf(&self, class: usize) -> bool {
+    pub(super) fn is_leaf(&self, class: usize) -> bool {
         self.children[class].is_empty()
     }
 
@@ -73,7 +73,7 @@ impl Hierarchy {
 
     /// Refuses schedulers inside classes where nothing shares the link among them, and one inside
     /// another.
-    pub fn check_schedulers(
+    pub(super) fn check_schedulers(
         &self,
         classes: &[(At<String>, Table<raw::Class>)],
         all: &raw::Scheduler,

@@ -12,9 +12,10 @@ use crate::error::Fault;
 use crate::keys::misplaced;
 use crate::raw::{self, At, Table};
 
-/// Refuses the keys of a class that none of the disciplines knows by which it is served: the scheduler
-/// that a class above it holds, else those of links, and for its own packets the one that it holds.
-pub fn check(
+/// Refuses the keys of a class that none of the disciplines knows by which it is served: the
+/// scheduler that a class above it holds, else those of links, and for its own packets the one that
+/// it holds.
+pub(super) fn check(
     classes: &[(At<String>, Table<raw::Class>)],
     hierarchy: &Hierarchy,
     of_links: &[Kind],

@@ -15,7 +15,7 @@ use crate::raw::{self, Quantity};
 const LONGEST_FRAME: u32 = 1514;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
-pub fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Read<LinkSpec> {
+pub(super) fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Read<LinkSpec> {
     let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
     let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;
     let overhead = raw.overhead.as_ref().map_or(Overhead::NONE, |overhead| overhead.value.0);
@@ -46,7 +46,11 @@ pub fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Read<LinkSpec> {
 }
 
 /// Refuses a link that is slower than simulated time can bear.
-pub fn check_transmission(rate: Rate, max_packet: Bytes, written: &Range<usize>) -> Read<()> {
+pub(super) fn check_transmission(
+    rate: Rate,
+    max_packet: Bytes,
+    written: &Range<usize>,
+) -> Read<()> {
     let transmission = rate.time_for(max_packet);
     if transmission <= LONGEST_TRANSMISSION {
         return Ok(());
@@ -58,7 +62,7 @@ pub fn check_transmission(rate: Rate, max_packet: Bytes, written: &Range<usize>)
 }
 
 /// The propagation delay of links that do not say otherwise.
-pub fn delay(raw: &raw::Plan) -> Read<Nanos> {
+pub(super) fn delay(raw: &raw::Plan) -> Read<Nanos> {
     match &raw.link.0.delay {
         Some(delay) if raw.network.0.is_empty() && raw.topology.is_none() => {
             Err(Fault::at(&delay.span, "`delay` without a network: nothing is far away")

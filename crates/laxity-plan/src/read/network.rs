@@ -30,7 +30,7 @@ const SHORTEST_SYNC: Nanos = Nanos(1_000);
 const LONGEST_SYNC: Nanos = Nanos(3_600_000_000_000);
 
 /// What a plan says of its network.
-pub struct Written<'a> {
+pub(super) struct Written<'a> {
     /// Links that are not written one by one, and where they are asked for.
     pub topology: Option<(Topology, &'a At<raw::Topology>)>,
     pub links: raw::Links,
@@ -39,7 +39,7 @@ pub struct Written<'a> {
 
 impl Written<'_> {
     /// Where it is written which links are regulated, by their names.
-    pub fn regulated(&self) -> Vec<(String, Range<usize>)> {
+    pub(super) fn regulated(&self) -> Vec<(String, Range<usize>)> {
         let at = |(name, Table(link)): &(At<String>, Table<raw::NetworkLink>)| {
             Some((name.value.clone(), link.regulate.as_ref()?.span.clone()))
         };
@@ -47,9 +47,9 @@ impl Written<'_> {
     }
 }
 
-/// Refuses regulators to which packets may come in another order than they were sent in, or twice: what they
-/// hold up would be the wrong ones, so that they would add to delays without limit.
-pub fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> Read<()> {
+/// Refuses regulators to which packets may come in another order than they were sent in, or twice:
+/// what they hold up would be the wrong ones, so that they would add to delays without limit.
+pub(super) fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> Read<()> {
     let Some(on) = plan.networked() else { return Ok(()) };
     if regulated.is_empty() {
         return Ok(());
@@ -81,7 +81,7 @@ pub fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> Read<()
     Ok(())
 }
 
-pub fn read(
+pub(super) fn read(
     written: Written<'_>,
     link: &LinkSpec,
     delay: Nanos,
@@ -271,7 +271,8 @@ fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Read<Node> {
     })
 }
 
-/// The discipline of a link or a node, which time-driven priority is not: its frames are all nodes'.
+/// The discipline of a link or a node, which time-driven priority is not: its frames are all
+/// nodes'.
 fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
     let scheduling = scheduling(at, link)?;
     if !scheduling.scheduler.room().is_of_networks {
@@ -306,10 +307,11 @@ fn reordered(raw: &raw::Reorder) -> Read<Reorder> {
 
 /// A share of packets that is not none.
 fn some_or_all(At { value: Number(share), span }: &At<Number>) -> Read<f64> {
-    match (1e-9..=1.0).contains(share) {
-        true => Ok(*share),
-        false => Err(Fault::at(span, format!("`share` is {share}"))
-            .help("it is more than 0 and at most 1, such as 0.01")),
+    if (1e-9..=1.0).contains(share) {
+        Ok(*share)
+    } else {
+        Err(Fault::at(span, format!("`share` is {share}"))
+            .help("it is more than 0 and at most 1, such as 0.01"))
     }
 }
 
@@ -392,9 +394,10 @@ impl Nodes {
 
 fn check_name(At { value: name, span }: &At<String>, of: &str) -> Read<()> {
     let fits = (1..=LONGEST_NAME).contains(&name.chars().count());
-    match fits && !name.trim().is_empty() && !name.chars().any(char::is_control) {
-        true => Ok(()),
-        false => Err(Fault::at(span, format!("`{}` cannot be the name of a {of}", shown(name)))
-            .help(format!("a name has 1 to {LONGEST_NAME} printable characters, such as r1"))),
+    if fits && !name.trim().is_empty() && !name.chars().any(char::is_control) {
+        Ok(())
+    } else {
+        Err(Fault::at(span, format!("`{}` cannot be the name of a {of}", shown(name)))
+            .help(format!("a name has 1 to {LONGEST_NAME} printable characters, such as r1")))
     }
 }

@@ -18,19 +18,19 @@ use crate::rate_trace;
 use crate::raw::At;
 
 /// A plan's folder, and what was read from there.
-pub struct Outside<'a> {
+pub(super) struct Outside<'a> {
     folder: &'a Path,
     pub files: Vec<PlanFile>,
     traces: HashMap<PathBuf, Arc<Trace>>,
 }
 
 impl<'a> Outside<'a> {
-    pub fn new(folder: &'a Path) -> Self {
+    pub(super) fn new(folder: &'a Path) -> Self {
         Outside { folder, files: Vec::new(), traces: HashMap::new() }
     }
 
     /// What a file holds that a key names, read as `parse` does.
-    pub fn read<T, E: std::fmt::Display>(
+    pub(super) fn read<T, E: std::fmt::Display>(
         &mut self,
         key: edit::Path,
         name: &str,
@@ -52,7 +52,7 @@ impl<'a> Outside<'a> {
     }
 
     /// The rate over time that a key names, read once for all links that have it.
-    pub fn trace(&mut self, key: edit::Path, raw: &At<String>) -> Read<Arc<Trace>> {
+    pub(super) fn trace(&mut self, key: edit::Path, raw: &At<String>) -> Read<Arc<Trace>> {
         let file = self.folder.join(&raw.value);
         if let Some(known) = self.traces.get(&file).cloned() {
             self.files.push(PlanFile { key, file });
@@ -71,8 +71,9 @@ fn text(file: &Path) -> io::Result<String> {
     }
     let mut text = String::new();
     fs::File::open(file)?.take(file::LIMIT as u64 + 1).read_to_string(&mut text)?;
-    match text.len() > file::LIMIT {
-        true => Err(io::Error::other(format!("it is larger than {} MiB", file::LIMIT >> 20))),
-        false => Ok(text),
+    if text.len() > file::LIMIT {
+        Err(io::Error::other(format!("it is larger than {} MiB", file::LIMIT >> 20)))
+    } else {
+        Ok(text)
     }
 }

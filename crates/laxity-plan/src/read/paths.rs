@@ -11,13 +11,13 @@ use crate::model::{Hop, Hops, Network, NetworkLink};
 use crate::raw::{self, At, Count, Way};
 
 /// The most links of a path, laps included.
-pub const LONGEST_PATH: usize = 1000;
+pub(super) const LONGEST_PATH: usize = 1000;
 
 /// How a network begins.
 const NO_NETWORK: &str = "add links, such as `[network.uplink]` with `between = [\"a\", \"b\"]`";
 
 /// From the names of nodes to the links between them.
-pub struct Paths<'a> {
+pub(crate) struct Paths<'a> {
     network: Option<&'a Network>,
     positions: HashMap<&'a str, u32>,
     hops: HashMap<[u32; 2], Hop>,
@@ -28,7 +28,7 @@ pub struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     /// The paths of these sources, of which the shortest are found at once.
-    pub fn new(network: Option<&'a Network>, sources: &Sources<'_>) -> Read<Self> {
+    pub(crate) fn new(network: Option<&'a Network>, sources: &Sources<'_>) -> Read<Self> {
         let nodes = network.map_or(&[][..], |network| &network.nodes);
         let links = network.map_or(&[][..], |network| &network.links);
         let hops = (0..).zip(links).flat_map(|(link, NetworkLink { between: [from, to], .. })| {
@@ -82,7 +82,7 @@ impl<'a> Paths<'a> {
     }
 
     /// The links of a source's path. A network needs one of every source, a single link of none.
-    pub fn read(&mut self, raw: &raw::Source, source: &Range<usize>) -> Read<Hops> {
+    pub(crate) fn read(&mut self, raw: &raw::Source, source: &Range<usize>) -> Read<Hops> {
         if let (Some(laps), None) = (&raw.laps, &raw.path) {
             return Err(Fault::at(&laps.span, "`laps` without `path`"));
         }

@@ -1,7 +1,7 @@
 //! Plans of very many sources, read one source at a time.
 //!
-//! A TOML table of ten keys takes some kilobytes while it is taken apart. Of a hundred thousand sources only
-//! one at a time is, if each is written as a `[[source]]` of its own.
+//! A TOML table of ten keys takes some kilobytes while it is taken apart. Of a hundred thousand
+//! sources only one at a time is, if each is written as a `[[source]]` of its own.
 
 use serde::Deserialize;
 use toml_parser::Source as Text;
@@ -16,7 +16,7 @@ use crate::raw::{self, At, Table};
 const MANY: usize = 1000;
 
 /// A plan's text in pieces, each a whole TOML document.
-pub struct Pieces<'a> {
+pub(super) struct Pieces<'a> {
     /// All but the sources.
     pub rest: String,
     /// One `[[source]]` each.
@@ -24,7 +24,7 @@ pub struct Pieces<'a> {
 }
 
 /// What is written of the sources.
-pub enum Sources<'a> {
+pub(crate) enum Sources<'a> {
     /// Read with the plan.
     Whole(raw::Sources),
     /// One document each, of which errors do not say where in the plan it stands.
@@ -33,7 +33,7 @@ pub enum Sources<'a> {
 
 impl Sources<'_> {
     /// One source after another, and where it is written.
-    pub fn each(
+    pub(crate) fn each(
         &self,
         mut read: impl FnMut(&raw::Source, &std::ops::Range<usize>) -> Read<()>,
     ) -> Read<()> {
@@ -66,15 +66,18 @@ fn source(piece: &str) -> Read<At<Table<raw::Source>>> {
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces of a plan with many sources; none where sources are few, or written in another way than
-    /// each under its own `[[source]]`.
-    pub fn of(text: &'a str) -> Option<Self> {
+    /// The pieces of a plan with many sources; none where sources are few, or written in another
+    /// way than each under its own `[[source]]`.
+    pub(super) fn of(text: &'a str) -> Option<Self> {
         text.matches("[[source]]").nth(MANY)?;
         let (mut rest, mut sources) = (String::new(), Vec::new());
         let (mut begin, mut in_source) = (0, false);
-        let mut cut = |begin: usize, end: usize, in_source: bool| match in_source {
-            true => sources.push(&text[begin..end]),
-            false => rest.push_str(&text[begin..end]),
+        let mut cut = |begin: usize, end: usize, in_source: bool| {
+            if in_source {
+                sources.push(&text[begin..end])
+            } else {
+                rest.push_str(&text[begin..end])
+            }
         };
         let mut tokens = Text::new(text).lex();
         while let Some(first) = tokens.next() {
@@ -112,8 +115,8 @@ enum Header {
 }
 
 impl Header {
-    /// Reads the rest of the line behind a first bracket. None where the first part of the name is quoted,
-    /// and may be any.
+    /// Reads the rest of the line behind a first bracket. None where the first part of the name is
+    /// quoted, and may be any.
     fn of(tokens: &mut Lexer<'_>, text: &str) -> Option<Self> {
         let kind = |token: &Token| token.kind();
         let line = tokens.take_while(|token| token.kind() != TokenKind::Newline);

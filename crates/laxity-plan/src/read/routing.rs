@@ -1,5 +1,5 @@
-//! The shortest paths of a network: of the least propagation, then of the fewest links, then the first
-//! by the names of their nodes.
+//! The shortest paths of a network: of the least propagation, then of the fewest links, then the
+//! first by the names of their nodes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
@@ -11,30 +11,30 @@ use crate::error::{Fault, quoted_list};
 use crate::model::{Hop, Hops, Network};
 
 /// The two nodes of a path.
-pub type Ends = [u32; 2];
+pub(super) type Ends = [u32; 2];
 
 /// The most links that are looked at in all, each once for every node where paths begin.
 const MOST_SEARCHED: usize = 250_000_000;
 
 /// The paths that are asked for, one search for each node where some begin (Dijkstra 1959).
-pub struct Routes<'a> {
+pub(super) struct Routes<'a> {
     network: &'a Network,
     /// By their first nodes, the last ones, and where each was asked for first.
     asked: BTreeMap<u32, BTreeMap<u32, Range<usize>>>,
 }
 
 impl<'a> Routes<'a> {
-    pub fn new(network: &'a Network) -> Self {
+    pub(super) fn new(network: &'a Network) -> Self {
         Routes { network, asked: BTreeMap::new() }
     }
 
     /// Asks for the path between two nodes; `at` is where it is asked for.
-    pub fn ask(&mut self, [from, to]: Ends, at: &Range<usize>) {
+    pub(super) fn ask(&mut self, [from, to]: Ends, at: &Range<usize>) {
         self.asked.entry(from).or_default().entry(to).or_insert_with(|| at.clone());
     }
 
     /// Finds all paths.
-    pub fn find(self) -> Read<HashMap<Ends, Hops>> {
+    pub(super) fn find(self) -> Read<HashMap<Ends, Hops>> {
         let mut found = HashMap::new();
         let Some(first) = self.asked.values().flat_map(BTreeMap::values).next() else {
             return Ok(found);
@@ -179,8 +179,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Whether the path to a node is by name before that to the one before another, which has as many
-    /// links.
+    /// Whether the path to a node is by name before that to the one before another, which has as
+    /// many links.
     fn is_before(&self, node: u32, than: Reached) -> bool {
         let before = |node: u32| self.nodes[node as usize].before.map(|(before, _)| before);
         let Some((mut other, _)) = than.before else { return false };

@@ -9,7 +9,7 @@ use crate::model::{LinkSpec, Scheduling};
 use crate::raw::{self, At, Table};
 
 /// A discipline, with the queue of the classes that have none of their own.
-pub fn scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
+pub(super) fn scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
     let queue = at.value.0.queue.as_ref();
     let queue = queue.map(|at| aqm::queue(&at.value.0, &at.span, link)).transpose()?;
     let At { value: Table(raw), span } = at;

@@ -11,7 +11,7 @@ use crate::raw::{self, At, Count};
 /// The most packets that the windows of all streams hold together, a bit each.
 const MOST_IN_WINDOWS: u64 = 1_000_000_000;
 
-pub struct Streams {
+pub(super) struct Streams {
     pub count: u32,
     pub gap: Option<Nanos>,
     pub loss: Option<Loss>,
@@ -19,7 +19,7 @@ pub struct Streams {
 }
 
 /// Refuses more streams, or more memory for their windows, than there may be.
-pub fn check_total<'a>(classes: impl Iterator<Item = &'a raw::Class>) -> Read<()> {
+pub(super) fn check_total<'a>(classes: impl Iterator<Item = &'a raw::Class>) -> Read<()> {
     let (mut streams, mut in_windows) = (0u64, 0u64);
     for class in classes {
         let count = class.count.as_ref().map_or(1, |count| count.value.0);
@@ -46,7 +46,7 @@ pub fn check_total<'a>(classes: impl Iterator<Item = &'a raw::Class>) -> Read<()
     Ok(())
 }
 
-pub fn of_class(raw: &raw::Class) -> Read<Streams> {
+pub(super) fn of_class(raw: &raw::Class) -> Read<Streams> {
     let gap = raw.gap.as_ref().map(positive("gap")).transpose()?;
     let has_deadlines = gap.is_some() || raw.deadline.is_some();
     let loss = raw.loss.as_ref().map(|at| (at.value.0, &at.span));

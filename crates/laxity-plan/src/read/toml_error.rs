@@ -8,7 +8,7 @@ use crate::model::scheduler;
 use crate::source;
 
 /// An error of the text itself.
-pub fn syntax(error: &Error, text: &str) -> Fault {
+pub(super) fn syntax(error: &Error, text: &str) -> Fault {
     let source = error.span().and_then(|span| text.get(span)).unwrap_or_default();
     match error.message() {
         "duplicate key" => {
@@ -21,7 +21,7 @@ pub fn syntax(error: &Error, text: &str) -> Fault {
 }
 
 /// An error of a key or value.
-pub fn content(error: &Error, text: &str) -> Fault {
+pub(super) fn content(error: &Error, text: &str) -> Fault {
     let message = error.message();
     let fault = |message: String| Fault::new(error.span(), message);
     if message.starts_with("unknown variant `$__toml") {
@@ -49,9 +49,10 @@ pub fn content(error: &Error, text: &str) -> Fault {
             found => shown(found.trim_end_matches(" as i128").trim_end_matches(" as u128")),
         };
         let fault = fault(format!("expected {expected}, found {found}"));
-        return match source.starts_with("[[") {
-            true => fault.help("this table is written with one pair of brackets"),
-            false => fault,
+        return if source.starts_with("[[") {
+            fault.help("this table is written with one pair of brackets")
+        } else {
+            fault
         };
     }
     fault(match message {

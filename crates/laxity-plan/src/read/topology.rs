@@ -12,7 +12,7 @@ use crate::raw::{self, At, Count, Quantity, Shape};
 use crate::topology::{Dumbbell, FatTree, Topology};
 
 /// The topology of a plan.
-pub fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Read<Topology> {
+pub(super) fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Read<Topology> {
     match &raw.value {
         raw::Topology::File(file) => {
             outside.read(edit::Path::new(["topology"]), file, &raw.span, Topology::parse)

@@ -11,7 +11,7 @@ use crate::model::{Model, Police, Source};
 use crate::raw;
 use crate::read::{MOST, Read};
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[
         &[
             Key::common("class"),

@@ -4,7 +4,7 @@ use super::recording::{FILE, SORT, read};
 use super::room::{Room, WAY};
 use crate::keys::Key;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[
         &[FILE, Key::new("match", "which frames take part, such as `udp`. Default all."), SORT],
         WAY,

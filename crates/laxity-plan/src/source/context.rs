@@ -14,7 +14,7 @@ use crate::raw::{self, At, Count, Distribution, Quantity};
 use crate::read::{MOST, Paths, Read, Sources, zero};
 
 /// The plan without its sources, and how many of these there are so far.
-pub struct Context<'a> {
+pub(super) struct Context<'a> {
     pub plan: &'a Plan,
     /// The classes' positions by name.
     names: HashMap<&'a str, usize>,
@@ -34,7 +34,7 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub fn new(
+    pub(super) fn new(
         plan: &'a Plan,
         sources: &Sources<'_>,
         folder: &'a Path,
@@ -48,7 +48,12 @@ impl<'a> Context<'a> {
     }
 
     /// A source of this model, with the keys that all models have that feed a class.
-    pub fn model(&mut self, raw: &raw::Source, span: &Range<usize>, model: Model) -> Read<Source> {
+    pub(super) fn model(
+        &mut self,
+        raw: &raw::Source,
+        span: &Range<usize>,
+        model: Model,
+    ) -> Read<Source> {
         let (class, count) = self.class_and_count(raw, span)?;
         let packet = need(&raw.packet, "packet", "\"100b\"", span)?;
         let start = raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0);
@@ -65,7 +70,7 @@ impl<'a> Context<'a> {
     }
 
     /// The class that it feeds, and how many copies there are of it.
-    pub fn class_and_count(
+    pub(super) fn class_and_count(
         &mut self,
         raw: &raw::Source,
         span: &Range<usize>,
@@ -76,13 +81,14 @@ impl<'a> Context<'a> {
     }
 
     /// The class that it feeds.
-    pub fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {
+    pub(super) fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {
         let At { value: name, span } = need(&raw.class, "class", "\"voice\"", source)?;
         if let Some(at) = self.names.get(name.as_str()) {
             let class = &self.plan.classes[*at];
-            return match class.is_leaf() {
-                true => Ok(ClassId(*at as u32)),
-                false => Err(self.interior(class, span)),
+            return if class.is_leaf() {
+                Ok(ClassId(*at as u32))
+            } else {
+                Err(self.interior(class, span))
             };
         }
         Err(Fault::no_class(name, span, self.plan.classes.iter().map(|class| class.name.as_str())))
@@ -124,7 +130,7 @@ impl<'a> Context<'a> {
     }
 
     /// The path of each of `count` copies.
-    pub fn path(
+    pub(super) fn path(
         &mut self,
         raw: &raw::Source,
         class: ClassId,
@@ -136,9 +142,10 @@ impl<'a> Context<'a> {
             let network = self.plan.network.as_ref();
             network.is_some_and(|network| network.links[hop.link as usize].private)
         };
-        let times = match path.iter().any(is_private) {
-            true => count as usize,
-            false => usize::from(self.shared.insert((class, path.clone()))),
+        let times = if path.iter().any(is_private) {
+            count as usize
+        } else {
+            usize::from(self.shared.insert((class, path.clone())))
         };
         self.hops = self.hops.saturating_add(path.len().saturating_mul(times));
         if self.hops > MOST {
@@ -190,8 +197,9 @@ impl<'a> Context<'a> {
 
 fn after(stop: &Quantity<Nanos>, start: Nanos) -> Read<Nanos> {
     let At { value: raw::Unit(stop), span } = stop;
-    match *stop > start {
-        true => Ok(*stop),
-        false => Err(Fault::at(span, format!("`stop` is {stop}, not after `start`, {start}"))),
+    if *stop > start {
+        Ok(*stop)
+    } else {
+        Err(Fault::at(span, format!("`stop` is {stop}, not after `start`, {start}")))
     }
 }

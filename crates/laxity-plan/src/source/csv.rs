@@ -3,4 +3,4 @@
 use super::recording::{FILE, SORT, read};
 use super::room::{Room, WAY};
 
-pub const ROOM: Room = Room { keys: &[&[FILE, SORT], WAY], read };
+pub(super) const ROOM: Room = Room { keys: &[&[FILE, SORT], WAY], read };

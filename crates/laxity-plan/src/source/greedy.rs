@@ -11,7 +11,7 @@ use crate::model::{Model, Source};
 use crate::raw;
 use crate::read::Read;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[
         STREAM,
         WAY,

@@ -3,7 +3,7 @@
 use crate::keys::kinds;
 
 kinds! {
-    "ModelKind", "`model = …`.",
+    pub(crate), "ModelKind", "`model = …`.",
     /// Inside a burst as fast as the class's arrival curve allows, between bursts not at all.
     Greedy: "greedy";
     /// One packet after another at a constant rate.

@@ -10,7 +10,7 @@ use crate::model::{Model, Source};
 use crate::raw;
 use crate::read::Read;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[
         STREAM,
         WAY,

@@ -16,7 +16,7 @@ use crate::read::Read;
 /// The shape of the periods unless the plan gives one.
 const DEFAULT_SHAPE: f64 = 1.5;
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[
         STREAM,
         WAY,
@@ -39,14 +39,13 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
 }
 
 fn pareto_shape(At { value: Number(shape), span }: &At<Number>) -> Read<f64> {
-    match *shape > 1.0 && *shape <= LARGEST_SHAPE {
-        true => Ok(*shape),
-        false => {
-            let help = format!(
-                "write a number above 1, where such periods have a mean, and up to {LARGEST_SHAPE}"
-            );
-            Err(Fault::at(span, format!("`shape` is {shape}")).help(help))
-        }
+    if *shape > 1.0 && *shape <= LARGEST_SHAPE {
+        Ok(*shape)
+    } else {
+        let help = format!(
+            "write a number above 1, where such periods have a mean, and up to {LARGEST_SHAPE}"
+        );
+        Err(Fault::at(span, format!("`shape` is {shape}")).help(help))
     }
 }
 

@@ -10,7 +10,8 @@ use crate::model::{Model, Source};
 use crate::raw;
 use crate::read::Read;
 
-pub const ROOM: Room = Room { keys: &[STREAM, WAY, &[Key::new("rate", "the mean rate.")]], read };
+pub(super) const ROOM: Room =
+    Room { keys: &[STREAM, WAY, &[Key::new("rate", "the mean rate.")]], read };
 
 fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
     let rate = rate(raw, span)?;

@@ -11,17 +11,21 @@ use crate::raw;
 use crate::read::{Read, matching};
 
 /// The recording itself.
-pub const FILE: Key =
+pub(super) const FILE: Key =
     Key::new("file", "the recording; a relative path counts from the plan's folder.");
 /// For recordings whose clock stepped back.
-pub const SORT: Key = Key::new(
+pub(super) const SORT: Key = Key::new(
     "sort",
     "whether it is read whole and sorted by time before anything arrives, for\n\
      recordings whose clock stepped back. Default false.",
 );
 
 /// A recording in any format.
-pub fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+pub(super) fn read(
+    context: &mut Context<'_>,
+    raw: &raw::Source,
+    span: &Range<usize>,
+) -> Read<Source> {
     let file = need(&raw.file, "file", "\"traffic.pcap\"", span)?;
     if file.value.is_empty() {
         return Err(Fault::at(&file.span, "`file` is empty: write a path"));

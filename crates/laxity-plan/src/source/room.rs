@@ -9,7 +9,7 @@ use crate::raw;
 use crate::read::Read;
 
 /// What is the same of a model whatever its settings.
-pub struct Room {
+pub(super) struct Room {
     /// The keys of `[[source]]` that it takes besides `model`.
     pub keys: Keys,
     /// A source of it from `[[source]]`.
@@ -17,7 +17,7 @@ pub struct Room {
 }
 
 /// The keys of sources whose packets come whatever becomes of those before.
-pub const STREAM: &[Key] = &[
+pub(super) const STREAM: &[Key] = &[
     Key::common("class"),
     Key::common("packet"),
     Key::common("count"),
@@ -27,5 +27,5 @@ pub const STREAM: &[Key] = &[
 ];
 
 /// The keys of the way that packets take through a network.
-pub const WAY: &[Key] =
+pub(super) const WAY: &[Key] =
     &[Key::common("path"), Key::common("from"), Key::common("to"), Key::common("laps")];

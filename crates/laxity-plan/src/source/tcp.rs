@@ -24,7 +24,7 @@ const DEFAULT_INITIAL_WINDOW: u32 = 10;
 /// Common systems'.
 const DEFAULT_MIN_TIMEOUT: Nanos = Nanos(200_000_000);
 
-pub const ROOM: Room = Room {
+pub(super) const ROOM: Room = Room {
     keys: &[
         &[
             Key::common("class"),
@@ -244,17 +244,18 @@ fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Read<Bytes> {
 fn length(raw: &Quantity<Bytes>, key: &str, plan: &Plan) -> Read<Bytes> {
     let size = positive(key)(raw)?;
     let max = plan.link.max_packet;
-    match size > max {
-        true => Err(Fault::at(
+    if size > max {
+        Err(Fault::at(
             &raw.span,
             format!("`{key}` is {size}, above the link's `max-packet`, {max}"),
-        )),
-        false => Ok(size),
+        ))
+    } else {
+        Ok(size)
     }
 }
 
-/// Unless the plan says otherwise up to a segment's time at the bottleneck, which takes senders out of
-/// step (Floyd, Jacobson 1992).
+/// Unless the plan says otherwise up to a segment's time at the bottleneck, which takes senders out
+/// of step (Floyd, Jacobson 1992).
 fn jitter(raw: &raw::Source, plan: &Plan, path: &[Hop], packet: Bytes) -> Read<Dist<Nanos>> {
     let Some(raw) = &raw.jitter else {
         let rates = plan

@@ -11,10 +11,10 @@ use crate::raw::{self, At, Count, Distribution, Measure};
 use crate::read::{MOST, Read, zero};
 
 /// The largest shape or sigma of a distribution.
-pub const LARGEST_SHAPE: f64 = 100.0;
+pub(crate) const LARGEST_SHAPE: f64 = 100.0;
 
 /// The value of a key that the model cannot do without.
-pub fn need<'a, T>(
+pub(crate) fn need<'a, T>(
     value: &'a Option<At<T>>,
     key: &str,
     example: &str,
@@ -27,22 +27,28 @@ pub fn need<'a, T>(
 }
 
 /// The rate of a model that has one.
-pub fn rate(raw: &raw::Source, span: &Range<usize>) -> Read<Rate> {
+pub(crate) fn rate(raw: &raw::Source, span: &Range<usize>) -> Read<Rate> {
     Ok(need(&raw.rate, "rate", "\"10mbit\"", span)?.value.0)
 }
 
 /// How long the source is on.
-pub fn on<'a>(raw: &'a raw::Source, span: &Range<usize>) -> Read<&'a At<Distribution<Nanos>>> {
+pub(crate) fn on<'a>(
+    raw: &'a raw::Source,
+    span: &Range<usize>,
+) -> Read<&'a At<Distribution<Nanos>>> {
     need(&raw.on, "on", "\"500ms\"", span)
 }
 
 /// How long it is off.
-pub fn off<'a>(raw: &'a raw::Source, span: &Range<usize>) -> Read<&'a At<Distribution<Nanos>>> {
+pub(crate) fn off<'a>(
+    raw: &'a raw::Source,
+    span: &Range<usize>,
+) -> Read<&'a At<Distribution<Nanos>>> {
     need(&raw.off, "off", "\"500ms\"", span)
 }
 
 /// How many packets a window holds.
-pub fn packets(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<u32> {
+pub(crate) fn packets(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<u32> {
     let Some(At { value: Count(count), span }) = raw else { return Ok(default) };
     match u32::try_from(*count) {
         Ok(0) => Err(zero(key, span)),
@@ -52,7 +58,10 @@ pub fn packets(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<u32> {
 }
 
 /// Reads a distribution of what cannot always be zero.
-pub fn longer<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) -> Read<Dist<T>> {
+pub(crate) fn longer<T: Measure + Ord + Display>(
+    key: &str,
+    raw: &At<Distribution<T>>,
+) -> Read<Dist<T>> {
     let dist = distribution(key, raw)?;
     let size = match dist {
         Dist::Uniform(_, size) | Dist::Constant(size) | Dist::Normal(size, _) => size,
@@ -66,7 +75,7 @@ pub fn longer<T: Measure + Ord + Display>(key: &str, raw: &At<Distribution<T>>) 
 }
 
 /// Refuses a distribution that cannot be drawn from.
-pub fn distribution<T: Measure + Ord + Display>(
+pub(crate) fn distribution<T: Measure + Ord + Display>(
     key: &str,
     raw: &At<Distribution<T>>,
 ) -> Read<Dist<T>> {

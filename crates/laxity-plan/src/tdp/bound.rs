@@ -7,7 +7,8 @@ use laxity::units::Nanos;
 pub struct FramedBound {
     /// How long packets wait at most at edges, over all stretches.
     pub shaping: Nanos,
-    /// From the frame in which an edge sends to the last bit out of the last output, over all stretches.
+    /// From the frame in which an edge sends to the last bit out of the last output, over all
+    /// stretches.
     pub transit: Nanos,
     /// What other links take, propagation after the last frame, and the error of clocks.
     pub beside: Nanos,
@@ -26,8 +27,8 @@ pub enum Unframed {
     /// There was no room for it on this stretch.
     #[error("no frames are left for it")]
     Blocked(usize),
-    /// Its packets pass an output, at this place on the path, that has no frames and is shared, if only
-    /// with those that come round again.
+    /// Its packets pass an output, at this place on the path, that has no frames and is shared, if
+    /// only with those that come round again.
     #[error("it passes an output without frames where other packets come, too")]
     Shared(usize),
     /// It may send more at once than the edge of this stretch holds.

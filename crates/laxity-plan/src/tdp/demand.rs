@@ -26,8 +26,8 @@ pub struct Demand {
     pub stretches: Vec<Stretch>,
 }
 
-/// A part of a class's path on which all outputs have frames: a packet gets one at the first of them,
-/// which is an edge, and is forwarded by the others.
+/// A part of a class's path on which all outputs have frames: a packet gets one at the first of
+/// them, which is an edge, and is forwarded by the others.
 #[derive(Clone, Debug)]
 pub struct Stretch {
     /// The class, whose packets of all streams share what is reserved.
@@ -146,8 +146,8 @@ impl Framed<'_> {
         self.spec.clock_error.unwrap_or_else(|| self.largest_clock_error())
     }
 
-    /// The largest error that any clock may have: what the network is to bear, or more where a node's
-    /// clock is said to be worse.
+    /// The largest error that any clock may have: what the network is to bear, or more where a
+    /// node's clock is said to be worse.
     pub fn worst_clock_error(&self) -> Nanos {
         self.clock_error().max(self.largest_clock_error())
     }
@@ -160,20 +160,21 @@ impl Framed<'_> {
 }
 
 impl Plan {
-    /// How many frames ahead an edge gives out for a class: those of all the packets that it may send
-    /// at once, and of those that have come early from a stretch before; but no more than
+    /// How many frames ahead an edge gives out for a class: those of all the packets that it may
+    /// send at once, and of those that have come early from a stretch before; but no more than
     /// [`MOST_AHEAD`].
     pub fn frames_ahead(&self, class: &Class, contract: &Contract) -> u32 {
         let at_once = self.packets_at_once(class);
         let gap = u64::from(contract.slots.period).div_ceil(contract.slots.packets.into());
-        // A private link after a stretch takes up to two frames and two gaps, its packets come in the
-        // course of a frame, and clocks differ by less than one.
+        // A private link after a stretch takes up to two frames and two gaps, its packets come in
+        // the course of a frame, and clocks differ by less than one.
         let ahead = at_once.saturating_add(2).saturating_mul(gap).saturating_add(5);
         ahead.min(MOST_AHEAD.into()) as u32
     }
 
-    /// The packets that may come of a class for which time-driven priority reserves frames: a packet takes the place
-    /// that is reserved for one of its largest, however short it is. `None` for a class without frames.
+    /// The packets that may come of a class for which time-driven priority reserves frames: a
+    /// packet takes the place that is reserved for one of its largest, however short it is. `None`
+    /// for a class without frames.
     pub fn framed_line(&self, class: &Class) -> Option<PacketLine> {
         let SchedulerSpec::Tdp(_) = self.scheduler else { return None };
         let at_once = self.packets_at_once(class);
@@ -191,7 +192,8 @@ impl Plan {
         }
     }
 
-    /// The packets that a class may send ahead of its rate: one a stream, or the bucket of that rate.
+    /// The packets that a class may send ahead of its rate: one a stream, or the bucket of that
+    /// rate.
     pub fn packets_at_once(&self, class: &Class) -> u64 {
         match (class.gap, slowest(class)) {
             (None, Some(slowest)) => slowest.bucket.0.div_ceil(self.max_packet(class).0.max(1)),

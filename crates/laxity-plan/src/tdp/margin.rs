@@ -34,7 +34,7 @@ pub(super) struct Margins<'a> {
 }
 
 impl<'a> Margins<'a> {
-    pub fn new(framing: &'a Framing<'a>) -> Self {
+    pub(super) fn new(framing: &'a Framing<'a>) -> Self {
         let mut margins = Margins { framing, fullest: Vec::new() };
         let fullest = |output| {
             let frames = 0..framing.framed.spec.period();
@@ -46,7 +46,7 @@ impl<'a> Margins<'a> {
     }
 
     /// Whether all that is reserved bears the error that clocks may have.
-    pub fn are_kept(&self) -> bool {
+    pub(super) fn are_kept(&self) -> bool {
         let Framing { demand, reserved, .. } = self.framing;
         let mut all = demand.stretches.iter().zip(&reserved.answers);
         all.all(|(stretch, answer)| match answer {
@@ -56,7 +56,11 @@ impl<'a> Margins<'a> {
     }
 
     /// Whether a stretch bears the error that clocks may have.
-    pub fn bear_errors(&self, stretch: &Stretch, given: &Reservation) -> Result<(), Unframed> {
+    pub(super) fn bear_errors(
+        &self,
+        stretch: &Stretch,
+        given: &Reservation,
+    ) -> Result<(), Unframed> {
         let error = self.framing.framed.worst_clock_error();
         for (place, hop) in stretch.hops.clone().zip(&stretch.flow.path) {
             if self.of_fullest(hop.output) < error {
@@ -75,7 +79,7 @@ impl<'a> Margins<'a> {
     }
 
     /// What all that is reserved bears.
-    pub fn all(&self) -> ClockMargin {
+    pub(super) fn all(&self) -> ClockMargin {
         let Framing { framed, demand, reserved } = self.framing;
         let frame = framed.spec.time.frame;
         let mut margin = ClockMargin { error: Nanos(frame.0 / 4), binding: MarginBinding::Marks };
@@ -100,7 +104,8 @@ impl<'a> Margins<'a> {
         margin
     }
 
-    /// With which error an output's fullest frame still fits into one that is shorter as its clock is set.
+    /// With which error an output's fullest frame still fits into one that is shorter as its clock
+    /// is set.
     fn of_fullest(&self, output: u32) -> Nanos {
         let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
         let takes = self.fullest[output as usize];
@@ -120,8 +125,8 @@ impl<'a> Margins<'a> {
     fn of_marks(&self, output: u32) -> Nanos {
         let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
         let rate = self.link(output).rate;
-        // The first packet of a frame that is marked begins with it, or is padding after best effort
-        // that was under way; the last one is reserved.
+        // The first packet of a frame that is marked begins with it, or is padding after best
+        // effort that was under way; the last one is reserved.
         let shortest = rate.time_for(self.framing.framed.plan.link.min_packet);
         let reserved = guard.saturating_add(self.fullest[output as usize]);
         let apart = reserved

@@ -15,8 +15,9 @@ use crate::model::{Class, Hop, Plan};
 use crate::network::Networked;
 use crate::paths::Paths;
 
-/// A network whose frames are assigned, if its discipline has any. It may take seconds to assign them or to
-/// analyse its paths, so both are done once, and all that is asked of the network afterwards is asked of this.
+/// A network whose frames are assigned, if its discipline has any. It may take seconds to assign
+/// them or to analyse its paths, so both are done once, and all that is asked of the network
+/// afterwards is asked of this.
 #[derive(Clone, Debug)]
 pub struct Assigned<'a> {
     /// The network.
@@ -106,13 +107,12 @@ impl Framing<'_> {
             is_held(on.plan, class, stretch, reservation)?;
             margins.bear_errors(stretch, reservation)?;
             let bounds = stretch.flow.bounds(&spec.time, reservation);
-            let waits = match frame_before {
-                true => wait_between(spec, reservation),
-                false => {
-                    let more = on.plan.packets_at_once(class) - 1;
-                    let gap = bounds.shaping.0 - spec.time.frame.0;
-                    bounds.shaping.0.saturating_add(more.saturating_mul(gap))
-                }
+            let waits = if frame_before {
+                wait_between(spec, reservation)
+            } else {
+                let more = on.plan.packets_at_once(class) - 1;
+                let gap = bounds.shaping.0 - spec.time.frame.0;
+                bounds.shaping.0.saturating_add(more.saturating_mul(gap))
             };
             shaping = shaping.saturating_add(waits);
             transit = transit.saturating_add(bounds.transit.0);
@@ -141,9 +141,10 @@ fn is_held(
     }
 }
 
-/// How long packets wait at most, at the edge of a stretch after another, once they have come as late
-/// as those of their frames do. From one on that finds its slot free, up to n/k frames away, each
-/// takes the next slot; and over any number of slots both patterns are equally long but for a frame.
+/// How long packets wait at most, at the edge of a stretch after another, once they have come as
+/// late as those of their frames do. From one on that finds its slot free, up to n/k frames away,
+/// each takes the next slot; and over any number of slots both patterns are equally long but for a
+/// frame.
 fn wait_between(spec: &TdpSpec, Reservation { slots, .. }: &Reservation) -> u64 {
     let frames = u64::from(slots.period.div_ceil(slots.packets)) + 1;
     spec.time.start(frames).0

@@ -9,8 +9,8 @@ use super::{ClockMargin, Framed, FramedBound, Framing, MarginBinding, TdpSpec, U
 use crate::Plan;
 use crate::model::Hop;
 
-/// A chain of three nodes behind a host: frames of 100 us, ten to a cycle. A packet of 500 bytes takes
-/// 40 us, one of 100 bytes 8 us.
+/// A chain of three nodes behind a host: frames of 100 us, ten to a cycle. A packet of 500 bytes
+/// takes 40 us, one of 100 bytes 8 us.
 const CHAIN: &str = r#"
 version = 1
 link = { rate = "100mbit", max-packet = "500b", min-packet = "100b" }
@@ -59,8 +59,8 @@ fn us(us: u64) -> Nanos {
 
 #[test]
 fn a_chain_is_promised_its_frames() {
-    // One of two slots of ten frames, after the current frame; three frames from a to b, and one more
-    // to the end of b's; 40 us from the host, and 20 us to c.
+    // One of two slots of ten frames, after the current frame; three frames from a to b, and one
+    // more to the end of b's; 40 us from the host, and 20 us to c.
     let expected =
         FramedBound { shaping: us(100 + 500), transit: us(300 + 100), beside: us(40 + 20) };
     assert_eq!(bound(CHAIN), Ok(expected));
@@ -118,8 +118,8 @@ fn what_is_not_kept_is_not_promised() {
 #[test]
 fn margins_are_the_least_of_what_binds() {
     // From one frame's end to the beginning of the frame three later 200 us pass, and 130 us on the
-    // way; full frames have 60 us left; marks come at least 8 us and at most 48 us after their frames
-    // begin, or 40 us of best effort later.
+    // way; full frames have 60 us left; marks come at least 8 us and at most 48 us after their
+    // frames begin, or 40 us of best effort later.
     assert_eq!(
         margin(CHAIN),
         ClockMargin { error: Nanos(59_998 / 4), binding: MarginBinding::Marks }

@@ -71,7 +71,8 @@ impl<'a> Schedule<'a> {
         (Schedule { spec: *spec, ledger, outputs, ahead: delays, steps, given, bounds }, edge)
     }
 
-    /// The forwarding delay of an output on a class's path, and the flow's number there if it is an edge.
+    /// The forwarding delay of an output on a class's path, and the flow's number there if it is an
+    /// edge.
     pub fn step(&self, class: ClassId, place: usize) -> (u32, Option<u32>) {
         self.steps.get(&(class, place)).copied().unwrap_or_default()
     }

@@ -7,7 +7,7 @@ use crate::error::shown;
 
 const COLUMNS: [&str; 4] = ["from", "to", "rate", "delay"];
 
-pub fn parse(text: &str) -> Result<Topology, TopologyError> {
+pub(super) fn parse(text: &str) -> Result<Topology, TopologyError> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| wrong(&error))?.clone();
     let columns = columns(&header)?;
@@ -34,9 +34,10 @@ pub fn parse(text: &str) -> Result<Topology, TopologyError> {
             return Err(TopologyError::new(line, format!("more than {MOST} links")));
         }
     }
-    match topology.links.is_empty() {
-        true => Err(TopologyError::new(1, "there are no links")),
-        false => Ok(topology),
+    if topology.links.is_empty() {
+        Err(TopologyError::new(1, "there are no links"))
+    } else {
+        Ok(topology)
     }
 }
 

@@ -9,20 +9,20 @@ const SPEED: f64 = 299_792_458.0 * 2.0 / 3.0;
 
 /// A place on Earth, in degrees.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub(super) struct Place {
     pub latitude: f64,
     pub longitude: f64,
 }
 
 impl Place {
     /// A place, unless there is none at these degrees.
-    pub fn new(latitude: f64, longitude: f64) -> Option<Place> {
+    pub(super) fn new(latitude: f64, longitude: f64) -> Option<Place> {
         let fits = latitude.abs() <= 90.0 && longitude.abs() <= 360.0;
         fits.then_some(Place { latitude, longitude })
     }
 
     /// What light takes through fibre along the great circle to another place (haversine formula).
-    pub fn delay_to(self, other: Place) -> Nanos {
+    pub(super) fn delay_to(self, other: Place) -> Nanos {
         let [here, there] = [self, other].map(|place| place.latitude.to_radians());
         let half_sine = |from: f64, to: f64| {
             let sine = libm::sin((to - from) / 2.0);

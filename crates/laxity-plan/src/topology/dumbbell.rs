@@ -4,8 +4,8 @@ use laxity::units::{Nanos, Rate};
 
 use super::{Topology, TopologyLink};
 
-/// A dumbbell: hosts `left-1` and on at a router `left`, as many `right-1` and on at `right`, and a link between
-/// the routers.
+/// A dumbbell: hosts `left-1` and on at a router `left`, as many `right-1` and on at `right`, and a
+/// link between the routers.
 #[derive(Clone, Copy, Debug)]
 pub struct Dumbbell {
     /// Hosts on each side.

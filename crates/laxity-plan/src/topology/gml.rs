@@ -1,7 +1,7 @@
 //! GML (Himsolt 1997), as the Internet Topology Zoo and NetworkX write it.
 //!
-//! A file is a list of keys, each with a number, a text or another list in brackets. Of `graph` the lists `node` and
-//! `edge` count, and of these the keys that GraphML has, too.
+//! A file is a list of keys, each with a number, a text or another list in brackets. Of `graph` the
+//! lists `node` and `edge` count, and of these the keys that GraphML has, too.
 
 use super::graph::{self, Edge, Site};
 use super::{MOST, Topology, TopologyError, place, quantity, raw_speed};
@@ -10,7 +10,7 @@ use super::{MOST, Topology, TopologyError, place, quantity, raw_speed};
 const DEEPEST: usize = 64;
 
 /// Whether a text may be GML: it begins with a key, and has a graph.
-pub fn is_gml(text: &str) -> bool {
+pub(super) fn is_gml(text: &str) -> bool {
     let mut tokens = Tokens::new(text);
     let is_key = matches!(tokens.next(), Some(Ok(Token { kind: Kind::Word(word), .. }))
         if word.starts_with(|first: char| first.is_ascii_alphabetic()) && !word.contains(','));
@@ -24,7 +24,7 @@ pub fn is_gml(text: &str) -> bool {
 }
 
 /// The topology of a text.
-pub fn parse(text: &str) -> Result<Topology, TopologyError> {
+pub(super) fn parse(text: &str) -> Result<Topology, TopologyError> {
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     let mut path: Vec<&str> = Vec::new();
     let mut tokens = Tokens::new(text);
@@ -200,9 +200,10 @@ impl<'a> Tokens<'a> {
     fn pass_spaces(&mut self) {
         loop {
             self.pass(self.rest.len() - self.rest.trim_start().len());
-            match self.rest.starts_with('#') {
-                true => self.pass(self.rest.find('\n').unwrap_or(self.rest.len())),
-                false => return,
+            if self.rest.starts_with('#') {
+                self.pass(self.rest.find('\n').unwrap_or(self.rest.len()))
+            } else {
+                return;
             };
         }
     }

@@ -10,7 +10,7 @@ use super::{LONGEST_NAME, MOST, Topology, TopologyError, TopologyLink, check_nam
 use crate::error::shown;
 
 /// A node of the file.
-pub struct Site<'a> {
+pub(super) struct Site<'a> {
     pub id: &'a str,
     /// What it is called, if that is not empty.
     pub label: String,
@@ -19,7 +19,7 @@ pub struct Site<'a> {
 }
 
 /// An edge of the file.
-pub struct Edge<'a> {
+pub(super) struct Edge<'a> {
     pub id: Option<&'a str>,
     /// The `id` of the node at each end.
     pub ends: [&'a str; 2],
@@ -30,10 +30,11 @@ pub struct Edge<'a> {
 }
 
 /// What the ends of an edge are called in the file.
-pub type Ends = [&'static str; 2];
+pub(super) type Ends = [&'static str; 2];
 
-/// Their topology. Of several edges between two nodes that of the least delay stands for all, then the fastest.
-pub fn topology(
+/// Their topology. Of several edges between two nodes that of the least delay stands for all, then
+/// the fastest.
+pub(super) fn topology(
     sites: &[Site<'_>],
     edges: &[Edge<'_>],
     ends: Ends,
@@ -74,9 +75,10 @@ pub fn topology(
             return Err(TopologyError::new(edge.line, format!("more than {MOST} links")));
         }
     }
-    match topology.links.is_empty() {
-        true => Err(TopologyError::new(1, "there are no links")),
-        false => Ok(topology),
+    if topology.links.is_empty() {
+        Err(TopologyError::new(1, "there are no links"))
+    } else {
+        Ok(topology)
     }
 }
 
@@ -107,8 +109,8 @@ fn named(sites: &[Site<'_>]) -> Result<Topology, TopologyError> {
     Ok(topology)
 }
 
-/// The names of nodes: their labels, with the `id` where several have the same, and it alone where there is none or
-/// where that is too long for a name.
+/// The names of nodes: their labels, with the `id` where several have the same, and it alone where
+/// there is none or where that is too long for a name.
 fn names(sites: &[Site<'_>]) -> Vec<String> {
     let mut labelled: HashMap<&str, usize> = HashMap::new();
     for site in sites {
@@ -121,9 +123,12 @@ fn names(sites: &[Site<'_>]) -> Vec<String> {
     let is_name =
         |name: &String| name.chars().count() <= LONGEST_NAME && !name.chars().any(char::is_control);
     let id = |site: &Site<'_>| site.id.to_owned();
-    let named = |site: &Site<'_>| match site.label.is_empty() {
-        true => id(site),
-        false => Some(name(site)).filter(is_name).unwrap_or_else(|| id(site)),
+    let named = |site: &Site<'_>| {
+        if site.label.is_empty() {
+            id(site)
+        } else {
+            Some(name(site)).filter(is_name).unwrap_or_else(|| id(site))
+        }
     };
     sites.iter().map(named).collect()
 }

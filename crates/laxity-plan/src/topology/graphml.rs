@@ -9,7 +9,7 @@ use super::xml::{self, elements};
 use super::{Topology, TopologyError, place, quantity, raw_speed};
 
 /// The topology of a document.
-pub fn read(document: &Document<'_>) -> Result<Topology, TopologyError> {
+pub(super) fn read(document: &Document<'_>) -> Result<Topology, TopologyError> {
     Graph::of(document)?.topology()
 }
 

@@ -1,7 +1,8 @@
-//! Networks of SNDlib (Orlowski, Pióro, Tomaszewski, Wessäly 2010), in its native format and in XML.
+//! Networks of SNDlib (Orlowski, Pióro, Tomaszewski, Wessäly 2010), in its native format and in
+//! XML.
 //!
-//! Nodes have places, by which links have delays. Capacities are numbers without a unit, so that rates are not those of
-//! the file.
+//! Nodes have places, by which links have delays. Capacities are numbers without a unit, so that
+//! rates are not those of the file.
 
 use roxmltree::{Document, Node};
 
@@ -14,10 +15,10 @@ use crate::error::shown;
 const ENDS: graph::Ends = ["source", "target"];
 
 /// How a file in the native format begins.
-pub const NATIVE: &str = "?SNDlib";
+pub(super) const NATIVE: &str = "?SNDlib";
 
 /// The topology of a document.
-pub fn read(document: &Document<'_>) -> Result<Topology, TopologyError> {
+pub(super) fn read(document: &Document<'_>) -> Result<Topology, TopologyError> {
     let root = document.root_element();
     let structure = elements(root, "networkStructure").next();
     let within = |name| structure.and_then(|structure| elements(structure, name).next());
@@ -52,8 +53,9 @@ pub fn read(document: &Document<'_>) -> Result<Topology, TopologyError> {
     graph::topology(&sites, &edges, ENDS)
 }
 
-/// The topology of a text in the native format: sections in brackets, of which NODES and LINKS count, a line each.
-pub fn parse(text: &str) -> Result<Topology, TopologyError> {
+/// The topology of a text in the native format: sections in brackets, of which NODES and LINKS
+/// count, a line each.
+pub(super) fn parse(text: &str) -> Result<Topology, TopologyError> {
     let (mut sites, mut places, mut edges) = (Vec::new(), Vec::new(), Vec::new());
     let mut section = "";
     for (text, line) in text.lines().zip(1..) {
@@ -93,8 +95,8 @@ fn edge<'a>(id: Option<&'a str>, ends: [&'a str; 2], line: usize) -> Edge<'a> {
     Edge { id, ends, rate: None, delay: None, line }
 }
 
-/// Puts nodes where they are by latitude and longitude. Some files have places on a picture: where one is not on Earth,
-/// none is.
+/// Puts nodes where they are by latitude and longitude. Some files have places on a picture: where
+/// one is not on Earth, none is.
 fn place(sites: &mut [Site<'_>], coordinates: &[Option<(f64, f64)>]) {
     let place = |(latitude, longitude): (f64, f64)| Place::new(latitude, longitude);
     if coordinates.iter().flatten().all(|degrees| place(*degrees).is_some()) {

@@ -222,7 +222,8 @@ fn networks_of_sndlib_in_both_formats() {
 }
 
 proptest! {
-    /// Whatever is cut out of a file or put into it, a network comes of it or an error with a line of the file.
+    /// Whatever is cut out of a file or put into it, a network comes of it or an error with a line
+    /// of the file.
     #[test]
     fn damaged_files_are_read_or_refused(
         file in prop::sample::select(&[ZOO, ZOO_AS_GML, ABILENE, ABILENE_AS_XML][..]),

@@ -6,7 +6,7 @@ use super::{MOST, TopologyError};
 use crate::error::shown;
 
 /// A document, without declarations of its own.
-pub fn parse(text: &str) -> Result<Document<'_>, TopologyError> {
+pub(super) fn parse(text: &str) -> Result<Document<'_>, TopologyError> {
     let options = ParsingOptions { nodes_limit: 4 * MOST as u32, ..ParsingOptions::default() };
     Document::parse_with_options(text, options).map_err(|error| {
         let message = format!("this is no XML that is read here: {}", shown(&error.to_string()));
@@ -17,12 +17,12 @@ pub fn parse(text: &str) -> Result<Document<'_>, TopologyError> {
 }
 
 /// The line where a node begins.
-pub fn line(document: &Document<'_>, node: Node<'_, '_>) -> usize {
+pub(super) fn line(document: &Document<'_>, node: Node<'_, '_>) -> usize {
     document.text_pos_at(node.range().start).row as usize
 }
 
 /// The elements of this name in another, in any namespace.
-pub fn elements<'a, 'i>(
+pub(super) fn elements<'a, 'i>(
     of: Node<'a, 'i>,
     name: &'static str,
 ) -> impl Iterator<Item = Node<'a, 'i>> + use<'a, 'i> {

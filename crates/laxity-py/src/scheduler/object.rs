@@ -27,7 +27,8 @@ impl Scheduler {
         Scheduler { dropped: Mutex::new(Vec::new()) }
     }
 
-    /// Drops a packet that the scheduler holds, within `enqueue` or `dequeue`; it is not sent any more.
+    /// Drops a packet that the scheduler holds, within `enqueue` or `dequeue`; it is not sent any
+    /// more.
     fn drop(&self, packet: Py<Packet>) {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(packet);
     }
@@ -40,7 +41,7 @@ impl Scheduler {
 }
 
 /// The object as a scheduler.
-pub struct Object {
+pub(super) struct Object {
     object: Py<Scheduler>,
     name: String,
     enqueue: Py<PyAny>,
@@ -59,7 +60,7 @@ static RUNS: AtomicU64 = AtomicU64::new(0);
 
 impl Object {
     /// Of an object that holds nothing.
-    pub fn new(
+    pub(super) fn new(
         py: Python<'_>,
         object: &Py<Scheduler>,
         classes: Classes,
@@ -91,9 +92,10 @@ impl Object {
         let (run, slot) = packet.of;
         let held = self.held.get(slot as usize).filter(|held| held.handle == packet.seq());
         if run != self.run || held.is_none() {
-            let why = match run == self.run {
-                true => "which it does not hold any more",
-                false => "which is of another run",
+            let why = if run == self.run {
+                "which it does not hold any more"
+            } else {
+                "which is of another run"
             };
             return Err(broken(format!("{}: {how} packet {}, {why}", self.name, packet.seq())));
         }

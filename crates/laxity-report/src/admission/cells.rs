@@ -34,7 +34,8 @@ pub(super) fn cell<T: 'static>(
     Box::new(move |class| of(class).map_or(NOTHING.to_string(), &show))
 }
 
-/// What a class could change. It is wanted of some classes, and sought for the most demanding of them.
+/// What a class could change. It is wanted of some classes, and sought for the most demanding of
+/// them.
 pub(super) fn suggestion(
     wanted: fn(&ClassProof) -> bool,
     of: fn(&ClassProof) -> Option<u64>,

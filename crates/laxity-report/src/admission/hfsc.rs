@@ -43,7 +43,7 @@ pub(super) const SUGGESTIONS: &str = "Highest rate and largest burst say what on
     means that it alone cannot.\n";
 
 /// A service curve in words: `256 kbit/s for 5 ms, then 64 kbit/s`.
-pub fn curve(curve: &ServiceCurve) -> String {
+pub(super) fn curve(curve: &ServiceCurve) -> String {
     let rate = |rate: u64| quantity::rate(rate as f64);
     let after = rate(curve.m2().0);
     let time = quantity::time(curve.d().0 as f64);

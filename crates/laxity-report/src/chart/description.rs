@@ -42,8 +42,8 @@ impl Axis {
         if is_log { Axis::log(label, unit) } else { Axis::linear(label, unit) }
     }
 
-    /// A logarithmic axis for values that are all positive and far apart, so that the small ones can be told apart,
-    /// too; else a linear one.
+    /// A logarithmic axis for values that are all positive and far apart, so that the small ones
+    /// can be told apart, too; else a linear one.
     pub(crate) fn fitting(values: impl Iterator<Item = f64>, label: &str, unit: Unit) -> Axis {
         let (least, most) = values.fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
         Axis::log_if(least > 0.0 && most > least * LOG_FROM, label, unit)
@@ -159,8 +159,8 @@ impl Style {
     /// As many subjects are drawn in unbroken lines.
     const SOLID: usize = 4;
 
-    /// The style of a subject: a colour, of which there are seven, and from the fifth subject on dashes, so that no
-    /// two of [`COUNT`](Style::COUNT) are alike.
+    /// The style of a subject: a colour, of which there are seven, and from the fifth subject on
+    /// dashes, so that no two of [`COUNT`](Style::COUNT) are alike.
     pub fn of(subject: usize) -> Style {
         let (round, hue) = (subject / palette::HUES, subject % palette::HUES);
         let dash = Style::DASHES[(round + usize::from(hue >= Style::SOLID)) % Style::DASHES.len()];

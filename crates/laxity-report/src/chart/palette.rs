@@ -1,7 +1,7 @@
 //! Colours that stand out from the paper and from each other.
 //!
-//! There are two of each, for white and for dark paper. They can be told apart by readers without red or green cones,
-//! too; where there are more subjects than colours, dashes tell them apart.
+//! There are two of each, for white and for dark paper. They can be told apart by readers without
+//! red or green cones, too; where there are more subjects than colours, dashes tell them apart.
 
 use super::description::Style;
 
@@ -30,8 +30,8 @@ pub(crate) fn on_dark_paper() -> String {
     format!("@media screen and (prefers-color-scheme:dark){{{rules}}}\n")
 }
 
-/// The rules of a style sheet that give classes `subject-0` and so on the variables `--subject`, a colour, and `--dash`,
-/// for as many subjects as there are colours.
+/// The rules of a style sheet that give classes `subject-0` and so on the variables `--subject`, a
+/// colour, and `--dash`, for as many subjects as there are colours.
 pub(crate) fn subjects() -> String {
     let rules = |colours: [&str; HUES]| -> String {
         let rule = |(at, colour)| format!(".subject-{at}{{--subject:{colour}}}");

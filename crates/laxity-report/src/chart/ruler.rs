@@ -7,8 +7,8 @@ use crate::quantity::{self, Units, joined, unit_for, with_unit};
 const LARGEST: f64 = 1e15;
 /// More decades than anyone measures; smaller values lie on the axis' lower end.
 const MOST_DECADES: i32 = 12;
-/// A logarithmic axis whose ends are less than this ratio apart has ticks at even steps, and so has one
-/// with too few ticks otherwise.
+/// A logarithmic axis whose ends are less than this ratio apart has ticks at even steps, and so has
+/// one with too few ticks otherwise.
 const EVEN_BELOW: f64 = 4.0;
 /// More than a double tells.
 const MOST_DECIMALS: usize = 18;
@@ -34,7 +34,12 @@ pub(super) struct Tick {
 impl Ruler {
     /// The ruler for an axis and its values, with at most about `room` labels. `snug` ends a
     /// linear axis at its first and last value, otherwise zero and a round number.
-    pub fn new(axis: &Axis, values: impl Iterator<Item = f64>, room: usize, snug: bool) -> Ruler {
+    pub(super) fn new(
+        axis: &Axis,
+        values: impl Iterator<Item = f64>,
+        room: usize,
+        snug: bool,
+    ) -> Ruler {
         let usable = |value: &f64| match axis.scale {
             Scale::Linear => value.abs() < LARGEST,
             Scale::Log => *value > 0.0 && *value < LARGEST,
@@ -53,7 +58,7 @@ impl Ruler {
     }
 
     /// Where a value lies, from 0 at the lower end to 1 at the upper one.
-    pub fn place(&self, value: f64) -> Option<f64> {
+    pub(super) fn place(&self, value: f64) -> Option<f64> {
         if !value.is_finite() || value.abs() >= LARGEST {
             return None;
         }
@@ -90,14 +95,13 @@ fn linear(low: f64, high: f64, unit: Unit, room: usize, snug: bool, given: bool)
     Ruler { from, to, scale: Scale::Linear, ticks, minor: vec![] }
 }
 
-/// Ticks at even steps, and the range that they part: the one asked for or, unless it is `exact`, out
-/// to the next ticks.
+/// Ticks at even steps, and the range that they part: the one asked for or, unless it is `exact`,
+/// out to the next ticks.
 fn even(low: f64, high: f64, unit: Unit, room: usize, exact: bool) -> (f64, f64, Vec<Tick>) {
     let (name, size) = unit_for(high.abs().max(low.abs()), units(unit));
     let (low, high) = (low / size, high / size);
-    let ends = |step: f64| match exact {
-        true => (low, high),
-        false => ((low / step).floor() * step, (high / step).ceil() * step),
+    let ends = |step: f64| {
+        if exact { (low, high) } else { ((low / step).floor() * step, (high / step).ceil() * step) }
     };
     let steps = round_steps(low, high, unit);
     let step = chosen(&steps, room, |step| multiples(*step, ends(*step)).count());
@@ -119,8 +123,8 @@ fn chosen<T: Clone>(candidates: &[T], room: usize, labels: impl Fn(&T) -> usize)
     candidates[(0..=at).rev().find(tells).unwrap_or(0)].clone()
 }
 
-/// Steps of 1, 2, 2.5 or 5 times a power of ten that part a range, the finest first. What is counted
-/// has whole steps.
+/// Steps of 1, 2, 2.5 or 5 times a power of ten that part a range, the finest first. What is
+/// counted has whole steps.
 fn round_steps(low: f64, high: f64, unit: Unit) -> Vec<f64> {
     let most = (high - low).log10().ceil() as i32;
     let steps = (most - 3..=most).flat_map(|power| {

@@ -71,7 +71,7 @@ pub(super) fn panels(title: &str, charts: &[Chart], columns: usize, paper: Paper
 
 impl Sheet<'_> {
     /// An SVG document with this content, which has the sheet's width and height.
-    pub fn document(&self, content: &Markup) -> String {
+    pub(crate) fn document(&self, content: &Markup) -> String {
         let series = |(name, style): &(String, Style)| Series {
             name: name.clone(),
             style: *style,

@@ -5,10 +5,10 @@ use laxity_sim::network::EndToEnd;
 use crate::quantity::NOTHING;
 
 /// Longest name that is shown whole.
-pub const NAME_LIMIT: usize = 24;
+pub(super) const NAME_LIMIT: usize = 24;
 
 /// Jain's index, where it says anything.
-pub fn fairness(class: &EndToEnd) -> String {
+pub(super) fn fairness(class: &EndToEnd) -> String {
     match class.fairness {
         Some(index) if class.flows > 1 => format!("{index:.3}"),
         _ => NOTHING.to_owned(),

@@ -17,9 +17,9 @@ mod topology;
 use shown::{NAME_LIMIT, ShownClasses, round};
 pub use topology::topology;
 
-/// A row for every output that has time frames and anything reserved, a column for every frame of the
-/// period (of the first 120), filled as far as each class has reserved it, or all of them together if
-/// there are too many to tell apart.
+/// A row for every output that has time frames and anything reserved, a column for every frame of
+/// the period (of the first 120), filled as far as each class has reserved it, or all of them
+/// together if there are too many to tell apart.
 pub fn reservations<'a>(framing: &'a Framing<'a>) -> Figure<'a> {
     Figure::new(|paper| reservations_on(paper, framing))
 }
@@ -159,7 +159,8 @@ mod tests {
     use super::*;
     use crate::chart::Style;
 
-    /// So many flows over one link, each with a packet of 100 bytes a cycle of a thousand times that.
+    /// So many flows over one link, each with a packet of 100 bytes a cycle of a thousand times
+    /// that.
     fn plan(flows: usize) -> Plan {
         let class = |flow: usize| format!("class.c{flow} = {{ gap = \"10ms\" }}\n");
         let source = |flow: usize| {

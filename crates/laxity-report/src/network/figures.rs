@@ -46,8 +46,8 @@ pub fn goodput(summary: &NetworkSummary, series: &Series) -> Figure<'static> {
     chart.into()
 }
 
-/// The share of packets that take longer than a given time from end to end, with what is proved and promised of the
-/// whole way.
+/// The share of packets that take longer than a given time from end to end, with what is proved and
+/// promised of the whole way.
 pub fn delays(summary: &NetworkSummary, series: &Series) -> Figure<'static> {
     let curve = |(at, name, over_time): (usize, _, &ClassSeries)| Exceedance {
         at,

@@ -34,8 +34,8 @@ pub fn text(proof: &FramesProof, plan: &Plan) -> String {
     text
 }
 
-/// What is said beside the tables: how good clocks must be, why bounds are missing, and where best effort finds
-/// no room.
+/// What is said beside the tables: how good clocks must be, why bounds are missing, and where best
+/// effort finds no room.
 pub fn remarks(proof: &FramesProof) -> Vec<String> {
     let clocks = format!(
         "clocks may be wrong by up to {} ({} is to be borne): {}",

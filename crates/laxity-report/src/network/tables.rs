@@ -46,7 +46,7 @@ pub fn text(summary: &NetworkSummary) -> String {
 }
 
 /// The windows of streams at every hop, for a page; `None` if no class tolerates losses.
-pub fn windows_page(summary: &NetworkSummary) -> Option<Markup> {
+pub(super) fn windows_page(summary: &NetworkSummary) -> Option<Markup> {
     let (watched, begins) = watched(summary);
     let starts: Vec<usize> = (0..begins.len()).filter(|at| begins[*at].is_some()).collect();
     let ends = starts.iter().copied().skip(1).chain([begins.len()]);
@@ -77,7 +77,7 @@ fn watched(summary: &NetworkSummary) -> (Vec<Watched<'_>>, Vec<Option<String>>) 
 }
 
 /// The classes from end to end, for a page.
-pub fn classes_page(summary: &NetworkSummary) -> Markup {
+pub(super) fn classes_page(summary: &NetworkSummary) -> Markup {
     html! {
         (classes(summary).page("Class"))
         p.note { "Fairness is Jain's index of the flows' goodputs: 1 when all are alike, 1/n when one of n has everything. A bound is what is proved: no packet of a class that keeps to its arrival curve takes longer on any of its paths." }
@@ -85,13 +85,13 @@ pub fn classes_page(summary: &NetworkSummary) -> Markup {
 }
 
 /// What the endpoints of TCP did, for a page; `None` if there are none.
-pub fn tcp_page(summary: &NetworkSummary) -> Option<Markup> {
+pub(super) fn tcp_page(summary: &NetworkSummary) -> Option<Markup> {
     let tcp = tcp(summary);
     (!tcp.is_empty()).then(|| tcp.page("Class"))
 }
 
 /// How long flows took that were asked for by time, for a page; `None` if there are none.
-pub fn completions_page(summary: &NetworkSummary) -> Option<Markup> {
+pub(super) fn completions_page(summary: &NetworkSummary) -> Option<Markup> {
     let completions = completions(summary);
     (!completions.is_empty()).then(|| html! {
         (completions.page("Class"))
@@ -100,7 +100,7 @@ pub fn completions_page(summary: &NetworkSummary) -> Option<Markup> {
 }
 
 /// The classes at every hop, for a page.
-pub fn hops_page(summary: &NetworkSummary) -> Markup {
+pub(super) fn hops_page(summary: &NetworkSummary) -> Markup {
     let head = |hop: &HopSummary| {
         html! {
             (hop.from) " → " (hop.to)

@@ -12,19 +12,19 @@ const OUTPUTS: [&str; 7] =
     ["frames", "padding sent", "sent late", "lost", "silent frames", "out of step", "unknown"];
 
 /// Whether links lose or double packets or outputs have frames, so that the tables say anything.
-pub fn are_shown(summary: &NetworkSummary) -> bool {
+pub(super) fn are_shown(summary: &NetworkSummary) -> bool {
     outputs(summary).next().is_some()
 }
 
 /// Outputs and classes as text.
-pub fn tables(summary: &NetworkSummary) -> String {
+pub(super) fn tables(summary: &NetworkSummary) -> String {
     let (header, outputs) = table_of_outputs(summary);
     let (class_header, classes) = table_of_classes(summary);
     format!("{}\n\n{}", table(&header, &outputs), table(&class_header, &classes))
 }
 
 /// The same as HTML.
-pub fn section(summary: &NetworkSummary) -> Markup {
+pub(super) fn section(summary: &NetworkSummary) -> Markup {
     fn of<H: AsRef<str>>(header: &[H], rows: &[Vec<String>]) -> Markup {
         html! {
             div.wide { table {

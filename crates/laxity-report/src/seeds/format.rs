@@ -29,7 +29,8 @@ impl Format {
         }
     }
 
-    /// The unit in which columns show it if this is that of times, and by what a value is multiplied for that.
+    /// The unit in which columns show it if this is that of times, and by what a value is
+    /// multiplied for that.
     pub fn in_columns(self, times: TimeUnit) -> (&'static str, f64) {
         match self {
             Format::Number => ("", 1.0),
@@ -62,10 +63,7 @@ impl Format {
     /// A figure's name in words.
     pub fn plain(name: &str) -> String {
         let words = words(name);
-        match name.starts_with("delay_ns.") {
-            true => format!("Delay, {words}"),
-            false => words,
-        }
+        if name.starts_with("delay_ns.") { format!("Delay, {words}") } else { words }
     }
 
     /// A figure's name with the unit of its column, if this is that of times.

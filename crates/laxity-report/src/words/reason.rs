@@ -17,7 +17,8 @@ pub fn answer(admitted: Option<bool>, statement: &str) -> String {
     format!("{word}{statement}")
 }
 
-/// Reasons in a few sentences. Those that say the same of different classes or places share a sentence.
+/// Reasons in a few sentences. Those that say the same of different classes or places share a
+/// sentence.
 pub fn statement(reasons: &[Reason]) -> String {
     let sentences = reasons.chunk_by(|a, b| Sentence::new(a) == Sentence::new(b));
     sentences.flat_map(|alike| Sentence::new(&alike[0]).text(alike)).collect::<Vec<_>>().join(" ")

@@ -154,12 +154,13 @@ fn above_share(trap: &Trap, excess: Excess) -> String {
     let (asked, given) = sums(excess);
     let lasting = matches!(excess, Excess::Lasting { .. });
     if trap.is_leaf {
-        let (until, advice) = match lasting {
-            true => ("as long as it is busy", "Raise `link-share`, or write one `curve`."),
-            false => (
+        let (until, advice) = if lasting {
+            ("as long as it is busy", "Raise `link-share`, or write one `curve`.")
+        } else {
+            (
                 "after such a burst, until its siblings have caught up",
                 "Write one `curve` for both if that is not meant.",
-            ),
+            )
         };
         return format!(
             "the real-time curve of {name} is {asked}, its link-share {given}. What it gets by \
@@ -173,14 +174,15 @@ fn above_share(trap: &Trap, excess: Excess) -> String {
         "the real-time curves of the leaves in {name} sum to {asked}{alone}, its link-share is \
          {given}."
     );
-    match lasting {
-        true => format!(
+    if lasting {
+        format!(
             "{curves} They get it all the same, at the cost of the classes beside {name}. Raise \
-             `link-share` of {name}, or lower the curves."
-        ),
-        false => format!(
+         `link-share` of {name}, or lower the curves."
+        )
+    } else {
+        format!(
             "{curves} Such bursts are sent at the cost of the classes beside {name}, which catch \
-             up afterwards."
-        ),
+         up afterwards."
+        )
     }
 }

@@ -5,8 +5,8 @@ use laxity_answers::verdict::{Broken, Promise, Verdict};
 use super::reason::{answer, statement};
 use crate::quantity::{count, time};
 
-/// What is said before the list of broken promises, if anything: that the plan is not admitted, or that
-/// nothing was broken.
+/// What is said before the list of broken promises, if anything: that the plan is not admitted, or
+/// that nothing was broken.
 pub fn headline(verdict: &Verdict) -> Option<String> {
     let refusal = verdict.is_refused().then(|| {
         let reasons = verdict.reasons.as_deref().unwrap_or_default();
@@ -36,7 +36,8 @@ pub fn compared(runs: &[(&str, &Verdict)]) -> Vec<String> {
     lines.chain(excused(runs)).collect()
 }
 
-/// The schedulers of a comparison that are not held to all that is found against them, in a sentence.
+/// The schedulers of a comparison that are not held to all that is found against them, in a
+/// sentence.
 pub fn excused(runs: &[(&str, &Verdict)]) -> Option<String> {
     let excused = runs.iter().filter(|(_, verdict)| verdict.is_excused());
     let names: Vec<_> = excused.map(|(scheduler, _)| *scheduler).collect();

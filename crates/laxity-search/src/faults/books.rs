@@ -26,17 +26,17 @@ fn faulty(plan: &Plan, fault: Misbehaviour) -> Built {
 }
 
 /// One that forgets a packet in a thousand.
-pub fn losing(plan: &Plan) -> Built {
+pub(super) fn losing(plan: &Plan) -> Built {
     faulty(plan, Misbehaviour::Loses)
 }
 
 /// One that takes a packet in a thousand for the one before.
-pub fn exchanging(plan: &Plan) -> Built {
+pub(super) fn exchanging(plan: &Plan) -> Built {
     faulty(plan, Misbehaviour::Exchanges)
 }
 
 /// One that sends nothing once in a thousand times.
-pub fn idling(plan: &Plan) -> Built {
+pub(super) fn idling(plan: &Plan) -> Built {
     faulty(plan, Misbehaviour::Rests)
 }
 

@@ -33,7 +33,7 @@ fn exchange(
 }
 
 /// No packet blocks.
-pub fn no_blocking(subject: &mut Subject) {
+pub(super) fn no_blocking(subject: &mut Subject) {
     each(subject, |plan| {
         plan.link.max_packet = Bytes(1);
         for arrival in plan.classes.iter_mut().filter_map(|class| class.arrival.as_mut()) {
@@ -43,12 +43,12 @@ pub fn no_blocking(subject: &mut Subject) {
 }
 
 /// A quarter faster than it is.
-pub fn faster_link(subject: &mut Subject) {
+pub(super) fn faster_link(subject: &mut Subject) {
     each(subject, |plan| plan.link.rate = Rate(plan.link.rate.0 / 4 * 5));
 }
 
 /// The first class with a deadline sends next to nothing.
-pub fn class_left_out(subject: &mut Subject) {
+pub(super) fn class_left_out(subject: &mut Subject) {
     each(subject, |plan| {
         let class = plan.classes.iter_mut().find(|class| class.deadline.is_some());
         for bucket in
@@ -59,7 +59,7 @@ pub fn class_left_out(subject: &mut Subject) {
     });
 }
 
-pub fn exchanged_deadlines(subject: &mut Subject) {
+pub(super) fn exchanged_deadlines(subject: &mut Subject) {
     each(subject, |plan| {
         let differ =
             |a: &Class, b: &Class| a.deadline != b.deadline && a.deadline.and(b.deadline).is_some();
@@ -68,7 +68,7 @@ pub fn exchanged_deadlines(subject: &mut Subject) {
 }
 
 /// The first class with a deadline comes after others that are due at the same instant.
-pub fn ties(subject: &mut Subject) {
+pub(super) fn ties(subject: &mut Subject) {
     each(subject, |plan| {
         if let Some(due) = plan.classes.iter_mut().find_map(|class| class.deadline.as_mut()) {
             *due += Nanos(1);
@@ -76,7 +76,7 @@ pub fn ties(subject: &mut Subject) {
     });
 }
 
-pub fn exchanged_curves(subject: &mut Subject) {
+pub(super) fn exchanged_curves(subject: &mut Subject) {
     each(subject, |plan| {
         let differ = |a: &Class, b: &Class| {
             a.is_leaf() && b.is_leaf() && a.parent == b.parent && a.curves != b.curves
@@ -86,7 +86,7 @@ pub fn exchanged_curves(subject: &mut Subject) {
 }
 
 /// Their second slope always.
-pub fn straight_curves(subject: &mut Subject) {
+pub(super) fn straight_curves(subject: &mut Subject) {
     each(subject, |plan| {
         for class in &mut plan.classes {
             let curve = &mut class.curves.real_time;
@@ -95,7 +95,7 @@ pub fn straight_curves(subject: &mut Subject) {
     });
 }
 
-pub fn no_real_time(subject: &mut Subject) {
+pub(super) fn no_real_time(subject: &mut Subject) {
     each(subject, |plan| {
         for class in plan.classes.iter_mut().filter(|class| class.is_leaf()) {
             let curves = &mut class.curves;
@@ -106,7 +106,7 @@ pub fn no_real_time(subject: &mut Subject) {
 }
 
 /// That of the last class.
-pub fn doubled_rate(subject: &mut Subject) {
+pub(super) fn doubled_rate(subject: &mut Subject) {
     each(subject, |plan| {
         let curve = plan.classes.last_mut().and_then(|class| class.curves.link_share.as_mut());
         if let Some(curve) = curve {
@@ -115,7 +115,7 @@ pub fn doubled_rate(subject: &mut Subject) {
     });
 }
 
-pub fn exchanged_shares(subject: &mut Subject) {
+pub(super) fn exchanged_shares(subject: &mut Subject) {
     each(subject, |plan| {
         let differ = |a: &Class, b: &Class| {
             a.parent.or(b.parent).is_none() && a.curves.link_share != b.curves.link_share
@@ -124,21 +124,21 @@ pub fn exchanged_shares(subject: &mut Subject) {
     });
 }
 
-pub fn exchanged_weights(subject: &mut Subject) {
+pub(super) fn exchanged_weights(subject: &mut Subject) {
     each(subject, |plan| {
         let differ = |a: &Class, b: &Class| a.weight != b.weight;
         exchange(plan, differ, |a, b| std::mem::swap(&mut a.weight, &mut b.weight));
     });
 }
 
-pub fn exchanged_levels(subject: &mut Subject) {
+pub(super) fn exchanged_levels(subject: &mut Subject) {
     each(subject, |plan| {
         let differ = |a: &Class, b: &Class| a.level != b.level;
         exchange(plan, differ, |a, b| std::mem::swap(&mut a.level, &mut b.level));
     });
 }
 
-pub fn looser_windows(subject: &mut Subject) {
+pub(super) fn looser_windows(subject: &mut Subject) {
     each(subject, |plan| {
         for class in &mut plan.classes {
             class.loss = class.loss.map(|loss| {
@@ -149,7 +149,7 @@ pub fn looser_windows(subject: &mut Subject) {
     });
 }
 
-pub fn longer_gaps(subject: &mut Subject) {
+pub(super) fn longer_gaps(subject: &mut Subject) {
     each(subject, |plan| {
         for gap in plan.classes.iter_mut().filter_map(|class| class.gap.as_mut()) {
             *gap = Nanos(gap.0 + gap.0.div_ceil(4));
@@ -158,7 +158,7 @@ pub fn longer_gaps(subject: &mut Subject) {
 }
 
 /// Of the class that can lose least.
-pub fn another_stream(subject: &mut Subject) {
+pub(super) fn another_stream(subject: &mut Subject) {
     let classes = subject.plan.classes.iter().enumerate();
     let needs = |class: &Class| class.loss.map(|loss| loss.lost() * 1_000 / loss.of());
     let least = classes.filter(|(_, class)| class.gap.is_some());
@@ -170,7 +170,7 @@ pub fn another_stream(subject: &mut Subject) {
     }
 }
 
-pub fn loss_first(subject: &mut Subject) {
+pub(super) fn loss_first(subject: &mut Subject) {
     each(subject, |plan| {
         if let SchedulerSpec::Dwcs(settings) = &mut plan.scheduler {
             settings.precedence = Precedence::LossFirst;
@@ -179,7 +179,7 @@ pub fn loss_first(subject: &mut Subject) {
 }
 
 /// Not for what comes to them.
-pub fn for_what_enters(subject: &mut Subject) {
+pub(super) fn for_what_enters(subject: &mut Subject) {
     let entered = subject.plan.clone();
     each(subject, |plan| {
         for (class, entered) in plan.classes.iter_mut().zip(&entered.classes) {
@@ -188,14 +188,14 @@ pub fn for_what_enters(subject: &mut Subject) {
     });
 }
 
-pub fn unregulated(subject: &mut Subject) {
+pub(super) fn unregulated(subject: &mut Subject) {
     for feed in subject.feeds.iter_mut().flatten() {
         feed.regulators.fill(None);
     }
 }
 
 /// By a packet in each bucket.
-pub fn looser_regulators(subject: &mut Subject) {
+pub(super) fn looser_regulators(subject: &mut Subject) {
     for feed in subject.feeds.iter().flatten() {
         let class = &subject.plan.classes[feed.class];
         let Some(arrival) = &class.arrival else { continue };
@@ -212,7 +212,7 @@ pub fn looser_regulators(subject: &mut Subject) {
 }
 
 /// Of the rates of all classes.
-pub fn half_reserved(subject: &mut Subject) {
+pub(super) fn half_reserved(subject: &mut Subject) {
     for arrival in subject.simulated.classes.iter_mut().filter_map(|class| class.arrival.as_mut()) {
         for bucket in &mut arrival.buckets {
             bucket.rate = Rate(bucket.rate.0.div_ceil(2));

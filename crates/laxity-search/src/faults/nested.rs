@@ -9,7 +9,7 @@ use laxity_plan::model::{Class, LinkSpec};
 use crate::subject::Built;
 
 /// What is inside a share is set up for its rate, and for no latency.
-pub fn without_latency(plan: &Plan) -> Built {
+pub(super) fn without_latency(plan: &Plan) -> Built {
     let ids = (0..plan.classes.len() as u32).map(ClassId);
     let upper: Vec<_> = ids.filter(|id| plan.has_share(*id)).collect();
     let number = |id: ClassId| upper.binary_search(&id).ok().map(|at| ClassId(at as u32));

@@ -23,14 +23,14 @@ fn takes(bytes: u64, rate: u64) -> u64 {
 }
 
 /// The longest packet of all on the link.
-pub fn less_a_packet(subject: &mut Subject) {
+pub(super) fn less_a_packet(subject: &mut Subject) {
     less(subject, |subject, output, _| {
         takes(subject.plan.link.max_packet.0, subject.outputs[output].rate)
     });
 }
 
 /// The longest packet of those on levels behind.
-pub fn less_a_packet_behind(subject: &mut Subject) {
+pub(super) fn less_a_packet_behind(subject: &mut Subject) {
     less(subject, |subject, output, class| {
         let plan = &subject.plan;
         let levels = plan.priority_levels();
@@ -41,7 +41,7 @@ pub fn less_a_packet_behind(subject: &mut Subject) {
 }
 
 /// The class's longest packet at the rate that it is guaranteed.
-pub fn less_own_packet(subject: &mut Subject) {
+pub(super) fn less_own_packet(subject: &mut Subject) {
     less(subject, |subject, _, class| {
         let rate = subject.plan.guaranteed_rates()[class].0;
         takes(subject.plan.max_packet(&subject.plan.classes[class]).0, rate)
@@ -49,7 +49,7 @@ pub fn less_own_packet(subject: &mut Subject) {
 }
 
 /// What each level above adds: two of the longest packets at its rate.
-pub fn less_levels(subject: &mut Subject) {
+pub(super) fn less_levels(subject: &mut Subject) {
     less(subject, |subject, _, class| {
         let plan = &subject.plan;
         let rates = plan.guaranteed_rates();
@@ -61,7 +61,7 @@ pub fn less_levels(subject: &mut Subject) {
 }
 
 /// The longest packet inside a share at the share's rate, and the longest one on the link.
-pub fn less_latency(subject: &mut Subject) {
+pub(super) fn less_latency(subject: &mut Subject) {
     less(subject, |subject, output, class| {
         let plan = &subject.plan;
         let share = share_of(plan, ClassId(class as u32)).map_or(class, ClassId::index);
@@ -72,7 +72,7 @@ pub fn less_latency(subject: &mut Subject) {
 }
 
 /// What all others may send in a round.
-pub fn less_a_round(subject: &mut Subject) {
+pub(super) fn less_a_round(subject: &mut Subject) {
     less(subject, |subject, output, class| {
         let quanta = subject.plan.drr_quanta();
         let others = quanta.iter().enumerate().filter(|(other, _)| *other != class);
@@ -81,8 +81,9 @@ pub fn less_a_round(subject: &mut Subject) {
     });
 }
 
-/// What each class is served later than by a link of its rate to itself, but for a packet at that rate.
-pub fn less_slots(subject: &mut Subject) {
+/// What each class is served later than by a link of its rate to itself, but for a packet at that
+/// rate.
+pub(super) fn less_slots(subject: &mut Subject) {
     less(subject, |subject, output, class| {
         let classes = subject.plan.qfq_classes();
         let weights: u64 = classes.iter().map(|class| class.weight).sum();
@@ -94,7 +95,7 @@ pub fn less_slots(subject: &mut Subject) {
 }
 
 /// The class's longest packet on the last link of each path.
-pub fn shorter_paths(subject: &mut Subject) {
+pub(super) fn shorter_paths(subject: &mut Subject) {
     for feed in subject.feeds.iter_mut().flatten() {
         let last = feed.outputs[feed.outputs.len() - 1];
         let packet = subject.plan.max_packet(&subject.plan.classes[feed.class]).0;
@@ -104,7 +105,7 @@ pub fn shorter_paths(subject: &mut Subject) {
 }
 
 /// What is proved where no class has packets that are shorter than its longest.
-pub fn no_short_packets(subject: &mut Subject) {
+pub(super) fn no_short_packets(subject: &mut Subject) {
     let mut draft = subject.draft.clone();
     for arrival in draft.classes.iter_mut().filter_map(|class| class.arrival.as_mut()) {
         arrival.shortest = Some(arrival.packet);
@@ -119,7 +120,7 @@ pub fn no_short_packets(subject: &mut Subject) {
 }
 
 /// A frame of time-driven priority.
-pub fn less_a_frame(subject: &mut Subject) {
+pub(super) fn less_a_frame(subject: &mut Subject) {
     let SchedulerSpec::Tdp(spec) = subject.plan.scheduler else { return };
     for feed in subject.feeds.iter_mut().flatten() {
         feed.bound = feed.bound.map(|bound| bound.saturating_sub(spec.time.frame.0).max(1));

@@ -8,7 +8,7 @@ use laxity_plan::model::SchedulerSpec;
 use crate::subject::{Output, Subject};
 
 /// A subject's senders, and those of whom something is proved.
-pub struct Judged {
+pub(super) struct Judged {
     /// The classes of which something is proved, by number.
     pub classes: Vec<usize>,
     /// Whether schedulers are built anew for every run.
@@ -19,7 +19,7 @@ pub struct Judged {
 
 impl Judged {
     /// Of a subject.
-    pub fn of(subject: &Subject) -> Judged {
+    pub(super) fn of(subject: &Subject) -> Judged {
         let class = |name: &u16| subject.feed(*name).expect("a name of a feed").class;
         let is_judged = |class: &usize| {
             let bound = |output: &Output| output.bounds[*class].is_some();

@@ -6,7 +6,7 @@ use super::parts::{chance, link, time};
 use crate::Generator;
 use crate::draft::{ArrivalDraft, ClassDraft, Draft, StreamsDraft};
 
-pub fn draw(draw: &mut Generator) -> Draft {
+pub(super) fn draw(draw: &mut Generator) -> Draft {
     let violation = if chance(2, draw) { "reset" } else { "favour" };
     let keys =
         format!("kind = \"dwcs\", precedence = \"deadline-first\", violation = \"{violation}\"");

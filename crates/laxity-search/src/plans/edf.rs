@@ -6,7 +6,7 @@ use super::parts::{arrival, chance, edf_keys, link, parts, time};
 use crate::Generator;
 use crate::draft::{ClassDraft, Draft};
 
-pub fn draw(draw: &mut Generator) -> Draft {
+pub(super) fn draw(draw: &mut Generator) -> Draft {
     let mut draft = link(&edf_keys(draw), draw);
     let (rate, max_packet) = (draft.rate, draft.max_packet);
     classes(&mut draft, None, rate, max_packet, draw);
@@ -14,7 +14,7 @@ pub fn draw(draw: &mut Generator) -> Draft {
 }
 
 /// Classes with deadlines and best effort that share a rate by EDF.
-pub fn classes(
+pub(super) fn classes(
     draft: &mut Draft,
     parent: Option<u16>,
     rate: u64,

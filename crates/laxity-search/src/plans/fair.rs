@@ -7,7 +7,7 @@ use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 
 /// One level, by weights of any ratio.
-pub fn flat(kind: &str, draw: &mut Generator) -> Draft {
+pub(super) fn flat(kind: &str, draw: &mut Generator) -> Draft {
     let mut draft = link(&format!("kind = \"{kind}\""), draw);
     let count = draw.random_range(2..=6usize);
     let weights: Vec<u64> = (0..count)
@@ -25,7 +25,7 @@ pub fn flat(kind: &str, draw: &mut Generator) -> Draft {
 }
 
 /// A hierarchy of up to four levels whose rates make up all or most of those above.
-pub fn wf2q(draw: &mut Generator) -> Draft {
+pub(super) fn wf2q(draw: &mut Generator) -> Draft {
     let mut draft = link("kind = \"wf2q\"", draw);
     let levels = draw.random_range(1..=4u32);
     below(&mut draft, None, levels, draw);

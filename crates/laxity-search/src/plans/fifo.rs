@@ -7,7 +7,7 @@ use crate::Generator;
 use crate::draft::{ClassDraft, Draft};
 
 /// Classes whose contracts fill the link, or nearly.
-pub fn draw(draw: &mut Generator) -> Draft {
+pub(super) fn draw(draw: &mut Generator) -> Draft {
     let mut draft = link("kind = \"fifo\"", draw);
     let count = draw.random_range(2..=5usize);
     for (name, most) in parts(draft.rate, count, chance(4, draw), draw).into_iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Hierarchies under H-FSC: concave and convex curves, together and apart, with and without ceilings.
+//! Hierarchies under H-FSC: concave and convex curves, together and apart, with and without
+//! ceilings.
 
 use rand::RngExt;
 
@@ -6,7 +7,7 @@ use super::parts::{arrival, chance, link, parts, pick};
 use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 
-pub fn draw(draw: &mut Generator) -> Draft {
+pub(super) fn draw(draw: &mut Generator) -> Draft {
     let mut draft = link("kind = \"hfsc\"", draw);
     let levels = pick(&[1, 1, 2, 3, 4], draw);
     let limited = chance(4, draw);

@@ -7,11 +7,11 @@ use super::parts::{arrival, chance, edf_keys, link, pick, time};
 use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft, LinkDraft, PathDraft};
 
-pub fn draw(draw: &mut Generator) -> Draft {
+pub(super) fn draw(draw: &mut Generator) -> Draft {
     let mut draft = link("kind = \"fifo\"", draw);
     let nodes = draw.random_range(2..=4u16);
-    // Some networks go by deadlines everywhere, with best effort that is free beside, and some are first
-    // come, first served.
+    // Some networks go by deadlines everywhere, with best effort that is free beside, and some are
+    // first come, first served.
     let discipline = pick(&[Discipline::Deadlines, Discipline::Fifo, Discipline::Mixed], draw);
     let by_deadlines = discipline == Discipline::Deadlines;
     let is_regulated = chance(3, draw);
@@ -101,7 +101,8 @@ fn scheduler(draw: &mut Generator) -> String {
 
 /// The other disciplines that bound delays at a link.
 fn others() -> Vec<Kind> {
-    // The first two are drawn more often than the others, and the windows of DWCS are those of a link.
+    // The first two are drawn more often than the others, and the windows of DWCS are those of a
+    // link.
     let is_left_out = |kind: &Kind| matches!(kind, Kind::Fifo | Kind::Edf | Kind::Dwcs);
     let promises = |kind: &Kind| super::drawing(*kind).is_some() && !kind.room().is_of_networks;
     let others = Kind::ALL.iter().filter(|kind| promises(kind) && !is_left_out(kind));
@@ -130,7 +131,8 @@ fn class(name: usize, count: usize, draft: &Draft, draw: &mut Generator) -> Clas
     }
 }
 
-/// The shortest packet of a class, on which depends how much closer its packets come together on their way.
+/// The shortest packet of a class, on which depends how much closer its packets come together on
+/// their way.
 fn shortest(longest: u64, draw: &mut Generator) -> Option<u64> {
     match draw.random_range(0..3u32) {
         0 => None,

@@ -7,7 +7,7 @@ use crate::Generator;
 use crate::draft::{ArrivalDraft, Draft};
 
 /// The link of a plan without classes, and the longest packet.
-pub fn link(scheduler: &str, draw: &mut Generator) -> Draft {
+pub(super) fn link(scheduler: &str, draw: &mut Generator) -> Draft {
     let rates =
         [1_000_000, 2_000_000, 8_000_000, 10_000_000, 9_999_991, 100_000_000, 1_000_000_000];
     Draft {
@@ -21,16 +21,16 @@ pub fn link(scheduler: &str, draw: &mut Generator) -> Draft {
     }
 }
 
-pub fn pick<T: Copy>(values: &[T], draw: &mut Generator) -> T {
+pub(super) fn pick<T: Copy>(values: &[T], draw: &mut Generator) -> T {
     *values.choose(draw).expect("values to pick from")
 }
 
-pub fn chance(of: u32, draw: &mut Generator) -> bool {
+pub(super) fn chance(of: u32, draw: &mut Generator) -> bool {
     draw.random_range(0..of) == 0
 }
 
 /// A contract of up to `most` bits a second in the long run.
-pub fn arrival(max_packet: u64, most: u64, draw: &mut Generator) -> ArrivalDraft {
+pub(super) fn arrival(max_packet: u64, most: u64, draw: &mut Generator) -> ArrivalDraft {
     let packet = match draw.random_range(0..3u32) {
         0 => max_packet,
         1 => pick(&[64, 100, 200, 500, 1_000], draw).min(max_packet),
@@ -44,7 +44,7 @@ pub fn arrival(max_packet: u64, most: u64, draw: &mut Generator) -> ArrivalDraft
 }
 
 /// Parts of a whole, some hundredths of it left over if it is to be so.
-pub fn parts(whole: u64, count: usize, all: bool, draw: &mut Generator) -> Vec<u64> {
+pub(super) fn parts(whole: u64, count: usize, all: bool, draw: &mut Generator) -> Vec<u64> {
     let weights: Vec<u64> = (0..count).map(|_| draw.random_range(1..=100u64).pow(2)).collect();
     let sum: u64 = weights.iter().sum();
     let whole = if all { whole } else { whole * draw.random_range(50..100u64) / 100 };
@@ -58,12 +58,12 @@ pub fn parts(whole: u64, count: usize, all: bool, draw: &mut Generator) -> Vec<u
 }
 
 /// How long bytes take at a rate, in ns.
-pub fn time(bytes: u64, rate: u64) -> u64 {
+pub(super) fn time(bytes: u64, rate: u64) -> u64 {
     (bytes * laxity_adversary::arrival::BYTE).div_ceil(rate)
 }
 
 /// A way with best effort, under EDF.
-pub fn edf_keys(draw: &mut Generator) -> String {
+pub(super) fn edf_keys(draw: &mut Generator) -> String {
     let ways =
         ["background", "total-bandwidth", "shifted-line", "two-line", "two-line-fast", "exact"];
     let way = pick(&ways, draw);

@@ -6,7 +6,7 @@ use super::parts::{arrival, chance, link, parts};
 use crate::Generator;
 use crate::draft::{ClassDraft, Draft};
 
-pub fn draw(draw: &mut Generator) -> Draft {
+pub(super) fn draw(draw: &mut Generator) -> Draft {
     let mut draft = link("kind = \"priority\"", draw);
     let count = draw.random_range(2..=6usize);
     let levels = draw.random_range(1..=4u32);

@@ -6,7 +6,7 @@ use super::parts::{chance, pick};
 use crate::Generator;
 use crate::draft::{ArrivalDraft, ClassDraft, Draft, LinkDraft, PathDraft};
 
-pub fn draw(draw: &mut Generator) -> Draft {
+pub(super) fn draw(draw: &mut Generator) -> Draft {
     let (frame, frames) = (draw.random_range(150_000..400_000u64), draw.random_range(3..20u64));
     let guard = if chance(2, draw) { 0 } else { draw.random_range(20_000..60_000u64) };
     let error = if chance(2, draw) { 0 } else { draw.random_range(1..=(frame - 100_100) / 8) };

@@ -1,7 +1,8 @@
 //! No packet is delayed for longer than its discipline proves, wherever that is at work.
 //!
-//! Plans are drawn and pushed to the edge of admission, and traffic that keeps to their contracts is
-//! driven towards each class's bound. Nothing of a bound is taken from a discipline's own accounting.
+//! Plans are drawn and pushed to the edge of admission, and traffic that keeps to their contracts
+//! is driven towards each class's bound. Nothing of a bound is taken from a discipline's own
+//! accounting.
 
 use laxity_plan::discipline::Kind;
 use laxity_search::case::{self, Outcome};
@@ -27,7 +28,7 @@ fn budget(kind: Kind) -> Budget {
 }
 
 /// Where a discipline proves anything. There, the search has to find something to compare.
-pub fn proves(kind: Kind, place: Place) -> bool {
+pub(crate) fn proves(kind: Kind, place: Place) -> bool {
     match (kind, place) {
         // Their queues are for short waits on average.
         (Kind::FqCodel | Kind::DualPi2, _) => false,

@@ -50,7 +50,8 @@ fn drawn(kind: Kind) -> Vec<Plan> {
     (0..PLANS).filter_map(plan).collect()
 }
 
-/// The plan in which a class may send more: a larger burst, more in the long run, and anything at all.
+/// The plan in which a class may send more: a larger burst, more in the long run, and anything at
+/// all.
 fn with_more(plan: &Plan, class: ClassId) -> Vec<Plan> {
     let other = |arrival: Option<Arrival>| {
         let mut plan = plan.clone();
@@ -120,8 +121,8 @@ fn no_proof_rests_on_a_class_behind_which_nobody_waits() {
     }
 }
 
-/// A discipline that counts on others proves no more than it does without, and now and then less; any
-/// other one proves the same.
+/// A discipline that counts on others proves no more than it does without, and now and then less;
+/// any other one proves the same.
 #[test]
 fn who_counts_on_others_says_so() {
     for kind in Kind::ALL {

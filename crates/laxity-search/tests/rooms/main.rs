@@ -1,4 +1,5 @@
-//! Conformance of the rooms of disciplines: what a room proves holds, and what it says of itself agrees.
+//! Conformance of the rooms of disciplines: what a room proves holds, and what it says of itself
+//! agrees.
 
 mod bounds;
 mod known;

@@ -16,8 +16,8 @@ use crate::error::SimError;
 use crate::network::Simulation;
 use crate::record::{Observer, Record};
 
-/// A simulation that stops whenever the link may send packets of more than one class, and is told which class goes
-/// first. The packets of a class leave in the order of their arrival.
+/// A simulation that stops whenever the link may send packets of more than one class, and is told
+/// which class goes first. The packets of a class leave in the order of their arrival.
 pub struct Choices {
     simulation: Stepped,
     chosen: Arc<Mutex<Chosen>>,
@@ -98,8 +98,8 @@ impl Choices {
         })
     }
 
-    /// Sends the first packet of a class now, where there is a choice. If none of it waits, the packet that arrived
-    /// first goes.
+    /// Sends the first packet of a class now, where there is a choice. If none of it waits, the
+    /// packet that arrived first goes.
     ///
     /// # Errors
     /// When a recording cannot be read on.
@@ -277,7 +277,8 @@ mod tests {
             prop_assert_eq!(told(&fates), told(&expected.0));
         }
 
-        /// Whatever is chosen, even of classes that there are not, all that arrives is sent or dropped.
+        /// Whatever is chosen, even of classes that there are not, all that arrives is sent or
+        /// dropped.
         #[test]
         fn nothing_is_lost(seed: u64, picks in prop::collection::vec(0..5u32, 1..50)) {
             let mut choices = Choices::new(plan(), Some(Nanos(300_000_000)), seed).unwrap();
@@ -290,10 +291,7 @@ mod tests {
                 let next = sent.iter().find(|record| matches!(record.fate, Fate::Sent { .. })).unwrap();
                 let waited = before.get(class.index()).is_some_and(|of| of.since.is_some());
                 let oldest = before.iter().filter_map(|of| of.since).min();
-                let is_told = match waited {
-                    true => next.packet.class == class,
-                    false => Some(next.packet.arrival) == oldest,
-                };
+                let is_told = if waited { next.packet.class == class } else { Some(next.packet.arrival) == oldest };
                 prop_assert!(is_told);
                 fates.extend(sent);
             }

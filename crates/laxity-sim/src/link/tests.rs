@@ -413,7 +413,8 @@ fn late_packets_are_dropped_where_the_plan_says_so() {
 }
 
 /// GPS over EDF (Hei, Tsang 2001): best effort that floods its share does not delay the real-time
-/// class beyond its bound, gets all that is left, and what the real-time class leaves while it sleeps.
+/// class beyond its bound, gets all that is left, and what the real-time class leaves while it
+/// sleeps.
 #[test]
 fn best_effort_in_a_share_of_its_own_takes_the_excess_alone() {
     let text = |weight: u32, rate: &str| {

@@ -11,8 +11,8 @@ use self::put_off::PutOff;
 use super::regions::Regions;
 
 /// A fixed number of things that happen, each at one time or at none. What happens at one instant
-/// happens in the order of the slots: links choose behind everything else, and nothing depends on what
-/// happened elsewhere before.
+/// happens in the order of the slots: links choose behind everything else, and nothing depends on
+/// what happened elsewhere before.
 pub(super) enum Agenda {
     /// Few slots: their tournament is in a cache near the core.
     Few(Few),
@@ -22,16 +22,17 @@ pub(super) enum Agenda {
 
 impl Agenda {
     /// Slots at which nothing happens, in regions.
-    pub fn new(slots: usize, regions: Regions) -> Self {
-        match slots <= Few::MOST && regions.count == 1 {
-            true => Agenda::Few(Few::new(slots)),
-            false => Agenda::Many(Box::new(PutOff::new(slots, regions))),
+    pub(super) fn new(slots: usize, regions: Regions) -> Self {
+        if slots <= Few::MOST && regions.count == 1 {
+            Agenda::Few(Few::new(slots))
+        } else {
+            Agenda::Many(Box::new(PutOff::new(slots, regions)))
         }
     }
 
     /// What happens next, and when: in the region whose turn it is, as long as that lasts.
     #[inline]
-    pub fn next(&mut self) -> Option<(usize, Nanos)> {
+    pub(super) fn next(&mut self) -> Option<(usize, Nanos)> {
         match self {
             Agenda::Few(times) => times.first(),
             Agenda::Many(times) => times.first(),
@@ -39,7 +40,7 @@ impl Agenda {
     }
 
     /// Another region has its turn, if anything is left that happens before this time.
-    pub fn turn(&mut self, until: Nanos) -> bool {
+    pub(super) fn turn(&mut self, until: Nanos) -> bool {
         match self {
             Agenda::Few(_) => false,
             Agenda::Many(times) => times.turn(until),
@@ -47,17 +48,17 @@ impl Agenda {
     }
 
     /// When something happens next anywhere.
-    pub fn earliest(&mut self) -> Option<Nanos> {
+    pub(super) fn earliest(&mut self) -> Option<Nanos> {
         match self {
             Agenda::Few(times) => times.first().map(|(_, time)| time),
             Agenda::Many(times) => times.earliest(),
         }
     }
 
-    /// What happens next happens now, and nothing before any more. Tells, if that is known and not as it was last time,
-    /// the slots of some of what comes, the first one first.
+    /// What happens next happens now, and nothing before any more. Tells, if that is known and not
+    /// as it was last time, the slots of some of what comes, the first one first.
     #[inline]
-    pub fn pass(&mut self, now: Nanos) -> Option<impl Iterator<Item = usize>> {
+    pub(super) fn pass(&mut self, now: Nanos) -> Option<impl Iterator<Item = usize>> {
         match self {
             Agenda::Few(times) => {
                 times.pass(now);
@@ -67,10 +68,10 @@ impl Agenda {
         }
     }
 
-    /// Makes a slot's time this, not before what has passed, nor, if its region does not have its turn, before that
-    /// window ends; [`Nanos::MAX`] is never.
+    /// Makes a slot's time this, not before what has passed, nor, if its region does not have its
+    /// turn, before that window ends; [`Nanos::MAX`] is never.
     #[inline]
-    pub fn set(&mut self, slot: usize, time: Nanos) {
+    pub(super) fn set(&mut self, slot: usize, time: Nanos) {
         match self {
             Agenda::Few(times) => times.set(slot, time),
             Agenda::Many(times) => times.set(slot, time),
@@ -79,14 +80,14 @@ impl Agenda {
 
     /// Makes a slot's time this, if that is sooner.
     #[inline]
-    pub fn advance(&mut self, slot: usize, time: Nanos) {
+    pub(super) fn advance(&mut self, slot: usize, time: Nanos) {
         if time < self.time(slot) {
             self.set(slot, time);
         }
     }
 
     /// Nothing happens at a slot any more.
-    pub fn clear(&mut self, slot: usize) {
+    pub(super) fn clear(&mut self, slot: usize) {
         if self.time(slot) != Nanos::MAX {
             self.set(slot, Nanos::MAX);
         }
@@ -125,11 +126,11 @@ pub(super) enum Event {
 }
 
 impl Slots {
-    pub fn count(self) -> usize {
+    pub(super) fn count(self) -> usize {
         self.sources + 2 * self.outputs + 2 * self.flows + self.loops
     }
 
-    pub fn slot(self, event: Event) -> usize {
+    pub(super) fn slot(self, event: Event) -> usize {
         let wires = self.sources;
         let timers = wires + self.outputs;
         match event {
@@ -142,7 +143,7 @@ impl Slots {
         }
     }
 
-    pub fn event(self, slot: usize) -> Event {
+    pub(super) fn event(self, slot: usize) -> Event {
         let wires = self.sources;
         let timers = wires + self.outputs;
         let retries = timers + 2 * self.flows;
@@ -170,8 +171,9 @@ mod tests {
     }
 
     proptest! {
-        /// Regions take turns, against a list of times: of each window, what happens in the first region, then what does
-        /// in the next one, which never set a time for one another before its end.
+        /// Regions take turns, against a list of times: of each window, what happens in the first
+        /// region, then what does in the next one, which never set a time for one another before
+        /// its end.
         #[test]
         fn regions_take_turns(
             lookahead in 1u64..50_000,
@@ -225,10 +227,7 @@ mod tests {
             many: bool,
             steps in prop::collection::vec((0u8..8, 0usize..6, ahead()), 1..300),
         ) {
-            let mut agenda = match many {
-                true => Agenda::Many(Box::new(PutOff::new(6, Regions::one()))),
-                false => Agenda::Few(Few::new(6)),
-            };
+            let mut agenda = if many { Agenda::Many(Box::new(PutOff::new(6, Regions::one()))) } else { Agenda::Few(Few::new(6)) };
             let mut times = [Nanos::MAX; 6];
             let mut now = 0;
             for (step, slot, ahead) in steps {

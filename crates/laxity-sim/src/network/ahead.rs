@@ -1,8 +1,9 @@
 //! Looking ahead: the memory that the next events need is read before they happen, all at once.
 //!
-//! In a large network every event finds the output, the packet and the connection that it is about outside
-//! the cache, and each tells only where the next one is. A bucket of the agenda holds some events whose chains do not
-//! depend on one another: step by step of all chains together, waiting overlaps.
+//! In a large network every event finds the output, the packet and the connection that it is about
+//! outside the cache, and each tells only where the next one is. A bucket of the agenda holds some
+//! events whose chains do not depend on one another: step by step of all chains together, waiting
+//! overlaps.
 
 use std::hint::black_box;
 
@@ -35,8 +36,8 @@ pub(super) struct Ahead {
 }
 
 impl<O: Observer> Simulation<'_, O> {
-    /// What happens next happens now; reads what the next events need, if that is news. An agenda of few slots has none,
-    /// for what they need is in the cache.
+    /// What happens next happens now; reads what the next events need, if that is news. An agenda
+    /// of few slots has none, for what they need is in the cache.
     #[inline]
     pub(super) fn move_on(&mut self, now: Nanos) {
         let Simulation { agenda, slots, topology, flows, transits, books, ahead, .. } = self;

@@ -10,8 +10,8 @@ use laxity_plan::Plan;
 
 use crate::windows::Windows;
 
-/// The books of one direction of a link, brought up to date now and then: an account and its distribution of delays
-/// are many lines of memory, a note of what was carried is a quarter of one.
+/// The books of one direction of a link, brought up to date now and then: an account and its
+/// distribution of delays are many lines of memory, a note of what was carried is a quarter of one.
 #[repr(align(64))]
 pub(super) struct HopBooks {
     books: Box<Books>,
@@ -26,7 +26,8 @@ pub(super) struct HopBooks {
 /// Windows of streams at a hop.
 struct HopWindows {
     windows: Windows,
-    /// By the handles of the packets that are there, their numbers in the order of arrival, unless handles are that.
+    /// By the handles of the packets that are there, their numbers in the order of arrival, unless
+    /// handles are that.
     numbers: Option<HashMap<u64, u64>>,
     arrived: u64,
 }
@@ -36,13 +37,13 @@ const NOTED: usize = 64;
 
 impl HopBooks {
     /// Books of a hop over which nothing was sent.
-    pub fn new(books: Books) -> Self {
+    pub(super) fn new(books: Books) -> Self {
         HopBooks { books: Box::new(books), noted: Vec::new(), busy: Nanos::ZERO, windows: None }
     }
 
-    /// The books with the windows of a plan's streams. Packets are known by their numbers in the order of arrival,
-    /// or by handles that others have after them.
-    pub fn watching(mut self, plan: &Plan, are_numbered: bool) -> Self {
+    /// The books with the windows of a plan's streams. Packets are known by their numbers in the
+    /// order of arrival, or by handles that others have after them.
+    pub(super) fn watching(mut self, plan: &Plan, are_numbered: bool) -> Self {
         let watched = || {
             let numbers = (!are_numbered).then(HashMap::new);
             Box::new(HopWindows { windows: Windows::new(plan), numbers, arrived: 0 })
@@ -53,16 +54,22 @@ impl HopBooks {
 
     /// A packet, known by its handle, comes to the hop.
     #[inline]
-    pub fn arrived(&mut self, packet: &Packet) {
+    pub(super) fn arrived(&mut self, packet: &Packet) {
         if let Some(windows) = &mut self.windows {
             windows.arrived(packet);
         }
     }
 
-    /// A packet that came to the hop is sent from `start` on, with its last bit at `departure`, in a run that is
-    /// measured from this time on.
+    /// A packet that came to the hop is sent from `start` on, with its last bit at `departure`, in
+    /// a run that is measured from this time on.
     #[inline]
-    pub fn sent(&mut self, packet: &Packet, start: Nanos, departure: Nanos, measured_from: Nanos) {
+    pub(super) fn sent(
+        &mut self,
+        packet: &Packet,
+        start: Nanos,
+        departure: Nanos,
+        measured_from: Nanos,
+    ) {
         if let Some(windows) = &mut self.windows {
             windows.left(packet, |windows, packet| windows.sent(packet, start, departure));
         }
@@ -87,12 +94,12 @@ impl HopBooks {
     }
 
     /// Looks at what the next packet needs.
-    pub fn touch(&self) -> u64 {
+    pub(super) fn touch(&self) -> u64 {
         self.busy.0 ^ self.noted.last().map_or(0, |last| last.delay.0)
     }
 
     /// A packet that came to the hop is dropped.
-    pub fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+    pub(super) fn dropped(&mut self, packet: &Packet, reason: DropReason) {
         if let Some(windows) = &mut self.windows {
             windows.left(packet, |windows, packet| windows.dropped(packet, reason));
         }
@@ -101,18 +108,18 @@ impl HopBooks {
     }
 
     /// A packet of this class that came to the hop then is marked.
-    pub fn marked(&mut self, class: ClassId, arrival: Nanos) {
+    pub(super) fn marked(&mut self, class: ClassId, arrival: Nanos) {
         self.books.marked(class, arrival);
     }
 
     /// A packet that came to the hop still waits at the end.
-    pub fn waits(&mut self, packet: &Packet, end: Nanos) {
+    pub(super) fn waits(&mut self, packet: &Packet, end: Nanos) {
         self.books.arrived(packet);
         self.books.waits(packet, end);
     }
 
     /// The books, how long the link was busy, and the windows of streams.
-    pub fn close(mut self) -> (Books, Nanos, Option<Windows>) {
+    pub(super) fn close(mut self) -> (Books, Nanos, Option<Windows>) {
         self.enter();
         (*self.books, self.busy, self.windows.map(|windows| windows.windows))
     }
@@ -151,7 +158,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What is noted and entered later is what is entered at once, strays, demoted packets and the warm-up included.
+        /// What is noted and entered later is what is entered at once, strays, demoted packets and
+        /// the warm-up included.
         #[test]
         fn notes_are_books(
             packets in prop::collection::vec((0u32..4, 1u32..2_000, any::<bool>(), 0u64..300, 1u64..99), 0..300),

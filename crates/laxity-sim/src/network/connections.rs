@@ -1,4 +1,5 @@
-//! The ends of TCP's connections, made when they are first needed: a plan may hold many that begin late.
+//! The ends of TCP's connections, made when they are first needed: a plan may hold many that begin
+//! late.
 
 use std::sync::Arc;
 
@@ -38,7 +39,12 @@ impl Connections {
     ///
     /// # Errors
     /// If a distribution's parameters describe none.
-    pub fn add(&mut self, first: u32, source: u32, of: &TcpSource) -> Result<(), SourceProblem> {
+    pub(super) fn add(
+        &mut self,
+        first: u32,
+        source: u32,
+        of: &TcpSource,
+    ) -> Result<(), SourceProblem> {
         let workload = self.workloads.of(of)?;
         let TcpSource { start, stagger, .. } = *of;
         self.sources.push(Connected { first, source, workload, start, stagger });
@@ -46,7 +52,7 @@ impl Connections {
     }
 
     /// The sending end of a flow that is a connection.
-    pub fn sender(&self, seed: u64, flow: u32) -> SendingEnd {
+    pub(super) fn sender(&self, seed: u64, flow: u32) -> SendingEnd {
         let Connected { first, source, workload, start, stagger } = self.of(flow);
         let of = |of| generator(seed, of | u64::from(*source), (flow - first).into());
         let (mut asked, host) = (of(0), of(HOSTS));
@@ -55,7 +61,7 @@ impl Connections {
     }
 
     /// The receiving end of one.
-    pub fn receiver(&self, flow: u32) -> ReceivingEnd {
+    pub(super) fn receiver(&self, flow: u32) -> ReceivingEnd {
         self.of(flow).workload.receiver()
     }
 

@@ -15,8 +15,8 @@ use crate::source::{Arrivals, Remarks};
 use crate::summary::Outcome;
 use crate::windows::Windows;
 
-/// What was counted in one part of a network. Books, and the rest by books, are those of twice the number
-/// of a link, and one for the way back.
+/// What was counted in one part of a network. Books, and the rest by books, are those of twice the
+/// number of a link, and one for the way back.
 pub(super) struct Ended {
     pub end: Nanos,
     pub books: Vec<Books>,
@@ -40,13 +40,13 @@ pub(super) struct Ended {
     pub remarks: Remarks,
 }
 
-/// Where a packet that still waits comes in the order in which they are told of: by when it came to its
-/// output, the output, its flow, when it set out, and its place.
+/// Where a packet that still waits comes in the order in which they are told of: by when it came to
+/// its output, the output, its flow, when it set out, and its place.
 pub(super) type Place = (Nanos, u32, u32, Nanos, u64, u32);
 
 impl<O: Observer> Simulation<'_, O> {
-    /// Counts what packets have missed that have not come to their receivers by the end, and lists those
-    /// that still wait for a link, in order: those that are on none.
+    /// Counts what packets have missed that have not come to their receivers by the end, and lists
+    /// those that still wait for a link, in order: those that are on none.
     pub(super) fn close(&mut self) -> Vec<(Place, Record)> {
         let end = self.end;
         let outputs = &self.topology.outputs;
@@ -126,9 +126,9 @@ impl<O: Observer> Simulation<'_, O> {
 }
 
 impl Ended {
-    /// With what was counted in another part. Outputs of which nothing is counted in a part have empty
-    /// books there.
-    pub fn join(mut self, other: Ended) -> Ended {
+    /// With what was counted in another part. Outputs of which nothing is counted in a part have
+    /// empty books there.
+    pub(super) fn join(mut self, other: Ended) -> Ended {
         let all = self.books.iter_mut().zip(other.books);
         all.filter(|(own, _)| own.accounts().is_empty()).for_each(|(own, books)| *own = books);
         for (own, windows) in self.windows.iter_mut().zip(other.windows) {
@@ -153,7 +153,7 @@ impl Ended {
     }
 
     /// What the run measured, from all parts together.
-    pub fn outcome(self, run: &NetworkRun<'_>) -> Outcome<NetworkSummary> {
+    pub(super) fn outcome(self, run: &NetworkRun<'_>) -> Outcome<NetworkSummary> {
         let measured = Measured { run, of: &self };
         Outcome { summary: NetworkSummary::new(&measured), remarks: self.remarks }
     }

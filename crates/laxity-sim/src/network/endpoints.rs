@@ -127,9 +127,10 @@ impl<O: Observer> Simulation<'_, O> {
         let flow = &self.flows[number];
         let last = self.topology.routes[flow.path.end as usize - 1];
         let part = self.topology.outputs[last.output()].lands_in;
-        match part == self.here.part {
-            true => self.expect_here(number as u32, expected),
-            false => self.outbox[part as usize].expect(number as u32, expected),
+        if part == self.here.part {
+            self.expect_here(number as u32, expected)
+        } else {
+            self.outbox[part as usize].expect(number as u32, expected)
         }
     }
 
@@ -151,9 +152,10 @@ impl<O: Observer> Simulation<'_, O> {
     /// A sender may send, as soon as its host gets to it: all that may be sent by then.
     fn answer(&mut self, now: Nanos, number: usize) {
         let Some(end) = &mut self.flows[number].sender else { return };
-        match end.begins.is_none() && end.holds(now) {
-            true => self.rearm(number),
-            false => self.pump(now, number),
+        if end.begins.is_none() && end.holds(now) {
+            self.rearm(number)
+        } else {
+            self.pump(now, number)
         }
     }
 
@@ -176,8 +178,8 @@ impl<O: Observer> Simulation<'_, O> {
         Some((end.transfer, end.sender.poll_send(now)?))
     }
 
-    /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements; the
-    /// agenda follows only when it moves back, or when it is woken too early.
+    /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements;
+    /// the agenda follows only when it moves back, or when it is woken too early.
     pub(super) fn rearm(&mut self, number: usize) {
         let Some(end) = &self.flows[number].sender else { return };
         if let Some(timer) = end.next_timer() {

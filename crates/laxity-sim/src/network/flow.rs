@@ -35,7 +35,7 @@ const _: () = assert!(size_of::<Flow>() == 128);
 
 /// What was measured of one flow.
 #[derive(Clone, Debug, Default)]
-pub struct FlowBooks {
+pub(super) struct FlowBooks {
     /// Packets that it sent, retransmissions included, acknowledgements not.
     pub sent: u64,
     /// Packets that were dropped or lost on the way.
@@ -50,17 +50,17 @@ pub struct FlowBooks {
 
 impl Flow {
     /// Whether it is a connection of TCP: only of those something comes back.
-    pub fn is_connection(&self) -> bool {
+    pub(super) fn is_connection(&self) -> bool {
         !self.back.is_empty()
     }
 
     /// Looks at what a packet needs that is sent or received.
-    pub fn touch(&self) -> u64 {
+    pub(super) fn touch(&self) -> u64 {
         u64::from(self.back.start) ^ self.books.sent ^ self.books.arrived
     }
 
     /// With what was another part's of the same flow.
-    pub fn join(&mut self, other: Flow) {
+    pub(super) fn join(&mut self, other: Flow) {
         self.sender = self.sender.take().or(other.sender);
         self.receiver = self.receiver.take().or(other.receiver);
         self.books.add(&other.books);
@@ -87,7 +87,7 @@ impl FlowBooks {
 
 /// What was measured of a class from end to end.
 #[derive(Clone, Debug, Default)]
-pub struct ClassBooks {
+pub(super) struct ClassBooks {
     /// From a packet's first arrival at an output to its arrival at the receiver.
     pub delay: Delays,
     /// From the beginning of its first transmission to there.
@@ -95,7 +95,8 @@ pub struct ClassBooks {
     /// Packets that took longer than promised from end to end, or were longer under way at the end,
     /// without those demoted to best effort.
     pub deadline_misses: u64,
-    /// Packets that took longer than proved, or were longer under way at the end, without those demoted.
+    /// Packets that took longer than proved, or were longer under way at the end, without those
+    /// demoted.
     pub bound_misses: u64,
     /// How long transfers took.
     pub completion: Delays,

@@ -1,9 +1,9 @@
 //! Ends of connections that answer before their time.
 //!
-//! Over a link that is one connection's alone nothing but its packets comes to a host, in their order. So the host's
-//! answer follows from a packet as soon as that is sent, unless a timer of the host is sooner; and where the answer sets
-//! out on such a link, too, it is sent at once. No event is needed between the last output that others share, and the
-//! first one.
+//! Over a link that is one connection's alone nothing but its packets comes to a host, in their
+//! order. So the host's answer follows from a packet as soon as that is sent, unless a timer of the
+//! host is sooner; and where the answer sets out on such a link, too, it is sent at once. No event
+//! is needed between the last output that others share, and the first one.
 
 use std::mem::take;
 
@@ -21,8 +21,9 @@ pub(super) struct Foreseen {
 }
 
 impl<O: Observer> Simulation<'_, O> {
-    /// Hosts answer what is known to come to them next, before anything else happens. What follows from that at the
-    /// other end is left to the agenda: two hosts that nothing is between would go on for ever.
+    /// Hosts answer what is known to come to them next, before anything else happens. What follows
+    /// from that at the other end is left to the agenda: two hosts that nothing is between would go
+    /// on for ever.
     #[inline]
     pub(super) fn answer_ahead(&mut self) {
         if self.foreseen.is_empty() {
@@ -30,9 +31,10 @@ impl<O: Observer> Simulation<'_, O> {
         }
         let mut foreseen = take(&mut self.foreseen);
         for coming in foreseen.drain(..) {
-            match self.is_next(&coming) {
-                true => self.come_to_end(coming.arrival, coming.key),
-                false => self.await_event(coming),
+            if self.is_next(&coming) {
+                self.come_to_end(coming.arrival, coming.key)
+            } else {
+                self.await_event(coming)
             }
         }
         take(&mut self.foreseen).into_iter().for_each(|coming| self.await_event(coming));
@@ -44,9 +46,10 @@ impl<O: Observer> Simulation<'_, O> {
         let Foreseen { number, arrival, key } = *coming;
         let transit = &self.transits[key];
         let Flow { sender, receiver, .. } = &self.flows[transit.flow as usize];
-        let timer = match transit.body.is_ack() {
-            true => sender.as_ref().and_then(|end| end.next_timer()),
-            false => receiver.as_ref().and_then(|end| end.receiver.next_timer()),
+        let timer = if transit.body.is_ack() {
+            sender.as_ref().and_then(|end| end.next_timer())
+        } else {
+            receiver.as_ref().and_then(|end| end.receiver.next_timer())
         };
         let is_first = self.topology.outputs[number as usize].is_clear();
         is_first && arrival < self.end && timer.is_none_or(|timer| timer >= arrival)

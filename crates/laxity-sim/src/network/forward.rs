@@ -34,8 +34,8 @@ pub(super) struct Drops<'a, O> {
 }
 
 impl<O: Observer> Simulation<'_, O> {
-    /// A packet arrives at the next output of its route, sent in this frame by the node before if both
-    /// nodes are in step. It may lead others that set out at this instant.
+    /// A packet arrives at the next output of its route, sent in this frame by the node before if
+    /// both nodes are in step. It may lead others that set out at this instant.
     pub(super) fn arrive(&mut self, now: Nanos, key: u32, sent_in: Option<u64>, may_lead: bool) {
         let transit = &mut self.transits[key];
         transit.arrived = now;
@@ -61,7 +61,8 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// A packet joins those that wait for an output of which departures are known on arrival, as far as there is room.
+    /// A packet joins those that wait for an output of which departures are known on arrival, as
+    /// far as there is room.
     fn line_up(&mut self, now: Nanos, number: usize, key: u32, may_lead: bool) {
         let is_alone = self.agenda.next().is_none_or(|(_, next)| next > now);
         let transit = &self.transits[key];
@@ -128,8 +129,8 @@ impl<O: Observer> Simulation<'_, O> {
         self.agenda.advance(self.slots.slot(Event::Choice(number)), free_at);
     }
 
-    /// The frame of a packet that comes to a step of a route: behind that in which it was sent, or the one that
-    /// the edge of frames gives it if its flow is reserved.
+    /// The frame of a packet that comes to a step of a route: behind that in which it was sent, or
+    /// the one that the edge of frames gives it if its flow is reserved.
     fn frame(&mut self, now: Nanos, at: u32, packet: &Packet, sent_in: Option<u64>) -> Option<u64> {
         let Framing { forwarding_delay, edge_flow } = self.topology.framing(at);
         if let Some(frame) = sent_in {
@@ -143,8 +144,8 @@ impl<O: Observer> Simulation<'_, O> {
         self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
     }
 
-    /// Those that came to an output at one instant get in, the link takes what its scheduler chooses if
-    /// it is free, and backlogged sources follow.
+    /// Those that came to an output at one instant get in, the link takes what its scheduler
+    /// chooses if it is free, and backlogged sources follow.
     pub(super) fn choose(&mut self, now: Nanos, number: usize) {
         self.serve(now, number);
         if !self.loops.is_empty() {
@@ -219,8 +220,8 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// Sends a packet behind those that came to an output before it, as far as there is time: what would be begun after
-    /// the end waits at the end, as under every discipline.
+    /// Sends a packet behind those that came to an output before it, as far as there is time: what
+    /// would be begun after the end waits at the end, as under every discipline.
     #[inline]
     fn follow(&mut self, now: Nanos, number: usize, key: u32) {
         let output = &mut self.topology.outputs[number];
@@ -335,12 +336,11 @@ impl<O: Observer> Simulation<'_, O> {
     #[inline]
     fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
         let output = &self.topology.outputs[number];
-        match output.is_plain {
-            true => {
-                let arrival = departure.saturating_add(output.delay);
-                self.approach(number, arrival, packet, ds);
-            }
-            false => self.launch_far(departure, number, packet, ds),
+        if output.is_plain {
+            let arrival = departure.saturating_add(output.delay);
+            self.approach(number, arrival, packet, ds);
+        } else {
+            self.launch_far(departure, number, packet, ds)
         }
     }
 
@@ -367,8 +367,8 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// When what a link has sent arrives at its other end, and is held no longer if it is regulated; none if it is lost,
-    /// has been doubled, or goes to another part of the network.
+    /// When what a link has sent arrives at its other end, and is held no longer if it is
+    /// regulated; none if it is lost, has been doubled, or goes to another part of the network.
     fn propagate(
         &mut self,
         departure: Nanos,
@@ -428,8 +428,8 @@ impl<O: Observer> Simulation<'_, O> {
         self.flows[transit.flow as usize].books.lose(&transit, self.measured_from);
     }
 
-    /// A packet and the output that it comes to over a link, if nothing comes to that but over this link: what
-    /// came before it has come there already.
+    /// A packet and the output that it comes to over a link, if nothing comes to that but over this
+    /// link: what came before it has come there already.
     fn onward(&self, number: usize, packet: Option<u32>, arrival: Nanos) -> Option<(u32, usize)> {
         let key = packet.filter(|_| {
             let output = &self.topology.outputs[number];
@@ -443,8 +443,8 @@ impl<O: Observer> Simulation<'_, O> {
         is_alone.then_some((key, next))
     }
 
-    /// A packet comes to an output before its time, with all that came there before it known, and is sent: tells
-    /// when its last bit leaves, if it does so before the end.
+    /// A packet comes to an output before its time, with all that came there before it known, and
+    /// is sent: tells when its last bit leaves, if it does so before the end.
     fn pass(&mut self, number: usize, key: u32, arrival: Nanos) -> Option<Nanos> {
         let transit = &mut self.transits[key];
         (transit.at, transit.arrived) = (transit.at + 1, arrival);

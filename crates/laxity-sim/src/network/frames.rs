@@ -34,7 +34,7 @@ pub(super) struct FrameCounts {
 
 impl FrameCounts {
     /// With what was counted elsewhere of the same hop.
-    pub fn plus(self, other: FrameCounts) -> FrameCounts {
+    pub(super) fn plus(self, other: FrameCounts) -> FrameCounts {
         FrameCounts {
             padding: self.padding + other.padding,
             late: self.late + other.late,
@@ -71,7 +71,7 @@ pub(super) enum Next {
 
 impl Frames {
     /// What the free link does now.
-    pub fn next(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Next {
+    pub(super) fn next(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Next {
         let local = self.clock.at(now);
         if let Some(length) = self.padding {
             if self.tdp.pad(local, length, drops) {
@@ -92,32 +92,33 @@ impl Frames {
         }
     }
 
-    /// What follows in the frame when the link is free at `later`, if that is known already, and the
-    /// DS field with which it is sent.
+    /// What follows in the frame when the link is free at `later`, if that is known already, and
+    /// the DS field with which it is sent.
     #[inline]
-    pub fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
+    pub(super) fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
         let dispatch = self.tdp.dequeue_ahead(self.clock.at(later))?;
         Some((dispatch, self.tdp.mark().encode()))
     }
 
-    /// Whether it looks again before a frame begins without being told: it does so at the beginning of
-    /// every frame if it sends padding.
-    pub fn looks_before(&self, frame: u64) -> bool {
+    /// Whether it looks again before a frame begins without being told: it does so at the beginning
+    /// of every frame if it sends padding.
+    pub(super) fn looks_before(&self, frame: u64) -> bool {
         self.padding.is_some() && frame > self.tdp.frame()
     }
 
-    /// When it has something to do again that has sent a packet: in the next frame if it sends padding
-    /// and nothing is left for this one, else at once.
-    pub fn resumes(&self, now: Nanos) -> Nanos {
-        match self.padding.is_some() && self.tdp.is_done() {
-            true => self.clock.when(now, self.tdp.frame_end()),
-            false => now,
+    /// When it has something to do again that has sent a packet: in the next frame if it sends
+    /// padding and nothing is left for this one, else at once.
+    pub(super) fn resumes(&self, now: Nanos) -> Nanos {
+        if self.padding.is_some() && self.tdp.is_done() {
+            self.clock.when(now, self.tdp.frame_end())
+        } else {
+            now
         }
     }
 
     /// A packet has left with this DS field, which was due by `deadline`.
     #[inline]
-    pub fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
+    pub(super) fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
         let is_late = ds != 0 && deadline.is_some_and(|due| self.clock.at(departure) > due);
         self.counts.late += u64::from(is_late);
     }
@@ -132,14 +133,14 @@ impl Frames {
 }
 
 impl Input {
-    pub fn new(upstream: Upstream, clock: NodeClock, delay: Nanos) -> Self {
+    pub(super) fn new(upstream: Upstream, clock: NodeClock, delay: Nanos) -> Self {
         Input { upstream, clock, delay, unknown: 0 }
     }
 
-    /// The frame in which a packet, or padding, was sent that arrives now with this DS field; none for
-    /// best effort and while out of step.
+    /// The frame in which a packet, or padding, was sent that arrives now with this DS field; none
+    /// for best effort and while out of step.
     #[inline]
-    pub fn receive(&mut self, now: Nanos, ds: u8, is_padding: bool) -> Option<u64> {
+    pub(super) fn receive(&mut self, now: Nanos, ds: u8, is_padding: bool) -> Option<u64> {
         let mark = Mark::decode(ds)?;
         let sent = self.clock.at(now).saturating_sub(self.delay);
         let frame = self.upstream.receive(sent, mark);
@@ -148,7 +149,7 @@ impl Input {
     }
 
     /// What was counted here.
-    pub fn counts(&self) -> FrameCounts {
+    pub(super) fn counts(&self) -> FrameCounts {
         FrameCounts {
             silent: self.upstream.silent(),
             losses: self.upstream.losses(),

@@ -13,13 +13,13 @@ pub(super) struct Groups(Vec<u32>);
 
 impl Groups {
     /// Each node on its own.
-    pub fn apart(nodes: usize) -> Self {
+    pub(super) fn apart(nodes: usize) -> Self {
         Groups((0..nodes as u32).collect())
     }
 
-    /// Nodes that are together whatever the lookahead: those at which packets of a class set out that one meter sees
-    /// all.
-    pub fn metered(on: &Assigned<'_>) -> Self {
+    /// Nodes that are together whatever the lookahead: those at which packets of a class set out
+    /// that one meter sees all.
+    pub(super) fn metered(on: &Assigned<'_>) -> Self {
         let mut groups = Groups::apart(on.network.nodes.len());
         let is_metered = |class: &ClassId| on.plan.classes[class.index()].arrival.is_some();
         let mut metered: HashMap<ClassId, u32> = HashMap::new();
@@ -33,9 +33,9 @@ impl Groups {
         groups
     }
 
-    /// By node, the first of those with which it is together for this lookahead: beside these sets, those with shorter
-    /// links between them.
-    pub fn within(
+    /// By node, the first of those with which it is together for this lookahead: beside these sets,
+    /// those with shorter links between them.
+    pub(super) fn within(
         &self,
         lookahead: Nanos,
         links: impl IntoIterator<Item = ([u32; 2], Nanos)>,

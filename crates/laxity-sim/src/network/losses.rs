@@ -19,13 +19,13 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    pub fn new(WireLoss { share, run }: WireLoss, generator: Generator) -> Self {
+    pub(super) fn new(WireLoss { share, run }: WireLoss, generator: Generator) -> Self {
         let end = 1.0 / run;
         Losses { begin: share * end / (1.0 - share), end, in_run: false, generator, lost: 0 }
     }
 
     /// Whether the next packet is lost.
-    pub fn next(&mut self) -> bool {
+    pub(super) fn next(&mut self) -> bool {
         let turn = if self.in_run { self.end } else { self.begin };
         self.in_run ^= self.generator.random::<f64>() < turn;
         self.lost += u64::from(self.in_run);

@@ -24,16 +24,16 @@ pub(super) struct Output {
     pub discipline: Discipline,
     /// What is peculiar to the wire, if anything is.
     pub peculiar: Option<Box<Wire>>,
-    /// The number of its loop, if backlogged sources wait for what it sends: nothing is known then of what
-    /// it sends before it does.
+    /// The number of its loop, if backlogged sources wait for what it sends: nothing is known then
+    /// of what it sends before it does.
     pub closed_loop: Option<u32>,
     /// Whether there are outputs that it alone feeds, and of which departures are known on arrival.
     pub feeds_alone: bool,
-    /// Whether its packets are of one connection and end their way here, at a host whose answers set out where nothing
-    /// but the order of arrival counts: they are known when a packet is.
+    /// Whether its packets are of one connection and end their way here, at a host whose answers
+    /// set out where nothing but the order of arrival counts: they are known when a packet is.
     pub answers_ahead: bool,
-    /// Whether what it sends arrives after its delay, in this part of the network, and where anything else may come
-    /// before it.
+    /// Whether what it sends arrives after its delay, in this part of the network, and where
+    /// anything else may come before it.
     pub is_plain: bool,
     wire: VecDeque<Flight>,
 }
@@ -52,7 +52,7 @@ pub(super) enum FedBy {
 
 impl FedBy {
     /// Beside what is known, packets come over this link, or from a host.
-    pub fn and(self, link: Option<u32>) -> Self {
+    pub(super) fn and(self, link: Option<u32>) -> Self {
         match (self, link) {
             (FedBy::Nothing, Some(link)) => FedBy::Link(link),
             (FedBy::Link(known), Some(link)) if known == link => self,
@@ -63,8 +63,8 @@ impl FedBy {
 
 /// What orders the packets that wait.
 pub(super) enum Discipline {
-    /// They leave in the order in which they come, so that departures are known on arrival. With where packets come
-    /// from.
+    /// They leave in the order in which they come, so that departures are known on arrival. With
+    /// where packets come from.
     Arrival(FedBy),
     /// The same, as far as queues have room.
     Tail(Box<Tail>),
@@ -95,13 +95,13 @@ const _: () = assert!(size_of::<Flight>() == 16);
 
 impl Flight {
     /// The number of the packet; none for padding.
-    pub fn packet(&self) -> Option<u32> {
+    pub(super) fn packet(&self) -> Option<u32> {
         (!self.is_padding).then_some(self.key)
     }
 }
 
 impl Output {
-    pub fn new(
+    pub(super) fn new(
         link: Link,
         delay: Nanos,
         books: u32,
@@ -125,7 +125,7 @@ impl Output {
     }
 
     /// A packet is under way; tells when it arrives if it is the first one to.
-    pub fn launch(&mut self, arrival: Nanos, packet: Option<u32>, ds: u8) -> Option<Nanos> {
+    pub(super) fn launch(&mut self, arrival: Nanos, packet: Option<u32>, ds: u8) -> Option<Nanos> {
         let (key, is_padding) = (packet.unwrap_or_default(), packet.is_none());
         let flight = Flight { arrival, key, is_padding, ds };
         if self.wire.back().is_some_and(|last| last.arrival > arrival) {
@@ -144,7 +144,7 @@ impl Output {
     }
 
     /// The packet that arrives at the other end now, and when the next one does.
-    pub fn land(&mut self) -> Option<(Flight, Option<Nanos>)> {
+    pub(super) fn land(&mut self) -> Option<(Flight, Option<Nanos>)> {
         let flight = self.wire.pop_front()?;
         let next = self.wire.front().map(|next| next.arrival);
         if next.is_none() {
@@ -155,17 +155,17 @@ impl Output {
     }
 
     /// Whether nothing is under way.
-    pub fn is_clear(&self) -> bool {
+    pub(super) fn is_clear(&self) -> bool {
         self.wire.is_empty()
     }
 
     /// Whether it sends padding, even if nothing ever comes.
-    pub fn is_padded(&self) -> bool {
+    pub(super) fn is_padded(&self) -> bool {
         matches!(&self.discipline, Discipline::Frames(frames) if frames.padding.is_some())
     }
 
     /// What was counted of frames here, where the output and its input are, if there are any.
-    pub fn frame_counts(&self, input: Option<&Input>) -> Option<FrameCounts> {
+    pub(super) fn frame_counts(&self, input: Option<&Input>) -> Option<FrameCounts> {
         let sent = match &self.discipline {
             Discipline::Frames(frames) => Some(frames.counts),
             Discipline::Arrival(_) | Discipline::Tail(_) | Discipline::Scheduler(_) => None,
@@ -175,7 +175,7 @@ impl Output {
     }
 
     /// Who gets in of those that come at one instant, where queues may have limits.
-    pub fn ties(&self) -> Option<&Ties> {
+    pub(super) fn ties(&self) -> Option<&Ties> {
         match &self.discipline {
             Discipline::Tail(tail) => Some(&tail.ties),
             Discipline::Scheduler(scheduled) => Some(&scheduled.ties),
@@ -184,12 +184,12 @@ impl Output {
     }
 
     /// Looks at what is nearest of it.
-    pub fn touch(&self) -> u64 {
+    pub(super) fn touch(&self) -> u64 {
         self.link.free_at().0 ^ self.delay.0 ^ self.wire.len() as u64 ^ u64::from(self.books)
     }
 
     /// Looks at what the next packet needs that comes to it.
-    pub fn touch_queue(&self) -> u64 {
+    pub(super) fn touch_queue(&self) -> u64 {
         let queue = match &self.discipline {
             Discipline::Tail(tail) => tail.touch(),
             Discipline::Arrival(_) | Discipline::Scheduler(_) | Discipline::Frames(_) => 0,
@@ -198,7 +198,7 @@ impl Output {
     }
 
     /// The packets that are under way.
-    pub fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn under_way(&self) -> impl Iterator<Item = u32> + '_ {
         self.wire.iter().filter_map(Flight::packet)
     }
 }

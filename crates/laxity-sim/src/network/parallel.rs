@@ -1,10 +1,11 @@
-//! All cores on one network: a conservative parallel simulation (Chandy, Misra 1979), in windows as long as the
-//! lookahead is known to be.
+//! All cores on one network: a conservative parallel simulation (Chandy, Misra 1979), in windows as
+//! long as the lookahead is known to be.
 //!
-//! Every part of the network has a thread and an agenda of its own. Each simulates up to when something may come that
-//! another sends, all exchange what passes between them, which arrives later than that, and agree on the next windows.
-//! What happens at one instant happens in the order of slots, which are numbered
-//! alike in every part, so that the parts together do what one thread does, to the bit.
+//! Every part of the network has a thread and an agenda of its own. Each simulates up to when
+//! something may come that another sends, all exchange what passes between them, which arrives
+//! later than that, and agree on the next windows. What happens at one instant happens in the order
+//! of slots, which are numbered alike in every part, so that the parts together do what one thread
+//! does, to the bit.
 
 mod barrier;
 mod board;
@@ -45,8 +46,8 @@ pub struct Parallelism {
     pub windows: u64,
     /// Events in all.
     pub events: u64,
-    /// Events of the part that had most in each window: what is done one after another if every part has a
-    /// core to itself.
+    /// Events of the part that had most in each window: what is done one after another if every
+    /// part has a core to itself.
     pub longest: u64,
 }
 
@@ -56,7 +57,8 @@ impl Parallelism {
         Parallelism { parts: 1, lookahead: None, windows: 0, events: 0, longest: 0 }
     }
 
-    /// By how much the run is faster at the most if every part has a core and waiting costs nothing.
+    /// By how much the run is faster at the most if every part has a core and waiting costs
+    /// nothing.
     pub fn limit(&self) -> f64 {
         if self.longest == 0 { 1.0 } else { self.events as f64 / self.longest as f64 }
     }
@@ -71,8 +73,9 @@ impl Parallelism {
 
 impl NetworkRun<'_> {
     /// Simulates on several threads, with the same outcome and telling the observer the same as
-    /// [`simulate`](Self::simulate) does. Where the network cannot be divided so that something is gained,
-    /// one thread does all; so it is where idle links are padded and the run ends with its traffic.
+    /// [`simulate`](Self::simulate) does. Where the network cannot be divided so that something is
+    /// gained, one thread does all; so it is where idle links are padded and the run ends with its
+    /// traffic.
     ///
     /// # Errors
     /// As for one thread.
@@ -83,10 +86,8 @@ impl NetworkRun<'_> {
         progress: Progress<'_>,
     ) -> Result<(Outcome<NetworkSummary>, Parallelism), SimError> {
         let is_padded = self.on.framed().is_some() && self.ends_early();
-        let partition = match is_padded {
-            true => Partition::whole(self.on),
-            false => Partition::new(self.on, threads),
-        };
+        let partition =
+            if is_padded { Partition::whole(self.on) } else { Partition::new(self.on, threads) };
         self.simulate_in_parts(&partition, observer, progress)
     }
 

@@ -11,8 +11,8 @@ use laxity_plan::tdp::Assigned;
 use super::groups::Groups;
 
 /// Nodes that are simulated together, part by part: every link between two parts takes at least the
-/// lookahead to pass (Chandy, Misra 1979), so that what a part does within that time is nothing to the
-/// others yet.
+/// lookahead to pass (Chandy, Misra 1979), so that what a part does within that time is nothing to
+/// the others yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Partition {
     /// The part of each node.
@@ -22,19 +22,21 @@ pub(crate) struct Partition {
     pub lookahead: Nanos,
     /// How long the fastest link takes from each part to each, part by part, if packets pass there.
     delays: Vec<Nanos>,
-    /// How many outputs of a part make a region of it, and how many are so many that there are regions.
+    /// How many outputs of a part make a region of it, and how many are so many that there are
+    /// regions.
     pub region: usize,
     pub large: usize,
 }
 
 impl Partition {
     /// All nodes together.
-    pub fn whole(on: &Assigned<'_>) -> Self {
+    pub(crate) fn whole(on: &Assigned<'_>) -> Self {
         Partition::of(vec![0; on.network.nodes.len()], 1, [])
     }
 
-    /// At most so many parts: fewer where there is no lookahead for as many, or nothing to be gained.
-    pub fn new(on: &Assigned<'_>, parts: NonZeroU32) -> Self {
+    /// At most so many parts: fewer where there is no lookahead for as many, or nothing to be
+    /// gained.
+    pub(crate) fn new(on: &Assigned<'_>, parts: NonZeroU32) -> Self {
         let whole = Partition::whole(on);
         if parts.get() == 1 {
             return whole;
@@ -64,13 +66,14 @@ impl Partition {
         Partition { part_of, parts, lookahead, delays, region: REGION, large: LARGE }
     }
 
-    /// How long the fastest link takes from one part to another; [`Nanos::MAX`] if no packets pass there.
-    pub fn delay(&self, from: usize, to: usize) -> Nanos {
+    /// How long the fastest link takes from one part to another; [`Nanos::MAX`] if no packets pass
+    /// there.
+    pub(crate) fn delay(&self, from: usize, to: usize) -> Nanos {
         self.delays[from * self.parts as usize + to]
     }
 
     /// The part that a node is in.
-    pub fn part(&self, node: u32) -> u32 {
+    pub(crate) fn part(&self, node: u32) -> u32 {
         self.part_of[node as usize]
     }
 }
@@ -87,8 +90,8 @@ struct Load {
     between: BTreeMap<[u32; 2], (Nanos, u64)>,
 }
 
-/// What a hop and the end of a window are taken for, in ns: they decide between a longer lookahead and
-/// parts that are more alike.
+/// What a hop and the end of a window are taken for, in ns: they decide between a longer lookahead
+/// and parts that are more alike.
 const HOP: f64 = 200.0;
 const WINDOW: u64 = 4_000;
 /// The mean packet, which with the rates of flows says how many hops there are in a second.
@@ -142,8 +145,8 @@ impl Load {
         all.into_iter().step_by(skipped).collect()
     }
 
-    /// Parts that are as alike as groups of nodes can be, each grown from the heaviest group by what most
-    /// passes to and from it.
+    /// Parts that are as alike as groups of nodes can be, each grown from the heaviest group by
+    /// what most passes to and from it.
     fn partition(&self, groups: &[u32], parts: u32) -> Partition {
         let mut work = BTreeMap::new();
         groups.iter().zip(&self.of_node).for_each(|(&group, load)| {

@@ -17,8 +17,8 @@ use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::{Outcome, Summary};
 
-/// Where the time of a run went. Times are estimated: one event of 61 is timed, and stands for those of its kind
-/// and place.
+/// Where the time of a run went. Times are estimated: one event of 61 is timed, and stands for
+/// those of its kind and place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
     /// How long all took, in ns.
@@ -61,7 +61,8 @@ pub struct Spent {
 pub enum What {
     /// Sources send.
     Sources,
-    /// Packets arrive over a link, at the next output or at their receiver, whose acknowledgement sets out.
+    /// Packets arrive over a link, at the next output or at their receiver, whose acknowledgement
+    /// sets out.
     Arrivals,
     /// Senders' timers expire, and they send.
     Senders,
@@ -137,8 +138,8 @@ impl<O: Observer> Observer for Watched<O> {
 
 /// What is counted by slots of the agenda.
 struct Ledger {
-    /// Sources, then arrivals by the books of the links that they come over, senders, receivers, and choices by the
-    /// books of links.
+    /// Sources, then arrivals by the books of the links that they come over, senders, receivers,
+    /// and choices by the books of links.
     kinds: [Sampled; 3],
     arrivals: Vec<Sampled>,
     choices: Vec<Sampled>,
@@ -148,7 +149,8 @@ struct Ledger {
 }
 
 impl NetworkRun<'_> {
-    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and tells where the time went.
+    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and tells where the
+    /// time went.
     ///
     /// # Errors
     /// As there.
@@ -173,8 +175,8 @@ impl NetworkRun<'_> {
 }
 
 impl Simulation<'_, ()> {
-    /// Simulates one link as [`through`](Self::through) does, to the same outcome, and tells where the time went.
-    /// `build` makes the simulation with an observer.
+    /// Simulates one link as [`through`](Self::through) does, to the same outcome, and tells where
+    /// the time went. `build` makes the simulation with an observer.
     pub(crate) fn profile_single<'b, O: Observer + 'b>(
         observer: O,
         build: impl FnOnce(Watched<O>) -> Result<Simulation<'b, Watched<O>>, SimError>,

@@ -27,29 +27,29 @@ pub(super) struct Expected {
 
 impl ReceivingEnd {
     /// An end to which nothing has come.
-    pub fn new(acknowledging: Acknowledging, variant: Variant, ack_length: u32) -> Self {
+    pub(super) fn new(acknowledging: Acknowledging, variant: Variant, ack_length: u32) -> Self {
         let receiver = Receiver::new(acknowledging, variant);
         ReceivingEnd { receiver, transfer: 0, ack_length, acknowledging, variant, expected: None }
     }
 
     /// Looks at what a segment needs.
-    pub fn touch(&self) -> u64 {
+    pub(super) fn touch(&self) -> u64 {
         self.receiver.touch() ^ u64::from(self.transfer) ^ u64::from(self.ack_length)
     }
 
     /// A transfer has begun of which nothing can have come yet: the one before is acknowledged.
-    pub fn expect(&mut self, expected: Expected) {
+    pub(super) fn expect(&mut self, expected: Expected) {
         self.expected = Some(expected);
     }
 
     /// Whether a transfer is under way of which the end is measured here.
-    pub fn is_expecting(&self) -> bool {
+    pub(super) fn is_expecting(&self) -> bool {
         self.expected.is_some()
     }
 
-    /// A segment of a transfer has come: how many are new by that, and what is answered. What is left of an
-    /// earlier transfer is ignored.
-    pub fn on_segment(
+    /// A segment of a transfer has come: how many are new by that, and what is answered. What is
+    /// left of an earlier transfer is ignored.
+    pub(super) fn on_segment(
         &mut self,
         now: Nanos,
         transfer: u32,
@@ -69,7 +69,7 @@ impl ReceivingEnd {
     }
 
     /// How long the transfer took that is complete now, if its end is measured here.
-    pub fn complete(&mut self, now: Nanos) -> Option<Nanos> {
+    pub(super) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
         let has_come = |expected: &mut Expected| {
             expected.transfer == self.transfer && expected.segments == self.receiver.delivered()
         };

@@ -1,10 +1,11 @@
 //! Regions of a large network that take turns.
 //!
-//! In order of time something happens here and there in a large network, and what an event needs has long been driven
-//! out of the cache by all others since it was last needed. But what a region does within the lookahead is nothing to
-//! the others yet (Chandy, Misra 1979). So regions that fit in the cache take turns: each does all that it has to do
-//! within a window, then the next one does, over the same memory, and nothing is copied. What happens at a node
-//! happens in the same order as ever.
+//! In order of time something happens here and there in a large network, and what an event needs
+//! has long been driven out of the cache by all others since it was last needed. But what a region
+//! does within the lookahead is nothing to the others yet (Chandy, Misra 1979). So regions that fit
+//! in the cache take turns: each does all that it has to do within a window, then the next one
+//! does, over the same memory, and nothing is copied. What happens at a node happens in the same
+//! order as ever.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,19 +31,19 @@ const MOST: usize = 1024;
 
 impl Regions {
     /// All slots together.
-    pub fn one() -> Self {
+    pub(super) fn one() -> Self {
         Regions { count: 1, lookahead: Nanos::MAX, of_slot: Vec::new() }
     }
 
     /// The region of a slot.
-    pub fn of(&self, slot: usize) -> usize {
+    pub(super) fn of(&self, slot: usize) -> usize {
         self.of_slot.get(slot).map_or(0, |region| usize::from(*region))
     }
 }
 
 impl<O: Observer> Simulation<'_, O> {
-    /// The regions that take turns: one where all fits in the cache, or the order counts of what happens at different
-    /// nodes.
+    /// The regions that take turns: one where all fits in the cache, or the order counts of what
+    /// happens at different nodes.
     pub(super) fn regions(&self) -> Regions {
         let Partition { region, large, .. } = *self.here.partition;
         let is_here = |number: &usize| self.here.has(self.ends(*number)[0]);
@@ -122,8 +123,9 @@ struct Divided {
 }
 
 impl Undivided {
-    /// Regions of so many outputs at the most, or as many as some nodes have that no lookahead parts, with as long a
-    /// lookahead as these can have, and none longer than the longest link; none where no link takes any time.
+    /// Regions of so many outputs at the most, or as many as some nodes have that no lookahead
+    /// parts, with as long a lookahead as these can have, and none longer than the longest link;
+    /// none where no link takes any time.
     fn divide(&self, outputs: usize) -> Option<Divided> {
         let all: usize = self.outputs.iter().sum();
         let delays: BTreeSet<Nanos> = self.links.values().copied().collect();
@@ -199,8 +201,8 @@ mod tests {
     }
 
     proptest! {
-        /// Nodes are in different regions only where links between them take the lookahead, and regions have no more
-        /// outputs than nodes that cannot be apart.
+        /// Nodes are in different regions only where links between them take the lookahead, and
+        /// regions have no more outputs than nodes that cannot be apart.
         #[test]
         fn regions_are_apart(
             links in prop::collection::btree_map((0u32..30, 0u32..30), 0u64..9, 0..90),

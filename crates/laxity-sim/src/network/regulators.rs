@@ -1,8 +1,8 @@
-//! Regulators in front of outputs: packets that come over a link and are held until they keep to the arrival curve
-//! of their class again.
+//! Regulators in front of outputs: packets that come over a link and are held until they keep to
+//! the arrival curve of their class again.
 //!
-//! A packet's release follows from those that came the same way before it. They all have come over the link before, so
-//! that it is known when the packet is sent there.
+//! A packet's release follows from those that came the same way before it. They all have come over
+//! the link before, so that it is known when the packet is sent there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ pub(super) struct Regulators {
     /// By class, whether its packets are held anywhere; empty where none are.
     in_order: Arc<[bool]>,
     regulators: Vec<Regulator>,
-    /// By the positions of all routes, which of them packets pass on the way to that step; empty where there are none.
+    /// By the positions of all routes, which of them packets pass on the way to that step; empty
+    /// where there are none.
     steps: Vec<Option<u32>>,
     known: HashMap<Way, u32>,
 }
@@ -30,7 +31,7 @@ type Way = (ClassId, Option<u32>, Box<[Hop]>);
 
 impl Regulators {
     /// Those of a network without routes.
-    pub fn new(on: Networked<'_>) -> Self {
+    pub(super) fn new(on: Networked<'_>) -> Self {
         let is_any = on.network.links.iter().any(|link| link.regulate);
         let classes = on.plan.classes.iter().filter(|_| is_any);
         Regulators {
@@ -42,7 +43,7 @@ impl Regulators {
     }
 
     /// A route is added to all others.
-    pub fn lay(&mut self, on: Networked<'_>, class: ClassId, path: &[Hop]) {
+    pub(super) fn lay(&mut self, on: Networked<'_>, class: ClassId, path: &[Hop]) {
         if self.in_order.is_empty() {
             return;
         }
@@ -63,23 +64,24 @@ impl Regulators {
     }
 
     /// All routes are laid.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.known = HashMap::new();
         self.steps.shrink_to_fit();
     }
 
-    /// By class, whether its packets are to stay in their order wherever they pass, since regulators count on it.
-    pub fn in_order(&self) -> Arc<[bool]> {
+    /// By class, whether its packets are to stay in their order wherever they pass, since
+    /// regulators count on it.
+    pub(super) fn in_order(&self) -> Arc<[bool]> {
         self.in_order.clone()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.regulators.is_empty()
     }
 
-    /// When a packet goes on that comes to the other end of its link, behind all that it is to stay behind. Best effort
-    /// is not held.
-    pub fn release(&mut self, transit: &Transit, arrival: Nanos) -> Nanos {
+    /// When a packet goes on that comes to the other end of its link, behind all that it is to stay
+    /// behind. Best effort is not held.
+    pub(super) fn release(&mut self, transit: &Transit, arrival: Nanos) -> Nanos {
         let number = self.steps.get(transit.at as usize + 1).copied().flatten();
         match number.filter(|_| !transit.demoted) {
             Some(number) => self.regulators[number as usize].release(arrival, transit.length),

@@ -60,7 +60,7 @@ impl Workloads {
     ///
     /// # Errors
     /// If a distribution's parameters describe none.
-    pub fn of(&mut self, source: &TcpSource) -> Result<Arc<Workload>, SourceProblem> {
+    pub(super) fn of(&mut self, source: &TcpSource) -> Result<Arc<Workload>, SourceProblem> {
         let alike = |known: &TcpSource| {
             let TcpSource { class, count, path, start, stagger, .. } = known.clone();
             TcpSource { class, count, path, start, stagger, ..source.clone() } == *known
@@ -78,7 +78,7 @@ impl Workloads {
 impl Workload {
     /// # Errors
     /// If a distribution's parameters describe none.
-    pub fn new(source: &TcpSource) -> Result<Self, SourceProblem> {
+    pub(super) fn new(source: &TcpSource) -> Result<Self, SourceProblem> {
         let timing = match source.timer {
             TcpTimer::Fine { min } => Timing::Rfc6298 { granularity: Nanos(1_000_000), min },
             TcpTimer::Coarse { tick } => Timing::Ticks { tick, phase: Nanos::ZERO },
@@ -113,9 +113,10 @@ impl Workload {
                 timing,
                 seed: 0,
             }),
-            acknowledging: match source.delayed_acks {
-                true => Acknowledging::Delayed,
-                false => Acknowledging::Every,
+            acknowledging: if source.delayed_acks {
+                Acknowledging::Delayed
+            } else {
+                Acknowledging::Every
             },
             ack_length: source.ack.0 as u32,
             transfer,
@@ -126,16 +127,16 @@ impl Workload {
     }
 
     /// The other end of a connection that carries this.
-    pub fn receiver(&self) -> ReceivingEnd {
+    pub(super) fn receiver(&self) -> ReceivingEnd {
         ReceivingEnd::new(self.acknowledging, self.config.variant, self.ack_length)
     }
 }
 
 impl SendingEnd {
-    /// A connection that is there from `start` on, when its first transfer begins unless they come by
-    /// time. What its host draws, its clock's phase and
-    /// the jitter of sends, is apart from what it is asked to send.
-    pub fn new(
+    /// A connection that is there from `start` on, when its first transfer begins unless they come
+    /// by time. What its host draws, its clock's phase and the jitter of sends, is apart from what
+    /// it is asked to send.
+    pub(super) fn new(
         workload: Arc<Workload>,
         start: Nanos,
         mut generator: Generator,
@@ -167,13 +168,13 @@ impl SendingEnd {
     }
 
     /// Looks at what an acknowledgement needs.
-    pub fn touch(&self) -> u64 {
+    pub(super) fn touch(&self) -> u64 {
         let times = [self.begins, self.sends_at].map(|time| time.map_or(0, |time| time.0));
         self.sender.touch() ^ times[0] ^ times[1] ^ u64::from(self.transfer)
     }
 
     /// The sender may send: whether its host is too busy to do so at once.
-    pub fn holds(&mut self, now: Nanos) -> bool {
+    pub(super) fn holds(&mut self, now: Nanos) -> bool {
         if self.sends_at.is_none() {
             let late = self.workload.jitter.draw(&mut self.host);
             self.sends_at = (late > Nanos::ZERO).then(|| now.saturating_add(late));
@@ -182,12 +183,12 @@ impl SendingEnd {
     }
 
     /// Whether the time has come for what was held.
-    pub fn releases(&mut self, now: Nanos) -> bool {
+    pub(super) fn releases(&mut self, now: Nanos) -> bool {
         self.sends_at.take_if(|time| *time <= now).is_some()
     }
 
     /// Begins the next transfer; tells what its receiver is to measure, if transfers come by time.
-    pub fn begin(&mut self, now: Nanos) -> Option<Expected> {
+    pub(super) fn begin(&mut self, now: Nanos) -> Option<Expected> {
         let length = u64::from(self.workload.config.length);
         let transfer = self.workload.transfer.as_ref();
         let bytes = transfer.map(|transfer| transfer.draw(&mut self.generator).0);
@@ -201,9 +202,9 @@ impl SendingEnd {
         Some(Expected { transfer, asked, segments })
     }
 
-    /// If all of the transfer is acknowledged, plans the next one, and tells how long it took, unless its
-    /// receiver measures that.
-    pub fn complete(&mut self, now: Nanos) -> Option<Nanos> {
+    /// If all of the transfer is acknowledged, plans the next one, and tells how long it took,
+    /// unless its receiver measures that.
+    pub(super) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
         if self.begins.is_some() || !self.sender.is_finished() {
             return None;
         }
@@ -217,17 +218,17 @@ impl SendingEnd {
     }
 
     /// Whether transfers are asked for whatever became of those before.
-    pub fn is_asked_by_time(&self) -> bool {
+    pub(super) fn is_asked_by_time(&self) -> bool {
         self.workload.every.is_some()
     }
 
     /// Transfers that had to wait for one before.
-    pub fn waited(&self) -> u64 {
+    pub(super) fn waited(&self) -> u64 {
         self.waited
     }
 
     /// When the sender has something to do without hearing of the receiver.
-    pub fn next_timer(&self) -> Option<Nanos> {
+    pub(super) fn next_timer(&self) -> Option<Nanos> {
         let timer = self.begins.or(self.sender.next_timer());
         timer.into_iter().chain(self.sends_at).min()
     }

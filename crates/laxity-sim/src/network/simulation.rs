@@ -1,5 +1,5 @@
-//! The state of a network while it runs. The files beside this one say what happens to it: who sends,
-//! what passes an output, and what comes to a receiver.
+//! The state of a network while it runs. The files beside this one say what happens to it: who
+//! sends, what passes an output, and what comes to a receiver.
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::police::Policer;
@@ -43,8 +43,8 @@ pub(crate) struct Simulation<'a, O> {
     pub(super) agenda: Agenda,
     pub(super) slots: Slots,
     pub(super) ahead: Ahead,
-    /// The outputs at which packets came at this instant that others may have come with, where departures are known on
-    /// arrival.
+    /// The outputs at which packets came at this instant that others may have come with, where
+    /// departures are known on arrival.
     pub(super) tied: Vec<u32>,
     /// What is known to come to hosts that answer before their time.
     pub(super) foreseen: Vec<Foreseen>,
@@ -71,7 +71,7 @@ pub(super) struct Here<'a> {
 
 impl Here<'_> {
     /// Whether a node is in this part.
-    pub fn has(&self, node: u32) -> bool {
+    pub(super) fn has(&self, node: u32) -> bool {
         self.partition.part(node) == self.part
     }
 }
@@ -94,7 +94,7 @@ pub(super) enum Flows {
 
 impl Flows {
     /// The flow of a class and a copy.
-    pub fn of(&self, class: ClassId, copy: FlowId) -> Option<usize> {
+    pub(super) fn of(&self, class: ClassId, copy: FlowId) -> Option<usize> {
         match self {
             Flows::Copies(first) => Some((first + copy.0) as usize),
             Flows::Classes(flows) => flows[class.index()].map(|flow| flow as usize),

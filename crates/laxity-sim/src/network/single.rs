@@ -1,7 +1,7 @@
 //! A network of one link: what comes to it does not come over paths, and leaves it all.
 //!
-//! Packets get in in the order in which they are known to come, at one instant too. The run lasts until the last of
-//! them has left, however long that is after traffic ends.
+//! Packets get in in the order in which they are known to come, at one instant too. The run lasts
+//! until the last of them has left, however long that is after traffic ends.
 
 use laxity::packet::Packet;
 use laxity::police::Entry;

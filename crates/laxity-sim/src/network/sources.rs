@@ -126,8 +126,8 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it; it may lead others that do
-    /// so at this instant.
+    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it; it
+    /// may lead others that do so at this instant.
     pub(super) fn set_out(&mut self, now: Nanos, flow: usize, content: Content, may_lead: bool) {
         let Content { id, length, ecn, body } = content;
         let Flow { class, backlogged, ref path, ref mut books, .. } = self.flows[flow];

@@ -63,8 +63,8 @@ pub struct EndToEnd {
     pub nonconforming: u64,
     /// Bits a second that were delivered, each packet once.
     pub goodput_bps: f64,
-    /// Jain's index of its flows' goodputs: 1 when all are alike, 1/n when one has it all (Jain, Chiu,
-    /// Hawe 1984); absent when nothing was delivered.
+    /// Jain's index of its flows' goodputs: 1 when all are alike, 1/n when one has it all (Jain,
+    /// Chiu, Hawe 1984); absent when nothing was delivered.
     pub fairness: Option<f64>,
     /// From a packet's arrival at the first output to its arrival at the receiver.
     pub delay_ns: Option<DelaySummary>,
@@ -72,13 +72,13 @@ pub struct EndToEnd {
     pub transit_ns: Option<DelaySummary>,
     /// The delay that it is promised from end to end.
     pub deadline_ns: Option<u64>,
-    /// Packets that took longer, or were longer under way when the run ended, without those demoted to
-    /// best effort.
+    /// Packets that took longer, or were longer under way when the run ended, without those demoted
+    /// to best effort.
     pub deadline_misses: u64,
     /// The delay that is proved from end to end: the longest of its paths.
     pub bound_ns: Option<u64>,
-    /// Packets that took longer than proved for their path, or were longer under way when the run ended,
-    /// without those demoted to best effort.
+    /// Packets that took longer than proved for their path, or were longer under way when the run
+    /// ended, without those demoted to best effort.
     pub bound_misses: u64,
     /// What its TCP endpoints did, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,8 +116,8 @@ pub struct TcpSummary {
 /// Transfers that are asked for by time, whatever became of those before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OnDemand {
-    /// Those that had to wait because another one of their connection was under way. The wait counts in how
-    /// long they took.
+    /// Those that had to wait because another one of their connection was under way. The wait
+    /// counts in how long they took.
     pub waited: u64,
     /// Those under way at the end, which do not count in how long they took.
     pub unfinished: u64,
@@ -147,8 +147,8 @@ pub struct HopSummary {
     /// What happened to frames, under time-driven priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<FramesSummary>,
-    /// The classes that sent over it: delays from a packet's arrival at the node to its last bit out,
-    /// propagation excluded.
+    /// The classes that sent over it: delays from a packet's arrival at the node to its last bit
+    /// out, propagation excluded.
     pub classes: Vec<ClassSummary>,
 }
 
@@ -349,8 +349,8 @@ impl Measured<'_> {
     }
 }
 
-/// Jain's index of fairness (Jain, Chiu, Hawe 1984): the square of the sum over n times the sum of the
-/// squares; none of nothing.
+/// Jain's index of fairness (Jain, Chiu, Hawe 1984): the square of the sum over n times the sum of
+/// the squares; none of nothing.
 pub fn jain(goodputs: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum, squares) =
         goodputs.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));

@@ -1,5 +1,5 @@
-//! Outputs of which every departure is known on arrival: first come, first served, behind queues that drop
-//! their tails.
+//! Outputs of which every departure is known on arrival: first come, first served, behind queues
+//! that drop their tails.
 
 use std::collections::VecDeque;
 use std::mem::replace;
@@ -13,8 +13,8 @@ use laxity_plan::Tails;
 use super::ties::{Room, Ties};
 use super::transit::{Transit, Transits};
 
-/// A queue of packets whose transmissions are settled, and which are here as long as they take room. What a packet needs
-/// that comes while nothing else happens is its first line of memory.
+/// A queue of packets whose transmissions are settled, and which are here as long as they take
+/// room. What a packet needs that comes while nothing else happens is its first line of memory.
 #[repr(C, align(64))]
 pub(super) struct Tail {
     line: Line,
@@ -67,15 +67,15 @@ struct Queue {
 
 impl Tail {
     /// Nothing waits.
-    pub fn new(tails: Tails, ties: Box<Ties>) -> Self {
+    pub(super) fn new(tails: Tails, ties: Box<Ties>) -> Self {
         let (starts, entered) = (VecDeque::new(), Vec::new());
         Tail { line: Line::new(tails), starts, coming: Coming::Nobody, ties, entered }
     }
 
-    /// A packet comes to a link that is free again at `free_at`, alone unless it may lead others: whether it gets in at
-    /// once.
+    /// A packet comes to a link that is free again at `free_at`, alone unless it may lead others:
+    /// whether it gets in at once.
     #[inline]
-    pub fn enqueue(
+    pub(super) fn enqueue(
         &mut self,
         now: Nanos,
         transit: &Transit,
@@ -93,7 +93,8 @@ impl Tail {
         true
     }
 
-    /// Whether a packet finds room, whatever else happens now. What has left is looked for only where that counts.
+    /// Whether a packet finds room, whatever else happens now. What has left is looked for only
+    /// where that counts.
     #[inline]
     fn has_room(&mut self, now: Nanos, class: ClassId, length: u32) -> bool {
         let is_certain = self.line.takes(class, length, Backlog::default());
@@ -105,7 +106,7 @@ impl Tail {
     }
 
     /// A packet comes at an instant at which others may; whether it is the first of them.
-    pub fn join(&mut self, now: Nanos, key: u32, transits: &Transits) -> bool {
+    pub(super) fn join(&mut self, now: Nanos, key: u32, transits: &Transits) -> bool {
         let ties = &mut self.ties;
         let mut tie = |key: u32| ties.join(transits[key].packet(now, key.into()));
         match self.coming {
@@ -120,13 +121,18 @@ impl Tail {
     }
 
     /// Whether nobody waits to be let in.
-    pub fn is_settled(&self) -> bool {
+    pub(super) fn is_settled(&self) -> bool {
         matches!(self.coming, Coming::Nobody)
     }
 
-    /// Nobody comes at this instant any more: the packet that came alone, if it got in at once. Otherwise those that came
-    /// are to be admitted.
-    pub fn settle(&mut self, now: Nanos, free_at: Nanos, transits: &Transits) -> Option<u32> {
+    /// Nobody comes at this instant any more: the packet that came alone, if it got in at once.
+    /// Otherwise those that came are to be admitted.
+    pub(super) fn settle(
+        &mut self,
+        now: Nanos,
+        free_at: Nanos,
+        transits: &Transits,
+    ) -> Option<u32> {
         let Coming::One(key) = replace(&mut self.coming, Coming::Nobody) else { return None };
         let transit = &transits[key];
         if self.enqueue(now, transit, free_at, false) {
@@ -136,9 +142,9 @@ impl Tail {
         None
     }
 
-    /// What came together gets in, or not, before and behind what the link takes now, if it does. What got
-    /// in is `entered`.
-    pub fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
+    /// What came together gets in, or not, before and behind what the link takes now, if it does.
+    /// What got in is `entered`.
+    pub(super) fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
         self.catch_up(now);
         let (is_idle, takes) = (free_at <= now, self.takes(now));
         let Tail { line, ties, starts, entered, .. } = self;
@@ -153,8 +159,9 @@ impl Tail {
         ties.admit_behind(line, |line, packet| line.enter(packet, entered, drops));
     }
 
-    /// A packet that got in is sent from `start` on; never before the end, if that is [`Nanos::MAX`].
-    pub fn starts(&mut self, transit: &Transit, start: Nanos) {
+    /// A packet that got in is sent from `start` on; never before the end, if that is
+    /// [`Nanos::MAX`].
+    pub(super) fn starts(&mut self, transit: &Transit, start: Nanos) {
         let Transit { class, length, .. } = *transit;
         self.starts.push_back(Settled { start, length, class });
     }
@@ -172,7 +179,7 @@ impl Tail {
     }
 
     /// Looks at what the next packet needs that comes alone.
-    pub fn touch(&self) -> u64 {
+    pub(super) fn touch(&self) -> u64 {
         self.starts.back().map_or(0, |last| last.start.0)
     }
 }

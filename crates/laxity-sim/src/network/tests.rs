@@ -254,8 +254,8 @@ proptest! {
         let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed, arrivals: None };
         let summary = run.simulate(&mut series, &mut crate::to_the_end).unwrap().summary;
         let Series { bin_ns, classes } = series.finish();
-        // What comes within an interval has left the bottleneck within as long, but for the 0.8 ms that
-        // a packet takes over the exit; and one may have been under way before.
+        // What comes within an interval has left the bottleneck within as long, but for the 0.8 ms
+        // that a packet takes over the exit; and one may have been under way before.
         let carried = |seconds: f64| megabits as f64 * 1e6 * (seconds + 0.8e-3) + 8_000.0;
         let bits_carried = carried(bin_ns as f64 / 1e9);
         for bin in 0..classes[0].bins.len() {
@@ -345,7 +345,8 @@ fn what_is_marked_is_not_dropped() {
     }
 }
 
-/// Every management and discipline that marks tells of what it marked: it comes to receivers, or was under way.
+/// Every management and discipline that marks tells of what it marked: it comes to receivers, or
+/// was under way.
 #[test]
 fn marks_are_counted_wherever_they_are_made() {
     let queue = |of: &str| format!("{{ kind = \"fifo\", queue = {{ {of} }} }}");

@@ -32,7 +32,8 @@ pub(super) struct Topology<'a> {
     /// What comes to every output, where anything is known of that.
     paths: Option<&'a Paths>,
     pub outputs: Vec<Output>,
-    /// By output, where its link ends at a node that is in step with it; empty where there are no frames.
+    /// By output, where its link ends at a node that is in step with it; empty where there are no
+    /// frames.
     pub inputs: Vec<Option<Input>>,
     /// All routes, one behind another.
     pub routes: Vec<Step>,
@@ -47,7 +48,8 @@ pub(super) struct Topology<'a> {
     backlogged: HashSet<Hop>,
     /// The outputs that all flows share.
     shared: HashMap<Hop, u32>,
-    /// The plan as outputs of private links see it to which nothing is known to come: they are met once a flow.
+    /// The plan as outputs of private links see it to which nothing is known to come: they are met
+    /// once a flow.
     seen: HashMap<Hop, Plan>,
 }
 
@@ -63,7 +65,7 @@ impl Step {
     }
 
     /// The number of the output.
-    pub fn output(self) -> usize {
+    pub(super) fn output(self) -> usize {
         (self.0 & !Step::LAST) as usize
     }
 
@@ -83,7 +85,12 @@ pub(super) struct Framing {
 
 impl<'a> Topology<'a> {
     /// Before any route.
-    pub fn new(on: &'a Assigned<'a>, paths: Option<&'a Paths>, seed: u64, here: Here<'a>) -> Self {
+    pub(super) fn new(
+        on: &'a Assigned<'a>,
+        paths: Option<&'a Paths>,
+        seed: u64,
+        here: Here<'a>,
+    ) -> Self {
         let (reserved, edge) = on.framing.as_ref().map(Schedule::new).unzip();
         Topology {
             on,
@@ -105,7 +112,7 @@ impl<'a> Topology<'a> {
     }
 
     /// One output, of the only link, with a scheduler and perhaps a loop of backlogged sources.
-    pub fn single(
+    pub(super) fn single(
         on: &'a Assigned<'a>,
         here: Here<'a>,
         scheduler: Box<dyn Scheduler + Send>,
@@ -122,7 +129,7 @@ impl<'a> Topology<'a> {
     }
 
     /// How long packets of a class take over a path at the most, if that is proved.
-    pub fn bound(&self, class: ClassId, path: &[Hop]) -> Option<Nanos> {
+    pub(super) fn bound(&self, class: ClassId, path: &[Hop]) -> Option<Nanos> {
         if let Some(reserved) = &self.reserved {
             return reserved.bound(class);
         }
@@ -131,13 +138,13 @@ impl<'a> Topology<'a> {
     }
 
     /// Whether every flow along a path has outputs to itself.
-    pub fn is_private(&self, path: &[Hop]) -> bool {
+    pub(super) fn is_private(&self, path: &[Hop]) -> bool {
         path.iter().any(|hop| self.on.link(*hop).private)
     }
 
-    /// Lays routes along a path for a flow of a class or, if none of the links is private, several, and back if it
-    /// `returns`: ranges of [`routes`](Self::routes).
-    pub fn lay(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
+    /// Lays routes along a path for a flow of a class or, if none of the links is private, several,
+    /// and back if it `returns`: ranges of [`routes`](Self::routes).
+    pub(super) fn lay(&mut self, class: ClassId, path: &[Hop], returns: bool) -> [Range<u32>; 2] {
         let mut private = HashMap::new();
         let back: Vec<Hop> = path.iter().rev().map(|hop| hop.reversed()).collect();
         let back = if returns { &back[..] } else { &[] };
@@ -180,8 +187,9 @@ impl<'a> Topology<'a> {
         from..self.routes.len() as u32
     }
 
-    /// Finds the ends of a connection that may answer before their time, since nothing else passes the links to and from
-    /// them, and no meter. A private link is passed by one connection, but it may be passed more than once.
+    /// Finds the ends of a connection that may answer before their time, since nothing else passes
+    /// the links to and from them, and no meter. A private link is passed by one connection, but it
+    /// may be passed more than once.
     fn find_answers(&mut self, [there, back]: &[Range<u32>; 2]) {
         let at = |step: u32| self.routes[step as usize].output();
         let is_alone = |output: usize| {
@@ -199,25 +207,25 @@ impl<'a> Topology<'a> {
     }
 
     /// The node at which a hop begins.
-    pub fn begins(&self, hop: Hop) -> u32 {
+    pub(super) fn begins(&self, hop: Hop) -> u32 {
         self.on.network.between(hop)[0]
     }
 
     /// The output of a route behind the one at a position of all routes, if that is not its last.
-    pub fn after(&self, at: u32) -> Option<Step> {
+    pub(super) fn after(&self, at: u32) -> Option<Step> {
         let is_last = self.routes[at as usize].is_last();
         (!is_last).then(|| self.routes[at as usize + 1])
     }
 
     /// How the packets of a flow come to the step at a position of all routes.
-    pub fn framing(&self, at: u32) -> Framing {
+    pub(super) fn framing(&self, at: u32) -> Framing {
         self.framing.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// Finds the outputs to which packets may come before their time, where departures are known on arrival
-    /// and arrivals at departure, and those of which nothing like that is to be seen to. Who listens is told of
-    /// everything in its time.
-    pub fn find_alone(&mut self, ends_early: bool) {
+    /// Finds the outputs to which packets may come before their time, where departures are known on
+    /// arrival and arrivals at departure, and those of which nothing like that is to be seen to.
+    /// Who listens is told of everything in its time.
+    pub(super) fn find_alone(&mut self, ends_early: bool) {
         (self.shared, self.seen) = Default::default();
         self.routes.shrink_to_fit();
         self.regulators.close();
@@ -265,9 +273,10 @@ impl<'a> Topology<'a> {
         known_outputs.insert(hop, number);
         let [from, to] = self.on.network.between(hop);
         let is_here = self.here.has(from);
-        let discipline = match is_here {
-            true => self.discipline_for(hop, known, number),
-            false => Discipline::Arrival(FedBy::Nothing),
+        let discipline = if is_here {
+            self.discipline_for(hop, known, number)
+        } else {
+            Discipline::Arrival(FedBy::Nothing)
         };
         let lands_in = self.here.partition.part(to);
         let books = books_of(hop) as u32;
@@ -357,8 +366,8 @@ impl<'a> Topology<'a> {
         }))
     }
 
-    /// The input at the end of a hop between two nodes that have frames, which has heard padding before
-    /// the run begins.
+    /// The input at the end of a hop between two nodes that have frames, which has heard padding
+    /// before the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
         let framed = self.on.framed()?;
         let [from, to] = self.on.network.between(hop);

@@ -56,7 +56,7 @@ pub(super) enum Body {
 
 impl Body {
     /// Whether it acknowledges.
-    pub fn is_ack(&self) -> bool {
+    pub(super) fn is_ack(&self) -> bool {
         matches!(self, Body::Ack { .. } | Body::Selective { .. })
     }
 }
@@ -83,7 +83,7 @@ impl Transits {
 
     /// A packet sets out; tells where it is found.
     #[inline]
-    pub fn insert(&mut self, transit: Transit) -> u32 {
+    pub(super) fn insert(&mut self, transit: Transit) -> u32 {
         if let Some(key) = self.free.pop() {
             self.packets[key as usize] = transit;
             return key;
@@ -94,18 +94,19 @@ impl Transits {
 
     /// A packet that carries an acknowledgement of a transfer sets out, with that as its body.
     #[inline]
-    pub fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> u32 {
+    pub(super) fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> u32 {
         let Ack { next, blocks, echo, marked } = ack;
-        let body = match blocks.is_empty() && marked == 0 {
-            true => Body::Ack { next, transfer, echo },
-            false => Body::Selective { transfer, ack: self.acks.insert(ack) as u32 },
+        let body = if blocks.is_empty() && marked == 0 {
+            Body::Ack { next, transfer, echo }
+        } else {
+            Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
         };
         self.insert(Transit { body, ..transit })
     }
 
     /// A packet is no longer on its way; what it acknowledges, if it does.
     #[inline]
-    pub fn remove(&mut self, key: u32) -> (Transit, Option<Ack>) {
+    pub(super) fn remove(&mut self, key: u32) -> (Transit, Option<Ack>) {
         let transit = self.take(key);
         let ack = match transit.body {
             Body::Ack { next, echo, .. } => Some(Ack { next, echo, ..Ack::default() }),
@@ -126,7 +127,7 @@ impl Transits {
     }
 
     /// A packet is made of another one; tells where it is found.
-    pub fn copy(&mut self, key: u32) -> u32 {
+    pub(super) fn copy(&mut self, key: u32) -> u32 {
         let transit = Transit { is_copy: true, ..self[key] };
         let ack = match transit.body {
             Body::Selective { ack, .. } => Some(self.acks[ack as usize]),
@@ -136,7 +137,7 @@ impl Transits {
     }
 
     /// A packet leaves for another part of the network.
-    pub fn post(&mut self, key: u32, parcels: &mut Parcels) {
+    pub(super) fn post(&mut self, key: u32, parcels: &mut Parcels) {
         let transit = self.take(key);
         if let Body::Selective { ack, .. } = transit.body {
             parcels.acks.push(self.acks.remove(ack as usize));
@@ -145,7 +146,7 @@ impl Transits {
     }
 
     /// A packet comes in, with what it says more than its body holds; tells where it is found.
-    pub fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
+    pub(super) fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
         let body = match (transit.body, ack) {
             (Body::Selective { transfer, .. }, Some(ack)) => {
                 Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
@@ -155,8 +156,9 @@ impl Transits {
         self.insert(Transit { body, ..transit })
     }
 
-    /// A packet's place among those of its flow that set out at one instant, where they are told apart.
-    pub fn place(&self, transit: &Transit) -> u64 {
+    /// A packet's place among those of its flow that set out at one instant, where they are told
+    /// apart.
+    pub(super) fn place(&self, transit: &Transit) -> u64 {
         match transit.body {
             Body::Datagram => 0,
             Body::Segment { number, .. } => number,
@@ -165,24 +167,24 @@ impl Transits {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.free.len() == self.packets.len()
     }
 
     /// How many packets there were at the same time at the most.
-    pub fn most(&self) -> usize {
+    pub(super) fn most(&self) -> usize {
         self.packets.len()
     }
 
     /// All of them, by where they are found.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Transit)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Transit)> {
         (0..).zip(&self.packets).filter(|(_, transit)| transit.flow != Transits::NONE)
     }
 }
 
 impl Parcels {
     /// All of them as they left, each with what it says more than its body holds.
-    pub fn drain(&mut self) -> impl Iterator<Item = (Transit, Option<Ack>)> {
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = (Transit, Option<Ack>)> {
         let mut acks = self.acks.drain(..);
         self.packets.drain(..).map(move |transit| match transit.body {
             Body::Selective { .. } => (transit, acks.next()),
@@ -209,12 +211,12 @@ impl IndexMut<u32> for Transits {
 
 impl Transit {
     /// Whether what becomes of it counts from end to end: acknowledgements and copies do not.
-    pub fn is_measured(&self, plan: &Plan) -> bool {
+    pub(super) fn is_measured(&self, plan: &Plan) -> bool {
         !self.is_copy && !self.body.is_ack() && self.sent >= plan.run.warm_up
     }
 
     /// As an output sees it that it reaches now.
-    pub fn packet(&self, now: Nanos, handle: u64) -> Packet {
+    pub(super) fn packet(&self, now: Nanos, handle: u64) -> Packet {
         Packet {
             class: self.class,
             flow: self.id,

@@ -10,8 +10,8 @@ use rand::RngExt;
 use super::losses::Losses;
 use crate::source::random::{Generator, Sampler};
 
-/// What is peculiar to a wire. Each peculiarity draws from a generator of its own, so that none changes what another
-/// one does.
+/// What is peculiar to a wire. Each peculiarity draws from a generator of its own, so that none
+/// changes what another one does.
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
     losses: Option<Losses>,
@@ -45,9 +45,9 @@ const REORDER: u64 = 4;
 const DUPLICATE: u64 = 5;
 
 impl Wire {
-    /// That of a link, if there is anything peculiar about it, which draws from one of these generators for each of
-    /// its purposes.
-    pub fn new(link: &NetworkLink, generator: impl Fn(u64) -> Generator) -> Option<Wire> {
+    /// That of a link, if there is anything peculiar about it, which draws from one of these
+    /// generators for each of its purposes.
+    pub(super) fn new(link: &NetworkLink, generator: impl Fn(u64) -> Generator) -> Option<Wire> {
         if link.loss.is_none() && !link.disturbs() {
             return None;
         }
@@ -67,12 +67,12 @@ impl Wire {
     }
 
     /// Packets lost so far.
-    pub fn lost(&self) -> u64 {
+    pub(super) fn lost(&self) -> u64 {
         self.losses.as_ref().map_or(0, |losses| losses.lost)
     }
 
     /// What becomes of the next packet, which would arrive at this time: none if it is lost.
-    pub fn next(&mut self, expected: Nanos) -> Option<Arrivals> {
+    pub(super) fn next(&mut self, expected: Nanos) -> Option<Arrivals> {
         if self.losses.as_mut().is_some_and(Losses::next) {
             return None;
         }
@@ -90,10 +90,7 @@ impl Wire {
         let jitter = self.jitter.as_mut().map_or(Nanos::ZERO, Delays::draw);
         self.last = self.last.max(expected.saturating_add(jitter));
         let held_up = self.reorder.as_mut().map_or(Nanos::ZERO, |(share, by)| {
-            match by.generator.random::<f64>() < *share {
-                true => by.draw(),
-                false => Nanos::ZERO,
-            }
+            if by.generator.random::<f64>() < *share { by.draw() } else { Nanos::ZERO }
         });
         self.last.saturating_add(held_up)
     }

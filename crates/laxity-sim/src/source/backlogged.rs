@@ -8,8 +8,8 @@ use super::closed_loop::SourceCopy;
 use super::lengths::Lengths;
 use super::random::{Generator, generator};
 
-/// A closed loop: every copy keeps `window` packets queued, where a link is fed or at the first output of
-/// a path, the next one arriving when one leaves.
+/// A closed loop: every copy keeps `window` packets queued, where a link is fed or at the first
+/// output of a path, the next one arriving when one leaves.
 #[derive(Clone, Debug)]
 pub struct Backlogged {
     /// The class it feeds.
@@ -44,7 +44,8 @@ impl Backlogged {
         }
     }
 
-    /// Who sends the first packets of all copies, a window of each, if this is the `source`-th feed.
+    /// Who sends the first packets of all copies, a window of each, if this is the `source`-th
+    /// feed.
     pub(crate) fn first_copies(&self, source: usize) -> impl Iterator<Item = SourceCopy> + use<> {
         let window = self.window as usize;
         let copies = (0..self.generators.len() as u32).map(FlowId);

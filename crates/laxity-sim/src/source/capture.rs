@@ -21,8 +21,8 @@ use crate::error::{CaptureProblem, SimError, Stamp};
 ///   none are counted and left out.
 /// - Lengths are the original ones, however little of a frame was kept, and what the link adds to
 ///   them. On Ethernet they are those of the frame, elsewhere those of the IP packet.
-/// - Flows are numbered within each class in the order in which the file has them, a flow being what has the same
-///   addresses, protocol and ports.
+/// - Flows are numbered within each class in the order in which the file has them, a flow being
+///   what has the same addresses, protocol and ports.
 pub(super) struct Capture<F> {
     frames: F,
     overhead: Overhead,

@@ -21,8 +21,8 @@ pub(crate) struct SourceCopy {
 pub(crate) struct ClosedLoop {
     /// By their handle, whose they are.
     queued: HashMap<u64, SourceCopy>,
-    /// Who sends the next at once: for the packet that is being sent, and for those that were dropped
-    /// on their way out.
+    /// Who sends the next at once: for the packet that is being sent, and for those that were
+    /// dropped on their way out.
     refills: VecDeque<SourceCopy>,
     /// Who lost a packet on its way in, to try again later.
     retries: Vec<SourceCopy>,
@@ -41,19 +41,19 @@ pub(crate) enum Way {
 
 impl ClosedLoop {
     /// A copy's packet comes to the queue.
-    pub fn arrives(&mut self, handle: u64, copy: SourceCopy) {
+    pub(crate) fn arrives(&mut self, handle: u64, copy: SourceCopy) {
         self.queued.insert(handle, copy);
     }
 
     /// A packet begins to be sent.
-    pub fn departs(&mut self, packet: &Packet) {
+    pub(crate) fn departs(&mut self, packet: &Packet) {
         if let Some(copy) = self.queued.remove(&packet.handle) {
             self.refills.push_front(copy);
         }
     }
 
     /// A packet is dropped.
-    pub fn dropped(&mut self, way: Way, packet: &Packet, reason: DropReason, plan: &Plan) {
+    pub(crate) fn dropped(&mut self, way: Way, packet: &Packet, reason: DropReason, plan: &Plan) {
         let Some(copy) = self.queued.remove(&packet.handle) else { return };
         match way {
             Way::In if is_retried(plan, packet, reason) => self.retries.push(copy),
@@ -63,13 +63,13 @@ impl ClosedLoop {
     }
 
     /// Who sends a packet now for one that has left the queue.
-    pub fn next_refill(&mut self) -> Option<SourceCopy> {
+    pub(crate) fn next_refill(&mut self) -> Option<SourceCopy> {
         self.refills.pop_front()
     }
 
-    /// When copies try again whose packets were dropped on their way in, if that is not planned yet:
-    /// after the longest packet's time on the link.
-    pub fn plan_retries(&mut self, now: Nanos, rate: Rate, plan: &Plan) -> Option<Nanos> {
+    /// When copies try again whose packets were dropped on their way in, if that is not planned
+    /// yet: after the longest packet's time on the link.
+    pub(crate) fn plan_retries(&mut self, now: Nanos, rate: Rate, plan: &Plan) -> Option<Nanos> {
         if self.retries.is_empty() || self.retries_soon {
             return None;
         }
@@ -78,7 +78,7 @@ impl ClosedLoop {
     }
 
     /// Those who try again now, and may lose their packets again.
-    pub fn take_retries(&mut self) -> Vec<SourceCopy> {
+    pub(crate) fn take_retries(&mut self) -> Vec<SourceCopy> {
         self.retries_soon = false;
         std::mem::take(&mut self.retries)
     }
@@ -89,8 +89,8 @@ fn is_refilled(reason: DropReason) -> bool {
     matches!(reason, DropReason::Late | DropReason::CoDel | DropReason::DualPi2)
 }
 
-/// Whether a backlogged source tries again where a packet of it was dropped by an arrival: a class's
-/// own limit alone leaves it fewer packets for good.
+/// Whether a backlogged source tries again where a packet of it was dropped by an arrival: a
+/// class's own limit alone leaves it fewer packets for good.
 fn is_retried(plan: &Plan, packet: &Packet, reason: DropReason) -> bool {
     let queue = &plan.classes[packet.class.index()].queue;
     match reason {

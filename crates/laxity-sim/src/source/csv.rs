@@ -1,5 +1,5 @@
-//! Arrivals as CSV: `time_ns,class,length` and optional `flow` and `ecn`, in any order of columns; in place of the sources of
-//! a network with the column `source`, too.
+//! Arrivals as CSV: `time_ns,class,length` and optional `flow` and `ecn`, in any order of columns;
+//! in place of the sources of a network with the column `source`, too.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -117,7 +117,7 @@ impl<R: Read> CsvArrivals<R> {
 
     /// An error at the line in `record`.
     fn refuse(&self, problem: CsvProblem) -> SimError {
-        let line = self.record.position().map_or(1, |position| position.line());
+        let line = self.record.position().map_or(1, csv::Position::line);
         SimError::Csv { path: self.path.clone(), line, problem }
     }
 
@@ -150,7 +150,8 @@ impl<R: Read> CsvArrivals<R> {
         Ok(Record { time, packet: Some(packet) })
     }
 
-    /// Whether the record is of the source that is wanted. What it says of another one is checked, too.
+    /// Whether the record is of the source that is wanted. What it says of another one is checked,
+    /// too.
     fn is_wanted(&self, packet: Option<&Sighting>) -> Result<bool, CsvProblem> {
         let (Some((wanted, sources)), Some(packet)) = (&self.sources, packet) else {
             return Ok(true);
@@ -328,5 +329,5 @@ impl<R: Read> Read for Bounded<R> {
 struct LineTooLong;
 
 fn is_line_too_long(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<LineTooLong>())
+    matches!(error.get_ref(), Some(inner) if inner.is::<LineTooLong>())
 }

@@ -6,7 +6,8 @@ use super::arrival::{Arrival, Arrivals, Remarks};
 use super::backlogged::Backlogged;
 use crate::error::SimError;
 
-/// A source of a run. As [`Arrivals`] it has those that come of themselves: none if it is backlogged.
+/// A source of a run. As [`Arrivals`] it has those that come of themselves: none if it is
+/// backlogged.
 pub enum Feed {
     /// Its packets come whatever becomes of those before.
     Open(Stream),

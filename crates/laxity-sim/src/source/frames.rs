@@ -2,8 +2,8 @@
 //! outside input that may be damaged, and because original lengths, stamps of any resolution and
 //! bounded memory matter.
 
-pub mod pcap;
-pub mod pcapng;
+pub(super) mod pcap;
+pub(super) mod pcapng;
 
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const MOST_CAPTURED: u32 = 262_144;
 
 /// A frame as recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub(super) struct Frame<'a> {
     /// In ns since the writer's epoch.
     pub time: i128,
     /// Among the LINKTYPE_ values.
@@ -27,7 +27,7 @@ pub struct Frame<'a> {
 }
 
 /// A capture's frames, in the order of the file.
-pub trait Frames: Send {
+pub(super) trait Frames: Send {
     /// The next frame, or `None` at the end.
     fn next_frame(&mut self) -> Result<Option<Frame<'_>>, SimError>;
 
@@ -37,7 +37,7 @@ pub trait Frames: Send {
 
 /// In which order the bytes of a number come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ByteOrder {
+pub(super) enum ByteOrder {
     Big,
     Little,
 }

@@ -6,8 +6,8 @@ use laxity_plan::model::{Dist, ModelSource, Plan};
 use super::random::{Generator, Sampler, survival};
 use crate::error::DistError;
 
-/// Draws packet lengths that the plan accepts: raised to the shortest packet of the class, then cut to
-/// the largest one.
+/// Draws packet lengths that the plan accepts: raised to the shortest packet of the class, then cut
+/// to the largest one.
 #[derive(Clone, Debug)]
 pub struct Lengths {
     dist: Dist<Bytes>,
@@ -48,9 +48,9 @@ impl Lengths {
         drawn.max(self.shortest).min(self.longest)
     }
 
-    /// The mean of what is drawn, as it is rounded, raised and cut: the shortest length and, for every
-    /// byte up to the longest, the probability that a draw has it. Beyond 16 KiB as many bytes at
-    /// once as one in 16,384 are of the length that they make longer.
+    /// The mean of what is drawn, as it is rounded, raised and cut: the shortest length and, for
+    /// every byte up to the longest, the probability that a draw has it. Beyond 16 KiB as many
+    /// bytes at once as one in 16,384 are of the length that they make longer.
     pub fn mean(&self) -> f64 {
         let (mut length, longest) = (self.shortest.min(self.longest), self.longest);
         let mut mean = f64::from(length);

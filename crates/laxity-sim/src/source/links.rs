@@ -120,7 +120,8 @@ impl Content {
         Content::of(Encapsulation { tag: None, at, inside: Inside::Other })
     }
 
-    /// The length on the link of a frame of so many bytes: of the frame on Ethernet, of the packet elsewhere.
+    /// The length on the link of a frame of so many bytes: of the frame on Ethernet, of the packet
+    /// elsewhere.
     pub(super) fn length(&self, frame: u32, overhead: &Overhead) -> u32 {
         if self.is_ethernet {
             return overhead.on_link(frame);

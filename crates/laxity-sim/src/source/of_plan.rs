@@ -14,8 +14,8 @@ use super::sampling::{sampled, sampler};
 use crate::error::{SimError, SourceProblem};
 
 impl Feed {
-    /// The plan's `index`-th source, from 0. None for TCP, which sends when it hears of the other end:
-    /// see [`network`](crate::network).
+    /// The plan's `index`-th source, from 0. None for TCP, which sends when it hears of the other
+    /// end: see [`network`](crate::network).
     ///
     /// # Errors
     /// If the source's parameters make no sense, or its recording cannot be opened.

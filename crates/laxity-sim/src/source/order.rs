@@ -1,9 +1,9 @@
 //! Recordings in order of time.
 //!
-//! A capture that is taken from several queues of an interface has its frames slightly out of order,
-//! because every queue hands over its own ones together. Such frames are held until no earlier one
-//! may come, and so put in order in bounded memory. What is further out of order is no matter of
-//! queues: the clock stepped back, or files were joined in the wrong order.
+//! A capture that is taken from several queues of an interface has its frames slightly out of
+//! order, because every queue hands over its own ones together. Such frames are held until no
+//! earlier one may come, and so put in order in bounded memory. What is further out of order is no
+//! matter of queues: the clock stepped back, or files were joined in the wrong order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -11,8 +11,8 @@ use super::sampler;
 use crate::error::SourceProblem;
 
 /// One packet after another: the first at once, each of the others when its predecessor is through
-/// at the rate, and all of them as much later as the jitter has it, but in their order. Rounding does
-/// not accumulate, nor does jitter.
+/// at the rate, and all of them as much later as the jitter has it, but in their order. Rounding
+/// does not accumulate, nor does jitter.
 pub(super) struct Constant {
     pub(super) lengths: Lengths,
     pub(super) rate: Rate,
@@ -59,8 +59,8 @@ impl Poisson {
 }
 
 /// Exponential gaps, each with the mean that the length of the packet behind it takes at the rate:
-/// long packets come after long gaps, a correlated queue (Conolly 1968, *The waiting time process for a
-/// certain correlated queue*).
+/// long packets come after long gaps, a correlated queue (Conolly 1968, *The waiting time process
+/// for a certain correlated queue*).
 pub(super) struct Correlated {
     lengths: Lengths,
     nanos_per_byte: f64,

@@ -144,8 +144,8 @@ impl<T: Quantity> Sampler<T> {
     }
 }
 
-/// The probability that a draw, before it is rounded, is above `x`. Of a uniform distribution of whole
-/// numbers each is taken for the unit around it.
+/// The probability that a draw, before it is rounded, is above `x`. Of a uniform distribution of
+/// whole numbers each is taken for the unit around it.
 pub fn survival<T: Quantity>(dist: &Dist<T>, x: f64) -> f64 {
     match *dist {
         Dist::Constant(value) => f64::from(u8::from(float(value) > x)),

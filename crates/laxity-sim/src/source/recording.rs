@@ -21,8 +21,8 @@ pub fn open_recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arri
     read_recording(open(recording)?, recording, plan)
 }
 
-/// What one of the plan's sources sends, by its number from 0, in a recording of them all: an arrivals CSV with
-/// the column `source`.
+/// What one of the plan's sources sends, by its number from 0, in a recording of them all: an
+/// arrivals CSV with the column `source`.
 ///
 /// # Errors
 /// If the file cannot be read or is no such CSV.

@@ -1,9 +1,9 @@
-//! BBR, version 3, after draft-ietf-ccwg-bbr of August 2026: a model of the path, its bandwidth and its
-//! round trip, says how fast to send and how much may be in flight.
+//! BBR, version 3, after draft-ietf-ccwg-bbr of August 2026: a model of the path, its bandwidth and
+//! its round trip, says how fast to send and how much may be in flight.
 //!
-//! Names are the draft's where it has them. Volumes are in 1/2^16 segments, rates in 1/2^16 segments a
-//! second, gains in percent; [`INFINITE`] is what is not set. Nothing declares a recovery spurious here, so
-//! nothing is undone.
+//! Names are the draft's where it has them. Volumes are in 1/2^16 segments, rates in 1/2^16
+//! segments a second, gains in percent; [`INFINITE`] is what is not set. Nothing declares a
+//! recovery spurious here, so nothing is undone.
 
 mod control;
 mod cycle;
@@ -178,14 +178,15 @@ impl Bbr {
         self.restore_cwnd();
     }
 
-    /// The retransmission timer has expired, and so much is taken to be in flight still (OnEnterRTO).
+    /// The retransmission timer has expired, and so much is taken to be in flight still
+    /// (OnEnterRTO).
     pub(super) fn timed_out(&mut self, in_flight: u64) {
         self.begin_recovery();
         self.cwnd = (in_flight + 1) * ONE;
     }
 
-    /// All that an acknowledgement tells of is taken in, losses are known, and everything below `first`
-    /// has arrived (section 5.2.3).
+    /// All that an acknowledgement tells of is taken in, losses are known, and everything below
+    /// `first` has arrived (section 5.2.3).
     pub(super) fn heard(&mut self, now: Nanos, in_flight: u64, first: u64) {
         let mut sample = std::mem::take(&mut self.sample);
         if !self.sampler.finish(&mut sample, first) {

@@ -46,8 +46,8 @@ pub enum Recovery {
     NewReno,
     /// Recovery by SACK blocks (RFC 6675).
     Sack,
-    /// By the times at which segments were sent, with probes of the tail (RFC 8985); SACK blocks and
-    /// reports of duplicates (RFC 2883) come back.
+    /// By the times at which segments were sent, with probes of the tail (RFC 8985); SACK blocks
+    /// and reports of duplicates (RFC 2883) come back.
     RackTlp,
 }
 
@@ -94,8 +94,8 @@ pub struct Config {
     pub pacing: bool,
     /// Whether the first two duplicate acknowledgements let a new segment go (RFC 3042).
     pub limited_transmit: bool,
-    /// What segments say of ECN: nothing, ECT(0) (RFC 3168) or ECT(1) (RFC 9331); the reaction to an echo does
-    /// not depend on it. Retransmissions say nothing.
+    /// What segments say of ECN: nothing, ECT(0) (RFC 3168) or ECT(1) (RFC 9331); the reaction to
+    /// an echo does not depend on it. Retransmissions say nothing.
     pub ecn: Ecn,
     /// The retransmission timer.
     pub timing: Timing,

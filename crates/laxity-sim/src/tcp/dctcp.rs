@@ -1,5 +1,5 @@
-//! The answer of DCTCP to marks (RFC 8257): the window shrinks by how many segments were marked, not by
-//! whether one was.
+//! The answer of DCTCP to marks (RFC 8257): the window shrinks by how many segments were marked,
+//! not by whether one was.
 
 use super::ONE;
 
@@ -26,8 +26,9 @@ impl Default for Dctcp {
 }
 
 impl Dctcp {
-    /// An acknowledgement of `acked` segments that tells of `marked` more marks; `first` is the first
-    /// that is not acknowledged now, `next` the first that was never sent (section 3.3, steps 1 to 9).
+    /// An acknowledgement of `acked` segments that tells of `marked` more marks; `first` is the
+    /// first that is not acknowledged now, `next` the first that was never sent (section 3.3, steps
+    /// 1 to 9).
     pub(super) fn observe(&mut self, acked: u64, marked: u64, first: u64, next: u64) {
         self.acked += acked;
         self.marked += marked;

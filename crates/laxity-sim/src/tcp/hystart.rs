@@ -1,4 +1,5 @@
-//! HyStart++ (RFC 9406): the first slow start ends when round trips grow longer, before queues overflow.
+//! HyStart++ (RFC 9406): the first slow start ends when round trips grow longer, before queues
+//! overflow.
 
 use std::collections::VecDeque;
 

@@ -33,8 +33,8 @@ impl Pacer {
         !self.waiting
     }
 
-    /// A segment leaves. One that leaves late does not delay those behind it, unless it is later than
-    /// a quantum: so a busy host does not lower the rate.
+    /// A segment leaves. One that leaves late does not delay those behind it, unless it is later
+    /// than a quantum: so a busy host does not lower the rate.
     pub(super) fn left(&mut self, now: Nanos, length: u32) {
         self.left = (self.left + 1).min(Self::INITIAL_QUANTUM + 1);
         let Some(rate) = self.rate else { return };
@@ -58,14 +58,15 @@ impl Pacer {
     }
 }
 
-/// How many bytes may leave together at a rate in bytes a second: what takes 1 ms, at least two segments
-/// and at most 64 kB, whichever is more (the send quantum of draft-ietf-ccwg-bbr, section 5.6.3).
+/// How many bytes may leave together at a rate in bytes a second: what takes 1 ms, at least two
+/// segments and at most 64 kB, whichever is more (the send quantum of draft-ietf-ccwg-bbr, section
+/// 5.6.3).
 pub(super) fn quantum(rate: u64, length: u32) -> u64 {
     (rate / 1_000).min(64_000).max(2 * u64::from(length))
 }
 
-/// The rate of a window that says none itself, in bytes a second: 1.2 windows a round trip, and 2 while
-/// the window is below half its threshold, as Linux has it.
+/// The rate of a window that says none itself, in bytes a second: 1.2 windows a round trip, and 2
+/// while the window is below half its threshold, as Linux has it.
 pub(super) fn rate_of(window: &Window, length: u32, round_trip: Nanos) -> Option<u64> {
     let fifths = if window.exact() < window.threshold() / 2 { 10 } else { 6 };
     let bytes = u128::from(window.exact()) * u128::from(length) * fifths / 5 / u128::from(ONE);
@@ -80,8 +81,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whenever a sender asks, in no interval leaves more than a quantum and what the rate allows,
-        /// and one that asks often enough loses nothing of the rate.
+        /// Whenever a sender asks, in no interval leaves more than a quantum and what the rate
+        /// allows, and one that asks often enough loses nothing of the rate.
         #[test]
         fn as_fast_as_the_rate(
             rate in 100_000_u64..10_000_000, late in prop::collection::vec(0_u64..300_000, 100..300),

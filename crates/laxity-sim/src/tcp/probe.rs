@@ -26,7 +26,8 @@ impl Probe {
     /// Before any measurement.
     const UNMEASURED: Nanos = Nanos(1_000_000_000);
 
-    /// TLP_calc_PTO (section 7.2): when to probe. `expiry` is when the retransmission timer expires.
+    /// TLP_calc_PTO (section 7.2): when to probe. `expiry` is when the retransmission timer
+    /// expires.
     pub(super) fn due(now: Nanos, smoothed: Nanos, outstanding: u64, expiry: Nanos) -> Nanos {
         let mut wait = match smoothed {
             Nanos::ZERO => Self::UNMEASURED,

@@ -82,8 +82,8 @@ impl Rack {
         }
     }
 
-    /// A duplicate arrived somewhere, or a recovery ends (step 4): the reordering window widens with
-    /// each round that sees one, and is narrow again after 16 recoveries without.
+    /// A duplicate arrived somewhere, or a recovery ends (step 4): the reordering window widens
+    /// with each round that sees one, and is narrow again after 16 recoveries without.
     pub(super) fn adapt(&mut self, flight: &Flight, duplicate: bool, recovered: bool) {
         if self.dsack_round.is_some_and(|round| flight.first() >= round) {
             self.dsack_round = None;

@@ -1,4 +1,5 @@
-//! Delivery rates (draft-ietf-ccwg-bbr, section 4.1): how fast the network delivers what it is sent.
+//! Delivery rates (draft-ietf-ccwg-bbr, section 4.1): how fast the network delivers what it is
+//! sent.
 
 use std::collections::VecDeque;
 
@@ -19,8 +20,8 @@ pub(super) struct Sampler {
     /// C.delivered_time and C.first_send_time.
     delivered_at: Nanos,
     first_sent_at: Nanos,
-    /// C.app_limited: what is delivered when the last segment is that left while there was too little
-    /// to send; 0 if there is enough.
+    /// C.app_limited: what is delivered when the last segment is that left while there was too
+    /// little to send; 0 if there is enough.
     app_limited: u64,
     /// The shortest round trip ever.
     min_rtt: Nanos,

@@ -26,7 +26,8 @@ pub struct Receiver {
     ahead: Ranges,
     /// How many segments have arrived, each counted once.
     distinct: u64,
-    /// A segment of each of the last distinct blocks, the most recently changed first; 0 where there are no more.
+    /// A segment of each of the last distinct blocks, the most recently changed first; 0 where
+    /// there are no more.
     recent: [u64; Blocks::MAX],
     /// When the delayed acknowledgement is due; none if there is none.
     due: Option<Nanos>,
@@ -112,15 +113,15 @@ impl Receiver {
         (self.due? <= now).then(|| self.acknowledge())
     }
 
-    /// The acknowledgement that is delayed, if one is, without more delay: nothing comes after what came, as
-    /// behind the end of a connection.
+    /// The acknowledgement that is delayed, if one is, without more delay: nothing comes after what
+    /// came, as behind the end of a connection.
     pub fn hurry(&mut self) -> Option<Ack> {
         self.due.map(|_| self.acknowledge())
     }
 
-    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its own segment was marked. Where marks are
-    /// counted, whether the sender is to hear of it at once (RFC 9768 section 3.2.2.5.1): a mark after
-    /// none, or the second that it has not heard of.
+    /// RFC 3168 section 6.1.3: CWR ends the echo, unless its own segment was marked. Where marks
+    /// are counted, whether the sender is to hear of it at once (RFC 9768 section 3.2.2.5.1): a
+    /// mark after none, or the second that it has not heard of.
     fn note_congestion(&mut self, segment: &Segment) -> bool {
         let marked = segment.ecn == Ecn::Experienced;
         if !self.variant.counts_marks() {
@@ -153,8 +154,8 @@ impl Receiver {
         self.recent = [(); Blocks::MAX].map(|()| recent.next().unwrap_or_default());
     }
 
-    /// A segment has arrived that was there before: its block is the most recent, and where both ends
-    /// agreed so, the segment alone comes before all blocks, once (RFC 2883 section 4).
+    /// A segment has arrived that was there before: its block is the most recent, and where both
+    /// ends agreed so, the segment alone comes before all blocks, once (RFC 2883 section 4).
     fn acknowledge_again(&mut self, number: u64) -> Ack {
         if number > self.next {
             self.hold(number);

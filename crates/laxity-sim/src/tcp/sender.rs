@@ -80,7 +80,8 @@ impl Sender {
         Sender { common, losses }
     }
 
-    /// Begins another transfer of so many segments, or without end: all is as at first but for what was counted.
+    /// Begins another transfer of so many segments, or without end: all is as at first but for what
+    /// was counted.
     pub fn restart(&mut self, transfer: Option<u64>) {
         let counts = self.common.counts;
         *self = Sender::of(transfer, self.common.config.clone());
@@ -207,8 +208,8 @@ impl Common {
         (room && self.transfer.is_none_or(|transfer| next < transfer)).then_some(next)
     }
 
-    /// A loss among the outstanding segments from `first` to `next`: one reduction a window, for what
-    /// was answered already is only retransmitted.
+    /// A loss among the outstanding segments from `first` to `next`: one reduction a window, for
+    /// what was answered already is only retransmitted.
     fn reduce(&mut self, first: u64, next: u64) {
         if first >= self.reduced_until {
             self.window.reduce(next - first);
@@ -216,8 +217,8 @@ impl Common {
         self.note_reduction(next);
     }
 
-    /// Takes in what an acknowledgement of `acked` segments says about congestion, `first` and `next`
-    /// as after it; whether it says any.
+    /// Takes in what an acknowledgement of `acked` segments says about congestion, `first` and
+    /// `next` as after it; whether it says any.
     fn hear_of_marks(&mut self, ack: &Ack, acked: u64, next: u64) -> bool {
         if !self.config.variant.counts_marks() {
             return ack.echo;

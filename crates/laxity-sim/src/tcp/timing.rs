@@ -21,8 +21,8 @@ pub enum Timing {
     /// 3 s, at most 64 s, doubled at most six times.
     ///
     /// What is measured is how many ticks of the host's clock were crossed, at least one, as 4.3BSD
-    /// and its heirs count: a round trip shorter than a tick may cross one or none. The timer itself
-    /// runs for whole ticks from when it is started.
+    /// and its heirs count: a round trip shorter than a tick may cross one or none. The timer
+    /// itself runs for whole ticks from when it is started.
     Ticks {
         /// One tick, not zero; commonly 0.1 s or 0.5 s.
         tick: Nanos,
@@ -113,8 +113,8 @@ impl Timeout {
         self.doublings = (self.doublings + 1).min(timing.max_doublings());
     }
 
-    /// A measurement, from when the segment was sent to when it was acknowledged (RFC 6298, rules 2.2
-    /// and 2.3; Jacobson 1988).
+    /// A measurement, from when the segment was sent to when it was acknowledged (RFC 6298, rules
+    /// 2.2 and 2.3; Jacobson 1988).
     pub(super) fn measured(&mut self, timing: Timing, sent: Nanos, acknowledged: Nanos) {
         let measured = timing.counted(sent, acknowledged).min(Self::LONGEST);
         if self.srtt8 == 0 {

@@ -89,7 +89,8 @@ impl Window {
         }
     }
 
-    /// The round trip of the last of the segments that are acknowledged now, as long as it wants to know.
+    /// The round trip of the last of the segments that are acknowledged now, as long as it wants to
+    /// know.
     pub(super) fn sample(&mut self, now: Nanos, acked: u64) -> Option<Nanos> {
         self.hystart.as_mut()?.sample(now, acked)
     }

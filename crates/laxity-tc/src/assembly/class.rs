@@ -12,14 +12,14 @@ use crate::words::command::Word;
 
 /// What is done to a qdisc, class or filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
+pub(crate) enum Verb {
     Add,
     Change,
     Replace,
 }
 
 /// A class to add. Numbers stand with their words.
-pub struct NewClass<'a> {
+pub(crate) struct NewClass<'a> {
     pub verb: Verb,
     /// Its own number.
     pub handle: Option<(Handle, Word)>,
@@ -34,7 +34,7 @@ pub struct NewClass<'a> {
 
 impl Assembly {
     /// Adds a class, changes it (which needs it to be there) or replaces it.
-    pub fn add_class(&mut self, new: NewClass<'_>) -> Result<(), Fault> {
+    pub(crate) fn add_class(&mut self, new: NewClass<'_>) -> Result<(), Fault> {
         let Some(root) = &self.root else {
             return match self.other_root {
                 Some(_) => Ok(()),

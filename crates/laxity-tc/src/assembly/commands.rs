@@ -21,7 +21,7 @@ use crate::words::{class, qdisc, quantity, size_table};
 
 /// All interfaces that a script sets up.
 #[derive(Debug, Default)]
-pub struct Commands {
+pub(crate) struct Commands {
     setups: Vec<Assembly>,
     by_device: HashMap<String, usize>,
     /// The one interface that is wanted, if one is.
@@ -42,12 +42,12 @@ const SHAPED_RANK: u32 = 1;
 const WITH_VALUE: [&str; 6] = ["-n", "-net", "-netns", "-cf", "-conf", "-loop"];
 
 impl Commands {
-    pub fn new(only: Option<String>) -> Self {
+    pub(crate) fn new(only: Option<String>) -> Self {
         Commands { only, ..Commands::default() }
     }
 
     /// Takes a command of `tc`, or a line of a batch without that word.
-    pub fn take(&mut self, command: &Command) -> Result<(), Fault> {
+    pub(crate) fn take(&mut self, command: &Command) -> Result<(), Fault> {
         let words = &command.words[..];
         if command.is_beside() {
             self.beside(command);
@@ -274,7 +274,7 @@ impl Commands {
     }
 
     /// The set-up that is imported, and all notes.
-    pub fn finish(mut self) -> Result<(Assembly, Notes), Fault> {
+    pub(crate) fn finish(mut self) -> Result<(Assembly, Notes), Fault> {
         for setup in &mut self.setups {
             setup.shape_all();
         }

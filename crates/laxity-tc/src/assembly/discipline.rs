@@ -12,7 +12,7 @@ pub(super) const LAST_RANK: u32 = 2;
 
 /// The qdisc at the root.
 #[derive(Debug)]
-pub struct Root {
+pub(crate) struct Root {
     pub discipline: Discipline,
     /// What the link adds to frames.
     pub overhead: Overhead,
@@ -24,7 +24,7 @@ pub struct Root {
 
 /// What shapes the link: a token bucket, or something that does no more here.
 #[derive(Clone, Debug)]
-pub struct Shaper {
+pub(crate) struct Shaper {
     pub rate: Rate,
     pub overhead: Overhead,
     /// Its number, if something can hang at it.
@@ -38,7 +38,7 @@ pub struct Shaper {
 
 impl Shaper {
     /// Something at which nothing hangs.
-    pub fn new(rate: Rate, line: usize, what: impl Into<String>) -> Shaper {
+    pub(crate) fn new(rate: Rate, line: usize, what: impl Into<String>) -> Shaper {
         let (overhead, major, what) = (Overhead::NONE, 0, what.into());
         Shaper { rate, overhead, major, line, limit: None, what }
     }
@@ -46,14 +46,14 @@ impl Shaper {
 
 /// `mq` at the root, and the one of the interface's queues that is read.
 #[derive(Debug)]
-pub struct Mq {
+pub(crate) struct Mq {
     pub major: u16,
     pub queue: Option<u16>,
 }
 
 /// The disciplines that become plans. `default` is the class of what no filter takes, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discipline {
+pub(crate) enum Discipline {
     Hfsc {
         default: u32,
     },
@@ -71,7 +71,7 @@ pub enum Discipline {
 
 impl Discipline {
     /// The qdisc's name.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Discipline::Hfsc { .. } => "hfsc",
             Discipline::Htb { .. } => "htb",
@@ -84,7 +84,7 @@ impl Discipline {
     }
 
     /// Whether a rate of the link may be among its classes'.
-    pub fn has_rates(&self) -> bool {
+    pub(crate) fn has_rates(&self) -> bool {
         match self {
             Discipline::Hfsc { .. } | Discipline::Htb { .. } => true,
             Discipline::Prio(_)
@@ -96,7 +96,7 @@ impl Discipline {
     }
 
     /// The root with the least to read. Linux itself gives fq_codel to any interface.
-    pub fn rank(&self) -> u32 {
+    pub(crate) fn rank(&self) -> u32 {
         match self {
             Discipline::Hfsc { .. }
             | Discipline::Htb { .. }

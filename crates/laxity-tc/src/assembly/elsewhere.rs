@@ -2,7 +2,7 @@
 
 /// How much hangs at a discipline that is not there, and the first line of it.
 #[derive(Debug, Default)]
-pub struct Elsewhere {
+pub(super) struct Elsewhere {
     pub line: usize,
     pub classes: usize,
     pub qdiscs: usize,
@@ -11,7 +11,7 @@ pub struct Elsewhere {
 
 impl Elsewhere {
     /// A sentence for notes.
-    pub fn text(&self, major: u16) -> String {
+    pub(super) fn text(&self, major: u16) -> String {
         let count = |number: usize, one: &str, many: &str| match number {
             0 => None,
             1 => Some(format!("1 {one}")),

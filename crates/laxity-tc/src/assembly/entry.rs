@@ -5,7 +5,7 @@ use crate::setup::{Flower, Handle, Mark, Protocol, U32};
 
 /// Packets that a filter takes: one of its alternatives, if it has several.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The class that it hangs at, 0 for the qdisc.
     pub at: u16,
     /// In which order those at one place are asked.
@@ -22,25 +22,25 @@ pub struct Entry {
 }
 
 /// The line, class and mark that tell filters by marks apart.
-pub type Sign = (usize, Handle, Option<Mark>);
+pub(crate) type Sign = (usize, Handle, Option<Mark>);
 
 impl Entry {
     /// What tells it apart from other filters that go by marks.
-    pub fn sign(&self) -> Sign {
+    pub(crate) fn sign(&self) -> Sign {
         (self.line, self.class, self.mark)
     }
 }
 
 /// What a filter of u32 says of tables, and the bits that it asks for itself.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub(crate) struct Link {
     pub u32: U32,
     pub bits: Bits,
 }
 
 /// Filters of u32 in parts. A packet asks one part.
 #[derive(Debug, Default)]
-pub struct Table {
+pub(crate) struct Table {
     /// How many parts it has.
     pub parts: u32,
     pub filters: Vec<TableEntry>,
@@ -48,7 +48,7 @@ pub struct Table {
 
 /// A filter in a table.
 #[derive(Debug)]
-pub struct TableEntry {
+pub(crate) struct TableEntry {
     pub part: u16,
     /// Those of its protocol.
     pub packets: Packets,

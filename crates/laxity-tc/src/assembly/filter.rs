@@ -17,7 +17,7 @@ const FIRST_GIVEN: u16 = 0xc000;
 const GIVEN_FROM: u16 = 0x8000;
 
 /// Where a filter is added, and what it is called.
-pub struct FilterHead<'a> {
+pub(crate) struct FilterHead<'a> {
     pub place: FilterPlace,
     /// 0 if it is given none.
     pub priority: u16,
@@ -33,7 +33,7 @@ pub struct FilterHead<'a> {
 
 impl Assembly {
     /// Adds a filter. `read` reads what it selects.
-    pub fn add_filter(
+    pub(crate) fn add_filter(
         &mut self,
         head: FilterHead<'_>,
         read: impl FnOnce() -> Result<FilterAction, FilterError>,

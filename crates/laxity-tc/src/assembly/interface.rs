@@ -3,7 +3,7 @@
 use crate::words::command::{Command, Word};
 
 /// The interface and how many packets its queues hold, of `ip link set` and `ifconfig`.
-pub fn queue_length(command: &Command) -> Option<(String, u64)> {
+pub(super) fn queue_length(command: &Command) -> Option<(String, u64)> {
     let words = &command.words[1..];
     let is = |word: &Word, names: &[&str]| names.contains(&word.text.as_str());
     let at = words.iter().position(|word| is(word, &["txqueuelen", "qlen"]))?;

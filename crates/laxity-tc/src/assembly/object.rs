@@ -14,7 +14,12 @@ use crate::words::filter::{FilterAction, FilterPlace};
 
 impl Commands {
     /// Takes an object that the kernel shows. Spans of its faults are the number of its line.
-    pub fn take_object(&mut self, object: &Object, device: &str, line: usize) -> Result<(), Fault> {
+    pub(crate) fn take_object(
+        &mut self,
+        object: &Object,
+        device: &str,
+        line: usize,
+    ) -> Result<(), Fault> {
         let word = |text: &str| Word { text: text.into(), span: line..line, doubt: None };
         let origin = Origin { line, span: line..line, comment: None };
         let Some(item) = netlink::item(object) else {

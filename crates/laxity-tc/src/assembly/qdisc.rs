@@ -13,7 +13,7 @@ use crate::words::command::Word;
 
 /// Where a qdisc hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     Root,
     Class(Handle),
     Incoming,
@@ -32,7 +32,7 @@ impl From<Handle> for Place {
 }
 
 /// A qdisc to add.
-pub struct NewQdisc<'a> {
+pub(crate) struct NewQdisc<'a> {
     pub place: Place,
     /// Its number, if it is written.
     pub major: Option<u16>,
@@ -48,7 +48,7 @@ pub struct NewQdisc<'a> {
 
 impl Assembly {
     /// Adds a qdisc.
-    pub fn add_qdisc(&mut self, qdisc: NewQdisc<'_>) -> Result<(), Fault> {
+    pub(crate) fn add_qdisc(&mut self, qdisc: NewQdisc<'_>) -> Result<(), Fault> {
         let NewQdisc { mut place, sizes, .. } = qdisc;
         let line = qdisc.origin.line;
         let mut sizes_above = None;

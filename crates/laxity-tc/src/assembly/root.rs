@@ -21,7 +21,11 @@ const UNNAMED: u16 = 0x8001;
 
 impl Assembly {
     /// Sets the qdisc at the root.
-    pub fn set_root(&mut self, overhead: Overhead, qdisc: NewQdisc<'_>) -> Result<(), Fault> {
+    pub(crate) fn set_root(
+        &mut self,
+        overhead: Overhead,
+        qdisc: NewQdisc<'_>,
+    ) -> Result<(), Fault> {
         let NewQdisc { major, adds, kind, read, origin, .. } = qdisc;
         let flows = match &self.root {
             Some(Root { discipline: Discipline::FqCodel(before), .. }) => *before,
@@ -139,7 +143,7 @@ impl Assembly {
     }
 
     /// Gives a token bucket at which nothing hangs one queue.
-    pub fn shape_all(&mut self) {
+    pub(crate) fn shape_all(&mut self) {
         let Some(shaper) = self.shaper.as_ref().filter(|_| self.root.is_none()) else { return };
         let (line, overhead, major) = (shaper.line, shaper.overhead, Some(shaper.major));
         self.queue = Some((line, Queue::limited(shaper.limit.map(QueueLimit::Bytes))));

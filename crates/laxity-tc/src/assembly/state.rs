@@ -15,11 +15,11 @@ use crate::setup::{Class, ClassKind};
 use crate::toml::{Curves, Queue};
 
 /// How many packets a queue of an interface of Ethernet holds: its `txqueuelen`.
-pub const QUEUE_LENGTH: u64 = 1000;
+pub(super) const QUEUE_LENGTH: u64 = 1000;
 
 /// The set-up of one interface, item by item.
 #[derive(Debug, Default)]
-pub struct Assembly {
+pub(crate) struct Assembly {
     pub device: String,
     pub root: Option<Root>,
     /// What the root hangs at that only shapes.
@@ -60,7 +60,7 @@ pub struct Assembly {
 
 /// A class with what is above and below it.
 #[derive(Debug)]
-pub struct Node {
+pub(crate) struct Node {
     pub class: Class,
     /// The class that it is part of; `None` at the qdisc.
     pub parent: Option<usize>,
@@ -79,7 +79,7 @@ pub struct Node {
 
 /// The place of an item in a script.
 #[derive(Clone, Debug, Default)]
-pub struct Origin {
+pub(crate) struct Origin {
     /// The line, from 1.
     pub line: usize,
     /// All of its words.
@@ -105,7 +105,7 @@ impl Node {
     }
 
     /// The share of a class of qfq, or the quantum of one of drr.
-    pub fn weight(&self) -> Option<u32> {
+    pub(crate) fn weight(&self) -> Option<u32> {
         match self.class.kind {
             ClassKind::Drr { quantum } => Some(quantum),
             ClassKind::Qfq { weight, .. } => Some(weight),
@@ -115,7 +115,7 @@ impl Node {
 }
 
 impl Assembly {
-    pub fn new(device: String) -> Self {
+    pub(crate) fn new(device: String) -> Self {
         let (below, queue_length) = (Some(HashMap::new()), QUEUE_LENGTH);
         Assembly { device, below, queue_length, ..Assembly::default() }
     }
@@ -126,17 +126,17 @@ impl Assembly {
     }
 
     /// The class of this minor number.
-    pub fn find(&self, minor: u16) -> Option<usize> {
+    pub(crate) fn find(&self, minor: u16) -> Option<usize> {
         self.by_minor.get(&minor).copied()
     }
 
     /// The classes at the qdisc itself.
-    pub fn top(&self) -> Vec<usize> {
+    pub(crate) fn top(&self) -> Vec<usize> {
         (0..self.classes.len()).filter(|class| self.classes[*class].parent.is_none()).collect()
     }
 
     /// The classes that no other one is part of.
-    pub fn leaves(&self) -> impl Iterator<Item = &Node> {
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = &Node> {
         self.classes.iter().filter(|class| class.is_leaf)
     }
 
@@ -170,7 +170,7 @@ impl Assembly {
     }
 
     /// Notes what hangs at disciplines that are not there, once for each.
-    pub fn note_elsewhere(&mut self) {
+    pub(crate) fn note_elsewhere(&mut self) {
         for (major, elsewhere) in std::mem::take(&mut self.elsewhere) {
             self.notes.not_mapped(elsewhere.line, elsewhere.text(major));
         }

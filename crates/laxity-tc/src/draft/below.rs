@@ -14,11 +14,11 @@ use crate::setup::FqCodel;
 use crate::toml::Curves;
 use held::held;
 
-pub use held::join;
+pub(super) use held::join;
 
 /// The set-up whose classes share the link: what hangs at the one leaf of hfsc or htb, if all
 /// traffic goes there, and else the one that is given.
-pub fn shaped(
+pub(crate) fn shaped(
     mut setup: Assembly,
     root: Root,
     given: Option<Rate>,
@@ -84,7 +84,12 @@ fn the_leaf(setup: &Assembly, root: &Root) -> Option<usize> {
 }
 
 /// Whether classes can hold schedulers in the plan: some do, and all curves are mere shares.
-pub fn holds(setup: &Assembly, discipline: Discipline, curves: &[Curves], link: Rate) -> bool {
+pub(super) fn holds(
+    setup: &Assembly,
+    discipline: Discipline,
+    curves: &[Curves],
+    link: Rate,
+) -> bool {
     let shapes = matches!(discipline, Discipline::Hfsc { .. } | Discipline::Htb { .. });
     let some = setup.classes.iter().any(|class| flows(class).is_some() || held(class).is_some());
     let share = |curves: &Curves| {
@@ -109,7 +114,7 @@ pub fn holds(setup: &Assembly, discipline: Discipline, curves: &[Curves], link: 
 }
 
 /// The flow queues that hang at a leaf.
-pub fn flows(class: &Node) -> Option<&FqCodel> {
+pub(super) fn flows(class: &Node) -> Option<&FqCodel> {
     let root = class.below.as_ref().filter(|_| class.is_leaf)?.root.as_ref()?;
     match &root.discipline {
         Discipline::FqCodel(fq_codel) => Some(fq_codel),
@@ -118,7 +123,7 @@ pub fn flows(class: &Node) -> Option<&FqCodel> {
 }
 
 /// Notes what hangs at classes and is not in the plan.
-pub fn note_unheld(setup: &Assembly, holds: bool, notes: &mut Notes) {
+pub(super) fn note_unheld(setup: &Assembly, holds: bool, notes: &mut Notes) {
     for class in setup.classes.iter().filter(|class| class.is_leaf) {
         let Some(root) = class.below.as_ref().and_then(|below| below.root.as_ref()) else {
             continue;

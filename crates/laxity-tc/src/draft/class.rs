@@ -49,7 +49,7 @@ pub(super) fn curves(
 }
 
 /// The class of what no filter takes.
-pub fn default_class(setup: &Assembly, root: &Root, notes: &mut Notes) -> Option<usize> {
+pub(super) fn default_class(setup: &Assembly, root: &Root, notes: &mut Notes) -> Option<usize> {
     let (default, fate) = match root.discipline {
         Discipline::Hfsc { default } => (default, "drops"),
         Discipline::Htb { default, .. } => (default, "sends unshaped"),

@@ -4,4 +4,4 @@ mod class;
 mod flooded;
 mod lending;
 
-pub use lending::{lend, note_rest};
+pub(super) use lending::{lend, note_rest};

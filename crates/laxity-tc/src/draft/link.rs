@@ -11,7 +11,7 @@ use crate::toml::Curves;
 const LOWEST_RATE: Rate = Rate(4);
 
 /// The rate that is given, or else the limit or the share of the one class at the top.
-pub fn link_rate(
+pub(super) fn link_rate(
     setup: &Assembly,
     root: &Root,
     top: &[usize],

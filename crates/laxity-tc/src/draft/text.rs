@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Draft, below};
 use crate::assembly::Discipline;
+use crate::assembly::Node;
 use crate::error::plain;
 use crate::notes::{Note, NoteKind};
 use crate::toml::{self, Curves, key, quoted};
@@ -11,7 +12,7 @@ use crate::words::class::PACKET;
 
 impl Draft {
     /// The plan, with notes at its head.
-    pub fn text(&self, name: &str, notes: &[Note]) -> String {
+    pub(crate) fn text(&self, name: &str, notes: &[Note]) -> String {
         let name = plain(name);
         let mut text = format!(
             "# Imported from {name} with `laxity import tc`. Numbers are lines of that file.\n"
@@ -30,7 +31,7 @@ impl Draft {
         }
         // A class of drr whose quantum is shorter than a packet sends one after several turns.
         let packet = || {
-            let quanta = self.setup.classes.iter().filter_map(|class| class.weight());
+            let quanta = self.setup.classes.iter().filter_map(Node::weight);
             let least = quanta.min().filter(|_| self.discipline == Discipline::Drr)?;
             Some(format!("max-packet = \"{}b\"\n", least.max(PACKET)))
         };

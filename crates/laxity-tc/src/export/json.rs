@@ -9,7 +9,7 @@ use crate::setup::{
 use crate::words::json::Json;
 
 /// Three lists, a line each.
-pub fn shown(setup: &Setup, device: &str) -> String {
+pub(super) fn shown(setup: &Setup, device: &str) -> String {
     let lists: [Vec<Json>; 3] = [
         setup.qdiscs.iter().map(|item| qdisc(item, device)).collect(),
         setup.classes.iter().map(|item| class(item, device)).collect(),

@@ -7,7 +7,7 @@ use crate::setup::units::micros;
 use crate::setup::{Handle, Qdisc, QdiscKind, Setup};
 
 /// The sections for an interface.
-pub fn file(setup: &Setup, device: &str) -> Result<String, Refusal> {
+pub(super) fn file(setup: &Setup, device: &str) -> Result<String, Refusal> {
     let mut text = format!(
         "# Written by `laxity export tc --format networkd`: a drop-in for the interface's own .network file.\n\
          [Match]\nName={device}\n"

@@ -9,7 +9,7 @@ use crate::setup::{Flower, Ports, Protocol, QdiscKind};
 use crate::words::json::Json;
 
 /// The value of a parameter.
-pub enum Value {
+pub(super) enum Value {
     /// A number without a unit.
     Number(u32),
     /// A length.
@@ -25,11 +25,11 @@ pub enum Value {
 }
 
 /// A parameter: its name and its value.
-pub type Parameter = (&'static str, Value);
+pub(super) type Parameter = (&'static str, Value);
 
 impl Value {
     /// The words of a parameter of this name.
-    pub fn words(&self, name: &str) -> String {
+    pub(super) fn words(&self, name: &str) -> String {
         match self {
             Value::Number(number) => format!("{name} {number}"),
             Value::Bytes(bytes) => format!("{name} {bytes}b"),
@@ -45,7 +45,7 @@ impl Value {
     }
 
     /// The value in JSON: rates in bytes a second, times in microseconds.
-    pub fn json(&self) -> Json {
+    pub(super) fn json(&self) -> Json {
         match self {
             Value::Number(number) | Value::Bytes(number) => (*number).into(),
             Value::Rate(rate) => bytes_a_second(*rate).into(),
@@ -57,7 +57,7 @@ impl Value {
 }
 
 /// A rate of whole bytes a second as `tc` reads it exactly. `tc` reads bits as a float.
-pub fn rate_word(rate: Rate) -> String {
+pub(super) fn rate_word(rate: Rate) -> String {
     match bytes_a_second(rate).saturating_mul(8) {
         bits if bits % 1_000_000 == 0 => format!("{}mbit", bits / 1_000_000),
         bits if bits % 1_000 == 0 => format!("{}kbit", bits / 1_000),
@@ -66,7 +66,7 @@ pub fn rate_word(rate: Rate) -> String {
 }
 
 /// The parameters of a discipline that words and JSON have in common.
-pub fn of_qdisc(kind: &QdiscKind) -> Vec<Parameter> {
+pub(super) fn of_qdisc(kind: &QdiscKind) -> Vec<Parameter> {
     match kind {
         QdiscKind::Prio(prio) => vec![
             ("bands", Value::Number(prio.bands.into())),
@@ -116,7 +116,7 @@ pub fn of_qdisc(kind: &QdiscKind) -> Vec<Parameter> {
 }
 
 /// The fields of `flower`, each with its word and its value in JSON.
-pub fn of_flower(fields: &Flower) -> Vec<(&'static str, String, Json)> {
+pub(super) fn of_flower(fields: &Flower) -> Vec<(&'static str, String, Json)> {
     let mut all = Vec::new();
     let plain = |text: String| (text.clone(), Json::Text(text));
     let mut say = |name, value: Option<(String, Json)>| {
@@ -158,7 +158,7 @@ pub fn of_flower(fields: &Flower) -> Vec<(&'static str, String, Json)> {
 }
 
 /// What `flower` calls the frames of a protocol.
-pub fn ether_type(protocol: &Protocol) -> Option<&'static str> {
+pub(super) fn ether_type(protocol: &Protocol) -> Option<&'static str> {
     match protocol {
         Protocol::Ip => Some("ipv4"),
         Protocol::Ipv6 => Some("ipv6"),

@@ -8,7 +8,7 @@ use crate::setup::{
 };
 
 /// `qdisc add`, `class add` or `filter add` and what follows, without `tc`.
-pub fn item(item: &Item, device: &str) -> String {
+pub(crate) fn item(item: &Item, device: &str) -> String {
     match item {
         Item::Qdisc(item) => qdisc(item, device),
         Item::Class(item) => class(item, device),
@@ -17,12 +17,12 @@ pub fn item(item: &Item, device: &str) -> String {
 }
 
 /// Where something hangs: `root`, or `parent` and a number.
-pub fn place(parent: Handle) -> String {
+pub(crate) fn place(parent: Handle) -> String {
     if parent == Handle::ROOT { "root".into() } else { format!("parent {parent}") }
 }
 
 /// `qdisc add` and what follows.
-pub fn qdisc(qdisc: &Qdisc, device: &str) -> String {
+pub(crate) fn qdisc(qdisc: &Qdisc, device: &str) -> String {
     let Qdisc { handle, parent, kind, stab: sizes } = qdisc;
     let sizes = sizes.map_or(String::new(), |sizes| format!(" stab {}", sizes.words(true)));
     let options = qdisc_options(kind);
@@ -32,7 +32,7 @@ pub fn qdisc(qdisc: &Qdisc, device: &str) -> String {
 }
 
 /// `class add` and what follows.
-pub fn class(class: &Class, device: &str) -> String {
+pub(crate) fn class(class: &Class, device: &str) -> String {
     let Class { handle, parent, kind, .. } = class;
     let options = match kind {
         ClassKind::Hfsc(curves) => {
@@ -56,7 +56,7 @@ pub fn class(class: &Class, device: &str) -> String {
 }
 
 /// `filter add` and what follows. A policer is written in full once, and then by its number.
-pub fn filter(filter: &Filter, device: &str, police_is_known: bool) -> String {
+pub(crate) fn filter(filter: &Filter, device: &str, police_is_known: bool) -> String {
     let Filter { parent, priority, protocol, kind, class, .. } = filter;
     let keys: String = match kind {
         FilterKind::Flower(fields) => parameters::of_flower(fields)

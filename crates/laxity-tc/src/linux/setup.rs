@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use laxity::aqm::Limit;
 use laxity::overhead::{Framing, Overhead};
+use laxity::packet::ClassId;
 use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos};
@@ -144,7 +145,7 @@ fn classes(plan: &Plan, numbers: &[Handle], setup: &mut Setup) -> Result<(), Ref
         _ => Vec::new(),
     };
     let quanta = plan.drr_quanta();
-    for at in plan.top_down().into_iter().map(|class| class.index()) {
+    for at in plan.top_down().into_iter().map(ClassId::index) {
         let class = &plan.classes[at];
         let kind = match plan.scheduler {
             SchedulerSpec::Hfsc => ClassKind::Hfsc(curves[at]),
@@ -347,6 +348,6 @@ pub(crate) fn handles(plan: &Plan, carried: &Plan, setup: &Setup) -> Vec<(usize,
     let known = |class: &usize| {
         has_classes && (plan.classes[*class].is_leaf() || carried.scheduler.room().has_levels)
     };
-    let classes = plan.top_down().into_iter().map(|class| class.index()).filter(known);
+    let classes = plan.top_down().into_iter().map(ClassId::index).filter(known);
     classes.map(|class| (class, numbers[class])).collect()
 }

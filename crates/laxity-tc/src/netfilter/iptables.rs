@@ -29,7 +29,7 @@ const PROTOCOLS: [(&str, u16); 9] = [
 ];
 
 /// Takes a command; the reason if it does not count.
-pub fn read(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMapped> {
+pub(super) fn read(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMapped> {
     taken(netfilter, command).map_err(|NotMapped(why)| match why.as_str() {
         "" => why.into(),
         _ => format!("{}: {why}", quoted(&command.words[1..])).into(),
@@ -175,7 +175,7 @@ fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, NotMapped
 }
 
 /// Each of the packets with each of several more conditions.
-pub fn alternatives(
+pub(super) fn alternatives(
     asked: &[Packets],
     count: usize,
     ask: impl Fn(&mut Packets, usize),
@@ -236,20 +236,20 @@ fn action(target: &str, options: &[&str]) -> Result<Action, NotMapped> {
     }
 }
 
-pub fn code_point(text: &str) -> Option<u16> {
+pub(super) fn code_point(text: &str) -> Option<u16> {
     laxity_plan::matching::code_point(&text.to_ascii_lowercase())
         .or_else(|| quantity::number(text, 0).and_then(|point| u16::try_from(point).ok()))
         .filter(|point| *point < 64)
 }
 
 /// `0x1` or `0x1/0xff`.
-pub fn with_mask(text: &str, all: u32) -> Option<(u32, u32)> {
+pub(super) fn with_mask(text: &str, all: u32) -> Option<(u32, u32)> {
     let (value, mask) =
         text.split_once('/').map_or((text, None), |(value, mask)| (value, Some(mask)));
     Some((number32(value)?, mask.map_or(Some(all), number32)?))
 }
 
-pub fn protocol(text: &str) -> Option<Numbers> {
+pub(super) fn protocol(text: &str) -> Option<Numbers> {
     let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
     named
         .or_else(|| {
@@ -273,7 +273,7 @@ fn ports(text: &str) -> Option<Numbers> {
 }
 
 /// Ports that scripts like to name (services(5)).
-pub fn service_port(text: &str) -> Option<u16> {
+pub(super) fn service_port(text: &str) -> Option<u16> {
     const NAMES: [(&str, u16); 12] = [
         ("ftp", 21),
         ("ssh", 22),
@@ -292,7 +292,7 @@ pub fn service_port(text: &str) -> Option<u16> {
     named.or_else(|| quantity::number(text, 0).and_then(|port| u16::try_from(port).ok()))
 }
 
-pub fn nets(text: &str, version: Version) -> Result<Vec<Net>, NotMapped> {
+pub(super) fn nets(text: &str, version: Version) -> Result<Vec<Net>, NotMapped> {
     let net = |text: &str| {
         let network = quantity::network(text)
             .filter(|(address, _)| address.is_ipv4() == (version == Version::V4));
@@ -303,7 +303,7 @@ pub fn nets(text: &str, version: Version) -> Result<Vec<Net>, NotMapped> {
 }
 
 /// The numbers up to the greatest that are none of these.
-pub fn others(numbers: &Numbers, most: u16) -> Numbers {
+pub(super) fn others(numbers: &Numbers, most: u16) -> Numbers {
     let (mut next, mut all) = (Some(0u16), Vec::new());
     for (from, to) in numbers.ranges() {
         if let Some(start) = next.filter(|start| start < from) {

@@ -21,7 +21,7 @@ struct Place {
 }
 
 /// Takes the commands of a text; the reasons why some do not count.
-pub fn read(netfilter: &mut Netfilter, text: &str, line: usize) -> Vec<String> {
+pub(super) fn read(netfilter: &mut Netfilter, text: &str, line: usize) -> Vec<String> {
     let tokens = tokens(text);
     let mut reader = Reader { netfilter, tokens: &tokens, at: 0, line, lost: Vec::new() };
     while reader.at < tokens.len() {

@@ -1,7 +1,7 @@
 //! What `iptables-restore` reads, as commands of iptables.
 
 /// Whether a program is `iptables-restore`, for either version of IP and with either backend.
-pub fn is_program(name: &str) -> bool {
+pub(crate) fn is_program(name: &str) -> bool {
     let kind = name.strip_suffix("-restore");
     kind.is_some_and(|kind| {
         ["", "-nft", "-legacy"].iter().any(|of| {
@@ -11,7 +11,7 @@ pub fn is_program(name: &str) -> bool {
 }
 
 /// The place of the file among the words behind `iptables-restore`, after options and their values.
-pub fn file(words: &[&str]) -> Option<usize> {
+pub(crate) fn file(words: &[&str]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += match *word {
@@ -29,14 +29,19 @@ pub fn file(words: &[&str]) -> Option<usize> {
 }
 
 /// The table that is the only one to be restored, by the words behind `iptables-restore`.
-pub fn only<'a>(words: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn only<'a>(words: &[&'a str]) -> Option<&'a str> {
     let named = words.iter().position(|word| ["-T", "--table"].contains(word));
     named.and_then(|at| words.get(at + 1)).copied()
 }
 
 /// The commands that a text of `iptables-restore` comes to. They take away the rules that were
 /// there before, unless `keeps`. With `only` they are those of this table.
-pub fn commands(program: &str, text: &str, keeps: bool, only: Option<&str>) -> Vec<Vec<String>> {
+pub(crate) fn commands(
+    program: &str,
+    text: &str,
+    keeps: bool,
+    only: Option<&str>,
+) -> Vec<Vec<String>> {
     let program = program.trim_end_matches("-restore");
     let mut table = "filter".to_string();
     let mut commands = Vec::new();

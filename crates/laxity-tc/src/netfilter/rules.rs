@@ -10,11 +10,11 @@ use crate::setup::Handle;
 /// The most rules.
 const MOST_RULES: usize = 4096;
 /// The most states that packets may be left in.
-pub const MOST_STATES: usize = 1024;
+pub(super) const MOST_STATES: usize = 1024;
 
 /// All rules by the version of IP that they are about and by their chain.
 #[derive(Debug, Default)]
-pub struct Netfilter {
+pub(crate) struct Netfilter {
     pub chains: BTreeMap<(bool, String), Vec<Rule>>,
     /// Where chains of nft are passed, by table and name.
     pub hooks: BTreeMap<String, String>,
@@ -23,7 +23,7 @@ pub struct Netfilter {
 
 /// A rule of a chain.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub(crate) struct Rule {
     /// The packets that it is about, any of these.
     pub packets: Vec<Packets>,
     /// The mark that they have.
@@ -36,7 +36,7 @@ pub struct Rule {
 
 /// A mark that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub(crate) struct Condition {
     pub value: u32,
     pub mask: u32,
     pub negated: bool,
@@ -44,7 +44,7 @@ pub struct Condition {
 
 /// What a rule does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Takes bits out of the mark and turns others.
     Mark {
         cleared: u32,
@@ -59,20 +59,20 @@ pub enum Action {
 }
 
 impl Condition {
-    pub fn holds(&self, mark: u32) -> bool {
+    pub(crate) fn holds(&self, mark: u32) -> bool {
         (mark & self.mask == self.value) != self.negated
     }
 }
 
 impl Netfilter {
     /// The rules of a chain.
-    pub fn chain(&mut self, version: Version, name: &str) -> &mut Vec<Rule> {
+    pub(crate) fn chain(&mut self, version: Version, name: &str) -> &mut Vec<Rule> {
         self.chains.entry((version == Version::V6, name.to_string())).or_default()
     }
 
     /// Puts a rule into a chain, at its end or before the one of this number. `false` if there are
     /// too many rules already.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         version: Version,
         chain: &str,

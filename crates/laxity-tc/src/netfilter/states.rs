@@ -16,7 +16,7 @@ const HOOKS: [&str; 4] = ["PREROUTING", "FORWARD", "OUTPUT", "POSTROUTING"];
 
 /// What netfilter leaves packets with, in an order in which the first that they are among counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
+pub(crate) struct State {
     pub packets: Packets,
     pub mark: u32,
     pub class: Option<Handle>,
@@ -33,13 +33,13 @@ struct Passenger {
 
 impl State {
     /// Whether packets of both are left with the same.
-    pub fn is_like(&self, other: &State) -> bool {
+    pub(crate) fn is_like(&self, other: &State) -> bool {
         (self.mark, self.class, self.dscp) == (other.mark, other.class, other.dscp)
     }
 
     /// The packets that something asks for, among those whose code point was set to this state's;
     /// `None` if none are.
-    pub fn seen(&self, packets: &Packets) -> Option<Packets> {
+    pub(crate) fn seen(&self, packets: &Packets) -> Option<Packets> {
         let Some(dscp) = self.dscp else { return Some(packets.clone()) };
         let place = Field::Dscp as usize;
         let has = |numbers: &Numbers| {
@@ -65,7 +65,7 @@ impl State {
 
 impl Netfilter {
     /// What is left of packets that go out by an interface. Nothing if no rule is about them.
-    pub fn states(&self, device: &str, notes: &mut Notes) -> Vec<State> {
+    pub(crate) fn states(&self, device: &str, notes: &mut Notes) -> Vec<State> {
         let (mut all, mut early) = (Vec::new(), None);
         for version in [Version::V4, Version::V6] {
             let chain = |hook: &str| self.chains.get(&(version == Version::V6, hook.to_string()));

@@ -34,7 +34,7 @@ impl Attributes {
 }
 
 /// The attributes of some bytes, up to the first that is cut off.
-pub fn read(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(super) fn read(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let (head, _) = bytes.split_first_chunk::<4>()?;
         let length = usize::from(u16::from_ne_bytes([head[0], head[1]]));
@@ -46,22 +46,22 @@ pub fn read(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// The value of the first attribute of a type.
-pub fn find(bytes: &[u8], kind: u16) -> Option<&[u8]> {
+pub(super) fn find(bytes: &[u8], kind: u16) -> Option<&[u8]> {
     read(bytes).find(|(found, _)| *found == kind).map(|(_, value)| value)
 }
 
 /// A number in the order of the host, if there are as many bytes.
-pub fn u32_of(value: &[u8]) -> Option<u32> {
+pub(super) fn u32_of(value: &[u8]) -> Option<u32> {
     value.try_into().ok().map(u32::from_ne_bytes)
 }
 
 /// The same of an attribute.
-pub fn find_u32(bytes: &[u8], kind: u16) -> Option<u32> {
+pub(super) fn find_u32(bytes: &[u8], kind: u16) -> Option<u32> {
     find(bytes, kind).and_then(u32_of)
 }
 
 /// The numbers that bytes begin with, of a struct of the kernel's.
-pub fn words<const N: usize>(bytes: &[u8]) -> Option<[u32; N]> {
+pub(super) fn words<const N: usize>(bytes: &[u8]) -> Option<[u32; N]> {
     let mut words = [0; N];
     for (word, bytes) in words.iter_mut().zip(bytes.get(..4 * N)?.as_chunks::<4>().0) {
         *word = u32::from_ne_bytes(*bytes);
@@ -70,6 +70,6 @@ pub fn words<const N: usize>(bytes: &[u8]) -> Option<[u32; N]> {
 }
 
 /// A struct that is made of these numbers.
-pub fn bytes(words: &[u32]) -> Vec<u8> {
+pub(super) fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }

@@ -193,13 +193,13 @@ mod digits {
 
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-    pub fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
         let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
         let text: String = halves.map(|half| char::from(DIGITS[usize::from(half)])).collect();
         to.serialize_str(&text)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(from)?;
         let half = |digit: u8| char::from(digit).to_digit(16).map(|half| half as u8);
         let (pairs, rest) = text.as_bytes().as_chunks::<2>();

@@ -16,7 +16,7 @@ const IPV4_HEADER: i64 = 20;
 
 /// Bytes by their places, each with its value and which of its bits count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bits {
+pub(crate) struct Bits {
     version: Option<Version>,
     bytes: BTreeMap<i64, (u8, u8)>,
     /// Whether it asks for what excludes itself.
@@ -25,7 +25,7 @@ pub struct Bits {
 
 impl Bits {
     /// The bits that keys compare in headers of this version, if it is known.
-    pub fn new(version: Option<Version>, keys: &[U32Key]) -> Bits {
+    pub(crate) fn new(version: Option<Version>, keys: &[U32Key]) -> Bits {
         let mut bits = Bits { version, ..Bits::default() };
         for U32Key { value, mask, offset, is_behind_ip } in keys {
             let behind = if *is_behind_ip { NEXT_HEADER } else { 0 };
@@ -35,7 +35,7 @@ impl Bits {
     }
 
     /// The bits by which one part of several of a table is asked; `None` if it never is.
-    pub fn of_part(hash: U32Hash, part: u16, parts: u32) -> Option<Bits> {
+    pub(crate) fn of_part(hash: U32Hash, part: u16, parts: u32) -> Option<Bits> {
         let shift = hash.mask.trailing_zeros().min(31);
         let mask = hash.mask & (parts.saturating_sub(1) << shift);
         let value = u32::from(part).checked_shl(shift)?;
@@ -70,7 +70,7 @@ impl Bits {
     }
 
     /// The bits of both.
-    pub fn and(&self, other: &Bits) -> Bits {
+    pub(crate) fn and(&self, other: &Bits) -> Bits {
         let mut both = self.clone();
         both.is_empty |= other.is_empty;
         if let Some(version) = other.version {
@@ -83,7 +83,7 @@ impl Bits {
     }
 
     /// The bits where it is known that places after IP count from the end of its header.
-    pub fn after_ip(&self) -> Bits {
+    pub(crate) fn after_ip(&self) -> Bits {
         let known = |at: i64| if at >= NEXT_HEADER { at - NEXT_HEADER + IPV4_HEADER } else { at };
         let mut here = Bits { bytes: BTreeMap::new(), ..self.clone() };
         for (at, (value, mask)) in &self.bytes {
@@ -93,7 +93,7 @@ impl Bits {
     }
 
     /// Adds what these bits ask for.
-    pub fn packets(&self, packets: &mut Packets) -> Result<(), NotMapped> {
+    pub(crate) fn packets(&self, packets: &mut Packets) -> Result<(), NotMapped> {
         packets.is_empty |= self.is_empty;
         let Some(version) = self.version else {
             if self.bytes.is_empty() {
@@ -242,7 +242,7 @@ fn network(side: Side, bytes: &[(u8, u8)], packets: &mut Packets) -> Result<(), 
 }
 
 /// Asks for bits of the byte that was once called type of service: six of DSCP and two of ECN.
-pub fn service(value: u8, mask: u8, packets: &mut Packets) -> Result<(), NotMapped> {
+pub(crate) fn service(value: u8, mask: u8, packets: &mut Packets) -> Result<(), NotMapped> {
     let scattered = || format!("the mask {mask:#x} is no range of code points");
     for (field, value, mask, bits) in
         [(Field::Dscp, value >> 2, mask >> 2, 6), (Field::Ecn, value & 3, mask & 3, 2)]

@@ -8,11 +8,11 @@ use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Flower, Mark, Ports, Protocol, Test, U32};
 
 /// Packets, each with the mark of netfilter that they have: a filter takes any of these.
-pub type Alternatives = Vec<(Packets, Option<Mark>)>;
+pub(super) type Alternatives = Vec<(Packets, Option<Mark>)>;
 
 /// The packets that a filter of a protocol takes, or why a plan cannot say it. Of a filter of u32
 /// that is in a table or links to one they are those of its protocol.
-pub fn taken(kind: &FilterKind, protocol: &Protocol) -> Result<Alternatives, NotMapped> {
+pub(crate) fn taken(kind: &FilterKind, protocol: &Protocol) -> Result<Alternatives, NotMapped> {
     let mut all = Vec::new();
     let mut add = |bits: Bits, mark| {
         let mut packets = Packets::default();
@@ -44,7 +44,7 @@ pub fn taken(kind: &FilterKind, protocol: &Protocol) -> Result<Alternatives, Not
 }
 
 /// The bits that a filter of u32 asks for itself.
-pub fn bits(u32: &U32, protocol: &Protocol) -> Bits {
+pub(crate) fn bits(u32: &U32, protocol: &Protocol) -> Bits {
     Bits::new(u32.version.or(protocol.version()), &u32.keys)
 }
 
@@ -115,7 +115,7 @@ fn flower(fields: &Flower) -> Result<Packets, NotMapped> {
 
 /// The bits that a filter of flower looks at, as fields without values. Filters of one priority
 /// that look at the same bits stand together; other kinds look at none.
-pub fn mask(kind: &FilterKind) -> Flower {
+pub(crate) fn mask(kind: &FilterKind) -> Flower {
     let FilterKind::Flower(fields) = kind else { return Flower::default() };
     let ports = |ports| match ports {
         Ports::Range(..) => Ports::Range(0, 0),

@@ -8,7 +8,7 @@ const MOST_RANGES: u64 = 64;
 /// Packets by the values of their fields: each has one of these values. A field that is `None` may
 /// have any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Packets {
+pub(crate) struct Packets {
     pub version: Option<Version>,
     /// Whether frames have no VLAN tag.
     pub untagged: bool,
@@ -21,7 +21,7 @@ pub struct Packets {
 
 /// The fields that hold numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub(crate) enum Field {
     Vlan,
     Pcp,
     Protocol,
@@ -32,7 +32,7 @@ pub enum Field {
 }
 
 /// In the order of `Packets::numbers`.
-pub const FIELDS: [Field; 7] = [
+pub(crate) const FIELDS: [Field; 7] = [
     Field::Vlan,
     Field::Pcp,
     Field::Protocol,
@@ -49,34 +49,34 @@ const SIDES: [Side; 2] = [Side::Source, Side::Destination];
 
 impl Packets {
     /// Asks for this version of IP, too.
-    pub fn of_version(&mut self, version: Version) {
+    pub(crate) fn of_version(&mut self, version: Version) {
         self.is_empty |= self.version.is_some_and(|other| other != version);
         self.version = Some(version);
     }
 
     /// Asks for frames without a VLAN tag, too.
-    pub fn without_tag(&mut self) {
+    pub(crate) fn without_tag(&mut self) {
         self.untagged = true;
         self.is_empty |= self.has_tag();
     }
 
     /// The same whether frames have a VLAN tag or not, where it asks for none.
-    pub fn of_any_tag(&self) -> Packets {
+    pub(crate) fn of_any_tag(&self) -> Packets {
         Packets { untagged: false, ..self.clone() }
     }
 
     /// Whether it asks for some values of a field.
-    pub fn asks_for(&self, field: Field) -> bool {
+    pub(crate) fn asks_for(&self, field: Field) -> bool {
         self.numbers[field as usize].is_some()
     }
 
     /// Whether it asks for something that only a VLAN tag has.
-    pub fn has_tag(&self) -> bool {
+    pub(crate) fn has_tag(&self) -> bool {
         OF_TAG.iter().any(|field| self.numbers[*field as usize].is_some())
     }
 
     /// Asks for one of these numbers, too.
-    pub fn with(&mut self, field: Field, numbers: &Numbers) {
+    pub(crate) fn with(&mut self, field: Field, numbers: &Numbers) {
         let place = &mut self.numbers[field as usize];
         let both = place.as_ref().map_or_else(|| numbers.clone(), |before| and(before, numbers));
         self.is_empty |= both.ranges().is_empty();
@@ -85,7 +85,7 @@ impl Packets {
     }
 
     /// Asks for an address of this network, too.
-    pub fn within(&mut self, side: Side, net: Net) {
+    pub(crate) fn within(&mut self, side: Side, net: Net) {
         self.of_version(if net.address().is_ipv4() { Version::V4 } else { Version::V6 });
         let place = &mut self.nets[usize::from(side != Side::Source)];
         match place {
@@ -96,7 +96,7 @@ impl Packets {
     }
 
     /// The packets that are among both.
-    pub fn and(&self, other: &Packets) -> Packets {
+    pub(crate) fn and(&self, other: &Packets) -> Packets {
         let mut both = self.clone();
         both.is_empty |= other.is_empty;
         if let Some(version) = other.version {
@@ -119,7 +119,7 @@ impl Packets {
     }
 
     /// Whether some packet may be among both.
-    pub fn overlaps(&self, other: &Packets) -> bool {
+    pub(crate) fn overlaps(&self, other: &Packets) -> bool {
         fn all<T>(a: &[Option<T>], b: &[Option<T>], meet: impl Fn(&T, &T) -> bool) -> bool {
             a.iter().zip(b).all(|pair| !matches!(pair, (Some(a), Some(b)) if !meet(a, b)))
         }
@@ -133,7 +133,7 @@ impl Packets {
     }
 
     /// Whether every packet of the other is among these.
-    pub fn contains(&self, other: &Packets) -> bool {
+    pub(crate) fn contains(&self, other: &Packets) -> bool {
         fn all<T>(
             wide: &[Option<T>],
             other: &[Option<T>],
@@ -154,7 +154,7 @@ impl Packets {
     }
 
     /// The packets of either, if they differ in the numbers of one field alone.
-    pub fn or(&self, other: &Packets) -> Option<Packets> {
+    pub(crate) fn or(&self, other: &Packets) -> Option<Packets> {
         let mut fields = FIELDS.map(|field| field as usize).into_iter();
         let field = fields.find(|field| self.numbers[*field] != other.numbers[*field])?;
         let (own, others) = (self.numbers[field].as_ref()?, other.numbers[field].as_ref()?);
@@ -166,7 +166,7 @@ impl Packets {
     }
 
     /// The same in the match language.
-    pub fn expression(&self) -> Expr {
+    pub(crate) fn expression(&self) -> Expr {
         let mut tests = Vec::new();
         if self.untagged {
             tests.push(Expr::Tagged(false));
@@ -205,17 +205,17 @@ impl Packets {
 }
 
 /// What frames with a VLAN tag have one of.
-pub fn all_vlans() -> Numbers {
+pub(crate) fn all_vlans() -> Numbers {
     Numbers::new(vec![(0, 4095)])
 }
 
 /// One number.
-pub fn one(number: u16) -> Numbers {
+pub(crate) fn one(number: u16) -> Numbers {
     Numbers::new(vec![(number, number)])
 }
 
 /// The numbers that are `value` where `mask` has ones. `None` if they are too scattered.
-pub fn masked(value: u16, mask: u16, bits: u32) -> Option<Numbers> {
+pub(crate) fn masked(value: u16, mask: u16, bits: u32) -> Option<Numbers> {
     let whole = (1u32 << bits) - 1;
     let free = u32::from(!mask) & whole;
     // The lowest free bits make ranges; each other one doubles their number.

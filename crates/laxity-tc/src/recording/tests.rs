@@ -92,7 +92,7 @@ fn words_stay_as_they_are() {
         vec!["tc", "a b", "", "it's", "$(x) `y`", "#no", "two\nlines", "ü*"],
         vec!["tc", "qdisc", "{a,b}", "~", "\\", "\"", "x;y&z|<>"],
     ];
-    let words = |words: &Vec<&str>| words.iter().map(|word| word.to_string()).collect();
+    let words = |words: &Vec<&str>| words.iter().map(ToString::to_string).collect();
     let all: Vec<Vec<String>> = all.iter().map(words).collect();
     let issued: Vec<RecordedCommand> = all
         .iter()

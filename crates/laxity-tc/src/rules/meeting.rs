@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use crate::packets::{FIELDS, Packets};
 
 /// Sets of packets by what they ask of the one field that tells most of them apart.
-pub struct Meeting {
+pub(super) struct Meeting {
     field: usize,
     /// The spans of values that something asks for, with its number, in the order of first values.
     spans: Vec<(u128, u128, u32)>,
@@ -18,7 +18,7 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    pub fn new<'a>(all: impl Iterator<Item = &'a Packets> + Clone) -> Meeting {
+    pub(super) fn new<'a>(all: impl Iterator<Item = &'a Packets> + Clone) -> Meeting {
         let values = |field: usize| {
             let spans = all.clone().filter_map(move |packets| span(packets, field));
             spans.collect::<BTreeSet<_>>().len()
@@ -45,7 +45,7 @@ impl Meeting {
     }
 
     /// The numbers of those that may have packets in common with these, in their order.
-    pub fn with(&self, packets: &Packets) -> Vec<u32> {
+    pub(super) fn with(&self, packets: &Packets) -> Vec<u32> {
         let Some((from, to)) = span(packets, self.field) else { return (0..self.count).collect() };
         let mut found = self.others.clone();
         let most = self.spans.partition_point(|(first, ..)| *first <= to);

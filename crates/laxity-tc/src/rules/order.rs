@@ -19,7 +19,7 @@ const MOST_BEFORE: usize = 16;
 
 /// Packets and the class that they go to, unless an earlier one takes them.
 #[derive(Debug)]
-pub struct Rule {
+pub(crate) struct Rule {
     pub packets: Packets,
     /// `None` for those that no class takes.
     pub class: Option<usize>,
@@ -33,13 +33,13 @@ pub struct Rule {
 /// The order of the classes, and the packets that each takes. The default class is last and takes
 /// the rest.
 #[derive(Debug)]
-pub struct Arrangement {
+pub(crate) struct Arrangement {
     pub order: Vec<usize>,
     pub matches: Vec<Option<Match>>,
 }
 
 /// Arranges `count` classes, of which `leaves` take packets, under rules in their order.
-pub fn arrange(
+pub(crate) fn arrange(
     mut rules: Vec<Rule>,
     leaves: &[usize],
     count: usize,

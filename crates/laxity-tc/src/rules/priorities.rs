@@ -13,7 +13,7 @@ const DSCP_MASK: u16 = 0b110;
 const BY_DSCP: [(u16, usize); 3] = [(0b010, 2), (0b110, 4), (0b100, 6)];
 
 /// What no filter takes and does not go to the usual band, as far as headers tell, and its band.
-pub fn unfiltered(prio: &Prio, line: usize, notes: &mut Notes) -> Vec<(Packets, u8)> {
+pub(super) fn unfiltered(prio: &Prio, line: usize, notes: &mut Notes) -> Vec<(Packets, u8)> {
     let usual = prio.priomap[0];
     let by_dscp = BY_DSCP.map(|(bits, priority)| (bits, prio.priomap[priority]));
     let marked: Vec<_> = by_dscp.into_iter().filter(|(_, band)| *band != usual).collect();

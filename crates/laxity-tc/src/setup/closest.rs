@@ -79,7 +79,7 @@ const CLOSEST: [(&str, &str); 26] = [
 ];
 
 /// What a qdisc does and which words of a plan come nearest to it.
-pub fn closest(kind: &str) -> Option<&'static str> {
+pub(crate) fn closest(kind: &str) -> Option<&'static str> {
     CLOSEST.iter().find(|(known, _)| *known == kind).map(|(_, closest)| *closest)
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What a script is called with.
 #[derive(Clone, Debug, Default)]
-pub struct Call {
+pub(crate) struct Call {
     /// Its arguments; `None` if they are not given.
     pub arguments: Option<Vec<String>>,
     /// The environment. Its values also stand in for those that the script gives and that are not

@@ -1,12 +1,12 @@
 //! Commands of the shell itself, and programs whose output follows from their words.
 
-pub mod brackets;
-pub mod builtins;
-pub mod declarations;
-pub mod getopts;
-pub mod netfilter;
-pub mod output;
-pub mod programs;
-pub mod reading;
-pub mod wrappers;
-pub mod xargs;
+pub(super) mod brackets;
+pub(super) mod builtins;
+pub(super) mod declarations;
+pub(super) mod getopts;
+pub(super) mod netfilter;
+pub(super) mod output;
+pub(super) mod programs;
+pub(super) mod reading;
+pub(super) mod wrappers;
+pub(super) mod xargs;

@@ -1,10 +1,10 @@
 //! What the words of a command come to: parameters, arithmetic, braces and patterns.
 
-pub mod arithmetic;
-pub mod braces;
-pub mod escapes;
-pub mod operations;
-pub mod parameters;
-pub mod pattern;
-pub mod regex;
-pub mod words;
+pub(super) mod arithmetic;
+pub(super) mod braces;
+pub(super) mod escapes;
+pub(super) mod operations;
+pub(super) mod parameters;
+pub(super) mod pattern;
+pub(super) mod regex;
+pub(super) mod words;

@@ -1,14 +1,14 @@
 //! Commands carried out one after the other (POSIX.1-2017, Shell Command Language, section 2.9).
 
-pub mod assignments;
-pub mod batch;
-pub mod control;
-pub mod decide;
-pub mod limits;
-pub mod list;
-pub mod nested;
-pub mod redirections;
-pub mod simple;
+pub(super) mod assignments;
+pub(super) mod batch;
+pub(super) mod control;
+pub(super) mod decide;
+pub(super) mod limits;
+pub(super) mod list;
+pub(super) mod nested;
+pub(super) mod redirections;
+pub(super) mod simple;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ use crate::words::command::{Command, Doubt};
 use limits::Usage;
 
 /// A script as it is carried out.
-pub struct Shell<'a> {
+pub(super) struct Shell<'a> {
     pub text: &'a str,
     pub name: &'a str,
     pub call: &'a Call,
@@ -77,7 +77,7 @@ pub struct Shell<'a> {
 
 /// Options of `set`, by their names.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub(super) struct Options {
     pub errexit: bool,
     pub nounset: bool,
     pub allexport: bool,
@@ -87,7 +87,7 @@ pub struct Options {
 
 /// What comes after a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub(super) enum Flow {
     Next,
     /// So many loops end.
     Break(usize),
@@ -98,7 +98,7 @@ pub enum Flow {
 }
 
 impl<'a> Shell<'a> {
-    pub fn new(text: &'a str, name: &'a str, call: &'a Call) -> Self {
+    pub(super) fn new(text: &'a str, name: &'a str, call: &'a Call) -> Self {
         let mut state = State::default();
         for (name, value) in &call.variables {
             state.set_variable(name, Some(Variable::One(Value::new(value.clone()))));
@@ -144,13 +144,13 @@ impl<'a> Shell<'a> {
     }
 
     /// Carries out a part of the text.
-    pub fn script(&mut self, part: Range<usize>) -> Result<Flow, Fault> {
+    pub(super) fn script(&mut self, part: Range<usize>) -> Result<Flow, Fault> {
         let list = Parser::new(self.text, part, None, &mut self.parsed).all()?;
         self.list(&list)
     }
 
     /// Carries out the script, which ends there, and what it leaves for its end.
-    pub fn whole(&mut self, end: usize) -> Result<Flow, Fault> {
+    pub(super) fn whole(&mut self, end: usize) -> Result<Flow, Fault> {
         let flow = self.script(0..end)?;
         self.end()?;
         Ok(flow)
@@ -169,14 +169,18 @@ impl<'a> Shell<'a> {
     }
 
     /// Remembers whether a test is of a variable without a value.
-    pub fn tests<'v>(&mut self, values: impl IntoIterator<Item = &'v Value>, span: &Range<usize>) {
+    pub(super) fn tests<'v>(
+        &mut self,
+        values: impl IntoIterator<Item = &'v Value>,
+        span: &Range<usize>,
+    ) {
         let mut doubts = values.into_iter().filter_map(|value| value.doubt.as_ref());
         let unset = doubts.find(|doubt| !doubt.is_unknown);
         self.unset = unset.map(|doubt| (span.clone(), Rc::clone(doubt)));
     }
 
     /// Notes what was not carried out, and what was not given.
-    pub fn report(&mut self, notes: &mut Notes) {
+    pub(super) fn report(&mut self, notes: &mut Notes) {
         for (line, text) in std::mem::take(&mut self.skipped) {
             notes.not_read(line, text);
         }
@@ -186,35 +190,35 @@ impl<'a> Shell<'a> {
     }
 
     /// Notes that something is not carried out.
-    pub fn leave_out(&mut self, span: &Range<usize>, text: String) {
+    pub(super) fn leave_out(&mut self, span: &Range<usize>, text: String) {
         let line = self.line(span.start);
         self.skipped.entry(line).or_insert(text);
     }
 
     /// Makes what is being printed unknown.
-    pub fn doubt_output(&mut self, doubt: &Rc<Doubt>) {
+    pub(super) fn doubt_output(&mut self, doubt: &Rc<Doubt>) {
         if let Some(printed) = self.printed.last_mut() {
             printed.doubts(Some(doubt));
         }
     }
 
     /// A value that is not known, shown as it is written.
-    pub fn undetermined(&self, span: &Range<usize>, doubt: Rc<Doubt>) -> Value {
+    pub(super) fn undetermined(&self, span: &Range<usize>, doubt: Rc<Doubt>) -> Value {
         Value { text: plain(self.written(span)), doubt: Some(doubt) }
     }
 
     /// The line of a place, from 1.
-    pub fn line(&self, at: usize) -> usize {
+    pub(super) fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|end| *end < at) + 1
     }
 
     /// A part of the script as it is written.
-    pub fn written(&self, span: &Range<usize>) -> &'a str {
+    pub(super) fn written(&self, span: &Range<usize>) -> &'a str {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
     /// All that commands print.
-    pub fn output(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(super) fn output(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
         self.printed.push(Value::default());
         let done = self.deeper(span, |shell| shell.apart(|shell| shell.list(list)));
         let value = self.printed.pop().unwrap_or_default();
@@ -223,7 +227,7 @@ impl<'a> Shell<'a> {
     }
 
     /// What commands print, without the last ends of lines.
-    pub fn substitute(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(super) fn substitute(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
         self.substituted += 1;
         let mut value = match contents_of(list) {
             Some(file) => self.input(file, span)?.value,
@@ -238,13 +242,13 @@ impl<'a> Shell<'a> {
     }
 
     /// A file that was given beside the script, by its name without folders.
-    pub fn file(&self, path: &str) -> Option<Range<usize>> {
+    pub(super) fn file(&self, path: &str) -> Option<Range<usize>> {
         let name = path.rsplit('/').next()?;
         let known = |(known, _): &&(String, _)| known.rsplit('/').next() == Some(name);
         self.call.files.iter().find(known).map(|(_, part)| part.clone())
     }
 
-    pub fn kind(&mut self, node: &Node) -> Result<Flow, Fault> {
+    pub(super) fn kind(&mut self, node: &Node) -> Result<Flow, Fault> {
         match &node.kind {
             Kind::Simple(assignments, words, arrays) => {
                 let flow = self.simple(assignments, words, node)?;
@@ -282,7 +286,7 @@ impl<'a> Shell<'a> {
 }
 
 /// Ways to go on. It is not known which one is taken.
-pub enum Way<'a> {
+pub(super) enum Way<'a> {
     List(&'a List),
     Pipeline(&'a Pipeline),
     Conditions(&'a [(List, List)], &'a List),
@@ -294,18 +298,18 @@ pub enum Way<'a> {
 const ROOT: [(&str, &str); 3] = [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root")];
 
 /// Something that is right in a script, and that only its own shell can do.
-pub fn not_followed(span: &Range<usize>, what: &str) -> Fault {
+pub(super) fn not_followed(span: &Range<usize>, what: &str) -> Fault {
     Fault::at(span, format!("{what} is not followed here"))
         .help("have the script's own shell run it in a sandbox, with --run")
 }
 
 /// A set-up depends on what is not known.
-pub fn undecided(span: &Range<usize>, doubt: &Doubt) -> Fault {
+pub(super) fn undecided(span: &Range<usize>, doubt: &Doubt) -> Fault {
     Fault::at(span, format!("{}, and what is set up depends on it here", doubt.why))
         .help(doubt.advice())
 }
 
 /// Refuses a value that is not known, where a set-up depends on it.
-pub fn decided(value: &Value, span: &Range<usize>) -> Result<(), Fault> {
+pub(super) fn decided(value: &Value, span: &Range<usize>) -> Result<(), Fault> {
     value.unknown_because().map_or(Ok(()), |doubt| Err(undecided(span, doubt)))
 }

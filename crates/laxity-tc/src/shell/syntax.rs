@@ -1,42 +1,42 @@
 //! What a script is made of, as it is read and before any of it is carried out.
 
-pub mod assignment;
-pub mod braced;
-pub mod compound;
-pub mod parser;
-pub mod redirect;
-pub mod words;
+pub(super) mod assignment;
+pub(super) mod braced;
+pub(super) mod compound;
+pub(super) mod parser;
+pub(super) mod redirect;
+pub(super) mod words;
 
 use std::ops::Range;
 use std::rc::Rc;
 
 /// Commands one after the other.
-pub type List = Vec<AndOr>;
+pub(super) type List = Vec<AndOr>;
 
 /// `a && b || c`: each further pipeline with whether it follows a success.
 #[derive(Clone, Debug)]
-pub struct AndOr {
+pub(super) struct AndOr {
     pub first: Pipeline,
     pub rest: Vec<(bool, Pipeline)>,
 }
 
 /// `! a | b`.
 #[derive(Clone, Debug)]
-pub struct Pipeline {
+pub(super) struct Pipeline {
     pub negated: bool,
     pub commands: Vec<Node>,
 }
 
 /// One command and its redirections.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub(super) struct Node {
     pub kind: Kind,
     pub redirects: Vec<Redirect>,
     pub span: Range<usize>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Assignments, words, and the arrays that `declare` and the like fill.
     Simple(Vec<Assignment>, Vec<RawWord>, Vec<Assignment>),
     /// Conditions with what they lead to, and what is done otherwise.
@@ -62,7 +62,7 @@ pub enum Kind {
 
 /// One way of a `case`.
 #[derive(Clone, Debug)]
-pub struct Branch {
+pub(super) struct Branch {
     pub patterns: Vec<RawWord>,
     pub body: List,
     pub then: CaseEnd,
@@ -70,7 +70,7 @@ pub struct Branch {
 
 /// What follows a way of a `case`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CaseEnd {
+pub(super) enum CaseEnd {
     /// `;;`: the end.
     Ends,
     /// `;&`: what the next way does.
@@ -81,13 +81,13 @@ pub enum CaseEnd {
 
 /// A part of `[[ … ]]`: a sign such as `&&` or `(`, or a word.
 #[derive(Clone, Debug)]
-pub enum TestWord {
+pub(super) enum TestWord {
     Sign(&'static str),
     Word(RawWord),
 }
 
 #[derive(Clone, Debug)]
-pub struct Assignment {
+pub(super) struct Assignment {
     pub name: String,
     /// The element of an array that is set.
     pub index: Option<Text>,
@@ -96,19 +96,19 @@ pub struct Assignment {
 }
 
 #[derive(Clone, Debug)]
-pub enum AssignedValue {
+pub(super) enum AssignedValue {
     Word(RawWord),
     Array(Vec<RawWord>),
 }
 
 #[derive(Clone, Debug)]
-pub struct Redirect {
+pub(super) struct Redirect {
     pub fd: Option<u32>,
     pub kind: Redirection,
 }
 
 #[derive(Clone, Debug)]
-pub enum Redirection {
+pub(super) enum Redirection {
     /// `>`, `>>`, `>|`, `>&`, `&>`: whether it adds to the file, and which.
     Out { adds: bool, word: RawWord },
     /// `>&N`.
@@ -123,20 +123,20 @@ pub enum Redirection {
 
 /// The text after `<<` and the line that it begins in.
 #[derive(Clone, Debug)]
-pub struct HereText {
+pub(super) struct HereText {
     pub text: Text,
     pub span: Range<usize>,
 }
 
 #[derive(Clone, Debug)]
-pub struct RawWord {
+pub(super) struct RawWord {
     pub parts: Text,
     pub span: Range<usize>,
 }
 
 impl RawWord {
     /// The word if it is written without quotes and expansions.
-    pub fn plain(&self) -> Option<&str> {
+    pub(super) fn plain(&self) -> Option<&str> {
         match &self.parts[..] {
             [Part::Text(text)] => Some(text),
             _ => None,
@@ -145,10 +145,10 @@ impl RawWord {
 }
 
 /// Text and what is to be put into it.
-pub type Text = Vec<Part>;
+pub(super) type Text = Vec<Part>;
 
 #[derive(Clone, Debug)]
-pub enum Part {
+pub(super) enum Part {
     Text(String),
     /// Text in which no sign means anything.
     Quoted(String),
@@ -179,14 +179,14 @@ pub enum Part {
 }
 
 #[derive(Clone, Debug)]
-pub struct Parameter {
+pub(super) struct Parameter {
     pub name: String,
     pub index: Option<Text>,
     pub operation: Operation,
 }
 
 #[derive(Clone, Debug)]
-pub enum Operation {
+pub(super) enum Operation {
     Value,
     /// `${#NAME}`.
     Length,
@@ -223,7 +223,7 @@ pub enum Operation {
 
 /// What stands for a parameter without a value.
 #[derive(Clone, Debug)]
-pub struct Fallback {
+pub(super) struct Fallback {
     /// `-`, `=`, `+` or `?`.
     pub sign: char,
     /// After a colon the empty value counts as none.
@@ -232,16 +232,16 @@ pub struct Fallback {
 }
 
 /// Commands of the shell whose words may be assignments.
-pub const DECLARATIONS: [&str; 5] = ["local", "export", "readonly", "declare", "typeset"];
+pub(super) const DECLARATIONS: [&str; 5] = ["local", "export", "readonly", "declare", "typeset"];
 
 /// How long the name is that a text begins with.
-pub fn name_length(text: &str) -> usize {
+pub(super) fn name_length(text: &str) -> usize {
     let part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     text.find(|c| !part(c)).unwrap_or(text.len())
 }
 
 /// The file of `< FILE` as the one command of a list.
-pub fn contents_of(list: &List) -> Option<&Redirection> {
+pub(super) fn contents_of(list: &List) -> Option<&Redirection> {
     let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
         return None;
     };

@@ -1,7 +1,7 @@
 //! What a script knows while it is carried out: values, variables, and the files that it wrote.
 
-pub mod array;
-pub mod files;
-pub mod input;
-pub mod state;
-pub mod value;
+pub(super) mod array;
+pub(super) mod files;
+pub(super) mod input;
+pub(super) mod state;
+pub(super) mod value;

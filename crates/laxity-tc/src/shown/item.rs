@@ -14,7 +14,7 @@ const QUEUE_OPTIONS: &str = "limit flows quantum min max probability tupdate alp
 
 /// One qdisc, class or filter.
 #[derive(Debug)]
-pub struct ShownItem {
+pub(super) struct ShownItem {
     pub sort: Sort,
     pub kind: String,
     /// Of the class or qdisc.
@@ -33,7 +33,7 @@ pub struct ShownItem {
 
 impl ShownItem {
     /// The command that sets this up.
-    pub fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let mut words =
             vec![self.sort.name(), "add", "dev", self.device.as_deref().unwrap_or(UNNAMED)];
         match &self.parent {
@@ -51,7 +51,7 @@ impl ShownItem {
     }
 
     /// The command that sets up the qdisc of this class.
-    pub fn root(&self) -> Command {
+    pub(super) fn root(&self) -> Command {
         let major = self.handle.split(':').next().unwrap_or_default();
         let device = self.device.as_deref().unwrap_or(UNNAMED);
         let handle = format!("{major}:");
@@ -69,9 +69,9 @@ impl ShownItem {
         }
     }
 
-    /// Takes the table that a filter of u32 is in, or links to. `value` gives what is shown behind a
-    /// word. `true` if the filter is itself a table.
-    pub fn take_table(&mut self, value: impl Fn(&str) -> Option<String>) -> bool {
+    /// Takes the table that a filter of u32 is in, or links to. `value` gives what is shown behind
+    /// a word. `true` if the filter is itself a table.
+    pub(super) fn take_table(&mut self, value: impl Fn(&str) -> Option<String>) -> bool {
         let handle = value("fh").unwrap_or_default();
         let table = handle.split(':').next().unwrap_or_default();
         let is_high = u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800);
@@ -89,7 +89,7 @@ impl ShownItem {
     }
 
     /// The options of this qdisc or class as they are given, among the words that are shown of it.
-    pub fn given(&self, words: &[&str]) -> Vec<String> {
+    pub(super) fn given(&self, words: &[&str]) -> Vec<String> {
         let pairs = |names: &[&str]| {
             let mut kept = Vec::new();
             for (at, word) in words.iter().enumerate() {
@@ -108,9 +108,9 @@ impl ShownItem {
                 let is_of_map = |word: &&&str| {
                     ["bands", "priomap"].contains(word) || word.bytes().all(|b| b.is_ascii_digit())
                 };
-                words.iter().take_while(is_of_map).map(|word| word.to_string()).collect()
+                words.iter().take_while(is_of_map).map(ToString::to_string).collect()
             }
-            (Sort::Class, "hfsc") => words.iter().map(|word| word.to_string()).collect(),
+            (Sort::Class, "hfsc") => words.iter().map(ToString::to_string).collect(),
             (Sort::Class, "htb") => pairs(&["prio", "quantum", "rate", "ceil"]),
             (Sort::Qdisc, "tbf") => pairs(&["rate", "burst", "limit", "lat"]),
             (Sort::Class, "drr") => pairs(&["quantum"]),

@@ -9,13 +9,13 @@ use crate::words::json::{Json, Members};
 use crate::words::size_table;
 
 /// Whether a text that begins with `[` is JSON rather than a test of a shell.
-pub fn begins(text: &str) -> bool {
+pub(super) fn begins(text: &str) -> bool {
     let inside = text[1..].trim_start();
     inside.starts_with('{') || inside.starts_with(']')
 }
 
 /// The items of the list that the text begins with, and how long it is.
-pub fn read(
+pub(super) fn read(
     text: &str,
     at: usize,
     line: usize,

@@ -14,7 +14,7 @@ use crate::words::size_table;
 const FLAGS: [&str; 5] = ["not_in_hw", "in_hw", "skip_hw", "skip_sw", "terminal"];
 
 /// All that is shown; `None` if the text begins nowhere as what `tc` shows does.
-pub fn read(text: &str) -> Result<Option<Vec<ShownItem>>, Fault> {
+pub(super) fn read(text: &str) -> Result<Option<Vec<ShownItem>>, Fault> {
     let (mut shown, mut at, mut line) = (Vec::new(), 0, 1);
     let mut device = None;
     // The item whose further lines may follow.
@@ -60,7 +60,7 @@ fn asked(words: &[&str]) -> Option<Option<String>> {
     let name = dev.and_then(|dev| words.get(at + dev + 1));
     let options = ["qdisc", "class", "filter", "show"];
     let last = words.last().filter(|last| dev.is_none() && !options.contains(last));
-    Some(name.or(last).map(|name| name.to_string()))
+    Some(name.or(last).map(ToString::to_string))
 }
 
 /// The item that begins with these words.
@@ -120,8 +120,8 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
     let mut kind = None;
     while let Some(word) = words.next() {
         match *word {
-            "dev" => shown.device = words.next().map(|device| device.to_string()),
-            "parent" => shown.parent = words.next().map(|parent| parent.to_string()),
+            "dev" => shown.device = words.next().map(ToString::to_string),
+            "parent" => shown.parent = words.next().map(ToString::to_string),
             "protocol" | "pref" => {
                 shown.before.push((*word).into());
                 shown.before.push((*words.next()?).into());
@@ -139,7 +139,7 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
     if shown.kind == "u32" {
         let after = |name: &str| {
             let at = rest.iter().position(|word| *word == name)?;
-            rest.get(at + 1).map(|word| word.to_string())
+            rest.get(at + 1).map(ToString::to_string)
         };
         if shown.take_table(after) {
             return Some(shown);
@@ -155,7 +155,7 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
         shown.options.extend(link.into_iter().flat_map(|table| ["link".into(), table]));
     }
     for (at, word) in rest.iter().enumerate() {
-        let value = || rest.get(at + 1).map(|value| value.to_string());
+        let value = || rest.get(at + 1).map(ToString::to_string);
         match word.trim_start_matches('*') {
             "flowid" | "classid" => {
                 shown.options.push("classid".into());
@@ -190,7 +190,7 @@ fn further(shown: &mut ShownItem, words: &[&str]) {
         (Sort::Qdisc, _, ["linklayer" | "overhead" | "mpu", ..]) => {
             shown.before.push("stab".into());
             let pairs = words.chunks_exact(2).filter(|pair| size_table::OPTIONS.contains(&pair[0]));
-            shown.before.extend(pairs.flatten().map(|word| word.to_string()));
+            shown.before.extend(pairs.flatten().map(ToString::to_string));
         }
         (Sort::Filter, _, ["action", "order", _, "gact", "action", "drop", ..])
         | (Sort::Filter, _, ["action", "order", _, "mirred", _, "Redirect", ..]) => {
@@ -198,7 +198,7 @@ fn further(shown: &mut ShownItem, words: &[&str]) {
         }
         (Sort::Filter, "basic", words) if takes_tests(shown) => {
             let tests = words.iter().filter(|word| !FLAGS.contains(word));
-            shown.options.extend(tests.map(|word| word.to_string()));
+            shown.options.extend(tests.map(ToString::to_string));
         }
         (Sort::Filter, "u32", ["mark", value, mask, ..]) => {
             shown.options.extend(["match", "mark", value, mask].map(str::to_string));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{HEAD, Import, NoteKind, class, import, notes, plan, read};
 
 /// The match of class 1:10 under one filter, given its kind and words.
-pub fn matched(protocol: &str, filter: &str) -> String {
+pub(super) fn matched(protocol: &str, filter: &str) -> String {
     let import = one_filter(protocol, filter);
     let plan = read(&import);
     let matching = class(&plan, "voice").matching.as_ref();
@@ -17,12 +17,12 @@ pub fn matched(protocol: &str, filter: &str) -> String {
     }
 }
 
-pub fn one_filter(protocol: &str, filter: &str) -> Import {
+pub(super) fn one_filter(protocol: &str, filter: &str) -> Import {
     import(&format!("{HEAD}tc filter add dev eth0 parent 1: protocol {protocol} prio 1 {filter}\n"))
 }
 
 /// Why a filter has no match.
-pub fn unmapped(protocol: &str, filter: &str) -> String {
+pub(super) fn unmapped(protocol: &str, filter: &str) -> String {
     let import = one_filter(protocol, filter);
     assert_eq!(class(&read(&import), "voice").matching, None, "{filter}");
     notes(&import, NoteKind::NotMapped)[1].clone()

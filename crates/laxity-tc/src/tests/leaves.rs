@@ -1,5 +1,6 @@
 //! What hangs at leaves, and what they queue in when nothing does.
 
+use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::classify::Classifier;
 use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec, Weight};
@@ -59,7 +60,7 @@ fn what_passes_a_shaper_by_keeps_it_a_class() {
     let line = "tc qdisc add dev eth0 parent 1:10 fq_codel\n";
     let script = format!("{}{line}", SHAPER.replace(" default 10", ""));
     let shaped = read(&import(&script));
-    assert_eq!(shaped.class("1-10").map(|class| class.index()), Some(0));
+    assert_eq!(shaped.class("1-10").map(ClassId::index), Some(0));
     let all = "tc filter add dev eth0 parent 1: protocol all prio 1 matchall classid 1:10\n";
     let shaped = plan(&format!("{script}{all}"));
     assert!(matches!(shaped.scheduler, SchedulerSpec::FqCodel(_)));

@@ -28,7 +28,7 @@ fn test() -> impl Strategy<Value = Expr> {
 }
 
 /// Matches that nest a little.
-pub fn expressions() -> impl Strategy<Value = Expr> {
+pub(crate) fn expressions() -> impl Strategy<Value = Expr> {
     test().prop_recursive(3, 8, 3, |inner| {
         prop_oneof![
             inner.clone().prop_map(|expr| Expr::Not(Box::new(expr))),
@@ -39,7 +39,7 @@ pub fn expressions() -> impl Strategy<Value = Expr> {
 }
 
 /// Headers of IP and of what is not, few enough to be taken often.
-pub fn headers() -> impl Strategy<Value = Headers> {
+pub(crate) fn headers() -> impl Strategy<Value = Headers> {
     let ip = (0u8..4, 0u8..4, prop::sample::select(vec![6, 17, 1]), 0u8..4, 0u8..4, any::<bool>());
     let ip = ip.prop_map(|(from, to, protocol, dscp, ecn, is_v4)| {
         let address = |last| {

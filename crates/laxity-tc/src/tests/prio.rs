@@ -1,5 +1,6 @@
 //! prio at the root: its bands as levels, its filters, and its priomap as far as headers tell.
 
+use laxity::packet::ClassId;
 use laxity::units::{Bytes, Rate};
 use laxity_plan::Plan;
 use laxity_plan::matching::{Headers, IpHeaders, Ports};
@@ -285,5 +286,5 @@ fn what_an_interface_had_before_and_gets_back() {
 #[test]
 fn without_a_handle() {
     let plan = plan("tc qdisc add dev eth0 root prio bands 3\n");
-    assert_eq!(plan.class("8001-1").map(|class| class.index()), Some(0));
+    assert_eq!(plan.class("8001-1").map(ClassId::index), Some(0));
 }

@@ -6,7 +6,7 @@ use crate::setup::{HfscCurve, HfscCurves};
 
 /// A service curve as a plan writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Curve {
+pub(crate) enum Curve {
     /// One rate.
     Linear(Rate),
     /// A burst within a delay, and a rate.
@@ -17,7 +17,7 @@ pub enum Curve {
 
 /// The three curves that a class may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Curves {
+pub(crate) struct Curves {
     pub real_time: Option<Curve>,
     pub link_share: Option<Curve>,
     pub upper_limit: Option<Curve>,
@@ -25,7 +25,7 @@ pub struct Curves {
 
 impl Curves {
     /// The curves of a class of hfsc, and how those were simplified that a plan does not take.
-    pub fn from_hfsc(curves: &HfscCurves) -> (Curves, Vec<String>) {
+    pub(crate) fn from_hfsc(curves: &HfscCurves) -> (Curves, Vec<String>) {
         let (mut all, mut bent) = (Curves::default(), Vec::new());
         for (name, curve) in curves.named() {
             let (curve, change) = Curve::from_hfsc(curve);
@@ -51,7 +51,7 @@ impl Curve {
     }
 
     /// The rate in the long run.
-    pub fn rate(&self) -> Rate {
+    pub(crate) fn rate(&self) -> Rate {
         match *self {
             Curve::Linear(rate) | Curve::Burst { rate, .. } | Curve::Pieces { m2: rate, .. } => {
                 rate
@@ -60,7 +60,7 @@ impl Curve {
     }
 
     /// The rate, if it is the same always.
-    pub fn linear(&self) -> Option<Rate> {
+    pub(crate) fn linear(&self) -> Option<Rate> {
         match self {
             Curve::Linear(rate) => Some(*rate),
             _ => None,
@@ -68,7 +68,7 @@ impl Curve {
     }
 
     /// The value of a key of a plan.
-    pub fn toml(&self) -> String {
+    pub(crate) fn toml(&self) -> String {
         match self {
             Curve::Linear(rate) => format!("\"{rate}\""),
             Curve::Burst { burst, delay, rate } => {

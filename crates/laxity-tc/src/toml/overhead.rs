@@ -6,7 +6,7 @@ use crate::notes::NotMapped;
 use crate::setup::SizeTable;
 
 /// The overhead that a size table comes to, and whether Linux looks lengths up in steps.
-pub fn overhead(sizes: &SizeTable) -> Result<(Overhead, bool), NotMapped> {
+pub(crate) fn overhead(sizes: &SizeTable) -> Result<(Overhead, bool), NotMapped> {
     let SizeTable { overhead: bytes, mpu, atm, .. } = *sizes;
     if !(-64..=1000).contains(&bytes) || mpu > 1000 {
         let said = sizes.words(false);
@@ -19,7 +19,7 @@ pub fn overhead(sizes: &SizeTable) -> Result<(Overhead, bool), NotMapped> {
 }
 
 /// The value of `overhead` in a plan; `None` for none.
-pub fn overhead_value(overhead: &Overhead) -> Option<String> {
+pub(crate) fn overhead_value(overhead: &Overhead) -> Option<String> {
     let Overhead { bytes, at_least, framing } = *overhead;
     if *overhead == Overhead::NONE {
         return None;

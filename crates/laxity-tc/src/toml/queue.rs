@@ -10,7 +10,7 @@ use crate::setup::{CoDel, FqCodel, Pie, QdiscKind, Red, closest};
 
 /// How much a leaf may queue, and which of it is dropped early.
 #[derive(Debug)]
-pub struct Queue {
+pub(crate) struct Queue {
     /// `None` for as much as the interface says.
     pub limit: Option<QueueLimit>,
     kind: &'static str,
@@ -33,19 +33,19 @@ const LARGEST: u32 = (1 << 30) - 1;
 
 impl Queue {
     /// A queue that drops nothing early.
-    pub fn limited(limit: Option<QueueLimit>) -> Queue {
+    pub(crate) fn limited(limit: Option<QueueLimit>) -> Queue {
         Queue { limit, kind: "droptail", before: String::new(), behind: String::new(), lost: None }
     }
 
     /// The queue of what was to take turns, with controlled delay.
-    pub fn of_flows(flows: &FqCodel) -> Queue {
+    pub(crate) fn of_flows(flows: &FqCodel) -> Queue {
         let FqCodel { limit, target, interval, ecn, .. } = *flows;
         let lost = "fq_codel: its flows share one queue, turns among them are not kept";
         Queue { lost: Some(lost.into()), ..codel(CoDel { limit, target, interval, ecn }) }
     }
 
     /// The queue that a discipline comes to, or why none.
-    pub fn try_from_kind(kind: &QdiscKind) -> Result<Queue, NotMapped> {
+    pub(crate) fn try_from_kind(kind: &QdiscKind) -> Result<Queue, NotMapped> {
         let packets = |limit: u32| Some(QueueLimit::Packets(limit.into()));
         let queue = match kind {
             QdiscKind::Pfifo { limit } => Queue::limited(limit.and_then(packets)),
@@ -99,7 +99,7 @@ impl Queue {
     }
 
     /// The keys of a plan's `queue`; `None` if it has no limit.
-    pub fn keys(&self) -> Option<String> {
+    pub(crate) fn keys(&self) -> Option<String> {
         let Queue { kind, before, behind, .. } = self;
         let limit = length(self.limit?);
         Some(format!("kind = \"{kind}\", {before}limit = {limit}{behind}"))

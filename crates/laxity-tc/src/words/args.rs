@@ -8,7 +8,7 @@ use crate::words::command::{Doubt, Word};
 
 /// The words that are still to be read.
 #[derive(Clone, Debug)]
-pub struct Args<'a> {
+pub(crate) struct Args<'a> {
     words: &'a [Word],
     /// Where the command ends, for what is missing there.
     end: usize,
@@ -17,24 +17,24 @@ pub struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    pub fn new(words: &'a [Word]) -> Self {
+    pub(crate) fn new(words: &'a [Word]) -> Self {
         let last = words.last();
         let doubt = last.and_then(|word| word.doubt.as_deref());
         Args { words, end: last.map_or(0, |word| word.span.end), doubt }
     }
 
-    pub fn peek(&self) -> Option<&'a Word> {
+    pub(crate) fn peek(&self) -> Option<&'a Word> {
         self.words.first()
     }
 
-    pub fn next(&mut self) -> Option<&'a Word> {
+    pub(crate) fn next(&mut self) -> Option<&'a Word> {
         let (first, rest) = self.words.split_first()?;
         self.words = rest;
         Some(first)
     }
 
     /// Takes the next word if it is this one, or the beginning of it.
-    pub fn take(&mut self, keyword: &str) -> bool {
+    pub(crate) fn take(&mut self, keyword: &str) -> bool {
         let taken = self.peek().is_some_and(|word| word.means(keyword));
         if taken {
             self.next();
@@ -43,7 +43,7 @@ impl<'a> Args<'a> {
     }
 
     /// The value of a keyword that was just read.
-    pub fn value(&mut self, keyword: &str) -> Result<&'a Word, Fault> {
+    pub(crate) fn value(&mut self, keyword: &str) -> Result<&'a Word, Fault> {
         let (end, doubt) = (self.end, self.doubt);
         self.next().ok_or_else(|| {
             let message = format!("`{keyword}` has no value: the command ends here");
@@ -56,7 +56,7 @@ impl<'a> Args<'a> {
     }
 
     /// From the next word to the end of the command.
-    pub fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Range<usize> {
         self.peek().map_or(self.end, |word| word.span.start)..self.end
     }
 }

@@ -1,7 +1,7 @@
 //! Batches of commands, one a line, as `tc -batch` and `ip -batch` read them.
 
 /// A command of a batch.
-pub struct BatchCommand {
+pub(crate) struct BatchCommand {
     /// The lines that it stands in, the first and the last, from 0.
     pub lines: (usize, usize),
     /// Its words without quotes.
@@ -11,7 +11,7 @@ pub struct BatchCommand {
 }
 
 /// The commands of a batch. A line goes on in the next one behind a backslash.
-pub fn commands(text: &str) -> Vec<BatchCommand> {
+pub(crate) fn commands(text: &str) -> Vec<BatchCommand> {
     let (mut all, mut whole, mut first) = (Vec::new(), String::new(), None);
     for (at, line) in text.lines().enumerate() {
         let lines = (*first.get_or_insert(at), at);

@@ -12,10 +12,13 @@ use super::quantity::{self, small, whole};
 use crate::setup::{ClassKind, HfscCurve, HfscCurves, Htb};
 
 /// The longest packet on an interface of Ethernet, which classes of drr and qfq have by default.
-pub const PACKET: u32 = 1514;
+pub(crate) const PACKET: u32 = 1514;
 
 /// Reads the words behind a kind; `None` if no class is of this kind.
-pub fn kind(kind: &Word, args: &mut Args<'_>) -> Result<Option<WithLosses<ClassKind>>, Fault> {
+pub(crate) fn kind(
+    kind: &Word,
+    args: &mut Args<'_>,
+) -> Result<Option<WithLosses<ClassKind>>, Fault> {
     Ok(Some(match kind.text.as_str() {
         "hfsc" => (ClassKind::Hfsc(hfsc(args)?), Vec::new()),
         "htb" => {

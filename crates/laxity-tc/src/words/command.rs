@@ -10,7 +10,7 @@ use crate::error::plain;
 
 /// One command: at least one word.
 #[derive(Clone, Debug)]
-pub struct Command {
+pub(crate) struct Command {
     pub words: Vec<Word>,
     /// The line that it begins in, from 1.
     pub line: usize,
@@ -26,12 +26,12 @@ const BESIDE: &str = "nft ip ifconfig iptables ip6tables iptables-nft ip6tables-
 
 impl Command {
     /// The program, without its folder.
-    pub fn program(&self) -> &str {
+    pub(crate) fn program(&self) -> &str {
         self.words.first().map_or("", |word| word.text.rsplit('/').next().unwrap_or_default())
     }
 
     /// Whether it is a command of another program than `tc`, and counts.
-    pub fn is_beside(&self) -> bool {
+    pub(crate) fn is_beside(&self) -> bool {
         match self.program() {
             "ip" | "ifconfig" => {
                 self.words.iter().any(|word| ["txqueuelen", "qlen"].contains(&word.text.as_str()))
@@ -41,7 +41,7 @@ impl Command {
     }
 
     /// Whether it adds or changes something.
-    pub fn sets_up(&self) -> bool {
+    pub(crate) fn sets_up(&self) -> bool {
         !self.is_beside()
             && self
                 .words
@@ -50,7 +50,7 @@ impl Command {
     }
 
     /// The fault with where the function is called that it stands in.
-    pub fn named(&self, fault: Fault) -> Fault {
+    pub(crate) fn named(&self, fault: Fault) -> Fault {
         match self.called {
             Some(called) => fault.more(&format!(", in a function that line {called} calls")),
             None => fault,
@@ -58,24 +58,24 @@ impl Command {
     }
 
     /// That it is not carried out, for notes.
-    pub fn no_command_of_tc(&self) -> String {
+    pub(crate) fn no_command_of_tc(&self) -> String {
         let text: Vec<&str> = self.words.iter().take(8).map(|word| word.text.as_str()).collect();
         format!("`{}` is no command of tc", plain(&text.join(" ")))
     }
 
     /// The first of its words that only the machine knows.
-    pub fn unknown_word(&self) -> Option<&Word> {
+    pub(crate) fn unknown_word(&self) -> Option<&Word> {
         let is_unknown = |word: &&Word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown);
         self.words.iter().find(is_unknown)
     }
 
     /// Its words as they are.
-    pub fn texts(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<String> {
         self.words.iter().map(|word| word.text.clone()).collect()
     }
 
     /// From its first word to its last.
-    pub fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Range<usize> {
         let start = self.words.first().map_or(0, |word| word.span.start);
         let end = self.words.last().map_or(0, |word| word.span.end);
         start..end.max(start)
@@ -84,7 +84,7 @@ impl Command {
 
 /// Commands of a function that several lines call count as of the line that calls it, since notes
 /// tell them apart by that.
-pub fn at_their_calls(mut commands: Vec<Command>) -> Vec<Command> {
+pub(crate) fn at_their_calls(mut commands: Vec<Command>) -> Vec<Command> {
     let mut calls: HashMap<usize, Option<usize>> = HashMap::new();
     let mut several: HashSet<usize> = HashSet::new();
     for command in &commands {
@@ -102,7 +102,7 @@ pub fn at_their_calls(mut commands: Vec<Command>) -> Vec<Command> {
 
 /// One word of a command, without its quotes.
 #[derive(Clone, Debug, Default)]
-pub struct Word {
+pub(crate) struct Word {
     pub text: String,
     pub span: Range<usize>,
     /// Why it may be another one where the script is run.
@@ -110,11 +110,11 @@ pub struct Word {
 }
 
 /// What also helps where a script is right and is not followed.
-pub const RUN: &str = "or have its own shell run it in a sandbox, with --run";
+pub(crate) const RUN: &str = "or have its own shell run it in a sandbox, with --run";
 
 /// Why a value is not what it would be where the script is run, and how to say what it is.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Doubt {
+pub(crate) struct Doubt {
     /// `false` for a variable that has no value, which counts as empty.
     pub is_unknown: bool,
     pub why: String,
@@ -123,13 +123,13 @@ pub struct Doubt {
 
 impl Doubt {
     /// A doubt of what only the machine knows.
-    pub fn unknown(written: &str, help: impl Into<String>) -> Doubt {
+    pub(crate) fn unknown(written: &str, help: impl Into<String>) -> Doubt {
         let why = format!("`{}` is not known here", plain(written));
         Doubt { is_unknown: true, why, help: help.into() }
     }
 
     /// Why a value is not known, and how to give it.
-    pub fn advice(&self) -> String {
+    pub(crate) fn advice(&self) -> String {
         let Doubt { why, help, .. } = self;
         let advice = match help.as_str() {
             "" => format!(
@@ -143,13 +143,13 @@ impl Doubt {
 
 impl Word {
     /// Whether this is a keyword or the beginning of one, which `tc` takes for it.
-    pub fn means(&self, keyword: &str) -> bool {
+    pub(crate) fn means(&self, keyword: &str) -> bool {
         !self.text.is_empty() && keyword.starts_with(&self.text)
     }
 
     /// A fault of this word, with what is accepted in its place. Often it is a variable without a
     /// value.
-    pub fn fault(&self, what: &str, accepted: &str) -> Fault {
+    pub(crate) fn fault(&self, what: &str, accepted: &str) -> Fault {
         let fault = Fault::at(&self.span, format!("`{}` is not {what}", plain(&self.text)));
         self.helped(fault, accepted)
     }
@@ -163,7 +163,7 @@ impl Word {
     }
 
     /// A fault of this word where a keyword should be.
-    pub fn no_keyword(&self, of: &str, accepted: &str) -> Fault {
+    pub(crate) fn no_keyword(&self, of: &str, accepted: &str) -> Fault {
         let message = format!("`{}` does not belong to {of}", plain(&self.text));
         self.helped(Fault::at(&self.span, message), &format!("accepted here: {accepted}"))
     }

@@ -14,7 +14,7 @@ use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Handle, Mark, Protocol};
 
 /// The words of a filter up to those that its kind reads.
-pub struct FilterWords<'a> {
+pub(crate) struct FilterWords<'a> {
     pub place: FilterPlace,
     /// 0 if it is given none.
     pub priority: u16,
@@ -28,7 +28,7 @@ pub struct FilterWords<'a> {
 
 /// Where a filter hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FilterPlace {
+pub(crate) enum FilterPlace {
     /// At the qdisc at the root.
     Root,
     /// At a qdisc, if the minor number is 0, or at a class.
@@ -39,7 +39,7 @@ pub enum FilterPlace {
 
 /// What a filter does: which packets it takes, and what becomes of them.
 #[derive(Debug)]
-pub struct FilterAction {
+pub(crate) struct FilterAction {
     pub kind: FilterKind,
     pub class: Option<Handle>,
     /// Whether they do not leave by this interface.
@@ -50,7 +50,7 @@ pub struct FilterAction {
 
 /// Why a filter is not read.
 #[derive(Debug)]
-pub enum FilterError {
+pub(crate) enum FilterError {
     /// `tc` would not read it either.
     Fault(Fault),
     /// It has no counterpart in a plan.
@@ -113,7 +113,7 @@ impl Target {
 
 impl<'a> FilterWords<'a> {
     /// Reads the words after `tc filter add`, and the interface that they name.
-    pub fn read(args: &mut Args<'a>) -> Result<(Self, Option<&'a Word>), Fault> {
+    pub(crate) fn read(args: &mut Args<'a>) -> Result<(Self, Option<&'a Word>), Fault> {
         let mut place = FilterPlace::Root;
         let (mut priority, mut chain, mut protocol) = (0, 0, Protocol::All);
         let (mut device, mut kind, mut handle) = (None, "", None);
@@ -155,7 +155,7 @@ impl<'a> FilterWords<'a> {
     }
 
     /// Reads what the filter selects, and for which class.
-    pub fn action(&self) -> Result<FilterAction, FilterError> {
+    pub(crate) fn action(&self) -> Result<FilterAction, FilterError> {
         let args = self.args.clone();
         let mut action = match self.kind {
             "u32" => u32::read(&self.protocol, args)?,
@@ -179,12 +179,12 @@ impl<'a> FilterWords<'a> {
     }
 
     /// The number of the table of u32 that its handle names.
-    pub fn table(&self) -> Option<u16> {
+    pub(crate) fn table(&self) -> Option<u16> {
         self.handle.and_then(|handle| u32::place(handle).ok()).map(|(table, _)| table)
     }
 
     /// What it is called in notes: by the class that it is for.
-    pub fn called(&self) -> String {
+    pub(crate) fn called(&self) -> String {
         let mut args = self.args.clone();
         let names_class = |word: &Word| ["flowid", "classid"].contains(&word.text.as_str());
         while let Some(word) = args.next() {

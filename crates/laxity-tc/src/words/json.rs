@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 /// A value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Json {
+pub(crate) enum Json {
     Nothing,
     Flag(bool),
     Number(Number),
@@ -21,22 +21,22 @@ pub enum Json {
 
 /// The members of an object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Members(pub Vec<(String, Json)>);
+pub(crate) struct Members(pub Vec<(String, Json)>);
 
 impl Json {
     /// An object with these members.
-    pub fn object<'k>(members: impl IntoIterator<Item = (&'k str, Json)>) -> Json {
+    pub(crate) fn object<'k>(members: impl IntoIterator<Item = (&'k str, Json)>) -> Json {
         Json::Object(Members(members.into_iter().map(|(key, value)| (key.into(), value)).collect()))
     }
 
     /// The first member of this name.
-    pub fn get(&self, key: &str) -> Option<&Json> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Json> {
         let Json::Object(Members(members)) = self else { return None };
         members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
     /// A text, number or flag that is set, as a word of a command.
-    pub fn word(&self) -> Option<String> {
+    pub(crate) fn word(&self) -> Option<String> {
         match self {
             Json::Flag(true) => Some("true".into()),
             Json::Text(text) => Some(text.clone()),

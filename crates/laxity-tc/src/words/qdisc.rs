@@ -15,7 +15,7 @@ use crate::setup::{Cake, FqCodel, Prio, QdiscKind, Tbf};
 const R2Q: u32 = 10;
 
 /// Reads the words behind a kind. `flows` are the options of `fq_codel` to begin with.
-pub fn kind(
+pub(crate) fn kind(
     kind: &Word,
     args: &mut Args<'_>,
     flows: FqCodel,

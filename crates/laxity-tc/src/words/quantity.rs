@@ -68,7 +68,7 @@ const SIZE_HELP: &str = "tc reads a number of bytes, or one and b, k or kb (1024
 const TIME_HELP: &str = "tc reads a number and s, ms or us, or no unit for microseconds";
 
 /// Bits a second, which may be zero.
-pub fn rate(word: &Word) -> Result<u64, Fault> {
+pub(crate) fn rate(word: &Word) -> Result<u64, Fault> {
     if word.text.contains('%') && word.doubt.is_none() {
         let message = format!(
             "`{}` is a share of the interface's speed, which the script does not say",
@@ -81,24 +81,24 @@ pub fn rate(word: &Word) -> Result<u64, Fault> {
 }
 
 /// A size in bytes.
-pub fn size(word: &Word) -> Result<Bytes, Fault> {
+pub(crate) fn size(word: &Word) -> Result<Bytes, Fault> {
     let limit = ("size", Bytes::LIMIT.0, Bytes::LIMIT.to_string());
     quantity(word, &SIZES, 1, limit, SIZE_HELP).map(Bytes)
 }
 
 /// A burst in bytes, which may be followed by the size of a table's cell.
-pub fn burst(word: &Word) -> Result<Bytes, Fault> {
+pub(crate) fn burst(word: &Word) -> Result<Bytes, Fault> {
     let size = word.text.split_once('/').map_or(&word.text[..], |(size, _)| size);
     self::size(&Word { text: size.into(), ..word.clone() })
 }
 
 /// A size in as many bits as the kernel has for one.
-pub fn small(size: Bytes) -> u32 {
+pub(crate) fn small(size: Bytes) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)
 }
 
 /// A time.
-pub fn time(word: &Word) -> Result<Nanos, Fault> {
+pub(crate) fn time(word: &Word) -> Result<Nanos, Fault> {
     let limit = ("time", Nanos::LIMIT.0, Nanos::LIMIT.to_string());
     quantity(word, &TIMES, 1_000, limit, TIME_HELP).map(Nanos)
 }
@@ -182,7 +182,7 @@ fn power_of_ten(text: &str) -> (i64, &str) {
 }
 
 /// A number as C's strtoul reads it; a base of 0 takes 0x for hexadecimal and 0 for octal.
-pub fn number(text: &str, base: u32) -> Option<u64> {
+pub(crate) fn number(text: &str, base: u32) -> Option<u64> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (digits, base) = match (base, hex) {
         (0 | 16, Some(hex)) => (hex, 16),
@@ -195,18 +195,18 @@ pub fn number(text: &str, base: u32) -> Option<u64> {
 }
 
 /// A number of at most 32 bits as C reads it.
-pub fn number32(text: &str) -> Option<u32> {
+pub(crate) fn number32(text: &str) -> Option<u32> {
     number(text, 0).and_then(|number| u32::try_from(number).ok())
 }
 
 /// A whole number that fits 32 bits, such as a priority.
-pub fn whole(word: &Word, base: u32, what: &str) -> Result<u32, Fault> {
+pub(crate) fn whole(word: &Word, base: u32, what: &str) -> Result<u32, Fault> {
     let value = number(&word.text, base).and_then(|value| u32::try_from(value).ok());
     value.ok_or_else(|| word.fault(what, "tc reads a whole number below 2^32 here"))
 }
 
 /// A whole number that may be negative and fits 32 bits, such as an overhead.
-pub fn signed(word: &Word, what: &str) -> Result<i32, Fault> {
+pub(crate) fn signed(word: &Word, what: &str) -> Result<i32, Fault> {
     let (sign, digits) = match word.text.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, word.text.as_str()),
@@ -218,7 +218,7 @@ pub fn signed(word: &Word, what: &str) -> Result<i32, Fault> {
 }
 
 /// `1:10`, `1:`, `:10` or `10` for a class of the qdisc that is meant anyway.
-pub fn handle(word: &Word) -> Result<Handle, Fault> {
+pub(crate) fn handle(word: &Word) -> Result<Handle, Fault> {
     let (major, minor) = word.text.split_once(':').unwrap_or(("", &word.text));
     let empty = major.is_empty() && minor.is_empty();
     let read = half(major).zip(half(minor)).filter(|_| !empty);
@@ -229,7 +229,7 @@ pub fn handle(word: &Word) -> Result<Handle, Fault> {
 }
 
 /// `1:`, or `1` which is the same for a qdisc.
-pub fn major(word: &Word) -> Result<u16, Fault> {
+pub(crate) fn major(word: &Word) -> Result<u16, Fault> {
     let major = word.text.split_once(':').map_or(word.text.as_str(), |(major, _)| major);
     half(major).filter(|_| !major.is_empty()).ok_or_else(|| {
         let accepted = "tc reads a hexadecimal number below 10000 and a colon, such as 1:";
@@ -245,7 +245,7 @@ fn half(text: &str) -> Option<u16> {
 }
 
 /// An address and how many of its leading bits count.
-pub fn network(text: &str) -> Option<(IpAddr, u8)> {
+pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
     let (address, prefix) = match text.split_once('/') {
         Some((address, prefix)) => (address, Some(prefix)),
         None => (text, None),

@@ -58,7 +58,7 @@ impl<'a> Options<'a> {
 }
 
 /// Reads the words behind a kind. Of one that is not known at most the limit is read.
-pub fn kind(kind: &Word, args: &mut Args<'_>) -> Result<QdiscKind, Fault> {
+pub(super) fn kind(kind: &Word, args: &mut Args<'_>) -> Result<QdiscKind, Fault> {
     let name = kind.text.as_str();
     let other = |limit| QdiscKind::Other { name: name.into(), limit };
     let known = ["pfifo", "bfifo", "pfifo_head_drop", "codel", "pie", "red", "choke"];

@@ -7,10 +7,10 @@ use super::quantity::{signed, whole};
 use crate::setup::SizeTable;
 
 /// The options of `stab`, which have one value each.
-pub const OPTIONS: [&str; 5] = ["mtu", "mpu", "overhead", "tsize", "linklayer"];
+pub(crate) const OPTIONS: [&str; 5] = ["mtu", "mpu", "overhead", "tsize", "linklayer"];
 
 /// Reads the options up to the first word that is none.
-pub fn read(args: &mut Args<'_>) -> Result<SizeTable, Fault> {
+pub(crate) fn read(args: &mut Args<'_>) -> Result<SizeTable, Fault> {
     let mut sizes = SizeTable::default();
     while let Some(name) =
         OPTIONS.into_iter().find(|name| args.peek().is_some_and(|word| word.means(name)))

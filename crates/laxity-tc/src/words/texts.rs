@@ -20,7 +20,7 @@ pub struct Source {
     pub text: String,
 }
 
-pub struct Texts<'a> {
+pub(crate) struct Texts<'a> {
     pub all: String,
     /// The script itself comes first.
     parts: Vec<Part<'a>>,
@@ -35,7 +35,11 @@ struct Part<'a> {
 }
 
 impl<'a> Texts<'a> {
-    pub fn new(script: &'a str, name: &'a str, sources: &'a [Source]) -> Result<Self, PlanError> {
+    pub(crate) fn new(
+        script: &'a str,
+        name: &'a str,
+        sources: &'a [Source],
+    ) -> Result<Self, PlanError> {
         let more = sources.iter().map(|source| (source.name.as_str(), source.text.as_str()));
         let mut texts = Texts { all: String::new(), parts: Vec::new() };
         let mut lines = 0;
@@ -56,18 +60,18 @@ impl<'a> Texts<'a> {
     }
 
     /// Where the script itself ends.
-    pub fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.parts[0].text.len()
     }
 
     /// The files beside it.
-    pub fn files(&self) -> Vec<(String, Range<usize>)> {
+    pub(crate) fn files(&self) -> Vec<(String, Range<usize>)> {
         let range = |part: &Part| part.start..part.start + part.text.len();
         self.parts[1..].iter().map(|part| (part.name.to_string(), range(part))).collect()
     }
 
     /// The error of a fault in the file that it is in.
-    pub fn error(&self, mut fault: Fault) -> PlanError {
+    pub(crate) fn error(&self, mut fault: Fault) -> PlanError {
         let at = fault.span.as_ref().map_or(0, |span| span.start);
         let part = &self.parts[self.parts.partition_point(|part| part.start <= at) - 1];
         let end = part.text.len();
@@ -79,7 +83,7 @@ impl<'a> Texts<'a> {
     }
 
     /// A note with the line of its file; the name is written before it if that is not the script.
-    pub fn note(&self, note: Note) -> Note {
+    pub(crate) fn note(&self, note: Note) -> Note {
         let at = self.parts.partition_point(|part| part.lines < note.line.max(1)) - 1;
         let part = &self.parts[at];
         match (at, note.line) {

@@ -9,12 +9,12 @@
 //! ```
 //!
 //! Above 1 no scheduler keeps all windows of streams that always have packets of that length. Up to
-//! 1, for packets of one length some scheduler does (Mok, Wang 2001); DWCS does under conditions only.
-//! As West et al. (2004) prove it:
+//! 1, for packets of one length some scheduler does (Mok, Wang 2001); DWCS does under conditions
+//! only. As West et al. (2004) prove it:
 //!
-//! - the earliest deadline comes first and the lowest tolerance second, with the adjustments of that
-//!   paper: [`Precedence::DeadlineFirst`](crate::sched::dwcs::Precedence::DeadlineFirst), deadlines looked
-//!   at before every service;
+//! - the earliest deadline comes first and the lowest tolerance second, with the adjustments of
+//!   that paper: [`Precedence::DeadlineFirst`](crate::sched::dwcs::Precedence::DeadlineFirst),
+//!   deadlines looked at before every service;
 //! - all gaps are equal, a whole number of services long, and all services take equally long;
 //! - all streams start together, or whole gaps apart, and from then on each has its next packet
 //!   before the deadline of the last one, so that all deadlines fall together;
@@ -24,17 +24,18 @@
 //! that slide over two of those may lose up to 2x; who needs `x/y` of them asks for `(x/2)/y`. With
 //! unequal gaps DWCS may violate windows at any utilization, however low (Mok, Wang 2001).
 //!
-//! Packets of several lengths are counted as the longest, L: if B is the longest packet of all on the
-//! link, with or without a deadline, a link of rate R begins at least
+//! Packets of several lengths are counted as the longest, L: if B is the longest packet of all on
+//! the link, with or without a deadline, a link of rate R begins at least
 //!
 //! ```text
 //! 1 + floor((T R - B) / L)
 //! ```
 //!
 //! services between two deadlines, for the first may have to wait for one transmission that was
-//! begun before and the last needs to begin only; none if T R < B. With packets of one length that is
-//! the number of them that fit into T. So many services, and more now and then, must be enough for the
-//! sum of `1 - x/y` over all streams. That more services than counted do no harm is tested, not proved.
+//! begun before and the last needs to begin only; none if T R < B. With packets of one length that
+//! is the number of them that fit into T. So many services, and more now and then, must be enough
+//! for the sum of `1 - x/y` over all streams. That more services than counted do no harm is tested,
+//! not proved.
 
 mod demand;
 mod shed;
@@ -68,12 +69,14 @@ pub struct Admission {
     pub needed: Exact,
     /// Whether consecutive windows are kept, provided that deadlines fall together as said above.
     pub proof: Result<Proof, Unproved>,
-    /// What to leave out so that the rest is refused neither as [`Overloaded`](Unproved::Overloaded)
-    /// nor for [`TooFewServices`](Unproved::TooFewServices); empty if it is not.
+    /// What to leave out so that the rest is refused neither as
+    /// [`Overloaded`](Unproved::Overloaded) nor for [`TooFewServices`](Unproved::TooFewServices);
+    /// empty if it is not.
     ///
-    /// The fewest streams with a gap: those with longer packets than the rest, and then those that take
-    /// most, of equal ones those of the last classes. Where as few can be left out in several ways, the
-    /// rest is one of which windows are proved, if there is one, and has packets as long as can be.
+    /// The fewest streams with a gap: those with longer packets than the rest, and then those that
+    /// take most, of equal ones those of the last classes. Where as few can be left out in several
+    /// ways, the rest is one of which windows are proved, if there is one, and has packets as long
+    /// as can be.
     pub shed: Vec<Shed>,
 }
 

@@ -11,16 +11,17 @@
 //! The last term is the one packet with a later deadline that may be on the link when an interval
 //! begins; best effort counts there for every t.
 //!
-//! Where best effort has deadlines, what it has demanded is forgotten when nothing waits, and then any
-//! packet may be on the link yet: one whose own deadline is earlier, too. So intervals in which best effort
-//! may be due begin anew behind the largest packet of all.
+//! Where best effort has deadlines, what it has demanded is forgotten when nothing waits, and then
+//! any packet may be on the link yet: one whose own deadline is earlier, too. So intervals in which
+//! best effort may be due begin anew behind the largest packet of all.
 //!
 //! The same holds of a class of a [hierarchy](super::hierarchy), which has no link to itself but is
-//! served at least by the curve `beta(t) = r (t - theta)+` from any time on at which it begins to wait
-//! or one of its packets is chosen: `beta(t)` takes the place of `C t`. What is chosen by then and has a
-//! later deadline takes its own length out of `beta`, no more, for `theta` already holds the wait for
-//! all that is not the class's: so the last term stays as it is, with the class's own packets. There
-//! the test is sufficient, and as near to necessary as `beta` is to what the class gets.
+//! served at least by the curve `beta(t) = r (t - theta)+` from any time on at which it begins to
+//! wait or one of its packets is chosen: `beta(t)` takes the place of `C t`. What is chosen by then
+//! and has a later deadline takes its own length out of `beta`, no more, for `theta` already holds
+//! the wait for all that is not the class's: so the last term stays as it is, with the class's own
+//! packets. There the test is sufficient, and as near to necessary as `beta` is to what the class
+//! gets.
 
 #[cfg(test)]
 mod tests;
@@ -223,8 +224,8 @@ impl System {
         Curve::from_pieces(pieces.collect()).expect("deadlines are sorted")
     }
 
-    /// The same where best effort has deadlines of its own: any packet, in intervals in which best effort
-    /// may be due.
+    /// The same where best effort has deadlines of its own: any packet, in intervals in which best
+    /// effort may be due.
     fn blocking_beside(&self, best_effort_demand: &Curve) -> Curve {
         let blocking = self.blocking();
         let positive = |piece: &&Piece| piece.value.is_positive() || piece.slope.is_positive();

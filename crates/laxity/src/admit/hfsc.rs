@@ -198,7 +198,8 @@ pub fn largest_linear(left: &Curve) -> Option<Rate> {
 }
 
 /// The largest burst that a concave real-time curve with this d, more than zero, and this m2 serves
-/// within d if it is nowhere above what is [left](System::residual); `None` if m2 alone is too much.
+/// within d if it is nowhere above what is [left](System::residual); `None` if m2 alone is too
+/// much.
 pub fn largest_burst(left: &Curve, d: Nanos, m2: Rate) -> Option<Bytes> {
     let (zero, d, rate) = (Exact::default(), exact_nanos(d), bytes_per_nano(m2));
     let first = steepest_from(left, &zero, &zero, Some(&d))? * &d;

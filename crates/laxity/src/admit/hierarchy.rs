@@ -1,34 +1,36 @@
-//! Schedulers below shares of a link: what a class of the upper level is guaranteed, and what its own
-//! scheduler makes of it.
+//! Schedulers below shares of a link: what a class of the upper level is guaranteed, and what its
+//! own scheduler makes of it.
 //!
 //! The upper level is WF2Q+ (Bennett, Zhang 1997) as [`sched::Hierarchy`](crate::sched::Hierarchy)
-//! runs it: a class i of rate r_i competes with its longest packet L_i. A packet that leaves it when it
-//! has sent W bytes, from any time t on at which it began to wait or one of its packets was chosen,
-//! has the virtual finishing time `V(t) + (W - l + L_i) / r_i` at the most, l being its length. What is
-//! served before it has finished by then, by true lengths. So it is late by what the
-//! [bound of WF2Q+](super::fair) has beside the fluid, and by the time that L_i - l take at r_i:
-//! the class is served by the curve
+//! runs it: a class i of rate r_i competes with its longest packet L_i. A packet that leaves it
+//! when it has sent W bytes, from any time t on at which it began to wait or one of its packets was
+//! chosen, has the virtual finishing time `V(t) + (W - l + L_i) / r_i` at the most, l being its
+//! length. What is served before it has finished by then, by true lengths. So it is late by what
+//! the [bound of WF2Q+](super::fair) has beside the fluid, and by the time that L_i - l take at
+//! r_i: the class is served by the curve
 //!
 //! ```text
 //! beta(t) = r_i (t - theta_i)+
-//! theta_i = L_i / r_i + b_top / C + sum over the classes n above i of ( b_c + L_n ) / r_n - [ L_n / r_N ]
+//! theta_i = L_i / r_i + b_top / C
+//!           + sum over the classes n above i of ( b_c + L_n ) / r_n - [ L_n / r_N ]
 //! ```
 //!
-//! where c is the class below n and N the one above, if there is any. Every head packet of i counts L_i
-//! bytes, so what is in its way is no more than
+//! where c is the class below n and N the one above, if there is any. Every head packet of i counts
+//! L_i bytes, so what is in its way is no more than
 //!
 //! ```text
 //! b_i = max over q /= i of [ L_q - r_q L_i / r_i ]+
 //! ```
 //!
-//! and nothing if no other class on its level takes longer for its longest packet at its own rate. With all
-//! lengths alike on one level theta_i is the latency of Stiliadis and Varma (1998) for WF2Q+,
-//! `L_i / r_i + L_max / C`, but for the second term. On the levels above, the difference between L_i and l
-//! does not count again: there it takes the place of work that the class has not sent.
+//! and nothing if no other class on its level takes longer for its longest packet at its own rate.
+//! With all lengths alike on one level theta_i is the latency of Stiliadis and Varma (1998) for
+//! WF2Q+, `L_i / r_i + L_max / C`, but for the second term. On the levels above, the difference
+//! between L_i and l does not count again: there it takes the place of work that the class has not
+//! sent.
 //!
-//! [EDF](super::edf) inside a class is tested on `beta` instead of a link. A FIFO inside a class delays
-//! every packet by no more than the horizontal distance of the sum of the arrival curves from `beta`
-//! (Cruz 1991; Le Boudec, Thiran 2001).
+//! [EDF](super::edf) inside a class is tested on `beta` instead of a link. A FIFO inside a class
+//! delays every packet by no more than the horizontal distance of the sum of the arrival curves
+//! from `beta` (Cruz 1991; Le Boudec, Thiran 2001).
 
 #[cfg(test)]
 mod tests;
@@ -78,9 +80,9 @@ pub enum Inside {
         real_time: Vec<RealTime>,
         /// The largest best-effort packet; `None` when there is no best effort.
         best_effort_packet: Option<Bytes>,
-        /// What best effort may demand in any interval, as [`System::test`](edf::System::test) takes
-        /// it, of the system as it is served here: [`Curve::zero`] in the background, or the curve
-        /// that its deadlines are made from.
+        /// What best effort may demand in any interval, as [`System::test`](edf::System::test)
+        /// takes it, of the system as it is served here: [`Curve::zero`] in the background, or the
+        /// curve that its deadlines are made from.
         best_effort_demand: fn(&edf::System) -> Curve,
     },
 }

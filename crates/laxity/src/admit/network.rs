@@ -2,16 +2,16 @@
 //!
 //! A [`Tandem`] is what the literature analyses: servers in a row that are known by their service
 //! curves, the flow of interest, which passes all of them, and flows that meet it at one server and
-//! leave it at another. What is known of all of them at every server comes from an analysis of the whole
-//! network that goes from server to server ([`path`](super::path)).
+//! leave it at another. What is known of all of them at every server comes from an analysis of the
+//! whole network that goes from server to server ([`path`](super::path)).
 //!
-//! Several [methods](Method) bound the delay from end to end, a file each. None is the best everywhere;
-//! all are asked that apply, and the least counts. A method that does not apply to the path as a whole,
-//! or is loose there, may do so for parts of it, and the bounds of parts add up: each is asked
-//! for the best way to cut it.
+//! Several [methods](Method) bound the delay from end to end, a file each. None is the best
+//! everywhere; all are asked that apply, and the least counts. A method that does not apply to the
+//! path as a whole, or is loose there, may do so for parts of it, and the bounds of parts add up:
+//! each is asked for the best way to cut it.
 //!
-//! Servers store and forward: a packet counts with its last bit, at every server. What comes to a server, and
-//! what leaves it, are whole packets.
+//! Servers store and forward: a packet counts with its last bit, at every server. What comes to a
+//! server, and what leaves it, are whole packets.
 
 mod fifo;
 mod hops;
@@ -49,9 +49,9 @@ pub struct Tandem {
 /// Where packets of several flows wait for one another.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// By what the packets of all flows that pass are served together: the one that ends with the x-th
-    /// byte of a period in which there are packets here leaves once the curve has come to x, and `late`
-    /// after that at most. `None` if only the delay is known.
+    /// By what the packets of all flows that pass are served together: the one that ends with the
+    /// x-th byte of a period in which there are packets here leaves once the curve has come to x,
+    /// and `late` after that at most. `None` if only the delay is known.
     pub service: Option<Service>,
     /// In what order.
     pub order: Order,
@@ -84,8 +84,8 @@ pub struct Flow {
     pub packet: Bytes,
 }
 
-/// Flows that keep an arrival curve together where they come to a server, as those do that come over one
-/// link.
+/// Flows that keep an arrival curve together where they come to a server, as those do that come
+/// over one link.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// Where they come to.
@@ -155,8 +155,8 @@ impl Method {
         }
     }
 
-    /// The delay over the path, whose servers may be [`Fifo`], if the least that is known so far is `known`;
-    /// `None` if the method does not apply.
+    /// The delay over the path, whose servers may be [`Fifo`], if the least that is known so far is
+    /// `known`; `None` if the method does not apply.
     fn bound(
         self,
         tandem: &Tandem,
@@ -178,13 +178,14 @@ impl Method {
 }
 
 impl Tandem {
-    /// What each method finds that applies, in the order of [`Method::ALL`]. Of one server the methods for cross
-    /// traffic find nothing that is less than its delay.
+    /// What each method finds that applies, in the order of [`Method::ALL`]. Of one server the
+    /// methods for cross traffic find nothing that is less than its delay.
     pub fn bounds(&self, solver: &dyn Solver) -> Vec<Bound> {
         self.bounds_down_to(Nanos::ZERO, solver)
     }
 
-    /// Whether the least of these bounds is no more than this; methods are asked until one finds it.
+    /// Whether the least of these bounds is no more than this; methods are asked until one finds
+    /// it.
     pub fn is_within(&self, most: Nanos, solver: &dyn Solver) -> bool {
         self.bounds_down_to(most, solver).last().is_some_and(|bound| bound.delay <= most)
     }
@@ -208,8 +209,8 @@ impl Tandem {
         bounds
     }
 
-    /// The least that a method finds for parts of the path together, over all ways to cut it. A server by
-    /// itself takes its [`Server::delay`].
+    /// The least that a method finds for parts of the path together, over all ways to cut it. A
+    /// server by itself takes its [`Server::delay`].
     fn cut(&self, method: impl Fn(&Tandem) -> Option<Nanos>) -> Option<Nanos> {
         // The least up to each server, from that up to those before.
         let mut least = vec![Nanos::ZERO];

@@ -1,29 +1,30 @@
 //! Delay bounds over paths of several hops.
 //!
-//! What a hop guarantees a class is known for an arrival curve at that hop. Traffic that has passed a
-//! hop is not what it was: packets that were held up come closer together. It has left a hop that
-//! takes between d and D for a packet under the arrival curve `A(t + D - d)`, and one that serves the
-//! class by the curve S under the deconvolution of A by S (Le Boudec, Thiran 2001, Theorem 1.4.3);
-//! and it comes no faster than the link before it sends, but for the packet whose last bit counts
-//! (section 1.5). The least of the three is [what leaves](Hop::leaving).
+//! What a hop guarantees a class is known for an arrival curve at that hop. Traffic that has passed
+//! a hop is not what it was: packets that were held up come closer together. It has left a hop that
+//! takes between d and D for a packet under the arrival curve `A(t + D - d)`, and one that serves
+//! the class by the curve S under the deconvolution of A by S (Le Boudec, Thiran 2001, Theorem
+//! 1.4.3); and it comes no faster than the link before it sends, but for the packet whose last bit
+//! counts (section 1.5). The least of the three is [what leaves](Hop::leaving).
 //!
-//! A path then takes no longer than its hops together, each with the arrival curve that it sees. Where
-//! several hops in a row serve the very same packets by curves of their own, they do so together by
-//! the min-plus convolution of these (Theorem 1.4.6), and a burst waits once, at the slowest of them,
-//! not at every hop: [`pay_bursts_once`].
+//! A path then takes no longer than its hops together, each with the arrival curve that it sees.
+//! Where several hops in a row serve the very same packets by curves of their own, they do so
+//! together by the min-plus convolution of these (Theorem 1.4.6), and a burst waits once, at the
+//! slowest of them, not at every hop: [`pay_bursts_once`].
 //!
-//! Hops store and forward: a packet counts with its last bit, at the first hop and at every other. A
-//! hop's guarantee is on packets too. The one that ends with the x-th byte of a period in which its
-//! class has packets leaves once S has come to x, and some time later at most. So the n-th packet has
-//! left hop i by
+//! Hops store and forward: a packet counts with its last bit, at the first hop and at every other.
+//! A hop's guarantee is on packets too. The one that ends with the x-th byte of a period in which
+//! its class has packets leaves once S has come to x, and some time later at most. So the n-th
+//! packet has left hop i by
 //!
 //! ```text
 //! F_i(n) <= max over j <= n of F_(i-1)(j) + S_i^-1(l_j + ... + l_n) + late_i
 //! ```
 //!
 //! Over all hops the packet at which one maximum hands over to the next counts twice. A hop's curve
-//! is therefore lowered by the longest packet, but for one hop of the path, any one; that is sharper
-//! than a packetizer at every hop but the last (section 1.7), where an early one is the slowest.
+//! is therefore lowered by the longest packet, but for one hop of the path, any one; that is
+//! sharper than a packetizer at every hop but the last (section 1.7), where an early one is the
+//! slowest.
 //!
 //! Times are whole nanoseconds at every hop, so that each may add one.
 
@@ -67,7 +68,8 @@ impl Hop {
         lines.push(over_link(rate, packet));
         if let Some(service) = &self.service {
             let late = exact_nanos(service.late.saturating_add(ROUNDING));
-            // Below a curve of convex shape, the deconvolution is concave, as arrival curves here are.
+            // Below a curve of convex shape, the deconvolution is concave, as arrival curves here
+            // are.
             let served = lowered(&service.curve, packet).shift(&late).greatest_convex_minorant();
             let burst = arrival_curve(arrival).deconvolve(&served);
             lines.extend(burst.map(|burst| concave(&burst)).unwrap_or_default());
@@ -103,19 +105,19 @@ pub fn aggregate<'a>(arrivals: impl IntoIterator<Item = &'a [TokenBucket]>) -> V
 /// The lines that are below all others somewhere: the rest changes nothing.
 pub fn undominated(lines: Vec<TokenBucket>) -> Vec<TokenBucket> {
     let lowest = lowest(&lines);
-    match lowest.is_empty() {
-        // Of which there is nothing.
-        true => [TokenBucket { bucket: Bytes(0), rate: Rate(0) }].to_vec(),
-        false => lowest.into_iter().map(|lowest| lowest.line).collect(),
+    if lowest.is_empty() {
+        [TokenBucket { bucket: Bytes(0), rate: Rate(0) }].to_vec()
+    } else {
+        lowest.into_iter().map(|lowest| lowest.line).collect()
     }
 }
 
-/// So many lines of an arrival curve at the most, in the order of its pieces: without those whose absence raises
-/// it least, for what is above an arrival curve is one, too.
+/// So many lines of an arrival curve at the most, in the order of its pieces: without those whose
+/// absence raises it least, for what is above an arrival curve is one, too.
 pub fn coarsened(mut lines: Vec<TokenBucket>, most: usize) -> Vec<TokenBucket> {
     while lines.len() > most.max(2) {
-        // By how much the curve is raised where the neighbours meet. Whatever is left out, what is left holds, so
-        // that floating-point numbers will do.
+        // By how much the curve is raised where the neighbours meet. Whatever is left out, what is
+        // left holds, so that floating-point numbers will do.
         let raised = |at: &usize| {
             let [(before, steep), (here, rate), (after, flat)] = [at - 1, *at, at + 1]
                 .map(|at| (lines[at].bucket.0 as f64, lines[at].rate.0 as f64));
@@ -129,7 +131,8 @@ pub fn coarsened(mut lines: Vec<TokenBucket>, most: usize) -> Vec<TokenBucket> {
 }
 
 /// The delay of a class's packets over hops in a row that all of the same packets pass, by the
-/// convolution of their service curves; where a hop has none, by its delay. Propagation comes on top.
+/// convolution of their service curves; where a hop has none, by its delay. Propagation comes on
+/// top.
 ///
 /// # Errors
 /// If a service curve is below the arrival curve in the long run.
@@ -182,8 +185,8 @@ pub(super) fn concave(curve: &Curve) -> Vec<TokenBucket> {
 pub struct Order {
     /// The hops that depend on no cycle, in that order.
     pub forward: Vec<usize>,
-    /// The hops of cyclic dependencies, which feed one another, and those on the way from one cycle to
-    /// another.
+    /// The hops of cyclic dependencies, which feed one another, and those on the way from one cycle
+    /// to another.
     pub cyclic: Vec<usize>,
     /// The hops behind these, in that order.
     pub behind: Vec<usize>,

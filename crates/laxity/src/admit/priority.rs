@@ -1,27 +1,29 @@
 //! Static priority.
 //!
-//! A packet of level i that ends with the x-th byte of its level in a period in which levels up to i
-//! have packets waits for the packet of a lower level that was on the link when the period began, for
-//! what had come of its own level, and for what comes on the levels before until it is sent. Once that
-//! has begun nothing interrupts it. With arrival curves A_j of the classes before and l_max the longest
-//! packet of those behind, the bytes up to it have begun to leave as soon as
+//! A packet of level i that ends with the x-th byte of its level in a period in which levels up to
+//! i have packets waits for the packet of a lower level that was on the link when the period began,
+//! for what had come of its own level, and for what comes on the levels before until it is sent.
+//! Once that has begun nothing interrupts it. With arrival curves A_j of the classes before and
+//! l_max the longest packet of those behind, the bytes up to it have begun to leave as soon as
 //!
 //! ```text
 //! C t - sum_(j before) A_j(t) - l_max >= x - 1
 //! ```
 //!
-//! and the last one takes 1 / C. This is the residual service of non-preemptive static priority (Cruz
-//! 1991; Le Boudec, Thiran 2001, section 6.2.1), `beta_i(t) = [C t - sum A_j(t) - l_max]+`, but for the
-//! last byte: what comes while that is sent is too late. With several classes on a level the delay is
-//! that of a queue they share, with the sum of their arrival curves, and the same for all.
+//! and the last one takes 1 / C. This is the residual service of non-preemptive static priority
+//! (Cruz 1991; Le Boudec, Thiran 2001, section 6.2.1), `beta_i(t) = [C t - sum A_j(t) - l_max]+`,
+//! but for the last byte: what comes while that is sent is too late. With several classes on a
+//! level the delay is that of a queue they share, with the sum of their arrival curves, and the
+//! same for all.
 //!
-//! Under token buckets the bound is reached, but for parts of a byte: by a packet of one byte behind
-//! everything else that its level may send at once, at the instant at which the longest packet of those
-//! behind has just gone to the link and all classes before begin to send what they may, byte by byte.
+//! Under token buckets the bound is reached, but for parts of a byte: by a packet of one byte
+//! behind everything else that its level may send at once, at the instant at which the longest
+//! packet of those behind has just gone to the link and all classes before begin to send what they
+//! may, byte by byte.
 //!
-//! It takes arrival curves of all classes before, which they keep: what exceeds them must be dropped, or
-//! demoted to come behind everything, as [`Priority`](crate::sched::Priority) has it. Nothing need be
-//! known of the classes behind but their longest packet.
+//! It takes arrival curves of all classes before, which they keep: what exceeds them must be
+//! dropped, or demoted to come behind everything, as [`Priority`](crate::sched::Priority) has it.
+//! Nothing need be known of the classes behind but their longest packet.
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +41,8 @@ pub struct Ranked {
     pub level: u32,
     /// What it sends.
     pub traffic: Traffic,
-    /// Whether its packets may be demoted, so that one of them, behind everything, may be on the link.
+    /// Whether its packets may be demoted, so that one of them, behind everything, may be on the
+    /// link.
     pub demotes: bool,
 }
 
@@ -61,13 +64,14 @@ pub fn priority(rate: Rate, classes: &[Ranked]) -> Vec<Result<Nanos, Unbounded>>
     bounds
 }
 
-/// By what each class is served under [`Priority`](crate::sched::Priority) on a link of `rate`, as long
-/// as those before it and on its level keep to their arrival curves.
+/// By what each class is served under [`Priority`](crate::sched::Priority) on a link of `rate`, as
+/// long as those before it and on its level keep to their arrival curves.
 ///
 /// A class counts those on its level among the classes before.
 ///
 /// # Errors
-/// If nothing is known of a class before, or more may arrive of them in the long run than the link sends.
+/// If nothing is known of a class before, or more may arrive of them in the long run than the link
+/// sends.
 pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     for level in levels(classes) {
@@ -85,8 +89,9 @@ pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, 
 }
 
 /// By what the packets of each class's level and of those before it are served together under
-/// [`Priority`](crate::sched::Priority) on a link of `rate`, whatever they send and in whatever order: the
-/// link, but for the packet of a level behind that was on it when the first of them came. The curve is strict.
+/// [`Priority`](crate::sched::Priority) on a link of `rate`, whatever they send and in whatever
+/// order: the link, but for the packet of a level behind that was on it when the first of them
+/// came. The curve is strict.
 pub fn priority_aggregates(rate: Rate, classes: &[Ranked]) -> Vec<Service> {
     let nothing = Service { curve: Curve::zero(), late: Nanos::ZERO };
     let mut services = alloc::vec![nothing; classes.len()];
@@ -128,8 +133,8 @@ fn levels(classes: &[Ranked]) -> Vec<Level> {
     queues(classes).into_iter().map(level).collect()
 }
 
-/// The classes of each level from the first on, and the longest packet that may be on the link although one of them
-/// waits.
+/// The classes of each level from the first on, and the longest packet that may be on the link
+/// although one of them waits.
 fn queues(classes: &[Ranked]) -> Vec<(Vec<usize>, Bytes)> {
     let mut order: Vec<_> = (0..classes.len()).collect();
     order.sort_by_key(|&class| classes[class].level);

@@ -1,14 +1,15 @@
 //! Reservation for [time-driven priority](crate::sched::tdp) (Baldi et al. 2006, sections II.A and
-//! II.B): in which frames each flow sends, so that no frame of any output takes more than its capacity.
+//! II.B): in which frames each flow sends, so that no frame of any output takes more than its
+//! capacity.
 //!
 //! A packet that the first output of a flow sends in frame t is sent by each later one in the frame
 //! that lies as much later as the forwarding delays on the way sum up to. With immediate forwarding
-//! those are given, so that one frame, that of the first packet of a period, fixes all frames of a flow;
-//! with non-immediate forwarding the delays are a choice, too. The paper leaves choosing to signalling,
-//! which it does not describe; its experiments are reserved by hand (section IV). The problem is as
-//! hard as bin packing. Here every flow gets the frames that leave most room where they leave least, the
-//! flows that are hardest to place first; then, as long as some do not fit, those are placed first in
-//! another round (squeaky wheel optimization: Joslin, Clements 1999).
+//! those are given, so that one frame, that of the first packet of a period, fixes all frames of a
+//! flow; with non-immediate forwarding the delays are a choice, too. The paper leaves choosing to
+//! signalling, which it does not describe; its experiments are reserved by hand (section IV). The
+//! problem is as hard as bin packing. Here every flow gets the frames that leave most room where
+//! they leave least, the flows that are hardest to place first; then, as long as some do not fit,
+//! those are placed first in another round (squeaky wheel optimization: Joslin, Clements 1999).
 
 mod all;
 mod label_setting;
@@ -55,21 +56,22 @@ pub struct Hop {
 pub struct Reservation {
     /// When its first output sends.
     pub slots: Slots,
-    /// The forwarding delay of each hop, from its `delay` to `spare` more. The first counts for nothing.
+    /// The forwarding delay of each hop, from its `delay` to `spare` more. The first counts for
+    /// nothing.
     pub delays: Vec<u32>,
 }
 
 /// What a flow can count on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// No packet waits longer at an [edge](crate::sched::tdp::Edge) until the frame in which it is sent,
-    /// if the flow's packets come no closer than a period's k-th part.
+    /// No packet waits longer at an [edge](crate::sched::tdp::Edge) until the frame in which it is
+    /// sent, if the flow's packets come no closer than a period's k-th part.
     pub shaping: Nanos,
-    /// No packet takes longer from the beginning of that frame until its last bit leaves the last output:
-    /// the forwarding delays and the frame.
+    /// No packet takes longer from the beginning of that frame until its last bit leaves the last
+    /// output: the forwarding delays and the frame.
     pub transit: Nanos,
-    /// The time from when a packet's transmission by the first output begins until it has left the last
-    /// one varies by less than this: two frames.
+    /// The time from when a packet's transmission by the first output begins until it has left the
+    /// last one varies by less than this: two frames.
     pub jitter: Nanos,
 }
 
@@ -90,11 +92,11 @@ pub struct Full {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} frames are full that it cannot do without", full.len())]
 pub struct Blocked {
-    /// Full frames of which each choice needs at least one, in their order: for each choice the first
-    /// that a packet of the flow met.
+    /// Full frames of which each choice needs at least one, in their order: for each choice the
+    /// first that a packet of the flow met.
     pub full: Vec<Full>,
-    /// Whether each choice was tried: always, unless the flow may be forwarded later than immediately
-    /// and passes an output more than once.
+    /// Whether each choice was tried: always, unless the flow may be forwarded later than
+    /// immediately and passes an output more than once.
     pub certain: bool,
 }
 
@@ -110,7 +112,8 @@ impl Flow {
         u32::try_from(packets.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// The frames from the one in which the first output sends a packet to that in which the last does.
+    /// The frames from the one in which the first output sends a packet to that in which the last
+    /// does.
     pub fn frames(&self, reservation: &Reservation) -> u64 {
         let hops = self.path.iter().zip(&reservation.delays).skip(1);
         hops.map(|(hop, &delay)| u64::from(delay) + u64::from(hop.propagation)).sum()

@@ -16,7 +16,7 @@ pub(super) struct Tree {
 
 impl Tree {
     /// By the parent of each class.
-    pub fn new(parents: impl ExactSizeIterator<Item = Option<ClassId>>) -> Tree {
+    pub(super) fn new(parents: impl ExactSizeIterator<Item = Option<ClassId>>) -> Tree {
         let mut children = vec![Vec::new(); parents.len()];
         let mut top_down = Vec::new();
         for (class, parent) in parents.enumerate() {
@@ -35,21 +35,21 @@ impl Tree {
         Tree { children, top_down, top }
     }
 
-    pub fn is_leaf(&self, class: usize) -> bool {
+    pub(super) fn is_leaf(&self, class: usize) -> bool {
         self.children[class].is_empty()
     }
 
-    pub fn children(&self, class: usize) -> &[usize] {
+    pub(super) fn children(&self, class: usize) -> &[usize] {
         &self.children[class]
     }
 
     /// The classes that are part of no other.
-    pub fn top(&self) -> &[usize] {
+    pub(super) fn top(&self) -> &[usize] {
         &self.top_down[..self.top]
     }
 
     /// The leaves of a subtree.
-    pub fn leaves_below(&self, class: usize) -> Vec<usize> {
+    pub(super) fn leaves_below(&self, class: usize) -> Vec<usize> {
         let mut below = vec![class];
         let mut next = 0;
         while let Some(class) = below.get(next) {

@@ -8,7 +8,8 @@ use super::Red;
 /// As long as the average of random early detection is at least `min`, each packet that arrives is
 /// compared with packets drawn from its queue. Those of its flow (the same class and flow number)
 /// are dropped and so is it; if there is none, random early detection decides. Its `count` of
-/// packets since the last drop has all that came since its own last drop, those that met another too.
+/// packets since the last drop has all that came since its own last drop, those that met another
+/// too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choke {
     /// The average and what becomes of packets that meet no other of their flow.

@@ -64,7 +64,13 @@ pub(crate) enum Fate {
 
 impl Controller {
     /// A packet leaves a queue of which so many bytes stay.
-    pub fn leave(&mut self, codel: &CoDel, now: Nanos, packet: &mut Packet, left: u64) -> Fate {
+    pub(crate) fn leave(
+        &mut self,
+        codel: &CoDel,
+        now: Nanos,
+        packet: &mut Packet,
+        left: u64,
+    ) -> Fate {
         let too_long = self.too_long(codel, now, packet, left);
         let moves_on = core::mem::replace(&mut self.moves_on, false);
         if !too_long {
@@ -91,7 +97,7 @@ impl Controller {
     }
 
     /// The link is ready and the queue has nothing, for its last packet was not sent.
-    pub fn run_empty(&mut self) {
+    pub(crate) fn run_empty(&mut self) {
         (self.first_above, self.dropping, self.moves_on) = (None, false, false);
     }
 

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use crate::packet::{ClassId, FlowId, Packet};
 use crate::scheduler::Place;
 
-/// Numbers that stand for queued packets, with what is known of each. Numbers that are free are used
-/// again, the last one first.
+/// Numbers that stand for queued packets, with what is known of each. Numbers that are free are
+/// used again, the last one first.
 #[derive(Clone, Debug)]
 pub(super) struct Tickets {
     tickets: Vec<Ticket>,
@@ -29,12 +29,12 @@ pub(super) struct Ticket {
 }
 
 impl Tickets {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Tickets { tickets: Vec::new(), free: NONE }
     }
 
     #[inline]
-    pub fn issue(&mut self, handle: u64) -> u32 {
+    pub(super) fn issue(&mut self, handle: u64) -> u32 {
         let ticket = Ticket { handle, ..Ticket::default() };
         match self.free {
             NONE => {
@@ -50,19 +50,19 @@ impl Tickets {
     }
 
     #[inline]
-    pub fn get(&mut self, number: u32) -> &mut Ticket {
+    pub(super) fn get(&mut self, number: u32) -> &mut Ticket {
         &mut self.tickets[number as usize]
     }
 
     #[inline]
-    pub fn take_back(&mut self, number: u32) -> Ticket {
+    pub(super) fn take_back(&mut self, number: u32) -> Ticket {
         let ticket = self.tickets[number as usize];
         self.tickets[number as usize].index = self.free;
         self.free = number;
         ticket
     }
 
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         self.tickets.capacity() * size_of::<Ticket>()
     }
 }
@@ -93,37 +93,37 @@ impl Flow {
 
 impl Held {
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.packets.len()
     }
 
     /// Adds a packet and returns its index.
     #[inline]
-    pub fn add(&mut self, packet: &Packet, ticket: u32) -> u32 {
+    pub(super) fn add(&mut self, packet: &Packet, ticket: u32) -> u32 {
         self.packets.push(Candidate { flow: Flow::of(packet), ticket });
         (self.packets.len() - 1) as u32
     }
 
     /// Takes out the packet of this index. Returns the ticket of the one that takes over the index.
     #[inline]
-    pub fn remove(&mut self, index: u32) -> Option<u32> {
+    pub(super) fn remove(&mut self, index: u32) -> Option<u32> {
         self.packets.swap_remove(index as usize);
         self.packets.get(index as usize).map(|moved| moved.ticket)
     }
 
     /// The ticket of this index's packet, if there is one and it is of the same flow.
     #[inline]
-    pub fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
+    pub(super) fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
         let Candidate { flow, ticket } = *self.packets.get(index)?;
         (flow == Flow::of(packet)).then_some(ticket)
     }
 
     /// The ticket of the packet that was added last, or took over the last index.
-    pub fn last(&self) -> Option<u32> {
+    pub(super) fn last(&self) -> Option<u32> {
         self.packets.last().map(|packet| packet.ticket)
     }
 
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         self.packets.capacity() * size_of::<Candidate>()
     }
 }

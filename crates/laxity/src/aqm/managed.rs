@@ -12,10 +12,9 @@ use crate::units::Nanos;
 
 /// A scheduler whose classes belong to managed queues.
 ///
-/// A packet takes constant time beyond what the scheduler takes, amortised where packets are dropped
-/// as they leave; one that CHOKe withdraws takes what
-/// [`withdraw`](Withdraw::withdraw) takes. To the scheduler, packets that CoDel drops have been
-/// sent.
+/// A packet takes constant time beyond what the scheduler takes, amortised where packets are
+/// dropped as they leave; one that CHOKe withdraws takes what [`withdraw`](Withdraw::withdraw)
+/// takes. To the scheduler, packets that CoDel drops have been sent.
 #[derive(Clone, Debug)]
 pub struct Managed<S> {
     scheduler: S,
@@ -52,8 +51,8 @@ type Admit<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink) -> Option<Place>;
 
 impl<S: Withdraw> Managed<S> {
     /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
-    /// the queue that each class belongs to, if it belongs to one, in the order of the class numbers;
-    /// there are no others. Every queue draws random numbers of its own, made from `seed`.
+    /// the queue that each class belongs to, if it belongs to one, in the order of the class
+    /// numbers; there are no others. Every queue draws random numbers of its own, made from `seed`.
     ///
     /// # Errors
     /// If a policy's settings are out of order or there is no such queue.
@@ -83,9 +82,10 @@ impl<S: Withdraw> Managed<S> {
         Ok(Managed { scheduler, books, withdraws })
     }
 
-    /// The same queues, with demoted packets that give way: a packet that is not demoted and finds its queue full
-    /// takes the room of demoted ones, which are dropped as [`Demoted`](DropReason::Demoted). So they take no room
-    /// from what is promised. Must be said before any packet comes.
+    /// The same queues, with demoted packets that give way: a packet that is not demoted and finds
+    /// its queue full takes the room of demoted ones, which are dropped as
+    /// [`Demoted`](DropReason::Demoted). So they take no room from what is promised. Must be said
+    /// before any packet comes.
     #[must_use]
     pub fn with_demoted_giving_way(mut self) -> Self {
         self.withdraws = true;
@@ -101,7 +101,8 @@ impl<S: Withdraw> Managed<S> {
         self.books.queues[queue].has_room(packet, ahead, gives_way)
     }
 
-    /// Drops demoted packets of a queue until one that is not demoted has room, or there are none left.
+    /// Drops demoted packets of a queue until one that is not demoted has room, or there are none
+    /// left.
     fn make_room(&mut self, now: Nanos, queue: usize, packet: &Packet, drops: &mut dyn DropSink) {
         if packet.demoted || !self.has_room_in(queue, packet, Backlog::default()) {
             return;
@@ -144,8 +145,8 @@ impl<S: Withdraw> Managed<S> {
 }
 
 impl<S: Withdraw> Managed<S> {
-    /// Hands the scheduler a packet that its queue lets in, in the first way, or in the second where
-    /// places are to be known.
+    /// Hands the scheduler a packet that its queue lets in, in the first way, or in the second
+    /// where places are to be known.
     #[inline(always)]
     fn let_in(
         &mut self,
@@ -287,8 +288,8 @@ impl Books {
         }
     }
 
-    /// Counts out a packet that the scheduler gives back, and makes it out to whoever sent it. Returns
-    /// its queue.
+    /// Counts out a packet that the scheduler gives back, and makes it out to whoever sent it.
+    /// Returns its queue.
     #[inline(always)]
     fn leave(&mut self, now: Nanos, packet: &mut Packet) -> Option<&mut Queue> {
         let queue = self.queue_of(packet.class);
@@ -331,7 +332,8 @@ impl Books {
         Some((u64::from(number), ticket.place))
     }
 
-    /// A demoted packet of a queue, if they give way and there is one: its handle within the scheduler and its place.
+    /// A demoted packet of a queue, if they give way and there is one: its handle within the
+    /// scheduler and its place.
     fn demoted(&mut self, queue: usize) -> Option<(u64, Place)> {
         let number = self.demoted.as_ref()?[queue].held.last()?;
         let ticket = self.tickets.as_mut()?.get(number);

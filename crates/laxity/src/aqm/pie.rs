@@ -9,16 +9,16 @@ use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
 use crate::units::{Bytes, Nanos};
 
-/// How PIE is set: arriving packets are dropped with a probability that is moved every `update`, by how far the
-/// queueing delay is from `target` and by how much it has grown.
+/// How PIE is set: arriving packets are dropped with a probability that is moved every `update`, by
+/// how far the queueing delay is from `target` and by how much it has grown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pie {
     /// QDELAY_REF: the queueing delay that is aimed at. 15 ms is recommended.
     pub target: Nanos,
     /// T_UPDATE, more than zero: how often the probability is moved. 15 ms is recommended.
     pub update: Nanos,
-    /// What one second of delay above `target` adds to the probability with every update, in millionths, at most
-    /// [`MOST_GAIN`](Self::MOST_GAIN). An eighth is recommended.
+    /// What one second of delay above `target` adds to the probability with every update, in
+    /// millionths, at most [`MOST_GAIN`](Self::MOST_GAIN). An eighth is recommended.
     pub alpha: u32,
     /// The same of one second by which the delay has grown. 1.25 is recommended.
     pub beta: u32,
@@ -26,7 +26,8 @@ pub struct Pie {
     pub burst: Nanos,
     /// What the queue never exceeds.
     pub limit: Limit,
-    /// Packets that are capable of ECN are marked instead of dropped, as long as the probability is below a tenth.
+    /// Packets that are capable of ECN are marked instead of dropped, as long as the probability is
+    /// below a tenth.
     pub ecn: bool,
     /// MEAN_PKTSIZE: where no more than two packets of this length are queued, none is dropped.
     pub packet: Bytes,
@@ -57,8 +58,8 @@ impl Pie {
 const ONE: i64 = 1 << 56;
 /// Bits of a draw that probabilities are finer than.
 const FINER: u32 = 24;
-/// Sums of probabilities since the last drop at which no draw decides: below, packets get in, and from the second on
-/// they do not (section 5.4).
+/// Sums of probabilities since the last drop at which no draw decides: below, packets get in, and
+/// from the second on they do not (section 5.4).
 const LEAST_SUM: i64 = ONE / 100 * 85;
 const MOST_SUM: i64 = ONE / 10 * 85;
 /// Below which part of one the probability moves by how much less.
@@ -69,8 +70,8 @@ const PER_PART: i128 = 1_000_000 * 1_000_000_000;
 /// Longer delays count as this.
 const LONGEST: u64 = 1_000_000_000_000;
 
-/// PIE at work on a queue. Nothing happens between packets that an update would not find later, so updates are made up
-/// for when a packet comes or goes.
+/// PIE at work on a queue. Nothing happens between packets that an update would not find later, so
+/// updates are made up for when a packet comes or goes.
 #[derive(Clone, Debug)]
 pub(super) struct Controller {
     pie: Pie,
@@ -79,7 +80,8 @@ pub(super) struct Controller {
     probability: i64,
     /// accu_prob: the sum of probabilities since the last drop.
     sum: i64,
-    /// The delay of the packet that left last; none when nothing is queued (section 5.2: by time stamps).
+    /// The delay of the packet that left last; none when nothing is queued (section 5.2: by time
+    /// stamps).
     delay: Nanos,
     /// qdelay_old: that of the last update.
     before: Nanos,
@@ -89,7 +91,7 @@ pub(super) struct Controller {
 }
 
 impl Controller {
-    pub fn new(pie: Pie, random: Pcg32) -> Result<Self, SetupError> {
+    pub(super) fn new(pie: Pie, random: Pcg32) -> Result<Self, SetupError> {
         pie.check()?;
         Ok(Controller {
             pie,
@@ -103,13 +105,13 @@ impl Controller {
         })
     }
 
-    pub fn limit(&self) -> Limit {
+    pub(super) fn limit(&self) -> Limit {
         self.pie.limit
     }
 
     /// The time has come to `now`.
     #[inline]
-    pub fn advance(&mut self, now: Nanos) {
+    pub(super) fn advance(&mut self, now: Nanos) {
         if now >= self.next_update {
             self.catch_up(now);
         }
@@ -127,9 +129,9 @@ impl Controller {
             Nanos(self.pie.update.0.saturating_mul(due).saturating_add(self.next_update.0));
     }
 
-    /// How many updates in a row move the probability by the same, as long as no packet comes or goes: until it passes
-    /// into where it moves faster or slower. So ages take as many calls as there are such places, or decays until
-    /// nothing is left.
+    /// How many updates in a row move the probability by the same, as long as no packet comes or
+    /// goes: until it passes into where it moves faster or slower. So ages take as many calls as
+    /// there are such places, or decays until nothing is left.
     fn alike(&self) -> u64 {
         let decays = self.delay == Nanos::ZERO && self.probability / 64 > 0;
         if self.before != self.delay || decays {
@@ -166,7 +168,8 @@ impl Controller {
         self.before = now;
     }
 
-    /// By how much the probability is to move: less where it is small, for what it does is relative.
+    /// By how much the probability is to move: less where it is small, for what it does is
+    /// relative.
     fn step(&self) -> i64 {
         let pie = &self.pie;
         let [delay, before, target] =
@@ -180,8 +183,9 @@ impl Controller {
         step.clamp((-ONE).into(), most.into()) as i64
     }
 
-    /// Whether an arriving packet gets in, maybe marked: enque and drop_early (sections 4.1, 5.1 and 5.4).
-    pub fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
+    /// Whether an arriving packet gets in, maybe marked: enque and drop_early (sections 4.1, 5.1
+    /// and 5.4).
+    pub(super) fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
         self.pie.limit.check(queued, packet)?;
         if self.allowance > Nanos::ZERO || !self.drops_early(queued) {
             return Ok(());
@@ -211,12 +215,12 @@ impl Controller {
     }
 
     /// Nothing is queued.
-    pub fn idle(&mut self) {
+    pub(super) fn idle(&mut self) {
         self.delay = Nanos::ZERO;
     }
 
     /// A packet has left for the link, and so many stay.
-    pub fn left(&mut self, now: Nanos, packet: &Packet, queued: Backlog) {
+    pub(super) fn left(&mut self, now: Nanos, packet: &Packet, queued: Backlog) {
         self.delay = match queued.packets {
             0 => Nanos::ZERO,
             _ => now.saturating_sub(packet.arrival),

@@ -20,8 +20,9 @@ pub enum Policy {
     DropTail {
         /// What the queue never exceeds.
         limit: Limit,
-        /// A packet that would exceed this is marked if it is capable of ECN (K: Alizadeh et al. 2010, *Data Center
-        /// TCP*, section 3.1; RFC 8257, section 3.1). Never with [`Limit::None`].
+        /// A packet that would exceed this is marked if it is capable of ECN (K: Alizadeh et al.
+        /// 2010, *Data Center TCP*, section 3.1; RFC 8257, section 3.1). Never with
+        /// [`Limit::None`].
         mark: Limit,
     },
     /// Random early detection.
@@ -64,7 +65,7 @@ impl Queue {
     ///
     /// # Errors
     /// If the policy's settings are not as they say.
-    pub fn new(policy: Policy, seed: u64, number: u64) -> Result<Self, SetupError> {
+    pub(super) fn new(policy: Policy, seed: u64, number: u64) -> Result<Self, SetupError> {
         let [of_red, of_choke] = [2 * number, 2 * number + 1].map(|own| Pcg32::new(seed, own));
         let manager = match policy {
             Policy::DropTail { limit, mark } => Manager::DropTail { limit, mark },
@@ -84,10 +85,10 @@ impl Queue {
         Ok(Queue { manager, queued: Backlog::default() })
     }
 
-    /// A packet comes, which may get in or not; returns how many candidates are drawn to be compared with
-    /// it.
+    /// A packet comes, which may get in or not; returns how many candidates are drawn to be
+    /// compared with it.
     #[inline]
-    pub fn arrive(&mut self, now: Nanos) -> u32 {
+    pub(super) fn arrive(&mut self, now: Nanos) -> u32 {
         match &mut self.manager {
             Manager::Red(detector) => {
                 detector.average(now, self.queued);
@@ -105,18 +106,19 @@ impl Queue {
         }
     }
 
-    /// Draws a packet uniformly at random, and returns its ticket if it is of the same flow as this one.
+    /// Draws a packet uniformly at random, and returns its ticket if it is of the same flow as this
+    /// one.
     #[inline]
-    pub fn draw(&mut self, packet: &Packet) -> Option<u32> {
+    pub(super) fn draw(&mut self, packet: &Packet) -> Option<u32> {
         let Manager::Choke(Drawing { random, held, .. }) = &mut self.manager else { return None };
         let index = (u64::from(random.next_u32()) * held.len() as u64) >> 32;
         held.same_flow(index as usize, packet)
     }
 
-    /// A packet that matched a candidate does not get in; random early detection counts it among those
-    /// that came since its last drop.
+    /// A packet that matched a candidate does not get in; random early detection counts it among
+    /// those that came since its last drop.
     #[inline]
-    pub fn count_matched(&mut self) {
+    pub(super) fn count_matched(&mut self) {
         if let Manager::Choke(Drawing { detector, .. }) = &mut self.manager {
             detector.count_unjudged();
         }
@@ -124,7 +126,7 @@ impl Queue {
 
     /// Whether a packet that matched no candidate gets in, maybe marked.
     #[inline]
-    pub fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
+    pub(super) fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
         let queued = self.queued;
         match &mut self.manager {
             Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => {
@@ -142,9 +144,9 @@ impl Queue {
         }
     }
 
-    /// Whether a packet is within the limit, behind `ahead` more than is queued, where `gives_way` of that is dropped
-    /// for it.
-    pub fn has_room(&self, packet: &Packet, ahead: Backlog, gives_way: Backlog) -> bool {
+    /// Whether a packet is within the limit, behind `ahead` more than is queued, where `gives_way`
+    /// of that is dropped for it.
+    pub(super) fn has_room(&self, packet: &Packet, ahead: Backlog, gives_way: Backlog) -> bool {
         let limit = match &self.manager {
             Manager::Red(detector) | Manager::Choke(Drawing { detector, .. }) => detector.limit(),
             Manager::DropTail { limit, .. } => *limit,
@@ -156,13 +158,13 @@ impl Queue {
 
     /// Counts a packet in.
     #[inline]
-    pub fn add(&mut self, packet: &Packet) {
+    pub(super) fn add(&mut self, packet: &Packet) {
         self.queued.add(packet.length);
     }
 
     /// Counts a packet out.
     #[inline]
-    pub fn remove(&mut self, now: Nanos, packet: &Packet) {
+    pub(super) fn remove(&mut self, now: Nanos, packet: &Packet) {
         self.queued.remove(packet.length);
         if self.queued.packets > 0 {
             return;
@@ -180,17 +182,17 @@ impl Queue {
     /// Makes a packet one that may be drawn, if packets are drawn here, and returns its index among
     /// them.
     #[inline]
-    pub fn hold(&mut self, packet: &Packet, ticket: u32) -> u32 {
+    pub(super) fn hold(&mut self, packet: &Packet, ticket: u32) -> u32 {
         match &mut self.manager {
             Manager::Choke(Drawing { held, .. }) => held.add(packet, ticket),
             _ => 0,
         }
     }
 
-    /// The packet of this index, if packets are drawn here, can be drawn no more. Another takes over
-    /// the index: its ticket is returned.
+    /// The packet of this index, if packets are drawn here, can be drawn no more. Another takes
+    /// over the index: its ticket is returned.
     #[inline]
-    pub fn let_go(&mut self, index: u32) -> Option<u32> {
+    pub(super) fn let_go(&mut self, index: u32) -> Option<u32> {
         match &mut self.manager {
             Manager::Choke(Drawing { held, .. }) => held.remove(index),
             _ => None,
@@ -199,7 +201,7 @@ impl Queue {
 
     /// What becomes of a packet that has been counted out, for the link is ready for it.
     #[inline]
-    pub fn release(&mut self, now: Nanos, packet: &mut Packet) -> Fate {
+    pub(super) fn release(&mut self, now: Nanos, packet: &mut Packet) -> Fate {
         match &mut self.manager {
             Manager::CoDel(codel, controller) => {
                 controller.leave(codel, now, packet, self.queued.bytes)
@@ -213,7 +215,7 @@ impl Queue {
         }
     }
 
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         match &self.manager {
             Manager::Choke(Drawing { held, .. }) => held.footprint(),
             _ => 0,

@@ -12,9 +12,9 @@ use crate::units::Nanos;
 
 /// How random early detection is set.
 ///
-/// The queue's length is averaged exponentially: with every arrival `avg += w_q (q - avg)`, and after
-/// an idle time in which m packets could have been sent `avg *= (1 - w_q)^m`. Below `min` every
-/// packet gets in; from there on the probability of a drop grows from 0 to `max_p` at `max`.
+/// The queue's length is averaged exponentially: with every arrival `avg += w_q (q - avg)`, and
+/// after an idle time in which m packets could have been sent `avg *= (1 - w_q)^m`. Below `min`
+/// every packet gets in; from there on the probability of a drop grows from 0 to `max_p` at `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Red {
     /// min_th, in what `measure` counts.
@@ -61,8 +61,8 @@ pub enum Spacing {
     /// (1993, section 7).
     #[default]
     Uniform,
-    /// None until `count p` is 1, then `p / (2 - count p)`: 1/p to 2/p packets, uniformly at random (ns-2's
-    /// `wait_`).
+    /// None until `count p` is 1, then `p / (2 - count p)`: 1/p to 2/p packets, uniformly at random
+    /// (ns-2's `wait_`).
     Wait,
 }
 
@@ -90,7 +90,7 @@ pub(super) struct Detector {
 impl Detector {
     /// # Errors
     /// If the settings are not as they say.
-    pub fn new(red: Red, random: Pcg32) -> Result<Self, SetupError> {
+    pub(super) fn new(red: Red, random: Pcg32) -> Result<Self, SetupError> {
         check("RED's upper threshold", red.max, 1..=LONGEST / 2)?;
         check("RED's lower threshold", red.min, 0..=red.max - 1)?;
         let (weight, one) = (red.weight.parts(), Fraction::ONE.parts());
@@ -113,7 +113,7 @@ impl Detector {
 
     /// A packet comes to a queue of this length.
     #[inline]
-    pub fn average(&mut self, now: Nanos, queued: Backlog) {
+    pub(super) fn average(&mut self, now: Nanos, queued: Backlog) {
         if queued.packets == 0 {
             let sendable = (now - self.idle_since).0 / self.red.transmission.0;
             let left = self.red.weight.rest().power(sendable).parts();
@@ -132,30 +132,30 @@ impl Detector {
 
     /// The queue has become empty.
     #[inline]
-    pub fn idle(&mut self, now: Nanos) {
+    pub(super) fn idle(&mut self, now: Nanos) {
         self.idle_since = now;
     }
 
     /// What the queue never exceeds.
-    pub fn limit(&self) -> Limit {
+    pub(super) fn limit(&self) -> Limit {
         self.red.limit
     }
 
     /// Whether the average is at least `min`.
     #[inline]
-    pub fn detects(&self) -> bool {
+    pub(super) fn detects(&self) -> bool {
         self.average >= self.red.min << POINT
     }
 
     /// A packet came that is not judged.
     #[inline]
-    pub fn count_unjudged(&mut self) {
+    pub(super) fn count_unjudged(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 
     /// Whether a packet gets in, which may be marked instead of dropped.
     #[inline]
-    pub fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
+    pub(super) fn judge(&mut self, packet: &mut Packet, queued: Backlog) -> Result<(), DropReason> {
         if let Err(full) = self.red.limit.check(queued, packet) {
             self.count = 1;
             return Err(full);

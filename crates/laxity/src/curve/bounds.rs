@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 use num_traits::{Signed, Zero};
 
 impl Curve {
-    /// The lower pseudo-inverse: the first time `t >= 0` in ns with `f(t) >= level`, `level` in bytes;
-    /// `None` if it is never reached. A curve that is not monotone may fall below `level` again later.
+    /// The lower pseudo-inverse: the first time `t >= 0` in ns with `f(t) >= level`, `level` in
+    /// bytes; `None` if it is never reached. A curve that is not monotone may fall below `level`
+    /// again later.
     pub fn lower_pseudo_inverse(&self, level: &Exact) -> Option<Exact> {
         self.pieces_with_ends().find_map(|(piece, end)| {
             if piece.value >= *level {

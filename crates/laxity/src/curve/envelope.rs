@@ -18,7 +18,8 @@ pub(super) fn lower_envelope(segments: impl IntoIterator<Item = Segment>) -> Cur
     lowest(segments.into_iter().map(Partial::from).collect()).into_curve()
 }
 
-/// The minimum of at least one curve with gaps, two by two, so that each piece is looked at few times.
+/// The minimum of at least one curve with gaps, two by two, so that each piece is looked at few
+/// times.
 pub(super) fn lowest(mut partials: Vec<Partial>) -> Partial {
     while partials.len() > 1 {
         partials = partials

@@ -1,5 +1,5 @@
-//! Fractions that are in machine words as long as they fit there, which they nearly always do, and of any length
-//! where they do not.
+//! Fractions that are in machine words as long as they fit there, which they nearly always do, and
+//! of any length where they do not.
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,8 @@ enum Form {
     Long(Box<BigRational>),
 }
 
-/// A fraction in lowest terms: the numerator, which is not [`i128::MIN`], over a denominator above zero.
+/// A fraction in lowest terms: the numerator, which is not [`i128::MIN`], over a denominator above
+/// zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Words {
     numer: i128,

@@ -15,8 +15,8 @@ pub struct Minimum {
 }
 
 impl Curve {
-    /// The non-decreasing lower closure: `E(t)`, the infimum of `f(t')` over `t' >= t`, for `t >= 0`;
-    /// `None` if `f` falls without end.
+    /// The non-decreasing lower closure: `E(t)`, the infimum of `f(t')` over `t' >= t`, for
+    /// `t >= 0`; `None` if `f` falls without end.
     ///
     /// For the residual capacity of a link it is the effective one: the most best-effort work that
     /// can be done up to `t` with no deadline missed then or later (Chakraborty, Gries & Thiele

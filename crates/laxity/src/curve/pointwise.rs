@@ -131,9 +131,8 @@ impl Piece {
         let crosses = is_above == self.slope.is_negative() && !self.slope.is_zero();
         let crossing = crosses.then(|| &self.start - &self.value / &self.slope);
         let crossing = crossing.filter(|at| end.is_none_or(|end| at < end));
-        let then = crossing.map(|at| match is_above {
-            true => zero(&at),
-            false => Piece { slope: self.slope.clone(), ..zero(&at) },
+        let then = crossing.map(|at| {
+            if is_above { zero(&at) } else { Piece { slope: self.slope.clone(), ..zero(&at) } }
         });
         match then {
             Some(then) if then.start == self.start => [Some(then), None],

@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use crate::units::{Nanos, Rate};
 
-/// A rate that is constant from each of some times to the next, and then lasts or comes again from the beginning.
+/// A rate that is constant from each of some times to the next, and then lasts or comes again from
+/// the beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     pieces: Vec<Piece>,
@@ -45,8 +46,8 @@ pub enum TraceError {
 }
 
 impl Trace {
-    /// Of the times at which rates begin, in bits a second; the last lasts, or ends at `period`, where the first
-    /// begins anew.
+    /// Of the times at which rates begin, in bits a second; the last lasts, or ends at `period`,
+    /// where the first begins anew.
     ///
     /// # Errors
     /// If this is no function of time that sends for ever.
@@ -88,9 +89,9 @@ impl Trace {
         Rate(self.pieces.iter().map(|piece| piece.rate).max().unwrap_or_default())
     }
 
-    /// How late its service may be with what is due at a constant rate: in any interval of length t it serves at
-    /// least what that rate does in t - T, for this T, rounded up (a service curve: Le Boudec, Thiran 2001, chapter
-    /// 1). `None` if it falls behind for ever.
+    /// How late its service may be with what is due at a constant rate: in any interval of length t
+    /// it serves at least what that rate does in t - T, for this T, rounded up (a service curve: Le
+    /// Boudec, Thiran 2001, chapter 1). `None` if it falls behind for ever.
     pub fn latency(&self, rate: Rate) -> Option<Nanos> {
         let due = |time: u64| i128::from(time) * i128::from(rate.0);
         let behind = |piece: &Piece| due(piece.begins) - piece.served as i128;
@@ -102,7 +103,8 @@ impl Trace {
         if lags {
             return None;
         }
-        // How far it is behind changes its slope where pieces begin; what it gains in one period, it has in the next.
+        // How far it is behind changes its slope where pieces begin; what it gains in one period,
+        // it has in the next.
         let gained = per_period.map_or(0, |(period, served)| due(period) - served as i128);
         let again = self.pieces.iter().map(|piece| behind(piece) + gained);
         let again = again.take(if per_period.is_some() { usize::MAX } else { 0 });

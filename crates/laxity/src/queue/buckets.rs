@@ -38,13 +38,13 @@ pub(super) struct Due {
 impl Due {
     /// The one with the earlier deadline; of equal ones that of the lower slot.
     #[inline(always)]
-    pub fn or_sooner(self, other: Due) -> Due {
+    pub(super) fn or_sooner(self, other: Due) -> Due {
         if self.is_sooner(other) { self } else { other }
     }
 
     /// Whether it comes before another.
     #[inline(always)]
-    pub fn is_sooner(self, other: Due) -> bool {
+    pub(super) fn is_sooner(self, other: Due) -> bool {
         is_before(self.deadline, other.deadline)
             | ((self.deadline == other.deadline) & (self.slot < other.slot))
     }
@@ -52,11 +52,11 @@ impl Due {
 
 /// Slots in buckets of equal width on a circle of time.
 ///
-/// Those in one bucket lie in a list of at most [`MOST`], so that it is searched in constant time. The
-/// times of all are less than a turn of the circle apart: from the earliest on, buckets come in the
-/// order of their times. What finds no room is [refused](Self::insert), and its owner keeps it elsewhere.
-/// The width follows the times: where many are refused, it becomes another one as soon as nothing is
-/// held.
+/// Those in one bucket lie in a list of at most [`MOST`], so that it is searched in constant time.
+/// The times of all are less than a turn of the circle apart: from the earliest on, buckets come in
+/// the order of their times. What finds no room is [refused](Self::insert), and its owner keeps it
+/// elsewhere. The width follows the times: where many are refused, it becomes another one as soon
+/// as nothing is held.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     /// Of each bucket how many slots it holds, above [`SLOT_BITS`], and the one that came last.
@@ -72,8 +72,8 @@ pub(super) struct Buckets {
     low: Stamp,
     /// and none is later.
     high: Stamp,
-    /// Most new times lie no further than this from the earliest: it rises with each that does by 64
-    /// times as much as it falls with every other, so that one of 65 does.
+    /// Most new times lie no further than this from the earliest: it rises with each that does by
+    /// 64 times as much as it falls with every other, so that one of 65 does.
     usual: u64,
     /// Slots that came of late, and those of them that were refused.
     came: u32,
@@ -97,7 +97,7 @@ impl Buckets {
     ///
     /// # Panics
     /// If there are 2^28 slots or more.
-    pub fn new(slots: usize) -> Self {
+    pub(super) fn new(slots: usize) -> Self {
         assert!(slots < NONE as usize, "too many slots for a calendar");
         let buckets = (BUCKETS * slots).next_power_of_two().max(8);
         Buckets {
@@ -116,43 +116,43 @@ impl Buckets {
     }
 
     /// The buckets that hold any slots.
-    pub fn occupied(&self) -> &Bitmap {
+    pub(super) fn occupied(&self) -> &Bitmap {
         &self.occupied
     }
 
     /// Whether no bucket holds anything.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.held == 0
     }
 
     /// The bucket of a time.
     #[inline]
-    pub fn bucket(&self, time: Stamp) -> usize {
+    pub(super) fn bucket(&self, time: Stamp) -> usize {
         (time >> self.width) as usize & (self.heads.len() - 1)
     }
 
     /// No time that is held, and none that will come, is earlier than this.
     #[inline]
-    pub fn begin_with(&mut self, time: Stamp) {
+    pub(super) fn begin_with(&mut self, time: Stamp) {
         self.low = time;
     }
 
     /// The bucket in which times begin.
     #[inline]
-    pub fn begin(&self) -> usize {
+    pub(super) fn begin(&self) -> usize {
         self.bucket(self.low)
     }
 
     /// The last bucket in which anything may be by a time.
     #[inline]
-    pub fn last_by(&self, time: Stamp) -> usize {
+    pub(super) fn last_by(&self, time: Stamp) -> usize {
         self.bucket(earlier(time, self.high))
     }
 
     /// The first bucket that holds anything, and where it begins.
     #[inline]
-    pub fn first(&self) -> Option<(usize, Stamp)> {
+    pub(super) fn first(&self) -> Option<(usize, Stamp)> {
         let begin = self.begin();
         let first = self.occupied.first_from(begin).or_else(|| self.occupied.least())?;
         let further = first.wrapping_sub(begin) & (self.heads.len() - 1);
@@ -161,16 +161,16 @@ impl Buckets {
 
     /// How far times may lie apart is known before any came.
     #[inline]
-    pub fn expect(&mut self, distance: u64) {
+    pub(super) fn expect(&mut self, distance: u64) {
         if self.usual == 0 {
             self.usual = distance;
         }
     }
 
-    /// Whether there is room at a time for a slot that is in no bucket. Where nothing is held, times
-    /// begin with `from`.
+    /// Whether there is room at a time for a slot that is in no bucket. Where nothing is held,
+    /// times begin with `from`.
     #[inline(always)]
-    pub fn has_room(&mut self, time: Stamp, from: Stamp) -> bool {
+    pub(super) fn has_room(&mut self, time: Stamp, from: Stamp) -> bool {
         if self.held == 0 {
             self.restart(time, from);
         }
@@ -192,17 +192,17 @@ impl Buckets {
         true
     }
 
-    /// Loads what will be asked for soon, the request in front, so that its way from memory overlaps
-    /// with what is done until then. Returns its slot.
+    /// Loads what will be asked for soon, the request in front, so that its way from memory
+    /// overlaps with what is done until then. Returns its slot.
     #[inline(always)]
-    pub fn touch_first(&self, requests: &[Request]) -> Option<u32> {
+    pub(super) fn touch_first(&self, requests: &[Request]) -> Option<u32> {
         let (bucket, _) = self.first()?;
         Some(self.touch(requests, bucket))
     }
 
     /// The same for a bucket that holds any.
     #[inline(always)]
-    pub fn touch(&self, requests: &[Request], bucket: usize) -> u32 {
+    pub(super) fn touch(&self, requests: &[Request], bucket: usize) -> u32 {
         let slot = self.heads[bucket] & SLOT;
         black_box(requests[slot as usize].next);
         slot
@@ -210,7 +210,7 @@ impl Buckets {
 
     /// Puts a slot into a bucket that has room for it.
     #[inline(always)]
-    pub fn insert(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
+    pub(super) fn insert(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
         let head = self.heads[bucket];
         requests[slot as usize].next = head & SLOT;
         self.heads[bucket] = ((head >> SLOT_BITS) + 1) << SLOT_BITS | slot;
@@ -220,7 +220,7 @@ impl Buckets {
 
     /// Takes a slot out of its bucket.
     #[inline(always)]
-    pub fn remove(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
+    pub(super) fn remove(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
         let head = self.heads[bucket];
         let next = requests[slot as usize].next;
         let first = if head & SLOT == slot {
@@ -242,7 +242,7 @@ impl Buckets {
 
     /// The slots in a bucket and what they ask for.
     #[inline(always)]
-    pub fn within<'a>(
+    pub(super) fn within<'a>(
         &self,
         requests: &'a [Request],
         bucket: usize,
@@ -258,7 +258,7 @@ impl Buckets {
 
     /// The least deadline in a bucket.
     #[inline(always)]
-    pub fn soonest_within(&self, requests: &[Request], bucket: usize) -> Option<Due> {
+    pub(super) fn soonest_within(&self, requests: &[Request], bucket: usize) -> Option<Due> {
         let within = self.within(requests, bucket);
         within
             .map(|(slot, request)| Due { slot, deadline: request.deadline })
@@ -267,25 +267,26 @@ impl Buckets {
 
     /// The least deadline, where times are deadlines: what comes next is rarely due before now.
     #[inline(always)]
-    pub fn soonest(&mut self, requests: &[Request], now: Stamp) -> Option<Due> {
+    pub(super) fn soonest(&mut self, requests: &[Request], now: Stamp) -> Option<Due> {
         let (bucket, begin) = self.first()?;
         self.low = earlier(begin, now);
         self.soonest_within(requests, bucket)
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         self.heads.capacity() * size_of::<u32>() + self.occupied.footprint()
     }
 
     /// Whether another width is wanted, for which what is held has to go elsewhere.
     #[inline]
-    pub fn is_given_up(&self) -> bool {
+    pub(super) fn is_given_up(&self) -> bool {
         (self.span == 0) & (self.held > 0)
     }
 
-    /// Gives up a bucket and says which, if another width is wanted: what lies there goes elsewhere.
-    pub fn give_up(
+    /// Gives up a bucket and says which, if another width is wanted: what lies there goes
+    /// elsewhere.
+    pub(super) fn give_up(
         &mut self,
         requests: &mut [Request],
         others: &mut EligibleTree,
@@ -317,8 +318,8 @@ impl Buckets {
         }
     }
 
-    /// Too many that are refused mean that another width is wanted: a larger one if most lie too far
-    /// apart, a smaller one if most find a bucket full.
+    /// Too many that are refused mean that another width is wanted: a larger one if most lie too
+    /// far apart, a smaller one if most find a bucket full.
     #[cold]
     fn refuse(&mut self, is_far: bool) {
         self.refused += 1;

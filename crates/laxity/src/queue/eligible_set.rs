@@ -16,13 +16,13 @@ use soonest::Soonest;
 /// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::serial::REACH) of each
 /// other and of now, and so do deadlines. Now never goes back.
 ///
-/// Such a set is what H-FSC keeps its real-time requests in (Stoica, Zhang, Ng 2000, section IV) and
-/// what every rule of the kind "smallest eligible finishing time first" needs. It is made of two
-/// calendars (Brown 1988): requests wait in one by their eligible times, and are moved to the other, by
-/// their deadlines, as these come. However many become eligible at once, an operation moves those of
-/// four buckets at most: of what is due and not yet moved, the least deadline is found in
-/// `log64(slots)` steps. What a calendar has no room for goes into an [`EligibleTree`], and the better of
-/// both answers counts.
+/// Such a set is what H-FSC keeps its real-time requests in (Stoica, Zhang, Ng 2000, section IV)
+/// and what every rule of the kind "smallest eligible finishing time first" needs. It is made of
+/// two calendars (Brown 1988): requests wait in one by their eligible times, and are moved to the
+/// other, by their deadlines, as these come. However many become eligible at once, an operation
+/// moves those of four buckets at most: of what is due and not yet moved, the least deadline is
+/// found in `log64(slots)` steps. What a calendar has no room for goes into an [`EligibleTree`],
+/// and the better of both answers counts.
 #[derive(Clone, Debug)]
 pub struct EligibleSet {
     requests: Vec<Request>,
@@ -112,9 +112,10 @@ impl EligibleSet {
     pub fn first_deadline(&self) -> Option<Stamp> {
         let deadline = |request: &Request| request.deadline;
         let others = self.others.first().map(|(deadline, _)| deadline);
-        let waiting = match self.is_behind() {
-            true => self.soonest_behind().map(|due| due.deadline),
-            false => self.least_of(&self.waiting, deadline),
+        let waiting = if self.is_behind() {
+            self.soonest_behind().map(|due| due.deadline)
+        } else {
+            self.least_of(&self.waiting, deadline)
         };
         self.least_of_all([self.least_of(&self.ready, deadline), waiting, others], deadline)
     }
@@ -219,7 +220,8 @@ impl EligibleSet {
     }
 
     /// Where slots are too many for the fastest cache, one that may well be
-    /// [taken](Self::take_least_deadline) next: what it needs can be loaded while others are served.
+    /// [taken](Self::take_least_deadline) next: what it needs can be loaded while others are
+    /// served.
     #[inline(always)]
     pub fn likely_next(&self) -> Option<u32> {
         if self.requests.len() < MANY {

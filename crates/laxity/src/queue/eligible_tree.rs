@@ -16,8 +16,8 @@ use node::{Entry, MOST, Node, SPARSE};
 ///
 /// The requests are sorted by deadline in a B+ tree whose nodes know the least eligible time below
 /// each of their children: one path from the root answers, adds or removes, however many requests
-/// become eligible at once. The earliest ones lie apart in a node of their own in front of the tree,
-/// for they are the ones that are asked for and leave.
+/// become eligible at once. The earliest ones lie apart in a node of their own in front of the
+/// tree, for they are the ones that are asked for and leave.
 #[derive(Clone, Debug)]
 pub struct EligibleTree {
     /// The requests with the least deadlines; empty only if there are none at all.
@@ -28,8 +28,8 @@ pub struct EligibleTree {
     root: u32,
     /// Levels above the lowest.
     height: u32,
-    /// No request is eligible earlier, except by what [`may_have_eligible`](Self::may_have_eligible)
-    /// was asked for last.
+    /// No request is eligible earlier, except by what
+    /// [`may_have_eligible`](Self::may_have_eligible) was asked for last.
     earliest: Stamp,
 }
 
@@ -94,8 +94,8 @@ impl EligibleTree {
         })
     }
 
-    /// Whether any request may be eligible by `now`, which never goes back: without a search, so that
-    /// one that has left since may be taken for one.
+    /// Whether any request may be eligible by `now`, which never goes back: without a search, so
+    /// that one that has left since may be taken for one.
     #[inline]
     pub fn may_have_eligible(&mut self, now: Stamp) -> bool {
         let may = !is_before(now, self.earliest);
@@ -103,7 +103,8 @@ impl EligibleTree {
         may & !self.is_empty()
     }
 
-    /// Finds when the earliest request is eligible, for [`may_have_eligible`](Self::may_have_eligible).
+    /// Finds when the earliest request is eligible, for
+    /// [`may_have_eligible`](Self::may_have_eligible).
     pub fn find_earliest(&mut self) {
         self.earliest = self.first_eligible().unwrap_or(self.earliest);
     }

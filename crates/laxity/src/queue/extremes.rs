@@ -8,7 +8,8 @@ use core::hint::select_unpredictable;
 ///
 /// The least time is found by a tournament of four in every match, on memory whose addresses are
 /// known beforehand; changing a time replays a match a level, `log4(slots)` in all. A time that
-/// grows, as virtual times do, raises the greatest of those matches alone that it is the greatest in.
+/// grows, as virtual times do, raises the greatest of those matches alone that it is the greatest
+/// in.
 #[derive(Clone, Debug)]
 pub struct Extremes {
     /// The final is 0; the winners of 4i + 1 to 4i + 4 meet in i, and the slots in the last ones.
@@ -240,9 +241,12 @@ impl Extremes {
 
     /// The greatest time in a match, from those in the matches below.
     fn greatest_in(&self, at: usize) -> u128 {
-        let times = [0, 1, 2, 3].map(|side| match at < self.first {
-            true => self.greatest.get(4 * at + 1 + side).copied().unwrap_or(0),
-            false => self.matches[at].get(side).time_or_0(),
+        let times = [0, 1, 2, 3].map(|side| {
+            if at < self.first {
+                self.greatest.get(4 * at + 1 + side).copied().unwrap_or(0)
+            } else {
+                self.matches[at].get(side).time_or_0()
+            }
         });
         let later = |a, b| select_unpredictable(a < b, b, a);
         later(later(times[0], times[1]), later(times[2], times[3]))

@@ -17,10 +17,10 @@ const EMPTY: u32 = u32::MAX - 1;
 /// before it is taken: a queue's record holds its front item and the key of the one behind, so that
 /// what is decided by the key need not wait for another cache line.
 ///
-/// An item can be taken out wherever it is, by the [`Place`] that [`push`](Self::push) gave it. That
-/// stays good until the item leaves: one that found its queue empty is at the front for as long as
-/// it is queued; any other keeps the place that it came to, though it is copied from there into the
-/// queue's record. There may be 2^31 items and as many queues.
+/// An item can be taken out wherever it is, by the [`Place`] that [`push`](Self::push) gave it.
+/// That stays good until the item leaves: one that found its queue empty is at the front for as
+/// long as it is queued; any other keeps the place that it came to, though it is copied from there
+/// into the queue's record. There may be 2^31 items and as many queues.
 #[derive(Clone, Debug)]
 pub struct Fifos<K, T> {
     queues: Vec<Queue<K, T>>,

@@ -3,13 +3,13 @@
 use core::hint::select_unpredictable;
 
 /// Nanoseconds modulo 2^64. Virtual times may run a million times faster than the clock, so they
-/// outgrow 64 bits within hours; those that are compared lie near each other, so that their low bits
-/// tell which comes first (serial numbers, RFC 1982).
+/// outgrow 64 bits within hours; those that are compared lie near each other, so that their low
+/// bits tell which comes first (serial numbers, RFC 1982).
 pub type Stamp = u64;
 
-/// How far apart the times that are compared may lie: 146 years. Whoever keeps times in stamps keeps
-/// them within this of the least of them, which leaves one packet's time at the least rate and more
-/// to the half circle where the order would turn over.
+/// How far apart the times that are compared may lie: 146 years. Whoever keeps times in stamps
+/// keeps them within this of the least of them, which leaves one packet's time at the least rate
+/// and more to the half circle where the order would turn over.
 pub const REACH: u64 = 1 << 62;
 
 /// Whether `a` comes before `b`.

@@ -64,13 +64,13 @@ impl<R: Rank> Order<R> for Own {
 ///
 /// Each of them has a seat, low ones first, and matches are played among the seats that have been
 /// taken: a change costs as many as those that take part at the same time call for, by their
-/// logarithm, however many there may be. The seat of one that leaves is for the one that joins next,
-/// so that both together are one change; until then its matches are played only if somebody asks who is
-/// first.
+/// logarithm, however many there may be. The seat of one that leaves is for the one that joins
+/// next, so that both together are one change; until then its matches are played only if somebody
+/// asks who is first.
 #[derive(Clone, Debug)]
 pub struct Tournament<R> {
-    /// Who wins each match. The final is 1, its players are those that win 2 and 3, and so on; in the
-    /// second half are the seats themselves.
+    /// Who wins each match. The final is 1, its players are those that win 2 and 3, and so on; in
+    /// the second half are the seats themselves.
     winners: Vec<R>,
     /// Loses against any other.
     none: R,
@@ -174,8 +174,8 @@ impl<R: Copy> Tournament<R> {
         self.play::<false>(order, seat, self.none);
     }
 
-    /// Plays the matches of a seat that has this rank now; if it `STOPS`, as far as they end otherwise
-    /// than before, which they never do all the way for a seat that was left.
+    /// Plays the matches of a seat that has this rank now; if it `STOPS`, as far as they end
+    /// otherwise than before, which they never do all the way for a seat that was left.
     #[inline(always)]
     fn play<const STOPS: bool>(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
         let root = self.root;

@@ -74,8 +74,8 @@ impl<K: Ord + Copy> WinnerTree<K> {
         self.replay::<false>(slot, key);
     }
 
-    /// Gives a slot a key, faster than [`set`](Self::set) where the slot is likely to be none of the
-    /// best before and after: as a rule the outcome is the same from a few levels above it on.
+    /// Gives a slot a key, faster than [`set`](Self::set) where the slot is likely to be none of
+    /// the best before and after: as a rule the outcome is the same from a few levels above it on.
     pub fn set_among_many(&mut self, slot: usize, key: K) {
         self.replay::<true>(slot, key);
     }

@@ -18,16 +18,16 @@ use rounds::Rounds;
 ///
 /// A packet takes constant time, amortised, however many classes there are. As published that needs
 /// quanta of at least the longest packet; with smaller ones there are rounds in which a class, or
-/// every class, only saves up. Such rounds are counted, not walked through: a class whose next packet
-/// needs k quanta has its next turn in the k-th round from now, with k quanta in hand.
+/// every class, only saves up. Such rounds are counted, not walked through: a class whose next
+/// packet needs k quanta has its next turn in the k-th round from now, with k quanta in hand.
 ///
 /// Within a round the turns come in the order in which they were fixed. Where no class waits for
 /// more than one round this is the published order, packet for packet; where one does, it differs
 /// from it within rounds only.
 ///
 /// Over any time in which two classes are both backlogged, the numbers of quanta that they get
-/// differ by less than 1 + M/q + M'/q' (their Theorem), or by less than 2 + M/q + M'/q' where one of
-/// the two needs more than a quantum for a packet: q is a class's quantum, M its longest packet.
+/// differ by less than 1 + M/q + M'/q' (their Theorem), or by less than 2 + M/q + M'/q' where one
+/// of the two needs more than a quantum for a packet: q is a class's quantum, M its longest packet.
 #[derive(Clone, Debug)]
 pub struct Drr {
     /// With their lengths as keys.
@@ -75,7 +75,8 @@ impl Drr {
 }
 
 impl Drr {
-    /// A packet this long, or none, comes to the front of a class in place of one that was not sent.
+    /// A packet this long, or none, comes to the front of a class in place of one that was not
+    /// sent.
     fn lead(&mut self, class: usize, length: Option<u32>) {
         let deficit = self.rounds.class(class).deficit;
         let suffices = length.is_some_and(|length| u64::from(length) <= deficit);

@@ -1,5 +1,6 @@
-//! DualPI2, the dual queue coupled PI2 (De Schepper, Briscoe, White 2023, RFC 9332, appendix A; De Schepper, Bondarenko,
-//! Tsang, Briscoe 2016, *PI2: A linearized AQM for both classic and scalable TCP*).
+//! DualPI2, the dual queue coupled PI2 (De Schepper, Briscoe, White 2023, RFC 9332, appendix A; De
+//! Schepper, Bondarenko, Tsang, Briscoe 2016, *PI2: A linearized AQM for both classic and scalable
+//! TCP*).
 
 #[cfg(test)]
 mod tests;
@@ -23,12 +24,15 @@ pub struct DualPi2Settings {
     /// What one second of delay above `target` adds to p' with every update, in millionths, at most
     /// [`MOST_GAIN`](Self::MOST_GAIN). For round trips of up to 100 ms it is 0.16.
     pub alpha: u32,
-    /// The same of one second by which the delay has grown. For round trips of up to 100 ms it is 3.2.
+    /// The same of one second by which the delay has grown. For round trips of up to 100 ms it is
+    /// 3.2.
     pub beta: u32,
-    /// k, 1 to [`MOST_COUPLING`](Self::MOST_COUPLING): packets of the L4S queue are marked with a probability of
-    /// at least k p', those of the classic queue with one of p'^2. With 2 flows of both have rates of one order.
+    /// k, 1 to [`MOST_COUPLING`](Self::MOST_COUPLING): packets of the L4S queue are marked with a
+    /// probability of at least k p', those of the classic queue with one of p'^2. With 2 flows of
+    /// both have rates of one order.
     pub coupling: u32,
-    /// Packets of the L4S queue that have waited for longer are marked, unless there is no other behind. 1 ms is usual.
+    /// Packets of the L4S queue that have waited for longer are marked, unless there is no other
+    /// behind. 1 ms is usual.
     pub threshold: Nanos,
     /// What the classic queue gets of the link, in millionths, while both have packets. A tenth is
     /// usual.
@@ -40,8 +44,8 @@ pub struct DualPi2Settings {
 }
 
 impl DualPi2Settings {
-    /// As Linux 6.17 has it: gains for round trips of up to 100 ms, which RFC 9332, appendix A.1 derives, and a step in
-    /// place of a ramp of marks.
+    /// As Linux 6.17 has it: gains for round trips of up to 100 ms, which RFC 9332, appendix A.1
+    /// derives, and a step in place of a ramp of marks.
     pub const USUAL: DualPi2Settings = DualPi2Settings {
         target: Nanos(15_000_000),
         update: Nanos(16_000_000),
@@ -65,19 +69,19 @@ impl Default for DualPi2Settings {
     }
 }
 
-/// Two queues that share a link: one of packets whose senders answer to how many of them are marked (L4S: those that say
-/// ECT(1), or are marked already), one of all others. The first waits next to nothing and is marked early and often; the
-/// second waits for about a target, by drops and marks of a PI controller. That probability, squared, is what the
-/// second sees, and linear, what the first sees at least: so flows of both have about as much of the link. Nothing is
-/// promised.
+/// Two queues that share a link: one of packets whose senders answer to how many of them are marked
+/// (L4S: those that say ECT(1), or are marked already), one of all others. The first waits next to
+/// nothing and is marked early and often; the second waits for about a target, by drops and marks
+/// of a PI controller. That probability, squared, is what the second sees, and linear, what the
+/// first sees at least: so flows of both have about as much of the link. Nothing is promised.
 ///
-/// Which queue sends is decided by weights, as long as both have packets: the L4S queue goes first until the classic
-/// one has credit. Who is marked or dropped is counted out and not drawn (`recur` of appendix A.1), so that nothing is
-/// random. Once p' has reached 1/k, marks are not enough: the L4S queue drops as the classic one does, and the classic one
-/// marks no more (A.2).
+/// Which queue sends is decided by weights, as long as both have packets: the L4S queue goes first
+/// until the classic one has credit. Who is marked or dropped is counted out and not drawn (`recur`
+/// of appendix A.1), so that nothing is random. Once p' has reached 1/k, marks are not enough: the
+/// L4S queue drops as the classic one does, and the classic one marks no more (A.2).
 ///
-/// Nothing happens between packets that an update would not find later, so updates are made up for when a packet comes or
-/// goes, 4096 at the most.
+/// Nothing happens between packets that an update would not find later, so updates are made up for
+/// when a packet comes or goes, 4096 at the most.
 ///
 /// A packet takes constant time, amortised over what is dropped.
 #[derive(Clone, Debug)]
@@ -124,8 +128,8 @@ impl DualPi2 {
     /// Empty queues for the packets of so many classes.
     ///
     /// # Errors
-    /// If there is no time between updates, a gain or the coupling factor is too large, that is zero, or a share is
-    /// above the whole.
+    /// If there is no time between updates, a gain or the coupling factor is too large, that is
+    /// zero, or a share is above the whole.
     pub fn new(classes: usize, settings: DualPi2Settings) -> Result<Self, SetupError> {
         let most_gain = DualPi2Settings::MOST_GAIN.into();
         let most_coupling = DualPi2Settings::MOST_COUPLING.into();
@@ -224,10 +228,7 @@ impl DualPi2 {
             return Fate::Dropped;
         }
         let native = if self.is_above(now, packet) { ONE } else { 0 };
-        match self.recurs(L, native.max(coupled)) {
-            true => Fate::Marked,
-            false => Fate::Sent,
-        }
+        if self.recurs(L, native.max(coupled)) { Fate::Marked } else { Fate::Sent }
     }
 
     /// laqm(): whether a packet has waited for longer than it should, and is not alone.

@@ -3,8 +3,8 @@
 //!
 //! Every stream has an interpacket gap T, which spaces the deadlines of its packets, and a loss
 //! tolerance x/y: of any y consecutive packets at most x may be late or lost. What is left of the
-//! tolerance, x'/y', shrinks with every deadline that a stream misses and grows with every packet of
-//! it that is served; the stream with the lowest one is served next (Table 1).
+//! tolerance, x'/y', shrinks with every deadline that a stream misses and grows with every packet
+//! of it that is served; the stream with the lowest one is served next (Table 1).
 //!
 //! A deadline is the latest time at which a packet's service may commence. That of a stream's n-th
 //! packet, which arrives at a_n, is `D_n = max(D', a_n) + T`, where D' is the one before it as it
@@ -42,8 +42,8 @@ use tolerance::Tolerance;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// T, more than zero: the service of a packet commences at most this much after the time at
-    /// which that of its predecessor had to. `None` if the packets have no deadlines; the stream then
-    /// keeps its tolerance as it is.
+    /// which that of its predecessor had to. `None` if the packets have no deadlines; the stream
+    /// then keeps its tolerance as it is.
     pub gap: Option<Nanos>,
     /// How many packets of any window may be late or lost.
     pub loss: Loss,
@@ -63,9 +63,10 @@ pub struct Streams {
 
 /// DWCS.
 ///
-/// A service and a packet that comes to an empty stream take logarithmic time in the number of streams
-/// with packets, the most since there were none, and a missed deadline in the number of all; a packet
-/// that comes to others takes constant time. Tolerances are compared exactly. Ties are broken by the arrival of the head packets.
+/// A service and a packet that comes to an empty stream take logarithmic time in the number of
+/// streams with packets, the most since there were none, and a missed deadline in the number of
+/// all; a packet that comes to others takes constant time. Tolerances are compared exactly. Ties
+/// are broken by the arrival of the head packets.
 ///
 /// Where a head packet is late by several gaps, its misses are counted at once; packets that are
 /// dropped for being late come out in no particular order.

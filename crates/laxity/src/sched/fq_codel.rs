@@ -48,21 +48,22 @@ impl Default for FqCodelSettings {
 }
 
 /// Hashes flows into queues that take turns, with CoDel on each, and prefers those that have just
-/// begun to send: a queue that gets its first packet comes before all that have had a turn. Nothing is
-/// promised.
+/// begun to send: a queue that gets its first packet comes before all that have had a turn. Nothing
+/// is promised.
 ///
-/// A flow is what has the same class and flow number. A queue whose credits are used up waits for its
-/// next turn: at zero already, so that a queue of packets as long as the quantum sends one a turn.
+/// A flow is what has the same class and flow number. A queue whose credits are used up waits for
+/// its next turn: at zero already, so that a queue of packets as long as the quantum sends one a
+/// turn.
 ///
-/// Beyond the limit packets are dropped from the head of the queue with the most bytes, of several the
-/// first, one at a time until the rest is within the limit (section 4.1). RFC 8290 lets up to 64 be
-/// dropped at once to pay for the search of that queue, for which there is no need here.
+/// Beyond the limit packets are dropped from the head of the queue with the most bytes, of several
+/// the first, one at a time until the rest is within the limit (section 4.1). RFC 8290 lets up to
+/// 64 be dropped at once to pay for the search of that queue, for which there is no need here.
 ///
 /// A packet takes constant time, and logarithmic time in the number of queues where its queue grows
-/// beyond what it has been since the limit was reached last or where packets are dropped beyond the limit.
-/// That is amortised over all packets, and holds as long as none is longer than the quantum: otherwise
-/// all queues may be passed over for it, some three times, however many quanta it has. A packet that is
-/// withdrawn was never there to CoDel.
+/// beyond what it has been since the limit was reached last or where packets are dropped beyond the
+/// limit. That is amortised over all packets, and holds as long as none is longer than the quantum:
+/// otherwise all queues may be passed over for it, some three times, however many quanta it has. A
+/// packet that is withdrawn was never there to CoDel.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     settings: FqCodelSettings,
@@ -71,8 +72,8 @@ pub struct FqCodel {
     salt: u64,
     queues: Vec<Queue>,
     packets: Fifos<(), Packet>,
-    /// What no queue has more bytes than, inverted, so that the most win. It is made true where a queue
-    /// wins, and not for every packet that leaves.
+    /// What no queue has more bytes than, inverted, so that the most win. It is made true where a
+    /// queue wins, and not for every packet that leaves.
     largest: WinnerTree<u64>,
     new: List,
     old: List,
@@ -169,7 +170,8 @@ impl FqCodel {
         Some(packet)
     }
 
-    /// Gives all old queues the credits of the turns in which none of them may send, if there are any.
+    /// Gives all old queues the credits of the turns in which none of them may send, if there are
+    /// any.
     fn skip_turns(&mut self) {
         let quantum = i64::from(self.settings.quantum);
         let mut turns = i64::MAX;

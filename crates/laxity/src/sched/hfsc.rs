@@ -2,9 +2,10 @@
 //!
 //! Every leaf has a real-time request of an eligible time and a deadline, every class a virtual
 //! time. If a leaf is eligible, the one with the earliest deadline is served: the real-time
-//! criterion, which keeps the leaves' service curves whatever else happens. Otherwise the class with
-//! the smallest virtual time is followed from the root down to a leaf: the link-sharing criterion,
-//! which gives every class its share of what its parent gets, and what siblings do not use.
+//! criterion, which keeps the leaves' service curves whatever else happens. Otherwise the class
+//! with the smallest virtual time is followed from the root down to a leaf: the link-sharing
+//! criterion, which gives every class its share of what its parent gets, and what siblings do not
+//! use.
 //!
 //! As in the kernels that have H-FSC, the curves of the two criteria may differ, a leaf may have
 //! only one of them, and an upper limit may hold link-sharing back.
@@ -185,8 +186,8 @@ impl Withdraw for Hfsc {
 }
 
 impl Hfsc {
-    /// Loads what serving a leaf will need, so that its ways from memory overlap with each other and
-    /// with what is done until then.
+    /// Loads what serving a leaf will need, so that its ways from memory overlap with each other
+    /// and with what is done until then.
     #[inline(always)]
     fn touch(&self, leaf: u32) {
         let class = &self.classes[leaf as usize];
@@ -254,7 +255,8 @@ impl Hfsc {
         Some(deadline)
     }
 
-    /// A leaf's head packet, which was not served, makes way for another of this length or for none.
+    /// A leaf's head packet, which was not served, makes way for another of this length or for
+    /// none.
     fn replace_head(&mut self, leaf: u32, length: u32, next_length: Option<u32>) {
         let class = &mut self.classes[leaf as usize];
         if let Some(curve) = &class.real_time

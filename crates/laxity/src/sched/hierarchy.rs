@@ -5,14 +5,16 @@
 //! something to send gets its rate, and what others leave goes to those who have more to send.
 //!
 //! Which packet a class sends is known only when it leaves: until then its scheduler may prefer a
-//! later arrival or drop what is late. So a class competes with its longest packet, L, for which its
-//! virtual finishing time is S + L/r, and its next packet starts at S + l/r, l being the length of the
-//! one that was sent. What is served before it has then finished, by true lengths, by S + L/r; so WF2Q+
-//! still serves it within a packet's time of when the fluid would have finished a packet of length L,
-//! and no class gets ahead of or behind its share by what others' packets are shorter.
+//! later arrival or drop what is late. So a class competes with its longest packet, L, for which
+//! its virtual finishing time is S + L/r, and its next packet starts at S + l/r, l being the length
+//! of the one that was sent. What is served before it has then finished, by true lengths, by S +
+//! L/r; so WF2Q+ still serves it within a packet's time of when the fluid would have finished a
+//! packet of length L, and no class gets ahead of or behind its share by what others' packets are
+//! shorter.
 //!
-//! A class whose scheduler gives nothing although it is its turn (what it held was late) is passed over
-//! without charge. One whose scheduler holds its packets back is passed over until they are ready.
+//! A class whose scheduler gives nothing although it is its turn (what it held was late) is passed
+//! over without charge. One whose scheduler holds its packets back is passed over until they are
+//! ready.
 
 #[cfg(test)]
 mod tests;
@@ -43,9 +45,9 @@ pub struct Hierarchy {
 pub struct Leaf {
     /// The number of its share, which is nobody's parent.
     pub share: ClassId,
-    /// The longest packet in bytes that is expected. A longer one is charged at its true length, but
-    /// competes as one of this length: then it may be served as much too early, and others wait for
-    /// it longer than they are promised.
+    /// The longest packet in bytes that is expected. A longer one is charged at its true length,
+    /// but competes as one of this length: then it may be served as much too early, and others wait
+    /// for it longer than they are promised.
     pub longest: u32,
     /// The scheduler.
     pub scheduler: Box<dyn Scheduler + Send>,
@@ -76,8 +78,8 @@ impl Hierarchy {
     /// may come after its children. Packets of classes that are in no leaf are dropped.
     ///
     /// # Errors
-    /// If a share's parent does not exist, a share lies below itself, a leaf's share does not exist, is
-    /// a parent or is another leaf's, or a class is in two places.
+    /// If a share's parent does not exist, a share lies below itself, a leaf's share does not
+    /// exist, is a parent or is another leaf's, or a class is in two places.
     pub fn new(rate: Rate, shares: &[Share], leaves: Vec<Leaf>) -> Result<Self, SetupError> {
         let servers = Servers::new(rate, shares)?;
         let classes = leaves.iter().flat_map(|leaf| &leaf.classes).map(|class| class.index() + 1);

@@ -24,39 +24,39 @@ const LONGEST: u64 = 1 << 59;
 
 impl Moment {
     /// Before anything that happens.
-    pub const LONG_AGO: Moment = Moment(i128::MIN >> 1);
+    pub(crate) const LONG_AGO: Moment = Moment(i128::MIN >> 1);
 
     /// A whole number of nanoseconds.
-    pub fn at(nanos: i128) -> Moment {
+    pub(crate) fn at(nanos: i128) -> Moment {
         Moment(nanos << PARTS)
     }
 
     /// The moment so many whole nanoseconds later.
-    pub fn later(self, nanos: i128) -> Moment {
+    pub(crate) fn later(self, nanos: i128) -> Moment {
         Moment(self.0 + (nanos << PARTS))
     }
 
     /// Rounded up to the next nanosecond.
-    pub fn ceil(self) -> i128 {
+    pub(crate) fn ceil(self) -> i128 {
         (self.0 + PARTS_MASK) >> PARTS
     }
 }
 
 impl Pace {
     /// The pace of a rate of 1 bit/s to [`Rate::LIMIT`]; others count as the nearer of these.
-    pub fn new(rate: Rate) -> Self {
+    pub(crate) fn new(rate: Rate) -> Self {
         let rate = rate.0.clamp(1, Rate::LIMIT.0);
         // For 1 bit/s the reciprocal is one too small, like every other whose rate divides 2^64.
         Pace { rate, reciprocal: u64::MAX / rate }
     }
 
     /// The rate.
-    pub fn rate(self) -> Rate {
+    pub(crate) fn rate(self) -> Rate {
         Rate(self.rate)
     }
 
     /// The moment at which `length` bytes more are due: 18 years later at most.
-    pub fn after(self, Moment(moment): Moment, length: u32) -> Moment {
+    pub(crate) fn after(self, Moment(moment): Moment, length: u32) -> Moment {
         let parts = (moment & PARTS_MASK) as u64;
         let begun = moment & !PARTS_MASK;
         let work = u64::from(length).checked_mul(NANOBITS_PER_BYTE);
@@ -75,7 +75,7 @@ impl Pace {
 
     /// By how much work that takes `time` at a higher rate would have been due earlier than at this
     /// one: the moment `-time (faster - rate) / rate`.
-    pub fn head_start(self, time: u64, faster: u64) -> Moment {
+    pub(crate) fn head_start(self, time: u64, faster: u64) -> Moment {
         let rate = i128::from(self.rate);
         let work = -i128::from(time) * i128::from(faster - self.rate);
         // Clamped to 2^80 ns: an earlier moment makes no difference.
@@ -85,7 +85,7 @@ impl Pace {
 
     /// Quotient and remainder: the product with the reciprocal is at most one below.
     #[inline]
-    pub fn divide(self, work: u64) -> (u64, u64) {
+    pub(crate) fn divide(self, work: u64) -> (u64, u64) {
         let quotient = ((u128::from(work) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = work - quotient * self.rate;
         let more = u64::from(rest >= self.rate);

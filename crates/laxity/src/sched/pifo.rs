@@ -1,9 +1,9 @@
 //! Schedulers by rank: a packet's place among the others is computed once, as it arrives.
 //!
-//! A push-in first-out queue (Sivaraman et al., SIGCOMM 2016) sends the least rank first. With eligible times
-//! (Shrivastav, SIGCOMM 2019) it sends the least rank of the packets whose time has come, and is not
-//! work-conserving. A rank that is a deadline makes it EDF, a virtual finishing time fair queueing, a remaining
-//! size SRPT.
+//! A push-in first-out queue (Sivaraman et al., SIGCOMM 2016) sends the least rank first. With
+//! eligible times (Shrivastav, SIGCOMM 2019) it sends the least rank of the packets whose time has
+//! come, and is not work-conserving. A rank that is a deadline makes it EDF, a virtual finishing
+//! time fair queueing, a remaining size SRPT.
 
 #[cfg(test)]
 mod tests;
@@ -31,8 +31,8 @@ pub struct Ranked<K> {
 
 /// Sends packets in the order of a rank.
 ///
-/// A packet takes logarithmic time in the number of those that wait: they are not sorted by class, for nothing says
-/// that the ranks of a class grow.
+/// A packet takes logarithmic time in the number of those that wait: they are not sorted by class,
+/// for nothing says that the ranks of a class grow.
 ///
 /// Shortest packet first, where class 1 waits for a millisecond:
 ///
@@ -140,8 +140,8 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
         }
     }
 
-    /// Passes over what was withdrawn, so that the first of each heap is there. Where most of a heap was, all of
-    /// that goes, so that it stays within twice what is queued.
+    /// Passes over what was withdrawn, so that the first of each heap is there. Where most of a
+    /// heap was, all of that goes, so that it stays within twice what is queued.
     fn settle(&mut self) {
         let Pifo { waiting, ready, slots, backlog, .. } = self;
         fn settle<K: Ord + Copy>(
@@ -206,9 +206,10 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Withdraw for Pifo<K, F> {
         self.arrived += 1;
         self.backlog.add(packet.length);
         let slot = self.insert(Slot { packet, ranked, order });
-        match ranked.eligible > now {
-            true => self.waiting.push(Reverse(Entry { key: ranked.eligible, order, slot })),
-            false => self.ready.push(Reverse(Entry { key: ranked.rank, order, slot })),
+        if ranked.eligible > now {
+            self.waiting.push(Reverse(Entry { key: ranked.eligible, order, slot }))
+        } else {
+            self.ready.push(Reverse(Entry { key: ranked.rank, order, slot }))
         }
         Some(Place(slot))
     }

@@ -12,8 +12,8 @@ use crate::scheduler::{
 };
 use crate::units::Nanos;
 
-/// Sends the packets of the lowest level that has any, in the order of their arrival; a transmission
-/// that has begun is not interrupted.
+/// Sends the packets of the lowest level that has any, in the order of their arrival; a
+/// transmission that has begun is not interrupted.
 ///
 /// A demoted packet comes after those of every level, so that who breaks a contract delays nobody
 /// who keeps one by more than the packet on the link.
@@ -32,8 +32,8 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// A scheduler for classes on these levels, of which the lowest goes first. Levels without classes
-    /// cost nothing.
+    /// A scheduler for classes on these levels, of which the lowest goes first. Levels without
+    /// classes cost nothing.
     pub fn new(levels: &[u32]) -> Self {
         let mut sorted = levels.to_vec();
         sorted.sort_unstable();

@@ -1,8 +1,9 @@
 //! The servers of WF2Q+ and its hierarchy (Bennett, Zhang 1997): who may send next, whatever it is
 //! that they send.
 //!
-//! A leaf that has something to send offers a packet of some length. If it then sends one of another
-//! length, it has competed with a finishing time of its offer and is charged for what it sent.
+//! A leaf that has something to send offers a packet of some length. If it then sends one of
+//! another length, it has competed with a finishing time of its offer and is charged for what it
+//! sent.
 
 use alloc::vec::Vec;
 use core::hint::black_box;
@@ -73,8 +74,8 @@ struct Server {
     members: Vec<u32>,
     /// Start times, and finishing times for deadlines, of the head packets that wait, by place.
     heads: EligibleSet,
-    /// The class below that was chosen: its head packet is that of the class that this server is. The
-    /// link chooses when it sends and has none.
+    /// The class below that was chosen: its head packet is that of the class that this server is.
+    /// The link chooses when it sends and has none.
     head: Option<u32>,
 }
 
@@ -87,12 +88,12 @@ struct Sending {
 }
 
 impl Servers {
-    /// The servers of these classes, numbered in their order, on a link of `rate`. A parent may come
-    /// after its children.
+    /// The servers of these classes, numbered in their order, on a link of `rate`. A parent may
+    /// come after its children.
     ///
     /// # Errors
     /// If a parent does not exist or a class lies below itself.
-    pub fn new(rate: Rate, classes: &[Share]) -> Result<Self, SetupError> {
+    pub(super) fn new(rate: Rate, classes: &[Share]) -> Result<Self, SetupError> {
         let parents: Vec<_> = classes.iter().map(|class| class.parent).collect();
         ancestry::check(&parents)?;
         let mut this = Servers {
@@ -125,17 +126,17 @@ impl Servers {
     }
 
     /// Whether there is a class of this number with none below it.
-    pub fn is_leaf(&self, class: usize) -> bool {
+    pub(super) fn is_leaf(&self, class: usize) -> bool {
         self.classes.get(class).is_some_and(|class| class.below.is_none())
     }
 
     /// Whether no leaf offers anything.
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.servers[LINK as usize].is_passive()
     }
 
     /// A leaf that offered nothing offers a packet, and so does every class above that had none.
-    pub fn arrive(&mut self, now: Nanos, leaf: u32, length: u32) {
+    pub(super) fn arrive(&mut self, now: Nanos, leaf: u32, length: u32) {
         let mut at = leaf;
         loop {
             let class = &mut self.classes[at as usize];
@@ -170,7 +171,7 @@ impl Servers {
     /// happens.
     // It has two callers, and a call costs as much as its work does on a flat link.
     #[inline(always)]
-    pub fn next(&mut self, now: Nanos) -> Option<u32> {
+    pub(super) fn next(&mut self, now: Nanos) -> Option<u32> {
         let link = &mut self.servers[LINK as usize];
         let mut leaf = link.take_next()?;
         self.sending = Sending { started: now, virtual_time: link.virtual_time };
@@ -180,10 +181,10 @@ impl Servers {
         Some(leaf)
     }
 
-    /// A leaf of the link that may well be next: loads what is known of it, so that its ways from memory
-    /// overlap with what is done until then.
+    /// A leaf of the link that may well be next: loads what is known of it, so that its ways from
+    /// memory overlap with what is done until then.
     #[inline(always)]
-    pub fn likely_next(&self) -> Option<u32> {
+    pub(super) fn likely_next(&self) -> Option<u32> {
         let link = &self.servers[LINK as usize];
         let class = link.members[link.heads.likely_next()? as usize];
         black_box(self.classes[class as usize].length);
@@ -193,7 +194,7 @@ impl Servers {
     /// The leaf that is served sends a packet of this length and then offers another one, or
     /// nothing: from there up, virtual times go on and every class gets its next head packet. A
     /// leaf that sends nothing after all has sent a packet of length 0.
-    pub fn depart(&mut self, leaf: u32, length: u32, next_length: Option<u32>) {
+    pub(super) fn depart(&mut self, leaf: u32, length: u32, next_length: Option<u32>) {
         let (mut at, mut next_length) = (leaf, next_length);
         loop {
             let class = &mut self.classes[at as usize];
@@ -215,9 +216,9 @@ impl Servers {
     }
 
     /// The packet that a leaf offers, which was not served, makes way for another of this length or
-    /// for none: from there up, a class whose head packet it was gets another one with the same start
-    /// time.
-    pub fn replace(&mut self, leaf: u32, next_length: Option<u32>) {
+    /// for none: from there up, a class whose head packet it was gets another one with the same
+    /// start time.
+    pub(super) fn replace(&mut self, leaf: u32, next_length: Option<u32>) {
         let (mut at, mut next_length) = (leaf, next_length);
         loop {
             let class = &mut self.classes[at as usize];
@@ -242,7 +243,7 @@ impl Servers {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         let of_server = |server: &Server| {
             server.members.capacity() * size_of::<u32>() + server.heads.footprint()
         };

@@ -6,8 +6,8 @@
 //! eligible finishing time first), the one that finishes first is served. That is never more than
 //! a packet ahead of the fluid, and never more than a packet behind.
 //!
-//! In a hierarchy a class is a server to the classes below it: the packet that it chooses among them
-//! is its own head packet one level up.
+//! In a hierarchy a class is a server to the classes below it: the packet that it chooses among
+//! them is its own head packet one level up.
 
 #[cfg(test)]
 mod tests;

@@ -236,7 +236,8 @@ impl Gps {
     }
 
     /// A packet of those that wait will not be sent. What the fluid has done for it counts for the
-    /// class's other packets, or else, if it has no more of them, is done for other classes at once.
+    /// class's other packets, or else, if it has no more of them, is done for other classes at
+    /// once.
     fn withdraw(&mut self, now: Nanos, waiting: Backlog, class: usize, length: u32) {
         self.advance(now, waiting);
         let share = &mut self.classes[class];

@@ -38,7 +38,7 @@ pub(crate) struct Fluid {
 
 impl Fluid {
     /// A server that works at `rate` whenever something is there.
-    pub fn at_rate(rate: Rate, weights: &[u64]) -> Self {
+    pub(crate) fn at_rate(rate: Rate, weights: &[u64]) -> Self {
         Fluid {
             rate: exact(rate.0),
             weights: weights.iter().map(|&weight| exact(weight)).collect(),
@@ -52,24 +52,24 @@ impl Fluid {
     }
 
     /// A server that works at `rate`, but only on what it is granted.
-    pub fn on_grants(rate: Rate, weights: &[u64]) -> Self {
+    pub(crate) fn on_grants(rate: Rate, weights: &[u64]) -> Self {
         Fluid { granted: Some(Exact::zero()), ..Fluid::at_rate(rate, weights) }
     }
 
     /// Lets it serve `length` bytes more.
-    pub fn grant(&mut self, length: u32) {
+    pub(crate) fn grant(&mut self, length: u32) {
         if let Some(granted) = &mut self.granted {
             *granted += nanobits(length);
         }
     }
 
     /// A packet arrives at the time that was advanced to.
-    pub fn arrive(&mut self, handle: u64, class: usize, length: u32) {
+    pub(crate) fn arrive(&mut self, handle: u64, class: usize, length: u32) {
         self.queues[class].push_back((handle, nanobits(length)));
     }
 
     /// Serves until `now`.
-    pub fn advance(&mut self, now: Nanos) {
+    pub(crate) fn advance(&mut self, now: Nanos) {
         let mut work = &self.rate * exact((now - self.now).0);
         self.now = now;
         if let Some(granted) = &mut self.granted {
@@ -81,7 +81,7 @@ impl Fluid {
 
     /// How much is served in all when each packet that ever came is finished, if none comes any
     /// more. What is finished earlier has less.
-    pub fn finishing_work(&self) -> BTreeMap<u64, Exact> {
+    pub(crate) fn finishing_work(&self) -> BTreeMap<u64, Exact> {
         let mut future = self.clone();
         let left =
             |queue: &VecDeque<(u64, Exact)>| queue.iter().map(|(_, left)| left).sum::<Exact>();
@@ -91,7 +91,7 @@ impl Fluid {
     }
 
     /// Whether nothing is left to serve.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.queues.iter().all(VecDeque::is_empty)
     }
 

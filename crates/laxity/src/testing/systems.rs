@@ -63,7 +63,7 @@ pub(crate) fn any_class() -> impl Strategy<Value = Proportions> {
 
 impl Proportions {
     /// `share` is per mille of the link, times the number of classes.
-    pub fn on_link(self, rate: Rate, share: u64) -> RealTime {
+    pub(crate) fn on_link(self, rate: Rate, share: u64) -> RealTime {
         let sustained =
             (rate.0 as u128 * u128::from(self.per_mille) / u128::from(share)).max(1) as u64;
         let bucket = |bytes, rate| TokenBucket { bucket: Bytes(bytes), rate: Rate(rate) };
@@ -122,7 +122,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    pub const ALL: [Way; 6] = [
+    pub(crate) const ALL: [Way; 6] = [
         Way::Background,
         Way::TotalBandwidth,
         Way::ShiftedLine,
@@ -131,12 +131,12 @@ impl Way {
         Way::Exact,
     ];
 
-    pub fn any() -> impl Strategy<Value = Way> {
+    pub(crate) fn any() -> impl Strategy<Value = Way> {
         prop::sample::select(&Way::ALL[..])
     }
 
     /// The curve that the deadlines are made from.
-    pub fn curve(self, system: &System) -> Curve {
+    pub(crate) fn curve(self, system: &System) -> Curve {
         match self {
             Way::Background => Curve::zero(),
             Way::TotalBandwidth => self.line(system).curve(),
@@ -147,7 +147,7 @@ impl Way {
     }
 
     /// The line of the two ways that have one.
-    pub fn line(self, system: &System) -> Line {
+    pub(crate) fn line(self, system: &System) -> Line {
         let residual = system.residual_capacity();
         match self {
             Way::ShiftedLine => Line::shifted(&residual, system.max_packet),
@@ -155,7 +155,7 @@ impl Way {
         }
     }
 
-    pub fn assign(self, system: &System) -> Assign {
+    pub(crate) fn assign(self, system: &System) -> Assign {
         match self {
             Way::Background => Assign::Background,
             Way::TwoLineFast => Assign::TwoLineFast(TwoLineFast::new(two_lines(system))),

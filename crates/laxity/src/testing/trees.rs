@@ -96,12 +96,12 @@ fn number(rate: u64, classes: &[(Option<usize>, u64)], numbers: &[u32]) -> Tree 
 
 impl Tree {
     /// The class above, or `None` at the top.
-    pub fn parent(&self, class: usize) -> Option<usize> {
+    pub(crate) fn parent(&self, class: usize) -> Option<usize> {
         self.shares[class].parent.map(ClassId::index)
     }
 
     /// A class and all above it.
-    pub fn path(&self, class: usize) -> impl Iterator<Item = usize> {
+    pub(crate) fn path(&self, class: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(class), |&class| self.parent(class))
     }
 
@@ -115,7 +115,7 @@ impl Tree {
     }
 
     /// The rate that a class's siblings and itself share.
-    pub fn rate_above(&self, class: usize) -> Rate {
+    pub(crate) fn rate_above(&self, class: usize) -> Rate {
         self.parent(class).map_or(self.rate, |parent| self.shares[parent].rate)
     }
 }

@@ -16,7 +16,7 @@ const MOST: usize = 200;
 
 /// The steps that are about to be taken.
 #[derive(Debug, Serialize)]
-pub struct Difference {
+pub(super) struct Difference {
     steps: Vec<Line>,
     /// The classes whose queues are lost.
     drops: Vec<Dropped>,
@@ -46,7 +46,7 @@ struct Dropped {
 
 impl Difference {
     /// Of the steps from what is shown; classes are called what they were, or are to be.
-    pub fn of(
+    pub(super) fn of(
         steps: &Steps,
         shown: &DeviceState,
         settled: Option<&Record>,
@@ -55,7 +55,7 @@ impl Difference {
         let before = settled.map_or(&[][..], |record| &record.promises);
         let named = before.iter().chain(promises).map(|promise| (promise.class, &*promise.name));
         let names: HashMap<Handle, &str> = named.collect();
-        let name = |handle| names.get(&handle).map(|name| name.to_string());
+        let name = |handle| names.get(&handle).map(ToString::to_string);
         let line = |step: &laxity_kernel::steps::Step| {
             let object = &step.object;
             let old = shown.objects.get(&Key::new(object)).map(parameters);
@@ -89,7 +89,7 @@ impl Difference {
     }
 
     /// As a table, and whose packets are dropped.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         if self.steps.is_empty() {
             return "Nothing to change: the interface has all of it.".into();
         }

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
+pub(super) enum Case {
     /// A discipline of plans.
     Of(Kind),
     /// FIFO behind one managed queue without a limit: what the books cost.
@@ -31,7 +31,7 @@ pub enum Case {
 }
 
 /// What can be measured, in words.
-pub fn accepted() -> String {
+pub(crate) fn accepted() -> String {
     let names = Case::all().map(|case| match case.about() {
         "" => case.name(),
         about => format!("{} ({about})", case.name()),
@@ -68,7 +68,7 @@ impl Case {
         }
     }
 
-    pub fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         match self {
             Case::Of(kind) => kind.word().into(),
             Case::DropTail => "fifo/droptail".into(),
@@ -107,7 +107,7 @@ impl Case {
     }
 
     /// The one of a name, or all.
-    pub fn chosen(only: Option<&str>) -> Result<Vec<Case>, Failure> {
+    pub(super) fn chosen(only: Option<&str>) -> Result<Vec<Case>, Failure> {
         let Some(only) = only else { return Ok(Case::all().collect()) };
         match Case::all().find(|case| case.name() == only) {
             Some(case) => Ok(vec![case]),

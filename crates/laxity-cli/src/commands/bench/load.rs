@@ -7,11 +7,11 @@ use super::{natural, uniform};
 use crate::args::Load;
 
 /// How often each figure is measured; the median counts.
-pub const RUNS: usize = 7;
+pub(super) const RUNS: usize = 7;
 
 /// How busy the classes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(super) enum Mode {
     /// Every class has two packets queued; one that sends or drops one gets a new one.
     Backlogged,
     /// Classes wake in random order, each with four packets, and sleep when they are sent; up to 64
@@ -25,10 +25,10 @@ pub enum Mode {
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Mode; 4] = [Mode::Backlogged, Mode::OnOff, Mode::Single, Mode::Together];
+    pub(super) const ALL: [Mode; 4] = [Mode::Backlogged, Mode::OnOff, Mode::Single, Mode::Together];
 
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Mode::Backlogged => "backlogged",
             Mode::OnOff => "on-off",
@@ -40,7 +40,7 @@ impl Mode {
 
 /// A load of so many classes.
 #[derive(Clone, Copy, Debug)]
-pub struct Under {
+pub(super) struct Under {
     pub load: Load,
     pub classes: u32,
     pub mode: Mode,
@@ -48,7 +48,7 @@ pub struct Under {
 
 impl Under {
     /// The median ns for one packet in and one packet out, sent or dropped.
-    pub fn measure<S: Scheduler>(self, scheduler: S) -> f64 {
+    pub(super) fn measure<S: Scheduler>(self, scheduler: S) -> f64 {
         match self.load {
             Load::Uniform => uniform::schedule(scheduler, self.classes, self.mode),
             Load::Natural => natural::schedule(scheduler, self.classes, self.mode),
@@ -63,7 +63,7 @@ impl Under {
     }
 
     /// The link's rate.
-    pub fn link(self) -> Rate {
+    pub(super) fn link(self) -> Rate {
         match self.load {
             Load::Uniform => uniform::LINK,
             Load::Natural | Load::Watched => natural::LINK,
@@ -71,7 +71,7 @@ impl Under {
     }
 
     /// What each class has of the link by its weight, in class order.
-    pub fn rates(self) -> impl Iterator<Item = Rate> {
+    pub(super) fn rates(self) -> impl Iterator<Item = Rate> {
         let weights = self.weights();
         let sum: u128 = weights.iter().copied().map(u128::from).sum();
         let link = u128::from(self.link().0);
@@ -81,7 +81,7 @@ impl Under {
     }
 
     /// The classes' weights.
-    pub fn weights(self) -> Vec<u32> {
+    pub(super) fn weights(self) -> Vec<u32> {
         match self.load {
             Load::Uniform => (0..self.classes).map(|class| 1 + class % 7).collect(),
             Load::Natural | Load::Watched => natural::weights(self.classes),
@@ -90,14 +90,14 @@ impl Under {
 }
 
 /// A deadline of its own for every class, from 10 ms to 1 s in random order.
-pub fn deadlines(classes: u32) -> Vec<Nanos> {
+pub(super) fn deadlines(classes: u32) -> Vec<Nanos> {
     let step = 990_000_000 / u64::from(classes);
     shuffled(classes).into_iter().map(|place| Nanos(10_000_000 + u64::from(place) * step)).collect()
 }
 
 /// The median time of a packet over several runs, each of which says how many packets it had, after
 /// one that warms up.
-pub fn median(mut run: impl FnMut() -> u64) -> f64 {
+pub(super) fn median(mut run: impl FnMut() -> u64) -> f64 {
     run();
     let mut times: Vec<_> = (0..RUNS)
         .map(|_| {
@@ -123,14 +123,14 @@ fn processor_time() -> Nanos {
 }
 
 /// The numbers below `count` in an order without pattern, the same every time.
-pub fn shuffled(count: u32) -> Vec<u32> {
+pub(super) fn shuffled(count: u32) -> Vec<u32> {
     let mut numbers: Vec<_> = (0..count).collect();
     numbers.sort_by_key(|&number| mixed(number.into()));
     numbers
 }
 
 /// A number whose bits look drawn (Steele, Lea, Flood 2014).
-pub fn mixed(number: u64) -> u64 {
+pub(super) fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

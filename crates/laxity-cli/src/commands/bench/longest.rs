@@ -28,7 +28,7 @@ const BEGINS: Signal = Signal::SIGUSR1;
 
 /// What one packet out and one in takes, in instructions.
 #[derive(Clone, Debug, Serialize)]
-pub struct Longest {
+pub(super) struct Longest {
     discipline: String,
     classes: u32,
     /// None above [`MOST`].
@@ -37,7 +37,7 @@ pub struct Longest {
 }
 
 /// What the watched process does.
-pub fn perform<S: Scheduler>(scheduler: S, classes: u32) {
+pub(super) fn perform<S: Scheduler>(scheduler: S, classes: u32) {
     let mut driver = Driver::new(scheduler, classes, Mode::Together);
     for _ in 0..2 * classes.max(1_000) {
         driver.turn();
@@ -56,7 +56,7 @@ pub fn perform<S: Scheduler>(scheduler: S, classes: u32) {
 }
 
 /// Watches a process that performs so.
-pub fn watch(case: Case, classes: u32) -> Result<Longest, Failure> {
+pub(super) fn watch(case: Case, classes: u32) -> Result<Longest, Failure> {
     let discipline = case.name();
     let program = std::env::current_exe().map_err(refused)?;
     let mut command = Command::new(program);
@@ -102,7 +102,7 @@ fn refused(why: impl Display) -> Failure {
 }
 
 /// For people.
-pub fn text(figures: &[Longest]) -> String {
+pub(super) fn text(figures: &[Longest]) -> String {
     let count = |number: Option<u64>| {
         number.map_or_else(|| format!("above {}", quantity::count(MOST)), quantity::count)
     };

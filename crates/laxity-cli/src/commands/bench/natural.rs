@@ -1,5 +1,5 @@
-//! The load under which Linux's own disciplines are measured: packets as long as they are on links, weights that
-//! differ, time that moves by what is sent.
+//! The load under which Linux's own disciplines are measured: packets as long as they are on links,
+//! weights that differ, time that moves by what is sent.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use super::load::{Mode, median, mixed, shuffled};
 /// Packets of one run.
 const PACKETS: u64 = 400_000;
 /// That of the link: a byte takes four fifths of a nanosecond.
-pub const LINK: Rate = Rate(10_000_000_000);
+pub(super) const LINK: Rate = Rate(10_000_000_000);
 /// The lengths of packets, each as likely as the others.
 const LENGTHS: [u32; 8] = [64, 64, 128, 256, 576, 1024, 1500, 1500];
 /// So much of a packet's buffer is written as it comes and read as it leaves.
@@ -21,7 +21,7 @@ const TOUCHED: usize = 192;
 const TOUCHED_FROM: u32 = 16_000;
 
 /// A weight from 1 to 16 for each class, at random.
-pub fn weights(classes: u32) -> Vec<u32> {
+pub(super) fn weights(classes: u32) -> Vec<u32> {
     (0..classes).map(|class| 1 + (mixed(u64::from(class) ^ (1 << 40)) % 16) as u32).collect()
 }
 
@@ -35,7 +35,7 @@ fn each(classes: u32) -> u32 {
 }
 
 /// The median ns of processor time for one packet in and one packet out.
-pub fn schedule<S: Scheduler>(scheduler: S, classes: u32, mode: Mode) -> f64 {
+pub(super) fn schedule<S: Scheduler>(scheduler: S, classes: u32, mode: Mode) -> f64 {
     let mut driver = Driver::new(scheduler, classes, mode);
     median(|| {
         for _ in 0..PACKETS {
@@ -46,7 +46,7 @@ pub fn schedule<S: Scheduler>(scheduler: S, classes: u32, mode: Mode) -> f64 {
 }
 
 /// A scheduler and its packets.
-pub struct Driver<S> {
+pub(super) struct Driver<S> {
     scheduler: S,
     now: Nanos,
     /// Draws lengths and classes.
@@ -59,7 +59,7 @@ pub struct Driver<S> {
 
 impl<S: Scheduler> Driver<S> {
     /// With the packets of a mode queued.
-    pub fn new(scheduler: S, classes: u32, mode: Mode) -> Self {
+    pub(super) fn new(scheduler: S, classes: u32, mode: Mode) -> Self {
         let queued = match mode {
             Mode::Backlogged | Mode::Together => classes * each(classes),
             Mode::OnOff => (classes / 2).max(1),
@@ -100,7 +100,7 @@ impl<S: Scheduler> Driver<S> {
     }
 
     /// Lets time go by.
-    pub fn wait(&mut self, time: Nanos) {
+    pub(super) fn wait(&mut self, time: Nanos) {
         self.now += time;
     }
 
@@ -110,10 +110,10 @@ impl<S: Scheduler> Driver<S> {
         self.enqueue(class, length, handle);
     }
 
-    /// One packet out, which comes in again: in its own class, or where classes sleep in another that
-    /// does.
+    /// One packet out, which comes in again: in its own class, or where classes sleep in another
+    /// that does.
     #[inline(always)]
-    pub fn turn(&mut self) {
+    pub(super) fn turn(&mut self) {
         let packet = loop {
             let mut none = |_: Packet, _: DropReason| {};
             if let Some(dispatch) = self.scheduler.dequeue(self.now, &mut none) {

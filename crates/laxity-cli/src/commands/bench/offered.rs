@@ -1,5 +1,5 @@
-//! The load under which Linux's own queue management is measured: a queue is offered many more packets
-//! than the link sends.
+//! The load under which Linux's own queue management is measured: a queue is offered many more
+//! packets than the link sends.
 
 use std::hint::black_box;
 
@@ -26,7 +26,7 @@ const LENGTHS: u64 = 1_400;
 
 /// The median ns for one packet offered, to a queue for all classes: every other packet is of the
 /// first class, the rest of any.
-pub fn measure(case: Case, classes: u32) -> f64 {
+pub(super) fn measure(case: Case, classes: u32) -> f64 {
     let mut queue = managed(classes, policy(case));
     let (mut now, mut handle) = (Nanos::ZERO, 0);
     median(|| {

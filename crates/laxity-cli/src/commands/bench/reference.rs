@@ -8,7 +8,7 @@ use laxity::scheduler::{Backlog, Criterion, Dispatch, DropSink, Scheduler};
 use laxity::units::Nanos;
 
 /// All packets in one binary heap by deadline.
-pub struct HeapEdf {
+pub(super) struct HeapEdf {
     relative_deadlines: Vec<Nanos>,
     packets: BinaryHeap<Reverse<(Nanos, u64, Ordered)>>,
     arrivals: u64,
@@ -20,7 +20,7 @@ struct Ordered(Packet);
 
 impl HeapEdf {
     /// Classes with these deadlines.
-    pub fn new(relative_deadlines: Vec<Nanos>) -> Self {
+    pub(super) fn new(relative_deadlines: Vec<Nanos>) -> Self {
         let (packets, backlog) = (BinaryHeap::new(), Backlog::default());
         HeapEdf { relative_deadlines, packets, arrivals: 0, backlog }
     }

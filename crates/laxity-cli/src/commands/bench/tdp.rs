@@ -22,9 +22,9 @@ struct Cycle {
 }
 
 /// An output within the network: it is told frames and knows no flows. Packets come for one frame
-/// after the other, each of which is full before the next one gets any, and none for a frame that has
-/// begun.
-pub fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
+/// after the other, each of which is full before the next one gets any, and none for a frame that
+/// has begun.
+pub(super) fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
     let cycle = Cycle::of(under);
     let CommonTime { frame: length, .. } = cycle.time();
     let capacity = cycle.packets * cycle.longest;
@@ -41,7 +41,7 @@ pub fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>>
 }
 
 /// An output at the edge, where each flow's frames are looked up.
-pub fn edge(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
+pub(super) fn edge(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
     let cycle = Cycle::of(under);
     let contract = |place| {
         let slots = Slots { start: place / cycle.packets, packets: 1, period: cycle.frames };

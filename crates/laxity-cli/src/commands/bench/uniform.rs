@@ -13,13 +13,13 @@ use super::load::{Mode, median, shuffled};
 /// Packets of one run.
 const PACKETS: u64 = 400_000;
 /// Every packet is this long and takes so long on the link.
-pub const LENGTH: u32 = 1000;
-pub const TRANSMISSION: Nanos = Nanos(1_000);
+pub(super) const LENGTH: u32 = 1000;
+pub(super) const TRANSMISSION: Nanos = Nanos(1_000);
 /// That of the link.
-pub const LINK: Rate = Rate(8_000_000_000);
+pub(super) const LINK: Rate = Rate(8_000_000_000);
 
 /// The median ns for one packet in and one out, sent or dropped.
-pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode) -> f64 {
+pub(super) fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode) -> f64 {
     let order = shuffled(classes);
     let mut now = Nanos::ZERO;
     if mode == Mode::Backlogged {
@@ -85,7 +85,7 @@ pub fn schedule<S: Scheduler>(mut scheduler: S, classes: u32, mode: Mode) -> f64
 /// The median ns for one best-effort deadline of the paper's plan: packets that follow each other
 /// at the whole link's rate with interruptions for ever, in bursts of 64 with forgotten history
 /// between, or each alone.
-pub fn assign(deadlines: &Deadlines, mode: Mode) -> f64 {
+pub(super) fn assign(deadlines: &Deadlines, mode: Mode) -> f64 {
     let mut deadlines = deadlines.clone();
     let mut now = Nanos::ZERO;
     let pauses: Vec<_> =

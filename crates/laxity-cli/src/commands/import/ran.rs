@@ -25,7 +25,7 @@ const REFUSED: [&str; 5] = [
 ];
 
 /// Runs the script, and imports what it issued; with the name that it is told by.
-pub fn import(arguments: &ImportTc) -> Result<(Import, String), Failure> {
+pub(super) fn import(arguments: &ImportTc) -> Result<(Import, String), Failure> {
     if arguments.script == Path::new("-") {
         return Err(Failure::input(
             "--run needs the script as a file: its shell opens it by its name",
@@ -97,9 +97,10 @@ fn told(ran: &Ran, limit: Duration) -> Vec<String> {
         }
     }
     for line in lines.iter().take(MOST_LINES) {
-        let who = match REFUSED.iter().any(|refused| line.contains(refused)) {
-            true => "the sandbox refused something, and the script said",
-            false => "the script said",
+        let who = if REFUSED.iter().any(|refused| line.contains(refused)) {
+            "the sandbox refused something, and the script said"
+        } else {
+            "the script said"
         };
         let shown: String = line.chars().take(LONGEST).collect();
         told.push(format!("{who} `{}`", shown.replace(char::is_control, " ")));

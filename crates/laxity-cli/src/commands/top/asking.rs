@@ -11,7 +11,7 @@ use laxity_live::status::Status;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// What came of asking.
-pub enum Heard {
+pub(super) enum Heard {
     /// What the link is like.
     Status(Box<Status>),
     /// What came of a reload.
@@ -21,14 +21,14 @@ pub enum Heard {
 }
 
 /// The thread, as seen by who waits for it.
-pub struct Asking {
+pub(super) struct Asking {
     reload: Sender<()>,
     heard: Receiver<Heard>,
 }
 
 impl Asking {
     /// Asks from now on, until this is dropped.
-    pub fn begin(client: Client) -> Self {
+    pub(super) fn begin(client: Client) -> Self {
         let (reload, wishes) = mpsc::channel();
         let (tell, heard) = mpsc::channel();
         thread::spawn(move || {
@@ -49,12 +49,12 @@ impl Asking {
     }
 
     /// What has been heard since this was asked last.
-    pub fn heard(&self) -> impl Iterator<Item = Heard> {
+    pub(super) fn heard(&self) -> impl Iterator<Item = Heard> {
         self.heard.try_iter()
     }
 
     /// Has the plans read again; what comes of it is heard.
-    pub fn reload(&self) {
+    pub(super) fn reload(&self) {
         // The thread is there as long as this is.
         let _ = self.reload.send(());
     }

@@ -3,10 +3,10 @@
 use super::state::Row;
 
 /// So wide it is.
-pub const WIDTH: usize = 8;
+pub(super) const WIDTH: usize = 8;
 
 /// A bar: solid up to p99, shaded up to the largest, dotted up to the bound. Nothing without both.
-pub fn bar(row: &Row<'_>) -> String {
+pub(super) fn bar(row: &Row<'_>) -> String {
     let (Some(delay), Some(bound)) = (row.delay, row.class.bound_ns) else {
         return " ".repeat(WIDTH);
     };

@@ -1,4 +1,5 @@
-//! Columns: what they say, how wide they are, and what comes first when classes are ordered by them.
+//! Columns: what they say, how wide they are, and what comes first when classes are ordered by
+//! them.
 
 use std::cmp::Ordering;
 
@@ -8,7 +9,7 @@ use super::state::Row;
 
 /// A column of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub(super) enum Column {
     Rate,
     Queue,
     Drops,
@@ -21,7 +22,7 @@ pub enum Column {
 
 impl Column {
     /// From left to right.
-    pub const ALL: [Column; 8] = [
+    pub(super) const ALL: [Column; 8] = [
         Column::Rate,
         Column::Queue,
         Column::Drops,
@@ -33,7 +34,7 @@ impl Column {
     ];
 
     /// How wide it is, with what is between it and the one before.
-    pub const fn width(self) -> usize {
+    pub(super) const fn width(self) -> usize {
         match self {
             Column::Rate => 8,
             _ => 7,
@@ -41,7 +42,7 @@ impl Column {
     }
 
     /// What stands above it.
-    pub const fn title(self) -> &'static str {
+    pub(super) const fn title(self) -> &'static str {
         match self {
             Column::Rate => "Mbit/s",
             Column::Queue => "queue",
@@ -55,7 +56,7 @@ impl Column {
     }
 
     /// What it says of a class, times in this unit.
-    pub fn cell(self, row: &Row<'_>, times: TimeUnit) -> String {
+    pub(super) fn cell(self, row: &Row<'_>, times: TimeUnit) -> String {
         match self {
             Column::Rate => quantity::megabits(row.rate_bps),
             Column::Queue => row.class.queued.map_or(NOTHING.into(), count),
@@ -69,7 +70,7 @@ impl Column {
     }
 
     /// Whether what it says of a class is nothing good.
-    pub fn alarms(self, row: &Row<'_>) -> bool {
+    pub(super) fn alarms(self, row: &Row<'_>) -> bool {
         let beyond = |nanos: u64| row.class.bound_ns.is_some_and(|bound| nanos > bound);
         match (self, row.delay) {
             (Column::Missed, _) => missed(row).is_some_and(|missed| missed > 0),
@@ -81,7 +82,7 @@ impl Column {
     }
 
     /// The largest first, and what there is none of last.
-    pub fn compare(self, a: &Row<'_>, b: &Row<'_>) -> Ordering {
+    pub(super) fn compare(self, a: &Row<'_>, b: &Row<'_>) -> Ordering {
         self.value(b).total_cmp(&self.value(a))
     }
 

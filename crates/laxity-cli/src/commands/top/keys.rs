@@ -7,7 +7,7 @@ use super::state::State;
 
 /// What a key asks for beyond what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub(super) enum Wish {
     /// To end.
     End,
     /// To have the plans read again.
@@ -15,7 +15,7 @@ pub enum Wish {
 }
 
 /// Does what a key is for.
-pub fn press(state: &mut State, key: KeyEvent) -> Option<Wish> {
+pub(super) fn press(state: &mut State, key: KeyEvent) -> Option<Wish> {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return (key.code == KeyCode::Char('c')).then_some(Wish::End);
     }
@@ -37,7 +37,8 @@ pub fn press(state: &mut State, key: KeyEvent) -> Option<Wish> {
     None
 }
 
-/// So many columns further to the right, round and round; between the last and the first there is none.
+/// So many columns further to the right, round and round; between the last and the first there is
+/// none.
 fn step(from: Option<Column>, by: usize) -> Option<Column> {
     let place = from.and_then(|from| Column::ALL.iter().position(|column| *column == from));
     let places = Column::ALL.len() + 1;

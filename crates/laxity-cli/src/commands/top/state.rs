@@ -7,7 +7,7 @@ use super::asking::Heard;
 use super::columns::Column;
 
 /// What is shown, and how.
-pub struct State {
+pub(super) struct State {
     now: Status,
     before: Option<Status>,
     /// Whether delays of all packets are shown, instead of those of the last interval.
@@ -25,7 +25,7 @@ pub struct State {
 }
 
 /// A class as it is shown.
-pub struct Row<'s> {
+pub(super) struct Row<'s> {
     pub class: &'s ClassStatus,
     pub rate_bps: f64,
     pub delay: Option<Recent>,
@@ -33,7 +33,7 @@ pub struct Row<'s> {
 
 impl State {
     /// As the link is now.
-    pub fn new(now: Status) -> Self {
+    pub(super) fn new(now: Status) -> Self {
         State {
             now,
             before: None,
@@ -47,7 +47,7 @@ impl State {
     }
 
     /// Takes note of what was heard.
-    pub fn hear(&mut self, heard: Heard) {
+    pub(super) fn hear(&mut self, heard: Heard) {
         match heard {
             Heard::Status(status) => {
                 if self.gone {
@@ -71,12 +71,12 @@ impl State {
     }
 
     /// What was heard last.
-    pub fn status(&self) -> &Status {
+    pub(super) fn status(&self) -> &Status {
         &self.now
     }
 
     /// The classes of a direction, in order.
-    pub fn rows<'s>(&'s self, way: &'s WayStatus) -> Vec<Row<'s>> {
+    pub(super) fn rows<'s>(&'s self, way: &'s WayStatus) -> Vec<Row<'s>> {
         let mut rows: Vec<Row<'_>> = way.classes.iter().map(|class| self.row(way, class)).collect();
         if let Some(order) = self.order {
             rows.sort_by(|a, b| order.compare(a, b));

@@ -18,7 +18,7 @@ use crate::measured;
 const NAMES: (usize, usize) = (10, 40);
 
 /// Draws all of it.
-pub fn draw(state: &mut State, frame: &mut Frame<'_>) {
+pub(super) fn draw(state: &mut State, frame: &mut Frame<'_>) {
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(2), Constraint::Min(0), Constraint::Length(1)])
             .areas(frame.area());
@@ -101,9 +101,10 @@ fn network_line(way: &WayStatus, network: &NetworkStatus) -> Line<'static> {
             quantity::percent(share.round() / 1e4)
         );
     }
-    let kept = match network.kept {
-        true => Span::default(),
-        false => Span::from("   packets in their frames broke their bound or jitter").red(),
+    let kept = if network.kept {
+        Span::default()
+    } else {
+        Span::from("   packets in their frames broke their bound or jitter").red()
     };
     Line::from(vec![Span::from(clean(&text)), kept])
 }

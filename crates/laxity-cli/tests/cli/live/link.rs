@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use laxity_linux::namespace::Namespace;
 
+use crate::datagrams::uninterrupted;
 use crate::folder::Folder;
 
 /// Ends the command if a test does not.
-pub struct Running(pub Child);
+pub(crate) struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -20,13 +21,13 @@ impl Drop for Running {
 }
 
 impl Running {
-    pub fn signal(&self, name: &str) {
+    pub(crate) fn signal(&self, name: &str) {
         let kill = Command::new("kill").args([name, &self.0.id().to_string()]).status();
         assert!(kill.is_ok_and(|status| status.success()));
     }
 
     /// What all threads of the process have of a field of `/proc/PID/task/TID/status`.
-    pub fn of_threads(&self, field: &str) -> Vec<String> {
+    pub(crate) fn of_threads(&self, field: &str) -> Vec<String> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
         let of = |task: std::io::Result<std::fs::DirEntry>| {
             let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
@@ -38,7 +39,7 @@ impl Running {
 }
 
 /// Reads lines up to one with this in it.
-pub fn wait_for(stderr: &mut impl BufRead, text: &str) {
+pub(crate) fn wait_for(stderr: &mut impl BufRead, text: &str) {
     let mut all = String::new();
     while !all.lines().last().is_some_and(|line| line.contains(text)) {
         assert!(stderr.read_line(&mut all).unwrap() > 0, "no {text:?} in {all}");
@@ -46,7 +47,7 @@ pub fn wait_for(stderr: &mut impl BufRead, text: &str) {
 }
 
 /// Two hosts, `10.0.0.1` and `10.0.0.2`, and the command between them.
-pub struct Link {
+pub(crate) struct Link {
     pub between: Namespace,
     pub hosts: [Namespace; 2],
     pub running: Running,
@@ -55,12 +56,16 @@ pub struct Link {
 
 impl Link {
     /// Starts the command with more arguments. None where that is not allowed, and then it says so.
-    pub fn start(folder: &Folder, more: &[&str]) -> Option<Link> {
+    pub(crate) fn start(folder: &Folder, more: &[&str]) -> Option<Link> {
         Link::start_with(folder, more, &[])
     }
 
     /// The same with these variables in its environment.
-    pub fn start_with(folder: &Folder, more: &[&str], variables: &[(&str, &str)]) -> Option<Link> {
+    pub(crate) fn start_with(
+        folder: &Folder,
+        more: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Option<Link> {
         let (between, hosts) = hosts()?;
         let mut arguments = vec!["live", "plan.toml", "--in", "a", "--out", "b"];
         if !more.contains(&"--priority") {
@@ -76,12 +81,12 @@ impl Link {
         Some(link)
     }
 
-    pub fn says(&mut self, text: &str) {
+    pub(crate) fn says(&mut self, text: &str) {
         wait_for(&mut self.said, text);
     }
 
     /// Sends a datagram after the other to a port, each until it has come.
-    pub fn pass(&self, from: usize, port: u16, count: usize) {
+    pub(crate) fn pass(&self, from: usize, port: u16, count: usize) {
         let [sender, receiver] = [from, 1 - from].map(|host| {
             let address = SocketAddr::from((Ipv4Addr::new(10, 0, 0, host as u8 + 1), port));
             (self.hosts[host].run(|| UdpSocket::bind(address).unwrap()).unwrap(), address)
@@ -90,14 +95,14 @@ impl Link {
         for _ in 0..count {
             let came = (0..25).any(|_| {
                 sender.0.send_to(&[7; 100], receiver.1).unwrap();
-                receiver.0.recv(&mut [0; 200]).is_ok()
+                uninterrupted(|| receiver.0.recv(&mut [0; 200])).is_ok()
             });
             assert!(came);
         }
     }
 
     /// Sends datagrams to a port, whether they come or not.
-    pub fn offer(&self, from: usize, port: u16, count: usize) {
+    pub(crate) fn offer(&self, from: usize, port: u16, count: usize) {
         let [sender, receiver] = [from, 1 - from]
             .map(|host| SocketAddr::from((Ipv4Addr::new(10, 0, 0, host as u8 + 1), port)));
         let socket = self.hosts[from].run(|| UdpSocket::bind(sender).unwrap()).unwrap();
@@ -108,14 +113,14 @@ impl Link {
     }
 
     /// Asks for the end, and tells what was printed.
-    pub fn end(self) -> String {
+    pub(crate) fn end(self) -> String {
         let (code, printed) = self.end_somehow();
         assert_eq!(code, Some(0), "{printed}");
         printed
     }
 
     /// The same, whatever the exit code.
-    pub fn end_somehow(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end_somehow(mut self) -> (Option<i32>, String) {
         self.running.signal("-TERM");
         let mut printed = String::new();
         self.running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
@@ -123,9 +128,9 @@ impl Link {
     }
 }
 
-/// A namespace with cables, `a` and `b`, to the two hosts. None where that is not allowed, and then it says
-/// so.
-pub fn hosts() -> Option<(Namespace, [Namespace; 2])> {
+/// A namespace with cables, `a` and `b`, to the two hosts. None where that is not allowed, and then
+/// it says so.
+pub(crate) fn hosts() -> Option<(Namespace, [Namespace; 2])> {
     let between = match Namespace::new() {
         Ok(namespace) => namespace,
         Err(error) if error.is_permission() => {
@@ -143,7 +148,7 @@ pub fn hosts() -> Option<(Namespace, [Namespace; 2])> {
 }
 
 /// Plugs a host in.
-pub fn plug(between: &Namespace, name: &str, host: &Namespace, last: u8) {
+pub(crate) fn plug(between: &Namespace, name: &str, host: &Namespace, last: u8) {
     between.veth(name, host, "eth").unwrap();
     host.address("eth", IpAddr::V4(Ipv4Addr::new(10, 0, 0, last)), 24).unwrap();
 }

@@ -88,8 +88,9 @@ fn counts(printed: &str, class: &str) -> [u64; 2] {
     [cells[2], cells[3]].map(|count| count.parse().unwrap())
 }
 
-/// Bulk TCP, downloads, pings, probes and an RTP stream at once: each in its class, the promised ones without a
-/// loss, every packet within its bound and what was late; and the simulator does the same.
+/// Bulk TCP, downloads, pings, probes and an RTP stream at once: each in its class, the promised
+/// ones without a loss, every packet within its bound and what was late; and the simulator does the
+/// same.
 #[test]
 fn programs_share_a_link() {
     if !are_there(&["iperf3", "curl", "ping", "irtt", "gst-launch-1.0", "python3"]) {

@@ -1,4 +1,5 @@
-//! A link at half load for as long as one likes, with plans that change and an interface that flaps.
+//! A link at half load for as long as one likes, with plans that change and an interface that
+//! flaps.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,14 +23,15 @@ police = 'demote'
 queue = { kind = 'droptail', limit = 400 }
 ";
 
-/// Ten seconds, or as many as `LAXITY_SOAK_SECONDS` says, up to two hours: an hour has a reload every minute.
+/// Ten seconds, or as many as `LAXITY_SOAK_SECONDS` says, up to two hours: an hour has a reload
+/// every minute.
 fn length() -> Duration {
     let seconds = std::env::var("LAXITY_SOAK_SECONDS").ok();
     Duration::from_secs(seconds.map_or(10, |seconds| seconds.parse().unwrap()))
 }
 
-/// Counters add up, what is queued at a reload is sent, memory stays flat, every packet keeps its bound, and
-/// the simulator does the same.
+/// Counters add up, what is queued at a reload is sent, memory stays flat, every packet keeps its
+/// bound, and the simulator does the same.
 #[test]
 fn a_link_soaks() {
     let folder = Folder::with_plan(PLAN);
@@ -85,8 +87,8 @@ fn half_load(link: &Link, stop: &AtomicBool) {
     }
 }
 
-/// Has another plan followed now and then, and the far interface flap. Tells how many kB the process held after
-/// the first third and at the end.
+/// Has another plan followed now and then, and the far interface flap. Tells how many kB the
+/// process held after the first third and at the end.
 fn disturb(folder: &Folder, link: &Link, length: Duration) -> [u64; 2] {
     let begin = Instant::now();
     let period = (length / 10).min(Duration::from_secs(60));

@@ -3,7 +3,8 @@
 use super::network::{PLAN, Routers, plug};
 use crate::folder::Folder;
 
-/// What comes and goes at one port is no other port's business, and the port works again afterwards.
+/// What comes and goes at one port is no other port's business, and the port works again
+/// afterwards.
 #[test]
 fn interfaces_of_routers_come_and_go() {
     let folder = Folder::with_plan(PLAN);
@@ -48,7 +49,8 @@ fn interfaces_of_routers_come_and_go() {
     assert!(left >= 15, "{printed}");
 }
 
-/// A cable between two routers that flaps while calls pass: nothing ends, and calls pass afterwards, in their frames.
+/// A cable between two routers that flaps while calls pass: nothing ends, and calls pass
+/// afterwards, in their frames.
 #[test]
 fn a_cable_between_routers_flaps() {
     let folder = Folder::with_plan(PLAN);

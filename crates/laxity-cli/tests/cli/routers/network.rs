@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use laxity_linux::namespace::Namespace;
 
+use crate::datagrams::uninterrupted;
 use crate::folder::Folder;
 use crate::live::link::Running;
 
 /// Calls go from `a` through both routers to `b`; `c` is at the first router, too.
-pub const PLAN: &str = "version = 1
+pub(super) const PLAN: &str = "version = 1
 link = { rate = '100mbit', delay = '20us', min-packet = '64b' }
 scheduler = { kind = 'tdp', frame = '250us', frames = 40, guard = '122us' }
 [class.call]
@@ -33,7 +34,7 @@ path = ['a', 'r1', 'r2', 'b']
 ";
 
 /// The hosts are 10.0.0.1 and so on: `a`, `b`, `c`.
-pub struct Routers {
+pub(super) struct Routers {
     /// Where the routers are.
     pub nodes: [Namespace; 2],
     pub hosts: [Namespace; 3],
@@ -45,7 +46,7 @@ pub struct Routers {
 
 impl Routers {
     /// Starts the command with more arguments. None where that is not allowed, and then it says so.
-    pub fn start(folder: &Folder, more: &[&str]) -> Option<Routers> {
+    pub(super) fn start(folder: &Folder, more: &[&str]) -> Option<Routers> {
         let first = match Namespace::new() {
             Ok(namespace) => namespace,
             Err(error) if error.is_permission() => {
@@ -85,7 +86,7 @@ impl Routers {
     }
 
     /// Reads what it says until all of this was said, in any order.
-    pub fn says(&mut self, all: &[&str]) {
+    pub(super) fn says(&mut self, all: &[&str]) {
         let (mut left, mut heard) = (all.to_vec(), String::new());
         while !left.is_empty() {
             let mut line = String::new();
@@ -96,7 +97,12 @@ impl Routers {
     }
 
     /// Sockets of two hosts, and the address of the second.
-    pub fn sockets(&self, from: usize, to: usize, port: u16) -> (UdpSocket, UdpSocket, SocketAddr) {
+    pub(super) fn sockets(
+        &self,
+        from: usize,
+        to: usize,
+        port: u16,
+    ) -> (UdpSocket, UdpSocket, SocketAddr) {
         let address = |host: usize, port| SocketAddr::new(address(host), port);
         let bind = |host: usize, port| {
             self.hosts[host].run(|| UdpSocket::bind(address(host, port)).unwrap()).unwrap()
@@ -105,21 +111,21 @@ impl Routers {
     }
 
     /// Sends a datagram after the other to a port, each until it has come.
-    pub fn pass(&self, from: usize, to: usize, port: u16, count: usize) {
+    pub(super) fn pass(&self, from: usize, to: usize, port: u16, count: usize) {
         let (sender, receiver, address) = self.sockets(from, to, port);
         receiver.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
         for number in 0..count {
             let came = (0..50).any(|_| {
                 // Who has no way there for a moment says so.
                 let _ = sender.send_to(&[7; 100], address);
-                receiver.recv(&mut [0; 200]).is_ok()
+                uninterrupted(|| receiver.recv(&mut [0; 200])).is_ok()
             });
             assert!(came, "{number} of {count} from {from} to {to}");
         }
     }
 
     /// Asks for the end, and tells what was printed.
-    pub fn end(mut self) -> String {
+    pub(super) fn end(mut self) -> String {
         self.running.signal("-TERM");
         let mut printed = String::new();
         self.running.0.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
@@ -133,7 +139,7 @@ fn address(host: usize) -> IpAddr {
 }
 
 /// Plugs a host in.
-pub fn plug(node: &Namespace, name: &str, host: &Namespace, number: usize) {
+pub(super) fn plug(node: &Namespace, name: &str, host: &Namespace, number: usize) {
     node.veth(name, host, "eth").unwrap();
     host.address("eth", address(number), 24).unwrap();
 }

@@ -5,13 +5,14 @@ use std::thread;
 use std::time::Duration;
 
 use super::network::{PLAN, Routers};
+use crate::datagrams::uninterrupted;
 use crate::folder::Folder;
 use crate::sight::{get, promtool_is_content};
 
 const CONTROL: [&str; 2] = ["--control", "laxity/r1-r2.sock"];
 
-/// What a router does alone is followed; what all change at once, what does not fit, and what cannot be read is
-/// refused. Packets pass throughout, and systemd hears of it.
+/// What a router does alone is followed; what all change at once, what does not fit, and what
+/// cannot be read is refused. Packets pass throughout, and systemd hears of it.
 #[test]
 fn plans_are_read_again() {
     let folder = Folder::with_plan(PLAN);
@@ -72,7 +73,7 @@ fn told(systemd: &UnixDatagram) -> Vec<String> {
     systemd.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let (mut all, mut message) = (Vec::new(), [0; 1000]);
     while all.last().is_none_or(|last| last != "STOPPING=1") {
-        let Ok(length) = systemd.recv(&mut message) else { return all };
+        let Ok(length) = uninterrupted(|| systemd.recv(&mut message)) else { return all };
         let text = String::from_utf8_lossy(&message[..length]);
         all.extend(text.lines().next().map(str::to_string));
     }
@@ -150,6 +151,6 @@ fn what_is_under_way_is_sent_at_the_end() {
     assert!((0..50).find_map(|_| queued()).is_some_and(|queued| queued > 0));
     let printed = routers.end();
     receiver.set_nonblocking(true).unwrap();
-    let came = std::iter::from_fn(|| receiver.recv(&mut [0; 2000]).ok()).count();
+    let came = std::iter::from_fn(|| uninterrupted(|| receiver.recv(&mut [0; 2000])).ok()).count();
     assert_eq!(came, 40, "{printed}");
 }

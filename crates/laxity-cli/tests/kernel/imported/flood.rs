@@ -14,9 +14,9 @@ const SETTLE: Duration = Duration::from_millis(800);
 /// How long nobody waits for a packet that does not go.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Sends frames of a length to a port behind an interface, as fast as it takes them; at which rate each arrives within
-/// this time, in kbit/s.
-pub fn flood(ends: &[(usize, u16, u64)], time: Duration) -> Vec<f64> {
+/// Sends frames of a length to a port behind an interface, as fast as it takes them; at which rate
+/// each arrives within this time, in kbit/s.
+pub(super) fn flood(ends: &[(usize, u16, u64)], time: Duration) -> Vec<f64> {
     let host = Namespace::named("b").expect("the receiver");
     let ends_at = AtomicBool::new(false);
     let received: Vec<AtomicU64> = ends.iter().map(|_| AtomicU64::new(0)).collect();
@@ -57,6 +57,6 @@ pub fn flood(ends: &[(usize, u16, u64)], time: Duration) -> Vec<f64> {
 }
 
 /// Of bytes in a time, in kbit/s.
-pub fn kbit(bytes: u64, time: Duration) -> f64 {
+pub(super) fn kbit(bytes: u64, time: Duration) -> f64 {
     bytes as f64 * 8e-3 / time.as_secs_f64()
 }

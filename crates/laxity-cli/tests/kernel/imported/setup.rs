@@ -6,13 +6,13 @@ use laxity_search::Generator;
 use rand::RngExt;
 
 /// What stands in a batch for the interface.
-pub const DEVICE: &str = "DEV";
+pub(super) const DEVICE: &str = "DEV";
 
 /// The qdiscs that share.
-pub const KINDS: [&str; 7] = ["htb", "hfsc", "prio", "drr", "qfq", "fq_codel", "nested"];
+pub(super) const KINDS: [&str; 7] = ["htb", "hfsc", "prio", "drr", "qfq", "fq_codel", "nested"];
 
 /// A set-up, and where its packets go.
-pub struct Setup {
+pub(super) struct Setup {
     pub kind: &'static str,
     /// The lines of a batch of tc.
     pub batch: String,
@@ -22,7 +22,7 @@ pub struct Setup {
 }
 
 /// What goes to one port.
-pub struct Leaf {
+pub(super) struct Leaf {
     pub port: u16,
     /// Of its frames.
     pub length: u64,
@@ -58,23 +58,20 @@ impl Setup {
     /// A shaper, and the qdisc `1:` below it.
     fn below_a_shaper(&mut self, words: &str, draw: &mut Generator) {
         let rate = draw.random_range(10..25) * 100;
-        match draw.random_bool(0.5) {
-            true => self.line(&format!(
+        if draw.random_bool(0.5) {
+            self.line(&format!(
                 "qdisc add root handle 9: tbf rate {rate}kbit burst 15000 limit 1000000"
-            )),
-            false => {
-                self.line("qdisc add root handle 9: htb default 1");
-                self.line(&format!(
-                    "class add parent 9: classid 9:1 htb rate {rate}kbit burst 15000"
-                ));
-            }
+            ))
+        } else {
+            self.line("qdisc add root handle 9: htb default 1");
+            self.line(&format!("class add parent 9: classid 9:1 htb rate {rate}kbit burst 15000"));
         }
         self.line(&format!("qdisc add parent 9:1 handle 1: {words}"));
     }
 }
 
 /// A token bucket alone, of which it is known what it sends, in kbit/s.
-pub fn reference() -> (Setup, f64) {
+pub(super) fn reference() -> (Setup, f64) {
     let mut setup = Setup { kind: "tbf", batch: String::new(), leaves: Vec::new(), turn: 0 };
     setup.line("qdisc add root handle 1: tbf rate 1000kbit burst 15000 limit 100000");
     setup.leaves.push(Leaf { port: 4_000, length: 1_042, class: "all".into() });
@@ -82,7 +79,7 @@ pub fn reference() -> (Setup, f64) {
 }
 
 /// A set-up of a kind.
-pub fn drawn(kind: &'static str, draw: &mut Generator) -> Setup {
+pub(super) fn drawn(kind: &'static str, draw: &mut Generator) -> Setup {
     let mut setup = Setup { kind, batch: String::new(), leaves: Vec::new(), turn: 1_514 };
     match kind {
         "htb" => htb(&mut setup, draw),
@@ -95,7 +92,8 @@ pub fn drawn(kind: &'static str, draw: &mut Generator) -> Setup {
     setup
 }
 
-/// Leaves below the class at the top, 1:1, or below 1:2: the number of each and whether it is below 1:2.
+/// Leaves below the class at the top, 1:1, or below 1:2: the number of each and whether it is below
+/// 1:2.
 fn places(draw: &mut Generator) -> Vec<(usize, bool)> {
     let inner = draw.random_bool(0.6);
     let count = draw.random_range(2..5);
@@ -139,9 +137,10 @@ fn hfsc(setup: &mut Setup, draw: &mut Generator) {
     setup.line(&format!("class add parent 1: classid 1:1 hfsc ls m2 {top}kbit ul m2 {top}kbit"));
     let places = places(draw);
     if places[0].1 {
-        let limit = match draw.random_bool(0.3) {
-            true => format!("ul m2 {}kbit", draw.random_range(5..10) * 100),
-            false => String::new(),
+        let limit = if draw.random_bool(0.3) {
+            format!("ul m2 {}kbit", draw.random_range(5..10) * 100)
+        } else {
+            String::new()
         };
         let share = draw.random_range(3..15) * 100;
         setup.line(&format!("class add parent 1:1 classid 1:2 hfsc ls m2 {share}kbit {limit}"));
@@ -189,7 +188,8 @@ fn by_weight(kind: &str, setup: &mut Setup, draw: &mut Generator) {
                 setup.turn = setup.turn.max(quantum);
                 format!("quantum {quantum}")
             }
-            // Time stamps are rounded to slots of up to two packets: a class may be ahead by one or behind.
+            // Time stamps are rounded to slots of up to two packets: a class may be ahead by one or
+            // behind.
             _ => {
                 setup.turn = 2 * 2 * 1_514;
                 format!("weight {}", draw.random_range(1..60))
@@ -211,7 +211,8 @@ fn fq_codel(setup: &mut Setup, draw: &mut Generator) {
     }
 }
 
-/// Two classes of htb that may have all of the link, drr below the one, qfq or prio below the other.
+/// Two classes of htb that may have all of the link, drr below the one, qfq or prio below the
+/// other.
 fn nested(setup: &mut Setup, draw: &mut Generator) {
     const BURSTS: &str = "burst 15k cburst 15k";
     let top = draw.random_range(15..30) * 100;

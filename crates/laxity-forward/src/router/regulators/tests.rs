@@ -27,7 +27,8 @@ fn regulators(curves: &Curves) -> Regulators {
 /// Packets as they come: class, arrival, length, by their numbers.
 type Came = Vec<(usize, u64, u32)>;
 
-/// The least times from the arrivals on, in order, of which no two of a class have more in between than its curve.
+/// The least times from the arrivals on, in order, of which no two of a class have more in between
+/// than its curve.
 fn releases(curves: &Curves, came: &Came) -> Vec<u64> {
     let mut times: Vec<u64> = Vec::new();
     for (number, &(class, arrival, length)) in came.iter().enumerate() {

@@ -27,7 +27,7 @@ pub(super) struct Skips {
 
 impl Skips {
     /// How many of these are new; ports tell of frames in about their order.
-    pub fn add(&mut self, frames: Range<u64>) -> u64 {
+    pub(super) fn add(&mut self, frames: Range<u64>) -> u64 {
         let new = frames.end.saturating_sub(frames.start.max(self.until));
         self.until = self.until.max(frames.end);
         new

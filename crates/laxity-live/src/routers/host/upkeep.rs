@@ -56,8 +56,8 @@ impl<B: Backend> Host<B> {
         Ok(Counts { interfaces, cut, queued, losses, unknown })
     }
 
-    /// Follows the plan of other routers of the same nodes, which get what is no longer followed. All must
-    /// [agree](laxity_forward::router::agree).
+    /// Follows the plan of other routers of the same nodes, which get what is no longer followed.
+    /// All must [agree](laxity_forward::router::agree).
     pub fn reload(&mut self, next: &mut [Router], tell: &mut dyn FnMut(Happened)) {
         for (number, next) in next.iter_mut().enumerate() {
             let Host { backend, routers, ports, passages, skips, outgoing, time, .. } = self;

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Six nodes in a ring whose wires are fast, a class from each of them over five links, with so many kbit/s, and these of the
-/// links regulated.
+/// Six nodes in a ring whose wires are fast, a class from each of them over five links, with so
+/// many kbit/s, and these of the links regulated.
 fn ring(rate: u64, regulated: &[usize]) -> String {
     let mut text = format!("{LINK}scheduler.kind = \"fifo\"\n");
     for at in 0..6 {
@@ -54,8 +54,8 @@ fn one_link_breaks_a_ring() {
     assert_eq!(held, [&[2][..], &[1], &[], &[], &[4], &[3]]);
 }
 
-/// Behind a regulator packets come under their own curve, each way with all of it, and no further apart than that;
-/// between two of them outputs are one server.
+/// Behind a regulator packets come under their own curve, each way with all of it, and no further
+/// apart than that; between two of them outputs are one server.
 #[test]
 fn arrival_curves_begin_anew() {
     let text = |regulate: bool| {
@@ -100,7 +100,8 @@ fn arrival_curves_begin_anew() {
     assert!(about(bound, 4_996_000 + (8 + 2 + 2 + 1 + 2) * MS), "{bound:?}");
 }
 
-/// What has come over links of its own is in no order, and what is at the beginning of its path enters there.
+/// What has come over links of its own is in no order, and what is at the beginning of its path
+/// enters there.
 #[test]
 fn only_what_comes_over_shared_links_is_held() {
     let text = format!(

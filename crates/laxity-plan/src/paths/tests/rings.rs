@@ -82,8 +82,9 @@ fn where_more_comes_than_a_ring_sends_there_are_no_bounds() {
     assert!(is_bounded(percent) && !is_bounded(percent + 1), "{percent}");
 }
 
-/// Where wires are much faster than what their nodes are sure of, nothing holds bursts back that grow from node to node:
-/// five flows of an eighth of each rate all the way round a ring of six leave room at every output, and have no bounds.
+/// Where wires are much faster than what their nodes are sure of, nothing holds bursts back that
+/// grow from node to node: five flows of an eighth of each rate all the way round a ring of six
+/// leave room at every output, and have no bounds.
 #[test]
 fn bounds_are_lost_where_every_output_has_room() {
     let text = |kilobits: u64| {
@@ -102,8 +103,8 @@ fn bounds_are_lost_where_every_output_has_room() {
         }
         text
     };
-    // Bursts grow by what comes in the delays so far: at half of what a link sends, a fifth of it each, by more at every
-    // turn.
+    // Bursts grow by what comes in the delays so far: at half of what a link sends, a fifth of it
+    // each, by more at every turn.
     let found = paths(&text(700));
     assert!(found.routes.iter().all(|route| route.bound().is_ok()), "{:?}", found.routes);
     let found = paths(&text(1_000));
@@ -115,7 +116,8 @@ fn bounds_are_lost_where_every_output_has_room() {
     assert!(found.routes.iter().all(|route| route.bound() == Err(Unproved::CyclicDependency)));
 }
 
-/// At the edge of what deadlines allow, and with packets that pass an output twice, whatever comes first in the plan.
+/// At the edge of what deadlines allow, and with packets that pass an output twice, whatever comes
+/// first in the plan.
 #[test]
 fn the_order_of_sources_decides_nothing() {
     let link = |name: &str, between: [&str; 2], rate: u64, delay: u64| {

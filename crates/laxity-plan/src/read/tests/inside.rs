@@ -50,8 +50,9 @@ fn schedulers_inside_classes() {
     assert_eq!(plan.guaranteed_rates()[0], Rate(6_000_000));
 }
 
-/// The share has 6 Mbit/s, at the latest after a packet of its own at that rate, a third of one on the link, for the
-/// others send two thirds of one in that time, and 3 ns for rounding: 1000 B take 1.333334 ms and 0.8 ms.
+/// The share has 6 Mbit/s, at the latest after a packet of its own at that rate, a third of one on
+/// the link, for the others send two thirds of one in that time, and 3 ns for rounding: 1000 B take
+/// 1.333334 ms and 0.8 ms.
 #[test]
 fn bounds_compose() {
     let plan = parse(GPS_OVER_EDF).unwrap();

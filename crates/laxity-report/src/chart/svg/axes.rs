@@ -142,7 +142,8 @@ fn axes(plot: &Plot, x_label: &str, bottom: f64) -> Markup {
     }
 }
 
-/// The labels below the plot and their middles: none beyond the paper, and none where its right neighbour stands.
+/// The labels below the plot and their middles: none beyond the paper, and none where its right
+/// neighbour stands.
 fn below(plot: &Plot) -> Vec<(f64, &str)> {
     let mut free_until = plot.area.right() + RIGHT;
     let mut labels = Vec::new();

@@ -13,7 +13,7 @@ pub(crate) fn line(data: &str, style: Style) -> Markup {
 }
 
 /// A path in its style.
-pub fn stroke(data: &str, mark: Mark, style: Style) -> Markup {
+pub(super) fn stroke(data: &str, mark: Mark, style: Style) -> Markup {
     let width = match mark {
         Mark::Points if data.len() > CROWD => "4.5",
         Mark::Points => "7",
@@ -40,6 +40,6 @@ pub(crate) fn swatch(style: Style) -> Markup {
 }
 
 /// The name that a subject's lines and legend entries share, for the page to highlight.
-pub fn group(style: Style) -> String {
+pub(super) fn group(style: Style) -> String {
     style.subject.map(|subject| format!("subject-{subject}")).unwrap_or_default()
 }

@@ -3,13 +3,13 @@
 use crate::quantity::shortened;
 
 /// How much wider bold text is.
-pub const BOLD: f64 = 1.12;
+pub(super) const BOLD: f64 = 1.12;
 /// Sizes of text, and of labels that stand close.
-pub const TEXT: f64 = 12.5;
-pub const SMALL: f64 = 11.5;
+pub(super) const TEXT: f64 = 12.5;
+pub(super) const SMALL: f64 = 11.5;
 
 /// A text in lines of at most this width.
-pub fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
+pub(super) fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let longer = lines.last().map(|line| format!("{line} {word}"));
@@ -22,7 +22,7 @@ pub fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
 }
 
 /// A text that is cut off where it would leave its room.
-pub fn fitted(text: &str, size: f64, room: f64) -> String {
+pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
     let length = text.chars().count();
     let cut = (1..=length).rev().map(|limit| shortened(text, limit));
     let mut fitting = cut.filter(|short| text_width(short, size) <= room);

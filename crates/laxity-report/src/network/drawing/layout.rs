@@ -1,9 +1,9 @@
 //! Where the nodes of a network stand: each usual shape as one expects it.
 //!
-//! Distances are in links. A chain is a line and a ring or a full mesh a circle; a star has its leaves
-//! around it, a dumbbell or a chain of routers with hosts the hosts beside their router, and another tree
-//! its root at the left. What has loops otherwise is laid out so that nodes are as far apart on paper
-//! as there are links between them.
+//! Distances are in links. A chain is a line and a ring or a full mesh a circle; a star has its
+//! leaves around it, a dumbbell or a chain of routers with hosts the hosts beside their router, and
+//! another tree its root at the left. What has loops otherwise is laid out so that nodes are as far
+//! apart on paper as there are links between them.
 
 use std::collections::VecDeque;
 use std::f64::consts::TAU;
@@ -192,8 +192,9 @@ impl Part {
         places
     }
 
-    /// Nodes as far apart as there are links between them, as well as paper allows: stress majorization
-    /// (Gansner, Koren, North 2004, equation 12), from where the nodes lie between two far ends.
+    /// Nodes as far apart as there are links between them, as well as paper allows: stress
+    /// majorization (Gansner, Koren, North 2004, equation 12), from where the nodes lie between two
+    /// far ends.
     fn relaxed(&self) -> Vec<Place> {
         let count = self.nodes.len();
         let hops: Vec<Vec<f64>> = (0..count)
@@ -301,8 +302,8 @@ fn distances(from: usize, neighbours: &[Vec<usize>]) -> Vec<Option<u32>> {
     distances
 }
 
-/// Each node by how much closer it is to one of two far nodes than to the other, and by the same of two
-/// others that lie as far from each other across.
+/// Each node by how much closer it is to one of two far nodes than to the other, and by the same of
+/// two others that lie as far from each other across.
 fn between_far_ends(hops: &[Vec<f64>]) -> Vec<Place> {
     let pairs = || (0..hops.len()).flat_map(|a| (0..a).map(move |b| (b, a)));
     let first =

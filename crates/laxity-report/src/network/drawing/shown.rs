@@ -9,31 +9,31 @@ use crate::chart::Style;
 use crate::quantity::count;
 
 /// The longest name that is written whole.
-pub const NAME_LIMIT: usize = 12;
+pub(super) const NAME_LIMIT: usize = 12;
 
 /// The classes that a drawing shows, with their styles in every figure.
-pub struct ShownClasses<'a> {
+pub(super) struct ShownClasses<'a> {
     plan: &'a Plan,
     classes: BTreeMap<ClassId, Style>,
 }
 
 impl<'a> ShownClasses<'a> {
-    pub fn new(plan: &'a Plan, classes: BTreeSet<ClassId>) -> Self {
+    pub(super) fn new(plan: &'a Plan, classes: BTreeSet<ClassId>) -> Self {
         let leaves = plan.leaves().map(|(class, _)| class).zip((0..).map(Style::of));
         let classes = leaves.filter(|(class, _)| classes.contains(class)).collect();
         ShownClasses { plan, classes }
     }
 
-    pub fn are_told_apart(&self) -> bool {
+    pub(super) fn are_told_apart(&self) -> bool {
         self.classes.len() <= Style::COUNT
     }
 
-    pub fn style(&self, class: ClassId) -> Style {
+    pub(super) fn style(&self, class: ClassId) -> Style {
         let own = self.classes.get(&class).filter(|_| self.are_told_apart());
         own.copied().unwrap_or(Style::of(0))
     }
 
-    pub fn legend(&self) -> Vec<(String, Style)> {
+    pub(super) fn legend(&self) -> Vec<(String, Style)> {
         if !self.are_told_apart() {
             return vec![(format!("{} classes", count(self.classes.len() as u64)), Style::of(0))];
         }
@@ -43,6 +43,6 @@ impl<'a> ShownClasses<'a> {
 }
 
 /// A place on paper, as SVG writes it.
-pub fn round(value: f64) -> String {
+pub(super) fn round(value: f64) -> String {
     format!("{value:.1}")
 }

@@ -21,8 +21,9 @@ pub(super) const MOST_ARROWS: usize = 8;
 const MOST_NODES: usize = 48;
 const NODE_HEIGHT: f64 = 34.0;
 
-/// The nodes as they are joined, the links between them, and over each link an arrow for every class
-/// that takes it in that direction, or if there are too many to tell apart, one with their number.
+/// The nodes as they are joined, the links between them, and over each link an arrow for every
+/// class that takes it in that direction, or if there are too many to tell apart, one with their
+/// number.
 pub fn topology(on: Networked<'_>) -> Figure<'_> {
     Figure::new(move |paper| topology_on(paper, on))
 }

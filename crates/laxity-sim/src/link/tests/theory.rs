@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Lengths on a link where a byte takes 1 us: how a plan says them, their mean, and the mean of their
-/// squares.
+/// Lengths on a link where a byte takes 1 us: how a plan says them, their mean, and the mean of
+/// their squares.
 struct Lengths {
     name: &'static str,
     packet: &'static str,

@@ -1,7 +1,7 @@
 //! A calendar of buckets (Brown 1988), exact within the bucket.
 //!
-//! Entries wait unsorted in buckets of time; a bucket is sorted when its turn comes. Its width follows from how
-//! dense events are, so that an entry costs the same however many there are.
+//! Entries wait unsorted in buckets of time; a bucket is sorted when its turn comes. Its width
+//! follows from how dense events are, so that an entry costs the same however many there are.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -35,7 +35,8 @@ impl PartialOrd for Entry {
 pub(super) struct Buckets {
     /// A bucket is 2^shift ns.
     shift: u32,
-    /// The bucket whose turn it is, its entries, the last one first, and what came for it or before since.
+    /// The bucket whose turn it is, its entries, the last one first, and what came for it or before
+    /// since.
     at: u64,
     current: Vec<Entry>,
     late: BinaryHeap<Reverse<Entry>>,
@@ -64,7 +65,7 @@ const MANY: usize = 40;
 const JUDGED: usize = 1024;
 
 impl Buckets {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Buckets {
             shift: 10,
             at: 0,
@@ -81,7 +82,7 @@ impl Buckets {
     }
 
     /// Enters what is not before the first entry that was taken last.
-    pub fn insert(&mut self, entry: Entry) {
+    pub(super) fn insert(&mut self, entry: Entry) {
         let bucket = entry.time.0 >> self.shift;
         if bucket <= self.at {
             self.turns[1] += 1;
@@ -113,7 +114,7 @@ impl Buckets {
     }
 
     /// The first entry, and whether a bucket has had its turn for that.
-    pub fn first(&mut self) -> Option<(Entry, bool)> {
+    pub(super) fn first(&mut self) -> Option<(Entry, bool)> {
         let turned = self.current.is_empty() && self.late.is_empty();
         if turned && !self.turn() {
             return None;
@@ -127,7 +128,7 @@ impl Buckets {
     }
 
     /// Takes the first entry away.
-    pub fn remove_first(&mut self) {
+    pub(super) fn remove_first(&mut self) {
         let late = self.late.peek().map(|Reverse(entry)| *entry);
         match (self.current.last(), late) {
             (Some(first), Some(late)) if late < *first => _ = self.late.pop(),
@@ -137,7 +138,7 @@ impl Buckets {
     }
 
     /// What is known to come next, the last one first.
-    pub fn upcoming(&self) -> &[Entry] {
+    pub(super) fn upcoming(&self) -> &[Entry] {
         &self.current
     }
 

@@ -4,8 +4,9 @@ use laxity::units::Nanos;
 
 /// The times of at most [`Few::MOST`] slots, of which the first one is read off.
 ///
-/// A slot's word has its time since `base` above its number, so that one comparison tells which of two comes first, of
-/// one time the lower slot. A time that does not fit is `far`; all that is known of it up there is that it comes later.
+/// A slot's word has its time since `base` above its number, so that one comparison tells which of
+/// two comes first, of one time the lower slot. A time that does not fit is `far`; all that is
+/// known of it up there is that it comes later.
 pub(in crate::network) struct Few {
     /// The root is 1, the children of i are 2i and 2i + 1, the leaves begin where the depth says.
     words: Box<[u64; 2 * Few::MOST]>,
@@ -17,7 +18,7 @@ pub(in crate::network) struct Few {
 
 impl Few {
     /// The most slots.
-    pub const MOST: usize = 1 << Few::NUMBER;
+    pub(crate) const MOST: usize = 1 << Few::NUMBER;
     const NUMBER: u32 = 12;
     const NEVER: u64 = u64::MAX >> Few::NUMBER;
     const FAR: u64 = Few::NEVER - 1;
@@ -26,7 +27,7 @@ impl Few {
     ///
     /// # Panics
     /// If there are more than [`Few::MOST`].
-    pub fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize) -> Self {
         assert!(slots <= Few::MOST, "these slots are many");
         let words = Box::new([u64::MAX; 2 * Few::MOST]);
         let (leaves, times) = (slots.next_power_of_two(), vec![Nanos::MAX; slots]);
@@ -35,7 +36,7 @@ impl Few {
 
     /// The first slot, and its time.
     #[inline]
-    pub fn first(&self) -> Option<(usize, Nanos)> {
+    pub(crate) fn first(&self) -> Option<(usize, Nanos)> {
         match self.words[1] >> Few::NUMBER {
             Few::NEVER => None,
             Few::FAR => self.first_far(),
@@ -47,13 +48,13 @@ impl Few {
     }
 
     /// A slot's time.
-    pub fn time(&self, slot: usize) -> Nanos {
+    pub(crate) fn time(&self, slot: usize) -> Nanos {
         self.times[slot]
     }
 
     /// Makes a slot's time this.
     #[inline]
-    pub fn set(&mut self, slot: usize, time: Nanos) {
+    pub(crate) fn set(&mut self, slot: usize, time: Nanos) {
         self.times[slot] = time;
         let mut at = (self.leaves + slot) % (2 * Few::MOST);
         let mut word = self.word(slot, time);
@@ -67,7 +68,7 @@ impl Few {
 
     /// Nothing happens before this any more.
     #[inline]
-    pub fn pass(&mut self, now: Nanos) {
+    pub(crate) fn pass(&mut self, now: Nanos) {
         if now.0 - self.base.0 > Few::FAR / 2 {
             self.rebase(now);
         }

@@ -25,16 +25,16 @@ pub(in crate::network) struct PutOff {
 struct Slot {
     /// [`Nanos::MAX`] is never.
     time: Nanos,
-    /// The entry that counts among the buckets, no later than that: what is put off moves when its turn has
-    /// come. Others of the slot count no more.
+    /// The entry that counts among the buckets, no later than that: what is put off moves when its
+    /// turn has come. Others of the slot count no more.
     entered: Nanos,
 }
 
-// Not inlined: whoever looks up what happens next among few slots, which takes a few instructions, would make room for
-// all this beside them.
+// Not inlined: whoever looks up what happens next among few slots, which takes a few instructions,
+// would make room for all this beside them.
 impl PutOff {
     /// Slots at which nothing happens, in regions none of which has had its turn.
-    pub fn new(slots: usize, regions: Regions) -> Self {
+    pub(crate) fn new(slots: usize, regions: Regions) -> Self {
         let never = Slot { time: Nanos::MAX, entered: Nanos::MAX };
         let buckets: Vec<Buckets> = (0..regions.count).map(|_| Buckets::new()).collect();
         let at = regions.count - 1;
@@ -44,7 +44,7 @@ impl PutOff {
 
     /// The first slot of the region whose turn it is, and its time, if that is within the window.
     #[inline(never)]
-    pub fn first(&mut self) -> Option<(usize, Nanos)> {
+    pub(crate) fn first(&mut self) -> Option<(usize, Nanos)> {
         self.first_of(self.at).filter(|(_, time)| *time < self.until)
     }
 
@@ -68,18 +68,18 @@ impl PutOff {
     }
 
     /// When something happens next anywhere.
-    pub fn earliest(&mut self) -> Option<Nanos> {
+    pub(crate) fn earliest(&mut self) -> Option<Nanos> {
         for region in 0..self.regions.count {
             self.next[region] = self.first_of(region).map_or(Nanos::MAX, |(_, time)| time);
         }
         self.next.iter().copied().min().filter(|first| *first < Nanos::MAX)
     }
 
-    /// The next region that has something to do in the window has its turn; when all had theirs, the first one in the next
-    /// window, which begins with what happens next anywhere and ends at this time at the latest. Whether anything is left
-    /// before that.
+    /// The next region that has something to do in the window has its turn; when all had theirs,
+    /// the first one in the next window, which begins with what happens next anywhere and ends at
+    /// this time at the latest. Whether anything is left before that.
     #[inline(never)]
-    pub fn turn(&mut self, until: Nanos) -> bool {
+    pub(crate) fn turn(&mut self, until: Nanos) -> bool {
         let next = match self.next_from(self.at + 1) {
             None => {
                 let Some(first) = self.earliest().filter(|first| *first < until) else {
@@ -100,8 +100,9 @@ impl PutOff {
         (region..self.regions.count).find(|region| self.next[*region] < self.until)
     }
 
-    /// The slots of some of what comes next, the first one first, if that is not as it was last time.
-    pub fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
+    /// The slots of some of what comes next, the first one first, if that is not as it was last
+    /// time.
+    pub(crate) fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
         let upcoming = self.buckets[self.at].upcoming().iter().rev();
         let until = self.until;
         let slots =
@@ -110,13 +111,13 @@ impl PutOff {
     }
 
     /// A slot's time.
-    pub fn time(&self, slot: usize) -> Nanos {
+    pub(crate) fn time(&self, slot: usize) -> Nanos {
         self.slots[slot].time
     }
 
     /// Makes a slot's time this.
     #[inline(never)]
-    pub fn set(&mut self, slot: usize, time: Nanos) {
+    pub(crate) fn set(&mut self, slot: usize, time: Nanos) {
         let known = &mut self.slots[slot];
         debug_assert!(time >= self.until || self.regions.of(slot) == self.at, "lookahead");
         known.time = time;

@@ -10,8 +10,8 @@ pub(super) struct Barrier {
     is_broken: Line<AtomicBool>,
 }
 
-/// Alone in its lines of memory, of which processors fetch two at once: a thread that writes here takes nothing from
-/// one that reads elsewhere.
+/// Alone in its lines of memory, of which processors fetch two at once: a thread that writes here
+/// takes nothing from one that reads elsewhere.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Line<T>(pub T);
@@ -20,16 +20,16 @@ pub(super) struct Line<T>(pub T);
 const LOOKS: u32 = 2_000;
 
 impl Barrier {
-    pub fn new(threads: usize) -> Self {
+    pub(super) fn new(threads: usize) -> Self {
         Barrier {
             came: (0..threads).map(|_| Line::default()).collect(),
             is_broken: Line::default(),
         }
     }
 
-    /// Returns to one of the threads when all are here: whether they will be here again. What each did before is seen
-    /// by all behind.
-    pub fn wait(&self, thread: usize) -> bool {
+    /// Returns to one of the threads when all are here: whether they will be here again. What each
+    /// did before is seen by all behind.
+    pub(super) fn wait(&self, thread: usize) -> bool {
         let round = self.came[thread].0.load(Relaxed).wrapping_add(1);
         self.came[thread].0.store(round, Release);
         self.came.iter().all(|other| {
@@ -40,10 +40,7 @@ impl Barrier {
                     return false;
                 }
                 looks += 1;
-                match looks < LOOKS {
-                    true => std::hint::spin_loop(),
-                    false => std::thread::yield_now(),
-                }
+                if looks < LOOKS { std::hint::spin_loop() } else { std::thread::yield_now() }
             }
             true
         }) && !self.is_broken.0.load(Relaxed)
@@ -51,7 +48,7 @@ impl Barrier {
 
     /// Lets go all who wait, now and later, if what the thread does ends without
     /// [`keep`](Unbroken::keep): nobody waits for one that has panicked.
-    pub fn unless_kept(&self) -> Unbroken<'_> {
+    pub(super) fn unless_kept(&self) -> Unbroken<'_> {
         Unbroken(Some(self))
     }
 }
@@ -61,7 +58,7 @@ pub(super) struct Unbroken<'a>(Option<&'a Barrier>);
 
 impl Unbroken<'_> {
     /// All went well.
-    pub fn keep(mut self) {
+    pub(super) fn keep(mut self) {
         self.0 = None;
     }
 }

@@ -11,8 +11,8 @@ use super::log::{Log, Told, tell};
 use super::mail::Mail;
 use crate::record::Observer;
 
-/// A place of each part, to which it alone writes before all wait for one another, and from which all read
-/// behind that. Of two boards one is written while the other is read.
+/// A place of each part, to which it alone writes before all wait for one another, and from which
+/// all read behind that. Of two boards one is written while the other is read.
 pub(super) struct Board {
     parts: Vec<Line<Posted>>,
     /// Whether anybody listens.
@@ -21,8 +21,8 @@ pub(super) struct Board {
 
 /// What one part posts.
 struct Posted {
-    /// By the part that it goes to: when the first of what is sent there arrives, and before when nothing does that is
-    /// sent later.
+    /// By the part that it goes to: when the first of what is sent there arrives, and before when
+    /// nothing does that is sent later.
     sent: Vec<[AtomicU64; 2]>,
     next: AtomicU64,
     last: AtomicU64,
@@ -48,7 +48,7 @@ pub(super) struct Standing {
 }
 
 impl Board {
-    pub fn new(parts: usize, is_told: bool) -> Self {
+    pub(super) fn new(parts: usize, is_told: bool) -> Self {
         let posted = || Posted {
             sent: (0..parts).map(|_| Default::default()).collect(),
             next: AtomicU64::new(0),
@@ -62,9 +62,9 @@ impl Board {
         Board { parts: (0..parts).map(|_| Line(posted())).collect(), is_told }
     }
 
-    /// A part posts what the others are to know, with when each of its exits is `free`, and takes back empty what it
-    /// posts it in.
-    pub fn post(
+    /// A part posts what the others are to know, with when each of its exits is `free`, and takes
+    /// back empty what it posts it in.
+    pub(super) fn post(
         &self,
         part: usize,
         standing: &Standing,
@@ -91,12 +91,12 @@ impl Board {
     }
 
     /// What all have posted to a part, part by part; who takes it leaves it empty.
-    pub fn collect(&self, part: usize, mut take: impl FnMut(&mut Mail)) {
+    pub(super) fn collect(&self, part: usize, mut take: impl FnMut(&mut Mail)) {
         self.parts.iter().for_each(|posted| take(&mut lock(&posted.0.mail[part].0)));
     }
 
     /// When something happens next anywhere.
-    pub fn next(&self) -> Nanos {
+    pub(super) fn next(&self) -> Nanos {
         let sent =
             |part: &Line<Posted>| part.0.sent.iter().map(|[first, _]| first.load(Relaxed)).min();
         let next = |part| self.next_of(part).0;
@@ -105,42 +105,42 @@ impl Board {
     }
 
     /// When something happens next that is known of in a part.
-    pub fn next_of(&self, part: usize) -> Nanos {
+    pub(super) fn next_of(&self, part: usize) -> Nanos {
         Nanos(self.parts[part].0.next.load(Relaxed))
     }
 
     /// When the first of what a part has posted to another arrives there.
-    pub fn sent(&self, from: usize, to: usize) -> Nanos {
+    pub(super) fn sent(&self, from: usize, to: usize) -> Nanos {
         Nanos(self.parts[from].0.sent[to][0].load(Relaxed))
     }
 
     /// Before when nothing arrives that a part will still send to another, whenever it does.
-    pub fn free(&self, from: usize, to: usize) -> Nanos {
+    pub(super) fn free(&self, from: usize, to: usize) -> Nanos {
         Nanos(self.parts[from].0.sent[to][1].load(Relaxed))
     }
 
     /// When something last happened anywhere.
-    pub fn last(&self) -> Nanos {
+    pub(super) fn last(&self) -> Nanos {
         Nanos(self.parts.iter().map(|Line(posted)| posted.last.load(Relaxed)).max().unwrap_or(0))
     }
 
     /// Whether nothing is under way anywhere.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.parts.iter().all(|Line(posted)| posted.is_over.load(Relaxed))
     }
 
     /// Packets sent over links so far.
-    pub fn hops(&self) -> u64 {
+    pub(super) fn hops(&self) -> u64 {
         self.parts.iter().map(|Line(posted)| posted.hops.load(Relaxed)).sum()
     }
 
     /// How much happened in the window, by part.
-    pub fn events(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(super) fn events(&self) -> impl Iterator<Item = u64> + '_ {
         self.parts.iter().map(|Line(posted)| posted.events.load(Relaxed))
     }
 
     /// Tells an observer what happened in the window.
-    pub fn tell(&self, observer: &mut impl Observer) {
+    pub(super) fn tell(&self, observer: &mut impl Observer) {
         if self.is_told {
             let mut logs: Vec<_> = self.parts.iter().map(|posted| lock(&posted.0.log.0)).collect();
             tell(&mut logs, observer);

@@ -1,7 +1,7 @@
 //! Where threads begin: each on a core of its own.
 //!
-//! Linux may leave threads that one thread has begun on its core for tens of milliseconds, while another core is idle:
-//! those that wait for one another take turns there.
+//! Linux may leave threads that one thread has begun on its core for tens of milliseconds, while
+//! another core is idle: those that wait for one another take turns there.
 
 #[cfg(target_os = "linux")]
 use nix::{
@@ -15,15 +15,16 @@ pub(super) struct Cores(Vec<usize>);
 #[cfg(target_os = "linux")]
 impl Cores {
     /// Those that the present thread may be on.
-    pub fn others() -> Self {
+    pub(super) fn others() -> Self {
         let allowed = sched_getaffinity(THIS).unwrap_or_default();
         let own = sched_getcpu().ok();
         let is_other = |core: &usize| allowed.is_set(*core) == Ok(true) && Some(*core) != own;
         Cores((0..CpuSet::count()).filter(is_other).collect())
     }
 
-    /// The present thread goes on on one of the cores, if there are so many; the system may move it from there.
-    pub fn begin_on(&self, number: usize) {
+    /// The present thread goes on on one of the cores, if there are so many; the system may move it
+    /// from there.
+    pub(super) fn begin_on(&self, number: usize) {
         let Some(&core) = self.0.get(number) else { return };
         let mut one = CpuSet::new();
         if let Ok(allowed) = sched_getaffinity(THIS)

@@ -19,7 +19,8 @@ pub(crate) trait Told: Observer + Default {
     fn post(&mut self, posted: &Mutex<Log>);
 }
 
-/// Where nobody listens. It is not `()`, so that what one thread runs has no other callers and is inlined.
+/// Where nobody listens. It is not `()`, so that what one thread runs has no other callers and is
+/// inlined.
 #[derive(Default)]
 pub(super) struct Nobody;
 
@@ -41,7 +42,8 @@ impl Told for Nobody {
 #[derive(Default)]
 pub(crate) struct Log {
     told: Vec<What>,
-    /// The time and the slot of each event that anything is told of, and how much is told before its end.
+    /// The time and the slot of each event that anything is told of, and how much is told before
+    /// its end.
     events: Vec<(Nanos, usize, usize)>,
 }
 
@@ -79,8 +81,8 @@ impl Log {
     }
 }
 
-/// Tells an observer what happened in all parts, in the order in which one thread would have done it: of the
-/// parts' next events always the first.
+/// Tells an observer what happened in all parts, in the order in which one thread would have done
+/// it: of the parts' next events always the first.
 pub(super) fn tell(logs: &mut [impl DerefMut<Target = Log>], observer: &mut impl Observer) {
     // The next event of each part, and how much was told before.
     let mut next = vec![(0, 0); logs.len()];

@@ -5,7 +5,8 @@ use laxity::units::Nanos;
 use crate::network::receiving::Expected;
 use crate::network::transit::{Parcels, Transits};
 
-/// What one part sends to another in a window: little memory, since all of it goes from one core to another.
+/// What one part sends to another in a window: little memory, since all of it goes from one core to
+/// another.
 #[derive(Default)]
 pub(in crate::network) struct Mail {
     pub(super) flights: Vec<Flight>,
@@ -25,7 +26,7 @@ pub(super) struct Flight {
 
 impl Mail {
     /// A packet, or padding, sets out over an output's link; the packet is no longer here.
-    pub fn send(
+    pub(crate) fn send(
         &mut self,
         transits: &mut Transits,
         output: u32,
@@ -40,16 +41,16 @@ impl Mail {
     }
 
     /// The receiver of a flow is to measure the transfer that has begun.
-    pub fn expect(&mut self, flow: u32, expected: Expected) {
+    pub(crate) fn expect(&mut self, flow: u32, expected: Expected) {
         self.expected.push((flow, expected));
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.flights.is_empty() && self.expected.is_empty()
     }
 
     /// When the first of what is on its way arrives.
-    pub fn first(&self) -> Option<Nanos> {
+    pub(crate) fn first(&self) -> Option<Nanos> {
         self.flights.iter().map(|flight| flight.arrival).min()
     }
 }

@@ -30,7 +30,8 @@ impl Observer for Diary {
     }
 }
 
-/// A network in which much happens at one instant: equal links, constant sources, delays that are multiples.
+/// A network in which much happens at one instant: equal links, constant sources, delays that are
+/// multiples.
 fn network(draw: &mut Generator) -> String {
     let nodes = draw.random_range(3..9);
     let regulated = draw.random::<bool>();
@@ -295,7 +296,8 @@ fn parts_of_dumbbells_do_what_one_thread_does() {
     assert!(divided > 60, "{divided}");
 }
 
-/// What comes to a full queue leaves behind it: 25 packets wait for 8 ms each before a link of 1 ms.
+/// What comes to a full queue leaves behind it: 25 packets wait for 8 ms each before a link of 1
+/// ms.
 #[test]
 fn windows_are_longer_behind_a_queue() {
     let text = r#"

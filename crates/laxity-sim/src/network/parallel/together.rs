@@ -35,7 +35,7 @@ type Part = (Ended, Vec<(Place, Record)>);
 type Lead<'a> = &'a mut dyn FnMut(&Board, Nanos) -> ControlFlow<()>;
 
 impl<'a> Together<'a> {
-    pub fn new(run: NetworkRun<'a>, partition: &'a Partition, is_told: bool) -> Self {
+    pub(super) fn new(run: NetworkRun<'a>, partition: &'a Partition, is_told: bool) -> Self {
         let parts = partition.parts as usize;
         let boards = [(); 2].map(|()| Board::new(parts, is_told));
         let (barrier, failed) = (Barrier::new(parts), Mutex::default());
@@ -43,10 +43,11 @@ impl<'a> Together<'a> {
     }
 
     /// Simulates; `lead` hears of every window and may stop it.
-    pub fn simulate(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
-        match self.is_told {
-            true => self.simulate_and_tell::<Log>(lead),
-            false => self.simulate_and_tell::<Nobody>(lead),
+    pub(super) fn simulate(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
+        if self.is_told {
+            self.simulate_and_tell::<Log>(lead)
+        } else {
+            self.simulate_and_tell::<Nobody>(lead)
         }
     }
 

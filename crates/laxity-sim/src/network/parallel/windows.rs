@@ -1,8 +1,9 @@
 //! How far every part may go before the next exchange.
 //!
-//! What another part sends arrives no earlier than what happens next there and the delay of the link; behind a queue of
-//! which the departures are known, no earlier than after the last of them (the lookahead of Chandy, Misra 1979, as far
-//! as it is known at the time). So a part behind a long queue may go far ahead of those that fill it.
+//! What another part sends arrives no earlier than what happens next there and the delay of the
+//! link; behind a queue of which the departures are known, no earlier than after the last of them
+//! (the lookahead of Chandy, Misra 1979, as far as it is known at the time). So a part behind a
+//! long queue may go far ahead of those that fill it.
 
 use laxity::units::Nanos;
 
@@ -24,12 +25,12 @@ const LONGEST: u64 = 64;
 
 impl<'a> Windows<'a> {
     /// Before anything happens.
-    pub fn new(partition: &'a Partition, end: Nanos, is_told: bool) -> Self {
+    pub(super) fn new(partition: &'a Partition, end: Nanos, is_told: bool) -> Self {
         Windows { partition, end, is_told, until: vec![Nanos::ZERO; partition.parts as usize] }
     }
 
     /// How far a part goes by what all have posted, of which this is what happens first.
-    pub fn next(&mut self, board: &Board, first: Nanos, part: usize) -> Nanos {
+    pub(super) fn next(&mut self, board: &Board, first: Nanos, part: usize) -> Nanos {
         let Partition { lookahead, .. } = *self.partition;
         let limits = self.limits(board, first);
         let most = first.saturating_add(Nanos(lookahead.0.saturating_mul(LONGEST))).min(self.end);
@@ -39,7 +40,8 @@ impl<'a> Windows<'a> {
             self.until.fill(least);
             return least;
         }
-        // All go on by about as much: each as far as it may, they would take turns in waiting for one another.
+        // All go on by about as much: each as far as it may, they would take turns in waiting for
+        // one another.
         let begins: Vec<Nanos> = self.until.iter().map(|until| first.max(*until)).collect();
         let ahead = begins.iter().zip(&limits).map(|(begin, limit)| limit.saturating_sub(*begin));
         let mean = Nanos(ahead.map(|ahead| ahead.0 / limits.len() as u64).sum());
@@ -58,7 +60,8 @@ impl<'a> Windows<'a> {
             let delay = self.partition.delay(from, to);
             board.free(from, to).max(sets_out.saturating_add(delay))
         };
-        // What happens next in a part is known there, is posted to it, or follows from what is first of all.
+        // What happens next in a part is known there, is posted to it, or follows from what is
+        // first of all.
         let happens = |part: usize| {
             let posted = others(part).map(|other| board.sent(other, part));
             let unposted = others(part).map(|other| arrives(other, part, first));

@@ -79,9 +79,10 @@ impl Drawn {
         for source in &self.sources {
             let DrawnSource { class, count, burst, start, packet: (low, high), .. } = source;
             let path: Vec<_> = source.nodes().iter().map(|node| format!("n{node}")).collect();
-            let model = match self.classes[*class].told {
-                true => format!("model = \"greedy\"\nburst = \"{burst}ms\"\nspacing = \"40ms\""),
-                false => String::from("model = \"poisson\"\nrate = \"3mbit\""),
+            let model = if self.classes[*class].told {
+                format!("model = \"greedy\"\nburst = \"{burst}ms\"\nspacing = \"40ms\"")
+            } else {
+                String::from("model = \"poisson\"\nrate = \"3mbit\"")
             };
             writeln!(
                 text,
@@ -242,8 +243,8 @@ fn taken(text: &str) -> f64 {
     class.delay_ns.unwrap().max as f64 / class.bound_ns.unwrap() as f64
 }
 
-/// A burst over two links that nobody else takes waits at the slower one, and takes to the nanosecond
-/// what is proved, but for those that are added at every hop.
+/// A burst over two links that nobody else takes waits at the slower one, and takes to the
+/// nanosecond what is proved, but for those that are added at every hop.
 #[test]
 fn the_bound_of_a_burst_that_is_alone_is_taken() {
     for (first, second) in [("8mbit", "3mbit"), ("3mbit", "8mbit"), ("5mbit", "5mbit")] {

@@ -37,8 +37,8 @@ fn late(times: &[(Nanos, Option<Nanos>)], end: Nanos, limit: Nanos) -> u64 {
 }
 
 proptest! {
-    /// What waits past its deadline has missed it, though it is never sent; what still waits within it
-    /// has not.
+    /// What waits past its deadline has missed it, though it is never sent; what still waits within
+    /// it has not.
     #[test]
     fn deadlines_that_pass_before_the_end_are_missed(
         kind in prop::sample::select(kinds::sending_all()),

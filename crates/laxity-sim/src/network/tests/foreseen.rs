@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Events and hops of a connection without delayed acknowledgements along a path, if somebody listens and if nobody
-/// does.
+/// Events and hops of a connection without delayed acknowledgements along a path, if somebody
+/// listens and if nobody does.
 fn events(links: &str, path: &str) -> [(u64, u64); 2] {
     let plan = plan(&format!(
         r#"
@@ -24,8 +24,8 @@ fn events(links: &str, path: &str) -> [(u64, u64); 2] {
     [told, silent].map(|profile| (profile.events, profile.hops))
 }
 
-/// Of the six hops that a segment and its acknowledgement take, two need an event each: those over the link that all
-/// share. Timers are looked at now and then.
+/// Of the six hops that a segment and its acknowledgement take, two need an event each: those over
+/// the link that all share. Timers are looked at now and then.
 #[test]
 fn a_round_trip_takes_two_events() {
     let links = r#"
@@ -39,7 +39,8 @@ fn a_round_trip_takes_two_events() {
     assert!((silent.1 / 3..silent.1 / 3 + silent.1 / 50).contains(&silent.0), "{silent:?}");
 }
 
-/// Where nothing is between two hosts, one of them answers before its time, and the other one in it.
+/// Where nothing is between two hosts, one of them answers before its time, and the other one in
+/// it.
 #[test]
 fn hosts_that_nothing_is_between_take_turns() {
     let links = r#"network.only = { between = ["s", "d"], private = true }"#;

@@ -36,8 +36,9 @@ pub(super) fn bounding() -> Vec<Kind> {
     any().into_iter().filter(bounds).collect()
 }
 
-/// The scheduler of a link: half of the time first come, first served, where bounds of whole paths are
-/// closest, and half of the time any other that bounds delays, EDF with any scheme for best effort.
+/// The scheduler of a link: half of the time first come, first served, where bounds of whole paths
+/// are closest, and half of the time any other that bounds delays, EDF with any scheme for best
+/// effort.
 pub(super) fn schedulers() -> impl Strategy<Value = String> {
     let scheduler = |(kind, scheme): (Kind, BestEffort)| match kind {
         Kind::Edf => format!("{{ kind = \"edf\", best-effort = \"{}\" }}", scheme.name()),

@@ -43,10 +43,10 @@ fn bottleneck(summary: &NetworkSummary) -> &HopSummary {
     summary.hops.iter().find(|hop| hop.from == "r" && hop.to == "d").unwrap()
 }
 
-/// L4S packets wait for less than the threshold and classic ones for about the target, the link is full, and flows of
-/// both have rates of one order, whoever has more of them (De Schepper et al. 2016, section 6). In equilibrium windows
-/// are 2 / (k p') and 1.68 / p' segments, round trips 10 ms and 25 ms, so of rates 1.5 is expected; what is marked at the
-/// threshold takes some of that.
+/// L4S packets wait for less than the threshold and classic ones for about the target, the link is
+/// full, and flows of both have rates of one order, whoever has more of them (De Schepper et al.
+/// 2016, section 6). In equilibrium windows are 2 / (k p') and 1.68 / p' segments, round trips 10
+/// ms and 25 ms, so of rates 1.5 is expected; what is marked at the threshold takes some of that.
 #[test]
 fn rates_are_of_one_order() {
     for (classic, l4s) in [(1, 1), (2, 2), (1, 4), (4, 1)] {

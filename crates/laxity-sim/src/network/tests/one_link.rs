@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::link::Run;
 
-/// What became of each packet, in the order in which it was told: its class, flow, length and arrival.
+/// What became of each packet, in the order in which it was told: its class, flow, length and
+/// arrival.
 #[derive(Debug, Default, PartialEq)]
 struct Fates(Vec<(ClassId, FlowId, u32, Nanos, Fate)>);
 
@@ -93,8 +94,8 @@ fn packets(recorded: &[char], drawn: &[(u64, u32, u32)]) -> Vec<(u64, char, u32,
 
 /// The disciplines that do the same on a link and in a network.
 fn alike() -> Vec<Kind> {
-    // FQ-CoDel hashes flows by what it draws. Of DualPI2, what replaces a packet that it drops and what
-    // replaces one that it sends come at one instant, in either order.
+    // FQ-CoDel hashes flows by what it draws. Of DualPI2, what replaces a packet that it drops and
+    // what replaces one that it sends come at one instant, in either order.
     let differs = |kind: &Kind| matches!(kind, Kind::FqCodel | Kind::DualPi2);
     kinds::any().into_iter().filter(|kind| !differs(kind)).collect()
 }
@@ -102,8 +103,8 @@ fn alike() -> Vec<Kind> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Packet by packet, whatever feeds it: what is backlogged is replaced, tried again and left out at
-    /// the same instants.
+    /// Packet by packet, whatever feeds it: what is backlogged is replaced, tried again and left
+    /// out at the same instants.
     #[test]
     fn one_link_is_one_link(
         seed: u64,
@@ -142,8 +143,8 @@ proptest! {
         let single = plan(&text("", ""));
         let run = Run { plan: &single, duration: None, seed, feeds: Vec::new() };
         let of_link = run.with_sources().unwrap().simulate(&mut theirs, &mut crate::to_the_end).unwrap();
-        // What of several things that happen at one instant is first, is drawn in a network, and counts
-        // where a queue is full then.
+        // What of several things that happen at one instant is first, is drawn in a network, and
+        // counts where a queue is full then.
         prop_assume!(of_network.summary.ties_at_full_queues == 0);
         prop_assert_eq!(ours, theirs);
         prop_assert_eq!(of_network.remarks, of_link.remarks);

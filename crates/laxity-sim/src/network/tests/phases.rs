@@ -51,8 +51,8 @@ fn fairness(plan: &Plan) -> (f64, f64) {
 }
 
 /// Round delays give the fairness of odd ones: the means over seeds differ by no more than the
-/// seeds make them differ, at 99.9 % by Welch's test with at least seven degrees of freedom. Senders
-/// in step differ by 0.3, ten times of what would be seen.
+/// seeds make them differ, at 99.9 % by Welch's test with at least seven degrees of freedom.
+/// Senders in step differ by 0.3, ten times of what would be seen.
 #[test]
 fn round_delays_are_as_fair_as_odd_ones() {
     for variant in ["newreno", "cubic"] {
@@ -95,7 +95,8 @@ fn streams(count: u32, second: u32) -> Plan {
 }
 
 /// Packets that come together to a queue with one place: each stream has its turn. Of n draws among
-/// k streams a share deviates by sqrt((1/k) (1 - 1/k) / n); five of these fail for one in two million.
+/// k streams a share deviates by sqrt((1/k) (1 - 1/k) / n); five of these fail for one in two
+/// million.
 #[test]
 fn who_of_those_that_come_together_gets_in_is_drawn() {
     for (count, seed) in [(2, 1), (2, 2), (5, 1), (5, 2), (5, 3)] {
@@ -153,9 +154,9 @@ fn nothing_is_drawn_where_there_is_room() {
     assert_eq!(just.1, ample.1);
 }
 
-/// One segment a transfer, one transfer after another: 50 ms there and back, 1.04 ms of transmission
-/// and the jitter, uniform up to the 1 ms of the slowest link. Of n draws the mean deviates by
-/// sqrt(1/12 n); five of these fail for one seed in two million.
+/// One segment a transfer, one transfer after another: 50 ms there and back, 1.04 ms of
+/// transmission and the jitter, uniform up to the 1 ms of the slowest link. Of n draws the mean
+/// deviates by sqrt(1/12 n); five of these fail for one seed in two million.
 #[test]
 fn sends_are_late_by_up_to_a_packets_time_at_the_bottleneck() {
     let text = |jitter: &str| {
@@ -196,17 +197,14 @@ fn sends_are_late_by_up_to_a_packets_time_at_the_bottleneck() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// However late sends are, a sender's segments leave in their order: where nothing is lost every
-    /// one that arrives is the next, and nothing is sent again.
+    /// However late sends are, a sender's segments leave in their order: where nothing is lost
+    /// every one that arrives is the next, and nothing is sent again.
     #[test]
     fn jitter_keeps_the_order(
         seed: u64, micros in 1u64..20_000, exponential: bool, delayed: bool,
         variant in prop::sample::select(vec!["newreno", "sack", "cubic"]),
     ) {
-        let jitter = match exponential {
-            true => format!("{{ exponential = \"{}us\" }}", micros / 4 + 1),
-            false => format!("{{ uniform = [\"0s\", \"{micros}us\"] }}"),
-        };
+        let jitter = if exponential { format!("{{ exponential = \"{}us\" }}", micros / 4 + 1) } else { format!("{{ uniform = [\"0s\", \"{micros}us\"] }}") };
         let plan = plan(&format!(
             r#"
             link = {{ rate = "10mbit", delay = "5ms", max-packet = "1000b" }}

@@ -21,16 +21,18 @@ impl Observer for Dropped {
     }
 }
 
-/// A recorded class `a` with these keys, beside `b`, which keeps to its contract: on one link, or over two.
+/// A recorded class `a` with these keys, beside `b`, which keeps to its contract: on one link, or
+/// over two.
 fn beside(recorded: &Recorded, keys: &str, is_link: bool) -> Plan {
     let contract = "arrival = { bucket = \"3000b\", rate = \"1mbit\", packet = \"1000b\" }";
-    let (network, path, promise) = match is_link {
-        true => ("", "", "deadline"),
-        false => (
+    let (network, path, promise) = if is_link {
+        ("", "", "deadline")
+    } else {
+        (
             "network.one.between = [\"p\", \"q\"]\nnetwork.two.between = [\"q\", \"r\"]",
             "path = [\"p\", \"q\", \"r\"]",
             "deadline = \"400ms\"\nend-to-end",
-        ),
+        )
     };
     plan(&format!(
         "link = {{ rate = \"10mbit\", max-packet = \"1000b\", min-packet = \"500b\" }}\n{network}\n\
@@ -54,7 +56,8 @@ fn flood(seed: u64) -> Vec<(u64, char, u32, u32)> {
     (0..1_500).map(packet).collect()
 }
 
-/// What a run had: packets of the first class that broke its contract, and how many classes had a bound.
+/// What a run had: packets of the first class that broke its contract, and how many classes had a
+/// bound.
 #[derive(Debug, PartialEq)]
 struct Kept {
     nonconforming: u64,
@@ -94,8 +97,8 @@ fn keeps_promises(plan: &Plan, case: &str) -> Kept {
     Kept { nonconforming: found[0].0, bounds }
 }
 
-/// Demoted, they wait behind what is promised, or nothing is promised to those that wait with them; dropped, they do
-/// nothing. A queue has room for what is promised, whatever is demoted.
+/// Demoted, they wait behind what is promised, or nothing is promised to those that wait with them;
+/// dropped, they do nothing. A queue has room for what is promised, whatever is demoted.
 #[test]
 fn what_breaks_its_contract_harms_no_promise() {
     let queue = "queue = { kind = \"droptail\", limit = \"6000b\" }";

@@ -17,7 +17,8 @@ fn starts(diary: &Diary) -> Vec<u64> {
     start.collect()
 }
 
-/// Every 8 ms a packet of 1 ms, the first of them behind a burst of others of 8 ms, at a link to which these do not go.
+/// Every 8 ms a packet of 1 ms, the first of them behind a burst of others of 8 ms, at a link to
+/// which these do not go.
 fn behind_a_burst(class: &str, regulate: bool) -> Plan {
     plan(&format!(
         r#"
@@ -49,7 +50,8 @@ fn behind_a_burst(class: &str, regulate: bool) -> Plan {
     ))
 }
 
-/// A packet that waited is followed as closely as the contract has it: each by 8 ms, and not by less.
+/// A packet that waited is followed as closely as the contract has it: each by 8 ms, and not by
+/// less.
 #[test]
 fn packets_are_held_until_they_conform() {
     let contract = r#"arrival = { bucket = "1000b", rate = "1mbit" }"#;
@@ -67,7 +69,8 @@ fn packets_are_held_until_they_conform() {
     assert_eq!(times(&behind_a_burst("", true)).0[..3], free[..3]);
 }
 
-/// What breaks its contract where it enters, and may travel on, is held where it can conform, as best effort not at all.
+/// What breaks its contract where it enters, and may travel on, is held where it can conform, as
+/// best effort not at all.
 #[test]
 fn what_breaks_its_contract_waits_unless_it_is_best_effort() {
     let contract = r#"arrival = { bucket = "1000b", rate = "500kbit" }"#;
@@ -96,7 +99,8 @@ struct Round {
     peak: bool,
     shortest: u64,
     deadline: u64,
-    /// From where, over how many links, how many flows, bursts of how long and from when on, in milliseconds.
+    /// From where, over how many links, how many flows, bursts of how long and from when on, in
+    /// milliseconds.
     sources: Vec<(usize, usize, u64, u64, u64)>,
 }
 
@@ -200,7 +204,8 @@ fn many_rings_are_proved() {
     assert!(bounded >= 40 && held >= 30, "{bounded} {held}");
 }
 
-/// A burst that meets others behind a regulator takes nearly what is proved, with what it waits there.
+/// A burst that meets others behind a regulator takes nearly what is proved, with what it waits
+/// there.
 #[test]
 fn bounds_behind_regulators_are_nearly_taken() {
     let mut text = String::from(

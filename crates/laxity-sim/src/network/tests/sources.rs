@@ -36,8 +36,8 @@ const BACKLOGGED: &str = r#"
     path = ["x", "y", "z"]
 "#;
 
-/// It keeps the first link busy until it stops, however far behind the second is, and then its window
-/// is still sent.
+/// It keeps the first link busy until it stops, however far behind the second is, and then its
+/// window is still sent.
 #[test]
 fn a_backlogged_source_waits_for_its_first_output_alone() {
     let (_, diary) = run(&two_links("", BACKLOGGED), Nanos(1_000 * MS), 1);
@@ -60,8 +60,8 @@ fn copies_with_private_links_wait_for_their_own() {
     assert_eq!(first, both);
 }
 
-/// Where frames leave room, a backlogged source sends as one does that sends too much, with no more of it
-/// queued than its window.
+/// Where frames leave room, a backlogged source sends as one does that sends too much, with no more
+/// of it queued than its window.
 #[test]
 fn a_backlogged_source_fills_what_frames_leave() {
     let with = |bulk: &str| {
@@ -97,7 +97,8 @@ fn a_backlogged_source_fills_what_frames_leave() {
     assert_eq!((bulk.name.as_str(), bulk.queued), ("bulk", 3));
 }
 
-/// A recording's packets come as they were recorded, over its path; the run ends with the last of them.
+/// A recording's packets come as they were recorded, over its path; the run ends with the last of
+/// them.
 #[test]
 fn a_recording_takes_its_path_and_ends_the_run() {
     let file = std::env::temp_dir().join(format!("laxity-two-links-{}.csv", std::process::id()));

@@ -41,9 +41,10 @@ fn every_choice_fills_the_link() {
     }
 }
 
-/// 100 Mbit/s and 1 ms there and back hold 8 packets, and K is 20: far above a seventh of that, so the link never runs
-/// empty. Of N flows in step the queue is at most K + N long and falls by sqrt(2 N (C RTT + K)) / 2 from there, here from
-/// 22 by 5 (Alizadeh et al. 2010, section 3.3); hosts take a random time before they send.
+/// 100 Mbit/s and 1 ms there and back hold 8 packets, and K is 20: far above a seventh of that, so
+/// the link never runs empty. Of N flows in step the queue is at most K + N long and falls by
+/// sqrt(2 N (C RTT + K)) / 2 from there, here from 22 by 5 (Alizadeh et al. 2010, section 3.3);
+/// hosts take a random time before they send.
 #[test]
 fn dctcp_keeps_the_queue_where_marks_begin() {
     for seed in 1..=3 {
@@ -72,8 +73,9 @@ fn dctcp_keeps_the_queue_where_marks_begin() {
     }
 }
 
-/// One flow of BBR over 10 Mbit/s and 40 ms, a product of 50 packets: whatever the room in the queue, the link
-/// is used, and less than half a product waits on average. Hosts take their random time before they send.
+/// One flow of BBR over 10 Mbit/s and 40 ms, a product of 50 packets: whatever the room in the
+/// queue, the link is used, and less than half a product waits on average. Hosts take their random
+/// time before they send.
 #[test]
 fn bbr_keeps_the_queue_short() {
     for limit in [25, 100, 1_000] {
@@ -101,8 +103,8 @@ fn bbr_keeps_the_queue_short() {
     }
 }
 
-/// Flows of ten segments are in one window: nothing queues before them on an empty link, and the last segment is
-/// there after a round trip less what its acknowledgement takes.
+/// Flows of ten segments are in one window: nothing queues before them on an empty link, and the
+/// last segment is there after a round trip less what its acknowledgement takes.
 #[test]
 fn flows_that_are_asked_for_by_time() {
     let plan = |every: &str, count: u32| {
@@ -129,7 +131,8 @@ fn flows_that_are_asked_for_by_time() {
         let tcp = summary.classes[0].tcp.unwrap();
         assert!(tcp.completed.abs_diff(2_000) < 180, "{}", tcp.completed);
         let waited = tcp.on_demand.unwrap().waited;
-        // The share that comes before the one before is acknowledged: 1 - exp(-20.12 / 500), about 4 %.
+        // The share that comes before the one before is acknowledged: 1 - exp(-20.12 / 500), about
+        // 4 %.
         assert!((40..=125).contains(&waited), "{waited}");
         assert!(tcp.completion_ns.unwrap().min >= 10_120_000);
     }
@@ -144,10 +147,10 @@ fn flows_that_are_asked_for_by_time() {
     assert!(took.max > 950 * MS, "half of two seconds behind: {took:?}");
 }
 
-/// Where a path has no propagation, round trips are what senders themselves keep queued. BBR never goes below
-/// BBR.MinPipeCwnd of 4 segments, not even to see the shortest round trip; twice of what it sees then, and what
-/// acknowledgements of two segments add, is what it keeps in flight otherwise. That is up to some 12 segments of each flow, here
-/// of 0.8 ms.
+/// Where a path has no propagation, round trips are what senders themselves keep queued. BBR never
+/// goes below BBR.MinPipeCwnd of 4 segments, not even to see the shortest round trip; twice of what
+/// it sees then, and what acknowledgements of two segments add, is what it keeps in flight
+/// otherwise. That is up to some 12 segments of each flow, here of 0.8 ms.
 #[test]
 fn bbr_without_propagation_queues_its_least_windows() {
     for flows in [1, 2, 4, 16] {

@@ -56,8 +56,8 @@ struct Sent {
     due: Option<Nanos>,
 }
 
-/// Tells packets apart by their handles. A handle is used again once a packet has arrived or is lost:
-/// of those that are lost under way, paths must not come to the first link again.
+/// Tells packets apart by their handles. A handle is used again once a packet has arrived or is
+/// lost: of those that are lost under way, paths must not come to the first link again.
 struct Trips<'a> {
     paths: Vec<&'a [Hop]>,
     under_way: HashMap<u64, usize>,
@@ -132,9 +132,9 @@ impl<'a> Reference<'a> {
         self.network.links[hop.link as usize].delay
     }
 
-    /// In which frame each trip of a class is to be sent by the first output of a stretch: the first
-    /// of its slots that begins after the packet has come and that no packet before it got. What the
-    /// edge drops gets none.
+    /// In which frame each trip of a class is to be sent by the first output of a stretch: the
+    /// first of its slots that begins after the packet has come and that no packet before it got.
+    /// What the edge drops gets none.
     fn first_frames(
         &self,
         stretch: &Stretch,
@@ -171,8 +171,8 @@ impl<'a> Reference<'a> {
         coming.into_iter().map(frame).collect()
     }
 
-    /// Checks the frame of every packet at every output of the stretches of admitted classes, and tells
-    /// how many there were.
+    /// Checks the frame of every packet at every output of the stretches of admitted classes, and
+    /// tells how many there were.
     fn check_frames(&self, trips: &[Trip]) -> usize {
         let mut checked = 0;
         for (stretch, answer) in
@@ -181,8 +181,8 @@ impl<'a> Reference<'a> {
             let Ok(reservation) = answer else { continue };
             let path = self.paths[stretch.class.index()];
             let of_class = trips.iter().filter(|trip| trip.class == stretch.class);
-            // Outputs that reserve no frames for the class may have no room for its packets, or bunch
-            // them so that the edge of the stretch behind overflows.
+            // Outputs that reserve no frames for the class may have no room for its packets, or
+            // bunch them so that the edge of the stretch behind overflows.
             let Range { start, end } = stretch.hops;
             let kept = start + usize::from(start > 0)..end;
             let dropped: Vec<_> = of_class
@@ -207,8 +207,8 @@ impl<'a> Reference<'a> {
         checked
     }
 
-    /// Checks, where clocks are perfect, that all packets of a frame leave from its beginning on, or
-    /// the guard later at most, without a pause in the order in which they come.
+    /// Checks, where clocks are perfect, that all packets of a frame leave from its beginning on,
+    /// or the guard later at most, without a pause in the order in which they come.
     fn check_order(&self, trips: &[Trip]) {
         let mut frames: BTreeMap<(Hop, Nanos), Vec<(Nanos, Sent)>> = BTreeMap::new();
         for trip in trips {
@@ -243,9 +243,9 @@ impl<'a> Reference<'a> {
         assert_eq!(ledger.verify(flows), Ok(()));
     }
 
-    /// Checks what is promised of admitted classes: nothing is lost nor late, end-to-end delays keep to
-    /// their bounds, and from the first transmission on they vary by less than two frames, and what
-    /// clocks add to that.
+    /// Checks what is promised of admitted classes: nothing is lost nor late, end-to-end delays
+    /// keep to their bounds, and from the first transmission on they vary by less than two frames,
+    /// and what clocks add to that.
     fn check_promises(&self, summary: &NetworkSummary, clocks: Nanos) {
         let is = |name: &str| self.plan.leaves().find(|(_, class)| class.name == name).unwrap().0;
         for class in summary.classes.iter().filter(|class| self.is_admitted(is(&class.name))) {

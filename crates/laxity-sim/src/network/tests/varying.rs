@@ -46,7 +46,8 @@ proptest! {
     }
 }
 
-/// A burst that comes when an outage begins takes nearly what is proved, in one queue and by deadlines.
+/// A burst that comes when an outage begins takes nearly what is proved, in one queue and by
+/// deadlines.
 #[test]
 fn bounds_of_outages_are_nearly_taken() {
     let bears_late_links = |kind: &Kind| kind.room().proof.bears_late_links;

@@ -21,8 +21,8 @@ fn two_links(keys: &str, source: &str) -> Plan {
     ))
 }
 
-/// What comes to the second link is what left the first, less what is lost, and with copies; what is dropped there
-/// and under way makes up the rest. From end to end copies do not count.
+/// What comes to the second link is what left the first, less what is lost, and with copies; what
+/// is dropped there and under way makes up the rest. From end to end copies do not count.
 #[test]
 fn books_balance_with_copies() {
     for seed in 0..10 {
@@ -50,8 +50,8 @@ fn books_balance_with_copies() {
     }
 }
 
-/// Arrivals at the second link from departures at the first, by a model of its own: every packet at its own time, the
-/// sooner first, and of those at one time the one that left first.
+/// Arrivals at the second link from departures at the first, by a model of its own: every packet at
+/// its own time, the sooner first, and of those at one time the one that left first.
 #[test]
 fn packets_arrive_in_the_order_of_their_times() {
     for keys in [
@@ -81,15 +81,16 @@ fn packets_arrive_in_the_order_of_their_times() {
         let there = after.len() + lost + summary.under_way + second.queued as usize;
         assert_eq!(there, before.len(), "{keys}");
         for (first, last) in before.iter().zip(&after) {
-            // At the least 3 ms under way, 2 ms to be sent again, and 1 ms more: of n that arrived n had left.
+            // At the least 3 ms under way, 2 ms to be sent again, and 1 ms more: of n that arrived
+            // n had left.
             assert!(first.0 + 6 * MS <= last.0, "{keys}");
         }
         assert!(after.is_sorted());
     }
 }
 
-/// A wire that holds every second packet up for longer than the gap between two turns pairs around; what the receiver
-/// acknowledges says so.
+/// A wire that holds every second packet up for longer than the gap between two turns pairs around;
+/// what the receiver acknowledges says so.
 #[test]
 fn packets_pass_one_another() {
     let plan = two_links(
@@ -108,8 +109,9 @@ fn packets_pass_one_another() {
     assert!(delays.keys().all(|late| *late == 0 || *late == 2 * MS), "{delays:?}");
 }
 
-/// Reordering is no loss to RACK-TLP, whose window for it widens; what counts duplicate acknowledgements takes it for
-/// losses, again and again, and sends much for nothing (RFC 8985, section 1).
+/// Reordering is no loss to RACK-TLP, whose window for it widens; what counts duplicate
+/// acknowledgements takes it for losses, again and again, and sends much for nothing (RFC 8985,
+/// section 1).
 #[test]
 fn rack_bears_reordering() {
     let summary = |keys: &str, seed| {
@@ -170,7 +172,8 @@ fn transfers_arrive_whole() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// No packet is later than proved where wires delay packets, by no more than a limit, and double some.
+    /// No packet is later than proved where wires delay packets, by no more than a limit, and
+    /// double some.
     #[test]
     fn no_packet_is_later_than_proved(
         drawn in drawn(),

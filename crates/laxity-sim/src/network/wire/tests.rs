@@ -38,7 +38,8 @@ fn is_near(mean: f64, expected: f64, deviation: f64, numbers: usize) {
 
 const PACKETS: usize = 20_000;
 
-/// Packets that come a second after one another never wait for those before them: each takes what is drawn.
+/// Packets that come a second after one another never wait for those before them: each takes what
+/// is drawn.
 #[test]
 fn delays_are_those_of_the_distribution() {
     let jitter = Dist::Exponential(Nanos(5 * MS));
@@ -55,8 +56,8 @@ fn delays_are_those_of_the_distribution() {
     }
 }
 
-/// Packets that come closer together than they are delayed keep their order, and each waits for the one that is the
-/// last of those before it.
+/// Packets that come closer together than they are delayed keep their order, and each waits for the
+/// one that is the last of those before it.
 #[test]
 fn jitter_keeps_the_order() {
     let jitter = Dist::Uniform(Nanos(0), Nanos(20 * MS));
@@ -75,7 +76,8 @@ fn jitter_keeps_the_order() {
     }
 }
 
-/// The share that is held up is that which is asked for, by as much as is asked for, and nobody waits for it.
+/// The share that is held up is that which is asked for, by as much as is asked for, and nobody
+/// waits for it.
 #[test]
 fn held_up_packets_are_passed() {
     let reorder = Reorder { share: 0.1, by: Dist::Constant(Nanos(3 * MS + 1)) };
@@ -104,8 +106,8 @@ fn all_may_be_held_up() {
             (0..PACKETS as u64).map(|number| wire.next(Nanos(number * MS)).unwrap().first);
         let arrivals: Vec<_> = arrivals.collect();
         let passed = arrivals.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        // One of two uniform draws is more than a tenth of their range above the other: 0.9^2 / 2. Neighbours share
-        // a draw, which makes the count vary less.
+        // One of two uniform draws is more than a tenth of their range above the other: 0.9^2 / 2.
+        // Neighbours share a draw, which makes the count vary less.
         is_near(passed as f64 / (PACKETS - 1) as f64, 0.405, 0.5, PACKETS);
     }
 }

@@ -1,6 +1,7 @@
 //! The pcap format (draft-ietf-opsawg-pcap): a header of 24 bytes, then frames, each behind a
-//! header of 16. Versions before 2.4 are read as that one; before 2.3, and in part in it, the length on the link stands
-//! before the one in the file, so that the smaller of the two is taken for the latter.
+//! header of 16. Versions before 2.4 are read as that one; before 2.3, and in part in it, the
+//! length on the link stands before the one in the file, so that the smaller of the two is taken
+//! for the latter.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +11,7 @@ use crate::error::{CaptureProblem, SimError};
 
 /// What the magic number says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub(crate) struct Format {
     order: ByteOrder,
     /// What the stamps' second field counts, in ns.
     fraction: u32,
@@ -20,7 +21,7 @@ pub struct Format {
 
 impl Format {
     /// The format of a file that begins with these bytes, if it is pcap.
-    pub fn of(head: &[u8]) -> Option<Format> {
+    pub(crate) fn of(head: &[u8]) -> Option<Format> {
         let (order, fraction, header) = match head.first_chunk::<4>()? {
             [0xa1, 0xb2, 0xc3, 0xd4] => (ByteOrder::Big, 1_000, HEADER),
             [0xd4, 0xc3, 0xb2, 0xa1] => (ByteOrder::Little, 1_000, HEADER),
@@ -40,7 +41,7 @@ const HEADER: usize = 16;
 const LONGEST_HEADER: usize = HEADER + 8;
 
 /// Reads a pcap file.
-pub struct Reader<R> {
+pub(crate) struct Reader<R> {
     input: Input<R>,
     format: Format,
     link_type: u32,
@@ -51,7 +52,7 @@ pub struct Reader<R> {
 
 impl<R: Read> Reader<R> {
     /// Reads the header.
-    pub fn new(input: R, path: &Path) -> Result<Self, SimError> {
+    pub(crate) fn new(input: R, path: &Path) -> Result<Self, SimError> {
         let mut input = Input::new(input, path);
         let mut header = [0; 24];
         if input.read(&mut header)? < header.len() {

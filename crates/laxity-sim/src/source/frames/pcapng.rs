@@ -21,7 +21,7 @@ const LONGEST_BLOCK: u32 = MOST_CAPTURED + 65_536;
 const MOST_INTERFACES: usize = 65_536;
 
 /// Reads a pcapng file.
-pub struct Reader<R> {
+pub(crate) struct Reader<R> {
     input: Input<R>,
     order: ByteOrder,
     interfaces: Vec<Interface>,
@@ -64,7 +64,7 @@ struct Packet {
 
 impl<R: Read> Reader<R> {
     /// A reader before the first section header.
-    pub fn new(input: R, path: &Path) -> Self {
+    pub(crate) fn new(input: R, path: &Path) -> Self {
         let input = Input::new(input, path);
         Reader { input, order: ByteOrder::Little, interfaces: Vec::new(), body: Vec::new() }
     }

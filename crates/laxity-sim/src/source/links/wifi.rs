@@ -9,8 +9,8 @@ pub(super) fn frame(bytes: &[u8], at: usize) -> Content {
     of_control(bytes, at, 1)
 }
 
-/// A frame of 802.11: control, duration, three addresses and a sequence number, and what the control adds to these.
-/// What is behind them begins at a multiple of `align` bytes from there.
+/// A frame of 802.11: control, duration, three addresses and a sequence number, and what the
+/// control adds to these. What is behind them begins at a multiple of `align` bytes from there.
 fn of_control(bytes: &[u8], at: usize, align: usize) -> Content {
     const OF_DATA: u8 = 0b10;
     const WITHOUT_DATA: u8 = 0x40;
@@ -75,7 +75,8 @@ pub(super) fn radiotap(bytes: &[u8]) -> Content {
     Content { trailer: if flags & WITH_CHECKSUM != 0 { 4 } else { 0 }, ..content }
 }
 
-/// Behind a header of Prism's cards, or of AVS's, which say how long they are, each in an order of its own.
+/// Behind a header of Prism's cards, or of AVS's, which say how long they are, each in an order of
+/// its own.
 pub(super) fn prism(bytes: &[u8]) -> Content {
     let word = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk::<4>).copied();
     let Some(told) = word(4).map(u32::from_le_bytes) else { return Content::nothing(bytes.len()) };

@@ -26,8 +26,8 @@ fn all_byte_orders_and_resolutions_of_pcap_are_read() {
     }
 }
 
-/// Versions before 2.4 are read as that is, whichever of a frame's two lengths comes first, and so are sections of
-/// pcapng whose version is not 1.0.
+/// Versions before 2.4 are read as that is, whichever of a frame's two lengths comes first, and so
+/// are sections of pcapng whose version is not 1.0.
 #[test]
 fn all_versions_are_read() {
     let (voice, plan) = (udp(1, 4000), av_plan());
@@ -72,7 +72,8 @@ fn frames_with_their_interface_are_read() {
     assert_eq!(read(&file, &plan).unwrap(), expected);
 }
 
-/// Wherever a recording is cut off, what is whole before is read, and told of is that something is left out.
+/// Wherever a recording is cut off, what is whole before is read, and told of is that something is
+/// left out.
 #[test]
 fn what_is_whole_of_a_recording_that_was_cut_off_is_read() {
     let (voice, plan) = (udp(1, 4000), av_plan());

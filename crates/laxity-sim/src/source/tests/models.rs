@@ -143,9 +143,9 @@ fn a_constant_rate_is_exact_and_does_not_drift() {
     }
 }
 
-/// Over n packets whose lengths deviate by d around l, the rate deviates by at most
-/// sqrt(1 + (d/l)^2) / sqrt(n) of itself; five of these fail for one seed in two million. A gap exceeds
-/// its mean with probability 1/e: of a Poisson process one mean for all, whatever the length of the
+/// Over n packets whose lengths deviate by d around l, the rate deviates by at most sqrt(1 +
+/// (d/l)^2) / sqrt(n) of itself; five of these fail for one seed in two million. A gap exceeds its
+/// mean with probability 1/e: of a Poisson process one mean for all, whatever the length of the
 /// packet behind it; of a correlated one the mean that its packet's length takes.
 #[test]
 fn sources_with_exponential_gaps_have_their_rate_and_gaps() {

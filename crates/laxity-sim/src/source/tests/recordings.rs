@@ -164,8 +164,8 @@ fn captures_give_original_lengths_and_times_since_the_first_frame() {
     }
 }
 
-/// Cells on the way of 214 bytes with 18 more are five, and of 60 bytes two; without Ethernet's header a
-/// packet counts as if it had one.
+/// Cells on the way of 214 bytes with 18 more are five, and of 60 bytes two; without Ethernet's
+/// header a packet counts as if it had one.
 #[test]
 fn what_the_link_adds_counts() {
     let mut plan = av_plan();

@@ -11,7 +11,8 @@ use super::links::before_and_behind;
 use crate::source::links::look;
 use crate::source::testing::{pcap, udp};
 
-/// The VLAN, the source of IPv4 and of IPv6, the protocol and the port of UDP of each frame; `None` without tshark.
+/// The VLAN, the source of IPv4 and of IPv6, the protocol and the port of UDP of each frame; `None`
+/// without tshark.
 fn tshark(file: &Path) -> Option<Vec<String>> {
     const FIELDS: [&str; 5] = ["vlan.id", "ip.src", "ipv6.src", "ip.proto", "udp.dstport"];
     let mut command = Command::new("tshark");

@@ -1,7 +1,7 @@
 //! The largest value of the last so many rounds.
 
-/// A windowed maximum from three estimates, after K. Nichols: the largest value, and the largest ones since
-/// then and since that. It is never less than the maximum over the window.
+/// A windowed maximum from three estimates, after K. Nichols: the largest value, and the largest
+/// ones since then and since that. It is never less than the maximum over the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowedMax {
     /// (time, value), the largest first.
@@ -30,8 +30,8 @@ impl WindowedMax {
         self.best[0].1
     }
 
-    /// Lets the next ones move up when the largest is too old, and sees to it that they are not all of the
-    /// same time.
+    /// Lets the next ones move up when the largest is too old, and sees to it that they are not all
+    /// of the same time.
     fn age(&mut self, window: u64, new: (u64, u64)) {
         let old = |best: (u64, u64), window: u64| new.0.saturating_sub(best.0) > window;
         if old(self.best[0], window) {
@@ -54,8 +54,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Never above the largest of the last window and a value, never below the present one, and equal
-        /// to the largest ever while that is in the window.
+        /// Never above the largest of the last window and a value, never below the present one, and
+        /// equal to the largest ever while that is in the window.
         #[test]
         fn near_the_maximum(steps in prop::collection::vec((0_u64..3, 0_u64..100), 1..200)) {
             let mut filter = WindowedMax::default();

@@ -1,5 +1,5 @@
-//! What delivery says about the path: its bandwidth, and what losses say about both bounds (sections
-//! 5.3.1.2, 5.5.5 to 5.5.10).
+//! What delivery says about the path: its bandwidth, and what losses say about both bounds
+//! (sections 5.3.1.2, 5.5.5 to 5.5.10).
 
 use super::{Bbr, Heard, INFINITE, ONE, State, percent};
 use crate::tcp::rate::Sample;
@@ -24,7 +24,8 @@ pub(super) struct Latest {
     round_starts: bool,
     /// BBR.is_loss_in_round.
     loss: bool,
-    /// Ranges of segments that were lost in this round without one between them, and the end of the last.
+    /// Ranges of segments that were lost in this round without one between them, and the end of the
+    /// last.
     ranges: u64,
     lost_until: u64,
 }
@@ -184,8 +185,8 @@ impl Bbr {
         self.full.reached |= self.full.now;
     }
 
-    /// CheckStartupHighLoss: a whole round of recovery, in which more than one segment in fifty was lost,
-    /// in six places.
+    /// CheckStartupHighLoss: a whole round of recovery, in which more than one segment in fifty was
+    /// lost, in six places.
     pub(super) fn check_startup_high_loss(&mut self, heard: &Heard) {
         if !self.latest.round_starts {
             return;

@@ -106,9 +106,10 @@ impl Counted {
             }
             Phase::Lost => None,
             Phase::Open | Phase::Recovery { .. } => {
-                let limited = match common.config.limited_transmit && self.phase == Phase::Open {
-                    true => self.duplicates.min(2),
-                    false => 0,
+                let limited = if common.config.limited_transmit && self.phase == Phase::Open {
+                    self.duplicates.min(2)
+                } else {
+                    0
                 };
                 let window = common.window.segments() + limited;
                 (self.board.outstanding() < window).then(|| self.new_segment(common))?
@@ -229,8 +230,8 @@ impl Counted {
     }
 
     /// RFC 6582 section 3.2, step 2; RFC 6675 section 5, step 4. The timer starts anew with the
-    /// retransmission, as it does in 4.3BSD and its heirs (RFC 6675 section 6 allows it): its answer
-    /// is a round trip away, and the timer began with the last new acknowledgement.
+    /// retransmission, as it does in 4.3BSD and its heirs (RFC 6675 section 6 allows it): its
+    /// answer is a round trip away, and the timer began with the last new acknowledgement.
     fn begin_recovery(&mut self, common: &mut Common, now: Nanos) {
         let first = self.board.first();
         common.reduce(first, self.board.next());

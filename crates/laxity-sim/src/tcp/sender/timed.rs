@@ -19,7 +19,8 @@ pub(super) struct Timed {
     phase: Phase,
     /// What was sent when the last recovery began: its end ends the recovery.
     recover: u64,
-    /// Whether the first segment is to be sent again, or a probe to leave, whatever the window says.
+    /// Whether the first segment is to be sent again, or a probe to leave, whatever the window
+    /// says.
     retransmit_first: bool,
     probing: bool,
     /// A round trip is measured with the next segment from this on.

@@ -14,8 +14,8 @@ use crate::tcp::{
 const TRANSMISSION: u64 = 100_000;
 const PRODUCT: u64 = 200;
 
-/// A flow for a time; every change of state with its time in ms and the bandwidth then, and what segments
-/// found waiting with the time in ms.
+/// A flow for a time; every change of state with its time in ms and the bandwidth then, and what
+/// segments found waiting with the time in ms.
 struct Course {
     states: Vec<(u64, State, f64)>,
     waiting: Vec<(u64, u64)>,
@@ -61,7 +61,8 @@ impl Course {
         stays.map(|pair| (pair[0].0, pair[1].0 - pair[0].0)).collect()
     }
 
-    /// The longest queue, and how much was sent of what the link can carry, from one time in ms to another.
+    /// The longest queue, and how much was sent of what the link can carry, from one time in ms to
+    /// another.
     fn between(&self, from: u64, to: u64) -> (u64, f64) {
         let then = || self.waiting.iter().filter(|(at, _)| (from..to).contains(at));
         let longest = then().map(|(_, waiting)| *waiting).max().unwrap();
@@ -92,9 +93,9 @@ fn the_pipe_is_found_and_drained() {
     }
 }
 
-/// The cycle of ProbeBW: a round of Refill, up to three rounds without growth in Up, and 63 rounds of 20 ms or
-/// three seconds at the most from probe to probe; after five seconds without an empty pipe ProbeRTT, for 200 ms
-/// and a round.
+/// The cycle of ProbeBW: a round of Refill, up to three rounds without growth in Up, and 63 rounds
+/// of 20 ms or three seconds at the most from probe to probe; after five seconds without an empty
+/// pipe ProbeRTT, for 200 ms and a round.
 #[test]
 fn the_cycle() {
     for seed in SEEDS {
@@ -143,8 +144,9 @@ fn a_short_buffer() {
     }
 }
 
-/// One in a hundred lost at random is below BBR.LossThresh, and no sign of a full pipe. The draft expects
-/// 0.99^n of the rate in the n-th round after a probe (section 5.3.3.8.3), here of up to 63.
+/// One in a hundred lost at random is below BBR.LossThresh, and no sign of a full pipe. The draft
+/// expects 0.99^n of the rate in the n-th round after a probe (section 5.3.3.8.3), here of up to
+/// 63.
 #[test]
 fn random_losses() {
     for seed in SEEDS {

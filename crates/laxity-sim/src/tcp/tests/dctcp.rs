@@ -10,8 +10,8 @@ use crate::tcp::{
 };
 
 /// One flow over 1 segment in 10 µs and a round trip of 1 ms, so 100 of them, for two seconds; the
-/// queue that segments find in the second one: the least, the mean and the longest, and the share of
-/// time in which the wire was taken.
+/// queue that segments find in the second one: the least, the mean and the longest, and the share
+/// of time in which the wire was taken.
 fn queue(congestion: Congestion, threshold: u64) -> (u64, f64, u64, f64) {
     const TRANSMISSION: u64 = 10_000;
     const END: u64 = 2_000_000_000;
@@ -41,8 +41,8 @@ fn queue(congestion: Congestion, threshold: u64) -> (u64, f64, u64, f64) {
 }
 
 /// M. Alizadeh et al., Data Center TCP (DCTCP), 2010, section 3.3: the queue of N flows is at most
-/// K + N, its amplitude is sqrt(2 N (C RTT + K)) / 2 segments, and it does not run empty with K above a
-/// seventh of C RTT.
+/// K + N, its amplitude is sqrt(2 N (C RTT + K)) / 2 segments, and it does not run empty with K
+/// above a seventh of C RTT.
 #[test]
 fn the_queue_stays_near_the_threshold() {
     for threshold in [20, 40, 80] {

@@ -28,7 +28,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// Without a duplicate acknowledgement no window is ever inflated: whatever it grows by is slow
-    /// start or congestion avoidance, before and after timeouts, and neither may go on under an echo.
+    /// start or congestion avoidance, before and after timeouts, and neither may go on under an
+    /// echo.
     #[test]
     fn windows_do_not_grow_on_echoes(config in config(), steps in prop::collection::vec(step(), 1..300)) {
         // The draft of BBR has no answer to ECN.

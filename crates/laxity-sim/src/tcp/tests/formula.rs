@@ -19,9 +19,8 @@ fn ratio(acknowledging: Acknowledging, lost_in_10_000: u32, seed: u64) -> f64 {
     let delay = Nanos(50_000_000);
     let mut pipe = Pipe::new(Sender::new(config), receiver, Nanos(1), delay);
     let mut random = Pcg64::seed_from_u64(seed);
-    let mut segments = |_: u64, _: &Segment| match random.random_range(0..10_000) < lost_in_10_000 {
-        true => Fate::Lost,
-        false => Fate::Arrives,
+    let mut segments = |_: u64, _: &Segment| {
+        if random.random_range(0..10_000) < lost_in_10_000 { Fate::Lost } else { Fate::Arrives }
     };
     let mut acks = |_: u64, _: &Ack| Fate::Arrives;
     pipe.send(&mut segments);

@@ -106,9 +106,10 @@ impl Naive {
         for segment in self.segments.iter_mut().filter(|one| !one.sacked && !one.lost) {
             if latest > (segment.at, segment.number) {
                 let due = segment.at + patience;
-                match due <= moment.now.0 {
-                    true => segment.lost = true,
-                    false => timeout = timeout.max(Some(due)),
+                if due <= moment.now.0 {
+                    segment.lost = true
+                } else {
+                    timeout = timeout.max(Some(due))
                 }
             }
         }
@@ -208,7 +209,8 @@ fn a_loss_is_found_by_three_arrivals() {
 }
 
 /// Segment 8 is three segments late and not sent again, so that reordering was seen: three arrivals
-/// above segment 20 prove nothing. It and 21 were sent at 107 ms, and what arrived last took 109 ms.
+/// above segment 20 prove nothing. It and 21 were sent at 107 ms, and what arrived last took 109
+/// ms.
 #[test]
 fn reordering_widens_the_window() {
     let fates = |number, before| match (number, before) {

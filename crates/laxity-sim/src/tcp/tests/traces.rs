@@ -1,5 +1,5 @@
-//! Windows against time for scripted losses: one segment takes 1 ms on the wire and 50 ms to arrive,
-//! its acknowledgement 50 ms to come back, and the first window is of eight segments.
+//! Windows against time for scripted losses: one segment takes 1 ms on the wire and 50 ms to
+//! arrive, its acknowledgement 50 ms to come back, and the first window is of eight segments.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

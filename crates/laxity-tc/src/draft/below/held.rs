@@ -10,7 +10,7 @@ use crate::rules::{self, Rule};
 use crate::toml::Curves;
 
 /// What hangs at a leaf, if a class of a plan can hold it.
-pub fn held(class: &Node) -> Option<Discipline> {
+pub(super) fn held(class: &Node) -> Option<Discipline> {
     let below = class.below.as_ref().filter(|below| class.is_leaf && !below.classes.is_empty())?;
     let discipline = below.root.as_ref()?.discipline;
     match discipline {
@@ -23,7 +23,7 @@ pub fn held(class: &Node) -> Option<Discipline> {
 }
 
 /// Joins to a set-up what its classes hold: their classes, and where these get their packets.
-pub fn join(
+pub(crate) fn join(
     setup: &mut Assembly,
     curves: &mut Vec<Curves>,
     mut rules: Vec<Rule>,

@@ -12,7 +12,7 @@ const QUANTA: (u64, u64) = (1_000, 200_000);
 const CBURST: u32 = 1_600;
 
 /// The parameters of a class, if it is of htb.
-pub fn htb(node: &Node) -> Option<&Htb> {
+pub(super) fn htb(node: &Node) -> Option<&Htb> {
     match &node.class.kind {
         ClassKind::Htb(htb) => Some(htb),
         ClassKind::Hfsc(_) | ClassKind::Drr { .. } | ClassKind::Qfq { .. } | ClassKind::Own => None,
@@ -20,12 +20,12 @@ pub fn htb(node: &Node) -> Option<&Htb> {
 }
 
 /// The rate that a class sends of its own, whatever is above it.
-pub fn own(htb: &Htb) -> Rate {
+pub(super) fn own(htb: &Htb) -> Rate {
     htb.rate.min(htb.ceil)
 }
 
 /// Bytes that a class sends in a turn of what it borrows.
-pub fn quantum(htb: &Htb, r2q: u32) -> u64 {
+pub(super) fn quantum(htb: &Htb, r2q: u32) -> u64 {
     if htb.quantum > 0 {
         return htb.quantum.into();
     }
@@ -33,6 +33,6 @@ pub fn quantum(htb: &Htb, r2q: u32) -> u64 {
 }
 
 /// Bytes that a class sends at once at its `ceil`.
-pub fn cburst(htb: &Htb) -> u32 {
+pub(super) fn cburst(htb: &Htb) -> u32 {
     if htb.cburst > 0 { htb.cburst } else { CBURST }
 }

@@ -21,7 +21,7 @@ const DEEPEST: usize = 8;
 const PRIORITIES: u32 = 8;
 
 /// What every class sends; `None` for a tree that Linux would refuse.
-pub fn flooded(setup: &Assembly, r2q: u32) -> Option<Vec<Rate>> {
+pub(super) fn flooded(setup: &Assembly, r2q: u32) -> Option<Vec<Rate>> {
     let nodes = setup.classes.iter().map(|class| {
         let htb = htb(class)?;
         let weight = quantum(htb, r2q).max(PACKET) as f64;

@@ -18,7 +18,7 @@ use crate::toml::{Curve, Curves};
 const NEAR: f64 = 0.01;
 
 /// Gives the classes the curves of htb's lending, and notes where they differ from what is written.
-pub fn lend(setup: &mut Assembly, r2q: u32, notes: &mut Notes) {
+pub(crate) fn lend(setup: &mut Assembly, r2q: u32, notes: &mut Notes) {
     let own = own_rates(setup);
     setup.unshaped = unshaped(setup, &own);
     for (class, own) in setup.classes.iter_mut().zip(&own) {
@@ -191,7 +191,7 @@ fn note_cut(setup: &Assembly, sent: &[Rate], r2q: u32, notes: &mut Notes) {
 }
 
 /// Notes what else of htb makes delays and shares others than the plan's, on a link of this rate.
-pub fn note_rest(setup: &Assembly, link: Rate, notes: &mut Notes) {
+pub(crate) fn note_rest(setup: &Assembly, link: Rate, notes: &mut Notes) {
     let leaves = || setup.leaves().filter_map(|class| Some((class, htb(class)?)));
     let mut priorities = leaves().map(|(class, htb)| (class.origin.line, htb.prio));
     let first = priorities.next().map(|(_, priority)| priority);

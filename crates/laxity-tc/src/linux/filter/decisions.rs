@@ -12,17 +12,17 @@ use crate::setup::{Handle, MOST_FILTERS};
 
 /// The rules of a plan are more than are read.
 #[derive(Debug)]
-pub struct TooManyRules;
+pub(super) struct TooManyRules;
 
 /// Packets and the class that they go to, unless a rule before takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub(super) struct Rule {
     pub packets: Packets,
     pub class: ClassId,
 }
 
 /// The rules of all classes, in the order in which they are asked.
-pub fn rules(
+pub(super) fn rules(
     plan: &Plan,
     numbers: &[Handle],
     remarks: &mut Vec<String>,
@@ -64,7 +64,7 @@ pub fn rules(
 }
 
 /// The refusal of a class whose match comes to too many rules or filters.
-pub fn too_many(class: &Class) -> Refusal {
+pub(super) fn too_many(class: &Class) -> Refusal {
     Refusal::new(
         format!("`match` of class {} has too many alternatives", class.name),
         format!("{MOST_FILTERS} filters are the most here"),

@@ -39,7 +39,11 @@ const WRONG: Status = Status::Known(2);
 
 impl Shell<'_> {
     /// `test …` or `[ … ]`.
-    pub fn single_test(&mut self, fields: &Fields, span: &Range<usize>) -> Result<Status, Fault> {
+    pub(crate) fn single_test(
+        &mut self,
+        fields: &Fields,
+        span: &Range<usize>,
+    ) -> Result<Status, Fault> {
         let mut words = &fields[1..];
         if fields[0].0.text == "[" {
             match words.split_last() {
@@ -53,7 +57,7 @@ impl Shell<'_> {
     }
 
     /// `[[ … ]]`.
-    pub fn double_test(
+    pub(crate) fn double_test(
         &mut self,
         words: &[TestWord],
         span: &Range<usize>,

@@ -13,7 +13,7 @@ use crate::shell::values::value::{Status, Value, Variable};
 
 impl Shell<'_> {
     /// Carries a command of the shell out; `None` if it is none.
-    pub fn builtin(&mut self, fields: &Fields, node: &Node) -> Result<Option<Flow>, Fault> {
+    pub(crate) fn builtin(&mut self, fields: &Fields, node: &Node) -> Result<Option<Flow>, Fault> {
         let Some(((name, _), rest)) = fields.split_first() else { return Ok(Some(Flow::Next)) };
         let last = std::mem::replace(&mut self.status, Status::SUCCESS);
         match name.text.as_str() {
@@ -208,7 +208,7 @@ impl Shell<'_> {
     }
 
     /// Prints into what is read by someone.
-    pub fn print(&mut self, value: &Value, span: &Range<usize>) -> Result<(), Fault> {
+    pub(crate) fn print(&mut self, value: &Value, span: &Range<usize>) -> Result<(), Fault> {
         self.step(span, value.text.len())?;
         if let Some(printed) = self.printed.last_mut() {
             printed.push(value);

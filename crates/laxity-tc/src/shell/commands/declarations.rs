@@ -10,7 +10,12 @@ use crate::shell::values::value::{Value, Variable};
 
 impl Shell<'_> {
     /// `local`, `export` and the like: their assignments.
-    pub fn declare(&mut self, command: &str, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn declare(
+        &mut self,
+        command: &str,
+        rest: &Fields,
+        node: &Node,
+    ) -> Result<(), Fault> {
         let options = rest.iter().filter_map(|(word, _)| word.text.strip_prefix('-'));
         let options: String = options.collect();
         let has = |letter| options.contains(letter);

@@ -12,7 +12,7 @@ use crate::shell::values::value::{Status, Value, Variable};
 impl Shell<'_> {
     /// Takes the next option of the arguments. Arguments that are not given have no options: the
     /// script's own values hold.
-    pub fn getopts(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn getopts(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let [(known, _), (name, _), rest @ ..] = rest else {
             self.status = Status::Known(2);
             return Ok(());

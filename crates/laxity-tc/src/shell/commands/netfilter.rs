@@ -12,7 +12,7 @@ use crate::words::command::{Command, Word};
 
 impl Shell<'_> {
     /// Puts what nft reads, with `-f`, in the place of its words.
-    pub fn nft(&mut self, command: &mut Command) {
+    pub(crate) fn nft(&mut self, command: &mut Command) {
         let Some(at) =
             command.words.iter().position(|word| ["-f", "--file"].contains(&&word.text[..]))
         else {
@@ -35,7 +35,11 @@ impl Shell<'_> {
     }
 
     /// Takes the rules that `iptables-restore` reads; `false` if it is not known what it reads.
-    pub fn restored(&mut self, command: &Command, span: &Range<usize>) -> Result<bool, Fault> {
+    pub(crate) fn restored(
+        &mut self,
+        command: &Command,
+        span: &Range<usize>,
+    ) -> Result<bool, Fault> {
         let has = |names: &[&str]| command.words.iter().any(|word| names.contains(&&word.text[..]));
         let words: Vec<&str> = command.words[1..].iter().map(|word| &word.text[..]).collect();
         let file = restore::file(&words).map(|at| &command.words[1 + at]);

@@ -16,7 +16,7 @@ use crate::words::command::Doubt;
 const WIDEST: usize = 1_000;
 
 impl Shell<'_> {
-    pub fn echo(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn echo(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let options = ["-n", "-e", "-E", "-ne", "-en"];
         let count = rest.iter().take_while(|(word, _)| options.contains(&word.text.as_str()));
         let count = count.count();
@@ -31,7 +31,7 @@ impl Shell<'_> {
         self.print(&all, &node.span)
     }
 
-    pub fn printf(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn printf(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let rest = match rest.first() {
             Some((word, _)) if word.text == "--" => &rest[1..],
             _ => rest,

@@ -14,7 +14,12 @@ use crate::shell::values::value::{Status, Value};
 
 impl Shell<'_> {
     /// Carries one of them out; `false` if it is another program, or is used in another way.
-    pub fn program(&mut self, name: &str, fields: &Fields, node: &Node) -> Result<bool, Fault> {
+    pub(crate) fn program(
+        &mut self,
+        name: &str,
+        fields: &Fields,
+        node: &Node,
+    ) -> Result<bool, Fault> {
         let words = values(&fields[1..]);
         let done = match name {
             "mktemp" => {

@@ -9,6 +9,7 @@ use crate::shell::run::simple::Fields;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::Node;
 use crate::shell::values::array::Array;
+use crate::shell::values::input::Input;
 use crate::shell::values::value::{Status, Value, Variable};
 use crate::words::command::Doubt;
 
@@ -48,7 +49,7 @@ impl<'a> Request<'a> {
 
 impl Shell<'_> {
     /// `read`: the next line, word by word.
-    pub fn read(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn read(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let request = Request::new(rest, "pdtnNuia");
         let array = request.value('a').map(str::to_string);
         let mut names = array.clone().map_or(request.names.clone(), |name| vec![name]);
@@ -108,7 +109,7 @@ impl Shell<'_> {
     }
 
     /// `mapfile` and `readarray`: all lines, each an element.
-    pub fn mapfile(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn mapfile(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
         let request = Request::new(rest, "dnOsucC");
         let name = request.names.first().cloned().unwrap_or_else(|| "MAPFILE".into());
         let names = [name.clone()];
@@ -118,7 +119,7 @@ impl Shell<'_> {
         }
         let number = |letter| request.value(letter).and_then(|text| text.parse::<usize>().ok());
         let end = request.value('d').map_or('\n', |signs| signs.chars().next().unwrap_or('\0'));
-        let text = self.reading().map(|input| input.rest()).unwrap_or_default();
+        let text = self.reading().map(Input::rest).unwrap_or_default();
         let lines = text.text.split_inclusive(end).skip(number('s').unwrap_or(0));
         let lines = lines.take(number('n').filter(|most| *most > 0).unwrap_or(usize::MAX));
         let first = number('O').unwrap_or(0);

@@ -59,7 +59,7 @@ fn escaped(word: &str) -> String {
 
 impl Shell<'_> {
     /// Carries out what stands behind a command such as `nice`; `None` if it is none of them.
-    pub fn wrapped(
+    pub(crate) fn wrapped(
         &mut self,
         name: &str,
         fields: &Fields,
@@ -198,7 +198,7 @@ impl Shell<'_> {
     }
 
     /// A command that another program starts, which knows no functions of the script.
-    pub fn behind(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn behind(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         match fields.first() {
             Some((word, _)) if self.state.function(&word.text).is_some() => {
                 self.status = Status::Known(127);

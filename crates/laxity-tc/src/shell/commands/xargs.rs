@@ -9,6 +9,7 @@ use crate::shell::expansion::escapes::escapes;
 use crate::shell::run::simple::Fields;
 use crate::shell::run::{Flow, Shell, undecided};
 use crate::shell::syntax::Node;
+use crate::shell::values::input::Input;
 use crate::shell::values::value::{Status, Value};
 use crate::words::command::RUN;
 
@@ -23,7 +24,7 @@ struct Options {
 }
 
 impl Shell<'_> {
-    pub fn xargs(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn xargs(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let mut behind = &fields[1..];
         let mut options = Options::default();
         while let [(option, span), rest @ ..] = behind
@@ -58,7 +59,7 @@ impl Shell<'_> {
                     .help(format!("read are -I, -n, -L, -d, -0, -r, -P and -t; {RUN}")));
             }
         }
-        let input = self.reading().map(|input| input.rest()).unwrap_or_default();
+        let input = self.reading().map(Input::rest).unwrap_or_default();
         if let Some(doubt) = input.unknown_because() {
             if behind.iter().any(|(word, _)| word.text.rsplit('/').next() == Some("tc")) {
                 return Err(undecided(&node.span, doubt));

@@ -43,13 +43,17 @@ struct Expression<'a, 's> {
 
 impl Shell<'_> {
     /// The value of an expression as it is written.
-    pub fn number(&mut self, text: &Text, span: &Range<usize>) -> Result<Number, Fault> {
+    pub(crate) fn number(&mut self, text: &Text, span: &Range<usize>) -> Result<Number, Fault> {
         let value = self.text(text, span)?;
         self.arithmetic(&value, span)
     }
 
     /// The value of an expanded expression.
-    pub fn arithmetic(&mut self, value: &Value, span: &Range<usize>) -> Result<Number, Fault> {
+    pub(crate) fn arithmetic(
+        &mut self,
+        value: &Value,
+        span: &Range<usize>,
+    ) -> Result<Number, Fault> {
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }
@@ -329,7 +333,7 @@ impl Expression<'_, '_> {
 }
 
 /// A number with its sign.
-pub fn signed_number(text: &str) -> Option<i64> {
+pub(crate) fn signed_number(text: &str) -> Option<i64> {
     let (digits, negative) = match text.strip_prefix('-') {
         Some(digits) => (digits, true),
         None => (text.strip_prefix('+').unwrap_or(text), false),

@@ -19,7 +19,7 @@ enum Token {
 use Token::Sign;
 
 /// The words that a word comes to, or itself where it has no braces; `None` if there are too many.
-pub fn expanded(parts: &Text) -> Option<Vec<Text>> {
+pub(crate) fn expanded(parts: &Text) -> Option<Vec<Text>> {
     if !parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('{'))) {
         return Some(vec![parts.clone()]);
     }
@@ -35,7 +35,7 @@ pub fn expanded(parts: &Text) -> Option<Vec<Text>> {
 }
 
 /// How much work braces are: each sign may be compared with each.
-pub fn work(parts: &Text) -> usize {
+pub(crate) fn work(parts: &Text) -> usize {
     let signs = |part: &Part| match part {
         Part::Text(text) if text.contains('{') => text.len(),
         _ => 0,

@@ -1,7 +1,7 @@
 //! What backslashes stand for in the texts of `echo`, `printf` and `$'…'`.
 
 /// A text with `\n` and the like put in, and whether `\c` ended it.
-pub fn escapes(text: &str) -> (String, bool) {
+pub(crate) fn escapes(text: &str) -> (String, bool) {
     let mut all = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -22,7 +22,7 @@ pub fn escapes(text: &str) -> (String, bool) {
 }
 
 /// What follows a backslash, and the rest; `None` if the two are plain.
-pub fn one_escape(text: &str) -> (Option<String>, &str) {
+pub(crate) fn one_escape(text: &str) -> (Option<String>, &str) {
     let Some(sign) = text.chars().next() else { return (None, text) };
     let after = &text[sign.len_utf8()..];
     let one = match sign {

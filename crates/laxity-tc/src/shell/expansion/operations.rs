@@ -13,7 +13,7 @@ use crate::words::command::Doubt;
 
 impl Shell<'_> {
     /// A value as an operation changes it.
-    pub fn changed(
+    pub(crate) fn changed(
         &mut self,
         value: Value,
         operation: &Operation,
@@ -48,7 +48,7 @@ impl Shell<'_> {
 
     /// What an operation on all arguments, or on all elements of an array, comes to: a value for
     /// each, or why they are not known. It is `None` for operations that take all as one text.
-    pub fn each(
+    pub(crate) fn each(
         &mut self,
         parameter: &Parameter,
         is_array: bool,

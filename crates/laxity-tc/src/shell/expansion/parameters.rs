@@ -14,7 +14,7 @@ use crate::words::command::Doubt;
 
 impl Shell<'_> {
     /// The value of a variable or argument; empty without one.
-    pub fn value(&self, name: &str) -> Value {
+    pub(crate) fn value(&self, name: &str) -> Value {
         self.set_value(name).unwrap_or_else(|| {
             if name.bytes().all(|b| b.is_ascii_digit()) {
                 Value::default()
@@ -76,7 +76,7 @@ impl Shell<'_> {
     }
 
     /// Puts what a parameter comes to behind the pieces of a word.
-    pub fn parameter(
+    pub(crate) fn parameter(
         &mut self,
         parameter: &Parameter,
         quoted: bool,
@@ -128,7 +128,11 @@ impl Shell<'_> {
     }
 
     /// All arguments or all elements of an array, or why they are not known.
-    pub fn several(&self, parameter: &Parameter, is_array: bool) -> Result<Vec<Value>, Value> {
+    pub(crate) fn several(
+        &self,
+        parameter: &Parameter,
+        is_array: bool,
+    ) -> Result<Vec<Value>, Value> {
         if is_array {
             return Ok(match self.state.variable(&parameter.name) {
                 None => Vec::new(),
@@ -188,7 +192,7 @@ impl Shell<'_> {
     }
 
     /// The name or number of an element of an array; why it is not known.
-    pub fn key(
+    pub(crate) fn key(
         &mut self,
         array: &str,
         index: &Value,
@@ -210,7 +214,12 @@ impl Shell<'_> {
     }
 
     /// A value made of another one. It is not known if that is not.
-    pub fn mapped(&self, value: Value, span: &Range<usize>, map: impl Fn(&str) -> String) -> Value {
+    pub(crate) fn mapped(
+        &self,
+        value: Value,
+        span: &Range<usize>,
+        map: impl Fn(&str) -> String,
+    ) -> Value {
         match value.unknown_because() {
             Some(doubt) => self.undetermined(span, Rc::clone(doubt)),
             None => Value { text: map(&value.text), doubt: value.doubt },

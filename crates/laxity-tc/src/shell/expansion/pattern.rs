@@ -1,7 +1,7 @@
 //! Patterns of `case`, `${NAME%…}` and `[[ … == … ]]` (POSIX.1-2017, Shell Command Language, 2.13).
 
 /// A pattern in which a backslash takes its meaning from the sign behind it.
-pub struct Pattern(Vec<Part>);
+pub(crate) struct Pattern(Vec<Part>);
 
 enum Part {
     One(char),
@@ -24,7 +24,7 @@ const CLASSES: [(&str, &[(char, char)]); 8] = [
 ];
 
 impl Pattern {
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let chars: Vec<char> = text.chars().collect();
         let (mut parts, mut at) = (Vec::new(), 0);
         while let Some(c) = chars.get(at) {
@@ -51,11 +51,11 @@ impl Pattern {
     }
 
     /// The most work of one comparison with a text of this length.
-    pub fn work(&self, length: usize) -> usize {
+    pub(crate) fn work(&self, length: usize) -> usize {
         (self.0.len() + 1).saturating_mul(length + 1)
     }
 
-    pub fn matches(&self, text: &[char]) -> bool {
+    pub(crate) fn matches(&self, text: &[char]) -> bool {
         let (mut at, mut part) = (0, 0);
         let mut last_star = None;
         loop {
@@ -134,7 +134,7 @@ fn set(chars: &[char]) -> Option<(Part, usize)> {
 }
 
 /// A text as a pattern that only it matches.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for c in text.chars() {
         if "\\*?[]!^-".contains(c) {

@@ -6,7 +6,7 @@ use regex_lite::{Regex, RegexBuilder};
 const LONGEST: usize = 1_000;
 
 /// An expression as it is compared; `None` if it cannot be read.
-pub fn read(text: &str, extended: bool, any_case: bool) -> Option<Regex> {
+pub(crate) fn read(text: &str, extended: bool, any_case: bool) -> Option<Regex> {
     if text.len() > LONGEST {
         return None;
     }

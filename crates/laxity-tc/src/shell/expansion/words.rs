@@ -15,7 +15,7 @@ use crate::words::command::Doubt;
 
 /// A part of a word after its expansion.
 #[derive(Clone, Debug)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Text; `splits` if spaces in it end the word, `is_pattern` if its signs have a meaning.
     Text { value: Value, splits: bool, is_pattern: bool },
     /// The word ends here, as between the arguments of `$@`.
@@ -26,14 +26,17 @@ pub enum Piece {
 
 impl Piece {
     /// What was put in for something; nothing in it has a meaning if it is quoted.
-    pub fn expanded(value: Value, quoted: bool) -> Self {
+    pub(crate) fn expanded(value: Value, quoted: bool) -> Self {
         Piece::Text { value, splits: !quoted, is_pattern: !quoted }
     }
 }
 
 impl Shell<'_> {
     /// Words as commands get them, each with where it is written.
-    pub fn fields(&mut self, words: &[RawWord]) -> Result<Vec<(Value, Range<usize>)>, Fault> {
+    pub(crate) fn fields(
+        &mut self,
+        words: &[RawWord],
+    ) -> Result<Vec<(Value, Range<usize>)>, Fault> {
         let mut fields = Vec::new();
         // A word that comes to nothing may be why the next one is wrong.
         let mut vanished: Option<Value> = None;
@@ -85,7 +88,7 @@ impl Shell<'_> {
     }
 
     /// A word that begins with `~`, with the folder that it stands for.
-    pub fn at_home(&self, parts: &Text) -> Option<Text> {
+    pub(crate) fn at_home(&self, parts: &Text) -> Option<Text> {
         let (Some(Part::Text(first)), rest) = (parts.first(), parts.get(1..)?) else { return None };
         let after = first.strip_prefix('~')?;
         // Root is who runs the script.
@@ -100,12 +103,12 @@ impl Shell<'_> {
     }
 
     /// Text in which nothing is split.
-    pub fn text(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(crate) fn text(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
         Ok(joined(&self.pieces(parts, span)?))
     }
 
     /// Text as a pattern; what was quoted has no meaning in it.
-    pub fn pattern(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(crate) fn pattern(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
         let mut all = Value::default();
         for piece in self.pieces(parts, span)? {
             match piece {
@@ -122,14 +125,18 @@ impl Shell<'_> {
     }
 
     /// What separates the words of an unquoted value.
-    pub fn separators(&self) -> String {
+    pub(crate) fn separators(&self) -> String {
         match self.state.variable("IFS") {
             Some(Variable::One(value)) => value.text.clone(),
             _ => " \t\n".into(),
         }
     }
 
-    pub fn pieces(&mut self, parts: &Text, span: &Range<usize>) -> Result<Vec<Piece>, Fault> {
+    pub(crate) fn pieces(
+        &mut self,
+        parts: &Text,
+        span: &Range<usize>,
+    ) -> Result<Vec<Piece>, Fault> {
         self.deeper(span, |shell| {
             let mut pieces = Vec::with_capacity(parts.len());
             for part in parts {
@@ -185,7 +192,7 @@ impl Shell<'_> {
 }
 
 /// All pieces as one text.
-pub fn joined(pieces: &[Piece]) -> Value {
+pub(crate) fn joined(pieces: &[Piece]) -> Value {
     let mut all = Value::default();
     for piece in pieces {
         match piece {
@@ -198,7 +205,7 @@ pub fn joined(pieces: &[Piece]) -> Value {
 }
 
 /// The words that pieces come to.
-pub fn split(pieces: &[Piece], separators: &str) -> Vec<Value> {
+pub(crate) fn split(pieces: &[Piece], separators: &str) -> Vec<Value> {
     let is_space = |c: char| separators.contains(c) && " \t\n".contains(c);
     let (mut words, mut word) = (Vec::new(), None::<Value>);
     let nothing = pieces.iter().any(|piece| matches!(piece, Piece::Nothing));

@@ -15,7 +15,7 @@ use crate::words::command::Doubt;
 const MOST_NUMBERED: usize = 10_000;
 
 /// A variable as it was before one command.
-pub struct SavedVariable {
+pub(crate) struct SavedVariable {
     name: String,
     value: Option<Variable>,
     is_exported: bool,
@@ -32,14 +32,14 @@ struct Element<'a> {
 
 impl Shell<'_> {
     /// Exports a variable for one command, and keeps how it was.
-    pub fn shadow(&mut self, name: &str) -> SavedVariable {
+    pub(crate) fn shadow(&mut self, name: &str) -> SavedVariable {
         let value = self.state.itself(name).cloned();
         let is_exported = !self.exported.insert(name.to_string());
         SavedVariable { name: name.to_string(), value, is_exported }
     }
 
     /// Gives variables back what they were before a command.
-    pub fn restore(&mut self, shadowed: Vec<SavedVariable>) {
+    pub(crate) fn restore(&mut self, shadowed: Vec<SavedVariable>) {
         for SavedVariable { name, value, is_exported } in shadowed.into_iter().rev() {
             self.state.set_itself(&name, value);
             if !is_exported {
@@ -49,7 +49,7 @@ impl Shell<'_> {
     }
 
     /// Gives a variable a value; the one that was given for it if this one is not known.
-    pub fn assign(
+    pub(crate) fn assign(
         &mut self,
         name: &str,
         value: Variable,
@@ -82,7 +82,7 @@ impl Shell<'_> {
     }
 
     /// The value that an assignment gives its variable.
-    pub fn assigned(&mut self, assignment: &Assignment) -> Result<Variable, Fault> {
+    pub(crate) fn assigned(&mut self, assignment: &Assignment) -> Result<Variable, Fault> {
         let Assignment { name, index, adds, value } = assignment;
         let before = self.state.variable(name).cloned();
         let word = match value {
@@ -111,7 +111,7 @@ impl Shell<'_> {
     }
 
     /// What `NAME+=value` comes to: a sum of numbers, or one text behind the other.
-    pub fn sum(&self, name: &str, mut before: Value, mut value: Value) -> Value {
+    pub(crate) fn sum(&self, name: &str, mut before: Value, mut value: Value) -> Value {
         if self.numbers.contains(name) {
             value.text = format!("+({})", value.text);
         }

@@ -13,7 +13,7 @@ use crate::words::command::{Command, Word};
 
 impl Shell<'_> {
     /// Takes the commands that `tc -batch` reads; `false` if it is another command of `tc`.
-    pub fn batch(&mut self, fields: &Fields, node: &Node) -> Result<bool, Fault> {
+    pub(crate) fn batch(&mut self, fields: &Fields, node: &Node) -> Result<bool, Fault> {
         let options = fields[1..].iter().take_while(|(word, _)| word.text.starts_with('-'));
         let is_batch = |text: &str| text.len() > 1 && "-batch".starts_with(text);
         let Some(at) = options.into_iter().position(|(word, _)| is_batch(&word.text)) else {

@@ -13,7 +13,11 @@ use crate::words::command::Command;
 
 impl Shell<'_> {
     /// The first condition that holds decides.
-    pub fn conditions(&mut self, ways: &[(List, List)], otherwise: &List) -> Result<Flow, Fault> {
+    pub(crate) fn conditions(
+        &mut self,
+        ways: &[(List, List)],
+        otherwise: &List,
+    ) -> Result<Flow, Fault> {
         let Some(((condition, body), rest)) = ways.split_first() else {
             self.status = Status::SUCCESS;
             return self.list(otherwise);
@@ -32,7 +36,7 @@ impl Shell<'_> {
         }
     }
 
-    pub fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Result<Flow, Fault> {
+    pub(crate) fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Result<Flow, Fault> {
         let value = self.text(&word.parts, &word.span)?;
         self.tests([&value], &word.span);
         self.status = Status::SUCCESS;
@@ -75,7 +79,7 @@ impl Shell<'_> {
         Ok(false)
     }
 
-    pub fn for_each(
+    pub(crate) fn for_each(
         &mut self,
         name: &str,
         words: Option<&[RawWord]>,
@@ -110,7 +114,7 @@ impl Shell<'_> {
         Ok(Flow::Next)
     }
 
-    pub fn counted(
+    pub(crate) fn counted(
         &mut self,
         [first, condition, next]: &[Text; 3],
         body: &List,
@@ -135,7 +139,7 @@ impl Shell<'_> {
         }
     }
 
-    pub fn while_holds(
+    pub(crate) fn while_holds(
         &mut self,
         until: bool,
         condition: &List,

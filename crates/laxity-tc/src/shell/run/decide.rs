@@ -34,7 +34,7 @@ impl Shell<'_> {
     /// Goes all ways. One that ends the script or the function without setting anything up is not
     /// taken if another one goes on: it is what a script does if it cannot work. What the others
     /// set up has to be the same; variables that they leave different are not known.
-    pub fn either(&mut self, doubt: &Rc<Doubt>, ways: &[Way]) -> Result<Flow, Fault> {
+    pub(crate) fn either(&mut self, doubt: &Rc<Doubt>, ways: &[Way]) -> Result<Flow, Fault> {
         let mut outcomes = Vec::with_capacity(ways.len());
         for way in ways {
             outcomes.push(self.attempt(way)?);

@@ -18,7 +18,7 @@ const DEEPEST: usize = 100;
 
 /// How much a script has taken up to here.
 #[derive(Debug, Default)]
-pub struct Usage {
+pub(crate) struct Usage {
     steps: usize,
     expanded: usize,
     worked: usize,
@@ -27,14 +27,14 @@ pub struct Usage {
 
 impl Usage {
     /// Counts bytes of values. The next step is told if they are too many.
-    pub fn expand(&mut self, bytes: usize) {
+    pub(crate) fn expand(&mut self, bytes: usize) {
         self.expanded = self.expanded.saturating_add(bytes);
     }
 }
 
 impl Shell<'_> {
     /// Counts a step and the bytes that it makes.
-    pub fn step(&mut self, span: &Range<usize>, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn step(&mut self, span: &Range<usize>, bytes: usize) -> Result<(), Fault> {
         self.usage.steps += 1;
         self.usage.expand(bytes);
         if self.usage.steps > MOST_STEPS {
@@ -56,7 +56,7 @@ impl Shell<'_> {
     }
 
     /// Counts work on a pattern.
-    pub fn work(&mut self, span: &Range<usize>, work: usize) -> Result<(), Fault> {
+    pub(crate) fn work(&mut self, span: &Range<usize>, work: usize) -> Result<(), Fault> {
         self.usage.worked = self.usage.worked.saturating_add(work);
         if self.usage.worked > MOST_WORK {
             return Err(Fault::at(span, "patterns and braces up to here are too long together"));
@@ -65,7 +65,7 @@ impl Shell<'_> {
     }
 
     /// Goes one level deeper for as long as something is done.
-    pub fn deeper<T>(
+    pub(crate) fn deeper<T>(
         &mut self,
         span: &Range<usize>,
         done: impl FnOnce(&mut Self) -> Result<T, Fault>,

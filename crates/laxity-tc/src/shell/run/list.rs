@@ -11,7 +11,7 @@ use crate::shell::values::value::{Status, Value};
 
 impl Shell<'_> {
     /// Carries out commands one after the other, up to one that ends them.
-    pub fn list(&mut self, list: &List) -> Result<Flow, Fault> {
+    pub(crate) fn list(&mut self, list: &List) -> Result<Flow, Fault> {
         for and_or in list {
             let flow = self.and_or(and_or)?;
             if flow != Flow::Next {
@@ -22,7 +22,7 @@ impl Shell<'_> {
     }
 
     /// Carries out a list for its status alone.
-    pub fn condition(&mut self, list: &List) -> Result<Flow, Fault> {
+    pub(crate) fn condition(&mut self, list: &List) -> Result<Flow, Fault> {
         self.tested += 1;
         let flow = self.list(list);
         self.tested -= 1;
@@ -64,7 +64,7 @@ impl Shell<'_> {
         Ok(if flow == Flow::Next && ends && !pipeline.negated { Flow::Exit } else { flow })
     }
 
-    pub fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Flow, Fault> {
+    pub(crate) fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Flow, Fault> {
         self.tested += usize::from(pipeline.negated);
         let flow = match &pipeline.commands[..] {
             [command] => self.node(command),
@@ -105,7 +105,7 @@ impl Shell<'_> {
     }
 
     /// Does something that changes no variables for what comes after it.
-    pub fn apart(
+    pub(crate) fn apart(
         &mut self,
         done: impl FnOnce(&mut Self) -> Result<Flow, Fault>,
     ) -> Result<Flow, Fault> {

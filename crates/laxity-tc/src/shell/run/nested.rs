@@ -15,11 +15,11 @@ use crate::shell::values::state::Arguments;
 use crate::shell::values::value::{Status, Value, Variable};
 
 /// Shells by name.
-pub const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
+pub(crate) const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];
 
 impl Shell<'_> {
     /// A shell of its own, which knows what is exported.
-    pub fn shell(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn shell(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let mut words = &fields[1..];
         let (mut is_text, mut reads, mut ends) = (false, false, false);
         while let [(option, _), rest @ ..] = words
@@ -42,7 +42,7 @@ impl Shell<'_> {
         let (text, arguments) = match words {
             [(text, _), rest @ ..] if is_text => (Some(text.clone()), rest.get(1..).unwrap_or(&[])),
             [(file, _), rest @ ..] if !reads => (self.contents(file), rest),
-            rest => (self.reading().map(|input| input.rest()), rest),
+            rest => (self.reading().map(Input::rest), rest),
         };
         let Some(text) = text else { return self.other(fields, node) };
         if let Some(doubt) = text.unknown_because() {
@@ -75,7 +75,7 @@ impl Shell<'_> {
     }
 
     /// A text as commands, which stand where this place is.
-    pub fn evaluate(&mut self, text: &str, span: &Range<usize>) -> Result<Flow, Fault> {
+    pub(crate) fn evaluate(&mut self, text: &str, span: &Range<usize>) -> Result<Flow, Fault> {
         self.step(span, text.len())?;
         let whole = 0..text.len();
         let list = Parser::new(text, whole, Some(span.clone()), &mut self.parsed).all()?;
@@ -83,7 +83,7 @@ impl Shell<'_> {
     }
 
     /// `. FILE` and `source FILE`.
-    pub fn source(&mut self, rest: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn source(&mut self, rest: &Fields, node: &Node) -> Result<Flow, Fault> {
         let Some((file, span)) = rest.first() else { return Ok(Flow::Next) };
         let is_stdin = file.text == "/dev/stdin";
         let read = if is_stdin { self.reading().map(Input::rest) } else { None };
@@ -104,7 +104,7 @@ impl Shell<'_> {
 }
 
 /// Whether a text has a command of `tc` that sets something up, as far as that can be seen.
-pub fn mentions_tc(text: &str) -> bool {
+pub(crate) fn mentions_tc(text: &str) -> bool {
     let mut words = text.split(|c: char| c.is_whitespace() || ";&|()'\"`".contains(c));
     let is_tc = |word: &str| word == "tc" || word.ends_with("/tc");
     let follows = ["qdisc", "class", "filter", "-b", "-batch", "-force"];

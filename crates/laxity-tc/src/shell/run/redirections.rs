@@ -12,7 +12,7 @@ use crate::shell::values::input::Input;
 use crate::shell::values::value::Value;
 
 impl Shell<'_> {
-    pub fn node(&mut self, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn node(&mut self, node: &Node) -> Result<Flow, Fault> {
         self.step(&node.span, 0)?;
         let (inputs, printed) = (self.inputs.len(), self.printed.len());
         let mut written = Vec::new();
@@ -46,7 +46,11 @@ impl Shell<'_> {
         flow
     }
 
-    pub fn input(&mut self, kind: &Redirection, span: &Range<usize>) -> Result<Input, Fault> {
+    pub(crate) fn input(
+        &mut self,
+        kind: &Redirection,
+        span: &Range<usize>,
+    ) -> Result<Input, Fault> {
         Ok(match kind {
             Redirection::Here(number) => {
                 let here = Rc::clone(&self.parsed.here[*number]);
@@ -75,7 +79,7 @@ impl Shell<'_> {
     }
 
     /// What is in a file that the script wrote, or that was given beside it.
-    pub fn contents(&self, path: &Value) -> Option<Value> {
+    pub(crate) fn contents(&self, path: &Value) -> Option<Value> {
         match self.files.read(&path.text) {
             Some(value) => Some(value.clone()),
             None if path.unknown_because().is_some() => None,

@@ -22,15 +22,15 @@ const TELLING: [&str; 8] =
     ["logger", "mail", "dialog", "whiptail", "notify-send", "wall", "figlet", "man"];
 
 /// The words of a command as it is carried out.
-pub type Fields = [(Value, Range<usize>)];
+pub(crate) type Fields = [(Value, Range<usize>)];
 
 /// The words of a command without their places.
-pub fn values(fields: &Fields) -> Vec<Value> {
+pub(crate) fn values(fields: &Fields) -> Vec<Value> {
     fields.iter().map(|(value, _)| value.clone()).collect()
 }
 
 /// The words of a command as one text, with spaces between them.
-pub fn spaced(fields: &Fields) -> Value {
+pub(crate) fn spaced(fields: &Fields) -> Value {
     let mut all = Value::default();
     for (at, (value, _)) in fields.iter().enumerate() {
         all.text.push_str(if at > 0 { " " } else { "" });
@@ -40,7 +40,7 @@ pub fn spaced(fields: &Fields) -> Value {
 }
 
 impl Shell<'_> {
-    pub fn simple(
+    pub(crate) fn simple(
         &mut self,
         assignments: &[Assignment],
         words: &[RawWord],
@@ -69,7 +69,7 @@ impl Shell<'_> {
     }
 
     /// Carries a command out, whose words are known.
-    pub fn command(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn command(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
         if first.unknown_because().is_some() {
             // Most often the place of tc, which only the machine knows.
@@ -87,7 +87,7 @@ impl Shell<'_> {
     }
 
     /// The same, whatever functions there are.
-    pub fn command_itself(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn command_itself(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
         let runs = matches!(&first.text[..], "command" | "builtin")
             && rest.first().is_some_and(|(word, _)| !matches!(&word.text[..], "-v" | "-V"));
@@ -111,7 +111,7 @@ impl Shell<'_> {
     }
 
     /// Any other program.
-    pub fn other(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn other(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let first =
             fields.first().map_or("", |(word, _)| word.text.rsplit('/').next().unwrap_or(""));
         let words: Vec<&str> = fields.iter().map(|(word, _)| word.text.as_str()).collect();
@@ -174,16 +174,16 @@ impl Shell<'_> {
     }
 
     /// The line of the innermost call of a function.
-    pub fn called(&self) -> Option<usize> {
+    pub(crate) fn called(&self) -> Option<usize> {
         self.calls.last().map(|span| self.line(span.start))
     }
 
     /// Notes that a command is not carried out.
-    pub fn skip(&mut self, command: &Command) {
+    pub(crate) fn skip(&mut self, command: &Command) {
         self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
     }
 
-    pub fn emit(&mut self, command: Command, span: &Range<usize>) -> Result<(), Fault> {
+    pub(crate) fn emit(&mut self, command: Command, span: &Range<usize>) -> Result<(), Fault> {
         if self.commands.len() == MOST_COMMANDS {
             let message = format!("the script comes to more than {MOST_COMMANDS} commands of tc");
             return Err(Fault::at(span, message));
@@ -222,7 +222,7 @@ impl Shell<'_> {
     }
 
     /// What a command reads; the end if nothing is.
-    pub fn reading(&mut self) -> Option<&mut Input> {
+    pub(crate) fn reading(&mut self) -> Option<&mut Input> {
         self.inputs.last_mut()
     }
 }

@@ -9,7 +9,7 @@ use crate::shell::syntax::{AssignedValue, Assignment, Part, RawWord, name_length
 
 impl Parser<'_> {
     /// `NAME=value`, `NAME+=value`, `NAME[index]=value`, `NAME=(…)`.
-    pub fn assignment(&mut self) -> Result<Option<Assignment>, Fault> {
+    pub(crate) fn assignment(&mut self) -> Result<Option<Assignment>, Fault> {
         let start = self.at;
         let length = name_length(self.rest());
         if length == 0 || self.rest().starts_with(|c: char| c.is_ascii_digit()) {
@@ -55,7 +55,7 @@ impl Parser<'_> {
 
 impl Assignment {
     /// The word that it is to `local` and the like: of an array the name.
-    pub fn as_word(&self, span: Range<usize>) -> RawWord {
+    pub(crate) fn as_word(&self, span: Range<usize>) -> RawWord {
         let AssignedValue::Word(word) = &self.value else {
             return RawWord { parts: vec![Part::Text(self.name.clone())], span };
         };

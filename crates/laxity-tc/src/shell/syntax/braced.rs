@@ -1,4 +1,5 @@
-//! What stands between `${` and `}` (POSIX.1-2017, Shell Command Language, section 2.6.2, and bash).
+//! What stands between `${` and `}` (POSIX.1-2017, Shell Command Language, section 2.6.2, and
+//! bash).
 
 use laxity_plan::error::Fault;
 
@@ -8,7 +9,7 @@ use crate::words::command::RUN;
 
 impl Parser<'_> {
     /// What stands between `${` and `}`.
-    pub fn braced(&mut self, start: usize, quoted: bool) -> Result<Parameter, Fault> {
+    pub(crate) fn braced(&mut self, start: usize, quoted: bool) -> Result<Parameter, Fault> {
         let counts = self.rest().starts_with('#') && !self.rest().starts_with("#}");
         let indirect = self.rest().starts_with('!');
         self.at += usize::from(counts || indirect);

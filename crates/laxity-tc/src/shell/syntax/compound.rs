@@ -10,7 +10,7 @@ use crate::shell::syntax::{Branch, CaseEnd, Kind, List, TestWord};
 
 impl Parser<'_> {
     /// A command that begins with a word of its own.
-    pub fn compound(&mut self) -> Result<Option<Kind>, Fault> {
+    pub(crate) fn compound(&mut self) -> Result<Option<Kind>, Fault> {
         let start = self.at;
         let keyword = self.keyword();
         if self.rest().starts_with("((")
@@ -156,7 +156,7 @@ impl Parser<'_> {
         Ok(Kind::Case(word, ways))
     }
 
-    pub fn function(&mut self, name: String) -> Result<Kind, Fault> {
+    pub(crate) fn function(&mut self, name: String) -> Result<Kind, Fault> {
         self.newlines()?;
         let body = self.command()?;
         Ok(Kind::Function(name, Rc::new(body)))

@@ -14,12 +14,12 @@ use crate::shell::syntax::{
 use crate::words::command::RUN;
 
 /// How deep commands, quotes and expansions may stand inside each other.
-pub const DEEPEST: usize = 64;
+pub(crate) const DEEPEST: usize = 64;
 /// The most words of one command, which is held as a whole.
 const MOST_WORDS: usize = 100_000;
 
 /// Reads commands from a part of a text.
-pub struct Parser<'a> {
+pub(crate) struct Parser<'a> {
     pub text: &'a str,
     pub at: usize,
     pub end: usize,
@@ -34,14 +34,14 @@ pub struct Parser<'a> {
 
 /// What commands refer to, by number or by place.
 #[derive(Debug, Default)]
-pub struct Attachments {
+pub(crate) struct Attachments {
     pub here: Vec<Rc<HereText>>,
     /// Comments by the place of the line's end.
     pub comments: BTreeMap<usize, String>,
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(
+    pub(crate) fn new(
         text: &'a str,
         part: Range<usize>,
         within: Option<Range<usize>>,
@@ -52,14 +52,14 @@ impl<'a> Parser<'a> {
     }
 
     /// All commands up to the end.
-    pub fn all(&mut self) -> Result<List, Fault> {
+    pub(crate) fn all(&mut self) -> Result<List, Fault> {
         let list = self.list()?;
         self.here_texts()?;
         if self.at < self.end { Err(self.unexpected()) } else { Ok(list) }
     }
 
     /// Goes one level deeper for as long as a part is read.
-    pub fn deeper<T>(
+    pub(crate) fn deeper<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
@@ -75,29 +75,29 @@ impl<'a> Parser<'a> {
     }
 
     /// Where in the script a part stands that began here.
-    pub fn span(&self, start: usize) -> Range<usize> {
+    pub(crate) fn span(&self, start: usize) -> Range<usize> {
         self.within.clone().unwrap_or(start..self.at.max(start))
     }
 
-    pub fn within(&self) -> Option<Range<usize>> {
+    pub(crate) fn within(&self) -> Option<Range<usize>> {
         self.within.clone()
     }
 
-    pub fn rest(&self) -> &'a str {
+    pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.at..self.end]
     }
 
-    pub fn peek(&self) -> Option<char> {
+    pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    pub fn bump(&mut self) -> Option<char> {
+    pub(crate) fn bump(&mut self) -> Option<char> {
         let next = self.peek()?;
         self.at += next.len_utf8();
         Some(next)
     }
 
-    pub fn eat(&mut self, sign: &str) -> bool {
+    pub(crate) fn eat(&mut self, sign: &str) -> bool {
         let found = self.rest().starts_with(sign);
         if found {
             self.at += sign.len();
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    pub fn unexpected(&self) -> Fault {
+    pub(crate) fn unexpected(&self) -> Fault {
         let word = self.rest().split_whitespace().next().unwrap_or_default();
         let end = self.at + word.len();
         let span = self.within.clone().unwrap_or(self.at..end);
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Spaces, continued lines and comments.
-    pub fn blanks(&mut self) {
+    pub(crate) fn blanks(&mut self) {
         loop {
             let rest = self.rest();
             let spaces = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Blanks and the ends of lines.
-    pub fn newlines(&mut self) -> Result<(), Fault> {
+    pub(crate) fn newlines(&mut self) -> Result<(), Fault> {
         loop {
             self.blanks();
             if !self.rest().starts_with('\n') {
@@ -153,14 +153,14 @@ impl<'a> Parser<'a> {
     }
 
     /// Commands of another text that stands in the script where this one does.
-    pub fn apart(&mut self, text: &str, span: Range<usize>) -> Result<List, Fault> {
+    pub(crate) fn apart(&mut self, text: &str, span: Range<usize>) -> Result<List, Fault> {
         let mut parser = Parser::new(text, 0..text.len(), Some(span), self.script);
         parser.depth = self.depth;
         parser.all()
     }
 
     /// Commands up to what closes them.
-    pub fn list(&mut self) -> Result<List, Fault> {
+    pub(crate) fn list(&mut self) -> Result<List, Fault> {
         self.deeper(|parser| {
             let mut list = Vec::new();
             loop {
@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The word that stands here, if it is plain.
-    pub fn keyword(&self) -> &'a str {
+    pub(crate) fn keyword(&self) -> &'a str {
         let rest = self.rest();
         let end = |c: char| c.is_whitespace() || ";&|<>()\"'`$\\".contains(c);
         let word = &rest[..rest.find(end).unwrap_or(rest.len())];
@@ -196,7 +196,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes a word that has to stand here.
-    pub fn expect(&mut self, word: &str, opening: &str, start: usize) -> Result<(), Fault> {
+    pub(crate) fn expect(&mut self, word: &str, opening: &str, start: usize) -> Result<(), Fault> {
         self.newlines()?;
         if self.keyword() == word || word == ")" && self.rest().starts_with(')') {
             self.at += word.len();
@@ -244,10 +244,10 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub fn command(&mut self) -> Result<Node, Fault> {
+    pub(crate) fn command(&mut self) -> Result<Node, Fault> {
         self.blanks();
         let start = self.at;
-        let kind = self.deeper(|parser| parser.compound())?;
+        let kind = self.deeper(Parser::compound)?;
         let Some(kind) = kind else { return self.simple() };
         let mut redirects = Vec::new();
         if !matches!(kind, Kind::Function(..)) {
@@ -259,7 +259,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Words up to the end of the command, or up to a closing sign that is left.
-    pub fn words(&mut self, closing: &[char]) -> Result<Vec<RawWord>, Fault> {
+    pub(crate) fn words(&mut self, closing: &[char]) -> Result<Vec<RawWord>, Fault> {
         let mut words = Vec::new();
         loop {
             if closing.is_empty() {

@@ -9,7 +9,7 @@ use crate::shell::syntax::{HereText, Part, Redirect, Redirection};
 
 impl Parser<'_> {
     /// The redirection that begins here, if one does.
-    pub fn redirect(&mut self) -> Result<Option<Redirect>, Fault> {
+    pub(crate) fn redirect(&mut self) -> Result<Option<Redirect>, Fault> {
         self.blanks();
         let start = self.at;
         let rest = self.rest();
@@ -60,7 +60,7 @@ impl Parser<'_> {
     }
 
     /// Reads the texts after `<<` whose line is over.
-    pub fn here_texts(&mut self) -> Result<(), Fault> {
+    pub(crate) fn here_texts(&mut self) -> Result<(), Fault> {
         for (number, last, cuts, as_written) in std::mem::take(&mut self.pending) {
             let start = self.at;
             let mut end = start;

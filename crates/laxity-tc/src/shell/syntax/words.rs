@@ -8,12 +8,12 @@ use crate::shell::syntax::{Operation, Parameter, Part, RawWord, Text, name_lengt
 
 impl Parser<'_> {
     /// The word that begins here; there is one.
-    pub fn word(&mut self) -> Result<RawWord, Fault> {
+    pub(crate) fn word(&mut self) -> Result<RawWord, Fault> {
         self.word_with("")
     }
 
     /// A word in which some signs that would end it are plain.
-    pub fn word_with(&mut self, plain: &str) -> Result<RawWord, Fault> {
+    pub(crate) fn word_with(&mut self, plain: &str) -> Result<RawWord, Fault> {
         let start = self.at;
         let mut parts = Vec::new();
         self.deeper(|parser| {
@@ -48,7 +48,7 @@ impl Parser<'_> {
     }
 
     /// One part outside of double quotes.
-    pub fn part(&mut self, next: char, parts: &mut Text) -> Result<(), Fault> {
+    pub(crate) fn part(&mut self, next: char, parts: &mut Text) -> Result<(), Fault> {
         match next {
             '\\' => {
                 self.at += 1;
@@ -91,7 +91,7 @@ impl Parser<'_> {
         Ok(inside[..length].to_string())
     }
 
-    pub fn double_quoted(&mut self, parts: &mut Text) -> Result<(), Fault> {
+    pub(crate) fn double_quoted(&mut self, parts: &mut Text) -> Result<(), Fault> {
         let start = self.at;
         self.at += 1;
         parts.push(Part::Quoted(String::new()));
@@ -110,7 +110,7 @@ impl Parser<'_> {
     }
 
     /// One part inside double quotes, or of a text in which quotes are plain.
-    pub fn quoted_part(
+    pub(crate) fn quoted_part(
         &mut self,
         next: char,
         escaped: &str,
@@ -140,7 +140,7 @@ impl Parser<'_> {
 
     /// Text with expansions up to a sign, which is taken, or to the end: the inside of arithmetic,
     /// of an index, of the text after `<<`.
-    pub fn text_until(&mut self, sign: Option<&str>) -> Result<Text, Fault> {
+    pub(crate) fn text_until(&mut self, sign: Option<&str>) -> Result<Text, Fault> {
         let start = self.at;
         let mut parts = Vec::new();
         let mut open = 0usize;
@@ -177,7 +177,7 @@ impl Parser<'_> {
     }
 
     /// The inside of `((…))` as a command; `None` if it is something else.
-    pub fn arithmetic_command(&mut self) -> Result<Option<Text>, Fault> {
+    pub(crate) fn arithmetic_command(&mut self) -> Result<Option<Text>, Fault> {
         match arithmetic_length(&self.rest()[2..]) {
             None => Ok(None),
             Some(_) => {
@@ -208,7 +208,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.eat("$(") {
-            let list = self.deeper(|parser| parser.list())?;
+            let list = self.deeper(Parser::list)?;
             if !self.eat(")") {
                 return Err(self.unclosed('(', start + 1));
             }
@@ -269,7 +269,7 @@ impl Parser<'_> {
     }
 
     /// The line that ends a text after `<<`, and whether that text is taken as it is written.
-    pub fn here_end(&mut self) -> Result<(String, bool), Fault> {
+    pub(crate) fn here_end(&mut self) -> Result<(String, bool), Fault> {
         let start = self.at;
         let word = self.word()?;
         let written = &self.text[start..self.at];

@@ -3,24 +3,24 @@
 use crate::shell::values::value::Value;
 
 /// The most elements of an array with names. Beyond twice as many bash orders them anew.
-pub const MOST_NAMED: usize = 1000;
+pub(crate) const MOST_NAMED: usize = 1000;
 /// How many places the table of names has.
 const PLACES: u32 = 1024;
 
 /// Elements with their numbers or names, in the order in which bash gives them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Array {
+pub(crate) struct Array {
     /// Whether its elements have names, as after `declare -A`.
     pub named: bool,
     elements: Vec<(usize, String, Value)>,
 }
 
 impl Array {
-    pub fn named() -> Self {
+    pub(crate) fn named() -> Self {
         Array { named: true, elements: Vec::new() }
     }
 
-    pub fn numbered(values: impl IntoIterator<Item = Value>) -> Self {
+    pub(crate) fn numbered(values: impl IntoIterator<Item = Value>) -> Self {
         let mut array = Array::default();
         for value in values {
             array.push(value);
@@ -28,12 +28,12 @@ impl Array {
         array
     }
 
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         let mut found = self.elements[self.first_at(self.place(key)?)..].iter();
         found.find(|(_, known, _)| known == key).map(|(_, _, value)| value)
     }
 
-    pub fn set(&mut self, key: &str, value: Value) {
+    pub(crate) fn set(&mut self, key: &str, value: Value) {
         let Some(place) = self.place(key) else { return };
         let first = self.first_at(place);
         match self.position(key) {
@@ -42,32 +42,32 @@ impl Array {
         }
     }
 
-    pub fn remove(&mut self, key: &str) {
+    pub(crate) fn remove(&mut self, key: &str) {
         if let Some(at) = self.position(key) {
             self.elements.remove(at);
         }
     }
 
     /// Puts a value after the last one.
-    pub fn push(&mut self, value: Value) {
+    pub(crate) fn push(&mut self, value: Value) {
         let place = self.next();
         self.elements.push((place, place.to_string(), value));
     }
 
     /// The number after the last one.
-    pub fn next(&self) -> usize {
+    pub(crate) fn next(&self) -> usize {
         self.elements.last().map_or(0, |(place, ..)| place.saturating_add(1))
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.elements.len()
     }
 
-    pub fn keys(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         self.elements.iter().map(|(_, key, _)| key.as_str())
     }
 
-    pub fn values(&self) -> impl Iterator<Item = &Value> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
         self.elements.iter().map(|(_, _, value)| value)
     }
 

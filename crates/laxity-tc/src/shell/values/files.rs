@@ -9,24 +9,24 @@ use crate::words::command::Doubt;
 
 /// Written files by their paths.
 #[derive(Clone, Debug, Default)]
-pub struct Files {
+pub(crate) struct Files {
     written: Rc<BTreeMap<String, Rc<Value>>>,
     made: usize,
 }
 
 impl Files {
-    pub fn read(&self, path: &str) -> Option<&Value> {
+    pub(crate) fn read(&self, path: &str) -> Option<&Value> {
         self.written.get(path).map(|value| &**value)
     }
 
-    pub fn write(&mut self, path: &str, value: Value) {
+    pub(crate) fn write(&mut self, path: &str, value: Value) {
         if is_kept(path) {
             Rc::make_mut(&mut self.written).insert(path.to_string(), Rc::new(value));
         }
     }
 
     /// Writes behind what is there.
-    pub fn append(&mut self, path: &str, value: &Value) {
+    pub(crate) fn append(&mut self, path: &str, value: &Value) {
         if is_kept(path) {
             let files = Rc::make_mut(&mut self.written);
             Rc::make_mut(files.entry(path.to_string()).or_default()).push(value);
@@ -34,18 +34,21 @@ impl Files {
     }
 
     /// Whether there was such a file.
-    pub fn remove(&mut self, path: &str) -> bool {
+    pub(crate) fn remove(&mut self, path: &str) -> bool {
         self.written.contains_key(path) && Rc::make_mut(&mut self.written).remove(path).is_some()
     }
 
     /// A name that no other file has.
-    pub fn unnamed(&mut self, before: &str) -> String {
+    pub(crate) fn unnamed(&mut self, before: &str) -> String {
         self.made += 1;
         format!("{before}{}", 62 + self.made)
     }
 
     /// Files after one of several ways: those that differ are not known.
-    pub fn merged<'a>(mut ways: impl Iterator<Item = &'a Files>, doubt: &Rc<Doubt>) -> Files {
+    pub(crate) fn merged<'a>(
+        mut ways: impl Iterator<Item = &'a Files>,
+        doubt: &Rc<Doubt>,
+    ) -> Files {
         let mut all = ways.next().cloned().unwrap_or_default();
         for way in ways {
             all.made = all.made.max(way.made);

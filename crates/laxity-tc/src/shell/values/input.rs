@@ -8,7 +8,7 @@ use crate::words::command::Doubt;
 
 /// What a command reads: a text that is known, or why it is not.
 #[derive(Clone, Debug, Default)]
-pub struct Input {
+pub(crate) struct Input {
     pub value: Value,
     pub at: usize,
     /// Where the text stands in the script, if it does.
@@ -18,7 +18,7 @@ pub struct Input {
 impl Input {
     /// The signs up to an end, each with whether a backslash made it plain, and whether that end
     /// came.
-    pub fn until(&mut self, end: char, raw: bool) -> (Vec<(char, bool)>, bool) {
+    pub(crate) fn until(&mut self, end: char, raw: bool) -> (Vec<(char, bool)>, bool) {
         let mut line = Vec::new();
         while let Some(c) = self.bump() {
             match c {
@@ -39,13 +39,13 @@ impl Input {
         Some(next)
     }
 
-    pub fn rest(&mut self) -> Value {
+    pub(crate) fn rest(&mut self) -> Value {
         let rest = self.value.text[self.at..].to_string();
         self.at = self.value.text.len();
         Value { text: rest, doubt: self.value.doubt.clone() }
     }
 
-    pub fn unknown_because(&self) -> Option<&Rc<Doubt>> {
+    pub(crate) fn unknown_because(&self) -> Option<&Rc<Doubt>> {
         self.value.unknown_because()
     }
 }

@@ -9,7 +9,7 @@ use crate::shell::values::value::{Value, Variable};
 
 /// All that commands change, and what it was before as long as someone may want it back.
 #[derive(Debug, Default)]
-pub struct State {
+pub(crate) struct State {
     variables: HashMap<String, Variable>,
     functions: HashMap<String, Rc<Node>>,
     arguments: Arguments,
@@ -19,7 +19,7 @@ pub struct State {
 
 /// `$1` and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// `None` if it is not said what the script is called with.
     pub known: Option<Rc<Vec<Value>>>,
     /// How many were shifted away before those that are known or asked for.
@@ -28,13 +28,13 @@ pub struct Arguments {
 
 impl Arguments {
     /// Arguments that are known.
-    pub fn new(values: Vec<Value>) -> Self {
+    pub(crate) fn new(values: Vec<Value>) -> Self {
         Arguments { known: Some(Rc::new(values)), shifted: 0 }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Name {
+pub(crate) enum Name {
     Variable(String),
     Function(String),
     Arguments,
@@ -49,22 +49,22 @@ enum Change {
 
 /// A point in time to which things can be taken back.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark(usize);
+pub(crate) struct Mark(usize);
 
 impl State {
     /// A variable, or the one that it refers to.
-    pub fn variable(&self, name: &str) -> Option<&Variable> {
+    pub(crate) fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.get(&self.meant(name))
     }
 
     /// Gives a variable, or the one that it refers to, a value.
-    pub fn set_variable(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
+    pub(crate) fn set_variable(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
         let name = self.meant(name);
         self.set_itself(&name, value)
     }
 
     /// The name of the variable that is meant by one that may refer to it.
-    pub fn meant(&self, name: &str) -> String {
+    pub(crate) fn meant(&self, name: &str) -> String {
         let mut name = name;
         for _ in 0..8 {
             match self.variables.get(name) {
@@ -76,11 +76,11 @@ impl State {
     }
 
     /// The variable of this name, whether it refers to another one or not.
-    pub fn itself(&self, name: &str) -> Option<&Variable> {
+    pub(crate) fn itself(&self, name: &str) -> Option<&Variable> {
         self.variables.get(name)
     }
 
-    pub fn set_itself(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
+    pub(crate) fn set_itself(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
         let before = match value {
             Some(value) => self.variables.insert(name.to_string(), value),
             None => self.variables.remove(name),
@@ -92,7 +92,7 @@ impl State {
     }
 
     /// Forgets all variables and functions but some, as a shell that is started does.
-    pub fn keep(&mut self, kept: impl Fn(&str) -> bool) {
+    pub(crate) fn keep(&mut self, kept: impl Fn(&str) -> bool) {
         let variables: Vec<String> = self.variables.keys().cloned().collect();
         for name in variables.iter().filter(|name| !kept(name)) {
             self.set_itself(name, None);
@@ -103,11 +103,11 @@ impl State {
         }
     }
 
-    pub fn function(&self, name: &str) -> Option<Rc<Node>> {
+    pub(crate) fn function(&self, name: &str) -> Option<Rc<Node>> {
         self.functions.get(name).cloned()
     }
 
-    pub fn set_function(&mut self, name: &str, body: Option<Rc<Node>>) {
+    pub(crate) fn set_function(&mut self, name: &str, body: Option<Rc<Node>>) {
         let before = match body {
             Some(body) => self.functions.insert(name.to_string(), body),
             None => self.functions.remove(name),
@@ -117,11 +117,11 @@ impl State {
         }
     }
 
-    pub fn arguments(&self) -> &Arguments {
+    pub(crate) fn arguments(&self) -> &Arguments {
         &self.arguments
     }
 
-    pub fn set_arguments(&mut self, arguments: Arguments) -> Arguments {
+    pub(crate) fn set_arguments(&mut self, arguments: Arguments) -> Arguments {
         let before = std::mem::replace(&mut self.arguments, arguments);
         if self.marks > 0 {
             self.changes.push(Change::Arguments(before.clone()));
@@ -130,13 +130,13 @@ impl State {
     }
 
     /// From here on all can be taken back.
-    pub fn mark(&mut self) -> Mark {
+    pub(crate) fn mark(&mut self) -> Mark {
         self.marks += 1;
         Mark(self.changes.len())
     }
 
     /// Takes all back to the mark, and tells what was changed to what.
-    pub fn take_back(&mut self, mark: Mark) -> HashMap<Name, Option<Variable>> {
+    pub(crate) fn take_back(&mut self, mark: Mark) -> HashMap<Name, Option<Variable>> {
         let mut changed = HashMap::new();
         while self.changes.len() > mark.0 {
             match self.changes.pop() {

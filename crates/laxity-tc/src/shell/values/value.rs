@@ -8,23 +8,23 @@ use crate::words::command::Doubt;
 
 /// A text, and why it may be another one where the script is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Value {
+pub(crate) struct Value {
     pub text: String,
     pub doubt: Option<Rc<Doubt>>,
 }
 
 impl Value {
-    pub fn new(text: impl Into<String>) -> Self {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
         Value { text: text.into(), doubt: None }
     }
 
     /// A value that only the machine knows. It is shown as it is written.
-    pub fn unknown(written: &str, help: impl Into<String>) -> Self {
+    pub(crate) fn unknown(written: &str, help: impl Into<String>) -> Self {
         Value { text: plain(written), doubt: Some(Rc::new(Doubt::unknown(written, help))) }
     }
 
     /// The empty value of a variable that the script does not set.
-    pub fn unset(name: &str) -> Self {
+    pub(crate) fn unset(name: &str) -> Self {
         let help = format!("give it as in --set {name}=VALUE");
         let why = format!("the script does not set `${name}`");
         let doubt = Doubt { is_unknown: false, why, help };
@@ -32,17 +32,17 @@ impl Value {
     }
 
     /// Why the value is not known.
-    pub fn unknown_because(&self) -> Option<&Rc<Doubt>> {
+    pub(crate) fn unknown_because(&self) -> Option<&Rc<Doubt>> {
         self.doubt.as_ref().filter(|doubt| doubt.is_unknown)
     }
 
-    pub fn push(&mut self, other: &Value) {
+    pub(crate) fn push(&mut self, other: &Value) {
         self.text.push_str(&other.text);
         self.doubts(other.doubt.as_ref());
     }
 
     /// Takes over a doubt, unless there is a stronger one.
-    pub fn doubts(&mut self, other: Option<&Rc<Doubt>>) {
+    pub(crate) fn doubts(&mut self, other: Option<&Rc<Doubt>>) {
         let unknown = |doubt: Option<&Rc<Doubt>>| doubt.is_some_and(|doubt| doubt.is_unknown);
         if self.doubt.is_none() || unknown(other) && !unknown(self.doubt.as_ref()) {
             self.doubt = other.cloned().or(self.doubt.take());
@@ -52,32 +52,32 @@ impl Value {
 
 /// How a command ended: its number, or why it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
+pub(crate) enum Status {
     Known(i32),
     Unknown(Rc<Doubt>),
 }
 
 impl Status {
-    pub const SUCCESS: Status = Status::Known(0);
-    pub const FAILURE: Status = Status::Known(1);
+    pub(crate) const SUCCESS: Status = Status::Known(0);
+    pub(crate) const FAILURE: Status = Status::Known(1);
 
     /// Success where something holds, or else failure.
-    pub fn from_truth(holds: bool) -> Status {
+    pub(crate) fn from_truth(holds: bool) -> Status {
         if holds { Status::SUCCESS } else { Status::FAILURE }
     }
 
     /// The status of arithmetic: failure where it comes to zero.
-    pub fn from_number(number: Result<i64, Rc<Doubt>>) -> Status {
+    pub(crate) fn from_number(number: Result<i64, Rc<Doubt>>) -> Status {
         number.map_or_else(Status::Unknown, |number| Status::from_truth(number != 0))
     }
 
     /// A status that only the machine knows.
-    pub fn unknown(written: &str, help: &str) -> Status {
+    pub(crate) fn unknown(written: &str, help: &str) -> Status {
         Status::Unknown(Rc::new(Doubt::unknown(written, help)))
     }
 
     /// The other way round.
-    pub fn negated(self) -> Status {
+    pub(crate) fn negated(self) -> Status {
         match self {
             Status::Known(status) => Status::from_truth(status != 0),
             unknown @ Status::Unknown(_) => unknown,
@@ -87,7 +87,7 @@ impl Status {
 
 /// A variable: one value, those of an array, or the name of another variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Variable {
+pub(crate) enum Variable {
     One(Value),
     Many(Array),
     /// As after `declare -n`.
@@ -96,7 +96,7 @@ pub enum Variable {
 
 impl Variable {
     /// How many bytes it comes to.
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         match self {
             Variable::One(value) => value.text.len(),
             Variable::Many(values) => values.values().map(|value| value.text.len() + 1).sum(),

@@ -18,7 +18,7 @@ const MOST: usize = 64;
 const DEEPEST: usize = 128;
 
 /// Reads the words behind `basic`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
+pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
     let (mut target, mut text, mut depth) = (Target::default(), String::new(), 0);
     while let Some(word) = args.next() {
         let is_test = depth > 0 || word.text.contains('(');

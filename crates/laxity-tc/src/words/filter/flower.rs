@@ -22,7 +22,7 @@ const KEYS: &str = "flowid classid ip_proto ip_tos dst_ip src_ip dst_port src_po
     vlan_prio vlan_ethtype eth_type skip_hw skip_sw";
 
 /// Reads the words behind `flower`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
+pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
     let (mut target, mut fields) = (Target::default(), Flower::default());
     while let Some(key) = args.next() {
         let names = KEYS.split_whitespace().find(|name| key.means(name));

@@ -21,7 +21,7 @@ const OWN_TABLES: u16 = 0x800;
 type Place = (i64, bool);
 
 /// Reads the words behind `u32`.
-pub fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
+pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterAction, FilterError> {
     let (mut target, mut u32) = (Target::default(), U32::default());
     while let Some(word) = args.next() {
         match word.text.as_str() {
@@ -80,7 +80,7 @@ fn not_read(option: &str) -> NotMapped {
 }
 
 /// `2:10:`: the number of the table, and that of its part.
-pub fn place(word: &Word) -> Result<(u16, u16), Fault> {
+pub(super) fn place(word: &Word) -> Result<(u16, u16), Fault> {
     let mut parts = word.text.split(':');
     let mut next = || match parts.next().unwrap_or_default() {
         "" => Some(0),

@@ -12,7 +12,8 @@ use crate::window::Loss;
 /// A class of alike streams, and what they send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windowed {
-    /// The streams; without a gap they have no deadlines, are promised nothing and use what is left.
+    /// The streams; without a gap they have no deadlines, are promised nothing and use what is
+    /// left.
     pub streams: Streams,
     /// Their longest packet.
     pub packet: Bytes,
@@ -69,7 +70,8 @@ pub(super) struct Demand<K> {
     pub each: Exact,
 }
 
-/// Summed in halves: denominators grow with the number of terms, and sums of long ones are few then.
+/// Summed in halves: denominators grow with the number of terms, and sums of long ones are few
+/// then.
 pub(super) fn total<K>(demands: &[Demand<K>]) -> Exact {
     match demands {
         [] => Exact::zero(),

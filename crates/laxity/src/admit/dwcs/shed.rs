@@ -1,16 +1,16 @@
 //! Which streams to leave out of those that are refused.
 //!
-//! Without them, the rest is refused neither for its utilization nor because fewer services are begun
-//! between two deadlines than it needs. It is of one of two kinds.
+//! Without them, the rest is refused neither for its utilization nor because fewer services are
+//! begun between two deadlines than it needs. It is of one of two kinds.
 //!
-//! - Its windows are proved to be kept: all gaps are the same, none of its streams sends late packets, and
-//!   services are enough. Services take as long as the longest packet, L, and there are the more of them
-//!   the shorter it is. So for every gap and every L that the rest may have, all others and all that have
-//!   longer packets are left out, and of what remains those that need most, until services of that
-//!   length are enough: for that L no fewer can be.
-//! - Nothing is proved of it, for it is served in another way, has several gaps or sends late packets,
-//!   and its utilization is at most 1. Those that take most are left out, but for the one or two that
-//!   take least of those without which it would be of the first kind.
+//! - Its windows are proved to be kept: all gaps are the same, none of its streams sends late
+//!   packets, and services are enough. Services take as long as the longest packet, L, and there
+//!   are the more of them the shorter it is. So for every gap and every L that the rest may have,
+//!   all others and all that have longer packets are left out, and of what remains those that need
+//!   most, until services of that length are enough: for that L no fewer can be.
+//! - Nothing is proved of it, for it is served in another way, has several gaps or sends late
+//!   packets, and its utilization is at most 1. Those that take most are left out, but for the one
+//!   or two that take least of those without which it would be of the first kind.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -45,10 +45,8 @@ pub(super) fn fewest(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) 
     let proved = streams.proved();
     let unproved = [streams.least_of_two_gaps(), streams.least_that_sends_late()];
     let unproved = unproved.into_iter().flatten().filter_map(|kept| streams.within_the_link(&kept));
-    unproved.fold(proved, |fewest, other| match count(&other) < count(&fewest) {
-        true => other,
-        false => fewest,
-    })
+    unproved
+        .fold(proved, |fewest, other| if count(&other) < count(&fewest) { other } else { fewest })
 }
 
 fn count(shed: &[Shed]) -> u64 {
@@ -212,8 +210,8 @@ fn of_class((Reverse(class), streams): (Reverse<ClassId>, u64)) -> Shed {
     Shed { class, streams: streams.try_into().unwrap_or(u32::MAX) }
 }
 
-/// The fewest without which the rest takes no more than `room`, of equal ones the first, each with how
-/// many of it.
+/// The fewest without which the rest takes no more than `room`, of equal ones the first, each with
+/// how many of it.
 fn those_that_take_most<K: Ord + Copy>(mut demands: Vec<Demand<K>>, room: &Exact) -> Vec<(K, u64)> {
     demands.retain(|demand| demand.count > 0);
     demands.sort_by(|one, other| other.each.cmp(&one.each).then(one.of.cmp(&other.of)));

@@ -169,7 +169,8 @@ fn unit_services() -> impl Strategy<Value = Vec<Source>> {
     })
 }
 
-/// Streams and best effort with packets of up to 8 bytes each, and gaps that no number of them fills.
+/// Streams and best effort with packets of up to 8 bytes each, and gaps that no number of them
+/// fills.
 fn several_lengths() -> impl Strategy<Value = Vec<Source>> {
     let lengths = || vec(1..9u32, 1..12);
     let one = (any_loss(), any::<bool>(), lengths());
@@ -279,8 +280,8 @@ proptest! {
     }
 }
 
-/// Nine streams with packets of 2 bytes and one with packets of 9, which may lose half of them: in a
-/// gap of 20 bytes' time 2 services of the long packets are sure, and 10 of the short ones.
+/// Nine streams with packets of 2 bytes and one with packets of 9, which may lose half of them: in
+/// a gap of 20 bytes' time 2 services of the long packets are sure, and 10 of the short ones.
 #[test]
 fn one_long_packet_is_less_than_many_short_ones() {
     let mut short = source(20, (0, 1)).windowed;

@@ -1,4 +1,5 @@
-//! The longest wait of a class of WF2Q+ for a packet that finishes later, among any number of classes.
+//! The longest wait of a class of WF2Q+ for a packet that finishes later, among any number of
+//! classes.
 //!
 //! For a class i with head packets of m bytes or more at the rate g_i that is, as derived
 //! [there](super::wf2q), the largest value of the lines
@@ -41,7 +42,7 @@ struct Highest {
 }
 
 impl Blocking {
-    pub fn of(mut classes: Vec<Blocker>) -> Blocking {
+    pub(super) fn of(mut classes: Vec<Blocker>) -> Blocking {
         classes.sort_unstable_by_key(|line| (Reverse(line.packet), line.kept, line.class));
         let highest = envelope(&classes);
         let mut on_it = highest.iter().map(|highest| highest.line.class).peekable();
@@ -50,8 +51,9 @@ impl Blocking {
         Blocking { highest, rest: envelope(&classes) }
     }
 
-    /// The bytes for which this class may wait, with head packets of at least so many bytes at its rate.
-    pub fn of_others(&self, class: usize, head: Bytes, rate: Rate) -> Exact {
+    /// The bytes for which this class may wait, with head packets of at least so many bytes at its
+    /// rate.
+    pub(super) fn of_others(&self, class: usize, head: Bytes, rate: Rate) -> Exact {
         let z = Ratio { over: head.0.into(), under: rate.0.max(1).into() };
         let first = highest_at(&self.highest, z);
         let others = match self.highest.get(first) {

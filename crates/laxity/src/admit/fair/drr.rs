@@ -1,10 +1,10 @@
 //! Deficit round robin (Shreedhar, Varghese 1996).
 //!
-//! Counted from when a class i becomes backlogged, the packet that ends with its x-th byte is sent in
-//! its turn number `k = ceil(x / Q_i)`, as soon as k quanta cover it. Until then every other class j
-//! has had k turns, one more if turns may change places within a round, in each a quantum and at
-//! first what it had saved up, less than its largest packet; and the packet of any class whose
-//! transmission had begun is in the way. So the packet leaves within
+//! Counted from when a class i becomes backlogged, the packet that ends with its x-th byte is sent
+//! in its turn number `k = ceil(x / Q_i)`, as soon as k quanta cover it. Until then every other
+//! class j has had k turns, one more if turns may change places within a round, in each a quantum
+//! and at first what it had saved up, less than its largest packet; and the packet of any class
+//! whose transmission had begun is in the way. So the packet leaves within
 //!
 //! ```text
 //! ( x + sum_(j /= i) ( (ceil(x / Q_i) + e) Q_j + l_j - 1 ) + l_max ) / C
@@ -12,17 +12,17 @@
 //!
 //! This counts work in whole turns, as Tabatabaee and Le Boudec (2021, Theorem 1) do, who sharpen
 //! the latency of Boyer, Stea and Sofack (2012); theirs holds from any moment of a backlogged
-//! period, this from its start and in whole packets, which is all that a delay bound needs and saves
-//! up to two rounds. e is 1 if any class's quantum is below its largest packet: the scheduler then
-//! keeps rounds, but not the order of turns within them. With bytes that have arrived within a
+//! period, this from its start and in whole packets, which is all that a delay bound needs and
+//! saves up to two rounds. e is 1 if any class's quantum is below its largest packet: the scheduler
+//! then keeps rounds, but not the order of turns within them. With bytes that have arrived within a
 //! time u under the arrival curve A_i, the delay is at most the supremum of that with x = A_i(u),
 //! less u.
 //!
 //! A class of which nothing ever comes has no turns. What is known of what others send makes this
 //! shorter: see [`interfering`].
 //!
-//! As `ceil(x / Q_i) <= (x + Q_i - 1) / Q_i`, the class is served at the rate `C Q_i / sum_j Q_j` after
-//! what is left at x = 0: a service curve that is a line.
+//! As `ceil(x / Q_i) <= (x + Q_i - 1) / Q_i`, the class is served at the rate `C Q_i / sum_j Q_j`
+//! after what is left at x = 0: a service curve that is a line.
 
 mod interfering;
 
@@ -41,8 +41,8 @@ pub struct Turn {
     pub quantum: u32,
     /// What it sends.
     pub traffic: Traffic,
-    /// Whether others may count on its arrival curve: whether it sends no more whatever it would like to,
-    /// or is trusted to.
+    /// Whether others may count on its arrival curve: whether it sends no more whatever it would
+    /// like to, or is trusted to.
     pub kept: bool,
 }
 
@@ -55,8 +55,8 @@ pub struct Guarantee {
     pub service: Result<Service, Unbounded>,
 }
 
-/// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`, by what those
-/// others send of which that is [kept](Turn::kept).
+/// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`, by what
+/// those others send of which that is [kept](Turn::kept).
 pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
     match interfering::guarantees(rate, classes) {
         Some(all) => all.into_iter().map(|of| of.bound).collect(),
@@ -67,7 +67,8 @@ pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
     }
 }
 
-/// All that each class is guaranteed, in the time of its bound where the one follows from the other.
+/// All that each class is guaranteed, in the time of its bound where the one follows from the
+/// other.
 pub fn drr_guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
     interfering::guarantees(rate, classes).unwrap_or_else(|| {
         let round = Round::of(rate, classes);
@@ -152,8 +153,8 @@ impl Round {
 /// among which is the one with the longest delay.
 ///
 /// Along a straight piece of the arrival curve delays jump up with the first byte of every turn.
-/// Those peaks rise or fall all along the piece, so the first or the last one counts, or the first or
-/// the last byte of the piece.
+/// Those peaks rise or fall all along the piece, so the first or the last one counts, or the first
+/// or the last byte of the piece.
 fn worst_moments(arrival: &Curve, quantum: &Exact) -> Vec<(Exact, Exact, Exact)> {
     let turns = |x: &Exact| (x / quantum).ceil();
     let burst = arrival.value(&Exact::zero());

@@ -26,7 +26,8 @@ fn drr_services(rate: Rate, classes: &[Turn]) -> Vec<Result<Service, Unbounded>>
     drr_guarantees(rate, classes).into_iter().map(|of| of.service).collect()
 }
 
-/// Links from slow ones to those where a byte takes less than a nanosecond, so that rounding counts.
+/// Links from slow ones to those where a byte takes less than a nanosecond, so that rounding
+/// counts.
 fn rates() -> impl Strategy<Value = Rate> {
     let rate = prop_oneof![
         3 => Just(8_000_000u64),

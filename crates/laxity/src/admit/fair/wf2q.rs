@@ -1,47 +1,48 @@
 //! WF2Q+ and its hierarchy (Bennett, Zhang 1997).
 //!
-//! A server of rate r shares it among classes with rates g_j that sum to G <= r. Suppose packet p of
-//! class i arrives when i has no other, and q is the last packet before it that the server chose
+//! A server of rate r shares it among classes with rates g_j that sum to G <= r. Suppose packet p
+//! of class i arrives when i has no other, and q is the last packet before it that the server chose
 //! although its virtual finishing time is later, at virtual time V. What had started by then was no
-//! packet that finishes before p, so what is served between q and p has virtual start and
-//! finishing times between V and F_p: at most `(G - g_q) (F_p - V)`, for q's class has finished by F_q only
-//! what is sent with q. The virtual time passes at least as fast as the server works. If q was chosen
-//! before p came, p is finished once the server has done, from p's arrival,
+//! packet that finishes before p, so what is served between q and p has virtual start and finishing
+//! times between V and F_p: at most `(G - g_q) (F_p - V)`, for q's class has finished by F_q only
+//! what is sent with q. The virtual time passes at least as fast as the server works. If q was
+//! chosen before p came, p is finished once the server has done, from p's arrival,
 //!
 //! ```text
 //! l_q + (G - g_q) l_p / g_i  =  (r / g_i) l_p + [ l_q - (r - G + g_q) l_p / g_i ]
 //! ```
 //!
-//! In a backlogged period of class i a packet that finishes later is chosen only while the head packet
-//! of i has not started, so that `F_p - V` is at least what the head packet takes at g_i: the same with
-//! the sum of the lengths in the first term, and the length of a head packet m_i, no more than l_p, in the
-//! brackets. For any arrival curve this is the flat bound
+//! In a backlogged period of class i a packet that finishes later is chosen only while the head
+//! packet of i has not started, so that `F_p - V` is at least what the head packet takes at g_i:
+//! the same with the sum of the lengths in the first term, and the length of a head packet m_i, no
+//! more than l_p, in the brackets. For any arrival curve this is the flat bound
 //!
 //! ```text
 //! h(A_i, g_i t) + b_i / C,    b_i = max over q /= i of [ l_q - (r - G + g_q) m_i / g_i ]+
 //! ```
 //!
 //! Theorem 4, part 3, has l_max for b_i; the brackets are the worst-case fair index of its part 1,
-//! `l_i + (l_max - l_i) g_i / r`, which supposes that all packets of i have one length. Where the virtual
-//! time is made to jump to the least start time, nothing has started before, and the time of the jump
-//! can take the place of q's choice.
+//! `l_i + (l_max - l_i) g_i / r`, which supposes that all packets of i have one length. Where the
+//! virtual time is made to jump to the least start time, nothing has started before, and the time
+//! of the jump can take the place of q's choice.
 //!
-//! In a hierarchy the server is itself a class n, with the rate g_n = r, of the server N above. A server
-//! chooses its own head packet as soon as the one before it begins to be sent, and a packet that arrives
-//! afterwards waits for that: this is its q. And the head packet may have been served ahead: the one
-//! before it, of length l, had started by the virtual time V of N when it was chosen, so the head packet
-//! starts at `V + l / g_n` or earlier. If N is a class, too, its virtual time counts l as soon as the next
-//! one is head, so that this is no more than `l / g_n - l / g_N` ahead of it; that of the link goes on as l is
-//! sent. The bytes that n has to send take N as much work as those of a leaf that comes so much
-//! before its time. All levels together, for the classes n above i of which c is the one below,
+//! In a hierarchy the server is itself a class n, with the rate g_n = r, of the server N above. A
+//! server chooses its own head packet as soon as the one before it begins to be sent, and a packet
+//! that arrives afterwards waits for that: this is its q. And the head packet may have been served
+//! ahead: the one before it, of length l, had started by the virtual time V of N when it was
+//! chosen, so the head packet starts at `V + l / g_n` or earlier. If N is a class, too, its virtual
+//! time counts l as soon as the next one is head, so that this is no more than `l / g_n - l / g_N`
+//! ahead of it; that of the link goes on as l is sent. The bytes that n has to send take N as much
+//! work as those of a leaf that comes so much before its time. All levels together, for the classes
+//! n above i of which c is the one below,
 //!
 //! ```text
 //! h(A_i, g_i t) + b_top / C + sum over n of ( b_c + l_n ) / g_n - [ l_n / g_N where N is a class ]
 //! ```
 //!
-//! with l_n the largest packet below n. This composes like Bennett and Zhang's Theorem 1, whose sum is of the
-//! worst-case fair indices of the levels, and has of them all but the share of the top level's head
-//! packet, which here is chosen one packet earlier.
+//! with l_n the largest packet below n. This composes like Bennett and Zhang's Theorem 1, whose sum
+//! is of the worst-case fair indices of the levels, and has of them all but the share of the top
+//! level's head packet, which here is chosen one packet earlier.
 
 use alloc::vec::Vec;
 
@@ -105,7 +106,8 @@ const LEAST: Bytes = Bytes(1);
 pub(in crate::admit) struct Latencies {
     pub overbooked: Vec<Overbooked>,
     /// By how much each class is served later at the most than by a link of its rate to itself, in
-    /// their order: the blocking by others below its parent and above. None below an overbooked class.
+    /// their order: the blocking by others below its parent and above. None below an overbooked
+    /// class.
     pub late: Vec<Option<Nanos>>,
 }
 
@@ -144,8 +146,8 @@ impl Hierarchy {
         late.into_iter().enumerate().map(service)
     }
 
-    /// Tests the rates at every level, and says how late leaves are served whose head packets have so many
-    /// bytes or more.
+    /// Tests the rates at every level, and says how late leaves are served whose head packets have
+    /// so many bytes or more.
     pub(in crate::admit) fn latencies(
         &self,
         tree: &Tree,
@@ -179,7 +181,8 @@ impl Hierarchy {
         Latencies { overbooked, late: late.iter().map(|late| late.as_ref().map(rounded)).collect() }
     }
 
-    /// How long after the virtual time of the server above the head packet of a class may start, in ns.
+    /// How long after the virtual time of the server above the head packet of a class may start, in
+    /// ns.
     fn ahead(&self, class: usize, largest: &[Bytes]) -> Exact {
         let packet = exact_bytes(largest[class]);
         let own = &packet / bytes_per_nano(self.rate(class));

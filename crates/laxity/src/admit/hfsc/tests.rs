@@ -22,7 +22,8 @@ use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 /// The largest packet of the random systems.
 const LARGEST: u64 = 1500;
 
-/// Links from slow ones to those where a byte takes less than a nanosecond, so that rounding counts.
+/// Links from slow ones to those where a byte takes less than a nanosecond, so that rounding
+/// counts.
 fn rates() -> impl Strategy<Value = Rate> {
     let rate = prop_oneof![
         3 => Just(8_000_000u64),
@@ -179,9 +180,10 @@ fn admitted_systems() -> impl Strategy<Value = System> {
 /// Gives a class the highest rate or the largest burst that passes, if it has a curve for that.
 fn raise(system: &mut System, class: usize, rate: bool) {
     let Some(curve) = system.classes[class].spec.curves.real_time else { return };
-    let raised = match rate {
-        true => system.highest_admitted_rate(class).map(|m2| with_rate(curve, m2)),
-        false => system.largest_admitted_burst(class).map(|burst| with_burst(curve, burst)),
+    let raised = if rate {
+        system.highest_admitted_rate(class).map(|m2| with_rate(curve, m2))
+    } else {
+        system.largest_admitted_burst(class).map(|burst| with_burst(curve, burst))
     };
     system.classes[class].spec.curves.real_time = Some(raised.unwrap_or(curve));
 }

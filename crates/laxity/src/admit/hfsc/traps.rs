@@ -179,8 +179,8 @@ fn rate(rates: impl Iterator<Item = Rate>) -> Rate {
 }
 
 impl System {
-    /// The curves that do what their author may not expect, in order of the classes; those of the link
-    /// come last.
+    /// The curves that do what their author may not expect, in order of the classes; those of the
+    /// link come last.
     pub fn traps(&self) -> Vec<Trap> {
         traps(self, &self.tree())
     }

@@ -100,8 +100,9 @@ fn latencies_are_those_of_the_formula() {
     let guarantees = system.test();
     assert_eq!(guarantees.overbooked, []);
     let latencies: Vec<_> = guarantees.leaves.iter().flatten().map(|leaf| leaf.latency).collect();
-    // At 1/20 of the link's rate 300 bytes take 6 ms, at 9/20 1000 take 20/9 ms. Above, a packet of 1000 bytes at half
-    // of it takes 2 ms, and one of 1500 is in the way of one of 300, which takes as long as 300 of its class.
+    // At 1/20 of the link's rate 300 bytes take 6 ms, at 9/20 1000 take 20/9 ms. Above, a packet of
+    // 1000 bytes at half of it takes 2 ms, and one of 1500 is in the way of one of 300, which takes
+    // as long as 300 of its class.
     let above = 2_000 + 1_500 - 300;
     // 300 bytes are in the way of 1000, in the time of which their class sends 111.
     let expected = [6_000 + above, 2_222 + 2 * (300 - 111) + above, 3_000];

@@ -1,14 +1,15 @@
 //! What a first-in, first-out server leaves of its service to some of its flows.
 //!
-//! If all packets are served by the curve S in order of arrival and the others come under A, then the
-//! rest has, for every `theta >= 0`, the service curve
+//! If all packets are served by the curve S in order of arrival and the others come under A, then
+//! the rest has, for every `theta >= 0`, the service curve
 //!
 //! ```text
 //! [S(t) - A(t - theta)]+ for t > theta, and 0 before
 //! ```
 //!
-//! (Cruz 1998, "SCED+"; Le Boudec, Thiran 2001, Proposition 6.2.1; that it may fall does no harm: Bouillard, Boyer, Le
-//! Corronc 2018, Theorem 7.5). Which theta is the best depends on what else is on the path.
+//! (Cruz 1998, "SCED+"; Le Boudec, Thiran 2001, Proposition 6.2.1; that it may fall does no harm:
+//! Bouillard, Boyer, Le Corronc 2018, Theorem 7.5). Which theta is the best depends on what else is
+//! on the path.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -41,19 +42,19 @@ fn zero_before(curve: &Curve, time: &Exact) -> Curve {
 
 /// A path of first-in, first-out servers.
 pub(super) struct Fifo {
-    /// The servers of which a curve is known, with flows that pass the same of them and come over the same links
-    /// as one.
+    /// The servers of which a curve is known, with flows that pass the same of them and come over
+    /// the same links as one.
     pub tandem: Tandem,
-    /// What the others take. A delay of all packets alike may be taken out of a row of servers: what is left of it
-    /// after any cross traffic is the same delay.
+    /// What the others take. A delay of all packets alike may be taken out of a row of servers:
+    /// what is left of it after any cross traffic is the same delay.
     pub apart: Nanos,
     /// Whether there are others.
     pub has_others: bool,
 }
 
 impl Tandem {
-    /// The path, if all servers are first-in, first-out, a curve is known of one of them, and it is known what
-    /// comes to these.
+    /// The path, if all servers are first-in, first-out, a curve is known of one of them, and it is
+    /// known what comes to these.
     pub(super) fn of_fifo_servers(&self) -> Option<Fifo> {
         if self.servers.iter().any(|server| server.order != Order::Fifo) {
             return None;
@@ -91,12 +92,14 @@ impl Tandem {
         })
     }
 
-    /// The same with all flows that pass the same servers as one, in the order of the first of each.
+    /// The same with all flows that pass the same servers as one, in the order of the first of
+    /// each.
     pub(super) fn by_paths(&self) -> Tandem {
         self.by(|_| Vec::new())
     }
 
-    /// The same, but for flows that come to the first of them in different groups of classes, as over links.
+    /// The same, but for flows that come to the first of them in different groups of classes, as
+    /// over links.
     fn by_links(&self) -> Tandem {
         let of_classes = |group: &Group| {
             let mut classes = group.flows.iter().map(|flow| self.flows[*flow].class);
@@ -112,8 +115,8 @@ impl Tandem {
         })
     }
 
-    /// The same with all flows as one that pass the same servers and are of the same kind, in the order of the
-    /// first of each.
+    /// The same with all flows as one that pass the same servers and are of the same kind, in the
+    /// order of the first of each.
     fn by(&self, kind: impl Fn(usize) -> Vec<usize>) -> Tandem {
         let mut parts: Vec<Vec<usize>> = Vec::new();
         let mut places: BTreeMap<(usize, usize, Vec<usize>), usize> = BTreeMap::new();
@@ -148,17 +151,16 @@ impl Tandem {
         }
     }
 
-    /// By what curve a server serves all that comes there, packets that store and forward included: but at
-    /// the last server of a path, what has been sent of a packet does not count before its last bit.
+    /// By what curve a server serves all that comes there, packets that store and forward included:
+    /// but at the last server of a path, what has been sent of a packet does not count before its
+    /// last bit.
     pub(super) fn serves(&self, server: usize) -> Option<Curve> {
         let of = &self.servers[server];
         let service = of.service.as_ref()?;
         let late = exact_nanos(service.late.saturating_add(ROUNDING));
         let is_last = server + 1 == self.servers.len();
-        let curve = match is_last {
-            true => service.curve.clone(),
-            false => lowered(&service.curve, of.packet),
-        };
+        let curve =
+            if is_last { service.curve.clone() } else { lowered(&service.curve, of.packet) };
         Some(curve.shift(&late))
     }
 
@@ -190,15 +192,15 @@ impl Tandem {
     }
 }
 
-/// A service curve as a delay and stages `sigma + rho t` of which the least counts (pseudo-affine: Lenzini,
-/// Martorini, Mingozzi, Stea 2006), in floating-point numbers; no more than the curve.
+/// A service curve as a delay and stages `sigma + rho t` of which the least counts (pseudo-affine:
+/// Lenzini, Martorini, Mingozzi, Stea 2006), in floating-point numbers; no more than the curve.
 pub(super) struct Stages {
     pub delay: Exact,
     pub stages: Vec<(Exact, Exact)>,
 }
 
 impl Stages {
-    pub fn of(curve: &Curve) -> Option<Stages> {
+    pub(super) fn of(curve: &Curve) -> Option<Stages> {
         let begins = |piece: &&Piece| !piece.slope.is_zero() || !piece.value.is_zero();
         let first = curve.pieces().iter().position(|piece| begins(&piece))?;
         let pieces = &curve.pieces()[first..];

@@ -1,27 +1,31 @@
-//! The least upper delay bound of a first-in, first-out tandem (Lenzini, Mingozzi, Stea 2008, "A methodology for
-//! computing end-to-end delay bounds in FIFO-multiplexing tandems"; Bisti, Lenzini, Mingozzi, Stea 2012,
-//! "Numerical analysis of worst-case end-to-end delay bounds in FIFO tandem networks").
+//! The least upper delay bound of a first-in, first-out tandem (Lenzini, Mingozzi, Stea 2008, "A
+//! methodology for computing end-to-end delay bounds in FIFO-multiplexing tandems"; Bisti, Lenzini,
+//! Mingozzi, Stea 2012, "Numerical analysis of worst-case end-to-end delay bounds in FIFO tandem
+//! networks").
 //!
-//! Where the paths of any two flows are apart or one inside the other, the tandem is nested. From inside
-//! out, what each cross flow leaves is a service curve with a free theta ([`fifo`](super::fifo)),
-//! and servers in a row are one by convolution. In the end the flow of interest has a service curve of as many
-//! parameters as there are cross flows, and the least delay over all of them counts.
+//! Where the paths of any two flows are apart or one inside the other, the tandem is nested. From
+//! inside out, what each cross flow leaves is a service curve with a free theta
+//! ([`fifo`](super::fifo)), and servers in a row are one by convolution. In the end the flow of
+//! interest has a service curve of as many parameters as there are cross flows, and the least delay
+//! over all of them counts.
 //!
 //! The curves are pseudo-affine: a delay D and stages `sigma + rho t`. A cross flow of the curve
-//! `b + r t`, with theta = D + u, leaves (2008, Theorem 3.1, with u for the distance of the curves and s)
+//! `b + r t`, with theta = D + u, leaves (2008, Theorem 3.1, with u for the distance of the curves
+//! and s)
 //!
 //! ```text
 //! D + u, and sigma + rho u - b, rho - r    for u >= (b - sigma) / rho over all stages
 //! ```
 //!
-//! of which all is linear in the parameters u. So is the delay of the flow of interest, the least h with
-//! `sigma + rho h >= b` over all stages, and one linear programme finds all of them. It works in floating-point numbers and
-//! with the lines of arrival curves that count in the long run. It proves nothing: any theta
-//! gives a service curve. What it finds is rounded to nanoseconds, and with that the delay is worked
-//! out from the curves as they are, in fractions.
+//! of which all is linear in the parameters u. So is the delay of the flow of interest, the least h
+//! with `sigma + rho h >= b` over all stages, and one linear programme finds all of them. It works
+//! in floating-point numbers and with the lines of arrival curves that count in the long run. It
+//! proves nothing: any theta gives a service curve. What it finds is rounded to nanoseconds, and
+//! with that the delay is worked out from the curves as they are, in fractions.
 //!
-//! Other tandems are made nested: of two flows that overlap, one is cut and counts as two flows from there on, the second with
-//! the arrival curve that is known of it there. Cut at every server, this is separated flow analysis.
+//! Other tandems are made nested: of two flows that overlap, one is cut and counts as two flows
+//! from there on, the second with the arrival curve that is known of it there. Cut at every server,
+//! this is separated flow analysis.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -52,13 +56,15 @@ pub(super) fn least(fifo: &Fifo, solver: &dyn Solver) -> Option<Nanos> {
     let cut = nested_paths(&fifo.tandem, Cuts::Earlier);
     let is_nested =
         cut.iter().map(|(_, flows)| flows.len()).sum::<usize>() == fifo.tandem.flows.len();
-    match is_nested {
-        true => of(Cuts::Earlier),
-        false => [Cuts::Earlier, Cuts::Later].into_iter().filter_map(of).min(),
+    if is_nested {
+        of(Cuts::Earlier)
+    } else {
+        [Cuts::Earlier, Cuts::Later].into_iter().filter_map(of).min()
     }
 }
 
-/// The delay over the path, with flows cut where they overlap; `None` where more comes than is served.
+/// The delay over the path, with flows cut where they overlap; `None` where more comes than is
+/// served.
 pub(super) fn delay(fifo: &Fifo, cuts: Cuts, solver: &dyn Solver) -> Option<Nanos> {
     let Fifo { tandem, apart, .. } = fifo;
     let nested = Nested::of(tandem, cuts)?;
@@ -149,16 +155,16 @@ impl Nested {
     }
 }
 
-/// Parts of flows' paths, of which any two are apart or one inside the other, each with the flows that pass it.
+/// Parts of flows' paths, of which any two are apart or one inside the other, each with the flows
+/// that pass it.
 fn nested_paths(tandem: &Tandem, cuts: Cuts) -> Vec<(Range<usize>, Vec<usize>)> {
     let all = 0..tandem.servers.len();
     let mut parts: Vec<(Range<usize>, Vec<usize>)> = Vec::new();
     for (number, flow) in tandem.flows.iter().enumerate() {
-        match cuts == Cuts::Everywhere && (flow.path != all || number > 0) {
-            true => {
-                flow.path.clone().for_each(|server| add(&mut parts, server..server + 1, &[number]))
-            }
-            false => add(&mut parts, flow.path.clone(), &[number]),
+        if cuts == Cuts::Everywhere && (flow.path != all || number > 0) {
+            flow.path.clone().for_each(|server| add(&mut parts, server..server + 1, &[number]))
+        } else {
+            add(&mut parts, flow.path.clone(), &[number])
         }
     }
     while let Some((earlier, later)) = overlapping(&parts) {

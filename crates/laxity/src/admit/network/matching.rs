@@ -1,17 +1,20 @@
-//! Flows that may be served in any order: separate flow analysis, pay multiplexing only once, and tandem
-//! matching between the two.
+//! Flows that may be served in any order: separate flow analysis, pay multiplexing only once, and
+//! tandem matching between the two.
 //!
-//! A server in strict service of all that pass it, by the curve `beta_j`, leaves the flow of interest what
-//! the arrival curves of the others do not take, and a burst of its own waits once for the convolution of
-//! what servers in a row leave (Le Boudec, Thiran 2001, section 6.2.1 and Theorem 1.4.6): **separate flow
-//! analysis.** Every burst of another flow is then paid at every server that it passes.
+//! A server in strict service of all that pass it, by the curve `beta_j`, leaves the flow of
+//! interest what the arrival curves of the others do not take, and a burst of its own waits once
+//! for the convolution of what servers in a row leave (Le Boudec, Thiran 2001, section 6.2.1 and
+//! Theorem 1.4.6): **separate flow analysis.** Every burst of another flow is then paid at every
+//! server that it passes.
 //!
-//! **Pay multiplexing only once** (Schmitt, Zdarsky, Fidler 2008, Theorem 2) looks at periods instead. Let p leave
-//! the last server n at t_n, and let t_(j-1) be the beginning of the period at server j that lasts at t_j. Over
-//! all servers, what leaves j up to t_j and came before t_(j-1) cancels but for
+//! **Pay multiplexing only once** (Schmitt, Zdarsky, Fidler 2008, Theorem 2) looks at periods
+//! instead. Let p leave the last server n at t_n, and let t_(j-1) be the beginning of the period at
+//! server j that lasts at t_j. Over all servers, what leaves j up to t_j and came before t_(j-1)
+//! cancels but for
 //!
 //! ```text
-//! F_n(t_n) - F_0(t_0) >= sum_j beta_j(t_j - t_(j-1)) - sum over other flows i of A_i(t_(e_i) - t_(s_i - 1))
+//! F_n(t_n) - F_0(t_0) >= sum_j beta_j(t_j - t_(j-1))
+//!                        - sum over other flows i of A_i(t_(e_i) - t_(s_i - 1))
 //! ```
 //!
 //! where flow i passes the servers from s_i up to e_i. With `beta_j(t) = R_j (t - T_j)+` and
@@ -22,15 +25,15 @@
 //! T = sum_j T_j + sum_i ( b_i + r_i sum of the T_j on i's way ) / R
 //! ```
 //!
-//! R is the least of all, so a fast server behind a slow one is not worth what it is. **Tandem matching**
-//! (Bondorf, Nikolaus, Schmitt 2017) therefore cuts the servers into parts, in each of which other flows count
-//! once with the burst that they bring there, and convolves what the parts leave: rates are the least, latencies
-//! add up, so that the best of all ways to cut is found part by part. Where no strict service is known, a
-//! server is a part by itself that takes its delay.
+//! R is the least of all, so a fast server behind a slow one is not worth what it is. **Tandem
+//! matching** (Bondorf, Nikolaus, Schmitt 2017) therefore cuts the servers into parts, in each of
+//! which other flows count once with the burst that they bring there, and convolves what the parts
+//! leave: rates are the least, latencies add up, so that the best of all ways to cut is found part
+//! by part. Where no strict service is known, a server is a part by itself that takes its delay.
 //!
-//! Packets count with their last bits: what has left a server in whole packets is less than what it has served
-//! by no more than a packet, whoever's. Only at the last server that is not so, where the packet looked at
-//! is the one that ends it (see [`path`](crate::admit::path)).
+//! Packets count with their last bits: what has left a server in whole packets is less than what it
+//! has served by no more than a packet, whoever's. Only at the last server that is not so, where
+//! the packet looked at is the one that ends it (see [`path`](crate::admit::path)).
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +51,7 @@ use crate::police::TokenBucket;
 use crate::units::{Nanos, Rate};
 
 /// The delay over the path by separate flow analysis.
-pub fn separate(tandem: &Tandem) -> Option<Nanos> {
+pub(super) fn separate(tandem: &Tandem) -> Option<Nanos> {
     let mut delays = Exact::zero();
     let mut all: Option<Curve> = None;
     for at in 0..tandem.servers.len() {
@@ -66,13 +69,13 @@ pub fn separate(tandem: &Tandem) -> Option<Nanos> {
 }
 
 /// The delay over the path by paying multiplexing only once.
-pub fn once(tandem: &Tandem) -> Option<Nanos> {
+pub(super) fn once(tandem: &Tandem) -> Option<Nanos> {
     let left = left_by(tandem, &lines(tandem), 0..tandem.servers.len())?;
     over(tandem, &left)
 }
 
 /// The delay over the path by tandem matching.
-pub fn matching(tandem: &Tandem) -> Option<Nanos> {
+pub(super) fn matching(tandem: &Tandem) -> Option<Nanos> {
     let lines = lines(tandem);
     // Up to each server the parts with the least latency.
     let mut best: Vec<Option<Left>> =
@@ -87,7 +90,8 @@ pub fn matching(tandem: &Tandem) -> Option<Nanos> {
     over(tandem, best.last()?.as_ref()?)
 }
 
-/// What servers leave to the flow of interest: a rate after a latency in ns; without a rate all of what comes.
+/// What servers leave to the flow of interest: a rate after a latency in ns; without a rate all of
+/// what comes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Left {
     rate: Option<Exact>,
@@ -159,7 +163,8 @@ fn left_by(tandem: &Tandem, lines: &[Line], servers: Range<usize>) -> Option<Lef
     Some(Left { rate: Some(rate), latency })
 }
 
-/// The other flows that pass some of these servers, and which; those of a class that pass the same are one.
+/// The other flows that pass some of these servers, and which; those of a class that pass the same
+/// are one.
 fn others<'a>(tandem: &'a Tandem, servers: &Range<usize>) -> Vec<(&'a Flow, Range<usize>)> {
     let inside = |flow: &'a Flow| {
         let path = flow.path.start.max(servers.start)..flow.path.end.min(servers.end);
@@ -193,8 +198,8 @@ fn strict(tandem: &Tandem, at: usize) -> Option<Curve> {
     Some(curve.shift(&late))
 }
 
-/// The highest line that is nowhere above a curve and as steep as that is in the long run: its rate, and where it
-/// begins.
+/// The highest line that is nowhere above a curve and as steep as that is in the long run: its
+/// rate, and where it begins.
 fn rate_latency(curve: &Curve) -> Line {
     let rate = curve.final_slope().clone();
     if !rate.is_positive() {

@@ -1,5 +1,5 @@
-//! Servers that one flow has to itself are one server: a burst waits at the slowest of them only. See
-//! [`path`](crate::admit::path).
+//! Servers that one flow has to itself are one server: a burst waits at the slowest of them only.
+//! See [`path`](crate::admit::path).
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::admit::path::{Hop, pay_bursts_once};
 use crate::units::Nanos;
 
 /// The delay over the path, if nothing else comes to it.
-pub fn delay(tandem: &Tandem) -> Option<Nanos> {
+pub(super) fn delay(tandem: &Tandem) -> Option<Nanos> {
     let [flow] = &tandem.flows[..] else { return None };
     let hop = |server: &super::Server| Hop { delay: server.delay, service: server.service.clone() };
     let hops: Vec<_> = tandem.servers.iter().map(hop).collect();

@@ -1,27 +1,32 @@
-//! Delay bounds of first-in, first-out tandems by a linear programme of polynomial size (Bouillard 2022, "Trade-off
-//! between accuracy and tractability of network calculus in FIFO networks", section 4).
+//! Delay bounds of first-in, first-out tandems by a linear programme of polynomial size (Bouillard
+//! 2022, "Trade-off between accuracy and tractability of network calculus in FIFO networks",
+//! section 4).
 //!
-//! The programme is about one moment, at which the last bit of a packet of the flow of interest leaves the last
-//! server, and about dates from which that follows. For a date t at which something leaves a server there are
-//! two dates at its input:
+//! The programme is about one moment, at which the last bit of a packet of the flow of interest
+//! leaves the last server, and about dates from which that follows. For a date t at which something
+//! leaves a server there are two dates at its input:
 //!
-//! - that at which what leaves at t came: the same amount of every flow, since the server is first-in, first-out;
-//! - one from which on the server has served so much that `out(t) >= in(s) + S(t - s)`, its service curve.
+//! - that at which what leaves at t came: the same amount of every flow, since the server is
+//!   first-in, first-out;
+//! - one from which on the server has served so much that `out(t) >= in(s) + S(t - s)`, its
+//!   service curve.
 //!
-//! With two for each the number of dates doubles at every server, and the bound is (nearly) the worst case
-//! (Bouillard, Stea 2015). Here each server has one date of the second kind, for the earliest date at its
-//! output, and one of the first for each. What is lost comes back as constraints that hold anyway: no
-//! packet takes longer at a server than the delay found for it (TFA), nor longer over the path than any bound.
+//! With two for each the number of dates doubles at every server, and the bound is (nearly) the
+//! worst case (Bouillard, Stea 2015). Here each server has one date of the second kind, for the
+//! earliest date at its output, and one of the first for each. What is lost comes back as
+//! constraints that hold anyway: no packet takes longer at a server than the delay found for it
+//! (TFA), nor longer over the path than any bound.
 //!
-//! Variables are how long before that moment each date is, and of how much that each flow had sent up to
-//! a date less is there than in the end. What came by the date of the first kind is what had left, so
-//! that amounts are the same at every server of a flow's path and have no index of it.
+//! Variables are how long before that moment each date is, and of how much that each flow had sent
+//! up to a date less is there than in the end. What came by the date of the first kind is what had
+//! left, so that amounts are the same at every server of a flow's path and have no index of it.
 //!
-//! Packets are whole, and a date is one in a row of packets: after the packet that the moment is about, and just
-//! before some packet at all other dates. What leaves a server just before a time t goes back to the first packet
-//! r that does not: the date at its input is that at which r came, or t itself if r came later. If r was
-//! there, it ends a period in which so much was served, its own bytes included, which are no more than the longest packet, by
-//! which [curves are lower](Tandem::serves); if not, nothing waited, and the second date is t, too.
+//! Packets are whole, and a date is one in a row of packets: after the packet that the moment is
+//! about, and just before some packet at all other dates. What leaves a server just before a time t
+//! goes back to the first packet r that does not: the date at its input is that at which r came, or
+//! t itself if r came later. If r was there, it ends a period in which so much was served, its own
+//! bytes included, which are no more than the longest packet, by which [curves are
+//! lower](Tandem::serves); if not, nothing waited, and the second date is t, too.
 //!
 //! The solver's multipliers are proved in fractions ([`programme`](super::programme)).
 
@@ -41,8 +46,8 @@ use crate::units::Nanos;
 /// Beyond so many variables it takes too long.
 const TOO_MANY: usize = 200;
 
-/// The delay over the path, if it is no more than `known`; `None` if more comes than is served, of a server only
-/// the delay is known, or the programme is too large.
+/// The delay over the path, if it is no more than `known`; `None` if more comes than is served, of
+/// a server only the delay is known, or the programme is too large.
 pub(super) fn delay(fifo: &Fifo, known: Nanos, solver: &dyn Solver) -> Option<Nanos> {
     if fifo.has_others {
         return None;
@@ -57,9 +62,10 @@ pub(super) fn delay(fifo: &Fifo, known: Nanos, solver: &dyn Solver) -> Option<Na
     ceil_nanos(&found)
 }
 
-/// The programme in the making. Dates are numbered from the end: number 0 is the moment itself and, at the
-/// input of each server, the date at which its bit came there; number `servers - j` is that of the service curve of
-/// server j, and at the inputs of servers before j the dates at which what came then came there.
+/// The programme in the making. Dates are numbered from the end: number 0 is the moment itself and,
+/// at the input of each server, the date at which its bit came there; number `servers - j` is that
+/// of the service curve of server j, and at the inputs of servers before j the dates at which what
+/// came then came there.
 struct Dates<'a> {
     tandem: &'a Tandem,
     serves: Vec<Curve>,

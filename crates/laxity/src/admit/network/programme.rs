@@ -1,10 +1,10 @@
 //! Linear programmes that prove a bound, whoever solves them.
 //!
 //! A solver works with floating-point numbers, so that nothing it says is believed. It is asked for
-//! multipliers of the constraints; that any such multipliers bound the maximum is weak duality, and is worked
-//! out in fractions. Where they miss dual feasibility by a little, what is missing counts at the
-//! greatest value that its variable may have (Neumaier, Shcherbina 2004, "Safe bounds in linear and
-//! mixed-integer linear programming").
+//! multipliers of the constraints; that any such multipliers bound the maximum is weak duality, and
+//! is worked out in fractions. Where they miss dual feasibility by a little, what is missing counts
+//! at the greatest value that its variable may have (Neumaier, Shcherbina 2004, "Safe bounds in
+//! linear and mixed-integer linear programming").
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,8 +14,8 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::curve::Exact;
 
-/// A linear programme in floating-point numbers: the least `costs · x` with `x >= 0` and every row of
-/// `terms · x >= at_least`.
+/// A linear programme in floating-point numbers: the least `costs · x` with `x >= 0` and every row
+/// of `terms · x >= at_least`.
 #[derive(Clone, Debug, Default)]
 pub struct Programme {
     /// One for each variable.
@@ -33,7 +33,8 @@ pub struct Row {
     pub at_least: f64,
 }
 
-/// What solves linear programmes. How well it does decides how tight bounds are, and never whether they hold.
+/// What solves linear programmes. How well it does decides how tight bounds are, and never whether
+/// they hold.
 pub trait Solver {
     /// Variables that come close to the least cost; `None` if none are found.
     fn minimise(&self, programme: &Programme) -> Option<Vec<f64>>;
@@ -58,14 +59,18 @@ struct AtMost {
 
 impl Maximum {
     /// Adds a variable.
-    pub fn variable(&mut self, upper: Exact, unit: f64) -> usize {
+    pub(super) fn variable(&mut self, upper: Exact, unit: f64) -> usize {
         self.upper.push(upper);
         self.unit.push(unit);
         self.upper.len() - 1
     }
 
     /// Adds the constraint that a sum is no more than `bound`. A variable may come several times.
-    pub fn at_most(&mut self, terms: impl IntoIterator<Item = (usize, Exact)>, bound: Exact) {
+    pub(super) fn at_most(
+        &mut self,
+        terms: impl IntoIterator<Item = (usize, Exact)>,
+        bound: Exact,
+    ) {
         let mut sum: Vec<(usize, Exact)> = Vec::new();
         for (variable, factor) in terms {
             match sum.iter_mut().find(|term| term.0 == variable) {
@@ -80,12 +85,13 @@ impl Maximum {
     }
 
     /// How many variables there are.
-    pub fn variables(&self) -> usize {
+    pub(super) fn variables(&self) -> usize {
         self.upper.len()
     }
 
-    /// A value that a variable cannot exceed; the solver's multipliers decide how close it is to the greatest.
-    pub fn of(&self, variable: usize, solver: &dyn Solver) -> Exact {
+    /// A value that a variable cannot exceed; the solver's multipliers decide how close it is to
+    /// the greatest.
+    pub(super) fn of(&self, variable: usize, solver: &dyn Solver) -> Exact {
         let (dual, units) = self.dual(variable);
         let multipliers = match solver.minimise(&dual) {
             Some(found) if found.len() == units.len() => found,

@@ -45,8 +45,9 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// The tandem of first-in, first-out links, with what is known at each of them by total flow analysis.
-    pub fn tandem(&self) -> Option<Tandem> {
+    /// The tandem of first-in, first-out links, with what is known at each of them by total flow
+    /// analysis.
+    pub(super) fn tandem(&self) -> Option<Tandem> {
         let mut flows: Vec<_> = self
             .flows
             .iter()

@@ -189,7 +189,8 @@ proptest! {
         let exactly = ceil_nanos(leaves.last().unwrap()).unwrap();
         let bound = pay_bursts_once(&arrival, packet, &hops).unwrap();
         prop_assert!(exactly <= bound);
-        // The bound takes a whole packet for every hop but the slowest, as packets do; what differs is rounding.
+        // The bound takes a whole packet for every hop but the slowest, as packets do; what differs
+        // is rounding.
         prop_assert!(bound <= exactly + Nanos(hops.len() as u64 + 1), "{bound} for {exactly}");
     }
 
@@ -266,7 +267,8 @@ fn no_hop_takes_no_time_and_a_slow_one_for_ever() {
 }
 
 proptest! {
-    /// What is left are some of the lines, the first and the last among them, and nothing changes below so many.
+    /// What is left are some of the lines, the first and the last among them, and nothing changes
+    /// below so many.
     #[test]
     fn few_lines_hold_where_many_do(
         lines in vec((1..100_000u64, 1..100_000_000u64), 1..40), most in 2..12usize,

@@ -160,9 +160,9 @@ proptest! {
     }
 }
 
-/// Everything before the last byte of a class's burst, which is the last of its level's, and then what
-/// the classes before may send, byte by byte until `end`: just behind the longest packet of all that
-/// may be in the way.
+/// Everything before the last byte of a class's burst, which is the last of its level's, and then
+/// what the classes before may send, byte by byte until `end`: just behind the longest packet of
+/// all that may be in the way.
 fn worst_case(classes: &[Ranked], last: usize, end: Nanos) -> Vec<Arrival> {
     let level = classes[last].level;
     let behind = (0..classes.len()).filter(|&class| classes[class].level > level);
@@ -196,12 +196,13 @@ fn worst_case(classes: &[Ranked], last: usize, end: Nanos) -> Vec<Arrival> {
         }
     }
     arrivals.sort_by_key(|arrival| arrival.time);
-    // The longest packet goes first, and behind it all of the instant are there before the next choice.
+    // The longest packet goes first, and behind it all of the instant are there before the next
+    // choice.
     arrivals
 }
 
-/// One token bucket a class, each of which it may send as one packet, and no more in all than four fifths
-/// of the link. All hold more than the two bytes by which a class may be behind its curve.
+/// One token bucket a class, each of which it may send as one packet, and no more in all than four
+/// fifths of the link. All hold more than the two bytes by which a class may be behind its curve.
 fn token_buckets() -> impl Strategy<Value = (Rate, Vec<Ranked>, usize)> {
     let rate = prop_oneof![Just(8_000_000u64), 1_000_000..4_000_000_000u64];
     let class = (0..4u32, 3..=300u64, 1..800u64, any::<bool>());
@@ -220,8 +221,8 @@ fn token_buckets() -> impl Strategy<Value = (Rate, Vec<Ranked>, usize)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The worst case takes as long as the bound, but that whole bytes come at whole nanoseconds: each
-    /// class before is behind its curve by less than one byte for each of the two.
+    /// The worst case takes as long as the bound, but that whole bytes come at whole nanoseconds:
+    /// each class before is behind its curve by less than one byte for each of the two.
     #[test]
     fn the_bound_is_reached((rate, classes, last) in token_buckets()) {
         let bound = priority(rate, &classes)[last].expect("four fifths of the link are enough");
@@ -242,8 +243,8 @@ fn class(level: u32, bucket: u64, rate: u64, packet: u64) -> Ranked {
     Ranked { level, traffic: Traffic { arrival, packet: Bytes(packet) }, demotes: false }
 }
 
-/// At a byte a nanosecond: 500 bytes of its own, a packet of 1500, and of the class before 1000 bytes
-/// and then one every other nanosecond. They have begun at t = 1500 + 1000 + t / 2 + 500.
+/// At a byte a nanosecond: 500 bytes of its own, a packet of 1500, and of the class before 1000
+/// bytes and then one every other nanosecond. They have begun at t = 1500 + 1000 + t / 2 + 500.
 #[test]
 fn an_example_takes_as_long_as_its_bound() {
     let rate = Rate(8_000_000_000);

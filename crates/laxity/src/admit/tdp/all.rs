@@ -28,8 +28,9 @@ impl Ledger {
         answers
     }
 
-    /// The best of several rounds. First those come first that are hardest to place, then those that did
-    /// not fit the last time; but if all together have no room, those that take least leave most of it.
+    /// The best of several rounds. First those come first that are hardest to place, then those
+    /// that did not fit the last time; but if all together have no room, those that take least
+    /// leave most of it.
     pub(super) fn in_rounds(&self, flows: &[Flow]) -> (Ledger, Vec<Answer>) {
         let least_first = by_use(flows);
         let mut order: Vec<usize> = (0..flows.len()).collect();
@@ -59,8 +60,8 @@ impl Ledger {
         (ledger, answers.into_iter().map(|(_, answer)| answer).collect())
     }
 
-    /// Tries each flow that is left out once more, also with one other placed anew; tells whether any
-    /// found room.
+    /// Tries each flow that is left out once more, also with one other placed anew; tells whether
+    /// any found room.
     pub(super) fn add_left_out(
         &mut self,
         flows: &[Flow],

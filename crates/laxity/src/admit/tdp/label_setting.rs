@@ -1,9 +1,9 @@
 //! The search for the frames of one flow: hop by hop, in each frame that an output may send in.
 //!
-//! It is a search for a shortest path, from the frames of one output to those of the next, whose length
-//! is the room that it leaves: of the labels of a frame the best goes on. Where a flow passes an output
-//! again, labels of a frame differ in what they took there, and go on side by side (label setting for
-//! shortest paths with resource constraints: Desrochers, Soumis 1988).
+//! It is a search for a shortest path, from the frames of one output to those of the next, whose
+//! length is the room that it leaves: of the labels of a frame the best goes on. Where a flow
+//! passes an output again, labels of a frame differ in what they took there, and go on side by side
+//! (label setting for shortest paths with resource constraints: Desrochers, Soumis 1988).
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -18,13 +18,14 @@ use crate::sched::tdp::Slots;
 const MOST_LABELS: usize = 16;
 
 impl Ledger {
-    /// Reserves for a flow, beside what is reserved, so that the least room it leaves in a frame that
-    /// it uses is greatest; of such choices one whose frames held little before, with short delays.
+    /// Reserves for a flow, beside what is reserved, so that the least room it leaves in a frame
+    /// that it uses is greatest; of such choices one whose frames held little before, with short
+    /// delays.
     ///
-    /// It finds one if there is one. Only for a flow that may be forwarded later than immediately and
-    /// passes an output more than once that is not promised: which frames are free then depends on
-    /// those that the flow itself took before, and a frame has a limited number of labels, always the
-    /// immediate one among them. Whether that limit was met is in [`Blocked::certain`].
+    /// It finds one if there is one. Only for a flow that may be forwarded later than immediately
+    /// and passes an output more than once that is not promised: which frames are free then depends
+    /// on those that the flow itself took before, and a frame has a limited number of labels,
+    /// always the immediate one among them. Whether that limit was met is in [`Blocked::certain`].
     ///
     /// # Errors
     /// If no choice of its frames fits.
@@ -39,8 +40,9 @@ impl Ledger {
     }
 }
 
-/// How good a label is, the greater the better: the least room that it leaves in a frame that it uses,
-/// then how little the frames held that it uses, then by how little it is later than immediate.
+/// How good a label is, the greater the better: the least room that it leaves in a frame that it
+/// uses, then how little the frames held that it uses, then by how little it is later than
+/// immediate.
 type Merit = (u64, Reverse<u128>, Reverse<u64>);
 
 const UNUSED: Merit = (u64::MAX, Reverse(0), Reverse(0));
@@ -62,7 +64,8 @@ struct Label {
     own: Vec<(u32, u32)>,
 }
 
-/// What is left of the frames that a flow would use at an output: the least room, and what they held.
+/// What is left of the frames that a flow would use at an output: the least room, and what they
+/// held.
 type Left = Result<(u64, u128), Full>;
 
 /// The search for one flow.
@@ -104,8 +107,8 @@ impl<'a> LabelSetting<'a> {
         if self.flow.path.iter().skip(1).all(|hop| hop.spare == 0) {
             return Ok(reservation);
         }
-        // Where labels were compared, more room decided, though a later output may leave less in any
-        // case. Now that it is known how much counts, the others decide.
+        // Where labels were compared, more room decided, though a later output may leave less in
+        // any case. Now that it is known how much counts, the others decide.
         Ok(self.run(Some(room)).map_or(reservation, |(_, better)| better))
     }
 
@@ -139,13 +142,15 @@ impl<'a> LabelSetting<'a> {
         Some((labels[best].merit.0, self.reservation(&labels, best)))
     }
 
-    /// Extends a label that has come to the output of a hop by its frame there; `None` if that is full.
+    /// Extends a label that has come to the output of a hop by its frame there; `None` if that is
+    /// full.
     fn extend(&mut self, mut label: Label, place: usize, enough: Option<u64>) -> Option<Label> {
         let output = self.flow.path[place].output;
         let taken = label.own.iter().any(|own| own.0 == output);
-        let left = match taken {
-            true => &self.left(output, label.frame, &label.own),
-            false => &self.left[place][label.frame as usize],
+        let left = if taken {
+            &self.left(output, label.frame, &label.own)
+        } else {
+            &self.left[place][label.frame as usize]
         };
         let (room, held) = match left {
             Ok(left) => *left,

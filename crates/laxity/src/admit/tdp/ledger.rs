@@ -17,8 +17,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Outputs of these [capacities](crate::sched::tdp::capacity) a frame, of which nothing is reserved;
-    /// reservations repeat after so many frames, a cycle or a super cycle.
+    /// Outputs of these [capacities](crate::sched::tdp::capacity) a frame, of which nothing is
+    /// reserved; reservations repeat after so many frames, a cycle or a super cycle.
     ///
     /// # Panics
     /// If the period has no frames.
@@ -41,14 +41,16 @@ impl Ledger {
         Bytes(self.capacities[output as usize])
     }
 
-    /// Reserves for a flow as it was chosen elsewhere, beside what is reserved. Its delays are taken as
-    /// they are.
+    /// Reserves for a flow as it was chosen elsewhere, beside what is reserved. Its delays are
+    /// taken as they are.
     ///
     /// # Errors
-    /// The first frame that a packet of the flow met that has no room for it; then nothing is reserved.
+    /// The first frame that a packet of the flow met that has no room for it; then nothing is
+    /// reserved.
     ///
     /// # Panics
-    /// As [`reserve`](Self::reserve), or if the reservation is of another period or number of packets.
+    /// As [`reserve`](Self::reserve), or if the reservation is of another period or number of
+    /// packets.
     pub fn reserve_as(&mut self, flow: &Flow, reservation: &Reservation) -> Result<(), Full> {
         let uses = self.uses(flow, reservation);
         for (added, &(output, frame, packets)) in uses.iter().enumerate() {

@@ -25,7 +25,8 @@ impl Pattern {
         pattern
     }
 
-    /// How many packets are so many frames after the first one's. The i-th is `floor(i n / k)` after.
+    /// How many packets are so many frames after the first one's. The i-th is `floor(i n / k)`
+    /// after.
     pub(super) fn packets_at(&self, offset: u32) -> u64 {
         let before = |offset: u64| (offset * u64::from(self.packets)).div_ceil(self.period.into());
         before(u64::from(offset) + 1) - before(offset.into())

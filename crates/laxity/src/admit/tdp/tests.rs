@@ -17,8 +17,8 @@ use crate::sched::tdp::capacity;
 const TIME: CommonTime = CommonTime { frame: Nanos(250_000), frames: 60, cycles: 67 };
 const LINK: Rate = Rate(100_000_000);
 
-/// A flow that loops so often over these routers, back to the first one; the output from router a to
-/// router b has number 4 a + b, counted from zero.
+/// A flow that loops so often over these routers, back to the first one; the output from router a
+/// to router b has number 4 a + b, counted from zero.
 fn looping(routers: &[u32], loops: usize, delay: u32, packet: Bytes) -> Flow {
     let next = |place: usize| routers[(place + 1) % routers.len()] - 1;
     let hop = |place: usize| {
@@ -40,9 +40,9 @@ fn testbed(loops: [usize; 5], delay: u32, packet: Bytes) -> Vec<Flow> {
         .collect()
 }
 
-/// Section IV.B: both scenarios fill the links of the ring, with 20 bytes for preamble and gap on top
-/// of Ethernet's 1020 and 500 bytes: each of their frames has room for three packets or six and gets
-/// them. A flow sends 800 packets a second, one in every fifth frame.
+/// Section IV.B: both scenarios fill the links of the ring, with 20 bytes for preamble and gap on
+/// top of Ethernet's 1020 and 500 bytes: each of their frames has room for three packets or six and
+/// gets them. A flow sends 800 packets a second, one in every fifth frame.
 #[test]
 fn both_scenarios_of_the_experiment_fit() {
     for (loops, delay, packet, ring, diagonals) in
@@ -119,8 +119,8 @@ fn thousand() -> Vec<(Flow, Reservation)> {
 const PERIOD: u32 = 100;
 const OUTPUTS: u32 = 150;
 
-/// At random they overfill every capacity below that of the busiest frame; half of that is enough for
-/// all of them, and less if they may be forwarded later.
+/// At random they overfill every capacity below that of the busiest frame; half of that is enough
+/// for all of them, and less if they may be forwarded later.
 #[test]
 fn a_thousand_flows_over_fifty_nodes_are_placed() {
     let flows = thousand();

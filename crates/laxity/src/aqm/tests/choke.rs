@@ -61,10 +61,8 @@ fn side_by_side(
                 prop_assert_eq!(withdrawn, Some(victim));
                 expected.push((victim.handle, DropReason::Choke));
             }
-            let verdict = match expected.is_empty() {
-                true => naive.judge(&mut packet),
-                false => Err(DropReason::Choke),
-            };
+            let verdict =
+                if expected.is_empty() { naive.judge(&mut packet) } else { Err(DropReason::Choke) };
             match verdict {
                 Ok(()) => naive.queued.push(packet),
                 Err(reason) => expected.push((handle, reason)),
@@ -98,8 +96,8 @@ proptest! {
     }
 }
 
-/// Of a full queue of ten flows every packet is drawn alike: the chi-square statistic of nine degrees
-/// of freedom exceeds 27.9 once in a thousand times; of twenty seeds none does.
+/// Of a full queue of ten flows every packet is drawn alike: the chi-square statistic of nine
+/// degrees of freedom exceeds 27.9 once in a thousand times; of twenty seeds none does.
 #[test]
 fn draws_are_uniform() {
     const PACKETS: u32 = 10;

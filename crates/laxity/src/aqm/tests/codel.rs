@@ -26,7 +26,7 @@ pub(crate) struct Pseudocode {
 }
 
 impl Pseudocode {
-    pub fn new(codel: CoDel) -> Self {
+    pub(crate) fn new(codel: CoDel) -> Self {
         Pseudocode {
             codel,
             queue: VecDeque::new(),
@@ -38,7 +38,7 @@ impl Pseudocode {
         }
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.queue.iter().map(|packet| u64::from(packet.length)).sum()
     }
 
@@ -59,7 +59,7 @@ impl Pseudocode {
     }
 
     /// A packet that is marked instead of dropped is sent.
-    pub fn deque(&mut self, now: u64, drops: &mut Vec<u64>) -> Option<Packet> {
+    pub(crate) fn deque(&mut self, now: u64, drops: &mut Vec<u64>) -> Option<Packet> {
         let (mut packet, mut ok_to_drop) = self.dodequeue(now);
         if self.dropping {
             if !ok_to_drop {

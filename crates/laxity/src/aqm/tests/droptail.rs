@@ -76,7 +76,8 @@ proptest! {
     }
 }
 
-/// Of ten packets of two flows that come at once, the first three find no more than two before them.
+/// Of ten packets of two flows that come at once, the first three find no more than two before
+/// them.
 #[test]
 fn marks_begin_at_the_threshold() {
     let steps = (0..20).map(|step| (0, step < 10, 1_000, step % 2));
@@ -87,8 +88,9 @@ fn marks_begin_at_the_threshold() {
 }
 
 proptest! {
-    /// From the definition, by what is queued: a packet that is not demoted gets in if it fits beside others like it; a
-    /// demoted one if it fits beside all; and of these no more are dropped for another than it needs.
+    /// From the definition, by what is queued: a packet that is not demoted gets in if it fits
+    /// beside others like it; a demoted one if it fits beside all; and of these no more are dropped
+    /// for another than it needs.
     #[test]
     fn demoted_packets_give_way(
         limit in any_limit(),

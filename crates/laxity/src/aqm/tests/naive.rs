@@ -25,7 +25,7 @@ pub(super) struct Naive {
 }
 
 impl Naive {
-    pub fn new(red: Red, seed: u64) -> Self {
+    pub(super) fn new(red: Red, seed: u64) -> Self {
         Naive {
             red,
             average: 0,
@@ -37,7 +37,7 @@ impl Naive {
         }
     }
 
-    pub fn average(&mut self, now: Nanos) {
+    pub(super) fn average(&mut self, now: Nanos) {
         let weight = u128::from(self.red.weight.parts());
         if self.queued.is_empty() {
             let m = (now - self.q_time).0 / self.red.transmission.0;
@@ -58,7 +58,7 @@ impl Naive {
     }
 
     /// The packets that an arriving one meets.
-    pub fn victims(&mut self, packet: &Packet, candidates: u32) -> Vec<Packet> {
+    pub(super) fn victims(&mut self, packet: &Packet, candidates: u32) -> Vec<Packet> {
         let mut victims = Vec::new();
         if self.average < u128::from(self.red.min) * ONE {
             return victims;
@@ -77,7 +77,7 @@ impl Naive {
         victims
     }
 
-    pub fn remove(&mut self, now: Nanos, packet: &Packet) {
+    pub(super) fn remove(&mut self, now: Nanos, packet: &Packet) {
         let at = self.queued.iter().position(|queued| queued.handle == packet.handle);
         self.queued.swap_remove(at.expect("the packet is queued"));
         if self.queued.is_empty() {
@@ -85,7 +85,7 @@ impl Naive {
         }
     }
 
-    pub fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
+    pub(super) fn judge(&mut self, packet: &mut Packet) -> Result<(), DropReason> {
         let is_full = match self.red.limit {
             Limit::None => false,
             Limit::Packets(limit) => self.queued.len() as u64 >= limit,

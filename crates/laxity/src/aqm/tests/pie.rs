@@ -154,8 +154,8 @@ impl Pseudocode {
     }
 }
 
-/// How many packets were dropped and marked, and how many decisions were compared before it was unclear which is
-/// right.
+/// How many packets were dropped and marked, and how many decisions were compared before it was
+/// unclear which is right.
 fn side_by_side(
     pie: Pie,
     seed: u64,
@@ -223,7 +223,8 @@ fn overload(steps: u64) -> impl Iterator<Item = (u64, bool, u32)> {
         .map(|step| (200_000, !step.is_multiple_of(9) && step % 9 % 2 == 0 || step % 9 == 7, 1000))
 }
 
-/// Under a lasting overload of a fifth the probability comes to rest near what there is too much, whatever the seed.
+/// Under a lasting overload of a fifth the probability comes to rest near what there is too much,
+/// whatever the seed.
 #[test]
 fn an_overload_is_dropped() {
     for seed in 0..4 {

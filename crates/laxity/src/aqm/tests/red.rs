@@ -121,8 +121,8 @@ fn distances(spacing: Spacing, drops: usize) -> Vec<usize> {
 }
 
 /// At p = 0.05 (1993, section 7): 1 to 19 packets, for the first after a drop counts as the second,
-/// or with ns-2's wait 21 to 39, all alike. The probability is rounded down, so that there may be one
-/// more.
+/// or with ns-2's wait 21 to 39, all alike. The probability is rounded down, so that there may be
+/// one more.
 #[test]
 fn drops_are_spread_evenly() {
     for (spacing, range, expected) in

@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 use crate::queue::buckets::{Buckets, Due, Request};
 use crate::queue::serial::{Stamp, is_before};
 
-/// The least deadline in every 64 buckets of a calendar, in every 64 of these, and so on: in the shape of
-/// its bitmap, and with a meaning only where that has a bit.
+/// The least deadline in every 64 buckets of a calendar, in every 64 of these, and so on: in the
+/// shape of its bitmap, and with a meaning only where that has a bit.
 ///
-/// Whatever leaves the calendar in the order of time leaves from where it begins. What is known there is
-/// not kept up, but found anew when the calendar [leaves](Self::leave) it.
+/// Whatever leaves the calendar in the order of time leaves from where it begins. What is known
+/// there is not kept up, but found anew when the calendar [leaves](Self::leave) it.
 #[derive(Clone, Debug)]
 pub(super) struct Soonest {
     layers: Vec<Vec<Due>>,
@@ -17,14 +17,14 @@ pub(super) struct Soonest {
 
 impl Soonest {
     /// Of an empty calendar.
-    pub fn new(calendar: &Buckets) -> Self {
+    pub(super) fn new(calendar: &Buckets) -> Self {
         let words = calendar.occupied().layers().iter();
         Soonest { layers: words.map(|words| alloc::vec![Due::default(); words.len()]).collect() }
     }
 
     /// A request comes into a bucket.
     #[inline(always)]
-    pub fn lower(&mut self, calendar: &Buckets, bucket: usize, due: Due) {
+    pub(super) fn lower(&mut self, calendar: &Buckets, bucket: usize, due: Due) {
         let mut at = bucket;
         for (soonest, words) in self.layers.iter_mut().zip(calendar.occupied().layers()) {
             at /= 64;
@@ -36,7 +36,13 @@ impl Soonest {
     }
 
     /// A request has left a bucket.
-    pub fn raise(&mut self, calendar: &Buckets, requests: &[Request], bucket: usize, left: Due) {
+    pub(super) fn raise(
+        &mut self,
+        calendar: &Buckets,
+        requests: &[Request],
+        bucket: usize,
+        left: Due,
+    ) {
         let mut at = bucket;
         for layer in 0..self.layers.len() {
             at /= 64;
@@ -48,7 +54,7 @@ impl Soonest {
     }
 
     /// Requests have left a bucket.
-    pub fn find_above(&mut self, calendar: &Buckets, requests: &[Request], bucket: usize) {
+    pub(super) fn find_above(&mut self, calendar: &Buckets, requests: &[Request], bucket: usize) {
         let mut at = bucket;
         for layer in 0..self.layers.len() {
             at /= 64;
@@ -58,7 +64,13 @@ impl Soonest {
 
     /// The calendar began with one bucket and begins with another now.
     #[inline(always)]
-    pub fn leave(&mut self, calendar: &Buckets, requests: &[Request], from: usize, to: usize) {
+    pub(super) fn leave(
+        &mut self,
+        calendar: &Buckets,
+        requests: &[Request],
+        from: usize,
+        to: usize,
+    ) {
         let (mut from, mut to) = (from, to);
         for layer in 0..self.layers.len() {
             (from, to) = (from / 64, to / 64);
@@ -69,8 +81,9 @@ impl Soonest {
         }
     }
 
-    /// The least deadline of what is eligible by `now`, from the bucket with which the calendar begins.
-    pub fn up_to(
+    /// The least deadline of what is eligible by `now`, from the bucket with which the calendar
+    /// begins.
+    pub(super) fn up_to(
         &self,
         calendar: &Buckets,
         requests: &[Request],
@@ -140,7 +153,7 @@ impl Soonest {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         self.layers.iter().map(Vec::capacity).sum::<usize>() * size_of::<Due>()
     }
 }

@@ -110,8 +110,8 @@ proptest! {
     }
 }
 
-/// Requests that become eligible together, some at one instant and some in many buckets, are answered
-/// in the order of their deadlines from then on.
+/// Requests that become eligible together, some at one instant and some in many buckets, are
+/// answered in the order of their deadlines from then on.
 #[test]
 fn all_become_eligible_at_once() {
     for spread in [1, 7, 1_000, 1 << 30] {

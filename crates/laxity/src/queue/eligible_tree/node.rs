@@ -4,8 +4,8 @@ use crate::queue::serial::{Stamp, earlier, is_before};
 
 /// Entries of a node at the most.
 pub(super) const MOST: usize = 16;
-/// A node with fewer entries, unless it is the root, is merged with a neighbour or given some of its
-/// entries.
+/// A node with fewer entries, unless it is the root, is merged with a neighbour or given some of
+/// its entries.
 pub(super) const SPARSE: usize = 4;
 /// Entries that are searched together.
 const BLOCK: usize = 4;
@@ -17,8 +17,8 @@ const PLACES: usize = MOST + MOVED;
 /// A request on the lowest level, a child on any other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Deadline and slot of the request. Of a child, a lower bound of those below it that is no less
-    /// than any in the child before; what the first child has here does not count.
+    /// Deadline and slot of the request. Of a child, a lower bound of those below it that is no
+    /// less than any in the child before; what the first child has here does not count.
     pub deadline: Stamp,
     pub slot: u32,
     /// Eligible time of the request, or the least one below the child.
@@ -46,7 +46,7 @@ impl Entry {
 }
 
 impl Node {
-    pub const EMPTY: Node = Node {
+    pub(super) const EMPTY: Node = Node {
         length: 0,
         least_eligible: 0,
         eligible: [0; PLACES],
@@ -54,15 +54,15 @@ impl Node {
         names: [0; PLACES],
     };
 
-    pub fn length(&self) -> usize {
+    pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.length == MOST
     }
 
-    pub fn entry(&self, place: usize) -> Entry {
+    pub(super) fn entry(&self, place: usize) -> Entry {
         let place = place % MOST;
         Entry {
             deadline: self.deadlines[place],
@@ -72,21 +72,22 @@ impl Node {
         }
     }
 
-    pub fn child(&self, place: usize) -> u32 {
+    pub(super) fn child(&self, place: usize) -> u32 {
         self.names[place % MOST] as u32
     }
 
     /// The least eligible time, unless it is empty.
-    pub fn least_eligible(&self) -> Option<Stamp> {
+    pub(super) fn least_eligible(&self) -> Option<Stamp> {
         (self.length > 0).then_some(self.least_eligible)
     }
 
     /// The last entry that comes no later than this deadline and slot; the first one if none does.
     // This and the other search are steps on the way down the tree, where a call costs too much.
     #[inline(always)]
-    pub fn last_up_to(&self, deadline: Stamp, slot: u32) -> usize {
+    pub(super) fn last_up_to(&self, deadline: Stamp, slot: u32) -> usize {
         const { assert!(MOST == 4 * BLOCK) };
-        // Three comparisons tell the block and three the place in it, none of which waits for another.
+        // Three comparisons tell the block and three the place in it, none of which waits for
+        // another.
         let follows = |place| {
             usize::from(place < self.length) & usize::from(!self.comes_later(place, deadline, slot))
         };
@@ -95,13 +96,13 @@ impl Node {
     }
 
     /// The place behind all entries that come no later than this deadline and slot.
-    pub fn place_behind(&self, deadline: Stamp, slot: u32) -> usize {
+    pub(super) fn place_behind(&self, deadline: Stamp, slot: u32) -> usize {
         let last = self.last_up_to(deadline, slot);
         last + usize::from(self.length > 0 && !self.comes_later(last, deadline, slot))
     }
 
     /// Whether all entries come before this deadline and slot.
-    pub fn ends_before(&self, deadline: Stamp, slot: u32) -> bool {
+    pub(super) fn ends_before(&self, deadline: Stamp, slot: u32) -> bool {
         match self.length {
             0 => true,
             length => {
@@ -123,7 +124,7 @@ impl Node {
     }
 
     /// The first entry that is eligible by `now`, where that is likely to be one of the first.
-    pub fn first_eligible_by(&self, now: Stamp) -> Option<usize> {
+    pub(super) fn first_eligible_by(&self, now: Stamp) -> Option<usize> {
         self.eligible[..self.length.min(MOST)]
             .iter()
             .position(|&eligible| !is_before(now, eligible))
@@ -131,7 +132,7 @@ impl Node {
 
     /// The same where it may be any entry: nothing is gained by predicting which.
     #[inline(always)]
-    pub fn any_eligible_by(&self, now: Stamp) -> Option<usize> {
+    pub(super) fn any_eligible_by(&self, now: Stamp) -> Option<usize> {
         let mut waiting = 0;
         for block in self.eligible[..MOST].chunks(BLOCK).rev() {
             let waits = |at: usize| now.wrapping_sub(block[at]) >> 63 << at;
@@ -142,7 +143,7 @@ impl Node {
     }
 
     /// Gives a child the least eligible time below it, and says whether that is another one.
-    pub fn set_eligible(&mut self, place: usize, eligible: Stamp) -> bool {
+    pub(super) fn set_eligible(&mut self, place: usize, eligible: Stamp) -> bool {
         let before = self.eligible[place % MOST];
         if before == eligible {
             return false;
@@ -157,20 +158,20 @@ impl Node {
     }
 
     /// There is one more request below a child.
-    pub fn lower_eligible(&mut self, place: usize, eligible: Stamp) {
+    pub(super) fn lower_eligible(&mut self, place: usize, eligible: Stamp) {
         let place = place % MOST;
         self.eligible[place] = earlier(self.eligible[place], eligible);
         self.least_eligible = earlier(self.least_eligible, eligible);
     }
 
     /// Takes over where a child's entries begin.
-    pub fn set_begin(&mut self, place: usize, Entry { deadline, slot, .. }: Entry) {
+    pub(super) fn set_begin(&mut self, place: usize, Entry { deadline, slot, .. }: Entry) {
         let entry = Entry { deadline, slot, ..self.entry(place) };
         self.put(place, entry);
     }
 
     /// Puts an entry at a place of a node that is not full.
-    pub fn insert(&mut self, place: usize, entry: Entry) {
+    pub(super) fn insert(&mut self, place: usize, entry: Entry) {
         self.least_eligible = match self.length {
             0 => entry.eligible,
             _ => earlier(self.least_eligible, entry.eligible),
@@ -185,7 +186,7 @@ impl Node {
     }
 
     /// Takes an entry out.
-    pub fn remove(&mut self, place: usize) -> Entry {
+    pub(super) fn remove(&mut self, place: usize) -> Entry {
         let removed = self.take(place);
         if removed.eligible == self.least_eligible {
             self.update_least_eligible();
@@ -195,7 +196,7 @@ impl Node {
 
     /// Takes an entry out of a node that is not asked for its
     /// [least eligible time](Self::least_eligible).
-    pub fn take(&mut self, place: usize) -> Entry {
+    pub(super) fn take(&mut self, place: usize) -> Entry {
         let removed = self.entry(place);
         self.length -= 1;
         let mut to = place;
@@ -207,12 +208,12 @@ impl Node {
     }
 
     /// Takes all entries out.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.length = 0;
     }
 
     /// Appends the first `count` entries of the node behind.
-    pub fn take_first(&mut self, behind: &mut Node, count: usize) {
+    pub(super) fn take_first(&mut self, behind: &mut Node, count: usize) {
         for place in 0..count {
             self.put(self.length + place, behind.entry(place));
         }
@@ -226,7 +227,7 @@ impl Node {
     }
 
     /// Puts the last `count` entries in front of the node behind.
-    pub fn give_last(&mut self, behind: &mut Node, count: usize) {
+    pub(super) fn give_last(&mut self, behind: &mut Node, count: usize) {
         for place in (0..behind.length).rev() {
             behind.copy(place, place + count);
         }
@@ -264,7 +265,7 @@ impl Node {
     }
 
     /// Looks for the least eligible time.
-    pub fn find_least_eligible(&self) -> Option<Stamp> {
+    pub(super) fn find_least_eligible(&self) -> Option<Stamp> {
         self.eligible[..self.length.min(MOST)].iter().copied().reduce(earlier)
     }
 

@@ -45,7 +45,7 @@ struct Level {
 
 impl<C> Rounds<C> {
     /// Nobody has a turn.
-    pub fn new(classes: impl Iterator<Item = C>) -> Self {
+    pub(super) fn new(classes: impl Iterator<Item = C>) -> Self {
         let turn = |class| Turn { round: 0, next: 0, previous: 0, class };
         Rounds {
             current: 0,
@@ -55,26 +55,26 @@ impl<C> Rounds<C> {
     }
 
     /// How many classes there are.
-    pub fn classes(&self) -> usize {
+    pub(super) fn classes(&self) -> usize {
         self.turns.len()
     }
 
     /// What is known of a class.
     #[inline(always)]
-    pub fn class(&mut self, class: usize) -> &mut C {
+    pub(super) fn class(&mut self, class: usize) -> &mut C {
         &mut self.turns[class].class
     }
 
     /// Gives a class, which has none, a turn so many rounds from now, and at least one.
     #[inline(always)]
-    pub fn add(&mut self, class: usize, rounds: u64) {
+    pub(super) fn add(&mut self, class: usize, rounds: u64) {
         self.turns[class].round = self.current + rounds;
         self.place(class);
     }
 
     /// Moves on to the next turn and takes it.
     #[inline(always)]
-    pub fn next(&mut self) -> Option<usize> {
+    pub(super) fn next(&mut self) -> Option<usize> {
         while self.levels[0].occupied == 0 {
             if !self.open_next() {
                 return None;
@@ -89,12 +89,12 @@ impl<C> Rounds<C> {
     }
 
     /// How many rounds from now a class has the turn that it has.
-    pub fn ahead(&self, class: usize) -> u64 {
+    pub(super) fn ahead(&self, class: usize) -> u64 {
         self.turns[class].round - self.current
     }
 
     /// Takes the turn of a class, which has one, from it.
-    pub fn remove(&mut self, class: usize) {
+    pub(super) fn remove(&mut self, class: usize) {
         let (level, slot) = self.slot_of(class);
         self.take(class, level, slot);
     }
@@ -114,7 +114,8 @@ impl<C> Rounds<C> {
         }
     }
 
-    /// Takes the first turn out of its slot: no other's line of memory is touched but the last one's.
+    /// Takes the first turn out of its slot: no other's line of memory is touched but the last
+    /// one's.
     #[inline(always)]
     fn take_first(&mut self, first: usize, level: usize, slot: usize) {
         let Level { occupied, last } = &mut self.levels[level];
@@ -156,8 +157,8 @@ impl<C> Rounds<C> {
         }
     }
 
-    /// The level and slot of a turn. Rounds differ from the current one in their last digit, or in an
-    /// earlier one that counts then.
+    /// The level and slot of a turn. Rounds differ from the current one in their last digit, or in
+    /// an earlier one that counts then.
     #[inline(always)]
     fn slot_of(&self, class: usize) -> (usize, usize) {
         let round = self.turns[class].round;
@@ -183,7 +184,7 @@ impl<C> Rounds<C> {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         self.turns.capacity() * size_of::<Turn<C>>() + self.levels.capacity() * size_of::<Level>()
     }
 }

@@ -167,8 +167,8 @@ enum Step {
     Withdrawn(usize),
 }
 
-/// How many decisions were compared before it was unclear which is right, and of those how many packets
-/// were dropped, marked in the L4S queue and marked in the other.
+/// How many decisions were compared before it was unclear which is right, and of those how many
+/// packets were dropped, marked in the L4S queue and marked in the other.
 fn side_by_side(
     settings: DualPi2Settings,
     steps: impl IntoIterator<Item = (u64, Step)>,
@@ -289,8 +289,9 @@ proptest! {
     }
 }
 
-/// So many packets of either kind for ten that can be sent, one in a little more than a millisecond, in turn: in whole
-/// ones the probability would be exactly one half at some time, which floating point does not tell from nearly.
+/// So many packets of either kind for ten that can be sent, one in a little more than a
+/// millisecond, in turn: in whole ones the probability would be exactly one half at some time,
+/// which floating point does not tell from nearly.
 fn load(l4s: usize, classic: usize, seconds: usize) -> Vec<(u64, Step)> {
     let round = (0..10).flat_map(move |place| {
         let comes = move |of: usize| (place + 1) * of / 10 - place * of / 10;
@@ -304,8 +305,8 @@ fn load(l4s: usize, classic: usize, seconds: usize) -> Vec<(u64, Step)> {
     round.iter().copied().cycle().take(round.len() * 100 * seconds).collect()
 }
 
-/// Usual settings on what comes to both queues: below the capacity nothing is done, above it L4S packets are marked
-/// first, and what no mark helps against is dropped, from both.
+/// Usual settings on what comes to both queues: below the capacity nothing is done, above it L4S
+/// packets are marked first, and what no mark helps against is dropped, from both.
 #[test]
 fn loads_are_marked_and_dropped() {
     let [_, dropped, marked, _] = side_by_side(DualPi2Settings::USUAL, load(4, 5, 20)).unwrap();

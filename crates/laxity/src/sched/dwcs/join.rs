@@ -48,14 +48,14 @@ impl Dwcs {
         Ok(dwcs)
     }
 
-    /// Adds a class and returns its number: the lowest that is free. Takes time linear in the number
-    /// of its streams, amortised: now and then the memory of all streams doubles.
+    /// Adds a class and returns its number: the lowest that is free. Takes time linear in the
+    /// number of its streams, amortised: now and then the memory of all streams doubles.
     ///
     /// A packet that still comes with the number of a class that is gone counts as the new one's.
     ///
     /// # Errors
-    /// If its gap or its count is zero, or its streams, which lie next to each other, do not fit among
-    /// [`MOST_STREAMS`](Self::MOST_STREAMS). Nothing has changed then.
+    /// If its gap or its count is zero, or its streams, which lie next to each other, do not fit
+    /// among [`MOST_STREAMS`](Self::MOST_STREAMS). Nothing has changed then.
     pub fn add(&mut self, streams: Streams) -> Result<ClassId, SetupError> {
         let Streams { stream, count } = streams;
         let number = self.free.first().copied().unwrap_or(self.classes.len() as u32);
@@ -92,8 +92,8 @@ impl Dwcs {
     }
 
     /// Takes a class out and says whether there was one. It takes no more packets; those that it
-    /// holds are still sent, and with the last of them it is gone. Takes time linear in the number of
-    /// its streams.
+    /// holds are still sent, and with the last of them it is gone. Takes time linear in the number
+    /// of its streams.
     pub fn remove(&mut self, class: ClassId) -> bool {
         if !self.takes_packets(class) {
             return false;

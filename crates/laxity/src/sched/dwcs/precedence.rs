@@ -13,9 +13,9 @@ pub(super) const NEVER: u64 = u64::MAX;
 
 /// Where a stream's head packet stands among all: the least key is served.
 ///
-/// 45 binary digits of the tolerance's [rank](Tolerance::rank), 64 of the deadline and 18 of x' make
-/// two words, whichever of the first two leads. The third word tells who came first, so that the keys
-/// of two head packets always differ.
+/// 45 binary digits of the tolerance's [rank](Tolerance::rank), 64 of the deadline and 18 of x'
+/// make two words, whichever of the first two leads. The third word tells who came first, so that
+/// the keys of two head packets always differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     high: u64,
@@ -31,24 +31,25 @@ const RANK: u32 = 45;
 
 impl Key {
     /// After all others: no head packet.
-    pub const NONE: Key =
+    pub(super) const NONE: Key =
         Key { high: i64::MAX as u64, low: u64::MAX, order: u64::MAX, slot: u32::MAX };
 
-    /// The key of a head packet that was the `order`-th to arrive, of a stream whose tolerance has this
-    /// `rank` and numerator.
+    /// The key of a head packet that was the `order`-th to arrive, of a stream whose tolerance has
+    /// this `rank` and numerator.
     ///
     /// With [`Precedence::LossFirst`] it orders as Table 1 does:
     ///
     /// 1. lowest loss tolerance first,
     /// 2. same non-zero loss tolerance: EDF,
     /// 3. same non-zero loss tolerance and deadlines: lowest loss numerator first,
-    /// 4. zero loss tolerance and denominators: EDF, which does not arise, for 0/0 is reset at once,
+    /// 4. zero loss tolerance and denominators: EDF, which does not arise, for 0/0 is reset at
+    ///    once,
     /// 5. zero loss tolerance: highest loss denominator first,
     /// 6. all other cases: first come, first served.
     ///
     /// With [`Precedence::DeadlineFirst`] EDF leads and 1, 5, 3 and 6 follow.
     #[inline]
-    pub fn new(
+    pub(super) fn new(
         precedence: Precedence,
         rank: u64,
         numerator: u32,
@@ -68,7 +69,7 @@ impl Key {
 
     /// That of the stream of a slot.
     #[inline]
-    pub fn of(self, slot: u32) -> Key {
+    pub(super) fn of(self, slot: u32) -> Key {
         Key { slot, ..self }
     }
 }
@@ -98,6 +99,6 @@ impl Rank for Key {
     }
 }
 
-/// Numbers are 18, 45 and 64 digits long and leave one for a sign, and no deadline at all is the last
-/// one.
+/// Numbers are 18, 45 and 64 digits long and leave one for a sign, and no deadline at all is the
+/// last one.
 const _: () = assert!(NUMERATOR + RANK + DEADLINE == 127 && NEVER == u64::MAX);

@@ -10,11 +10,11 @@ pub enum Precedence {
     /// The lowest loss tolerance, then the earliest deadline (1999, Table 1).
     #[default]
     LossFirst,
-    /// The earliest deadline, then the lowest loss tolerance (West, Zhang, Schwan, Poellabauer 2004,
-    /// *Dynamic window-constrained scheduling of real-time streams in media servers*). Rule (A) is
-    /// that of the same paper, too: a packet that is served while all the rest of its window may be
-    /// lost counts as one of the rest, so that windows are y packets long. Without it windows are
-    /// violated that [`admit::dwcs`](crate::admit::dwcs) promises.
+    /// The earliest deadline, then the lowest loss tolerance (West, Zhang, Schwan, Poellabauer
+    /// 2004, *Dynamic window-constrained scheduling of real-time streams in media servers*). Rule
+    /// (A) is that of the same paper, too: a packet that is served while all the rest of its window
+    /// may be lost counts as one of the rest, so that windows are y packets long. Without it
+    /// windows are violated that [`admit::dwcs`](crate::admit::dwcs) promises.
     DeadlineFirst,
 }
 
@@ -37,8 +37,8 @@ pub struct DwcsSettings {
     pub precedence: Precedence,
     /// What happens to a stream that violates its tolerance.
     pub violation: Violation,
-    /// p, at least 1: missed deadlines are looked for before the first service and then once every so
-    /// many services.
+    /// p, at least 1: missed deadlines are looked for before the first service and then once every
+    /// so many services.
     pub check_every: u32,
 }
 

@@ -16,13 +16,13 @@ pub(super) struct Slots {
 
 impl Slots {
     /// Whether a range of this length can be taken from `most` slots.
-    pub fn fits(&self, length: u32, most: u32) -> bool {
+    pub(super) fn fits(&self, length: u32, most: u32) -> bool {
         let is_free = self.by_length.range((length, 0)..).next().is_some();
         is_free || most.saturating_sub(self.end) >= length
     }
 
     /// Takes a range of this length and returns its start.
-    pub fn take(&mut self, length: u32) -> u32 {
+    pub(super) fn take(&mut self, length: u32) -> u32 {
         let Some(&(found, start)) = self.by_length.range((length, 0)..).next() else {
             let start = self.end;
             self.end += length;
@@ -36,7 +36,7 @@ impl Slots {
     }
 
     /// Gives a range back.
-    pub fn give_back(&mut self, start: u32, length: u32) {
+    pub(super) fn give_back(&mut self, start: u32, length: u32) {
         let (mut start, mut length) = (start, length);
         if let Some((&before, &found)) = self.free.range(..start).next_back()
             && before + found == start
@@ -52,7 +52,7 @@ impl Slots {
     }
 
     /// How many slots there have to be.
-    pub fn end(&self) -> u32 {
+    pub(super) fn end(&self) -> u32 {
         self.end
     }
 

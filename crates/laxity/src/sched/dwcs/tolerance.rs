@@ -24,22 +24,22 @@ const FRACTION: u32 = 44;
 
 impl Tolerance {
     /// The tolerance that a stream starts with.
-    pub fn new(own: Loss) -> Self {
+    pub(super) fn new(own: Loss) -> Self {
         Tolerance { lost: own.lost(), of: own.of(), own }
     }
 
     /// x'.
-    pub fn lost(&self) -> u32 {
+    pub(super) fn lost(&self) -> u32 {
         self.lost
     }
 
-    /// Where it stands in Table 1, as far as tolerances decide: the lowest rank first. It has at most
-    /// 45 binary digits.
+    /// Where it stands in Table 1, as far as tolerances decide: the lowest rank first. It has at
+    /// most 45 binary digits.
     ///
     /// A zero tolerance comes before all others, the one with the highest y' first; the others are
-    /// ranked by x'/y', and different ones differ in rank: the fraction of the lowest, 1/2^22, is at
-    /// 2^22.
-    pub fn rank(&self) -> u64 {
+    /// ranked by x'/y', and different ones differ in rank: the fraction of the lowest, 1/2^22, is
+    /// at 2^22.
+    pub(super) fn rank(&self) -> u64 {
         match self.lost {
             0 => u64::from(LARGEST - self.of),
             lost => (u64::from(lost) << FRACTION) / u64::from(self.of),
@@ -49,10 +49,9 @@ impl Tolerance {
     /// Rule (A): the head packet was served.
     ///
     /// Where all the rest of a window may be lost, x' = y' > 0, the rule of 1999 leaves it so, and
-    /// the window lasts until so many packets are lost; that of 2004 counts the packet as one of the
-    /// rest, so that windows are y packets long.
-    /// Returns whether the tolerance is another then.
-    pub fn serve(&mut self, precedence: Precedence) -> bool {
+    /// the window lasts until so many packets are lost; that of 2004 counts the packet as one of
+    /// the rest, so that windows are y packets long. Returns whether the tolerance is another then.
+    pub(super) fn serve(&mut self, precedence: Precedence) -> bool {
         if self.of > self.lost {
             self.of -= 1;
         } else if precedence == Precedence::DeadlineFirst {
@@ -66,7 +65,7 @@ impl Tolerance {
     }
 
     /// Rule (B): the head packet has missed its deadline, so many times over.
-    pub fn miss(&mut self, times: u64, violation: Violation) {
+    pub(super) fn miss(&mut self, times: u64, violation: Violation) {
         let mut left = times;
         loop {
             let lost = left.min(self.lost.into()) as u32;
@@ -228,7 +227,8 @@ mod tests {
         }
     }
 
-    /// Rule (B): 2/4 after one service is 2/3; two losses leave 0/1, one more service ends the window.
+    /// Rule (B): 2/4 after one service is 2/3; two losses leave 0/1, one more service ends the
+    /// window.
     #[test]
     fn a_loss_counts_within_the_window() {
         let mut stream = tolerance(2, 4, (2, 4));

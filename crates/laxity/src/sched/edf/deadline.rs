@@ -15,8 +15,9 @@
 //!
 //! A deadline costs amortised constant time for each segment that the work since the last reset has
 //! reached, and next to nothing for those that end before the far ones let the packet be due: their
-//! windows are brought up to date when they may decide again. Segments follow from the bends of E, of which real-time classes with different deadlines
-//! and bursts make a few each; a line has one whatever the number of classes.
+//! windows are brought up to date when they may decide again. Segments follow from the bends of E,
+//! of which real-time classes with different deadlines and bursts make a few each; a line has one
+//! whatever the number of classes.
 //!
 //! A packet that arrives before the previous one's work could have been served at E's steepest
 //! slope never decides: E^-1 grows at least that fast, so the previous packet stays ahead of it for

@@ -1,4 +1,5 @@
-//! One or two lines below the effective residual capacity (Chakraborty, Gries, Thiele 2002, section 4).
+//! One or two lines below the effective residual capacity (Chakraborty, Gries, Thiele 2002, section
+//! 4).
 
 #[cfg(feature = "admission")]
 mod below;

@@ -215,7 +215,8 @@ fn overload(seed: u64, count: usize) -> impl Iterator<Item = (u64, Step)> {
     })
 }
 
-/// Every kind of drop and mark comes up where the link is overloaded, and all of them are the RFC's.
+/// Every kind of drop and mark comes up where the link is overloaded, and all of them are the
+/// RFC's.
 #[test]
 fn an_overload_is_dropped_and_marked_as_the_rfc_does() {
     for seed in 0..5 {

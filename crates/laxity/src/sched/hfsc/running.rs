@@ -73,7 +73,7 @@ impl Piece {
 
 impl RunningCurve {
     /// The curve of a class that has never been active.
-    pub fn new(curve: &ServiceCurve) -> Self {
+    pub(super) fn new(curve: &ServiceCurve) -> Self {
         if curve.is_concave() {
             let second = Piece::new(curve.m2());
             let begun_earlier = second.pace.head_start(curve.d().0, curve.m1());
@@ -89,13 +89,13 @@ impl RunningCurve {
     }
 
     /// Whether the class has ever been active.
-    pub fn was_active(&self) -> bool {
+    pub(super) fn was_active(&self) -> bool {
         let has_begun = matches!(&self.rest, Rest::Convex(convex) if convex.begun > NONE_BEGUN);
         self.first.moment >= Moment::at(0) || has_begun
     }
 
     /// The class becomes active at a time (a virtual time for a virtual curve): one copy more.
-    pub fn activate(&mut self, now: u128) {
+    pub(super) fn activate(&mut self, now: u128) {
         let now = now as i128;
         match &mut self.rest {
             Rest::Convex(convex) => return convex.begun = now.max(convex.begun),
@@ -109,7 +109,7 @@ impl RunningCurve {
     }
 
     /// The class is served.
-    pub fn serve(&mut self, length: u32) {
+    pub(super) fn serve(&mut self, length: u32) {
         match &mut self.rest {
             Rest::Convex(convex) if convex.begun > NONE_BEGUN => {
                 self.first.moment = self.first.moment.max(Moment::at(convex.begun));
@@ -123,7 +123,7 @@ impl RunningCurve {
 
     /// Where the eligible curve (Eq. 11) reaches the amount served. It is the deadline curve where
     /// that is concave, and the deadline curve without its flat piece where it is convex.
-    pub fn eligible(&self) -> u128 {
+    pub(super) fn eligible(&self) -> u128 {
         let first = self.first.moment.ceil();
         let latest = match &self.rest {
             Rest::Line => first,
@@ -134,7 +134,7 @@ impl RunningCurve {
     }
 
     /// Where the curve reaches the amount served.
-    pub fn reached(&self) -> u128 {
+    pub(super) fn reached(&self) -> u128 {
         match &self.rest {
             Rest::Convex(convex) => {
                 let flat = i128::from(convex.flat);
@@ -146,12 +146,12 @@ impl RunningCurve {
 
     /// The same for a curve that becomes active at `now`: not later, unless an earlier copy is
     /// behind.
-    pub fn reached_from(&self, now: u128) -> u128 {
+    pub(super) fn reached_from(&self, now: u128) -> u128 {
         self.reached().max(now)
     }
 
     /// Where the curve reaches `length` more than the amount served.
-    pub fn deadline(&self, length: u32) -> u128 {
+    pub(super) fn deadline(&self, length: u32) -> u128 {
         let deadline = match &self.rest {
             Rest::Line => self.first.deadline(length),
             Rest::Concave(concave) => {

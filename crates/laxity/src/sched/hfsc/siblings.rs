@@ -41,22 +41,22 @@ pub(super) struct Standing {
 
 impl Siblings {
     /// No classes yet below this one.
-    pub fn below(parent: u32) -> Self {
+    pub(super) fn below(parent: u32) -> Self {
         Siblings { parent: Some(parent), ..Siblings::default() }
     }
 
     /// The class they are part of.
-    pub fn parent(&self) -> Option<u32> {
+    pub(super) fn parent(&self) -> Option<u32> {
         self.parent
     }
 
     /// How many classes there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.members.len() - self.free.len()
     }
 
     /// Adds a class, which is passive, and returns its place.
-    pub fn add(&mut self, class: u32) -> u32 {
+    pub(super) fn add(&mut self, class: u32) -> u32 {
         match self.free.pop() {
             Some(place) => {
                 self.members[place as usize] = Some(class);
@@ -74,18 +74,18 @@ impl Siblings {
     }
 
     /// Takes out a class, which is passive.
-    pub fn remove(&mut self, place: u32) {
+    pub(super) fn remove(&mut self, place: u32) {
         self.members[place as usize] = None;
         self.free.push(place);
     }
 
     /// Whether upper limits count here.
-    pub fn is_limited(&self) -> bool {
+    pub(super) fn is_limited(&self) -> bool {
         self.fitting.is_some()
     }
 
     /// Makes upper limits count; all classes that are active fit.
-    pub fn limit(&mut self) {
+    pub(super) fn limit(&mut self) {
         let mut active = EligibleTree::new();
         for (place, class) in self.members.iter().enumerate() {
             if let (Some(class), Some(virtual_time)) = (*class, self.virtual_times.time(place)) {
@@ -97,19 +97,19 @@ impl Siblings {
     }
 
     /// When the active class in a place fits.
-    pub fn fit_of(&self, place: u32) -> Stamp {
+    pub(super) fn fit_of(&self, place: u32) -> Stamp {
         self.fitting.as_ref().map_or(0, |fitting| fitting.fits[place as usize])
     }
 
     /// Whether any class is active.
-    pub fn is_active(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.virtual_times.least().is_some()
     }
 
     /// The system virtual time: the mean of the least and the greatest virtual time of active
     /// classes. If there are none, the greatest that there ever was, so that no class is ahead of
     /// another for what lies before.
-    pub fn virtual_time(&self) -> u128 {
+    pub(super) fn virtual_time(&self) -> u128 {
         match self.virtual_times.least() {
             Some((least, _)) => least + (self.virtual_times.greatest() - least) / 2,
             None => self.greatest,
@@ -117,13 +117,13 @@ impl Siblings {
     }
 
     /// The virtual time of the class in a place, if it is active.
-    pub fn virtual_time_of(&self, place: u32) -> Option<u128> {
+    pub(super) fn virtual_time_of(&self, place: u32) -> Option<u128> {
         self.virtual_times.time(place as usize)
     }
 
     /// The class with the least virtual time among those that fit by `now`; among equals the lowest
     /// number's.
-    pub fn least(&self, now: Stamp) -> Option<u32> {
+    pub(super) fn least(&self, now: Stamp) -> Option<u32> {
         match &self.fitting {
             None => self.virtual_times.least().map(|(_, class)| class),
             Some(fitting) => fitting.active.least_deadline(now),
@@ -131,13 +131,13 @@ impl Siblings {
     }
 
     /// When the first class fits; 0 where there are no limits.
-    pub fn first_fit(&self) -> Stamp {
+    pub(super) fn first_fit(&self) -> Stamp {
         self.fitting.as_ref().and_then(|fitting| fitting.active.first_eligible()).unwrap_or(0)
     }
 
     /// The virtual time that counts for one that a class has come to: real-time service may take it
     /// far ahead of its siblings, but no further than [`REACH`].
-    pub fn within_reach(&self, virtual_time: u128) -> u128 {
+    pub(super) fn within_reach(&self, virtual_time: u128) -> u128 {
         match self.virtual_times.least() {
             Some((least, _)) => virtual_time.min(least + u128::from(REACH)),
             None => virtual_time,
@@ -145,7 +145,12 @@ impl Siblings {
     }
 
     /// A class becomes active or stands elsewhere, [within reach](Self::within_reach).
-    pub fn stand(&mut self, place: u32, class: u32, Standing { virtual_time, fit }: Standing) {
+    pub(super) fn stand(
+        &mut self,
+        place: u32,
+        class: u32,
+        Standing { virtual_time, fit }: Standing,
+    ) {
         let before = self.virtual_times.set(place as usize, virtual_time, class);
         self.leave_behind(virtual_time);
         if let Some(fitting) = &mut self.fitting {
@@ -158,7 +163,7 @@ impl Siblings {
     }
 
     /// A class becomes passive.
-    pub fn leave(&mut self, place: u32, class: u32) {
+    pub(super) fn leave(&mut self, place: u32, class: u32) {
         let before = self.virtual_times.clear(place as usize);
         if let (Some(fitting), Some(before)) = (&mut self.fitting, before) {
             fitting.active.remove(before as Stamp, class);
@@ -166,12 +171,12 @@ impl Siblings {
     }
 
     /// A class that becomes passive has come to this virtual time.
-    pub fn leave_behind(&mut self, virtual_time: u128) {
+    pub(super) fn leave_behind(&mut self, virtual_time: u128) {
         self.greatest = self.greatest.max(virtual_time);
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         self.members.capacity() * size_of::<Option<u32>>()
             + self.free.capacity() * size_of::<u32>()
             + self.virtual_times.footprint()

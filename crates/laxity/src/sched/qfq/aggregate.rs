@@ -5,12 +5,12 @@ use alloc::vec::Vec;
 use super::share::{AGGREGATE, Share};
 
 /// No aggregate.
-pub const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// An aggregate. One cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub struct Aggregate {
+pub(super) struct Aggregate {
     /// S, its virtual start time, if it is scheduled or in service; else F, where it finished.
     pub start: u128,
     /// 1/phi.
@@ -32,7 +32,7 @@ pub struct Aggregate {
 
 /// What a class is within its aggregate.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Member {
+pub(super) struct Member {
     /// What it may send in its turn.
     deficit: u32,
     /// The length of its first packet, if it has any.
@@ -40,7 +40,7 @@ pub struct Member {
 }
 
 impl Aggregate {
-    pub fn new(share: &Share, group: u8, first_member: u32) -> Self {
+    pub(super) fn new(share: &Share, group: u8, first_member: u32) -> Self {
         Aggregate {
             start: 0,
             per_byte: share.per_byte,
@@ -55,44 +55,44 @@ impl Aggregate {
         }
     }
 
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.turns.0 == 0
     }
 
     /// The member whose turn it is.
-    pub fn turn(&self) -> usize {
+    pub(super) fn turn(&self) -> usize {
         (self.first_member + self.turns.first()) as usize
     }
 
     /// Whether it may send its next packet before it is scheduled anew.
-    pub fn goes_on(&self, members: &[Member]) -> bool {
+    pub(super) fn goes_on(&self, members: &[Member]) -> bool {
         !self.is_idle() && u64::from(members[self.turn()].first) <= self.budget
     }
 
-    /// What it was served is over: the virtual time of that has passed for it, and what it did not use
-    /// of its budget is not charged.
-    pub fn finish(&mut self) {
+    /// What it was served is over: the virtual time of that has passed for it, and what it did not
+    /// use of its budget is not charged.
+    pub(super) fn finish(&mut self) {
         let all = u64::from(self.classes) * u64::from(self.quantum);
         self.start += u128::from(all - self.budget) * u128::from(self.per_byte);
         self.budget = all;
     }
 
     /// A class that had no packet has one, this long: its turn is the last.
-    pub fn join(&mut self, members: &mut [Member], member: u32, length: u32) {
+    pub(super) fn join(&mut self, members: &mut [Member], member: u32, length: u32) {
         members[member as usize] = Member { deficit: self.quantum, first: length };
         self.turns.push(member - self.first_member);
     }
 
-    /// The packet whose turn it was is sent; its class has this or no packet behind it. Deficit round
-    /// robin: what is left of a turn is kept for the next one.
-    pub fn send(&mut self, members: &mut [Member], length: u32, next: Option<u32>) {
+    /// The packet whose turn it was is sent; its class has this or no packet behind it. Deficit
+    /// round robin: what is left of a turn is kept for the next one.
+    pub(super) fn send(&mut self, members: &mut [Member], length: u32, next: Option<u32>) {
         self.budget -= u64::from(length);
         members[self.turn()].deficit -= length;
         self.lead(members, self.turn() as u32, next);
     }
 
     /// A packet this long, or none, comes to the front of a class.
-    pub fn lead(&mut self, members: &mut [Member], member: u32, next: Option<u32>) {
+    pub(super) fn lead(&mut self, members: &mut [Member], member: u32, next: Option<u32>) {
         let place = member - self.first_member;
         let member = &mut members[member as usize];
         let Some(first) = next else {
@@ -109,8 +109,8 @@ impl Aggregate {
     }
 }
 
-/// The backlogged classes of an aggregate in the order of their turns: each its place and one, in four
-/// bits, the next one in the lowest.
+/// The backlogged classes of an aggregate in the order of their turns: each its place and one, in
+/// four bits, the next one in the lowest.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turns(u32);
 
@@ -135,7 +135,10 @@ impl Turns {
 const _: () = assert!(4 * AGGREGATE == u32::BITS as usize);
 
 /// All aggregates, and what their classes are.
-pub fn of_shares(shares: &[Share], group: impl Fn(&Share) -> u8) -> (Vec<Aggregate>, Vec<Member>) {
+pub(super) fn of_shares(
+    shares: &[Share],
+    group: impl Fn(&Share) -> u8,
+) -> (Vec<Aggregate>, Vec<Member>) {
     let (mut aggregates, mut members) = (Vec::new(), Vec::new());
     for share in shares {
         aggregates.push(Aggregate::new(share, group(share), members.len() as u32));

@@ -7,7 +7,7 @@ const SLOTS: u32 = 32;
 
 /// The scheduled aggregates of a group, in buckets by their rounded start times.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub(super) struct Group {
     /// S_i, the least rounded start time.
     pub start: u128,
     /// sigma_i.
@@ -29,7 +29,7 @@ struct Bucket {
 }
 
 impl Group {
-    pub fn new(shift: u32) -> Self {
+    pub(super) fn new(shift: u32) -> Self {
         let empty = Bucket { first: NONE, last: NONE };
         Group {
             start: 0,
@@ -41,22 +41,22 @@ impl Group {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.full == 0
     }
 
     /// F_i = S_i + 2 sigma_i.
-    pub fn finish(&self) -> u128 {
+    pub(super) fn finish(&self) -> u128 {
         self.start + 2 * self.slot
     }
 
     /// The aggregate that is its next.
-    pub fn first(&self) -> u32 {
+    pub(super) fn first(&self) -> u32 {
         self.buckets[self.front as usize].first
     }
 
     /// Schedules an aggregate by its start time, and says whether that becomes the group's.
-    pub fn insert(&mut self, aggregates: &mut [Aggregate], number: u32) -> bool {
+    pub(super) fn insert(&mut self, aggregates: &mut [Aggregate], number: u32) -> bool {
         let start = self.rounded(aggregates[number as usize].start);
         let is_least = self.is_empty() || start < self.start;
         if self.is_empty() {
@@ -81,7 +81,7 @@ impl Group {
     }
 
     /// Takes out an aggregate that is scheduled.
-    pub fn remove(&mut self, aggregates: &mut [Aggregate], number: u32) {
+    pub(super) fn remove(&mut self, aggregates: &mut [Aggregate], number: u32) {
         let Aggregate { start, previous, next, .. } = aggregates[number as usize];
         let slot = self.slot(self.rounded(start));
         let bucket = &mut self.buckets[((self.front + slot) % SLOTS) as usize];
@@ -107,13 +107,13 @@ impl Group {
 
     /// The beginning of the slot in which a time lies.
     #[inline]
-    pub fn rounded(&self, time: u128) -> u128 {
+    pub(super) fn rounded(&self, time: u128) -> u128 {
         time & !(self.slot - 1)
     }
 
-    /// How many slots behind the front this start time is. No start time lies more than a slot behind
-    /// the virtual time, which is past a finishing time by no more than the largest budget, and a slot
-    /// holds a good part of that.
+    /// How many slots behind the front this start time is. No start time lies more than a slot
+    /// behind the virtual time, which is past a finishing time by no more than the largest budget,
+    /// and a slot holds a good part of that.
     fn slot(&self, start: u128) -> u32 {
         let slot = (start - self.start) >> self.shift;
         debug_assert!(slot < u128::from(SLOTS), "slot {slot}");

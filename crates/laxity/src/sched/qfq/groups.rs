@@ -8,12 +8,12 @@ use super::share::{BYTE, Share};
 
 /// The groups, from the one with the smallest slots on, and the virtual time V.
 ///
-/// A group is eligible (E) once the virtual time has come to its start time, else ineligible (I). It
-/// is blocked (B) by a later one that is eligible and finishes before it, else ready (R). Groups of one
-/// set finish in their order, so that the first of ER is the eligible one that finishes first, and
-/// whole parts of a set change over at once (their Theorems 1 to 3).
+/// A group is eligible (E) once the virtual time has come to its start time, else ineligible (I).
+/// It is blocked (B) by a later one that is eligible and finishes before it, else ready (R). Groups
+/// of one set finish in their order, so that the first of ER is the eligible one that finishes
+/// first, and whole parts of a set change over at once (their Theorems 1 to 3).
 #[derive(Clone, Debug)]
-pub struct Groups {
+pub(super) struct Groups {
     virtual_time: u128,
     /// The latest virtual finishing time that an aggregate has ever had.
     latest: u128,
@@ -30,7 +30,7 @@ pub struct Groups {
 
 impl Groups {
     /// The groups that these need.
-    pub fn new(shares: &[Share]) -> Self {
+    pub(super) fn new(shares: &[Share]) -> Self {
         let shifts = || shares.iter().map(|share| share.slot_shift);
         let (least, most) = (shifts().min().unwrap_or(0), shifts().max().unwrap_or(0));
         Groups {
@@ -47,23 +47,24 @@ impl Groups {
     }
 
     /// The number of an aggregate's group.
-    pub fn of(&self, share: &Share) -> u8 {
+    pub(super) fn of(&self, share: &Share) -> u8 {
         (share.slot_shift - self.shift) as u8
     }
 
     /// A busy period begins, and nothing is left of the one before.
-    pub fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.advance(self.virtual_time.max(self.latest));
     }
 
     /// The link begins to send a packet this long.
-    pub fn pass(&mut self, length: u32) {
+    pub(super) fn pass(&mut self, length: u32) {
         self.advance(self.virtual_time + u128::from(length) * BYTE);
     }
 
-    /// An aggregate that was idle has packets. It starts where it finished, or now if that is over, but
-    /// no later than the group finishes that would block its own: so the order within sets is kept.
-    pub fn activate(&mut self, aggregates: &mut [Aggregate], number: u32) {
+    /// An aggregate that was idle has packets. It starts where it finished, or now if that is over,
+    /// but no later than the group finishes that would block its own: so the order within sets is
+    /// kept.
+    pub(super) fn activate(&mut self, aggregates: &mut [Aggregate], number: u32) {
         if let Some(alone) = self.alone.take() {
             self.schedule(aggregates, alone);
         }
@@ -89,7 +90,7 @@ impl Groups {
     }
 
     /// The aggregate that is to be served. It stays where it is while it is.
-    pub fn next(&mut self, aggregates: &[Aggregate]) -> Option<u32> {
+    pub(super) fn next(&mut self, aggregates: &[Aggregate]) -> Option<u32> {
         if let Some(alone) = self.alone {
             let Aggregate { group, start, .. } = aggregates[alone as usize];
             let starts = self.groups[usize::from(group)].rounded(start);
@@ -106,7 +107,7 @@ impl Groups {
 
     /// An aggregate has been served so much of its budget, or has lost its packets: it is scheduled
     /// anew from where it finished, if it has packets.
-    pub fn end(&mut self, aggregates: &mut [Aggregate], number: u32) {
+    pub(super) fn end(&mut self, aggregates: &mut [Aggregate], number: u32) {
         if self.alone == Some(number) {
             let aggregate = &mut aggregates[number as usize];
             aggregate.finish();
@@ -134,12 +135,12 @@ impl Groups {
         }
     }
 
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         self.groups.capacity() * size_of::<Group>()
     }
 
-    /// The virtual time moves on. Every start time that has not come is the next multiple of its group's
-    /// slot, so the groups are eligible whose slots' ends it has passed.
+    /// The virtual time moves on. Every start time that has not come is the next multiple of its
+    /// group's slot, so the groups are eligible whose slots' ends it has passed.
     fn advance(&mut self, to: u128) {
         let passed = (self.virtual_time ^ to) >> self.shift;
         self.virtual_time = to;
@@ -172,8 +173,8 @@ impl Groups {
         *set |= 1 << number;
     }
 
-    /// A ready group that finished at this time has another, or none: those that it blocked are ready,
-    /// unless the next one blocks them.
+    /// A ready group that finished at this time has another, or none: those that it blocked are
+    /// ready, unless the next one blocks them.
     fn unblock(&mut self, group: usize, finish: u128) {
         let later = first(self.eligible_ready & !before(group as u32 + 1));
         if later.is_some_and(|later| self.groups[later].finish() <= finish) {

@@ -1,5 +1,5 @@
-//! What the weights and the largest packets of classes make of them: aggregates, their shares of the
-//! link, and the slots that their times are rounded to.
+//! What the weights and the largest packets of classes make of them: aggregates, their shares of
+//! the link, and the slots that their times are rounded to.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -39,8 +39,8 @@ pub(crate) struct Share {
     /// Of each of its classes.
     pub class: QfqClass,
     pub classes: Vec<ClassId>,
-    /// 1/phi: by how much the virtual time passes while it is served a byte at its share, rounded up,
-    /// so that all shares together are no more than the link.
+    /// 1/phi: by how much the virtual time passes while it is served a byte at its share, rounded
+    /// up, so that all shares together are no more than the link.
     pub per_byte: u64,
     /// sigma is 2 to the power of this.
     pub slot_shift: u32,
@@ -48,13 +48,13 @@ pub(crate) struct Share {
 
 impl Share {
     /// The bytes that it may send at a time: the largest packet of each of its classes.
-    pub fn budget(&self) -> u64 {
+    pub(crate) fn budget(&self) -> u64 {
         self.classes.len() as u64 * u64::from(self.class.max_packet)
     }
 
-    /// The shares of these classes, in the order of the first class of each. Classes of one weight and
-    /// one largest packet are aggregated in their order.
-    pub fn all(classes: &[Option<QfqClass>]) -> Result<Vec<Share>, SetupError> {
+    /// The shares of these classes, in the order of the first class of each. Classes of one weight
+    /// and one largest packet are aggregated in their order.
+    pub(crate) fn all(classes: &[Option<QfqClass>]) -> Result<Vec<Share>, SetupError> {
         let numbered = || {
             (0..).map(ClassId).zip(classes).filter_map(|(id, class)| class.map(|class| (id, class)))
         };

@@ -117,8 +117,8 @@ proptest! {
         compare(&classes, &steps)?;
     }
 
-    /// The worst-case fair index: while an aggregate has packets, it is never behind its share of what
-    /// the link sends by more than four slots and the largest budget of the others give it.
+    /// The worst-case fair index: while an aggregate has packets, it is never behind its share of
+    /// what the link sends by more than four slots and the largest budget of the others give it.
     #[test]
     fn no_aggregate_is_behind_by_more_than_its_index(classes in classes(), steps in steps(false)) {
         fairness::check(&classes, &steps)?;

@@ -10,8 +10,9 @@ use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropSink, Scheduler};
 use crate::units::{Bytes, Nanos};
 
-/// When a flow may send: so many packets in each period, one in each of frames that are spread evenly
-/// over it. The period is a cycle or a super cycle of so many frames; periods begin with frame 0.
+/// When a flow may send: so many packets in each period, one in each of frames that are spread
+/// evenly over it. The period is a cycle or a super cycle of so many frames; periods begin with
+/// frame 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// The frame of the period in which the first packet is sent, below `period`.
@@ -41,13 +42,13 @@ pub struct Contract {
 
 /// Gives frames to packets of reserved flows in an edge router, one class a flow.
 ///
-/// A packet gets the first frame of its flow after the current one that no packet before it got; until
-/// then the output holds it. Of a flow whose packets come no closer than n/k frames' time, each gets a
-/// frame that begins less than 1 + n/k frames' time later.
+/// A packet gets the first frame of its flow after the current one that no packet before it got;
+/// until then the output holds it. Of a flow whose packets come no closer than n/k frames' time,
+/// each gets a frame that begins less than 1 + n/k frames' time later.
 ///
-/// What exceeds a reservation is policed: a packet that is longer than was reserved is best effort. If a
-/// packet's frame would be more than `ahead` frames away, that is what it is given, but the frame stays
-/// free; an output that reaches no further drops it.
+/// What exceeds a reservation is policed: a packet that is longer than was reserved is best effort.
+/// If a packet's frame would be more than `ahead` frames away, that is what it is given, but the
+/// frame stays free; an output that reaches no further drops it.
 #[derive(Clone, Debug)]
 pub struct Edge {
     time: CommonTime,
@@ -156,7 +157,8 @@ impl Edge {
 }
 
 /// An output whose packets' frames are given by a function of the time and the packet, such as
-/// [`Edge::frame_of`], so that it is a scheduler like others. Packets without a frame are best effort.
+/// [`Edge::frame_of`], so that it is a scheduler like others. Packets without a frame are best
+/// effort.
 #[derive(Clone, Debug)]
 pub struct Assigned<F> {
     /// The output.

@@ -2,15 +2,15 @@
 
 /// The frame of a packet as far as its header tells it.
 ///
-/// In the DS field that is one of the four codes 0x0c, 0x1c, 0x2c and 0x3c: code points 3, 7, 11 and
-/// 15, which are for local use (RFC 2474 section 6).
+/// In the DS field that is one of the four codes 0x0c, 0x1c, 0x2c and 0x3c: code points 3, 7, 11
+/// and 15, which are for local use (RFC 2474 section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Whether the frame's number within the cycle is odd.
     pub odd_frame: bool,
     /// Turns with every cycle: whether the number of cycles since time zero is odd. Within super
-    /// cycles of an odd number of cycles, so do the parities of cycles' numbers, from one super cycle
-    /// to the next.
+    /// cycles of an odd number of cycles, so do the parities of cycles' numbers, from one super
+    /// cycle to the next.
     pub odd_cycle: bool,
 }
 

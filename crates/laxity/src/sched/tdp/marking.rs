@@ -1,5 +1,5 @@
-//! Which frame a packet was sent in, from two bits of its header and from what came before it (Baldi
-//! et al. 2006, section III.B).
+//! Which frame a packet was sent in, from two bits of its header and from what came before it
+//! (Baldi et al. 2006, section III.B).
 
 use super::{CommonTime, Mark};
 use crate::error::SetupError;
@@ -7,24 +7,24 @@ use crate::units::Nanos;
 
 /// One input of a node: recovers the frames in which the node before sent its packets.
 ///
-/// The bits alone tell a frame from the next one: a frame of which every packet is lost is taken for
-/// the one before the last, as they alternate, until the cycle turns too early. With the node's own
-/// clock they tell more. The time from the beginning of a packet's frame to its arrival, the lag,
-/// varies by less than a frame where a link's delay is constant, for a packet is sent whole within its
-/// frame; frames of the same mark are two or more apart. So the one frame of this mark with a lag near
-/// those before is the right one, however many frames are silent in between:
+/// The bits alone tell a frame from the next one: a frame of which every packet is lost is taken
+/// for the one before the last, as they alternate, until the cycle turns too early. With the node's
+/// own clock they tell more. The time from the beginning of a packet's frame to its arrival, the
+/// lag, varies by less than a frame where a link's delay is constant, for a packet is sent whole
+/// within its frame; frames of the same mark are two or more apart. So the one frame of this mark
+/// with a lag near those before is the right one, however many frames are silent in between:
 ///
-/// - If all lags are less than a frame apart, no frame is ever recovered wrongly, and none is missed
-///   after up to n_TF - 1 silent frames. Lags may drift by any amount in time. If once in a while one
-///   strays, up to half a frame beyond those before does no harm when these were nearly a frame apart,
-///   and up to a frame when they were equal.
+/// - If all lags are less than a frame apart, no frame is ever recovered wrongly, and none is
+///   missed after up to n_TF - 1 silent frames. Lags may drift by any amount in time. If once in a
+///   while one strays, up to half a frame beyond those before does no harm when these were nearly a
+///   frame apart, and up to a frame when they were equal.
 /// - After n_TF silent frames or more, the cycle may have turned twice, unseen: the input is out of
 ///   step. So it is when no frame of the mark has a lag within a frame of those before, or only one
 ///   earlier than that of the packet before: a link's delay or a clock has jumped.
-/// - Who is out of step, as a [new](Self::new) input is, knows no frames until the cycle turns from
-///   one packet to the next within less than two frames' time: that is frame 0 or, if that was silent,
-///   frame 1. It is the one nearest to the node's own time, so a lag may be up to a cycle either way.
-///   One that has listened [before](Self::in_step) frame 0 knows them at once.
+/// - Who is out of step, as a [new](Self::new) input is, knows no frames until the cycle turns
+///   from one packet to the next within less than two frames' time: that is frame 0 or, if that was
+///   silent, frame 1. It is the one nearest to the node's own time, so a lag may be up to a cycle
+///   either way. One that has listened [before](Self::in_step) frame 0 knows them at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Upstream {
     time: CommonTime,
@@ -64,8 +64,8 @@ impl Upstream {
         Ok(Upstream { time, last: None, step: None, silent: 0, losses: 0 })
     }
 
-    /// An input that has heard frames come to their end before frame 0, of which packets came so many
-    /// ns after their frames had begun, or before that if it is negative.
+    /// An input that has heard frames come to their end before frame 0, of which packets came so
+    /// many ns after their frames had begun, or before that if it is negative.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -75,8 +75,9 @@ impl Upstream {
         Ok(upstream)
     }
 
-    /// Is in step from now on, as if it had heard frames up to this one, of which packets came so many ns
-    /// after their frames had begun: for who knows that by a clock which is the other node's, too.
+    /// Is in step from now on, as if it had heard frames up to this one, of which packets came so
+    /// many ns after their frames had begun: for who knows that by a clock which is the other
+    /// node's, too.
     pub fn join(&mut self, frame: u64, lag: i64) {
         let start = self.time.start(frame);
         self.step = Some(Step { frame, start, least: lag, greatest: lag });
@@ -173,13 +174,14 @@ impl Step {
         self.least.midpoint(self.greatest)
     }
 
-    /// Whether what is sent in the frame that begins at `start` and arrives now has a lag near those
-    /// before.
+    /// Whether what is sent in the frame that begins at `start` and arrives now has a lag near
+    /// those before.
     fn is_near(&self, start: Nanos, now: Nanos, frame: Nanos) -> bool {
         lag(now, start).abs_diff(self.middle()) < frame.0
     }
 
-    /// Whether a packet of its frame that arrives now tells nothing new: its lag is among those before.
+    /// Whether a packet of its frame that arrives now tells nothing new: its lag is among those
+    /// before.
     fn is_usual(&self, now: Nanos) -> bool {
         (self.least..=self.greatest).contains(&lag(now, self.start))
     }

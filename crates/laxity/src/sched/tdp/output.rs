@@ -15,22 +15,23 @@ use crate::units::Nanos;
 
 /// An output of a TDP router.
 ///
-/// As in the paper there is a queue for each of the frames from the current one to d + 1 frames ahead
-/// (section III.C). A packet that is given a frame with [`enqueue_in`](Self::enqueue_in) is sent in that
-/// frame; others are best effort. In its frame a reserved packet goes before best effort. A best-effort
-/// packet is sent only if it ends, at the latest, `guard` after the beginning of the next reserved
-/// frame, whether or not anything has come for that frame yet. So everything that is accepted leaves
-/// within its frame, if the link is asked as soon as it is free. Best effort is ordered by a scheduler of
-/// its own, first come, first served unless it is put [over](Self::over) another; the packet that this
-/// chooses is held until there is time for it, and dropped for [`DropReason::Frame`] if there was none
-/// for a super cycle: it fits only where reserved packets fail to come.
+/// As in the paper there is a queue for each of the frames from the current one to d + 1 frames
+/// ahead (section III.C). A packet that is given a frame with [`enqueue_in`](Self::enqueue_in) is
+/// sent in that frame; others are best effort. In its frame a reserved packet goes before best
+/// effort. A best-effort packet is sent only if it ends, at the latest, `guard` after the beginning
+/// of the next reserved frame, whether or not anything has come for that frame yet. So everything
+/// that is accepted leaves within its frame, if the link is asked as soon as it is free. Best
+/// effort is ordered by a scheduler of its own, first come, first served unless it is put
+/// [over](Self::over) another; the packet that this chooses is held until there is time for it, and
+/// dropped for [`DropReason::Frame`] if there was none for a super cycle: it fits only where
+/// reserved packets fail to come.
 ///
-/// A packet that is given a frame which has begun comes too late (section II.B, rule i), one that is
-/// given a frame more than d + 1 ahead has no queue, and a best-effort packet that is longer than what
-/// lies between reserved frames can never be sent: these are dropped for [`DropReason::Frame`]. Late
-/// packets that are not to be dropped, up to one frame's capacity of them, go before best effort, under
-/// the same condition, so that they make no other late. What does not fit into the capacity of a frame is
-/// dropped for [`DropReason::QueueFull`].
+/// A packet that is given a frame which has begun comes too late (section II.B, rule i), one that
+/// is given a frame more than d + 1 ahead has no queue, and a best-effort packet that is longer
+/// than what lies between reserved frames can never be sent: these are dropped for
+/// [`DropReason::Frame`]. Late packets that are not to be dropped, up to one frame's capacity of
+/// them, go before best effort, under the same condition, so that they make no other late. What
+/// does not fit into the capacity of a frame is dropped for [`DropReason::QueueFull`].
 ///
 /// Every operation takes constant time, and a frame's beginning the time of one look at each of the
 /// frames that have gone by, at d + 2 at most.
@@ -209,8 +210,8 @@ impl<B: Scheduler> Tdp<B> {
     /// sent: nothing marked has been sent in this frame nor waits to be, and the padding does not
     /// delay what is reserved.
     ///
-    /// The paper pads frames in which nothing at all is sent. But a frame of best effort alone leaves
-    /// the next node without a mark, too, so that it is padded here.
+    /// The paper pads frames in which nothing at all is sent. But a frame of best effort alone
+    /// leaves the next node without a mark, too, so that it is padded here.
     pub fn pad(&mut self, now: Nanos, length: u32, drops: &mut dyn DropSink) -> bool {
         self.advance(now, drops);
         let is_due = !self.now.has_mark && !self.has_reserved(now) && self.is_open(now, length);
@@ -224,9 +225,9 @@ impl<B: Scheduler> Tdp<B> {
         self.due.get(self.sent).map(|packet| packet.length)
     }
 
-    /// The reserved packet that follows in this frame when the link is free at `later`, asked for ahead
-    /// of that time, so that packets may still be taken in at earlier ones: what is due in a frame has
-    /// come before it begins, and nothing goes before it.
+    /// The reserved packet that follows in this frame when the link is free at `later`, asked for
+    /// ahead of that time, so that packets may still be taken in at earlier ones: what is due in a
+    /// frame has come before it begins, and nothing goes before it.
     #[inline]
     pub fn dequeue_ahead(&mut self, later: Nanos) -> Option<Dispatch> {
         if later >= self.now.end {
@@ -474,8 +475,8 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         Some(Dispatch { packet: Packet::of_halves(label, rest), deadline, criterion })
     }
 
-    /// At once, too, where a frame has begun since the last operation: what is left of earlier ones is
-    /// still to be dropped.
+    /// At once, too, where a frame has begun since the last operation: what is left of earlier ones
+    /// is still to be dropped.
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         let has_late = now >= self.now.end && self.backlog.packets > 0;
         if has_late || self.has_reserved(now) {

@@ -11,8 +11,8 @@ pub struct TdpSettings {
     pub time: CommonTime,
     /// The link's rate C, not zero.
     pub rate: Rate,
-    /// d, the largest forwarding delay in frames: as far ahead packets may come. An edge router, which
-    /// [holds](super::Edge) packets for their frames, has a cycle or more here.
+    /// d, the largest forwarding delay in frames: as far ahead packets may come. An edge router,
+    /// which [holds](super::Edge) packets for their frames, has a cycle or more here.
     pub delay: u32,
     /// By how much best effort may run into a reserved frame: at most a frame. The capacity of
     /// frames is less by as much.

@@ -32,8 +32,8 @@ struct Sent {
     departure: Nanos,
 }
 
-/// Sends packets, in order of time, through an output and a link that asks whenever it is free, with
-/// padding of `padding` bytes if any is due, until `end`.
+/// Sends packets, in order of time, through an output and a link that asks whenever it is free,
+/// with padding of `padding` bytes if any is due, until `end`.
 fn send(
     output: &mut Tdp,
     coming: &[Coming],

@@ -1,4 +1,5 @@
-//! The contract of [`Scheduler`], kept by every discipline, alone and behind every queue management.
+//! The contract of [`Scheduler`], kept by every discipline, alone and behind every queue
+//! management.
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -230,8 +231,8 @@ impl Bench {
         }
     }
 
-    /// A packet comes, for which a packet must go if its queue is full. CHOKe, which compares it with
-    /// others before that, may then drop it for them.
+    /// A packet comes, for which a packet must go if its queue is full. CHOKe, which compares it
+    /// with others before that, may then drop it for them.
     fn enqueue(&mut self, now: Nanos, packet: Packet) {
         let Bench { port, queued, dropped, full, .. } = self;
         let has_room = port.scheduler().has_room(&packet, Backlog::default());
@@ -350,8 +351,9 @@ fn conform(name: &str, scheduler: Any, arrivals: &[Arrival], keeps_order: bool) 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Nothing is lost or invented, packets of one class leave in the order of their arrival, whoever
-    /// has packets says when the next is ready, and what no class is there for changes nothing.
+    /// Nothing is lost or invented, packets of one class leave in the order of their arrival,
+    /// whoever has packets says when the next is ready, and what no class is there for changes
+    /// nothing.
     #[test]
     fn every_scheduler_keeps_the_contract(arrivals in traffic()) {
         for (name, scheduler) in all() {

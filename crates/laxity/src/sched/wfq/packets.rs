@@ -7,11 +7,11 @@ use crate::packet::{ClassId, Packet};
 use crate::queue::{Order, Tournament};
 use crate::scheduler::Place;
 
-/// A first-in-first-out queue for each class, and the packet that the fluid finishes first; among equals the
-/// one that arrived first. Within a class, finishing times never decrease.
+/// A first-in-first-out queue for each class, and the packet that the fluid finishes first; among
+/// equals the one that arrived first. Within a class, finishing times never decrease.
 ///
-/// Every packet lies in a cell of one cache line. Finishing times are long, so the tournament among the
-/// fronts is played by the numbers of their cells.
+/// Every packet lies in a cell of one cache line. Finishing times are long, so the tournament among
+/// the fronts is played by the numbers of their cells.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     /// The first one is nobody's, and later than any other.
@@ -90,7 +90,7 @@ impl Order<u32> for ByFinish<'_> {
 
 impl Packets {
     /// Empty queues for so many classes.
-    pub fn new(classes: usize) -> Self {
+    pub(super) fn new(classes: usize) -> Self {
         // As many as classes with one packet each: a vector that grows may be half empty.
         let mut cells = Vec::with_capacity(classes + 1);
         cells.push(Cell::nobodys());
@@ -104,13 +104,13 @@ impl Packets {
     }
 
     /// Whether there is a queue for a class.
-    pub fn has_class(&self, class: usize) -> bool {
+    pub(super) fn has_class(&self, class: usize) -> bool {
         class < self.queues.len()
     }
 
     /// Appends a packet, which the fluid finishes then, to the queue of its class.
     #[inline(always)]
-    pub fn push(&mut self, finish: u128, packet: Packet) -> Place {
+    pub(super) fn push(&mut self, finish: u128, packet: Packet) -> Place {
         let class = packet.class.index();
         let last = self.queues[class].last;
         let arrival = self.arrivals;
@@ -132,7 +132,7 @@ impl Packets {
 
     /// Takes the packet that the fluid finishes first.
     #[inline(always)]
-    pub fn pop(&mut self) -> Option<Packet> {
+    pub(super) fn pop(&mut self) -> Option<Packet> {
         let at = self.fronts.first_by(&ByFinish(&self.cells))?;
         let Cell { packet, next, .. } = self.cells[at as usize];
         self.lead(packet.class, next);
@@ -141,12 +141,12 @@ impl Packets {
     }
 
     /// The packet at a place, which is taken.
-    pub fn get(&self, place: Place) -> &Packet {
+    pub(super) fn get(&self, place: Place) -> &Packet {
         &self.cells[place.cell().unwrap_or(NONE) as usize].packet
     }
 
     /// Takes a packet out of its place.
-    pub fn withdraw(&mut self, place: Place) -> Option<Packet> {
+    pub(super) fn withdraw(&mut self, place: Place) -> Option<Packet> {
         let at = place.cell().filter(|at| *at != NONE)?;
         let Cell { packet, previous, next, .. } = self.cells[at as usize];
         if previous == NONE {
@@ -163,7 +163,7 @@ impl Packets {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(super) fn footprint(&self) -> usize {
         self.cells.capacity() * size_of::<Cell>()
             + self.queues.capacity() * size_of::<Queue>()
             + self.fronts.footprint()

@@ -34,7 +34,8 @@ const PLAN: &str = r#"
     path = ["a", "b", "c"]
 "#;
 
-/// Small packets fill what is reserved but unused, and what is not reserved, without touching what is.
+/// Small packets fill what is reserved but unused, and what is not reserved, without touching what
+/// is.
 #[test]
 fn best_effort_fills_links_but_for_what_does_not_fit() {
     for (guard, least) in [("0s", 0.99), ("6us", 0.9999)] {
@@ -80,8 +81,8 @@ fn arrivals_are_the_same_under_another_discipline() {
     assert!(voice(&tdp.1).len() > 1_900);
 }
 
-/// A node of another discipline in between: behind it frames are given anew, and nothing is promised
-/// unless nobody else is there.
+/// A node of another discipline in between: behind it frames are given anew, and nothing is
+/// promised unless nobody else is there.
 #[test]
 fn a_node_without_frames_parts_a_path() {
     let text = |more: &str, private: bool| {
@@ -124,7 +125,8 @@ fn a_node_without_frames_parts_a_path() {
         reference.check_promises(&summary, Nanos::ZERO);
         for trip in trips.iter().filter(|trip| trip.hops.len() == 4) {
             let frame = |hop: usize| trip.hops[hop].due.map(|due| due.0 / 100_000 - 1);
-            // At once at b, where it is alone; the edge at c gives it one of two slots of ten frames.
+            // At once at b, where it is alone; the edge at c gives it one of two slots of ten
+            // frames.
             assert_eq!((trip.hops[1].start, frame(1)), (trip.hops[0].departure, None));
             let [one, three, four] = [0, 2, 3].map(|hop| frame(hop).unwrap());
             let came = trip.hops[1].departure.0 + 35_000;
@@ -144,8 +146,8 @@ fn frames_modulo(trips: &[Trip], hop: usize) -> u64 {
     (trips[0].hops[hop].due.unwrap().0 / 100_000 - 1) % 5
 }
 
-/// Packets come to a second edge late and early in their frames, as others are sent before them; the
-/// worst of them takes what is promised.
+/// Packets come to a second edge late and early in their frames, as others are sent before them;
+/// the worst of them takes what is promised.
 #[test]
 fn the_wait_at_a_second_edge_is_bounded() {
     let class = |name: &str, gap: u64, length: u64, path: &str| {
@@ -178,8 +180,8 @@ fn the_wait_at_a_second_edge_is_bounded() {
     }
 }
 
-/// A flow that comes late over a long link goes on in a later frame, which other flows have filled: what
-/// is dropped then had frames of its own, so that nothing is proved of anyone.
+/// A flow that comes late over a long link goes on in a later frame, which other flows have filled:
+/// what is dropped then had frames of its own, so that nothing is proved of anyone.
 #[test]
 fn packets_that_miss_their_frames_take_those_of_others() {
     let flow = |name: &str, path: &str| {

@@ -3,8 +3,8 @@
 use super::drawn::{Drawn, drawn_with_clocks};
 use super::*;
 
-/// Whether the reservations of a network bear the error that its clocks have; if they do, everything
-/// that is promised must hold.
+/// Whether the reservations of a network bear the error that its clocks have; if they do,
+/// everything that is promised must hold.
 fn bears_its_clocks(drawn: &Drawn, cycles: u64) -> bool {
     let plan = plan(&drawn.text());
     let reference = Reference::new(&plan);
@@ -24,8 +24,8 @@ fn bears_its_clocks(drawn: &Drawn, cycles: u64) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(160))]
 
-    /// Clocks that are wrong by no more than the margin, however they are set and drift in between, make
-    /// no packet leave in another frame.
+    /// Clocks that are wrong by no more than the margin, however they are set and drift in between,
+    /// make no packet leave in another frame.
     #[test]
     fn clocks_within_the_margin_shift_nothing(drawn in drawn_with_clocks()) {
         bears_its_clocks(&drawn, 80);
@@ -35,8 +35,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(160))]
 
-    /// What is proved holds whatever else is wrong: flows without room, clocks that are worse than is to
-    /// be borne, forwarding delays that are too short for links.
+    /// What is proved holds whatever else is wrong: flows without room, clocks that are worse than
+    /// is to be borne, forwarding delays that are too short for links.
     #[test]
     fn what_is_proved_of_a_refused_plan_holds(
         drawn in drawn_with_clocks(), part in 1..6u64, is_hasty: bool,
@@ -90,8 +90,8 @@ fn many_networks_bear_their_clocks() {
     assert!((30..60).contains(&bear), "{bear}");
 }
 
-/// A chain whose first two nodes have these clocks, and a flow with one packet in every frame of 100
-/// us from `start` on: 1000 bytes take 80 us.
+/// A chain whose first two nodes have these clocks, and a flow with one packet in every frame of
+/// 100 us from `start` on: 1000 bytes take 80 us.
 fn chain(clocks: [&str; 2], packet: u64, frames: u64, delay: &str, start: &str) -> Plan {
     let [a, b] = clocks;
     plan(&format!(
@@ -129,8 +129,8 @@ fn margin_and_counts(plan: &Plan) -> (u64, MarginBinding, [crate::network::Frame
     (margin.error.0, margin.binding, hops)
 }
 
-/// Clocks that are apart by more than a link leaves time for make packets miss their frames; by what
-/// the margin says they do not.
+/// Clocks that are apart by more than a link leaves time for make packets miss their frames; by
+/// what the margin says they do not.
 #[test]
 fn a_clock_that_is_ahead_makes_packets_late() {
     let late = |ns: u64| {
@@ -164,10 +164,10 @@ fn a_clock_that_steps_makes_a_full_frame_end_late() {
     assert!((8..=10).contains(&late(-10_000)), "{}", late(-10_000));
 }
 
-/// A link on which there was only padding until both clocks are set to the other side: the first longer
-/// packet comes so much later than anything before that its mark is taken for that of the frame after the
-/// next, unless the error is within the margin, or not so far beyond it that it comes within a frame of
-/// the middle of the padding's lags.
+/// A link on which there was only padding until both clocks are set to the other side: the first
+/// longer packet comes so much later than anything before that its mark is taken for that of the
+/// frame after the next, unless the error is within the margin, or not so far beyond it that it
+/// comes within a frame of the middle of the padding's lags.
 #[test]
 fn clocks_that_step_apart_shift_marks() {
     let losses = |ns: i64| {

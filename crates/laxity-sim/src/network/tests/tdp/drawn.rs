@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// A network with reserved flows and floods of best effort.
 #[derive(Clone, Debug)]
-pub struct Drawn {
+pub(super) struct Drawn {
     pub frame: u64,
     pub frames: u64,
     pub cycles: u64,
@@ -25,7 +25,7 @@ pub struct Drawn {
 
 /// A node but the first has a link to one before it.
 #[derive(Clone, Debug)]
-pub struct DrawnNode {
+pub(super) struct DrawnNode {
     pub parent: usize,
     pub link: DrawnLink,
     /// How its clock is wrong, as shares of the error that there may be: what it shows once set,
@@ -34,7 +34,7 @@ pub struct DrawnNode {
 }
 
 #[derive(Clone, Debug)]
-pub struct DrawnLink {
+pub(super) struct DrawnLink {
     pub delay: u64,
     pub megabits: u64,
     pub private: bool,
@@ -42,14 +42,14 @@ pub struct DrawnLink {
 
 /// Which way to go at every node.
 #[derive(Clone, Debug)]
-pub struct Walk {
+pub(super) struct Walk {
     pub from: usize,
     pub turns: Vec<usize>,
     pub laps: u64,
 }
 
 #[derive(Clone, Debug)]
-pub struct DrawnFlow {
+pub(super) struct DrawnFlow {
     pub walk: Walk,
     pub length: u64,
     /// How many packets it has in each super cycle.
@@ -58,7 +58,7 @@ pub struct DrawnFlow {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Streams with a gap.
     Streams(u64),
     /// Bursts of so many packets, at once or at twice the rate.
@@ -95,12 +95,12 @@ impl Drawn {
     }
 
     /// How long so many cycles take, and a packet over the farthest link.
-    pub fn duration(&self, cycles: u64) -> Nanos {
+    pub(super) fn duration(&self, cycles: u64) -> Nanos {
         let farthest = self.links().iter().map(|(.., link)| link.delay).max().unwrap_or_default();
         Nanos(cycles * self.frame * self.frames + farthest)
     }
 
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let Drawn { frame, frames, cycles, guard, spare, .. } = self;
         let mut text = String::from(
             "link = { rate = \"100mbit\", max-packet = \"1000b\", min-packet = \"64b\" }\n",
@@ -223,7 +223,7 @@ fn flow() -> impl Strategy<Value = DrawnFlow> {
 }
 
 /// Networks whose clocks are wrong by up to a part of what frames bear.
-pub fn drawn_with_clocks() -> impl Strategy<Value = Drawn> {
+pub(super) fn drawn_with_clocks() -> impl Strategy<Value = Drawn> {
     (drawn(), 1..=100u64).prop_map(|(mut drawn, share)| {
         // Links that are fast enough for frames that bear more than nothing.
         let chords = drawn.chords.iter_mut().map(|(.., link)| link);
@@ -236,7 +236,7 @@ pub fn drawn_with_clocks() -> impl Strategy<Value = Drawn> {
 }
 
 /// Networks of perfect clocks.
-pub fn drawn() -> impl Strategy<Value = Drawn> {
+pub(super) fn drawn() -> impl Strategy<Value = Drawn> {
     let time = (150_000..400_000u64, 3..20u64, 1..4u64, 0..60_000u64, 0..3u32);
     let chord = (0..60usize, 0..60usize, link());
     let network = (vec(node(), 2..7), vec(chord, 0..6));

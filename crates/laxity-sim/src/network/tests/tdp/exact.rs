@@ -4,8 +4,8 @@ use super::*;
 
 const US: u64 = 1_000;
 
-/// Three nodes and a reserved flow through them: frames of 100 us, ten to a cycle. At 100 Mbit/s 1000
-/// bytes take 80 us, and padding of 100 bytes 8 us.
+/// Three nodes and a reserved flow through them: frames of 100 us, ten to a cycle. At 100 Mbit/s
+/// 1000 bytes take 80 us, and padding of 100 bytes 8 us.
 const CHAIN: &str = r#"
     link = { rate = "100mbit", max-packet = "1000b", min-packet = "100b" }
     [scheduler]
@@ -44,8 +44,8 @@ fn starts(trips: &[&Trip]) -> Vec<Vec<u64>> {
 fn a_packet_is_sent_in_the_frames_that_arithmetic_says() {
     let plan = plan(CHAIN);
     let (summary, trips) = travel(&plan, Nanos(20 * MS), 1);
-    // The first frame of the cycle is reserved, as good as any. Packets come to b within 350 us from
-    // either side, so that it sends them on four frames later.
+    // The first frame of the cycle is reserved, as good as any. Packets come to b within 350 us
+    // from either side, so that it sends them on four frames later.
     let voice = of(&trips, 0);
     let expected = (4..20).map(|ms| vec![1_000 * ms, 1_000 * ms + 400]);
     let waiting = vec![Vec::new()];
@@ -62,8 +62,8 @@ fn a_packet_is_sent_in_the_frames_that_arithmetic_says() {
     assert_eq!(class.bound_ns, Some((1_100 + 400 + 100 + 250) * US));
 }
 
-/// Every node that is followed by another with frames sends one padding packet in each frame in which
-/// it has nothing else, at once.
+/// Every node that is followed by another with frames sends one padding packet in each frame in
+/// which it has nothing else, at once.
 #[test]
 fn idle_links_are_padded() {
     let summary = travel(&plan(CHAIN), Nanos(20 * MS), 1).0;
@@ -73,8 +73,8 @@ fn idle_links_are_padded() {
     assert!(summary.hops.iter().all(|hop| hop.frames.unwrap().silent == 0));
 }
 
-/// Best effort waits for reserved packets and padding, and for a reserved frame if it would run into it
-/// by more than the guard.
+/// Best effort waits for reserved packets and padding, and for a reserved frame if it would run
+/// into it by more than the guard.
 #[test]
 fn best_effort_fills_what_is_left() {
     let data = r#"
@@ -94,9 +94,9 @@ fn best_effort_fills_what_is_left() {
         let data: Vec<_> = starts(&of(&trips, 1)).iter().take(6).map(|hops| hops[0]).collect();
         (voice, data)
     };
-    // In the frame before the reserved one padding comes first, and then there is room for two packets
-    // of 40 us. A third would end 28 us after that frame has begun. The other frames begin with
-    // padding, too, if late.
+    // In the frame before the reserved one padding comes first, and then there is room for two
+    // packets of 40 us. A third would end 28 us after that frame has begun. The other frames begin
+    // with padding, too, if late.
     assert_eq!(begins("0us"), (5_000, vec![4_908, 4_948, 5_080, 5_128, 5_168, 5_216]));
     assert_eq!(begins("20us").1[..3], [4_908, 4_948, 5_080]);
 }

@@ -36,9 +36,9 @@ struct Counted {
     unknown: u64,
 }
 
-/// The frames that are recovered, in step from frame 0 on: with all of the n frames in between silent,
-/// or more, it is out of step, and in step again once it hears the last frame of a cycle and the first
-/// one of the next.
+/// The frames that are recovered, in step from frame 0 on: with all of the n frames in between
+/// silent, or more, it is out of step, and in step again once it hears the last frame of a cycle
+/// and the first one of the next.
 fn recovered(frames: &[u64]) -> (Vec<bool>, Counted) {
     let mut counted = Counted::default();
     let (mut in_step, mut before) = (true, 0);

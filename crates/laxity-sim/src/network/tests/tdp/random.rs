@@ -20,8 +20,8 @@ fn keeps_its_promises(drawn: &Drawn, cycles: u64) -> [usize; 3] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever else is sent, admitted packets are sent in their frames, are not lost, and keep to their
-    /// bounds.
+    /// Whatever else is sent, admitted packets are sent in their frames, are not lost, and keep to
+    /// their bounds.
     #[test]
     fn admitted_packets_leave_in_their_frames(drawn in drawn()) {
         keeps_its_promises(&drawn, 60);

@@ -20,7 +20,7 @@ pub(super) enum Length {
 }
 
 impl Length {
-    pub fn value(&self) -> &Exact {
+    pub(super) fn value(&self) -> &Exact {
         match self {
             Length::At(t) | Length::Before(t) => t,
         }

@@ -85,8 +85,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(250))]
 
     /// Theorem 2: no real-time packet takes longer than its bound, whatever best effort does; and
-    /// best effort keeps its order. Deadlines of best-effort packets hold too if the curve they come
-    /// from lies below the effective residual capacity everywhere.
+    /// best effort keeps its order. Deadlines of best-effort packets hold too if the curve they
+    /// come from lies below the effective residual capacity everywhere.
     #[test]
     fn every_packet_is_in_time(
         (system, arrivals) in plans(), weights in vec(1..100u64, 5 + BEST_EFFORT),
@@ -120,8 +120,8 @@ proptest! {
     }
 }
 
-/// A class of packets that are longer than those of best effort, and best effort that comes while one
-/// of them is sent and nothing waits, a second one right behind it.
+/// A class of packets that are longer than those of best effort, and best effort that comes while
+/// one of them is sent and nothing waits, a second one right behind it.
 fn renewed() -> impl Strategy<Value = (System, Vec<Arrival>)> {
     let class = (500..=1_500u64, 0..3_000u64, 10..80u64, 150..2_000u64);
     let bursts = (1..20usize, 1..20usize, 0..20usize);
@@ -164,7 +164,8 @@ fn renewed() -> impl Strategy<Value = (System, Vec<Arrival>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
-    /// What is known of best effort ends when nothing waits, though a packet may be on the link yet.
+    /// What is known of best effort ends when nothing waits, though a packet may be on the link
+    /// yet.
     #[test]
     fn best_effort_that_is_forgotten_does_no_harm((system, arrivals) in renewed()) {
         for way in Way::ALL {

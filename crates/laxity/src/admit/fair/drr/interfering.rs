@@ -1,35 +1,36 @@
-//! What deficit round robin leaves a class if it is known what the others send (Tabatabaee, Le Boudec
-//! 2022, "Deficit Round-Robin: A Second Network Calculus Analysis", sections IV and V; Bouillard 2021
-//! has the same idea for curves that are lines).
+//! What deficit round robin leaves a class if it is known what the others send (Tabatabaee, Le
+//! Boudec 2022, "Deficit Round-Robin: A Second Network Calculus Analysis", sections IV and V;
+//! Bouillard 2021 has the same idea for curves that are lines).
 //!
 //! A packet of class i that ends with the x-th byte since the class became backlogged, at s, needs
-//! `k = ceil(x / Q_i)` turns, and until then another class j sends no more than phi_ij in its turns. It
-//! sends no more than what it may send at all either: in a time t no more than O_j(t), the arrival
-//! curve of what leaves the link. The link sends all the time, so the packet has left by the last t with
+//! `k = ceil(x / Q_i)` turns, and until then another class j sends no more than phi_ij in its
+//! turns. It sends no more than what it may send at all either: in a time t no more than O_j(t),
+//! the arrival curve of what leaves the link. The link sends all the time, so the packet has left
+//! by the last t with
 //!
 //! ```text
 //! C t <= x + sum_(j /= i) min(phi_ij(k), O_j(t)) + l_max,    phi_ij(k) = (k + e) Q_j + l_j - 1
 //! ```
 //!
 //! Where the paper takes the best set J of classes that count by their turns, the minimum takes the
-//! best for each moment. With the turns of x one by one the curve is no convex one (their gamma_i); for
-//! more turns than [`MOST_TURNS`] it goes on as
+//! best for each moment. With the turns of x one by one the curve is no convex one (their gamma_i);
+//! for more turns than [`MOST_TURNS`] it goes on as
 //!
 //! ```text
 //! [ C t - l_max - sum_(j in J) n_j - sum_(j not in J) O_j(t) ] / (1 + sum_(j in J) Q_j / Q_i)
 //! ```
 //!
-//! where `phi_ij <= n_j + x Q_j / Q_i`, for the J of the highest slope in the long run and for that of
-//! the classes of which nothing is known (their convex version).
+//! where `phi_ij <= n_j + x Q_j / Q_i`, for the J of the highest slope in the long run and for that
+//! of the classes of which nothing is known (their convex version).
 //!
-//! O_j follows from the arrival curve A_j and from what is known of class j so far, by its delay D_j and
-//! by its service S_j: `A_j(t + D_j)`, and the deconvolution of A_j by S_j, of whole packets. What
-//! follows makes D_j and S_j better, and it is done again, as often as anything changes (their
-//! Theorem 3 and Corollary 2). Whenever it is left off, what there is holds.
+//! O_j follows from the arrival curve A_j and from what is known of class j so far, by its delay
+//! D_j and by its service S_j: `A_j(t + D_j)`, and the deconvolution of A_j by S_j, of whole
+//! packets. What follows makes D_j and S_j better, and it is done again, as often as anything
+//! changes (their Theorem 3 and Corollary 2). Whenever it is left off, what there is holds.
 //!
 //! Where all is known, a class waits no longer than if it went behind all others (non-preemptive
-//! residual service: Le Boudec, Thiran 2001, section 6.2.1), counted from when the link began to send:
-//! then nothing is in the way but what others may send from then on.
+//! residual service: Le Boudec, Thiran 2001, section 6.2.1), counted from when the link began to
+//! send: then nothing is in the way but what others may send from then on.
 
 #[cfg(test)]
 mod tests;
@@ -50,11 +51,12 @@ const MOST_LOOKS: usize = 3;
 /// So many turns are looked at one by one, of all classes together.
 const MOST_TURNS: usize = 32;
 
-/// Among more classes than these they are not looked at turn by turn: fractions of many classes have no small
-/// denominator, and it would take a second.
+/// Among more classes than these they are not looked at turn by turn: fractions of many classes
+/// have no small denominator, and it would take a second.
 const MANY: usize = 12;
 
-/// So many lines of what each class sends are looked at: of one that has come some way there may be more.
+/// So many lines of what each class sends are looked at: of one that has come some way there may be
+/// more.
 const FEW_LINES: usize = 3;
 
 /// So many lines of what others send together are looked at.
@@ -204,10 +206,8 @@ impl Look<'_> {
         };
         let bound = shorter(known.bound, waits.and_then(|waits| ceil_nanos(&waits)));
         let curve = rounded(&served.greatest_convex_minorant(), &before);
-        let service = match curve == before {
-            true => service.clone(),
-            false => Service { curve, late: Nanos::ZERO },
-        };
+        let service =
+            if curve == before { service.clone() } else { Service { curve, late: Nanos::ZERO } };
         Guarantee { bound, service: Ok(service) }
     }
 
@@ -263,8 +263,8 @@ impl Look<'_> {
     }
 }
 
-/// No more than a convex curve and no less than another below it: few lines of whole nanoseconds and bits a second, for
-/// what is worked out from fractions has longer ones.
+/// No more than a convex curve and no less than another below it: few lines of whole nanoseconds
+/// and bits a second, for what is worked out from fractions has longer ones.
 fn rounded(curve: &Curve, least: &Curve) -> Curve {
     let line = |piece: &Piece| {
         let rate = floor_rate(&piece.slope)?;

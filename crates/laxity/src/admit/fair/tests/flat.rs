@@ -150,8 +150,8 @@ proptest! {
     }
 }
 
-/// A class with packets of `length` that is guaranteed an eighth of 8 Mbit/s, three that share most of
-/// the rest with small packets, and one with next to nothing and the largest packets.
+/// A class with packets of `length` that is guaranteed an eighth of 8 Mbit/s, three that share most
+/// of the rest with small packets, and one with next to nothing and the largest packets.
 fn one_against_all(length: u64) -> Vec<(u64, Traffic)> {
     let class = |weight, packet| {
         let arrival = vec![TokenBucket { bucket: Bytes(packet), rate: Rate(100_000) }];
@@ -197,8 +197,8 @@ fn wfq_and_wf2q_come_near_their_bounds() {
     }
 }
 
-/// Everybody has saved up a packet but a byte, and the last of them has just begun to send its turn's
-/// last packet.
+/// Everybody has saved up a packet but a byte, and the last of them has just begun to send its
+/// turn's last packet.
 #[test]
 fn the_bound_of_drr_is_taken() {
     let rate = Rate(8_000_000);

@@ -104,8 +104,8 @@ fn overbooked_classes_are_named_and_have_no_bounds_below() {
     assert!(guarantees.bounds[3].is_ok());
 }
 
-/// A leaf's packet comes just after its parent, which has been served ahead, has chosen another one:
-/// two thirds of the bound are taken.
+/// A leaf's packet comes just after its parent, which has been served ahead, has chosen another
+/// one: two thirds of the bound are taken.
 #[test]
 fn the_bound_of_a_hierarchy_comes_near() {
     let system = Hierarchy {

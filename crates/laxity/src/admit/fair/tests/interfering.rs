@@ -1,5 +1,5 @@
-//! Deficit round robin among classes that keep to their arrival curves: what is found to happen, and
-//! what held before anything was known of others.
+//! Deficit round robin among classes that keep to their arrival curves: what is found to happen,
+//! and what held before anything was known of others.
 
 use std::vec;
 use std::vec::Vec;
@@ -20,9 +20,9 @@ use crate::sched::Drr;
 use crate::testing::{Arrival, arrivals, drive};
 use crate::units::{Bytes, Nanos};
 
-/// Two to five classes, most of which keep to their arrival curves, together a little below the link's rate or
-/// above it, and what they would like to send: at random at first, so that all sorts of deficits are left, and
-/// then all that they may at once.
+/// Two to five classes, most of which keep to their arrival curves, together a little below the
+/// link's rate or above it, and what they would like to send: at random at first, so that all sorts
+/// of deficits are left, and then all that they may at once.
 fn systems() -> impl Strategy<Value = (Rate, Vec<Turn>, Vec<Arrival>)> {
     let quantum = prop_oneof![1..=100u32, 100..=3_000u32, Just(LARGEST as u32)];
     let class = (quantum, proportions(), 1..=100u64, prop::bool::weighted(0.85));
@@ -56,11 +56,11 @@ fn systems() -> impl Strategy<Value = (Rate, Vec<Turn>, Vec<Arrival>)> {
     })
 }
 
-/// Which classes keep to their arrival curves: those that others count on, and those that are promised something.
+/// Which classes keep to their arrival curves: those that others count on, and those that are
+/// promised something.
 fn keeping(classes: &[Turn], bounds: &Bounds) -> Bounds {
-    let keeps = |(class, bound): (&Turn, &Result<Nanos, Unbounded>)| match class.kept {
-        true => Ok(Nanos::ZERO),
-        false => *bound,
+    let keeps = |(class, bound): (&Turn, &Result<Nanos, Unbounded>)| {
+        if class.kept { Ok(Nanos::ZERO) } else { *bound }
     };
     classes.iter().zip(bounds).map(keeps).collect()
 }
@@ -114,8 +114,8 @@ fn one(bucket: u64, rate: u64, packet: u64) -> Traffic {
     Traffic { arrival, packet: Bytes(packet) }
 }
 
-/// Four classes of a packet each, now and then: whose is last waits for three packets and not for three turns with
-/// all that may be saved up, and it happens.
+/// Four classes of a packet each, now and then: whose is last waits for three packets and not for
+/// three turns with all that may be saved up, and it happens.
 #[test]
 fn classes_of_a_packet_wait_for_a_packet_of_each_other() {
     let rate = Rate(8_000_000);
@@ -143,7 +143,8 @@ fn a_flood_counts_by_its_turns() {
         kept: true,
     });
     let bound = drr(rate, &classes)[0].unwrap();
-    // Its own packet, those of seven others, the turn of the flood with what it saved, and what is on the link.
+    // Its own packet, those of seven others, the turn of the flood with what it saved, and what is
+    // on the link.
     let bytes = 100 + 7 * 100 + 1_500 + 1_499 + 1_500;
     let more = 7 * 20;
     assert!((Nanos(bytes * 1_000)..Nanos((bytes + more) * 1_000)).contains(&bound), "{bound}");
@@ -151,8 +152,8 @@ fn a_flood_counts_by_its_turns() {
     assert_eq!(without, Nanos((100 + 7 * 1_599 + 2_999 + 1_500) * 1_000));
 }
 
-/// Among classes that may send more than the link together, those whose share suffices have bounds, and the
-/// others have none.
+/// Among classes that may send more than the link together, those whose share suffices have bounds,
+/// and the others have none.
 #[test]
 fn an_overbooked_link_still_guarantees_shares() {
     let rate = Rate(8_000_000);

@@ -75,7 +75,8 @@ proptest! {
     }
 }
 
-/// A burst of a hundred packets, and everybody else is backlogged: the fluid's part of the bound is taken.
+/// A burst of a hundred packets, and everybody else is backlogged: the fluid's part of the bound is
+/// taken.
 #[test]
 fn the_bound_of_qfq_comes_near() {
     let rate = Rate(8_000_000);

@@ -184,8 +184,8 @@ proptest! {
     }
 }
 
-/// The class hierarchy of Fig. 10 (Stoica, Zhang, Ng 2000) fits exactly: at 10 ms 98 % are promised,
-/// in the long run everything.
+/// The class hierarchy of Fig. 10 (Stoica, Zhang, Ng 2000) fits exactly: at 10 ms 98 % are
+/// promised, in the long run everything.
 #[test]
 fn the_plan_of_the_paper_fits() {
     let curve =

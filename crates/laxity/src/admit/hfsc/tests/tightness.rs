@@ -18,8 +18,8 @@ use crate::units::{Bytes, Nanos, Rate};
 /// The packets of all classes but two.
 const SMALL: u32 = 50;
 
-/// A link all of which is promised at any time: to class 0, which has a burst to send, and to others
-/// with small packets. The last class has nothing but a share of what is left.
+/// A link all of which is promised at any time: to class 0, which has a burst to send, and to
+/// others with small packets. The last class has nothing but a share of what is left.
 fn full_systems() -> impl Strategy<Value = System> {
     let curves = vec((100..1000u64, 100..1000u64), 2..=4);
     let delay = prop_oneof![Just(0), 1..20_000u64];
@@ -72,8 +72,8 @@ fn full_systems() -> impl Strategy<Value = System> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// With a largest packet just begun and everybody else backlogged, the delay of a burst comes to
-    /// within two small packets of each other class of its bound: one that is due later than the
+    /// With a largest packet just begun and everybody else backlogged, the delay of a burst comes
+    /// to within two small packets of each other class of its bound: one that is due later than the
     /// burst, and one before it that is not eligible yet when the burst is all that is.
     #[test]
     fn bounds_are_tight(system in full_systems()) {

@@ -1,4 +1,5 @@
-//! The closed form beside the infimum that it is of, and servers in a row under the worst that may come.
+//! The closed form beside the infimum that it is of, and servers in a row under the worst that may
+//! come.
 
 use std::vec;
 use std::vec::Vec;
@@ -47,9 +48,9 @@ fn is_about(found: Option<Nanos>, expected: u64) -> bool {
     found.is_some_and(|found| (expected..=expected + 10).contains(&found.0))
 }
 
-/// Bursts of 1000 bytes over two servers, each of 1 byte a µs and 1 ms late, whose packets are of a byte: the
-/// other flow takes half of both. Once, it costs 2 ms, and 2 ms for what comes of it in 2 ms of latency at
-/// half the rate; twice, 2 ms more.
+/// Bursts of 1000 bytes over two servers, each of 1 byte a µs and 1 ms late, whose packets are of a
+/// byte: the other flow takes half of both. Once, it costs 2 ms, and 2 ms for what comes of it in 2
+/// ms of latency at half the rate; twice, 2 ms more.
 #[test]
 fn a_burst_of_others_is_paid_once() {
     let late = Nanos(1_000_000);
@@ -66,8 +67,8 @@ fn a_burst_of_others_is_paid_once() {
     assert_eq!(matching(&tandem), once(&tandem));
 }
 
-/// The other flow comes only to a slow server, behind which a fast one has still others: paid at the rate that the
-/// slow one leaves, these cost more than at their own server.
+/// The other flow comes only to a slow server, behind which a fast one has still others: paid at
+/// the rate that the slow one leaves, these cost more than at their own server.
 #[test]
 fn a_cut_is_better_between_slow_and_fast_servers() {
     let tandem = Tandem {
@@ -144,8 +145,9 @@ fn served(tandem: &Tandem, periods: &[Exact]) -> Exact {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// The closed form is nowhere above the infimum over all ways to divide a time among servers, looked for in
-    /// tenths, and takes it where all servers but the slowest have just their latencies.
+    /// The closed form is nowhere above the infimum over all ways to divide a time among servers,
+    /// looked for in tenths, and takes it where all servers but the slowest have just their
+    /// latencies.
     #[test]
     fn the_closed_form_is_the_infimum(
         (servers, others) in systems(), packet in 0..1_500u64, ms in 1..200u64,
@@ -188,7 +190,8 @@ proptest! {
         prop_assert_eq!(taken.min().unwrap(), (&long - &latency) * &rate);
     }
 
-    /// Tandem matching is no worse than either of its extremes, of servers without curves of other shapes.
+    /// Tandem matching is no worse than either of its extremes, of servers without curves of other
+    /// shapes.
     #[test]
     fn matching_is_the_least((servers, others) in systems(), packet in 0..1_500u64) {
         let tandem = tandem(&servers, &others, packet);
@@ -202,9 +205,9 @@ proptest! {
         prop_assert!(separate(&tandem).unwrap() <= over(&tandem, &alone).unwrap());
     }
 
-    /// Static priority serves the flow of interest last of those with contracts and before a flood, at every
-    /// server; whatever comes, no packet takes longer than once, and with what leaves servers in between also
-    /// than by the others.
+    /// Static priority serves the flow of interest last of those with contracts and before a flood,
+    /// at every server; whatever comes, no packet takes longer than once, and with what leaves
+    /// servers in between also than by the others.
     #[test]
     fn packets_keep_the_bounds(
         (servers, others) in systems(),
@@ -277,8 +280,8 @@ struct Hop {
     entered: Nanos,
 }
 
-/// The arrival curves at servers behind the first one, with the delay bounds of others before: of all that have
-/// contracts together, in any order.
+/// The arrival curves at servers behind the first one, with the delay bounds of others before: of
+/// all that have contracts together, in any order.
 fn later_arrivals(tandem: &mut Tandem) {
     for at in 0..tandem.servers.len() {
         let here = |flow: &&Flow| flow.path.contains(&at);

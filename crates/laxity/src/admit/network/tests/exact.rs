@@ -1,5 +1,5 @@
-//! Linear programmes in fractions, by the simplex algorithm as it is taught, and with it the programme of polynomial
-//! size for two servers, constraint by constraint.
+//! Linear programmes in fractions, by the simplex algorithm as it is taught, and with it the
+//! programme of polynomial size for two servers, constraint by constraint.
 
 use std::vec;
 use std::vec::Vec;
@@ -21,8 +21,9 @@ pub(super) struct AtMost {
     pub bound: Exact,
 }
 
-/// The greatest value of a variable, none of which is negative; `None` if there is none. A tableau with a slack variable
-/// for each constraint, and the first variable that helps enters (Bland 1977), so that it ends.
+/// The greatest value of a variable, none of which is negative; `None` if there is none. A tableau
+/// with a slack variable for each constraint, and the first variable that helps enters (Bland
+/// 1977), so that it ends.
 pub(super) fn greatest(variables: usize, of: usize, rows: &[AtMost]) -> Option<Exact> {
     let width = variables + rows.len();
     let mut tableau: Vec<Vec<Exact>> = Vec::new();
@@ -70,8 +71,8 @@ impl Solver for Guesses {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// A proved maximum is never below the greatest value, whatever the solver says, and with a good one it is
-    /// that value, but for what floating-point numbers err.
+    /// A proved maximum is never below the greatest value, whatever the solver says, and with a
+    /// good one it is that value, but for what floating-point numbers err.
     #[test]
     fn a_maximum_is_proved_by_anybody_and_found_by_a_solver(
         drawn in many((many(-5..10i64, 4), 0..100u64), 1..8),
@@ -86,10 +87,7 @@ proptest! {
             rows.push(AtMost { terms: vec![(variable, Exact::one())], bound: exact(*upper) });
         }
         for (factors, bound) in &drawn {
-            let whole = |factor: &i64| match factor.is_negative() {
-                true => -exact(factor.unsigned_abs()),
-                false => exact(factor.unsigned_abs()),
-            };
+            let whole = |factor: &i64| if factor.is_negative() { -exact(factor.unsigned_abs()) } else { exact(factor.unsigned_abs()) };
             let terms: Vec<_> = factors.iter().map(whole).enumerate().collect();
             maximum.at_most(terms.clone(), exact(*bound));
             rows.push(AtMost { terms, bound: exact(*bound) });
@@ -113,11 +111,12 @@ struct Two {
     lines: [TokenBucket; 3],
 }
 
-/// Where everything is: how long before the end dates are, and how much less flows had sent by then.
+/// Where everything is: how long before the end dates are, and how much less flows had sent by
+/// then.
 ///
-/// The last bit leaves server 2 at the end. It came there at `came2`, and from `from2` on server 2 has served by its
-/// curve. What came there by then had come to server 1 by `came1` and `before1`, and from `from1` on server 1 has served what
-/// left it up to `from2`.
+/// The last bit leaves server 2 at the end. It came there at `came2`, and from `from2` on server 2
+/// has served by its curve. What came there by then had come to server 1 by `came1` and `before1`,
+/// and from `from1` on server 1 has served what left it up to `from2`.
 #[derive(Clone, Copy)]
 #[repr(usize)]
 enum Variable {
@@ -126,7 +125,8 @@ enum Variable {
     Came1,
     Before1,
     From1,
-    /// Of the flow over both, less than at `Came1`: by `Before1`, which is what there is at `From2`, and by `From1`.
+    /// Of the flow over both, less than at `Came1`: by `Before1`, which is what there is at
+    /// `From2`, and by `From1`.
     BothBefore,
     BothFrom,
     /// Of the flow over the first server.
@@ -158,7 +158,8 @@ impl Two {
         Tandem { servers: vec![server(0), server(1)], flows, groups: vec![] }
     }
 
-    /// The constraints in the order of the paper's section 4: dates in order, delays, arrivals, services.
+    /// The constraints in the order of the paper's section 4: dates in order, delays, arrivals,
+    /// services.
     fn rows(&self) -> Vec<AtMost> {
         use Variable::{
             Before1, BothBefore, BothFrom, Came1, Came2, FirstBefore, FirstFrom, From1, From2,
@@ -242,8 +243,8 @@ fn two() -> impl Strategy<Value = Two> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// With the solver's multipliers the bound is the greatest delay of the programme in fractions, but for a few
-    /// nanoseconds, and never below it.
+    /// With the solver's multipliers the bound is the greatest delay of the programme in fractions,
+    /// but for a few nanoseconds, and never below it.
     #[test]
     fn plp_is_the_greatest_delay_of_its_programme(two in two()) {
         let fifo = two.tandem().of_fifo_servers().unwrap();

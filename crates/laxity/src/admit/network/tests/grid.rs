@@ -1,5 +1,5 @@
-//! The least upper delay bound beside a naive model: curves as whole bytes at whole ticks, convolution by its
-//! definition, and every theta of a grid tried.
+//! The least upper delay bound beside a naive model: curves as whole bytes at whole ticks,
+//! convolution by its definition, and every theta of a grid tried.
 
 use core::ops::Range;
 use std::vec;
@@ -39,9 +39,8 @@ fn convolved(f: &[i64], g: &[i64]) -> Sampled {
 
 /// `[S(t) - b - r (t - theta)]+` after theta, and nothing before.
 fn left(service: &[i64], (_, burst, rate): &Crossing, theta: usize) -> Sampled {
-    let at = |t: usize| match t > theta {
-        true => (service[t] - burst - rate * (t - theta) as i64).max(0),
-        false => 0,
+    let at = |t: usize| {
+        if t > theta { (service[t] - burst - rate * (t - theta) as i64).max(0) } else { 0 }
     };
     (0..service.len()).map(at).collect()
 }
@@ -58,8 +57,8 @@ fn distance((_, burst, rate): &Crossing, service: &[i64]) -> Option<usize> {
 /// Servers in a row that are one already, and by what they serve.
 type Rows = Vec<(Range<usize>, Sampled)>;
 
-/// The least delay over all thetas of the grid. `cross` begins with the shortest paths: whatever is inside a path comes
-/// before it.
+/// The least delay over all thetas of the grid. `cross` begins with the shortest paths: whatever is
+/// inside a path comes before it.
 fn least(rows: &Rows, cross: &[Crossing], own: &Crossing) -> Option<usize> {
     let joined = |path: &Range<usize>| {
         let inside = rows.iter().filter(|row| path.start <= row.0.start && row.0.end <= path.end);
@@ -110,7 +109,8 @@ fn fifo(servers: &[Rated], cross: &[Crossing], own: &Crossing) -> Fifo {
     tandem.of_fifo_servers().expect("first-in, first-out")
 }
 
-/// Two or three servers, and one or two cross flows of which one may be inside the other, or both apart.
+/// Two or three servers, and one or two cross flows of which one may be inside the other, or both
+/// apart.
 fn nested() -> impl Strategy<Value = (Vec<Rated>, Vec<Crossing>, Crossing)> {
     let servers = many((18..40i64, 0..6usize), 2..=3);
     let cross = many((0..3usize, 1..=3usize, 20..250i64, 1..7i64), 1..=2);
@@ -146,11 +146,13 @@ fn nested() -> impl Strategy<Value = (Vec<Rated>, Vec<Crossing>, Crossing)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// What the linear programme finds is no more than the best theta of the grid has, nor less than all thetas could.
+    /// What the linear programme finds is no more than the best theta of the grid has, nor less
+    /// than all thetas could.
     ///
-    /// The grid errs by whole ticks. Times are rounded up by one. A theta that is later by some time delays what it leaves
-    /// by no more than that, so that the best one is missed by a step for each cross flow. Between ticks a
-    /// convolution may be lower, by what a curve rises in one: one tick for each server.
+    /// The grid errs by whole ticks. Times are rounded up by one. A theta that is later by some
+    /// time delays what it leaves by no more than that, so that the best one is missed by a step
+    /// for each cross flow. Between ticks a convolution may be lower, by what a curve rises in one:
+    /// one tick for each server.
     #[test]
     fn ludb_is_the_least_over_all_thetas((servers, cross, own) in nested()) {
         let Some(naive) = naive(&servers, &cross, &own) else { return Ok(()) };

@@ -3,9 +3,10 @@
 use super::simulated::{greedy, longest};
 use super::*;
 
-/// A flow over `n` links of the rate R, and another `b + r t` over each of them alone: the least upper delay bound is
-/// `n b / R + b / (R - r)`, or `2 n b / R` if that is less, and the programme of polynomial size finds no more. Every
-/// link but the last adds a packet (Lenzini, Mingozzi, Stea 2008, section 4, with the best theta worked out by hand).
+/// A flow over `n` links of the rate R, and another `b + r t` over each of them alone: the least
+/// upper delay bound is `n b / R + b / (R - r)`, or `2 n b / R` if that is less, and the programme
+/// of polynomial size finds no more. Every link but the last adds a packet (Lenzini, Mingozzi, Stea
+/// 2008, section 4, with the best theta worked out by hand).
 #[test]
 fn one_hop_cross_traffic_has_its_closed_form() {
     const RATE: u64 = 10_000_000;
@@ -33,8 +34,8 @@ fn one_hop_cross_traffic_has_its_closed_form() {
     }
 }
 
-/// Over ten links at 90 %, every burst of others comes with the last packet of the flow's own. That happens, and the
-/// least bound is no more than a tenth longer.
+/// Over ten links at 90 %, every burst of others comes with the last packet of the flow's own. That
+/// happens, and the least bound is no more than a tenth longer.
 #[test]
 fn ten_links_at_90_percent_are_nearly_as_slow_as_said() {
     const MICROS: u64 = 1_000;
@@ -57,8 +58,9 @@ fn ten_links_at_90_percent_are_nearly_as_slow_as_said() {
     assert!(by(&bounds, Method::Hops).unwrap().0 > 5 * least, "{bounds:?}");
 }
 
-/// Flows that join a flow at one link after another and stay with it. That its last packet waits for the burst of
-/// another flow at every link happens, and the bound is no more than one and a half times that.
+/// Flows that join a flow at one link after another and stay with it. That its last packet waits
+/// for the burst of another flow at every link happens, and the bound is no more than one and a
+/// half times that.
 #[test]
 fn sink_trees_pay_a_burst_once() {
     const RATE: u64 = 10_000_000;
@@ -77,9 +79,9 @@ fn sink_trees_pay_a_burst_once() {
     }
 }
 
-/// The network `demo` of Saihu (Tsai, Thomas, Le Boudec 2023), a thousand times as large and as fast so that bytes
-/// need no rounding: two servers for f0 and f1, of which the first is shared. Their delays are what it says for
-/// total flow analysis.
+/// The network `demo` of Saihu (Tsai, Thomas, Le Boudec 2023), a thousand times as large and as
+/// fast so that bytes need no rounding: two servers for f0 and f1, of which the first is shared.
+/// Their delays are what it says for total flow analysis.
 #[test]
 fn the_demo_of_saihu() {
     let line = |bytes: u64, bits: u64| TokenBucket {

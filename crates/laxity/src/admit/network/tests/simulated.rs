@@ -1,4 +1,5 @@
-//! First-in, first-out links that send packets one after another, under traffic that does its worst.
+//! First-in, first-out links that send packets one after another, under traffic that does its
+//! worst.
 
 use proptest::collection::vec as many;
 use proptest::prelude::*;
@@ -22,8 +23,9 @@ fn nanos_per_byte(rate: Rate) -> u64 {
     8_000_000_000 / rate.0
 }
 
-/// By the definition: whoever comes first is sent first, and goes on with its last bit. Of those that come at
-/// the same instant, the flow of interest is last. What it takes from end to end at the longest.
+/// By the definition: whoever comes first is sent first, and goes on with its last bit. Of those
+/// that come at the same instant, the flow of interest is last. What it takes from end to end at
+/// the longest.
 pub(super) fn longest(links: &Links, entering: &[Packet]) -> u64 {
     let mut on_the_way: Vec<Packet> = Vec::new();
     for (server, &rate) in links.rates.iter().enumerate() {
@@ -90,8 +92,8 @@ fn links() -> impl Strategy<Value = Links> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// Bursts that meet the flow of interest at every server, a little early or late, and go on as fast as
-    /// they may: nothing is later than any method says.
+    /// Bursts that meet the flow of interest at every server, a little early or late, and go on as
+    /// fast as they may: nothing is later than any method says.
     #[test]
     fn nothing_is_later_than_any_bound(
         links in links(),
@@ -116,8 +118,9 @@ proptest! {
         }
     }
 
-    /// No method is better on the whole path than the worst case of its last server alone, and each that
-    /// applies to the whole applies to its parts. One server is not asked about: its delay is no more than they find.
+    /// No method is better on the whole path than the worst case of its last server alone, and each
+    /// that applies to the whole applies to its parts. One server is not asked about: its delay is
+    /// no more than they find.
     #[test]
     fn parts_are_no_longer_than_the_whole(links in links()) {
         let Some(tandem) = links.tandem() else { return Ok(()) };
@@ -139,8 +142,8 @@ proptest! {
     }
 }
 
-/// On one server and on two the worst case is reached, so that a bound that is a packet shorter would be
-/// too short.
+/// On one server and on two the worst case is reached, so that a bound that is a packet shorter
+/// would be too short.
 #[test]
 fn what_is_found_is_no_packet_from_the_bound() {
     for servers in 1..=2usize {

@@ -6,7 +6,7 @@ use super::*;
 
 /// What flows use, packet by packet, from the definition: the i-th packet of a period is sent
 /// `floor(i n / k)` frames after the first.
-pub fn sums<'a>(
+pub(super) fn sums<'a>(
     period: u32,
     flows: impl IntoIterator<Item = (&'a Flow, &'a Reservation)>,
 ) -> BTreeMap<(u32, u32), u64> {
@@ -59,8 +59,8 @@ fn choices(period: u32, flow: &Flow) -> Vec<Reservation> {
     (0..period).flat_map(from).map(|(slots, delays)| Reservation { slots, delays }).collect()
 }
 
-/// The least room left in a frame that is used, how much frames held when a packet came to them, and
-/// by how much the delays are longer than the shortest; none if it does not fit.
+/// The least room left in a frame that is used, how much frames held when a packet came to them,
+/// and by how much the delays are longer than the shortest; none if it does not fit.
 type Fit = (u64, Reverse<u64>, Reverse<u32>);
 
 fn fit(
@@ -154,8 +154,8 @@ fn compare(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Result<(), Test
     Ok(())
 }
 
-/// Two ways meet at the third output: one with more room, the other in frames that held less. At the
-/// fourth output there is less room than on either, so that the other is better.
+/// Two ways meet at the third output: one with more room, the other in frames that held less. At
+/// the fourth output there is less room than on either, so that the other is better.
 #[test]
 fn room_counts_as_far_as_all_outputs_leave_it() {
     let hop = |output, spare| Hop { output, delay: 0, spare, propagation: 0 };
@@ -185,8 +185,8 @@ proptest! {
         compare(period, &capacities, &flows)?;
     }
 
-    /// Of long loops not all ways are followed. Beside others, each frame has room for what the flow
-    /// takes of it immediately, and a little more.
+    /// Of long loops not all ways are followed. Beside others, each frame has room for what the
+    /// flow takes of it immediately, and a little more.
     #[test]
     fn a_flow_that_fits_immediately_fits_with_spare_delay(
         period in 4..17u32,

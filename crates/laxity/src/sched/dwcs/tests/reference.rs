@@ -41,7 +41,7 @@ struct Queued {
 }
 
 impl Reference {
-    pub fn new(settings: DwcsSettings, classes: &[Streams]) -> Self {
+    pub(super) fn new(settings: DwcsSettings, classes: &[Streams]) -> Self {
         let mut reference = Reference { settings, calls: 0, arrivals: 0, classes: Vec::new() };
         classes.iter().for_each(|&class| {
             reference.add(class);
@@ -49,7 +49,7 @@ impl Reference {
         reference
     }
 
-    pub fn add(&mut self, class: Streams) -> ClassId {
+    pub(super) fn add(&mut self, class: Streams) -> ClassId {
         let streams = (0..class.count).map(|_| Queue::new(class.stream)).collect();
         let class = Class { is_open: true, streams };
         let is_gone = |class: &Class| !class.is_open && class.is_empty();
@@ -62,12 +62,12 @@ impl Reference {
         ClassId(number as u32)
     }
 
-    pub fn remove(&mut self, class: ClassId) -> bool {
+    pub(super) fn remove(&mut self, class: ClassId) -> bool {
         let found = self.classes.get_mut(class.index());
         found.is_some_and(|class| core::mem::replace(&mut class.is_open, false))
     }
 
-    pub fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+    pub(super) fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         let found = self.classes.get_mut(packet.class.index());
         let Some(class) = found.filter(|class| class.is_open) else {
             return drops.dropped(packet, DropReason::NoClass);
@@ -81,7 +81,7 @@ impl Reference {
         }
     }
 
-    pub fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+    pub(super) fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         if self.classes.iter().all(Class::is_empty) {
             return None;
         }
@@ -102,7 +102,7 @@ impl Reference {
         Some(Dispatch { packet, deadline, criterion: Criterion::WindowConstraint })
     }
 
-    pub fn backlog(&self) -> usize {
+    pub(super) fn backlog(&self) -> usize {
         let streams = self.classes.iter().flat_map(|class| &class.streams);
         streams.map(|stream| stream.packets.len()).sum()
     }

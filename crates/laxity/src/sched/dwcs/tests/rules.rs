@@ -51,10 +51,10 @@ fn a_zero_tolerance_goes_first() {
 
 /// Of two alike streams with T = 1 that may lose 1 of 2, each is served every other time.
 ///
-/// Time 0: the first is served: 1/1, due at 2. Time 1: the second, at 1/2, is served: 1/1, due at 2.
-/// Time 2: equal again, the first has the earlier arrival: due at 3. Time 3: the second has missed
-/// 2, is used up and starts again at 1/2, due at 3 and dropped, so its next one is due at 3; it is
-/// served: 1/1, due at 4.
+/// Time 0: the first is served: 1/1, due at 2. Time 1: the second, at 1/2, is served: 1/1, due at
+/// 2. Time 2: equal again, the first has the earlier arrival: due at 3. Time 3: the second has
+/// missed 2, is used up and starts again at 1/2, due at 3 and dropped, so its next one is due at 3;
+/// it is served: 1/1, due at 4.
 #[test]
 fn alike_streams_take_turns() {
     let streams = [stream(1, (1, 2), Late::Drop); 2];

@@ -233,8 +233,8 @@ fn a_curve_that_falls_or_starts_below_zero_is_refused() {
     assert!(Deadlines::new(&line.shift(&exact_nanos(Nanos(5))).minimum(&line)).is_some());
 }
 
-/// A jump that reaches no whole byte still lets a later packet overtake: level for half a ns, a byte
-/// a ns, and two thirds of a byte at once on the way from the second byte to the third.
+/// A jump that reaches no whole byte still lets a later packet overtake: level for half a ns, a
+/// byte a ns, and two thirds of a byte at once on the way from the second byte to the third.
 #[test]
 fn a_jump_within_a_byte_counts() {
     let (level, before) = (ratio(1, 2), ratio(11, 5));

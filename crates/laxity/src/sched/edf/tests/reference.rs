@@ -44,7 +44,7 @@ struct Past {
 }
 
 impl Reference {
-    pub fn new(rule: Rule) -> Self {
+    pub(super) fn new(rule: Rule) -> Self {
         let curve = match &rule {
             Rule::Exact(curve) => curve.clone(),
             Rule::Line(line) => line.curve(),
@@ -55,12 +55,12 @@ impl Reference {
         Reference { rule, curve, history: Vec::new() }
     }
 
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.history.clear();
     }
 
     /// The deadline rounded up; [`Nanos::MAX`] when it never comes.
-    pub fn assign(&mut self, arrival: Nanos, length: u32) -> Nanos {
+    pub(super) fn assign(&mut self, arrival: Nanos, length: u32) -> Nanos {
         let (arrival, length) = (exact_nanos(arrival), exact(length.into()));
         let deadline = match &self.rule {
             Rule::Exact(_) => self.exact(&arrival, &length),

@@ -82,7 +82,7 @@ pub(super) fn ordinary_scales() -> impl Strategy<Value = Scale> {
 }
 
 impl Scale {
-    pub fn rate(self) -> Rate {
+    pub(super) fn rate(self) -> Rate {
         match self {
             Scale::Link { rate, .. } | Scale::Extreme { rate } => rate,
             Scale::Coincident => Rate(8_000_000),
@@ -91,7 +91,7 @@ impl Scale {
     }
 
     /// About what a large packet takes.
-    pub fn unit(self) -> u64 {
+    pub(super) fn unit(self) -> u64 {
         match self {
             Scale::Link { rate, .. } | Scale::Extreme { rate } => rate.time_for(Bytes(1500)).0,
             Scale::Coincident => 1_000_000,
@@ -118,7 +118,7 @@ impl Scale {
         }
     }
 
-    pub fn curves(self) -> BoxedStrategy<ServiceCurve> {
+    pub(super) fn curves(self) -> BoxedStrategy<ServiceCurve> {
         let delay = match self {
             Scale::Link { .. } => (0..20 * self.unit()).boxed(),
             Scale::Coincident => (0..6u64).prop_map(move |units| units * self.unit()).boxed(),
@@ -136,7 +136,7 @@ impl Scale {
         curve.prop_map(Result::unwrap).boxed()
     }
 
-    pub fn lengths(self) -> BoxedStrategy<u32> {
+    pub(super) fn lengths(self) -> BoxedStrategy<u32> {
         match self {
             Scale::Link { .. } => prop_oneof![
                 3 => Just(1500u32),
@@ -315,7 +315,7 @@ pub(super) fn cases(most: usize, count: usize, changes: u32) -> impl Strategy<Va
 }
 
 impl Case {
-    pub fn is_leaf(&self, class: ClassId) -> bool {
+    pub(super) fn is_leaf(&self, class: ClassId) -> bool {
         self.classes.iter().all(|other| other.parent != Some(class))
     }
 }

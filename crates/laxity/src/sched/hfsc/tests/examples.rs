@@ -204,8 +204,8 @@ fn delay_and_bandwidth_are_decoupled() {
 }
 
 /// Fig. 3: session 1, convex, is alone up to t0 and gets all of the link, much more than its
-/// guarantee. Then session 2, concave, begins. By deadlines that count all service (SCED) session
-/// 1 would now have to wait until session 2 has caught up. Here its past excess changes nothing: all
+/// guarantee. Then session 2, concave, begins. By deadlines that count all service (SCED) session 1
+/// would now have to wait until session 2 has caught up. Here its past excess changes nothing: all
 /// goes on as if others had used it.
 #[test]
 fn excess_service_is_not_punished() {

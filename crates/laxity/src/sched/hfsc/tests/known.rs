@@ -16,13 +16,13 @@ pub(super) struct Known {
 
 impl Known {
     /// `S(t - from) + amount` for `t >= from`.
-    pub fn new(service: ServiceCurve, from: u128, amount: u64) -> Self {
+    pub(super) fn new(service: ServiceCurve, from: u128, amount: u64) -> Self {
         let curve = service.curve().add(&Curve::constant(Bytes(amount)));
         Known { from, curve: curve.shift(&integer(from)) }
     }
 
     /// `min( previous(t), S(t - from) + amount )` for `t >= from` (Eqs. 7 and 12).
-    pub fn renewed(
+    pub(super) fn renewed(
         previous: Option<&Known>,
         service: ServiceCurve,
         from: u128,
@@ -39,7 +39,7 @@ impl Known {
     /// E of this curve D (Eq. 11). As `S(0) = 0`,
     /// `D(t) + max( 0, max over t' > t of D(t') - D(t) - S(t' - t) )` is the maximum of
     /// `D(t') - S(t' - t)` over `t' >= t`: a min-plus deconvolution.
-    pub fn eligible(&self, service: ServiceCurve) -> Self {
+    pub(super) fn eligible(&self, service: ServiceCurve) -> Self {
         let from = integer(self.from);
         let ahead = self.curve.shift(&-&from).deconvolve(&service.curve());
         let ahead = ahead.expect("a minimum of copies of S does not outgrow S");
@@ -47,7 +47,7 @@ impl Known {
     }
 
     /// The first time at which it reaches `amount`, rounded up.
-    pub fn inverse(&self, amount: u64) -> u128 {
+    pub(super) fn inverse(&self, amount: u64) -> u128 {
         let time = self
             .curve
             .lower_pseudo_inverse(&exact(amount))

@@ -110,12 +110,12 @@ impl Class {
 
 impl Reference {
     /// Of classes that make a hierarchy.
-    pub fn new(classes: &[ClassSpec]) -> Self {
+    pub(super) fn new(classes: &[ClassSpec]) -> Self {
         let classes = classes.iter().map(|&spec| Some(Class::new(spec))).collect();
         Reference { classes, greatest: BTreeMap::new() }
     }
 
-    pub fn add(&mut self, spec: ClassSpec) -> Result<ClassId, SetupError> {
+    pub(super) fn add(&mut self, spec: ClassSpec) -> Result<ClassId, SetupError> {
         let number = self.classes.iter().position(Option::is_none).unwrap_or(self.classes.len());
         let id = ClassId(number as u32);
         check(id, spec.curves, false)?;
@@ -133,7 +133,12 @@ impl Reference {
         Ok(id)
     }
 
-    pub fn change(&mut self, now: Nanos, id: ClassId, curves: Curves) -> Result<(), SetupError> {
+    pub(super) fn change(
+        &mut self,
+        now: Nanos,
+        id: ClassId,
+        curves: Curves,
+    ) -> Result<(), SetupError> {
         self.open(id)?;
         check(id, curves, !self.is_leaf(id))?;
         let was_sharing = self.is_sharing(id);
@@ -163,7 +168,7 @@ impl Reference {
         Ok(())
     }
 
-    pub fn remove(&mut self, id: ClassId) -> Result<(), SetupError> {
+    pub(super) fn remove(&mut self, id: ClassId) -> Result<(), SetupError> {
         self.open(id)?;
         if !self.is_leaf(id) {
             return Err(SetupError::HasChildren(id));
@@ -174,19 +179,19 @@ impl Reference {
     }
 
     /// The virtual time of a class that takes part in link-sharing.
-    pub fn virtual_time(&self, id: ClassId) -> u128 {
+    pub(super) fn virtual_time(&self, id: ClassId) -> u128 {
         self.class(id).virtual_time
     }
 
     /// Whether a class takes part in link-sharing: a leaf with packets, or above such a leaf.
-    pub fn is_sharing(&self, id: ClassId) -> bool {
+    pub(super) fn is_sharing(&self, id: ClassId) -> bool {
         let class = self.class(id);
         let is_active = !class.queue.is_empty() || self.sharing_children(Some(id)).next().is_some();
         class.curves.link_share.is_some() && is_active
     }
 
     /// Whether a dispatch is possible at `now`.
-    pub fn is_ready(&self, now: Nanos) -> bool {
+    pub(super) fn is_ready(&self, now: Nanos) -> bool {
         self.first_by_deadline(now).is_some() || self.first_by_virtual_time(now).is_some()
     }
 

@@ -54,9 +54,8 @@ fn renewable() -> impl Strategy<Value = Case> {
         for Curves { real_time, link_share, .. } in
             case.classes.iter_mut().map(|class| &mut class.curves)
         {
-            let straight = |curve: ServiceCurve| match curve.is_concave() {
-                true => ServiceCurve::linear(curve.m2()),
-                false => curve,
+            let straight = |curve: ServiceCurve| {
+                if curve.is_concave() { ServiceCurve::linear(curve.m2()) } else { curve }
             };
             *link_share = link_share.or(*real_time).map(straight);
         }

@@ -31,12 +31,12 @@ pub(super) struct Naive {
 }
 
 impl Rule {
-    pub fn naive(&self) -> Box<dyn Scheduler + Send> {
+    pub(super) fn naive(&self) -> Box<dyn Scheduler + Send> {
         Box::new(Naive { rule: self.clone(), packets: Vec::new() })
     }
 
     /// The scheduler that a user would take, if there is one.
-    pub fn scheduler(&self) -> Box<dyn Scheduler + Send> {
+    pub(super) fn scheduler(&self) -> Box<dyn Scheduler + Send> {
         match self {
             Rule::ByArrival => Box::new(Fifo::new()),
             Rule::ByDeadline(deadlines) => {

@@ -37,7 +37,7 @@ struct Node {
 }
 
 impl Reference {
-    pub fn new(rate: Rate, shares: &[Share], leaves: Vec<Leaf>) -> Self {
+    pub(super) fn new(rate: Rate, shares: &[Share], leaves: Vec<Leaf>) -> Self {
         let link = shares.len();
         let node = |rate: Rate, parent: Option<usize>| Node {
             parent,
@@ -47,15 +47,14 @@ impl Reference {
             virtual_time: exact(0),
             latest: exact(0),
         };
-        let share = |share: &Share| {
-            node(share.rate, Some(share.parent.map_or(link, |parent| parent.index())))
-        };
+        let share =
+            |share: &Share| node(share.rate, Some(share.parent.map_or(link, ClassId::index)));
         let nodes = shares.iter().map(share).chain([node(rate, None)]).collect();
         let asleep = leaves.iter().map(|_| None).collect();
         Reference { nodes, leaves, asleep, sending: (Nanos::ZERO, exact(0)) }
     }
 
-    pub fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+    pub(super) fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         let place = |leaf: &Leaf| leaf.classes.iter().position(|class| *class == packet.class);
         let found = (0..self.leaves.len()).find_map(|at| Some((at, place(&self.leaves[at])?)));
         let Some((at, local)) = found else { return drops.dropped(packet, DropReason::NoClass) };
@@ -67,7 +66,7 @@ impl Reference {
         }
     }
 
-    pub fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
+    pub(super) fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let leaves = 0..self.leaves.len();
         let due = |this: &Self, at: &usize| {
             this.asleep[*at].filter(|time| *time <= now).map(|time| (time, this.leaves[*at].share))
@@ -98,7 +97,7 @@ impl Reference {
         }
     }
 
-    pub fn next_ready(&self, now: Nanos) -> Option<Nanos> {
+    pub(super) fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         let is_offering = |leaf: &Leaf| self.nodes[leaf.share.index()].offer.is_some();
         if self.leaves.iter().all(|leaf| leaf.scheduler.backlog().packets == 0) {
             None
@@ -124,10 +123,9 @@ impl Reference {
     /// What a leaf offers now; if nothing, it is known when to ask again.
     fn next_offer(&mut self, now: Nanos, at: usize, gave_nothing: bool) -> Option<u32> {
         let Leaf { scheduler, longest, .. } = &self.leaves[at];
-        let ready = scheduler.next_ready(now).map(|time| match gave_nothing {
-            true => time.max(now + Nanos(1)),
-            false => time,
-        });
+        let ready = scheduler
+            .next_ready(now)
+            .map(|time| if gave_nothing { time.max(now + Nanos(1)) } else { time });
         self.asleep[at] = ready.filter(|time| *time > now);
         (ready == Some(now)).then_some(*longest)
     }
@@ -139,7 +137,8 @@ impl Reference {
         }
     }
 
-    /// The virtual time that an offer sees that comes now. The link's goes on while a packet is sent.
+    /// The virtual time that an offer sees that comes now. The link's goes on while a packet is
+    /// sent.
     fn virtual_time(&self, node: usize, now: Nanos) -> Exact {
         let at_end = self.nodes[node].virtual_time.clone();
         if node != self.link() {
@@ -216,12 +215,13 @@ impl Reference {
         let finish = node.start.clone();
         let latest = &mut self.nodes[parent].latest;
         *latest = latest.clone().max(finish.clone());
-        let offer = match child == number {
-            true => next.map(|length| (length, number)),
-            false => self.choose(number).and_then(|child| {
+        let offer = if child == number {
+            next.map(|length| (length, number))
+        } else {
+            self.choose(number).and_then(|child| {
                 let (length, _) = self.nodes[child].offer?;
                 Some((length, child))
-            }),
+            })
         };
         if let Some(offer) = offer {
             self.offer(number, finish, offer);

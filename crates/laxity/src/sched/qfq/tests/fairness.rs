@@ -10,8 +10,8 @@ use crate::sched::qfq::{Qfq, QfqClass};
 use crate::scheduler::Scheduler;
 use crate::units::Nanos;
 
-/// An aggregate: what it has queued, and by how much of the link's work, in virtual time, it is behind
-/// at the most since it had nothing.
+/// An aggregate: what it has queued, and by how much of the link's work, in virtual time, it is
+/// behind at the most since it had nothing.
 #[derive(Clone, Debug, Default)]
 struct Behind {
     packets: usize,

@@ -37,7 +37,7 @@ struct Aggregate {
 }
 
 impl Reference {
-    pub fn new(classes: &[Option<QfqClass>]) -> Self {
+    pub(super) fn new(classes: &[Option<QfqClass>]) -> Self {
         let mut aggregates: Vec<Aggregate> = Vec::new();
         for (number, class) in classes.iter().enumerate() {
             let Some(class) = *class else { continue };
@@ -80,7 +80,7 @@ impl Reference {
         }
     }
 
-    pub fn enqueue(&mut self, packet: Packet) {
+    pub(super) fn enqueue(&mut self, packet: Packet) {
         if self.queues.iter().all(VecDeque::is_empty) {
             let finished = self.aggregates.iter().map(|one| one.finish).max().unwrap_or(0);
             self.virtual_time = self.virtual_time.max(finished);
@@ -102,7 +102,7 @@ impl Reference {
         }
     }
 
-    pub fn dequeue(&mut self) -> Option<Packet> {
+    pub(super) fn dequeue(&mut self) -> Option<Packet> {
         let at = self.in_service.or_else(|| self.choose())?;
         let one = &mut self.aggregates[at];
         let class = *one.turns.front()?;
@@ -115,7 +115,7 @@ impl Reference {
         Some(packet)
     }
 
-    pub fn withdraw(&mut self, class: usize, at: usize) -> Option<Packet> {
+    pub(super) fn withdraw(&mut self, class: usize, at: usize) -> Option<Packet> {
         let packet = self.queues[class].remove(at)?;
         if at > 0 {
             return Some(packet);

@@ -1,5 +1,5 @@
-//! A chain of outputs, each behind the one before: what is reserved through it, recovered from marks
-//! at every node, varies by less than two frames (section II.B).
+//! A chain of outputs, each behind the one before: what is reserved through it, recovered from
+//! marks at every node, varies by less than two frames (section II.B).
 
 use std::vec::Vec;
 
@@ -16,8 +16,8 @@ use crate::units::{Bytes, Nanos, Rate};
 const CYCLES: u64 = 16;
 /// When all nodes are in step.
 const IN_STEP: u64 = 6;
-/// The shortest packet, padding included, in bytes: at the fastest rate so many take a nanosecond, and fewer would
-/// leave when they begin.
+/// The shortest packet, padding included, in bytes: at the fastest rate so many take a nanosecond,
+/// and fewer would leave when they begin.
 const SHORTEST: u32 = 3;
 
 #[derive(Clone, Debug)]

@@ -105,7 +105,8 @@ proptest! {
         prop_assert_eq!(input.losses(), losses);
     }
 
-    /// Whatever the marks and times are, there is an answer, and frames never go back while in step.
+    /// Whatever the marks and times are, there is an answer, and frames never go back while in
+    /// step.
     #[test]
     fn any_marks_are_borne(
         frames in 3..10u32, packets in vec((0..3_000u64, any::<bool>(), any::<bool>()), 1..200),

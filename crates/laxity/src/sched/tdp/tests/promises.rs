@@ -84,8 +84,8 @@ proptest! {
             prop_assert!(sent.departure <= time.start(frame + 1));
             prop_assert_eq!(sent.mark, Some(time.mark(frame)));
         }
-        // What is not reserved never lasts longer than the guard into a reserved frame, even if nothing
-        // was reserved of it in the end.
+        // What is not reserved never lasts longer than the guard into a reserved frame, even if
+        // nothing was reserved of it in the end.
         let is_reserved = |frame: u64| reserved[(frame % u64::from(FRAMES)) as usize];
         for one in sent.iter().filter(|one| one.dispatch.is_none_or(|sent| sent.deadline.is_none())) {
             let first = time.frame_at(one.start) + 1;

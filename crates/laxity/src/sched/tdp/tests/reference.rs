@@ -17,7 +17,7 @@ struct Waiting {
 }
 
 /// An output that looks at every packet every time.
-pub struct Reference {
+pub(super) struct Reference {
     settings: TdpSettings,
     reserved: Vec<bool>,
     /// In the order in which they came, or became late.
@@ -26,10 +26,10 @@ pub struct Reference {
     chosen: Option<(u64, Nanos)>,
 }
 
-pub type Dropped = Vec<(u64, DropReason)>;
+pub(super) type Dropped = Vec<(u64, DropReason)>;
 
 impl Reference {
-    pub fn new(settings: TdpSettings, reserved: &[bool]) -> Self {
+    pub(super) fn new(settings: TdpSettings, reserved: &[bool]) -> Self {
         Reference { settings, reserved: reserved.to_vec(), waiting: Vec::new(), chosen: None }
     }
 
@@ -81,7 +81,7 @@ impl Reference {
         next.is_none_or(|next| end <= next + guard)
     }
 
-    pub fn enqueue(&mut self, now: Nanos, packet: Packet, frame: Option<u64>) -> Dropped {
+    pub(super) fn enqueue(&mut self, now: Nanos, packet: Packet, frame: Option<u64>) -> Dropped {
         let mut dropped = Vec::new();
         self.end_frames(now, &mut dropped);
         let current = self.frame(now);
@@ -114,7 +114,7 @@ impl Reference {
     }
 
     /// The packet and its deadline.
-    pub fn dequeue(&mut self, now: Nanos) -> (Option<(u64, Option<Nanos>)>, Dropped) {
+    pub(super) fn dequeue(&mut self, now: Nanos) -> (Option<(u64, Option<Nanos>)>, Dropped) {
         let mut dropped = Vec::new();
         self.end_frames(now, &mut dropped);
         let current = self.frame(now);
@@ -178,30 +178,30 @@ impl Reference {
     }
 
     /// Whether anything reserved is to be sent now.
-    pub fn has_reserved(&self, now: Nanos) -> bool {
+    pub(super) fn has_reserved(&self, now: Nanos) -> bool {
         let late = self.waiting.iter().find(|one| one.is_late);
         let goes = |one: &Waiting| self.fits(now, self.frame(now), one.packet.length);
         self.has_due(now) || late.is_some_and(goes)
     }
 
     /// Whether anything is due in this frame.
-    pub fn has_due(&self, now: Nanos) -> bool {
+    pub(super) fn has_due(&self, now: Nanos) -> bool {
         self.waiting.iter().any(|one| !one.is_late && one.frame == Some(self.frame(now)))
     }
 
     /// Whether nothing is left but what is to be sent in later frames.
-    pub fn is_done(&self, now: Nanos) -> bool {
+    pub(super) fn is_done(&self, now: Nanos) -> bool {
         let current = self.frame(now);
         let is_later =
             |one: &Waiting| !one.is_late && one.frame.is_some_and(|frame| frame > current);
         self.waiting.iter().all(is_later)
     }
 
-    pub fn fits_now(&self, now: Nanos, length: u32) -> bool {
+    pub(super) fn fits_now(&self, now: Nanos, length: u32) -> bool {
         self.fits(now, self.frame(now), length)
     }
 
-    pub fn packets(&self) -> (usize, u64) {
+    pub(super) fn packets(&self) -> (usize, u64) {
         (self.waiting.len(), self.bytes(|_| true))
     }
 }

@@ -38,17 +38,17 @@ struct Node {
 }
 
 impl Reference {
-    pub fn new(rate: Rate, classes: &[Share]) -> Self {
+    pub(super) fn new(rate: Rate, classes: &[Share]) -> Self {
         let link = classes.len();
         let class = |class: &Share| {
-            Node::new(class.rate, Some(class.parent.map_or(link, |parent| parent.index())))
+            Node::new(class.rate, Some(class.parent.map_or(link, crate::packet::ClassId::index)))
         };
         let mut nodes: Vec<_> = classes.iter().map(class).collect();
         nodes.push(Node::new(rate, None));
         Reference { nodes, sending: (Nanos::ZERO, exact(0)) }
     }
 
-    pub fn enqueue(&mut self, now: Nanos, packet: Packet) {
+    pub(super) fn enqueue(&mut self, now: Nanos, packet: Packet) {
         let leaf = packet.class.index();
         self.nodes[leaf].queue.push_back(packet);
         if self.nodes[leaf].queue.len() == 1 {
@@ -56,7 +56,7 @@ impl Reference {
         }
     }
 
-    pub fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
+    pub(super) fn dequeue(&mut self, now: Nanos) -> Option<Packet> {
         let link = self.link();
         let mut at = self.choose(link)?;
         self.sending = (now, self.nodes[link].virtual_time.clone());
@@ -69,7 +69,7 @@ impl Reference {
     }
 
     /// Every class whose head packet it was gets another one with the same start time.
-    pub fn withdraw(&mut self, leaf: usize, handle: u64) -> Option<Packet> {
+    pub(super) fn withdraw(&mut self, leaf: usize, handle: u64) -> Option<Packet> {
         let at = self.nodes[leaf].queue.iter().position(|packet| packet.handle == handle)?;
         let packet = self.nodes[leaf].queue.remove(at);
         let mut node = leaf;
@@ -106,7 +106,8 @@ impl Reference {
         self.children(parent).filter(|&node| self.nodes[node].head.is_some())
     }
 
-    /// The virtual time that a packet sees that comes now. The link's goes on while a packet is sent.
+    /// The virtual time that a packet sees that comes now. The link's goes on while a packet is
+    /// sent.
     fn virtual_time(&self, node: usize, now: Nanos) -> Exact {
         let at_end = self.nodes[node].virtual_time.clone();
         if node != self.link() {
@@ -137,7 +138,8 @@ impl Reference {
         }
     }
 
-    /// The first packet of a leaf, or the one that an interior class has chosen, is its head packet.
+    /// The first packet of a leaf, or the one that an interior class has chosen, is its head
+    /// packet.
     fn offer(&mut self, number: usize, start: Exact) {
         let node = &mut self.nodes[number];
         node.head = node.head.or(node.queue.front().map(|&packet| (packet, number)));

@@ -30,8 +30,9 @@ fn classes() -> impl Strategy<Value = Vec<Turn>> {
     vec(class, 2..=4).prop_map(|drawn| drawn.iter().map(turn).collect())
 }
 
-/// The last time in ns at which the link may have sent no more than these x bytes of the first class, what the others
-/// send in so many turns or by their curves, and the packet in the way: by bisection below a time that is too late.
+/// The last time in ns at which the link may have sent no more than these x bytes of the first
+/// class, what the others send in so many turns or by their curves, and the packet in the way: by
+/// bisection below a time that is too late.
 fn last(classes: &[Turn], leave: &[Option<Curve>], x: f64, turns: f64, more: f64) -> f64 {
     let others = |t: f64| -> f64 {
         let of = |(class, leaves): (&Turn, &Option<Curve>)| {
@@ -57,7 +58,8 @@ fn last(classes: &[Turn], leave: &[Option<Curve>], x: f64, turns: f64, more: f64
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// In the first turns the curve comes to x bytes when the definition says, and later never before.
+    /// In the first turns the curve comes to x bytes when the definition says, and later never
+    /// before.
     #[test]
     fn the_curve_is_as_defined(classes in classes()) {
         let round = Round::of(RATE, &classes);
@@ -115,8 +117,8 @@ proptest! {
         prop_assert!((bound - definition.min(alone)).abs() <= 3.0, "{bound} {definition} {alone}");
     }
 
-    /// Of nothing but turns, no byte is later than Theorem 1 of the paper has it, and the packet that
-    /// was on the link, which there is part of a turn.
+    /// Of nothing but turns, no byte is later than Theorem 1 of the paper has it, and the packet
+    /// that was on the link, which there is part of a turn.
     #[test]
     fn turns_alone_are_no_longer_than_published(drawn in vec((1_500..4_000u32, 40..1_500u64), 2..=5), x in 1..20_000u64) {
         let classes: Vec<_> =
