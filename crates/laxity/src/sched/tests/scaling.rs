@@ -31,7 +31,7 @@ fn of_classes(classes: u32) -> Vec<(&'static str, Any)> {
         curves: Curves { real_time: line(), link_share: line(), upper_limit: None },
     };
     let limited = |class: u32| {
-        let upper_limit = (class % 2 > 0).then(|| ServiceCurve::linear(Rate(1_000_000)));
+        let upper_limit = (!class.is_multiple_of(2)).then(|| ServiceCurve::linear(Rate(1_000_000)));
         let curves = Curves { real_time: None, link_share: line(), upper_limit };
         ClassSpec { parent: None, curves }
     };
