@@ -86,7 +86,7 @@ impl Shell<'_> {
         self.command_itself(fields, node)
     }
 
-    /// The same, whatever functions there are.
+    /// Carries a command out that is no function.
     pub fn command_itself(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
         let runs = matches!(&first.text[..], "command" | "builtin")
