@@ -7,7 +7,6 @@ use laxity_plan::error::Fault;
 
 use crate::error::plain;
 use crate::netfilter::restore;
-use crate::shell::run::nested::mentions_tc;
 use crate::shell::run::{Flow, Shell};
 use crate::shell::syntax::{Assignment, Node, RawWord};
 use crate::shell::values::input::Input;
@@ -225,4 +224,18 @@ impl Shell<'_> {
     pub fn reading(&mut self) -> Option<&mut Input> {
         self.inputs.last_mut()
     }
+}
+
+/// Whether a text has a command of `tc` that sets something up, as far as that can be seen.
+pub fn mentions_tc(text: &str) -> bool {
+    let mut words = text.split(|c: char| c.is_whitespace() || ";&|()'\"`".contains(c));
+    let is_tc = |word: &str| word == "tc" || word.ends_with("/tc");
+    let follows = ["qdisc", "class", "filter", "-b", "-batch", "-force"];
+    while let Some(word) = words.next() {
+        let next = words.clone().find(|word| !word.is_empty());
+        if is_tc(word) && next.is_some_and(|next| follows.contains(&next)) {
+            return true;
+        }
+    }
+    false
 }
