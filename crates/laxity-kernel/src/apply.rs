@@ -56,11 +56,11 @@ pub enum ApplyError {
 /// What was made of something that an earlier process did not end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// It was done, and holds.
+    /// The change was done, and holds.
     Settled,
-    /// It had not been done.
+    /// The change had not been done.
     NotDone,
-    /// It was taken back.
+    /// The change was taken back.
     TakenBack,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// By what an object is found again: one of a set-up has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// What it is.
+    /// Whether it is a qdisc, a class or a filter.
     pub sort: Sort,
     /// Where a filter hangs; zero of others.
     at: Handle,
@@ -20,17 +20,17 @@ pub struct Key {
 }
 
 impl Key {
-    /// That of a class.
+    /// The key of a class.
     pub fn class(handle: Handle) -> Key {
         Key { sort: Sort::Class, at: Handle(0), priority: 0, handle }
     }
 
-    /// That of the qdisc of this number.
+    /// The key of the qdisc of this number.
     pub fn qdisc(major: u16) -> Key {
         Key { sort: Sort::Qdisc, at: Handle(0), priority: 0, handle: Handle::new(major, 0) }
     }
 
-    /// That of an object.
+    /// The key of an object.
     pub fn new(object: &Object) -> Self {
         let Object { sort, handle, parent, .. } = *object;
         match sort {

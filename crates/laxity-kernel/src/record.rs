@@ -39,23 +39,23 @@ pub struct Promise {
 /// What was applied, its set-ups read or as they were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record<S = Objects> {
-    /// Its form, [`VERSION`]: one of another form is not known.
+    /// The form of the record, [`VERSION`]. Records of another form are not read.
     pub version: u32,
     /// The number of the interface: another one may have its name by now.
     pub index: u32,
     /// What the plan is called; none if one is undone.
     pub plan: Option<String>,
-    /// What it promised.
+    /// The promises of the plan.
     pub promises: Vec<Promise>,
-    /// The numbers of its classes, by name.
+    /// The numbers of the plan's classes, by name.
     pub names: BTreeMap<String, Handle>,
     /// What else it says and the kernel has no place for, as comments of an exported script.
     pub contracts: String,
     /// What the interface had before.
     pub before: S,
-    /// What it was given.
+    /// What the interface was given.
     pub after: S,
-    /// Whether it holds only if someone says so in time.
+    /// Whether the change holds only if someone confirms it in time.
     pub to_be_confirmed: bool,
 }
 
@@ -68,7 +68,7 @@ pub const VERSION: u32 = 1;
 pub struct StoredSetup<'a>(#[serde(borrow)] &'a RawValue);
 
 impl StoredSetup<'_> {
-    /// Whether it is this one.
+    /// Whether it is this set-up.
     pub fn is(&self, setup: &Objects) -> bool {
         let text = self.0.get();
         let mut rest = Rest(text.as_bytes());
@@ -112,7 +112,7 @@ const FOLDER: &str = "laxity";
 const SYSTEM: &str = "/run";
 
 impl Records {
-    /// Those of an interface of the network namespace that the calling thread is in.
+    /// The records of an interface of the calling thread's network namespace.
     ///
     /// # Errors
     /// If their folder cannot be made.

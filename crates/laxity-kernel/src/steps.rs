@@ -31,13 +31,13 @@ use crate::objects::{Key, Objects};
 /// What is done to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// It is added.
+    /// The object is added.
     Add,
-    /// Another one hangs at its place, which goes.
+    /// The object takes the place of another one.
     Replace,
-    /// It is changed in place.
+    /// The object is changed in place.
     Change,
-    /// It is taken away, and what hangs at it.
+    /// The object is taken away, and what hangs at it.
     Delete,
 }
 
@@ -74,7 +74,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// Those from what is shown to what is wanted.
+    /// The steps from what is shown to what is wanted.
     pub fn between(before: &Objects, after: &Objects) -> Steps {
         Difference::new(before, after).steps()
     }

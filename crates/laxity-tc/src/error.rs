@@ -1,4 +1,4 @@
-//! What reading gives where something is wrong, and how messages show what was read.
+//! Texts from outside in messages.
 
 use laxity_plan::error::shown;
 
@@ -7,7 +7,7 @@ pub(crate) fn plain(text: &str) -> String {
     on_one_line(&shown(text))
 }
 
-/// The same, however long it is.
+/// A text from outside on one line, however long it is.
 pub(crate) fn on_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -36,7 +36,7 @@ pub struct Options {
 /// A plan that was written from a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {
-    /// Its text, which [`Plan::parse`] reads.
+    /// The text of the plan, which [`Plan::parse`] reads.
     pub plan: String,
     /// What was not taken as it stands, by kind and line.
     pub notes: Vec<Note>,
@@ -58,7 +58,7 @@ pub fn import(script: &str, name: &str, options: &Options) -> Result<Import, Pla
 /// those of the comments and then of the objects.
 ///
 /// # Errors
-/// As of [`import()`].
+/// The errors of [`import()`].
 pub fn import_objects(
     objects: &[&Object],
     contracts: &str,

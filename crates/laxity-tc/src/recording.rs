@@ -22,7 +22,7 @@ const MOST_QUESTIONS: usize = 20;
 /// A script that was run, with what came of it.
 #[derive(Clone, Debug, Default)]
 pub struct Recording<'a> {
-    /// Its text.
+    /// The text of the script.
     pub script: &'a str,
     /// The commands that it issued, in order.
     pub commands: Vec<RecordedCommand>,
@@ -46,7 +46,7 @@ pub struct RecordedCommand {
 /// which the script had been read.
 ///
 /// # Errors
-/// As of [`import`](crate::import). They show the command as it was issued.
+/// The errors of [`import`](crate::import). They show commands as they were issued.
 pub fn import_recording(
     recording: &Recording<'_>,
     name: &str,

@@ -94,7 +94,7 @@ struct Walk<'a> {
     reached: HashSet<u16>,
     /// What netfilter leaves the packets with, if it is the same with all of them.
     state: Option<&'a State>,
-    /// They are diverted from other filters, so that theirs need not be reached.
+    /// The packets are diverted from other filters. The rules for them need not be reached.
     diverts: bool,
     /// The filters whose mark some packets have.
     marked: HashSet<Sign>,
@@ -163,7 +163,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether it depends on netfilter which packets a filter takes.
+    /// Whether the packets that a filter takes depend on netfilter.
     fn depends(&self, filter: &Entry) -> bool {
         let sets_dscp = self.setup.states.iter().any(|state| state.dscp.is_some());
         let looks_at_dscp = filter.link.is_some() || filter.packets.asks_for(Field::Dscp);

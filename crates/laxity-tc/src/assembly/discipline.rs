@@ -16,7 +16,7 @@ pub(crate) struct Root {
     pub discipline: Discipline,
     /// What the link adds to frames.
     pub overhead: Overhead,
-    /// Its own half of class names; taken from the first class if it is not written.
+    /// The major number of its classes; that of the first class if it is not written.
     pub major: Option<u16>,
     pub line: usize,
     pub span: Range<usize>,

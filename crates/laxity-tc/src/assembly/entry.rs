@@ -50,7 +50,7 @@ pub(crate) struct Table {
 #[derive(Debug)]
 pub(crate) struct TableEntry {
     pub part: u16,
-    /// Those of its protocol.
+    /// The packets of its protocol.
     pub packets: Packets,
     pub link: Link,
     pub class: Option<Handle>,

@@ -55,7 +55,7 @@ pub(super) fn u32_of(value: &[u8]) -> Option<u32> {
     value.try_into().ok().map(u32::from_ne_bytes)
 }
 
-/// The same of an attribute.
+/// An attribute as a number in the order of the host.
 pub(super) fn find_u32(bytes: &[u8], kind: u16) -> Option<u32> {
     find(bytes, kind).and_then(u32_of)
 }

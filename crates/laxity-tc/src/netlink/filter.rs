@@ -102,7 +102,7 @@ pub(super) fn settable(object: &Object) -> Object {
     Object { info: object.info, ..named.with(OPTIONS, &options.0) }
 }
 
-/// Whether it is no filter but what the kernel keeps filters in.
+/// Whether an object is no filter but a table that the kernel keeps filters in.
 pub(super) fn is_table(object: &Object) -> bool {
     let is_u32 = object.kind() == "u32";
     object.handle.0 == 0 || is_u32 && object.handle.0 & OWN_NUMBER == 0

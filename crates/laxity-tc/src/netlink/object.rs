@@ -59,7 +59,7 @@ pub struct Object {
     pub handle: Handle,
     /// What it hangs at.
     pub parent: Handle,
-    /// Of a filter, its priority in the upper half and its protocol, in the order of the network,
+    /// A filter's priority in the upper half and its protocol, in the order of the network,
     /// in the lower (`tcm_info`). Zero of others.
     pub info: u32,
     /// Its attributes.
@@ -95,7 +95,7 @@ impl Object {
         (self.info >> 16) as u16
     }
 
-    /// The same with those attributes alone that can be given to the kernel.
+    /// The object with the attributes alone that the kernel takes.
     pub(super) fn settable(&self) -> Object {
         let mut attributes = Attributes::default();
         for (kind, value) in attributes::read(&self.attributes) {

@@ -4,7 +4,7 @@ use super::object::{OPTIONS, Object, STAB, Sort};
 use super::{attributes, queue, size_table};
 use crate::setup::{Handle, Prio, Qdisc, QdiscKind};
 
-/// Its name, the number of its own, and what it hangs at.
+/// The object of a qdisc: its kind, its own number, its parent and its parameters.
 pub(super) fn object(qdisc: &Qdisc) -> Object {
     let options = match &qdisc.kind {
         QdiscKind::Hfsc { default } => {

@@ -38,7 +38,7 @@ pub(super) fn large_rate(rate: Rate) -> Option<[u8; 8]> {
 
 /// `tc_htb_glob`, TCA_HTB_INIT.
 const HTB_INIT: u16 = 2;
-/// Of the kernel's HTB (TC_HTB_PROTOVER).
+/// The version of the kernel's HTB (TC_HTB_PROTOVER).
 const HTB_VERSION: u32 = 3;
 
 pub(super) fn htb(default: u32, r2q: u32) -> Vec<u8> {
@@ -85,7 +85,7 @@ pub(super) fn fq_codel(of: &FqCodel) -> Vec<u8> {
     numbers(&FQ_CODEL, &values)
 }
 
-/// The same for one that is there, whose flows are what they were.
+/// The parameters for a change of `fq_codel`: without the number of flows, which stays.
 pub(super) fn fq_codel_again(of: &FqCodel) -> Vec<u8> {
     let values = [micros(of.target), of.limit, micros(of.interval), of.ecn.into(), of.quantum];
     numbers(&[FQ_CODEL[0], FQ_CODEL[1], FQ_CODEL[2], FQ_CODEL[3], FQ_CODEL[5]], &values)

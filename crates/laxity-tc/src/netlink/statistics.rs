@@ -28,7 +28,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Those that an object was shown with.
+    /// Statistics that an object was shown with.
     pub fn new(object: &Object) -> Option<Self> {
         let all = find(&object.attributes, STATS2)?;
         let basic = find(all, BASIC)?;

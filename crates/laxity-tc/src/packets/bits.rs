@@ -19,7 +19,7 @@ const IPV4_HEADER: i64 = 20;
 pub(crate) struct Bits {
     version: Option<Version>,
     bytes: BTreeMap<i64, (u8, u8)>,
-    /// Whether it asks for what excludes itself.
+    /// Two of the bits exclude each other.
     is_empty: bool,
 }
 
@@ -164,7 +164,7 @@ enum Part {
     FirstFragment,
     /// DSCP and ECN in one byte.
     Service,
-    /// The same after the four bits of the version, and before four of the flow label.
+    /// DSCP and ECN behind the four bits of the version, before four bits of the flow label.
     ServiceAcross,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Packets {
     pub numbers: [Option<Numbers>; FIELDS.len()],
     /// Source and destination.
     pub nets: [Option<Net>; 2],
-    /// It asks for two things that exclude each other.
+    /// Two of the conditions exclude each other.
     pub is_empty: bool,
 }
 
@@ -60,17 +60,17 @@ impl Packets {
         self.is_empty |= self.has_tag();
     }
 
-    /// The same whether frames have a VLAN tag or not, where it asks for none.
+    /// The packets whether their frames have a VLAN tag or not.
     pub(crate) fn of_any_tag(&self) -> Packets {
         Packets { untagged: false, ..self.clone() }
     }
 
-    /// Whether it asks for some values of a field.
+    /// Whether a field is asked for.
     pub(crate) fn asks_for(&self, field: Field) -> bool {
         self.numbers[field as usize].is_some()
     }
 
-    /// Whether it asks for something that only a VLAN tag has.
+    /// Whether a field of the VLAN tag is asked for.
     pub(crate) fn has_tag(&self) -> bool {
         OF_TAG.iter().any(|field| self.numbers[*field as usize].is_some())
     }
@@ -165,7 +165,7 @@ impl Packets {
         (joined == same).then_some(joined)
     }
 
-    /// The same in the match language.
+    /// The packets in the match language.
     pub(crate) fn expression(&self) -> Expr {
         let mut tests = Vec::new();
         if self.untagged {

@@ -12,7 +12,7 @@ pub(super) struct Meeting {
     spans: Vec<(u128, u128, u32)>,
     /// A tree over the spans: the greatest last value of each part of them, its root at 1.
     last: Vec<u128>,
-    /// Those that ask for none.
+    /// The numbers of packets that ask for no value.
     others: Vec<u32>,
     count: u32,
 }
@@ -54,7 +54,7 @@ impl Meeting {
         found
     }
 
-    /// Of the spans of this part of the tree that stand before `most`: those that reach `from`.
+    /// Finds the spans in this part of the tree that stand before `most` and reach `from`.
     fn reaching(
         &self,
         part: usize,

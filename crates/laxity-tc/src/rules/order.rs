@@ -26,7 +26,7 @@ pub(crate) struct Rule {
     pub line: usize,
     /// What it is, for notes.
     pub of: &'static str,
-    /// It is what another filter leaves, so it need not be reached.
+    /// The packets are what another filter leaves. The rule need not be reached.
     pub is_rest: bool,
 }
 
@@ -135,7 +135,7 @@ fn before(
     Ok(found.into_iter().map(|before| before as usize).collect())
 }
 
-/// Of each rule those before it that send some of its packets elsewhere.
+/// For each rule, the rules before it that send some of its packets elsewhere.
 fn earlier(rules: &[Rule]) -> Result<Vec<Vec<u32>>, Fault> {
     let meeting = Meeting::new(rules.iter().map(|rule| &rule.packets));
     let (mut looks, mut meets) = (0, 0);
@@ -210,7 +210,7 @@ fn sorted(
 /// What a class takes, as its rules come.
 #[derive(Debug, Default)]
 struct ClassMatch {
-    /// Those that nothing is excluded from, like ones joined.
+    /// Packets without exceptions, like ones joined.
     plain: Vec<(Packets, usize)>,
     /// The others.
     limited: Vec<Part>,

@@ -48,7 +48,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Those that have a number here.
+    /// The protocols whose numbers are known.
     pub const ALL: [Protocol; 4] = [Protocol::All, Protocol::Ip, Protocol::Ipv6, Protocol::Vlan];
 
     /// The EtherType, in the order of the host.
@@ -96,13 +96,13 @@ impl From<Version> for Protocol {
 pub enum FilterKind {
     /// All of its protocol.
     Matchall,
-    /// Those with these fields.
+    /// Packets with these fields.
     Flower(Flower),
-    /// Those with these bits in their headers, or the filters of a table.
+    /// Packets with these bits in their headers, or the filters of a table.
     U32(U32),
     /// Packets that pass all tests of one alternative; without an alternative, all.
     Basic(Vec<Test>),
-    /// Those with a mark of netfilter.
+    /// Packets with a mark of netfilter.
     Fw(Mark),
 }
 
@@ -129,7 +129,7 @@ pub enum Mark {
         /// Which of them count.
         mask: u32,
     },
-    /// It is the class that packets go to.
+    /// The mark is the class that packets go to.
     IsClass,
 }
 
@@ -159,7 +159,7 @@ pub struct Flower {
 /// Ports that `flower` compares with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ports {
-    /// Those with these bits: a value and its mask (TCA_FLOWER_KEY_TCP_SRC and so on).
+    /// Ports with these bits: a value and its mask (TCA_FLOWER_KEY_TCP_SRC and so on).
     Masked(u16, u16),
     /// From the first to the last (TCA_FLOWER_KEY_PORT_SRC_MIN and MAX).
     Range(u16, u16),

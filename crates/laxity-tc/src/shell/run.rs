@@ -89,9 +89,9 @@ pub(super) struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     Next,
-    /// So many loops end.
+    /// This number of loops ends.
     Break(usize),
-    /// So many loops less one end, and the one around them goes on.
+    /// The last of this number of loops goes on, and those inside it end.
     Continue(usize),
     Return,
     Exit,

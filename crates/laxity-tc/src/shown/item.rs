@@ -17,7 +17,7 @@ const QUEUE_OPTIONS: &str = "limit flows quantum min max probability tupdate alp
 pub(super) struct ShownItem {
     pub sort: Sort,
     pub kind: String,
-    /// Of the class or qdisc.
+    /// The number of the class or qdisc.
     pub handle: String,
     pub parent: Option<String>,
     pub device: Option<String>,
@@ -25,7 +25,7 @@ pub(super) struct ShownItem {
     pub options: Vec<String>,
     /// What a filter has before its kind.
     pub before: Vec<String>,
-    /// It is the head of a table of u32 filters.
+    /// The item is the head of a table of u32 filters.
     pub is_table: bool,
     pub span: Range<usize>,
     pub line: usize,
@@ -69,8 +69,8 @@ impl ShownItem {
         }
     }
 
-    /// Takes the table that a filter of u32 is in, or links to. `value` gives what is shown behind
-    /// a word. `true` if the filter is itself a table.
+    /// Takes the table that a filter of u32 is in. `value` gives what is shown behind a word.
+    /// `true` if the filter is itself a table.
     pub(super) fn take_table(&mut self, value: impl Fn(&str) -> Option<String>) -> bool {
         let handle = value("fh").unwrap_or_default();
         let table = handle.split(':').next().unwrap_or_default();

@@ -56,7 +56,7 @@ fn list_length(text: &str) -> Option<usize> {
     None
 }
 
-/// The same with options that are plain text as a text.
+/// The JSON with options in plain text put in quotes.
 fn mended(text: &str) -> String {
     let mut all = String::with_capacity(text.len());
     let mut rest = text;

@@ -40,7 +40,7 @@ impl Command {
         }
     }
 
-    /// Whether it adds or changes something.
+    /// Whether the command adds or changes something.
     pub(crate) fn sets_up(&self) -> bool {
         !self.is_beside()
             && self
@@ -57,7 +57,7 @@ impl Command {
         }
     }
 
-    /// That it is not carried out, for notes.
+    /// The note that the command is not carried out.
     pub(crate) fn no_command_of_tc(&self) -> String {
         let text: Vec<&str> = self.words.iter().take(8).map(|word| word.text.as_str()).collect();
         format!("`{}` is no command of tc", plain(&text.join(" ")))
@@ -69,7 +69,7 @@ impl Command {
         self.words.iter().find(is_unknown)
     }
 
-    /// Its words as they are.
+    /// The words of the command.
     pub(crate) fn texts(&self) -> Vec<String> {
         self.words.iter().map(|word| word.text.clone()).collect()
     }

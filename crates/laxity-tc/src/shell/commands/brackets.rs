@@ -22,7 +22,7 @@ const DEEPEST: usize = 64;
 #[derive(Debug)]
 enum Token {
     Sign(&'static str),
-    /// Its text, and the same as a pattern in `[[`.
+    /// A text, and in `[[` the pattern that it is.
     Word(Value, Option<Value>),
 }
 

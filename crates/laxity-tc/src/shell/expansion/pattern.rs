@@ -6,7 +6,7 @@ pub(crate) struct Pattern(Vec<Part>);
 enum Part {
     One(char),
     Any,
-    /// Whether it is one of none of these, and which.
+    /// One of these ranges; with `true` none of them.
     Set(bool, Vec<(char, char)>),
     Star,
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::error::plain;
-use crate::shell::run::simple::{Fields, values};
+use crate::shell::run::simple::{Fields, mentions_tc, values};
 use crate::shell::run::{Flow, Shell, undecided};
 use crate::shell::syntax::Node;
 use crate::shell::syntax::parser::Parser;
@@ -101,18 +101,4 @@ impl Shell<'_> {
         };
         Ok(if flow == Flow::Return { Flow::Next } else { flow })
     }
-}
-
-/// Whether a text has a command of `tc` that sets something up, as far as that can be seen.
-pub(crate) fn mentions_tc(text: &str) -> bool {
-    let mut words = text.split(|c: char| c.is_whitespace() || ";&|()'\"`".contains(c));
-    let is_tc = |word: &str| word == "tc" || word.ends_with("/tc");
-    let follows = ["qdisc", "class", "filter", "-b", "-batch", "-force"];
-    while let Some(word) = words.next() {
-        let next = words.clone().find(|word| !word.is_empty());
-        if is_tc(word) && next.is_some_and(|next| follows.contains(&next)) {
-            return true;
-        }
-    }
-    false
 }

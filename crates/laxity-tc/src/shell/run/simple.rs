@@ -7,7 +7,6 @@ use laxity_plan::error::Fault;
 
 use crate::error::plain;
 use crate::netfilter::restore;
-use crate::shell::run::nested::mentions_tc;
 use crate::shell::run::{Flow, Shell};
 use crate::shell::syntax::{Assignment, Node, RawWord};
 use crate::shell::values::input::Input;
@@ -86,7 +85,7 @@ impl Shell<'_> {
         self.command_itself(fields, node)
     }
 
-    /// The same, whatever functions there are.
+    /// Carries a command out that is no function.
     pub(crate) fn command_itself(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
         let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
         let runs = matches!(&first.text[..], "command" | "builtin")
@@ -225,4 +224,18 @@ impl Shell<'_> {
     pub(crate) fn reading(&mut self) -> Option<&mut Input> {
         self.inputs.last_mut()
     }
+}
+
+/// Whether a text has a command of `tc` that sets something up, as far as that can be seen.
+pub(crate) fn mentions_tc(text: &str) -> bool {
+    let mut words = text.split(|c: char| c.is_whitespace() || ";&|()'\"`".contains(c));
+    let is_tc = |word: &str| word == "tc" || word.ends_with("/tc");
+    let follows = ["qdisc", "class", "filter", "-b", "-batch", "-force"];
+    while let Some(word) = words.next() {
+        let next = words.clone().find(|word| !word.is_empty());
+        if is_tc(word) && next.is_some_and(|next| follows.contains(&next)) {
+            return true;
+        }
+    }
+    false
 }

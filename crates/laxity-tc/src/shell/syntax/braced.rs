@@ -1,5 +1,4 @@
-//! What stands between `${` and `}` (POSIX.1-2017, Shell Command Language, section 2.6.2, and
-//! bash).
+//! What stands between `${` and `}` (POSIX.1-2017, Shell Command Language, 2.6.2, and bash).
 
 use laxity_plan::error::Fault;
 

@@ -15,7 +15,7 @@ use crate::words::quantity;
 /// Protocols by the names that flower has for them.
 const PROTOCOLS: [(&str, u8); 7] =
     [("tcp", 6), ("udp", 17), ("sctp", 132), ("icmp", 1), ("icmpv6", 58), ("esp", 50), ("ah", 51)];
-/// Those whose ports flower reads.
+/// Protocols whose ports flower reads.
 const WITH_PORTS: [u8; 3] = [6, 17, 132];
 /// Keys in the order in which the beginning of one is looked for.
 const KEYS: &str = "flowid classid ip_proto ip_tos dst_ip src_ip dst_port src_port vlan_id \
