@@ -92,9 +92,22 @@ class Reason(_Reason, _OfClass, total=False):
     needed_bytes: int
     asked_bps: int
     given_bps: int
+    long_run_bps: int
+    link_bps: int
+    fullest: Interval
     utilization: float
+    shed: list[dict[str, Any]]
     services: int
     needed_tenths: int
+    lengths_differ: bool
+    covers_sliding: bool
+    is_bounded: bool
+    scheduler: str
+    classes: list[str]
+    fewest: int
+    error_ns: int
+    borne_ns: int
+    binding: dict[str, str]
 
 
 class Verdict(TypedDict):
