@@ -67,8 +67,8 @@ pub(crate) type ReadSettings = fn(&raw::Scheduler, &Range<usize>) -> Read<Schedu
 
 /// What is the same of a discipline whatever its settings.
 ///
-/// A room is written as what it differs in from a [plain](Room::plain) one. On what its proofs rest
-/// is said in full: a wrong answer there is a wrong proof.
+/// A room says what it differs in from a plain one. What its proofs rest on is said in full,
+/// because a wrong answer there is a wrong proof.
 pub struct Room {
     /// The keys of `[scheduler]` that it takes besides `kind` and `queue`. Default none.
     pub keys: &'static [&'static str],
@@ -105,8 +105,8 @@ pub struct Room {
     pub is_of_networks: bool,
 }
 
-/// On what the proofs of a discipline rest. None of it has a default, but for [`NONE`](Proof::NONE)
-/// of those that prove nothing.
+/// What the proofs of a discipline rest on. Nothing here has a default, except for disciplines that
+/// prove nothing.
 pub struct Proof {
     /// The delay bounds of classes on a link that is a share of another, and as late as the plan's
     /// link says; `None` if nothing is guaranteed there.
