@@ -89,7 +89,11 @@ impl Paths {
         for &output in &order.forward {
             analysis.output(self, output);
         }
-        analysis.fixed_point(self, &order.cyclic);
+        // Whether there is found to be an end to it depends on the order of the looks. So that it
+        // does not depend on the order of sources in a plan, that of links is taken.
+        let mut cyclic = order.cyclic.clone();
+        cyclic.sort_by_key(|&output| (self.outputs[output].hop, self.outputs[output].private));
+        analysis.fixed_point(self, &cyclic);
         for &output in &order.behind {
             analysis.output(self, output);
         }

@@ -158,3 +158,25 @@ fn the_order_of_sources_decides_nothing() {
         assert_eq!(bounds(order), first, "{order:?}");
     }
 }
+
+/// A plan near the load at which bounds are lost, with its sources in every rotation.
+#[test]
+fn bounds_of_rings_do_not_depend_on_the_order_of_sources() {
+    let (head, sources) = include_str!("near_the_edge.toml").split_once("[[source]]").unwrap();
+    let mut sources: Vec<&str> = sources.split("[[source]]").collect();
+    let mut bounds = |by: usize| {
+        sources.rotate_left(by);
+        let plan = plan(&format!("{head}[[source]]{}", sources.join("[[source]]")));
+        let found = plan.networked().unwrap().paths();
+        let routes = found.routes.iter();
+        let mut bounds: Vec<_> =
+            routes.map(|route| (route.class, route.path.clone(), route.bound().ok())).collect();
+        bounds.sort();
+        bounds
+    };
+    let expected = bounds(0);
+    assert!(expected.iter().any(|(.., bound)| bound.is_some()), "nothing is compared");
+    for _ in 1..8 {
+        assert_eq!(bounds(1), expected);
+    }
+}
