@@ -89,8 +89,8 @@ impl Paths {
         for &output in &order.forward {
             analysis.output(self, output);
         }
-        // Whether there is found to be an end to it depends on the order of the looks. So that it
-        // does not depend on the order of sources in a plan, that of links is taken.
+        // The order in which outputs are analysed decides whether the fixed point is found. The
+        // order of links is the same for any order of sources.
         let mut cyclic = order.cyclic.clone();
         cyclic.sort_by_key(|&output| (self.outputs[output].hop, self.outputs[output].private));
         analysis.fixed_point(self, &cyclic);
