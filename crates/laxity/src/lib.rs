@@ -33,7 +33,7 @@
 //!     let packet = Packet { class: ClassId(class), length, ..Packet::default() };
 //!     edf.enqueue(Nanos(0), packet, &mut drops);
 //! }
-    // Best effort goes first, as voice can wait. Its deadline is the earliest that keeps others.
+//! // Best effort goes first, as voice can wait. Its deadline is the earliest that keeps others.
 //! let mut link = Link::new(rate);
 //! let first = edf.dequeue(Nanos(0), &mut drops).ok_or("two packets wait")?;
 //! assert_eq!((first.packet.class, first.deadline), (ClassId(1), Some(Nanos(2_400_000))));
@@ -91,6 +91,7 @@ pub mod aqm;
 #[cfg(feature = "admission")]
 pub mod curve;
 pub mod error;
+mod id;
 pub mod link;
 pub mod overhead;
 pub mod pacer;

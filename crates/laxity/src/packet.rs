@@ -2,20 +2,13 @@
 
 use crate::units::Nanos;
 
-/// A class of the plan, numbered from 0 in the plan's order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClassId(pub u32);
+crate::id! {
+    /// A class of the plan, numbered from 0 in the plan's order.
+    pub struct ClassId;
 
-impl ClassId {
-    /// The class's position in tables that hold one entry a class.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+    /// A flow within a class (one conversation of many), as its source or classifier numbers it.
+    pub struct FlowId;
 }
-
-/// A flow within a class (one conversation of many), as its source or classifier numbers it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FlowId(pub u32);
 
 /// A packet as schedulers see it: 32 bytes, copied freely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
