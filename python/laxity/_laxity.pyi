@@ -53,7 +53,7 @@ class Plan:
         packets: bool,
         threads: int | None,
         heard: Callable[[int, int], object] | None,
-    ) -> Ran: ...
+    ) -> RunResult: ...
 
 class Packet:
     """A packet. Times are nanoseconds of the simulation."""
@@ -90,7 +90,7 @@ class Ranks:
         self, name: str, rank: Callable[[Packet], float] | None, eligible: Callable[[Packet], int] | None
     ) -> None: ...
 
-class Ran:
+class RunResult:
     json: str
     text: str
     html: str

@@ -111,7 +111,7 @@ class Proof(Answer):
 class Run(Answer):
     """What came of a simulation."""
 
-    def __init__(self, ran: _laxity.Ran) -> None:
+    def __init__(self, ran: _laxity.RunResult) -> None:
         super().__init__(ran.json, ran.text)
         self._ran = ran
 

@@ -1,9 +1,6 @@
 //! The figures of a run: one list, from which tables, JSON and reports of several seeds are made.
 
-use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
-use laxity_sim::summary::{ClassSummary, DelaySummary, Summary};
-
-use crate::verdict::Measured;
+use laxity_sim::summary::{ClassSummary, DelaySummary, EndToEnd, HopSummary, Summary};
 
 /// A figure of a run.
 #[derive(Clone, Debug)]
@@ -44,85 +41,18 @@ pub const NAMES: [&str; 22] = [
     "tcp.completion_ns.mean",
 ];
 
-/// Results that consist of figures.
-pub trait Figures: Measured {
-    /// The seed of every random draw.
-    fn seed(&self) -> u64;
-
-    /// All figures, in a fixed order.
-    fn figures(&self) -> Vec<Figure>;
-
-    /// The delays of every class beside what it is promised: of a link, or in networks from end to
-    /// end.
-    fn delays(&self) -> Vec<Delayed<'_>>;
-}
-
-/// The delays of a class, and what it is promised.
-#[derive(Clone, Copy, Debug)]
-pub struct Delayed<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// How its packets were delayed; absent when none was sent.
-    pub delay: Option<&'a DelaySummary>,
-    /// The delay that is proved.
-    pub bound_ns: Option<u64>,
-    /// The delay that is promised.
-    pub deadline_ns: Option<u64>,
-    /// Whether packets took longer than either.
-    pub is_late: bool,
-}
-
-impl Figures for Summary {
-    fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    fn figures(&self) -> Vec<Figure> {
-        let mut list = List::new("link", None);
-        list.add("utilization", self.link.utilization);
-        let mut all = list.figures;
-        for class in &self.classes {
-            let mut list = List::new(&class.name, None);
-            list.counts(class);
-            list.add("throughput_bps", class.throughput_bps);
-            list.delays(class.delay_ns.as_ref());
-            list.windows(class);
-            all.extend(list.figures);
+/// All figures of a run, in a fixed order: those of its link, or those from end to end and then
+/// those of every hop.
+pub fn figures(summary: &Summary) -> Vec<Figure> {
+    match &summary.network {
+        None => summary.hops.iter().flat_map(|hop| at_hop(hop, None)).collect(),
+        Some(network) => {
+            let whole = network.classes.iter().flat_map(from_end_to_end);
+            let hops = summary.hops.iter();
+            let hops =
+                hops.flat_map(|hop| at_hop(hop, Some(&format!("{} → {}", hop.from, hop.to))));
+            whole.chain(hops).collect()
         }
-        all
-    }
-
-    fn delays(&self) -> Vec<Delayed<'_>> {
-        let classes = self.classes.iter().map(|class| Delayed {
-            name: &class.name,
-            delay: class.delay_ns.as_ref(),
-            bound_ns: class.bound_ns,
-            deadline_ns: class.deadline_ns,
-            is_late: class.is_late(),
-        });
-        classes.collect()
-    }
-}
-
-impl Figures for NetworkSummary {
-    fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    fn figures(&self) -> Vec<Figure> {
-        let whole = self.classes.iter().flat_map(from_end_to_end);
-        whole.chain(self.hops.iter().flat_map(at_hop)).collect()
-    }
-
-    fn delays(&self) -> Vec<Delayed<'_>> {
-        let classes = self.classes.iter().map(|class| Delayed {
-            name: &class.name,
-            delay: class.delay_ns.as_ref(),
-            bound_ns: class.bound_ns,
-            deadline_ns: class.deadline_ns,
-            is_late: class.is_late(),
-        });
-        classes.collect()
     }
 }
 
@@ -149,14 +79,16 @@ fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
     list.figures
 }
 
-fn at_hop(hop: &HopSummary) -> Vec<Figure> {
-    let at = format!("{} → {}", hop.from, hop.to);
-    let mut list = List::new("link", Some(&at));
+fn at_hop(hop: &HopSummary, at: Option<&str>) -> Vec<Figure> {
+    let mut list = List::new("link", at);
     list.add("utilization", hop.utilization);
     let mut all = list.figures;
     for class in &hop.classes {
-        let mut list = List::new(&class.name, Some(&at));
+        let mut list = List::new(&class.name, at);
         list.counts(class);
+        if at.is_none() {
+            list.add("throughput_bps", class.throughput_bps);
+        }
         list.delays(class.delay_ns.as_ref());
         list.windows(class);
         all.extend(list.figures);
@@ -204,8 +136,8 @@ impl<'a> List<'a> {
     }
 
     fn delays(&mut self, delay: Option<&DelaySummary>) {
-        type Of = fn(&DelaySummary) -> f64;
-        let parts: [(&'static str, Of); 6] = [
+        type Value = fn(&DelaySummary) -> f64;
+        let parts: [(&'static str, Value); 6] = [
             ("delay_ns.min", |d| d.min as f64),
             ("delay_ns.mean", |d| d.mean),
             ("delay_ns.p50", |d| d.p50 as f64),
@@ -213,8 +145,8 @@ impl<'a> List<'a> {
             ("delay_ns.p99_9", |d| d.p99_9 as f64),
             ("delay_ns.max", |d| d.max as f64),
         ];
-        for (name, of) in parts {
-            self.add(name, delay.map(of));
+        for (name, value) in parts {
+            self.add(name, delay.map(value));
         }
     }
 }

@@ -3,8 +3,8 @@
 mod frames;
 mod limits;
 mod promises;
+pub(crate) use promises::tells_arrivals;
 mod proof;
-mod verdict;
 
 pub use frames::{FramesProof, FullFrame, ReservedClass, ReservedOutput, ReservedStretch};
 pub use limits::{ClassLimit, Limits, LinkLimit, LoadLimit, Watch};

@@ -1,16 +1,17 @@
 //! Figures over several seeds: a mean with its confidence interval, and one verdict over all.
 
 use laxity_plan::Plan;
+use laxity_sim::summary::Summary;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::figure::{Figure, Figures};
+use crate::figure::{Figure, figures};
 use crate::proof::Proof;
-use crate::verdict::{Broken, HeldTo, Judged, Verdict};
+use crate::verdict::{Broken, HeldTo, Judged, Verdict, broken, is_promised};
 
 /// The results of a scheduler under several seeds.
 #[derive(Clone, Debug)]
-pub struct Seeds<S> {
+pub struct Seeds {
     /// The discipline, as `--scheduler` names it.
     pub scheduler: String,
     /// The seeds, in ascending order.
@@ -20,7 +21,7 @@ pub struct Seeds<S> {
     /// The figures, in the order of the summaries.
     pub figures: Vec<Estimate>,
     /// The results of each seed.
-    pub runs: Vec<Judged<S>>,
+    pub runs: Vec<Judged>,
     /// What was proved of the plan; absent without an admission test.
     pub proof: Option<Proof>,
 }
@@ -48,14 +49,14 @@ pub struct Estimate {
     pub max: f64,
 }
 
-impl<S: Figures> Seeds<S> {
+impl Seeds {
     /// Judges and averages the results of each seed of a plan with this proof, if there is one.
-    pub fn new(plan: &Plan, held_to: HeldTo, proof: Option<Proof>, results: Vec<S>) -> Seeds<S> {
-        let promised = results.iter().any(|one| one.promised(plan));
-        let broken = Broken::over_seeds(results.iter().map(|one| (one.seed(), one.broken(plan))));
+    pub fn new(plan: &Plan, held_to: HeldTo, proof: Option<Proof>, results: Vec<Summary>) -> Seeds {
+        let promised = results.iter().any(|one| is_promised(plan, one));
+        let broken = Broken::over_seeds(results.iter().map(|one| (one.seed, broken(plan, one))));
         Seeds {
-            scheduler: results.first().map_or(String::new(), |one| one.scheduler().to_owned()),
-            seeds: results.iter().map(Figures::seed).collect(),
+            scheduler: results.first().map_or(String::new(), |one| one.scheduler.clone()),
+            seeds: results.iter().map(|one| one.seed).collect(),
             verdict: Verdict::new(held_to, proof.as_ref(), promised, broken),
             figures: estimates(&results),
             runs: results
@@ -67,7 +68,7 @@ impl<S: Figures> Seeds<S> {
     }
 }
 
-impl<S> Seeds<S> {
+impl Seeds {
     /// The figure that another scheduler has as well, at this place or elsewhere. It is nearly
     /// always at the same place.
     pub fn like(&self, at: usize, other: &Estimate) -> Option<&Estimate> {
@@ -77,10 +78,10 @@ impl<S> Seeds<S> {
 }
 
 /// Estimates of all figures, in the order in which they first appear.
-fn estimates<S: Figures>(results: &[S]) -> Vec<Estimate> {
+fn estimates(results: &[Summary]) -> Vec<Estimate> {
     let mut all: Vec<(Figure, Vec<f64>)> = Vec::new();
     for result in results {
-        for (place, figure) in result.figures().into_iter().enumerate() {
+        for (place, figure) in figures(result).into_iter().enumerate() {
             let same = |other: &Figure| {
                 (&other.class, &other.at, other.name) == (&figure.class, &figure.at, figure.name)
             };

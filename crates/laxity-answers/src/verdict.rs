@@ -2,18 +2,19 @@
 //! same [`Verdict`].
 
 mod broken;
-mod measured;
+mod promised;
 
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
+use laxity_sim::summary::Summary;
 use serde::Serialize;
 
 use crate::proof::Proof;
 use crate::reason::Reason;
 
 pub use broken::{Broken, Promise};
-pub(crate) use broken::{Owed, broken_by};
-pub use measured::Measured;
+pub use promised::broken;
+pub(crate) use promised::is_promised;
 
 /// Whether a scheduler kept what a plan promises.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,22 +88,22 @@ impl Verdict {
 
 /// What was measured, with its verdict.
 #[derive(Clone, Debug)]
-pub struct Judged<S> {
+pub struct Judged {
     /// What was measured.
-    pub summary: S,
+    pub summary: Summary,
     /// Whether the promises were kept.
     pub verdict: Verdict,
 }
 
-impl<S: Measured> Judged<S> {
+impl Judged {
     /// Judges the results of a plan with this proof, if there is one.
-    pub fn new(plan: &Plan, held_to: HeldTo, proof: Option<&Proof>, summary: S) -> Judged<S> {
-        let verdict = Verdict::new(held_to, proof, summary.promised(plan), summary.broken(plan));
-        Judged { summary, verdict }
+    pub fn new(plan: &Plan, held_to: HeldTo, proof: Option<&Proof>, summary: Summary) -> Judged {
+        let (promised, broken) = (is_promised(plan, &summary), broken(plan, &summary));
+        Judged { verdict: Verdict::new(held_to, proof, promised, broken), summary }
     }
 }
 
 /// The schedulers of a comparison, each with its verdict.
-pub fn named<S: Measured>(runs: &[Judged<S>]) -> Vec<(&str, &Verdict)> {
-    runs.iter().map(|run| (run.summary.scheduler(), &run.verdict)).collect()
+pub fn named(runs: &[Judged]) -> Vec<(&str, &Verdict)> {
+    runs.iter().map(|run| (run.summary.scheduler.as_str(), &run.verdict)).collect()
 }

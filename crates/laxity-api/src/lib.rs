@@ -12,7 +12,7 @@
 //! | [`worst_case`] | a plan, an [`Effort`] | [`WorstCases`]: the longest delays that were found, and under which packets |
 //! | [`check_for_linux`] | a plan, [what is known of a machine](Linux) | the same, as Linux carries the plan out |
 //! | [`export`] | a plan, an interface, a [format](ExportFormat) | what Linux is given for it |
-//! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`Ran`]: what was measured, and the verdict; several are [`Compared`] |
+//! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`RunResult`]: what was measured, and the verdict; several are a [`Comparison`] |
 //! | [`run_custom`] | the same, with a scheduler that was made elsewhere | the same |
 //! | [`choices`] | a plan, [`Traffic`] | its link, asking somebody else for every packet |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
@@ -43,8 +43,8 @@
 //!     std::path::Path::new("."),
 //! )?;
 //! assert_eq!(check(&plan)?.admitted(), Some(true));
-//! let ran = run(&plan, &Traffic::default(), &mut (), &mut laxity_api::to_the_end)?;
-//! assert!(ran.verdict().kept);
+//! let result = run(&plan, &Traffic::default(), &mut (), &mut laxity_api::to_the_end)?;
+//! assert!(result.judged.verdict.kept);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![deny(missing_docs)]
@@ -53,8 +53,8 @@ mod check;
 mod error;
 pub mod fit;
 mod linux;
-mod ran;
 mod repeat;
+mod result;
 mod run;
 mod seeds;
 pub mod sweep;
@@ -75,9 +75,9 @@ pub use laxity_tc::export::Format as ExportFormat;
 pub use laxity_tc::linux::{Filters, Linux, Refusal};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
 pub use linux::{CheckedForLinux, Corrections, Exported, check_for_linux, export, nearest};
-pub use ran::{Compared, Delays, LinkRan, NetworkRan, Ran};
 pub use repeat::{Difference, RepeatError, Repeated, repeat};
-pub use run::{Custom, Simulated, choices, run, run_compared, run_custom};
+pub use result::{Comparison, Delays, RunResult};
+pub use run::{Custom, choices, run, run_compared, run_custom};
 pub use seeds::over_seeds;
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};
 pub use worst::{DEFAULT_PACKETS, Effort, WorstCase, WorstCases, worst_case};

@@ -5,19 +5,18 @@ use std::sync::Arc;
 
 use laxity::scheduler::Withdraw;
 use laxity_answers::Proof;
-use laxity_answers::figure::Figures;
 use laxity_answers::verdict::{HeldTo, Judged};
 use laxity_plan::Plan;
+use laxity_plan::network::Networked;
 use laxity_plan::tdp::Assigned;
 use laxity_sim::Progress;
 use laxity_sim::link::{Choices, Run};
-use laxity_sim::network::{NetworkRun, NetworkSummary, Parallelism, Profile, Replaced};
+use laxity_sim::network::{NetworkRun, Parallelism, Profile, Replaced};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Feed, Remarks};
 use laxity_sim::summary::{Outcome, Summary};
-use serde::Serialize;
 
-use crate::ran::{LinkRan, NetworkRan, Ran};
+use crate::result::RunResult;
 use crate::traffic::opaque;
 use crate::{Error, Traffic};
 
@@ -30,7 +29,7 @@ pub fn run<'a, O: Observer>(
     traffic: &Traffic<'_>,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<Ran<'a>, Error> {
+) -> Result<RunResult<'a>, Error> {
     held_to(HeldTo::Plan, plan, traffic, observer, progress)
 }
 
@@ -44,7 +43,7 @@ pub fn run_compared<'a, O: Observer>(
     traffic: &Traffic<'_>,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<Ran<'a>, Error> {
+) -> Result<RunResult<'a>, Error> {
     let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
     held_to(to, plan, traffic, observer, progress)
 }
@@ -70,7 +69,7 @@ pub fn run_custom<'a, O: Observer>(
     traffic: &Traffic<'_>,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<Ran<'a>, Error> {
+) -> Result<RunResult<'a>, Error> {
     is_one_link(plan)?;
     let to = own.map_or(HeldTo::Plan, |own| HeldTo::in_comparison(own.scheduler, plan.scheduler));
     let seed = traffic.seed(plan);
@@ -78,7 +77,7 @@ pub fn run_custom<'a, O: Observer>(
     let run = prepare(plan, traffic, seed)?;
     let outcome = arrived(plan, run.simulate_on(scheduler, observer, progress)?)?;
     let summary = Summary { scheduler: custom.name, ..outcome.summary };
-    Ok(judged(to, plan, Outcome { summary, ..outcome }, How::default()))
+    Ok(Prepared::new(plan).judged(to, Outcome { summary, ..outcome }, How::default()))
 }
 
 /// A plan's link whose packets somebody else chooses, step by step, behind the plan's queues.
@@ -109,110 +108,52 @@ fn held_to<'a, O: Observer>(
     traffic: &Traffic<'_>,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<Ran<'a>, Error> {
-    let seed = traffic.seed(plan);
-    let Some(networked) = plan.networked() else {
-        let (outcome, how) = simulate_link(plan, traffic, seed, observer, progress)?;
-        return Ok(judged(to, plan, outcome, how));
-    };
-    let on = networked.assigned();
-    let (outcome, how) = simulate_network(&on, traffic, seed, observer, progress)?;
-    let How { parallelism, profile } = how;
-    let Outcome { summary, remarks } = outcome;
-    let proof = Proof::network(&on);
-    let judged = Judged::new(plan, to, Some(&proof), summary);
-    Ok(Ran::Network(Box::new(NetworkRan { on, judged, proof, remarks, parallelism, profile })))
+) -> Result<RunResult<'a>, Error> {
+    let prepared = Prepared::new(plan);
+    let (outcome, how) = prepared.simulate(traffic, traffic.seed(plan), observer, progress)?;
+    Ok(prepared.judged(to, outcome, how))
 }
 
-fn judged(to: HeldTo, plan: &Plan, outcome: Outcome<Summary>, how: How) -> Ran<'_> {
-    let How { parallelism, profile } = how;
-    let Outcome { summary, remarks } = outcome;
-    let proof = Proof::link(plan);
-    let judged = Judged::new(plan, to, proof.as_ref(), summary);
-    Ran::Link(Box::new(LinkRan { plan, judged, proof, remarks, parallelism, profile }))
+/// A plan with what is worked out before any run of it.
+pub(crate) struct Prepared<'a> {
+    plan: &'a Plan,
+    network: Option<Assigned<'a>>,
 }
 
-/// What a simulation measures: one link or a network.
-pub trait Simulated: Figures + Serialize + Send {
-    /// What is worked out of a plan before any run of it.
-    type Ready<'a>: Sync;
-
-    /// Works it out.
-    ///
-    /// # Errors
-    /// If this is nothing that a run of the plan measures.
-    fn ready(plan: &Plan) -> Result<Self::Ready<'_>, Error>;
-
-    /// One run with this seed.
-    ///
-    /// # Errors
-    /// As [`run`].
-    fn simulate(
-        ready: &Self::Ready<'_>,
-        traffic: &Traffic<'_>,
-        seed: u64,
-        progress: Progress<'_>,
-    ) -> Result<Self, Error>
-    where
-        Self: Sized;
+impl<'a> Prepared<'a> {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
+        Prepared { plan, network: plan.networked().map(Networked::assigned) }
+    }
 
     /// What is proved; `None` without an admission test.
-    fn proof(ready: &Self::Ready<'_>) -> Option<Proof>;
-
-    /// How long was measured.
-    fn duration_ns(&self) -> u64;
-}
-
-impl Simulated for Summary {
-    type Ready<'a> = &'a Plan;
-
-    fn ready(plan: &Plan) -> Result<&Plan, Error> {
-        Ok(plan)
+    pub(crate) fn proof(&self) -> Option<Proof> {
+        match &self.network {
+            Some(on) => Some(Proof::network(on)),
+            None => Proof::link(self.plan),
+        }
     }
 
-    fn simulate(
-        plan: &&Plan,
+    /// One run with this seed.
+    pub(crate) fn simulate<O: Observer>(
+        &self,
         traffic: &Traffic<'_>,
         seed: u64,
+        observer: &mut O,
         progress: Progress<'_>,
-    ) -> Result<Self, Error> {
-        Ok(simulate(plan, traffic, seed, &mut (), progress)?.summary)
+    ) -> Result<(Outcome, How), Error> {
+        match &self.network {
+            Some(on) => simulate_network(on, traffic, seed, observer, progress),
+            None => simulate_link(self.plan, traffic, seed, observer, progress),
+        }
     }
 
-    fn proof(plan: &&Plan) -> Option<Proof> {
-        Proof::link(plan)
-    }
-
-    fn duration_ns(&self) -> u64 {
-        self.duration_ns
-    }
-}
-
-impl Simulated for NetworkSummary {
-    type Ready<'a> = Assigned<'a>;
-
-    fn ready(plan: &Plan) -> Result<Assigned<'_>, Error> {
-        let networked = plan.networked().ok_or_else(|| {
-            Error::question("the plan is one link, and a network was asked for: run it as a link")
-        });
-        Ok(networked?.assigned())
-    }
-
-    fn simulate(
-        on: &Assigned<'_>,
-        traffic: &Traffic<'_>,
-        seed: u64,
-        progress: Progress<'_>,
-    ) -> Result<Self, Error> {
-        Ok(simulate_network(on, traffic, seed, &mut (), progress)?.0.summary)
-    }
-
-    fn proof(on: &Assigned<'_>) -> Option<Proof> {
-        Some(Proof::network(on))
-    }
-
-    fn duration_ns(&self) -> u64 {
-        self.duration_ns
+    fn judged(self, to: HeldTo, outcome: Outcome, how: How) -> RunResult<'a> {
+        let proof = self.proof();
+        let How { parallelism, profile } = how;
+        let Outcome { summary, remarks } = outcome;
+        let judged = Judged::new(self.plan, to, proof.as_ref(), summary);
+        let Prepared { plan, network } = self;
+        RunResult { plan, network, judged, proof, remarks, parallelism, profile }
     }
 }
 
@@ -222,13 +163,14 @@ fn simulate(
     seed: u64,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
-) -> Result<Outcome<Summary>, Error> {
+) -> Result<Outcome, Error> {
     arrived(plan, prepare(plan, traffic, seed)?.simulate(observer, progress)?)
 }
 
 /// What came of one link, if anything did.
-fn arrived(plan: &Plan, outcome: Outcome<Summary>) -> Result<Outcome<Summary>, Error> {
-    if outcome.summary.classes.iter().any(|class| class.arrived > 0) {
+fn arrived(plan: &Plan, outcome: Outcome) -> Result<Outcome, Error> {
+    let mut classes = outcome.summary.hops.iter().flat_map(|link| &link.classes);
+    if classes.any(|class| class.arrived > 0) {
         Ok(outcome)
     } else {
         Err(nothing_arrived(plan, &outcome.remarks))
@@ -268,7 +210,7 @@ fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'
 
 /// How the work was done, as far as that was asked for.
 #[derive(Default)]
-struct How {
+pub(crate) struct How {
     parallelism: Option<Parallelism>,
     profile: Option<Profile>,
 }
@@ -279,7 +221,7 @@ fn simulate_link(
     seed: u64,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
-) -> Result<(Outcome<Summary>, How), Error> {
+) -> Result<(Outcome, How), Error> {
     match (several_threads(traffic), traffic.profile) {
         (Some(_), true) => Err(one_thread_alone()),
         (threads, false) => {
@@ -308,7 +250,7 @@ fn simulate_network<O: Observer>(
     seed: u64,
     observer: &mut O,
     progress: Progress<'_>,
-) -> Result<(Outcome<NetworkSummary>, How), Error> {
+) -> Result<(Outcome, How), Error> {
     if on.plan.sources.is_empty() {
         return Err(Error::question(
             "the plan has no [[source]], so nothing would arrive: add one with a `path`",
@@ -334,7 +276,8 @@ fn simulate_network<O: Observer>(
             return Err(one_thread_alone());
         }
     };
-    if outcome.summary.classes.iter().any(|class| class.sent > 0) {
+    let mut classes = outcome.summary.network.iter().flat_map(|network| &network.classes);
+    if classes.any(|class| class.sent > 0) {
         Ok((outcome, how))
     } else {
         Err(nothing_arrived(on.plan, &outcome.remarks))

@@ -33,7 +33,7 @@ use laxity_plan::{Plan, PlanError, UnknownScheduler};
 use rayon::prelude::*;
 use thiserror::Error;
 
-use crate::{Ran, Traffic};
+use crate::{RunResult, Traffic};
 pub use job::{Job, RunId};
 pub use quantity::Quantity;
 pub use space::{Axis, Range, Space};
@@ -165,7 +165,7 @@ pub fn make_by<E: From<Error>>(
     study: &Study,
     job: &Job,
     store: &Store,
-    by: impl for<'p> FnOnce(&'p Plan, &Traffic<'_>) -> Result<Ran<'p>, E>,
+    by: impl for<'p> FnOnce(&'p Plan, &Traffic<'_>) -> Result<RunResult<'p>, E>,
 ) -> Result<(), E> {
     if store.has(job) {
         return Ok(());

@@ -10,7 +10,7 @@ use laxity_plan::{Plan, aqm};
 use laxity_report::quantity;
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrivals, Remarks};
-use laxity_sim::summary::Summary;
+use laxity_sim::summary::HopSummary;
 
 use crate::Error;
 
@@ -130,13 +130,13 @@ pub(crate) fn opaque(remarks: &Remarks) -> impl Iterator<Item = String> {
 }
 
 /// The packets that broke their class's contract, and what became of them.
-pub(crate) fn nonconforming(plan: &Plan, summary: &Summary) -> Vec<String> {
+pub(crate) fn nonconforming(plan: &Plan, link: &HopSummary) -> Vec<String> {
     let treated = |police| match police {
         Police::Count => "travelled with the others",
         Police::Demote => "travelled as best effort, without a promise",
         Police::Drop => "were dropped",
     };
-    let classes = plan.leaves().map(|(_, class)| class).zip(&summary.classes);
+    let classes = plan.leaves().map(|(_, class)| class).zip(&link.classes);
     let broke = classes.filter(|(_, measured)| measured.nonconforming > 0);
     let sentences = broke.map(|(class, measured)| {
         let (name, count) = (&class.name, quantity::count(measured.nonconforming));

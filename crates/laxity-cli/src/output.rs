@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use laxity_report::manifest::{FILES, MANIFEST, Manifest, WrittenFile};
-use laxity_sim::network::NetworkSummary;
 use laxity_sim::summary::Summary;
 use serde::Serialize;
 
@@ -24,33 +23,6 @@ pub(crate) struct Output {
     folder: PathBuf,
     staging: Staging,
     names: Vec<String>,
-}
-
-/// What a command simulated, for its manifest.
-#[derive(Clone, Debug)]
-pub(crate) struct Ran {
-    /// The discipline, as `--scheduler` names it.
-    pub scheduler: String,
-    /// The seed of every random draw; the first of several.
-    pub seed: u64,
-    /// How long was measured.
-    pub duration_ns: u64,
-}
-
-impl From<&laxity_api::Ran<'_>> for Ran {
-    fn from(ran: &laxity_api::Ran<'_>) -> Self {
-        let (scheduler, seed, duration_ns) = match ran {
-            laxity_api::Ran::Link(ran) => {
-                let Summary { scheduler, seed, duration_ns, .. } = &ran.judged.summary;
-                (scheduler, *seed, *duration_ns)
-            }
-            laxity_api::Ran::Network(ran) => {
-                let NetworkSummary { scheduler, seed, duration_ns, .. } = &ran.judged.summary;
-                (scheduler, *seed, *duration_ns)
-            }
-        };
-        Ran { scheduler: scheduler.clone(), seed, duration_ns }
-    }
 }
 
 impl Output {
@@ -88,8 +60,9 @@ impl Output {
         Failure::refused(self.folder.join(name).display(), error)
     }
 
-    /// Writes the manifest and moves every file to its place.
-    pub(crate) fn finish(mut self, plan: &Path, ran: Ran) -> Result<(), Failure> {
+    /// Writes the manifest and moves every file to its place. `summary` is of the first of several
+    /// runs.
+    pub(crate) fn finish(mut self, plan: &Path, summary: &Summary) -> Result<(), Failure> {
         let measured = self.names.iter().map(|name| {
             WrittenFile::measure(self.staging.path(), name)
                 .map_err(|error| self.refused(name, &error))
@@ -98,9 +71,9 @@ impl Output {
             version: env!("CARGO_PKG_VERSION").to_string(),
             command: std::env::args_os().map(|argument| argument.as_os_str().into()).collect(),
             plan: plan.as_os_str().into(),
-            scheduler: ran.scheduler,
-            seed: ran.seed,
-            duration_ns: ran.duration_ns,
+            scheduler: summary.scheduler.clone(),
+            seed: summary.seed,
+            duration_ns: summary.duration_ns,
             files: measured.collect::<Result<_, _>>()?,
         };
         self.write(MANIFEST, &manifest.to_json())?;

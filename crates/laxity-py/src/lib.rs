@@ -9,7 +9,7 @@ mod import;
 mod linux;
 mod packets;
 mod plan;
-mod ran;
+mod result;
 mod scheduler;
 mod shown;
 mod simulate;
@@ -34,7 +34,7 @@ mod _laxity {
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
-    use super::ran::{Comparison, Ran, compare};
+    use super::result::{Comparison, RunResult, compare};
     #[pymodule_export]
     use super::scheduler::{Packet, Ranks, Scheduler};
     #[pymodule_export]

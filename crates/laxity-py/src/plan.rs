@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::asked::opened;
 use crate::errors::{LaxityError, of_plan, of_question};
 use crate::linux;
-use crate::ran::Ran;
+use crate::result::RunResult;
 use crate::scheduler::Given;
 use crate::text::text;
 
@@ -200,11 +200,11 @@ impl Plan {
         packets: bool,
         threads: Option<NonZeroU32>,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<Ran> {
+    ) -> PyResult<RunResult> {
         let opener = arrivals.map(|file| opened(file, false));
         let arrivals = opener.as_deref();
         let traffic = Traffic { arrivals, threads, ..traffic(duration, seed)? };
-        Ran::of(py, &self.plan, scheduler.as_ref(), &traffic, packets, heard)
+        RunResult::simulate(py, &self.plan, scheduler.as_ref(), &traffic, packets, heard)
     }
 }
 

@@ -27,7 +27,7 @@ impl<'p> One<'p, '_> {
         py: Python<'_>,
         observer: &mut O,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<laxity_api::Ran<'p>> {
+    ) -> PyResult<laxity_api::RunResult<'p>> {
         let mut listener = Listener::begin(py, heard)?;
         let One { own, plan, traffic, .. } = *self;
         let ran = match self.scheduler {

@@ -1,59 +1,37 @@
 //! Tables of classes at a link: what each sent, what became of it, and how long it took.
 
-use laxity_sim::summary::{ClassSummary, Summary, WindowSummary};
+use laxity_sim::summary::{ClassSummary, HopSummary, Summary, WindowSummary};
 use maud::{Markup, html};
 
 use crate::columns::{Column, Comparison, Results, swatch};
+use crate::measures::{
+    Measured, deadline, delays, fates, has_deadline, marked, max, mean, missed, p99,
+};
 use crate::quantity::{NOTHING, TimeUnit, count, megabits, percent};
 
 type Class<'a> = &'a ClassSummary;
 type ClassColumn<'a> = Column<Class<'a>>;
 
-fn columns<'a>() -> [ClassColumn<'a>; 14] {
-    [
+fn columns<'a>() -> Vec<ClassColumn<'a>> {
+    let counts = [
         ClassColumn::count("arrived", |class| Some(class.arrived)).below("Packets"),
         ClassColumn::count("sent", |class| Some(class.sent)).below("Packets"),
         dropped().below("Packets"),
-        marked().below("Packets"),
-        missed().below("Packets"),
-        ClassColumn::text("Mbit/s", |class| Some(megabits(class.throughput_bps))),
-        delay("min", |class| Some(class.delay_ns?.min as f64)),
-        delay("mean", |class| Some(class.delay_ns?.mean)),
-        delay("p50", |class| Some(class.delay_ns?.p50 as f64)),
-        delay("p99", |class| Some(class.delay_ns?.p99 as f64)),
-        delay("p99.9", |class| Some(class.delay_ns?.p99_9 as f64)),
-        delay("max", |class| Some(class.delay_ns?.max as f64)).alarming(|class| class.is_late()),
-        delay("bound", |class| Some(class.bound_ns? as f64)),
-        delay("deadline", deadline),
-    ]
-}
-
-fn delay<'a>(head: &'static str, value: fn(&Class<'a>) -> Option<f64>) -> ClassColumn<'a> {
-    ClassColumn::time(head, value).below("Delay")
-}
-
-fn deadline(class: &Class<'_>) -> Option<f64> {
-    Some(class.deadline_ns? as f64)
+    ];
+    let fates = fates().map(|column| column.below("Packets"));
+    let throughput = ClassColumn::text("Mbit/s", |class| Some(megabits(class.throughput_bps)));
+    counts.into_iter().chain(fates).chain([throughput]).chain(delays("deadline")).collect()
 }
 
 fn dropped<'a>() -> ClassColumn<'a> {
     ClassColumn::reasons("dropped", |class| &class.dropped)
 }
 
-fn marked<'a>() -> ClassColumn<'a> {
-    ClassColumn::count("marked", |class| Some(class.marked)).if_any(|class| class.marked > 0)
-}
-
-fn missed<'a>() -> ClassColumn<'a> {
-    ClassColumn::count("missed", |class| class.deadline_ns.map(|_| class.deadline_misses))
-        .alarming(|class| class.deadline_ns.is_some() && class.deadline_misses > 0)
-}
-
 /// The classes of a link, for a terminal. Those that tolerate losses follow with their windows in a
 /// table of their own.
-pub fn text(summary: &Summary) -> String {
-    let windows = windows(summary);
-    let mut text = classes(summary).text("class");
+pub(crate) fn text(link: &HopSummary) -> String {
+    let windows = windows(link);
+    let mut text = classes(link).text("class");
     if !windows.is_empty() {
         text += &format!("\n\n{}", windows.text("class"));
     }
@@ -61,17 +39,17 @@ pub fn text(summary: &Summary) -> String {
 }
 
 /// Counts, throughput and delays of every class, for a page.
-pub fn page(summary: &Summary) -> Markup {
+pub(crate) fn page(link: &HopSummary) -> Markup {
     html! {
-        (classes(summary).page("Class"))
+        (classes(link).page("Class"))
         p.note { "A delay lasts from a packet's last bit in to its last bit out. Percentiles are at most 0.8 % too high, all else is exact." }
     }
 }
 
 /// The windows of the classes that tolerate losses, for a page.
-pub fn windows_page(summary: &Summary) -> Markup {
+pub(crate) fn windows_page(link: &HopSummary) -> Markup {
     html! {
-        (windows(summary).page("Class"))
+        (windows(link).page("Class"))
         (windows_note())
     }
 }
@@ -81,16 +59,16 @@ pub(crate) fn windows_note() -> Markup {
     html! { p.note { "A window is a row of consecutive packets of one stream; every packet completes one. It is violated if more of them were dropped or late than may be." } }
 }
 
-fn classes(summary: &Summary) -> Results<Class<'_>> {
-    Results::new(columns(), &summary.classes, |class| &class.name)
+fn classes(link: &HopSummary) -> Results<Class<'_>> {
+    Results::new(columns(), &link.classes, |class| &class.name)
 }
 
 /// The name of a class that tolerates losses, its windows, and its place among all classes.
 pub(crate) type Watched<'a> = (&'a str, &'a WindowSummary, usize);
 type WindowColumn<'a> = Column<Watched<'a>>;
 
-fn windows(summary: &Summary) -> Results<Watched<'_>> {
-    let classes = summary.classes.iter().zip(0..);
+fn windows(link: &HopSummary) -> Results<Watched<'_>> {
+    let classes = link.classes.iter().zip(0..);
     windows_of(
         classes.filter_map(|(class, place)| {
             Some((class.name.as_str(), class.windows.as_deref()?, place))
@@ -117,14 +95,12 @@ pub(crate) fn windows_of<'a>(
 }
 
 /// Several runs of the same classes side by side.
-pub fn compared<'a>(runs: &[&'a Summary]) -> Comparison<Class<'a>> {
+pub(crate) fn compared<'a>(runs: &[&'a Summary]) -> Comparison<Class<'a>> {
     let measures = vec![
-        ClassColumn::time("mean", |class| Some(class.delay_ns?.mean)),
-        ClassColumn::time("p99", |class| Some(class.delay_ns?.p99 as f64)),
-        ClassColumn::time("max", |class| Some(class.delay_ns?.max as f64))
-            .alarming(|class| class.is_late())
-            .within("deadline", deadline),
-        missed().if_any(|class| class.deadline_ns.is_some()),
+        mean(),
+        p99(),
+        max().within("deadline", deadline),
+        missed().if_any(has_deadline),
         dropped(),
         marked(),
         ClassColumn::count("late or lost", |class| Some(class.windows.as_ref()?.lost))
@@ -138,9 +114,10 @@ pub fn compared<'a>(runs: &[&'a Summary]) -> Comparison<Class<'a>> {
         })
         .if_any(is_lossy),
     ];
-    let first = runs.first().map_or(&[][..], |run| &run.classes[..]);
+    let classes = |run: &'a Summary| run.link().map_or(&[][..], |link| &link.classes);
+    let first = runs.first().map_or(&[][..], |run| classes(run));
     let like = |name: &str| -> Vec<_> {
-        runs.iter().map(|run| run.classes.iter().find(|class| class.name == name)).collect()
+        runs.iter().map(|run| classes(run).iter().find(|class| class.name == name)).collect()
     };
     Comparison {
         measures,
@@ -154,12 +131,12 @@ fn is_lossy(class: &Class<'_>) -> bool {
 }
 
 /// What each class was promised beside the worst that was measured.
-pub fn promises(summary: &Summary) -> Markup {
+pub(crate) fn promises(link: &HopSummary) -> Markup {
     let promised = |class: &&ClassSummary| class.deadline_ns.or(class.bound_ns).is_some();
-    let times = summary.classes.iter().filter(promised);
+    let times = link.classes.iter().filter(promised);
     let times = times.flat_map(|class| [class.deadline_ns, class.bound_ns, class.promised_max_ns]);
     let unit = TimeUnit::of_whole(times);
-    let classes = summary.classes.iter().enumerate().filter(|(_, class)| promised(class));
+    let classes = link.classes.iter().enumerate().filter(|(_, class)| promised(class));
     html! {
         div.wide { table {
             thead { tr {
@@ -167,7 +144,7 @@ pub fn promises(summary: &Summary) -> Markup {
                 th.number { "Largest delay, " (unit.name) } th { "Used" } th.number { "Missed" }
             } }
             tbody { @for (at, class) in classes {
-                tr.alarm[class.is_late()] {
+                tr.alarm[class.measures().is_late()] {
                     th scope="row" { (swatch(at)) (class.name) }
                     td.number { (unit.whole(class.deadline_ns)) }
                     td.number { (unit.whole(class.bound_ns)) }
@@ -203,21 +180,22 @@ mod tests {
     #[test]
     fn a_usual_plan_fits_120_columns() {
         let (mut summary, _) = sample::run(3, 3);
-        for class in &mut summary.classes {
+        for class in &mut summary.hops[0].classes {
             (class.arrived, class.sent) = (250_000, 250_000);
         }
-        summary.classes[0].name = "transactions".into();
-        let text = text(&summary);
+        summary.hops[0].classes[0].name = "transactions".into();
+        let text = text(&summary.hops[0]);
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
     }
 
     #[test]
     fn a_delay_above_its_bound_is_marked() {
         let (mut summary, _) = sample::run(1, 0);
-        assert!(!text(&summary).contains('!'));
-        (summary.classes[0].bound_ns, summary.classes[0].bound_misses) = (Some(7_999_999), 1);
-        summary.classes[0].deadline_misses = 3;
-        let text = text(&summary);
+        assert!(!text(&summary.hops[0]).contains('!'));
+        (summary.hops[0].classes[0].bound_ns, summary.hops[0].classes[0].bound_misses) =
+            (Some(7_999_999), 1);
+        summary.hops[0].classes[0].deadline_misses = 3;
+        let text = text(&summary.hops[0]);
         assert!(text.contains(" 3! ") && text.contains(" 8.000! "), "{text}");
     }
 
@@ -226,7 +204,7 @@ mod tests {
         let (edf, _) = sample::run(1, 1);
         let mut fifo = edf.clone();
         fifo.scheduler = "fifo".into();
-        fifo.classes[1].delay_ns = None;
+        fifo.hops[0].classes[1].delay_ns = None;
         let text = compared(&[&edf, &fifo]).text();
         let mean = text.lines().find(|line| line.starts_with("be-0")).unwrap();
         assert_eq!(
@@ -239,9 +217,9 @@ mod tests {
     #[test]
     fn windows_have_a_table_of_their_own() {
         let (mut summary, _) = sample::run(1, 1);
-        assert!(!text(&summary).contains("may lose"));
-        summary.classes[0].windows = Some(sample::windows(3));
-        let text = text(&summary);
+        assert!(!text(&summary.hops[0]).contains("may lose"));
+        summary.hops[0].classes[0].windows = Some(sample::windows(3));
+        let text = text(&summary.hops[0]);
         let [header, row] = ["may lose", "1/80"]
             .map(|of| text.lines().find(|line| line.contains(of)).unwrap().split_whitespace());
         let expected = ["rt-0", "60", "1/80", "98", "7", "19", "3!", "2", "9"];
@@ -254,9 +232,9 @@ mod tests {
     #[test]
     fn windows_stand_side_by_side() {
         let (mut dwcs, _) = sample::run(1, 1);
-        dwcs.classes[0].windows = Some(sample::windows(0));
+        dwcs.hops[0].classes[0].windows = Some(sample::windows(0));
         let mut fifo = dwcs.clone();
-        fifo.classes[0].windows = Some(sample::windows(3));
+        fifo.hops[0].classes[0].windows = Some(sample::windows(3));
         let text = compared(&[&fifo, &dwcs]).text();
         let rows = |of: &str| text.lines().filter(|line| line.contains(of)).collect::<Vec<_>>();
         let violated = rows("windows violated");
@@ -272,13 +250,13 @@ mod tests {
         let (mut summary, series) = sample::run(1, 1);
         let page = |summary: &Summary| {
             let runs = [sample::judged(summary)];
-            crate::html::compare_html(&runs, std::slice::from_ref(&series))
+            crate::comparison::html(&runs, std::slice::from_ref(&series))
         };
-        assert!(!text(&summary).contains("marked"));
+        assert!(!text(&summary.hops[0]).contains("marked"));
         assert!(!compared(&[&summary]).text().contains("marked"));
         assert!(!page(&summary).contains("Marked"));
-        summary.classes[1].marked = 17;
-        let text = text(&summary);
+        summary.hops[0].classes[1].marked = 17;
+        let text = text(&summary.hops[0]);
         let of = |name: &str| {
             let line = text.lines().find(|line| line.starts_with(name)).unwrap();
             line.split_whitespace().nth(4).unwrap().to_owned()

@@ -1,7 +1,7 @@
 //! The figures of a report, each from measured results to an SVG document.
 
 use laxity_sim::series::{Bin, ClassSeries, Series};
-use laxity_sim::summary::{ClassSummary, Summary};
+use laxity_sim::summary::{HopSummary, Measures, Summary};
 
 use crate::chart::{self, Along, Axis, Chart, Dash, Figure, Mark, Marker, Style, Unit};
 use crate::quantity::{rate, shortened, time};
@@ -64,7 +64,7 @@ pub fn delay_over_time(summary: &Summary, series: &Series) -> Figure<'static> {
                 points,
             };
             Chart {
-                title: class.name.clone(),
+                title: class.class.to_owned(),
                 x: Axis {
                     range: Some((0.0, summary.duration_ns as f64 * NS)),
                     ..Axis::linear("", Unit::Time)
@@ -82,35 +82,39 @@ pub fn delay_over_time(summary: &Summary, series: &Series) -> Figure<'static> {
 }
 
 /// The share of packets that are delayed for longer than a given time, with bounds and deadlines.
-pub fn exceedance<'a>(summary: &'a Summary, series: &'a Series) -> Figure<'static> {
-    let curve = |(at, class, over_time): (usize, &'a ClassSummary, &ClassSeries)| Exceedance {
+pub fn exceedance(summary: &Summary, series: &Series) -> Figure<'static> {
+    let title = match summary.network {
+        None => WAITING,
+        Some(_) => "How many packets take longer from end to end",
+    };
+    let curve = |(at, class, over_time): (usize, Measures<'_>, &ClassSeries)| Exceedance {
         at,
-        name: &class.name,
+        name: class.class.to_owned(),
         bound_ns: class.bound_ns,
         deadline_ns: class.deadline_ns,
         points: exceedance_points(&over_time.exceedance),
     };
-    exceedance_of(WAITING, pairs(summary, series).into_iter().map(curve))
+    exceedance_of(title, pairs(summary, series).into_iter().map(curve))
 }
 
 /// The title of how delays on one link are spread.
 pub(crate) const WAITING: &str = "How many packets wait longer";
 
 /// How delays of a class are spread beside what it is promised.
-pub(crate) struct Exceedance<'a> {
+pub(crate) struct Exceedance {
     /// Its place in the plan.
     pub at: usize,
-    pub name: &'a str,
+    pub name: String,
     pub bound_ns: Option<u64>,
     pub deadline_ns: Option<u64>,
     /// Delays in seconds and the shares of packets that were delayed for longer.
     pub points: Vec<(f64, f64)>,
 }
 
-/// The same of classes wherever they were measured.
-pub(crate) fn exceedance_of<'a>(
+/// The figure of delays of classes wherever they were measured.
+pub(crate) fn exceedance_of(
     title: &str,
-    classes: impl Iterator<Item = Exceedance<'a>>,
+    classes: impl Iterator<Item = Exceedance>,
 ) -> Figure<'static> {
     let mut chart = Chart {
         title: title.to_owned(),
@@ -120,17 +124,17 @@ pub(crate) fn exceedance_of<'a>(
     };
     for Exceedance { at, name, bound_ns, deadline_ns, points } in classes {
         let (mark, style) = (Mark::Step, Style::of(at));
-        chart.series.push(chart::Series { name: name.to_owned(), mark, style, points });
         let flag = |meaning: &str, dash, ns: u64| Marker {
             along: Along::Y,
             at: ns as f64 * NS,
-            label: format!("{} {}", shortened(name, NAME_LIMIT), time(ns as f64)),
+            label: format!("{} {}", shortened(&name, NAME_LIMIT), time(ns as f64)),
             meaning: meaning.to_owned(),
             style: style.dashed(dash),
         };
         let bound = bound_ns.filter(|_| bound_ns != deadline_ns);
         chart.markers.extend(bound.map(|ns| flag("bound", Dash::Dotted, ns)));
         chart.markers.extend(deadline_ns.map(|ns| flag("deadline", Dash::Dashed, ns)));
+        chart.series.push(chart::Series { name, mark, style, points });
     }
     chart.into()
 }
@@ -146,17 +150,22 @@ pub struct ComparedClass<'a> {
     pub runs: Vec<(&'a str, Option<&'a ClassSeries>)>,
 }
 
-/// The classes of a link under several schedulers.
+/// The classes of a run under several schedulers: over a link, or from end to end.
 pub fn compared_classes<'a>(runs: &[(&'a Summary, &'a Series)]) -> Vec<ComparedClass<'a>> {
     let Some((summary, series)) = runs.first() else { return Vec::new() };
-    let compared = |(at, class, _): (usize, &'a ClassSummary, &'a ClassSeries)| ComparedClass {
-        name: &class.name,
+    let all: Vec<_> = runs.iter().map(|(summary, _)| summary.classes()).collect();
+    let compared = |(at, class, _): (usize, Measures<'a>, &ClassSeries)| ComparedClass {
+        name: class.class,
         deadline_ns: class.deadline_ns,
         runs: runs
             .iter()
-            .map(|(summary, series)| {
-                let same = series.classes.get(at).filter(|_| summary.classes.get(at).is_some());
-                (summary.scheduler.as_str(), same)
+            .zip(&all)
+            .map(|((summary, series), classes)| {
+                // The same place nearly always has the same class.
+                let is_same = |(_, other): &&(usize, Measures<'_>)| other.class == class.class;
+                let here = classes.get(at).filter(is_same);
+                let same = here.or_else(|| classes.iter().find(is_same));
+                (summary.scheduler.as_str(), same.and_then(|(place, _)| series.classes.get(*place)))
             })
             .collect(),
     };
@@ -201,20 +210,20 @@ pub fn exceedance_compared(classes: &[ComparedClass<'_>]) -> Figure<'static> {
 }
 
 /// What each class sent over time, beside the link's rate.
-pub fn throughput(summary: &Summary, series: &Series) -> Figure<'static> {
-    let line = |(at, class, over_time): (usize, &ClassSummary, &ClassSeries)| {
+pub fn throughput(summary: &Summary, link: &HopSummary, series: &Series) -> Figure<'static> {
+    let line = |(at, class, over_time): (usize, Measures<'_>, &ClassSeries)| {
         let (width, bins) = coarsened(over_time, series.bin_ns, CHART_BINS);
         let point =
             |(at, bin): (usize, &Bin)| ((at as f64 + 0.5) * width, bin.bytes as f64 * 8.0 / width);
         chart::Series {
-            name: class.name.clone(),
+            name: class.class.to_owned(),
             mark: Mark::Line,
             style: Style::of(at),
             points: bins.iter().enumerate().map(point).collect(),
         }
     };
     let lines = pairs(summary, series).into_iter().map(line).collect();
-    throughput_of(lines, summary.link.rate_bps, summary.duration_ns)
+    throughput_of(lines, link.rate_bps, summary.duration_ns)
 }
 
 /// The same of classes wherever they were measured.
@@ -268,11 +277,12 @@ pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> Figu
 }
 
 /// The classes that a figure shows with their place in the plan.
-fn pairs<'a>(
+pub(crate) fn pairs<'a>(
     summary: &'a Summary,
     series: &'a Series,
-) -> Vec<(usize, &'a ClassSummary, &'a ClassSeries)> {
-    let all = summary.classes.iter().zip(&series.classes);
+) -> Vec<(usize, Measures<'a>, &'a ClassSeries)> {
+    let all = summary.classes().into_iter();
+    let all = all.filter_map(|(place, class)| Some((class, series.classes.get(place)?)));
     let shown = shown(all, |(class, _)| class.is_late());
     shown.into_iter().map(|(at, (class, over_time))| (at, class, over_time)).collect()
 }
@@ -290,7 +300,7 @@ pub(crate) fn shown<T>(
     shown
 }
 
-fn promise_lines(class: &ClassSummary) -> Vec<Marker> {
+fn promise_lines(class: &Measures<'_>) -> Vec<Marker> {
     let line = |meaning: &str, dash, ns: u64| Marker {
         along: Along::X,
         at: ns as f64 * NS,
@@ -356,7 +366,10 @@ mod tests {
             assert!(svg.contains(wanted), "{wanted}");
         }
         assert!(
-            throughput(&summary, &series).svg().replace('\u{a0}', " ").contains("link 10 Mbit/s")
+            throughput(&summary, &summary.hops[0], &series)
+                .svg()
+                .replace('\u{a0}', " ")
+                .contains("link 10 Mbit/s")
         );
     }
 
@@ -368,7 +381,7 @@ mod tests {
         for svg in [
             delay_over_time(&summary, &empty),
             exceedance(&summary, &empty),
-            throughput(&summary, &empty),
+            throughput(&summary, &summary.hops[0], &empty),
             exceedance_compared(&compared_classes(&[(&summary, &empty)])),
         ] {
             for svg in [svg.on(Paper::Wide), svg.on(Paper::Narrow)] {
@@ -393,7 +406,7 @@ mod tests {
     #[test]
     fn of_too_many_classes_those_in_trouble_are_shown() {
         let (mut summary, series) = sample::run(40, 0);
-        summary.classes[39].deadline_misses = 1;
+        summary.hops[0].classes[39].deadline_misses = 1;
         let shown = pairs(&summary, &series);
         assert_eq!(shown.len(), MOST_CLASSES);
         assert_eq!(shown[MOST_CLASSES - 1].0, 39);

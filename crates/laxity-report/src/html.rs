@@ -1,23 +1,18 @@
 //! Reports as one HTML file each, which opens offline and loads nothing.
 
-use laxity_answers::verdict::{Judged, Verdict, named};
-use laxity_sim::series::Series;
-use laxity_sim::summary::Summary;
+use laxity_answers::verdict::Verdict;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::admission::AdmissionView;
-use crate::admission::curves::CurveFigure;
 use crate::chart::{Figure, Paper, on_dark_paper, subjects};
-use crate::classes;
-use crate::figures::{self, MOST_CLASSES, PacketDelays};
-use crate::gone;
-use crate::quantity::{count, percent, rate, size, time};
+use crate::figures::MOST_CLASSES;
+use crate::quantity::count;
 use crate::visible::visible;
 use crate::words;
 
 pub(crate) mod drawn;
 
-pub use drawn::{Drawn, drawings};
+pub use drawn::Drawn;
 
 /// A table of more rows shows the first of them.
 const MOST_ROWS: usize = 30;
@@ -34,85 +29,9 @@ pub fn colours() -> String {
     format!("{COLOURS}{}", subjects())
 }
 
-/// What a report of one run is made from.
-#[derive(Clone, Debug)]
-pub struct ReportInput<'a> {
-    /// What was measured, and what came of the promises.
-    pub judged: &'a Judged<Summary>,
-    /// The same over time, and the distributions.
-    pub series: &'a Series,
-    /// What the admission test said, if it was asked.
-    pub admission: Option<AdmissionView>,
-    /// The curves that the test compared.
-    pub curves: Option<CurveFigure>,
-    /// What there is to know beside figures, a sentence each.
-    pub remarks: Vec<String>,
-    /// Delays of single packets, if any were kept.
-    pub packets: Vec<PacketDelays>,
-}
-
-/// One run as an HTML file.
-pub fn html(report: &ReportInput) -> String {
-    let ReportInput { judged: Judged { summary, verdict }, admission, .. } = report;
-    page(
-        summary.title.as_deref().unwrap_or("Simulation"),
-        &html! {
-            (facts(&run_facts(summary)))
-            (verdict_box(verdict))
-            @if let Some(admission) = admission { (admission_section(admission)) }
-            section {
-                @if summary.promises_delay() {
-                    h2 { "Promised and measured" }
-                    (classes::promises(summary))
-                }
-                @if summary.classes.iter().any(|class| class.windows.is_some()) {
-                    h2 { "Windows" }
-                    (classes::windows_page(summary))
-                }
-                h2 { "All classes" }
-                (classes::page(summary))
-                (listed(&fates(report)))
-            }
-            (drawn::section(&drawings(report)))
-        },
-    )
-}
-
-/// What became of packets that were not sent as they came.
-fn fates(report: &ReportInput) -> Vec<String> {
-    let classes = report.judged.summary.classes.iter();
-    let dropped = classes.filter_map(|class| gone::dropped(&class.name, &class.dropped));
-    gone::sentences(dropped).into_iter().chain(report.remarks.iter().cloned()).collect()
-}
-
 /// Sentences, if there are any.
 pub(crate) fn listed(sentences: &[String]) -> Markup {
     html! { @if !sentences.is_empty() { ul { @for sentence in sentences { li { (sentence) } } } } }
-}
-
-/// Several runs of the same traffic as an HTML file.
-pub fn compare_html(runs: &[Judged<Summary>], series: &[Series]) -> String {
-    let Some(Judged { summary: first, .. }) = runs.first() else {
-        return page("Comparison", &html! {});
-    };
-    let summaries: Vec<&Summary> = runs.iter().map(|run| &run.summary).collect();
-    let views: Vec<_> = summaries.iter().copied().zip(series).collect();
-    page(
-        first.title.as_deref().unwrap_or("Comparison"),
-        &html! {
-            (facts(&traffic_facts(first)))
-            p { "The same packets, scheduled in " (runs.len()) " ways." }
-            (promises(&named(runs)))
-            section {
-                h2 { "Side by side" }
-                (classes::compared(&summaries).page())
-            }
-            section {
-                h2 { "Figures" }
-                (figure(&figures::exceedance_compared(&figures::compared_classes(&views)), &compared_caption(first.classes.len())))
-            }
-        },
-    )
 }
 
 pub(crate) fn page(title: &str, content: &Markup) -> String {
@@ -137,28 +56,6 @@ fn highlights() -> String {
         format!("svg:has(.key.subject-{at}:hover) .series:not(.subject-{at}){{opacity:.12}}\n")
     };
     (0..MOST_CLASSES).map(rule).collect()
-}
-
-fn run_facts(summary: &Summary) -> Vec<(&'static str, String)> {
-    let mut facts = vec![("Scheduler", summary.scheduler.clone())];
-    facts.push(("Peak memory", size(summary.scheduler_bytes as f64)));
-    facts.push(("Utilization", percent(summary.link.utilization)));
-    facts.extend(traffic_facts(summary));
-    facts
-}
-
-fn traffic_facts(summary: &Summary) -> Vec<(&'static str, String)> {
-    let mut facts = vec![
-        ("Link", rate(summary.link.rate_bps as f64)),
-        ("Traffic", time(summary.traffic_ns as f64)),
-        ("Measured for", time(summary.duration_ns as f64)),
-    ];
-    if summary.warm_up_ns > 0 {
-        facts.push(("Warm-up", time(summary.warm_up_ns as f64)));
-    }
-    facts.push(("Seed", summary.seed.to_string()));
-    facts.push(("Laxity", summary.version.to_owned()));
-    facts
 }
 
 pub(crate) fn facts(facts: &[(&'static str, String)]) -> Markup {
@@ -289,101 +186,5 @@ pub(crate) fn omission(classes: usize) -> String {
     match classes {
         all if all > MOST_CLASSES => format!(" Shown are {MOST_CLASSES} of {all} classes."),
         _ => String::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sample;
-
-    fn report(summary: &Summary, series: &Series) -> String {
-        html(&ReportInput {
-            judged: &sample::judged(summary),
-            series,
-            admission: Some(AdmissionView {
-                admitted: Some(true),
-                statement: "It <fits>.".into(),
-                details: vec![],
-                remarks: vec!["A <script> is no remark.".into()],
-            }),
-            curves: None,
-            remarks: vec!["rt-0 <b>broke</b> its arrival curve.".into()],
-            packets: Vec::new(),
-        })
-    }
-
-    #[test]
-    fn names_are_escaped_everywhere() {
-        let (mut summary, series) = sample::run(1, 1);
-        let evil = "</title><script>alert(1)</script>\" onload=\"x";
-        summary.title = Some(evil.into());
-        summary.scheduler = evil.into();
-        summary.classes[0].name = evil.into();
-        summary.classes[0].deadline_misses = 1;
-        for text in [
-            report(&summary, &series),
-            compare_html(&[sample::judged(&summary)], std::slice::from_ref(&series)),
-        ] {
-            assert!(!text.contains("<script") && !text.contains("\" onload"));
-            assert!(text.contains("&lt;script&gt;"));
-        }
-    }
-
-    #[test]
-    fn why_packets_were_dropped_can_be_read() {
-        let (mut summary, series) = sample::run(1, 0);
-        summary.classes[0].dropped = [("contract", 2), ("limit", 1)].into();
-        let text = report(&summary, &series);
-        assert!(text.contains("rt-0: 3 packets were dropped: 2 contract, 1 limit."));
-        assert!(text.contains("&lt;b&gt;broke&lt;/b&gt; its arrival curve"));
-    }
-
-    #[test]
-    fn nothing_is_loaded_from_outside() {
-        let (summary, series) = sample::run(2, 2);
-        let text = report(&summary, &series).replace("http://www.w3.org/2000/svg", "");
-        for outside in ["http:", "https:", "url(", "@import", "src=", "<link", "<script"] {
-            assert!(!text.contains(outside), "{outside}");
-        }
-    }
-
-    #[test]
-    fn the_verdict_names_who_broke_what() {
-        let (mut summary, series) = sample::run(2, 1);
-        assert!(report(&summary, &series).contains("Every promise was kept"));
-        summary.classes[1].deadline_misses = 7;
-        let text = report(&summary, &series);
-        assert!(text.contains("rt-1: 7 packets missed the deadline"));
-        let (without, series) = sample::run(0, 1);
-        assert!(report(&without, &series).contains("No class was promised"));
-    }
-
-    #[test]
-    fn windows_are_shown_where_losses_are_tolerated() {
-        let (mut summary, series) = sample::run(1, 1);
-        assert!(!report(&summary, &series).contains("May lose"));
-        assert!(
-            !compare_html(&[sample::judged(&summary)], std::slice::from_ref(&series))
-                .contains("Windows violated")
-        );
-        summary.classes[0].windows = Some(sample::windows(3));
-        let text = report(&summary, &series);
-        assert!(text.contains("May lose") && text.contains("1/80"));
-        assert!(text.contains("3 windows of 19 lost more than tolerated"));
-        let text = compare_html(&[sample::judged(&summary)], std::slice::from_ref(&series));
-        assert!(text.contains("Windows violated") && text.contains("Longest run of losses"));
-    }
-
-    #[test]
-    fn a_run_without_packets_is_a_report_too() {
-        let (mut summary, _) = sample::run(1, 1);
-        for class in &mut summary.classes {
-            (class.arrived, class.sent, class.delay_ns) = (0, 0, None);
-            class.throughput_bps = f64::NAN;
-        }
-        let text = report(&summary, &Series::default());
-        assert!(!text.contains("NaN") && !text.contains(">inf"));
-        compare_html(&[], &[]);
     }
 }

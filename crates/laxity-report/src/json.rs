@@ -5,6 +5,7 @@ use laxity_answers::network::{FramesProof, Limits, NetworkProof};
 use laxity_answers::reason::Reason;
 use laxity_answers::seeds::{Estimate, Seeds};
 use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
+use laxity_sim::summary::Summary;
 use serde::{Serialize, Serializer};
 
 use crate::words;
@@ -116,34 +117,34 @@ impl Serialize for Json<'_, Verdict> {
 
 /// Results, and their verdict beside.
 #[derive(Serialize)]
-struct JudgedJson<'a, S> {
+struct JudgedJson<'a> {
     #[serde(flatten)]
-    summary: &'a S,
+    summary: &'a Summary,
     verdict: Json<'a, Verdict>,
 }
 
-impl<S: Serialize> Serialize for Json<'_, Judged<S>> {
+impl Serialize for Json<'_, Judged> {
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
         let Json(Judged { summary, verdict }) = self;
         JudgedJson { summary, verdict: Json(verdict) }.serialize(serializer)
     }
 }
 
-impl<S: Serialize> Serialize for Json<'_, Vec<Judged<S>>> {
+impl Serialize for Json<'_, Vec<Judged>> {
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
         serializer.collect_seq(self.0.iter().map(Json))
     }
 }
 
-impl<S: Serialize> Serialize for Json<'_, Seeds<S>> {
+impl Serialize for Json<'_, Seeds> {
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
         #[derive(Serialize)]
-        struct SeedsJson<'a, S: Serialize> {
+        struct SeedsJson<'a> {
             scheduler: &'a str,
             seeds: &'a [u64],
             verdict: Json<'a, Verdict>,
             figures: &'a [Estimate],
-            runs: Json<'a, Vec<Judged<S>>>,
+            runs: Json<'a, Vec<Judged>>,
         }
         let Seeds { scheduler, seeds, verdict, figures, runs, .. } = self.0;
         SeedsJson { scheduler, seeds, verdict: Json(verdict), figures, runs: Json(runs) }
@@ -151,7 +152,7 @@ impl<S: Serialize> Serialize for Json<'_, Seeds<S>> {
     }
 }
 
-impl<S: Serialize> Serialize for Json<'_, Vec<Seeds<S>>> {
+impl Serialize for Json<'_, Vec<Seeds>> {
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
         serializer.collect_seq(self.0.iter().map(Json))
     }

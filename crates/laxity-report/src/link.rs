@@ -172,7 +172,7 @@ impl ClassReport {
 fn exceedance(way: &WayReport) -> chart::Figure<'static> {
     let curves = way.shown().into_iter().map(|(at, class)| Exceedance {
         at,
-        name: &class.name,
+        name: class.name.clone(),
         bound_ns: class.bound_ns,
         deadline_ns: class.deadline_ns,
         points: exceedance_points(&class.exceedance()),

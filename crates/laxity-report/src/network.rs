@@ -11,20 +11,20 @@ pub mod proof;
 mod tables;
 mod time_frames;
 
-pub use figures::{compared_classes, delays, flows, goodput};
-pub use html::{compare_html, drawings, html};
+pub use figures::{flows, goodput};
+pub(crate) use html::{drawings, of_scheduler, sections, topology_drawings};
 pub use profile::text as profile;
-pub use tables::{compared, text as tables};
+pub(crate) use tables::{compared, text as tables};
 
 use std::collections::BTreeMap;
 
-use laxity_sim::network::NetworkSummary;
+use laxity_sim::summary::{NetworkSummary, Summary};
 
 use crate::gone;
 
 /// Why packets were dropped, of each class at all outputs.
-pub fn dropped(summary: &NetworkSummary) -> Vec<String> {
-    let classes = summary.classes.iter().filter_map(|class| {
+pub(crate) fn dropped(summary: &Summary, network: &NetworkSummary) -> Vec<String> {
+    let classes = network.classes.iter().filter_map(|class| {
         let at_hops = summary.hops.iter().flat_map(|hop| &hop.classes);
         let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
         for (reason, packets) in
@@ -47,10 +47,12 @@ mod tests {
     use laxity_sim::series::{Series, SeriesRecorder};
 
     use super::*;
+    use crate::comparison;
     use laxity_answers::Proof;
-    use laxity_answers::verdict::{HeldTo, Judged, Measured};
+    use laxity_answers::verdict::{HeldTo, Judged, broken};
 
     use crate::admission::AdmissionView;
+    use crate::run::{Report, html};
 
     /// Two connections and a constant stream over one link.
     const ONE_LINK: &str = r#"
@@ -103,7 +105,11 @@ mod tests {
         Plan::parse(text, "plan.toml", Path::new("")).unwrap()
     }
 
-    fn run(plan: &Plan) -> (NetworkSummary, Series) {
+    fn tables(summary: &Summary) -> String {
+        super::tables(summary, summary.network.as_ref().unwrap())
+    }
+
+    fn run(plan: &Plan) -> (Summary, Series) {
         let mut series = SeriesRecorder::new(plan);
         let duration = Nanos(2_000_000_000);
         let run = NetworkRun {
@@ -113,6 +119,21 @@ mod tests {
             arrivals: None,
         };
         (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap().summary, series.finish())
+    }
+
+    /// The page of a run, and the run with its verdict.
+    fn page(plan: &Plan, summary: Summary, series: &Series) -> (String, Judged) {
+        let on = plan.networked().unwrap().assigned();
+        let proof = Proof::network(&on);
+        let judged = Judged::new(plan, HeldTo::Plan, Some(&proof), summary);
+        let report = Report {
+            judged: &judged,
+            admission: Some(AdmissionView::new(plan, &proof)),
+            curves: None,
+            network: Some(&on),
+            remarks: Vec::new(),
+        };
+        (html(&report, series), judged)
     }
 
     #[test]
@@ -147,11 +168,7 @@ mod tests {
         for wanted in ["flow completion", "waited", "unfinished"] {
             assert!(text.contains(wanted), "{wanted} in\n{text}");
         }
-        let on = plan.networked().unwrap().assigned();
-        let proof = Proof::network(&on);
-        let admission = AdmissionView::new(&plan, &proof);
-        let judged = Judged::new(&plan, HeldTo::Plan, Some(&proof), summary);
-        assert!(html(&on, &admission, &judged, &series).contains("Flow completion times"));
+        assert!(page(&plan, summary, &series).0.contains("Flow completion times"));
         assert!(!tables(&run(&self::plan(ONE_LINK)).0).contains("flow completion"));
     }
 
@@ -159,11 +176,14 @@ mod tests {
     fn what_exceeds_its_bound_is_a_broken_promise() {
         let plan = plan(ONE_LINK);
         let (mut summary, _) = run(&plan);
-        assert!(summary.broken(&plan).is_empty() && !summary.promised(&plan));
-        let voice = &mut summary.classes[1];
+        assert!(
+            broken(&plan, &summary).is_empty()
+                && !Judged::new(&plan, HeldTo::Plan, None, summary.clone()).verdict.promised
+        );
+        let voice = &mut summary.network.as_mut().unwrap().classes[1];
         (voice.bound_ns, voice.bound_misses) = (Some(1_000_000), 2);
-        let said = |summary: &NetworkSummary| -> Vec<String> {
-            let broken = summary.broken(&plan);
+        let said = |summary: &Summary| -> Vec<String> {
+            let broken = broken(&plan, summary);
             broken
                 .iter()
                 .map(|broken| crate::words::broken(broken).replace('\u{a0}', " "))
@@ -171,11 +191,13 @@ mod tests {
         };
         assert_eq!(said(&summary), ["voice: 2 packets exceeded the proved bound of 1 ms"]);
         assert!(tables(&summary).contains('!'));
-        summary.classes[1].nonconforming = 1;
-        assert!(summary.broken(&plan).is_empty(), "it is owed nothing");
-        (summary.classes[1].deadline_ns, summary.classes[1].deadline_misses) = (Some(500_000), 3);
-        let broken = summary.broken(&plan);
-        assert_eq!(broken.iter().map(|broken| broken.proved).collect::<Vec<_>>(), [false, true]);
+        let voice = &mut summary.network.as_mut().unwrap().classes[1];
+        voice.nonconforming = 1;
+        assert!(broken(&plan, &summary).is_empty(), "it is owed nothing");
+        let voice = &mut summary.network.as_mut().unwrap().classes[1];
+        (voice.deadline_ns, voice.deadline_misses) = (Some(500_000), 3);
+        let late = broken(&plan, &summary);
+        assert_eq!(late.iter().map(|broken| broken.proved).collect::<Vec<_>>(), [false, true]);
         let hop = &mut summary.hops[0];
         let voice = hop.classes.iter_mut().find(|class| class.name == "voice").unwrap();
         (voice.bound_ns, voice.bound_misses) = (Some(1_000_000), 1);
@@ -187,12 +209,8 @@ mod tests {
         for (text, name) in [(ONE_LINK, "tcp"), (FRAMES, "cam")] {
             let plan = plan(text);
             let (summary, series) = run(&plan);
-            let on = plan.networked().unwrap().assigned();
-            let proof = Proof::network(&on);
-            let admission = AdmissionView::new(&plan, &proof);
-            let judged = Judged::new(&plan, HeldTo::Plan, Some(&proof), summary);
-            let one = html(&on, &admission, &judged, &series);
-            let both = compare_html(&[judged.clone(), judged], &[series.clone(), series]);
+            let (one, judged) = page(&plan, summary, &series);
+            let both = comparison::html(&[judged.clone(), judged], &[series.clone(), series]);
             for text in [one, both] {
                 assert!(text.contains(&format!("&lt;{name}&gt;")));
                 assert!(!text.contains(&format!("<{name}>")));
@@ -202,6 +220,6 @@ mod tests {
                 assert_eq!(outside.into_iter().find(|outside| text.contains(outside)), None);
             }
         }
-        compare_html(&[], &[]);
+        comparison::html(&[], &[]);
     }
 }

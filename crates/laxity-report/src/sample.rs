@@ -2,7 +2,7 @@
 
 use laxity_plan::Plan;
 use laxity_sim::series::{Bin, ClassSeries, Series};
-use laxity_sim::summary::{ClassSummary, DelaySummary, LinkSummary, Summary, WindowSummary};
+use laxity_sim::summary::{ClassSummary, DelaySummary, HopSummary, Summary, WindowSummary};
 
 use laxity_answers::verdict::{HeldTo, Judged};
 
@@ -21,9 +21,20 @@ pub(crate) fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
         traffic_ns: 1_000_000_000,
         duration_ns: 1_000_000_000,
         warm_up_ns: 0,
-        link: LinkSummary { rate_bps: 10_000_000, utilization: 0.8 },
-        scheduler_bytes: 12_800,
-        classes,
+        hops: vec![HopSummary {
+            link: "link".into(),
+            from: String::new(),
+            to: String::new(),
+            scheduler: "edf".into(),
+            rate_bps: 10_000_000,
+            utilization: 0.8,
+            lost: 0,
+            duplicated: 0,
+            scheduler_bytes: Some(12_800),
+            frames: None,
+            classes,
+        }],
+        network: None,
     };
     (summary, series)
 }
@@ -35,7 +46,7 @@ pub(crate) fn plan() -> Plan {
 }
 
 /// The verdict on a summary where nobody asked for admission.
-pub(crate) fn judged(summary: &Summary) -> Judged<Summary> {
+pub(crate) fn judged(summary: &Summary) -> Judged {
     Judged::new(&plan(), HeldTo::Plan, None, summary.clone())
 }
 

@@ -97,7 +97,7 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error
     let Judged { summary, verdict } =
         Judged::new(plan, HeldTo::Plan, proof.as_ref(), outcome.summary);
     let mut longest = vec![0; plan.classes.len()];
-    for ((id, _), class) in plan.leaves().zip(&summary.classes) {
+    for ((id, _), class) in plan.leaves().zip(&summary.hops[0].classes) {
         longest[id.index()] = class.delay_ns.map_or(0, |delay| delay.max);
     }
     Ok(Replayed::new(&verdict, longest))

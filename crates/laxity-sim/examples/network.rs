@@ -24,7 +24,7 @@ fn main() {
     let run = NetworkRun { on: &on, duration, seed, arrivals: None };
     let outcome = run.simulate(&mut (), &mut to_the_end).expect("the network is simulated");
     tell("simulated", begin);
-    let hops = outcome.summary.hop_departures;
+    let hops = outcome.summary.network.as_ref().expect("the plan is a network").hop_departures;
     println!("{hops} hops, {:.1} ns each", begin.elapsed().as_nanos() as f64 / hops as f64);
 }
 

@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Run { plan: &plan, duration: Some(Nanos(10_000_000_000)), seed: 1, feeds: Vec::new() };
     let mut longest = Longest::default();
     let summary = run.with_sources()?.simulate(&mut longest, &mut to_the_end)?.summary;
-    for class in &summary.classes {
+    for class in &summary.hops[0].classes {
         let delay = class.delay_ns.ok_or("every class sends")?;
         let bound = class.bound_ns.map_or("nothing".to_string(), |bound| Nanos(bound).to_string());
         println!(
@@ -76,6 +76,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let voice = longest.0.ok_or("voice sends")?;
     let delay = Longest::delay(&voice).ok_or("it was sent")?;
     println!("Voice waited longest for packet {}, {delay}.", voice.packet.handle);
-    assert_eq!(summary.classes[0].delay_ns.map(|delay| delay.max), Some(delay.0));
+    assert_eq!(summary.hops[0].classes[0].delay_ns.map(|delay| delay.max), Some(delay.0));
     Ok(())
 }

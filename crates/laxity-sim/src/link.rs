@@ -15,7 +15,7 @@ use crate::error::SimError;
 use crate::network::{NetworkRun, Partition, Profile, Simulation};
 use crate::record::Observer;
 use crate::source::Feed;
-use crate::summary::{Outcome, Summary};
+use crate::summary::Outcome;
 
 pub use choice::{Choices, Waiting};
 
@@ -52,7 +52,7 @@ impl<'a> Run<'a> {
         self,
         observer: &mut dyn Observer,
         progress: Progress<'_>,
-    ) -> Result<Outcome<Summary>, SimError> {
+    ) -> Result<Outcome, SimError> {
         let scheduler = self.plan.build_scheduler(self.seed);
         self.simulate_on(scheduler, observer, progress)
     }
@@ -67,7 +67,7 @@ impl<'a> Run<'a> {
         scheduler: Box<dyn Scheduler + Send>,
         observer: &mut dyn Observer,
         progress: Progress<'_>,
-    ) -> Result<Outcome<Summary>, SimError> {
+    ) -> Result<Outcome, SimError> {
         let network = Network::one_link(&self.plan.link);
         let stage = Stage::new(self.plan, &network);
         self.simulation(&stage, scheduler, observer)?.through(progress)
@@ -82,7 +82,7 @@ impl<'a> Run<'a> {
         self,
         observer: &mut dyn Observer,
         progress: Progress<'_>,
-    ) -> Result<(Outcome<Summary>, Profile), SimError> {
+    ) -> Result<(Outcome, Profile), SimError> {
         let scheduler = self.plan.build_scheduler(self.seed);
         let network = Network::one_link(&self.plan.link);
         let stage = Stage::new(self.plan, &network);

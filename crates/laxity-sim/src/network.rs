@@ -59,9 +59,6 @@ use laxity_plan::paths::Paths;
 pub use parallel::Parallelism;
 pub use profile::{Profile, Spent, Timing, What};
 pub use run::{NetworkRun, Replaced};
-pub use summary::{
-    EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, OnDemand, TcpSummary, jain,
-};
 
 use self::agenda::{Agenda, Event, Slots};
 use self::ahead::Ahead;
@@ -90,7 +87,7 @@ impl NetworkRun<'_> {
         self,
         observer: &mut O,
         progress: Progress<'_>,
-    ) -> Result<Outcome<NetworkSummary>, SimError> {
+    ) -> Result<Outcome, SimError> {
         self.simulate_whole(&Partition::whole(self.on), observer, progress)
     }
 
@@ -100,7 +97,7 @@ impl NetworkRun<'_> {
         partition: &Partition,
         observer: &mut O,
         progress: Progress<'_>,
-    ) -> Result<Outcome<NetworkSummary>, SimError> {
+    ) -> Result<Outcome, SimError> {
         let here = Here { partition, part: 0, is_told: observer.listens() };
         let mut simulation = Simulation::new(self, here, observer)?;
         simulation.run(progress, |_, _| {})?;

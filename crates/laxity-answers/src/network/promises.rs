@@ -76,7 +76,7 @@ impl<'a> Promises<'a> {
 
 /// Whether a class's `deadline` is a promise. A network takes it without `arrival` as well, for
 /// order only.
-pub(super) fn tells_arrivals(class: &Class) -> bool {
+pub(crate) fn tells_arrivals(class: &Class) -> bool {
     class.arrival.is_some()
 }
 

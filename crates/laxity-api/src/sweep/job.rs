@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use laxity_answers::figure::{Figure, Figures};
+use laxity_answers::figure::{Figure, figures};
+use laxity_answers::verdict::Judged;
 use laxity_plan::Plan;
 use laxity_plan::model::Source;
 use sha2::{Digest, Sha256};
 
 use super::{Error, Study};
-use crate::{Ran, Traffic, run};
+use crate::{RunResult, Traffic, run};
 
 /// The name of a run: 32 digits of a hash of the plan, the recordings that it names, its scheduler,
 /// the duration, the seed and Laxity's version.
@@ -116,20 +117,21 @@ impl Job {
     pub(super) fn run_by<E: From<Error>>(
         &self,
         study: &Study,
-        by: impl for<'p> FnOnce(&'p Plan, &Traffic<'_>) -> Result<Ran<'p>, E>,
+        by: impl for<'p> FnOnce(&'p Plan, &Traffic<'_>) -> Result<RunResult<'p>, E>,
     ) -> Result<Made, E> {
         let traffic =
             Traffic { duration: study.duration, seed: Some(self.seed), ..Traffic::default() };
         let began = Instant::now();
         let (plan, draft) = study.plan_at(&self.point)?;
-        let ran = by(&plan, &traffic)?;
-        let figures = match &ran {
-            Ran::Link(ran) => ran.judged.summary.figures(),
-            Ran::Network(ran) => ran.judged.summary.figures(),
-        };
-        let verdict = ran.verdict();
+        let Judged { summary, verdict } = by(&plan, &traffic)?.judged;
         let (admitted, kept) = (verdict.admitted, verdict.kept);
-        Ok(Made { text: draft.text(), figures, admitted, kept, took: began.elapsed() })
+        Ok(Made {
+            text: draft.text(),
+            figures: figures(&summary),
+            admitted,
+            kept,
+            took: began.elapsed(),
+        })
     }
 }
 

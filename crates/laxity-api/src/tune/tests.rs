@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use laxity_answers::figure::Figures;
+use laxity_answers::figure::figures;
 use laxity_plan::Plan;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
 use super::*;
 use crate::sweep::{Error, Space, Store, Study};
-use crate::{Checked, Ran, Traffic, check, run};
+use crate::{Checked, Traffic, check, run};
 
 /// What is sought in a plan's text.
 fn tuning(plan: &str, text: &str) -> Result<Tuning, Error> {
@@ -107,8 +107,7 @@ fn worst(plan: &Plan, class: &str, figure: &str, seeds: u64) -> f64 {
         let duration = Some("1s".parse().unwrap());
         let traffic = Traffic { duration, seed: Some(seed), ..Traffic::default() };
         let ran = run(plan, &traffic, &mut (), &mut crate::to_the_end).unwrap();
-        let Ran::Link(ran) = &ran else { unreachable!() };
-        let figures = ran.judged.summary.figures();
+        let figures = figures(&ran.judged.summary);
         let figure = figures.iter().find(|one| one.class == class && one.name == figure);
         figure.unwrap().value.unwrap()
     };

@@ -1,12 +1,12 @@
 //! `laxity compare`: the same arrivals through several schedulers.
 
-use laxity_api::{Compared, Plan, Traffic, run_compared};
+use laxity_api::{Comparison, Plan, Traffic, run_compared};
 use laxity_sim::series::SeriesRecorder;
 
 use super::seeds;
 use crate::args::Compare;
 use crate::failure::Failure;
-use crate::output::{Output, Ran};
+use crate::output::Output;
 use crate::progress::Simulating;
 use crate::{Promises, input, print, print_json, traffic};
 
@@ -44,22 +44,21 @@ fn compare_once(
     for one in compared {
         let mut recorder = SeriesRecorder::new(one);
         let bar = Simulating::one(one, traffic.duration(one)?);
-        let ran = run_compared(plan, one, traffic, &mut recorder, &mut bar.moving());
+        let result = run_compared(plan, one, traffic, &mut recorder, &mut bar.moving());
         bar.finish();
-        let ran = ran?;
-        notes = ran.remarks();
-        notes.extend(ran.nonconforming());
-        runs.push(ran);
+        let result = result?;
+        notes = result.remarks();
+        notes.extend(result.nonconforming());
+        runs.push(result);
         series.push(recorder.finish());
     }
-    let first = Ran::from(&runs[0]);
-    let compared: Compared = runs.into_iter().collect();
+    let compared: Comparison = runs.into_iter().collect();
 
     if let Some(mut output) = output {
         output.write_json("summary.json", &compared)?;
         output.write("report.html", &compared.page(&series))?;
         output.write("delays.svg", &compared.figure(&series))?;
-        output.finish(&arguments.plan, first)?;
+        output.finish(&arguments.plan, &compared.runs[0].summary)?;
     }
     if arguments.json {
         print_json(&compared)?;

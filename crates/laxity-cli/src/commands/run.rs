@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use laxity_api::{Plan, Ran, Traffic, run as simulate};
+use laxity_api::{Plan, RunResult, Traffic, run as simulate};
 use laxity_sim::record::Observer;
 use laxity_sim::series::{Series, SeriesRecorder};
 use laxity_sim::trace::{CsvTrace, ParquetTrace};
@@ -39,33 +39,33 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
         // Every source reads it.
         input::keep(arguments.traffic.arrivals.as_deref())?;
     }
-    let ran = match &arguments.out {
+    let result = match &arguments.out {
         None => watched(plan, traffic, &mut ())?,
         Some(folder) => {
             let mut output = Output::new(folder, &arguments.inputs(plan))?;
-            let (ran, series) = traced(arguments, plan, traffic, &mut output)?;
-            output.write_json("summary.json", &ran)?;
-            output.write("report.html", &ran.page(&series))?;
-            output.finish(&arguments.plan, (&ran).into())?;
-            ran
+            let (result, series) = traced(arguments, plan, traffic, &mut output)?;
+            output.write_json("summary.json", &result)?;
+            output.write("report.html", &result.page(&series))?;
+            output.finish(&arguments.plan, &result.judged.summary)?;
+            result
         }
     };
-    if let Some(how) = ran.parallelism() {
+    if let Some(how) = result.parallelism() {
         remark(&format!("{how}\n"));
     }
-    if let Some(profile) = ran.profile() {
+    if let Some(profile) = result.profile() {
         remark(&profile.to_string());
     }
     if arguments.json {
-        print_json(&ran)?;
+        print_json(&result)?;
     } else {
-        let mut text = ran.text();
+        let mut text = result.text();
         if let Some(folder) = &arguments.out {
             text += &format!("Report: {}\n", folder.join("report.html").display());
         }
         print(&text)?;
     }
-    Ok(Promises::kept_if(ran.verdict().kept))
+    Ok(Promises::kept_if(result.judged.verdict.kept))
 }
 
 /// Simulates behind a progress bar.
@@ -73,11 +73,11 @@ fn watched<'a, O: Observer>(
     plan: &'a Plan,
     traffic: &Traffic<'_>,
     observer: &mut O,
-) -> Result<Ran<'a>, Failure> {
+) -> Result<RunResult<'a>, Failure> {
     let bar = Simulating::one(plan, traffic.duration(plan)?);
-    let ran = simulate(plan, traffic, observer, &mut bar.moving());
+    let result = simulate(plan, traffic, observer, &mut bar.moving());
     bar.finish();
-    Ok(ran?)
+    Ok(result?)
 }
 
 /// Simulates with a recorder of series and, if wanted, a packet file.
@@ -86,26 +86,26 @@ fn traced<'a>(
     plan: &'a Plan,
     traffic: &Traffic<'_>,
     output: &mut Output,
-) -> Result<(Ran<'a>, Series), Failure> {
+) -> Result<(RunResult<'a>, Series), Failure> {
     let mut series = SeriesRecorder::new(plan);
-    let ran = match arguments.packets {
+    let result = match arguments.packets {
         PacketFile::None => watched(plan, traffic, &mut series)?,
         PacketFile::Csv => {
             let mut trace = CsvTrace::new(create(output, "packets.csv")?, plan);
-            let ran = watched(plan, traffic, &mut (&mut series, &mut trace))?;
+            let result = watched(plan, traffic, &mut (&mut series, &mut trace))?;
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
-            ran
+            result
         }
         PacketFile::Parquet => {
             let file = create(output, "packets.parquet")?;
             let refused = |error| output.refused("packets.parquet", &error);
             let mut trace = ParquetTrace::new(file, plan).map_err(refused)?;
-            let ran = watched(plan, traffic, &mut (&mut series, &mut trace))?;
+            let result = watched(plan, traffic, &mut (&mut series, &mut trace))?;
             trace.finish().map_err(refused)?;
-            ran
+            result
         }
     };
-    Ok((ran, series.finish()))
+    Ok((result, series.finish()))
 }
 
 fn create(output: &mut Output, name: &str) -> Result<File, Failure> {

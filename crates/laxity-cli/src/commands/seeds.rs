@@ -4,49 +4,19 @@ use std::ops::RangeInclusive;
 
 use laxity::units::Nanos;
 use laxity_answers::seeds::Seeds;
-use laxity_api::{Json, Plan, Simulated, Traffic, over_seeds};
+use laxity_api::{Json, Plan, Traffic, over_seeds};
 use laxity_report::admission::AdmissionView;
 use laxity_report::visible::line;
 use laxity_report::{quantity, seeds, words};
-use laxity_sim::network::NetworkSummary;
-use laxity_sim::summary::Summary;
 
 use crate::args::{Compare, Run};
 use crate::failure::Failure;
-use crate::output::{Output, Ran};
+use crate::output::Output;
 use crate::progress::Simulating;
 use crate::{Promises, input, print, print_json};
 
 /// `laxity run --seeds`.
 pub(super) fn run(
-    arguments: &Run,
-    plan: &Plan,
-    traffic: &Traffic<'_>,
-    seeds: RangeInclusive<u64>,
-) -> Result<Promises, Failure> {
-    if plan.network.is_some() {
-        run_of::<NetworkSummary>(arguments, plan, traffic, seeds)
-    } else {
-        run_of::<Summary>(arguments, plan, traffic, seeds)
-    }
-}
-
-/// `laxity compare --seeds`.
-pub(super) fn compare(
-    arguments: &Compare,
-    plan: &Plan,
-    compared: &[Plan],
-    traffic: &Traffic<'_>,
-    seeds: RangeInclusive<u64>,
-) -> Result<Promises, Failure> {
-    if plan.network.is_some() {
-        comparison_of::<NetworkSummary>(arguments, plan, compared, traffic, seeds)
-    } else {
-        comparison_of::<Summary>(arguments, plan, compared, traffic, seeds)
-    }
-}
-
-fn run_of<S: Simulated>(
     arguments: &Run,
     plan: &Plan,
     traffic: &Traffic<'_>,
@@ -56,15 +26,15 @@ fn run_of<S: Simulated>(
     let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
     input::keep(arguments.traffic.arrivals.as_deref())?;
     let plans = std::slice::from_ref(plan);
-    let run = over::<S>(plan, plans, traffic, range)?.swap_remove(0);
-    let duration_ns = run.runs[0].summary.duration_ns();
+    let run = over(plan, plans, traffic, range)?.swap_remove(0);
+    let duration_ns = run.runs[0].summary.duration_ns;
     if let Some(mut output) = output {
         let title = plan.title.as_deref();
         let admission = run.proof.as_ref().map(|proof| AdmissionView::new(plan, proof));
         let page = seeds::html(title, duration_ns, &run, admission.as_ref());
         output.write_json("summary.json", &Json(&run))?;
         output.write("report.html", &page)?;
-        output.finish(&arguments.plan, ran(&run, duration_ns))?;
+        output.finish(&arguments.plan, &run.runs[0].summary)?;
     }
     if arguments.json {
         print_json(&Json(&run))?;
@@ -83,7 +53,8 @@ fn run_of<S: Simulated>(
     Ok(Promises::kept_if(run.verdict.kept))
 }
 
-fn comparison_of<S: Simulated>(
+/// `laxity compare --seeds`.
+pub(super) fn compare(
     arguments: &Compare,
     plan: &Plan,
     compared: &[Plan],
@@ -93,13 +64,13 @@ fn comparison_of<S: Simulated>(
     let inputs = arguments.inputs(plan);
     let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
     input::keep(arguments.traffic.arrivals.as_deref())?;
-    let runs = over::<S>(plan, compared, traffic, range)?;
-    let duration_ns = runs[0].runs[0].summary.duration_ns();
+    let runs = over(plan, compared, traffic, range)?;
+    let duration_ns = runs[0].runs[0].summary.duration_ns;
     if let Some(mut output) = output {
         let title = plan.title.as_deref();
         output.write_json("summary.json", &Json(&runs))?;
         output.write("report.html", &seeds::compare_html(title, duration_ns, &runs))?;
-        output.finish(&arguments.plan, ran(&runs[0], duration_ns))?;
+        output.finish(&arguments.plan, &runs[0].runs[0].summary)?;
     }
     if arguments.json {
         print_json(&Json(&runs))?;
@@ -117,7 +88,7 @@ fn comparison_of<S: Simulated>(
     Ok(Promises::kept_if(runs.iter().all(|run| run.verdict.kept)))
 }
 
-fn head<S>(plan: &Plan, run: &Seeds<S>, duration_ns: u64) -> String {
+fn head(plan: &Plan, run: &Seeds, duration_ns: u64) -> String {
     format!(
         "{}\n{}, {} of traffic, seeds {}\n\n",
         line(plan.title.as_deref().unwrap_or("Simulation")),
@@ -127,7 +98,7 @@ fn head<S>(plan: &Plan, run: &Seeds<S>, duration_ns: u64) -> String {
     )
 }
 
-fn notes<S>(runs: &[Seeds<S>]) -> String {
+fn notes(runs: &[Seeds]) -> String {
     let mut text = format!("Note: {}\n", seeds::explained(runs[0].seeds.len()));
     if let Some(remark) = seeds::sameness(runs) {
         text += &format!("Note: {remark}.\n");
@@ -135,17 +106,13 @@ fn notes<S>(runs: &[Seeds<S>]) -> String {
     text
 }
 
-fn ran<S>(run: &Seeds<S>, duration_ns: u64) -> Ran {
-    Ran { scheduler: run.scheduler.clone(), seed: run.seeds[0], duration_ns }
-}
-
 /// Runs plans with every seed behind one progress bar.
-fn over<S: Simulated>(
+fn over(
     own: &Plan,
     plans: &[Plan],
     traffic: &Traffic<'_>,
     seeds: RangeInclusive<u64>,
-) -> Result<Vec<Seeds<S>>, Failure> {
+) -> Result<Vec<Seeds>, Failure> {
     let count = (plans.len() as u64).saturating_mul(seeds.end() - seeds.start() + 1);
     let whole = traffic.duration(&plans[0])?.map(|of| Nanos(of.0.saturating_mul(count)));
     let bar = Simulating::several("seeds", &plans[0], whole);

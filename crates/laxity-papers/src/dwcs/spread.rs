@@ -82,7 +82,8 @@ impl Watch {
         let mut first = FirstStream::default();
         let summary =
             run.with_sources()?.simulate(&mut first, &mut laxity_sim::to_the_end)?.summary;
-        let windows = summary.classes[0].windows.clone().expect("the class tolerates losses");
+        let windows =
+            summary.hops[0].classes[0].windows.clone().expect("the class tolerates losses");
         let gap = plan.classes[0].gap.expect("the class has deadlines");
         Ok(Watch { windows: *windows, lost: first.lost(gap) })
     }

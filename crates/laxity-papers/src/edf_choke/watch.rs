@@ -6,8 +6,9 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use laxity_sim::error::SimError;
-use laxity_sim::network::{NetworkRun, NetworkSummary, jain};
+use laxity_sim::network::NetworkRun;
 use laxity_sim::record::{Fate, Observer, Record};
+use laxity_sim::summary::{Summary, jain};
 
 use super::combination::Combination;
 
@@ -126,9 +127,15 @@ impl Watch {
         }
     }
 
-    fn shown(self, combination: Combination, summary: &NetworkSummary) -> Run {
+    fn shown(self, combination: Combination, summary: &Summary) -> Run {
         let goodputs = |class: &str| -> Vec<f64> {
-            let flows = summary.flows.iter().filter(|flow| flow.class == class);
+            let flows = summary
+                .network
+                .as_ref()
+                .expect("a network")
+                .flows
+                .iter()
+                .filter(|flow| flow.class == class);
             flows.map(|flow| flow.goodput_bps).collect()
         };
         let (tcp, udp) = (goodputs("tcp"), goodputs("udp"));

@@ -134,7 +134,8 @@ impl Statistic {
 }
 
 fn no_misses(scheduler: &str, runs: &[Summary]) -> Verdict {
-    let misses = |run: &Summary| run.classes.iter().map(|class| class.deadline_misses).sum::<u64>();
+    let misses =
+        |run: &Summary| run.hops[0].classes.iter().map(|class| class.deadline_misses).sum::<u64>();
     let measured: Vec<_> = runs.iter().map(|run| misses(run) as f64).collect();
     Verdict::of_mean("real-time deadlines missed", scheduler, Some(0.0), &measured, (0.0, 0.0))
 }
@@ -147,7 +148,7 @@ pub(super) fn each(
     statistic: impl Fn(&DelaySummary) -> f64,
 ) -> Vec<f64> {
     let of = |run: &Summary| {
-        let class = run.classes.iter().find(|found: &&ClassSummary| found.name == class);
+        let class = run.hops[0].classes.iter().find(|found: &&ClassSummary| found.name == class);
         class.and_then(|class| class.delay_ns.as_ref()).map_or(f64::NAN, &statistic)
     };
     runs.get(scheduler).map_or(Vec::new(), |runs| runs.iter().map(of).collect())

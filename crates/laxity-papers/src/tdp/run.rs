@@ -3,7 +3,8 @@
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
-use laxity_sim::network::{EndToEnd, NetworkRun, NetworkSummary};
+use laxity_sim::network::NetworkRun;
+use laxity_sim::summary::{EndToEnd, HopSummary, Summary};
 
 use super::plans::networked;
 
@@ -45,13 +46,18 @@ impl Run {
         Ok(Run::from(plan, &summary))
     }
 
-    fn from(plan: &Plan, summary: &NetworkSummary) -> Run {
+    fn from(plan: &Plan, summary: &Summary) -> Run {
         let hops = || summary.hops.iter();
-        let link = |hop: &laxity_sim::network::HopSummary| {
-            (format!("{} → {}", hop.from, hop.to), hop.utilization)
-        };
+        let link = |hop: &HopSummary| (format!("{} → {}", hop.from, hop.to), hop.utilization);
         Run {
-            flows: summary.classes.iter().map(|class| Flow::of(plan, class)).collect(),
+            flows: summary
+                .network
+                .as_ref()
+                .expect("a network")
+                .classes
+                .iter()
+                .map(|class| Flow::of(plan, class))
+                .collect(),
             links: hops().map(link).collect(),
             late: hops().filter_map(|hop| hop.frames).map(|frames| frames.late as f64).sum(),
         }

@@ -1,6 +1,6 @@
 //! What tables of networks have in common.
 
-use laxity_sim::network::EndToEnd;
+use laxity_sim::summary::EndToEnd;
 
 use crate::quantity::NOTHING;
 

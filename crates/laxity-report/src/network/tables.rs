@@ -1,28 +1,32 @@
 //! Tables of networks: classes from end to end, what TCP did, flow completions, and every hop.
 
-use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary, OnDemand, TcpSummary};
-use laxity_sim::summary::ClassSummary;
+use laxity_sim::summary::{
+    ClassSummary, EndToEnd, HopSummary, Measures, NetworkSummary, OnDemand, Summary, TcpSummary,
+};
 use maud::{Markup, html};
 
 use super::cells::fairness;
 use super::time_frames;
 use crate::classes::{Watched, windows_note, windows_of};
 use crate::columns::{Column, Comparison, Results};
+use crate::measures::{
+    Measured, bound, deadline, delays, fates, has_deadline, marked, max, mean, missed, p99,
+};
 use crate::quantity::{megabits, percent, rate};
 
 /// All tables, for a terminal.
-pub fn text(summary: &NetworkSummary) -> String {
-    let mut text = classes(summary).text("end to end");
-    let tcp = tcp(summary);
+pub(crate) fn text(summary: &Summary, network: &NetworkSummary) -> String {
+    let mut text = classes(network).text("end to end");
+    let tcp = tcp(network);
     if !tcp.is_empty() {
         text += &format!("\n\n{}", tcp.text("tcp"));
     }
-    let completions = completions(summary);
+    let completions = completions(network);
     if !completions.is_empty() {
         text += &format!("\n\n{}", completions.text("flow completion"));
     }
     if time_frames::are_shown(summary) {
-        text += &format!("\n\n{}", time_frames::tables(summary));
+        text += &format!("\n\n{}", time_frames::tables(summary, network));
     }
     let mut begins = Vec::new();
     for hop in &summary.hops {
@@ -46,7 +50,7 @@ pub fn text(summary: &NetworkSummary) -> String {
 }
 
 /// The windows of streams at every hop, for a page; `None` if no class tolerates losses.
-pub(super) fn windows_page(summary: &NetworkSummary) -> Option<Markup> {
+pub(super) fn windows_page(summary: &Summary) -> Option<Markup> {
     let (watched, begins) = watched(summary);
     let starts: Vec<usize> = (0..begins.len()).filter(|at| begins[*at].is_some()).collect();
     let ends = starts.iter().copied().skip(1).chain([begins.len()]);
@@ -61,7 +65,7 @@ pub(super) fn windows_page(summary: &NetworkSummary) -> Option<Markup> {
 }
 
 /// The windows at every hop, and by their rows the names of the hops that begin there.
-fn watched(summary: &NetworkSummary) -> (Vec<Watched<'_>>, Vec<Option<String>>) {
+fn watched(summary: &Summary) -> (Vec<Watched<'_>>, Vec<Option<String>>) {
     let (mut watched, mut begins) = (Vec::new(), Vec::new());
     for hop in &summary.hops {
         let classes = hop
@@ -77,22 +81,22 @@ fn watched(summary: &NetworkSummary) -> (Vec<Watched<'_>>, Vec<Option<String>>) 
 }
 
 /// The classes from end to end, for a page.
-pub(super) fn classes_page(summary: &NetworkSummary) -> Markup {
+pub(super) fn classes_page(network: &NetworkSummary) -> Markup {
     html! {
-        (classes(summary).page("Class"))
+        (classes(network).page("Class"))
         p.note { "Fairness is Jain's index of the flows' goodputs: 1 when all are alike, 1/n when one of n has everything. A bound is what is proved: no packet of a class that keeps to its arrival curve takes longer on any of its paths." }
     }
 }
 
 /// What the endpoints of TCP did, for a page; `None` if there are none.
-pub(super) fn tcp_page(summary: &NetworkSummary) -> Option<Markup> {
-    let tcp = tcp(summary);
+pub(super) fn tcp_page(network: &NetworkSummary) -> Option<Markup> {
+    let tcp = tcp(network);
     (!tcp.is_empty()).then(|| tcp.page("Class"))
 }
 
 /// How long flows took that were asked for by time, for a page; `None` if there are none.
-pub(super) fn completions_page(summary: &NetworkSummary) -> Option<Markup> {
-    let completions = completions(summary);
+pub(super) fn completions_page(network: &NetworkSummary) -> Option<Markup> {
+    let completions = completions(network);
     (!completions.is_empty()).then(|| html! {
         (completions.page("Class"))
         p.note { "From when a flow is asked for to the arrival of its last byte. It waits while its connection is busy with another one. Those unfinished at the end are in no time." }
@@ -100,7 +104,7 @@ pub(super) fn completions_page(summary: &NetworkSummary) -> Option<Markup> {
 }
 
 /// The classes at every hop, for a page.
-pub(super) fn hops_page(summary: &NetworkSummary) -> Markup {
+pub(super) fn hops_page(summary: &Summary) -> Markup {
     let head = |hop: &HopSummary| {
         html! {
             (hop.from) " → " (hop.to)
@@ -118,57 +122,25 @@ pub(super) fn hops_page(summary: &NetworkSummary) -> Markup {
 type Class<'a> = &'a EndToEnd;
 type ClassColumn<'a> = Column<Class<'a>>;
 
-fn classes(summary: &NetworkSummary) -> Results<Class<'_>> {
-    let columns = [
+fn classes(network: &NetworkSummary) -> Results<Class<'_>> {
+    let counts = [
         ClassColumn::count("flows", |class| Some(class.flows)),
         ClassColumn::count("sent", |class| Some(class.sent)),
-        dropped(),
-        marked(),
-        missed(),
-        goodput(),
-        ClassColumn::text("fairness", |class| Some(fairness(class))),
-        delay("min", |class| Some(class.delay_ns?.min as f64)),
-        delay("mean", |class| Some(class.delay_ns?.mean)),
-        delay("p50", |class| Some(class.delay_ns?.p50 as f64)),
-        delay("p99", |class| Some(class.delay_ns?.p99 as f64)),
-        delay("p99.9", |class| Some(class.delay_ns?.p99_9 as f64)),
-        delay("max", |class| Some(class.delay_ns?.max as f64)).alarming(|class| class.is_late()),
-        delay("bound", |class| Some(class.bound_ns? as f64)),
-        delay("promised", promised),
+        ClassColumn::count("dropped", |class| Some(class.dropped)),
     ];
-    Results::new(columns, &summary.classes, |class| &class.name)
-}
-
-fn delay<'a>(head: &'static str, value: fn(&Class<'a>) -> Option<f64>) -> ClassColumn<'a> {
-    ClassColumn::time(head, value).below("Delay")
-}
-
-fn promised(class: &Class<'_>) -> Option<f64> {
-    Some(class.deadline_ns? as f64)
-}
-
-fn dropped<'a>() -> ClassColumn<'a> {
-    ClassColumn::count("dropped", |class| Some(class.dropped))
-}
-
-fn marked<'a>() -> ClassColumn<'a> {
-    ClassColumn::count("marked", |class| Some(class.marked)).if_any(|class| class.marked > 0)
-}
-
-fn missed<'a>() -> ClassColumn<'a> {
-    ClassColumn::count("missed", |class| class.deadline_ns.map(|_| class.deadline_misses))
-        .alarming(|class| class.deadline_ns.is_some() && class.deadline_misses > 0)
-}
-
-fn goodput<'a>() -> ClassColumn<'a> {
-    ClassColumn::text("goodput Mbit/s", |class| Some(megabits(class.goodput_bps)))
+    let rates = [
+        ClassColumn::text("goodput Mbit/s", |class| Some(megabits(class.goodput_bps))),
+        ClassColumn::text("fairness", |class| Some(fairness(class))),
+    ];
+    let columns = counts.into_iter().chain(fates()).chain(rates).chain(delays("promised"));
+    Results::new(columns, &network.classes, |class| &class.name)
 }
 
 /// A class with connections of TCP, what these did, and its place among all classes.
 type Tcp<'a> = (Class<'a>, TcpSummary, usize);
 type TcpColumn<'a> = Column<Tcp<'a>>;
 
-fn tcp(summary: &NetworkSummary) -> Results<Tcp<'_>> {
+fn tcp(network: &NetworkSummary) -> Results<Tcp<'_>> {
     let columns = [
         TcpColumn::count("retransmitted", |(_, tcp, _)| Some(tcp.retransmitted)),
         TcpColumn::count("recoveries", |(_, tcp, _)| Some(tcp.recoveries)),
@@ -179,11 +151,11 @@ fn tcp(summary: &NetworkSummary) -> Results<Tcp<'_>> {
         TcpColumn::time("p50", |(_, tcp, _)| Some(tcp.completion_ns?.p50 as f64)),
         TcpColumn::time("p99", |(_, tcp, _)| Some(tcp.completion_ns?.p99 as f64)),
     ];
-    Results::new(columns, with_tcp(summary), |(class, ..)| &class.name).placed(|(.., place)| *place)
+    Results::new(columns, with_tcp(network), |(class, ..)| &class.name).placed(|(.., place)| *place)
 }
 
-fn with_tcp(summary: &NetworkSummary) -> impl Iterator<Item = Tcp<'_>> {
-    let classes = summary.classes.iter().zip(0..);
+fn with_tcp(network: &NetworkSummary) -> impl Iterator<Item = Tcp<'_>> {
+    let classes = network.classes.iter().zip(0..);
     classes.filter_map(|(class, place)| Some((class, class.tcp?, place)))
 }
 
@@ -191,7 +163,7 @@ fn with_tcp(summary: &NetworkSummary) -> impl Iterator<Item = Tcp<'_>> {
 type OnDemandClass<'a> = (Tcp<'a>, OnDemand);
 type OnDemandColumn<'a> = Column<OnDemandClass<'a>>;
 
-fn completions(summary: &NetworkSummary) -> Results<OnDemandClass<'_>> {
+fn completions(network: &NetworkSummary) -> Results<OnDemandClass<'_>> {
     let columns = [
         OnDemandColumn::count("flows", |((_, tcp, _), _)| Some(tcp.completed)),
         OnDemandColumn::count("waited", |(_, asked)| Some(asked.waited)),
@@ -202,7 +174,7 @@ fn completions(summary: &NetworkSummary) -> Results<OnDemandClass<'_>> {
         OnDemandColumn::time("p99", |((_, tcp, _), _)| Some(tcp.completion_ns?.p99 as f64)),
         OnDemandColumn::time("max", |((_, tcp, _), _)| Some(tcp.completion_ns?.max as f64)),
     ];
-    let asked = with_tcp(summary).filter_map(|tcp| Some((tcp, tcp.1.on_demand?)));
+    let asked = with_tcp(network).filter_map(|tcp| Some((tcp, tcp.1.on_demand?)));
     Results::new(columns, asked, |((class, ..), _)| &class.name).placed(|((.., place), _)| *place)
 }
 
@@ -222,23 +194,28 @@ impl AtHop<'_> {
 
 type HopColumn<'a> = Column<AtHop<'a>>;
 
+impl Measured for AtHop<'_> {
+    fn measures(&self) -> Measures<'_> {
+        self.class.into()
+    }
+}
+
 fn hops<'a>(
-    summary: &'a NetworkSummary,
+    summary: &'a Summary,
     of_links: impl IntoIterator<Item = HopColumn<'a>>,
 ) -> Results<AtHop<'a>> {
     let columns = [
         HopColumn::count("arrived", |at| Some(at.class.arrived)),
         HopColumn::count("sent", |at| Some(at.class.sent)),
         HopColumn::reasons("dropped", |at| &at.class.dropped),
-        HopColumn::count("marked", |at| Some(at.class.marked)).if_any(|at| at.class.marked > 0),
-        HopColumn::count("missed", |at| at.class.deadline_ns.map(|_| at.class.deadline_misses)),
-        HopColumn::time("mean", |at| Some(at.class.delay_ns?.mean)),
-        HopColumn::time("p99", |at| Some(at.class.delay_ns?.p99 as f64)),
-        HopColumn::time("max", |at| Some(at.class.delay_ns?.max as f64))
-            .alarming(|at| at.class.bound_misses > 0),
-        HopColumn::time("bound", |at| Some(at.class.bound_ns? as f64)),
-        HopColumn::time("deadline", |at| Some(at.class.deadline_ns? as f64))
-            .if_any(|at| at.class.deadline_ns.is_some()),
+        marked(),
+        // The deadline of a hop orders packets, and need not be promised.
+        missed().alarming(|_| false),
+        mean(),
+        p99(),
+        max().alarming(|at| at.class.bound_misses > 0),
+        bound(),
+        HopColumn::time("deadline", deadline).if_any(has_deadline),
     ];
     let rows = summary.hops.iter().flat_map(|hop| {
         let classes = hop.classes.iter().enumerate();
@@ -248,58 +225,55 @@ fn hops<'a>(
 }
 
 /// A class of one of several runs.
-pub struct OfRun<'a> {
-    run: &'a NetworkSummary,
+pub(crate) struct RunClass<'a> {
+    run: &'a Summary,
     class: &'a EndToEnd,
 }
 
-type RunColumn<'a> = Column<OfRun<'a>>;
+type RunColumn<'a> = Column<RunClass<'a>>;
 
-impl OfRun<'_> {
+impl Measured for RunClass<'_> {
+    fn measures(&self) -> Measures<'_> {
+        self.class.into()
+    }
+}
+
+impl RunClass<'_> {
     /// The deadline of the class at every output, and how often it was missed at all of them.
     fn missed_at_hops(&self) -> Option<(u64, u64)> {
-        missed_at_hops(self.run, &self.class.name)
+        let at_hops = self.run.hops.iter().flat_map(|hop| &hop.classes);
+        let missed = at_hops
+            .filter(|at| at.name == self.class.name)
+            .filter_map(|at| Some((at.deadline_ns?, at.deadline_misses)));
+        missed.reduce(|(limit, sum), (_, misses)| (limit, sum + misses))
     }
 }
 
 /// Several runs of the same network side by side.
-pub fn compared<'a>(runs: &[&'a NetworkSummary]) -> Comparison<OfRun<'a>> {
+pub(crate) fn compared<'a>(runs: &[&'a Summary]) -> Comparison<RunClass<'a>> {
     let measures = vec![
         RunColumn::text("goodput Mbit/s", |of| Some(megabits(of.class.goodput_bps))),
         RunColumn::text("fairness", |of| Some(fairness(of.class))),
-        RunColumn::time("mean", |of| Some(of.class.delay_ns?.mean)),
-        RunColumn::time("p99", |of| Some(of.class.delay_ns?.p99 as f64)),
-        RunColumn::time("max", |of| Some(of.class.delay_ns?.max as f64))
-            .alarming(|of| of.class.is_late())
-            .within("promised", |of| Some(of.class.deadline_ns? as f64)),
-        RunColumn::time("bound", |of| Some(of.class.bound_ns? as f64)),
-        RunColumn::count("missed", |of| of.class.deadline_ns.map(|_| of.class.deadline_misses))
-            .if_any(|of| of.class.deadline_ns.is_some())
-            .alarming(|of| of.class.deadline_ns.is_some() && of.class.deadline_misses > 0),
+        mean(),
+        p99(),
+        max().within("promised", deadline),
+        bound(),
+        missed().if_any(has_deadline),
         RunColumn::count("missed at hops", |of| Some(of.missed_at_hops()?.1))
             .if_any(|of| of.missed_at_hops().is_some())
             .within("deadline", |of| Some(of.missed_at_hops()?.0 as f64)),
         RunColumn::count("dropped", |of| Some(of.class.dropped)),
-        RunColumn::count("marked", |of| Some(of.class.marked)).if_any(|of| of.class.marked > 0),
+        marked(),
     ];
-    let first = runs.first().map_or(&[][..], |run| &run.classes[..]);
+    let classes = |run: &'a Summary| run.network.as_ref().map_or(&[][..], |all| &all.classes);
+    let first = runs.first().map_or(&[][..], |run| classes(run));
     let like = |name: &str| -> Vec<_> {
-        let of = |run: &&'a NetworkSummary| {
-            let class = run.classes.iter().find(|class| class.name == name)?;
-            Some(OfRun { run, class })
-        };
-        runs.iter().map(of).collect()
+        let class = |run: &'a Summary| classes(run).iter().find(|class| class.name == name);
+        runs.iter().map(|run| Some(RunClass { run, class: class(run)? })).collect()
     };
     Comparison {
         measures,
         subjects: first.iter().map(|class| (class.name.clone(), like(&class.name))).collect(),
         runs: runs.iter().map(|run| run.scheduler.clone()).collect(),
     }
-}
-
-/// The deadline of a class at every output, and how often it was missed at all of them.
-fn missed_at_hops(run: &NetworkSummary, class: &str) -> Option<(u64, u64)> {
-    let at_hops = run.hops.iter().flat_map(|hop| &hop.classes).filter(|at| at.name == class);
-    let missed = at_hops.filter_map(|at| Some((at.deadline_ns?, at.deadline_misses)));
-    missed.reduce(|(limit, sum), (_, misses)| (limit, sum + misses))
 }

@@ -1,7 +1,8 @@
 //! What happened to time frames: padding, marks and their recovery, losses under way, and jitter.
 
-use laxity_sim::network::{EndToEnd, FramesSummary, HopSummary, NetworkSummary};
-use laxity_sim::summary::DelaySummary;
+use laxity_sim::summary::{
+    DelaySummary, EndToEnd, FramesSummary, HopSummary, NetworkSummary, Summary,
+};
 use maud::{Markup, html};
 
 use super::cells::NAME_LIMIT;
@@ -12,19 +13,19 @@ const OUTPUTS: [&str; 7] =
     ["frames", "padding sent", "sent late", "lost", "silent frames", "out of step", "unknown"];
 
 /// Whether links lose or double packets or outputs have frames, so that the tables say anything.
-pub(super) fn are_shown(summary: &NetworkSummary) -> bool {
+pub(super) fn are_shown(summary: &Summary) -> bool {
     outputs(summary).next().is_some()
 }
 
 /// Outputs and classes as text.
-pub(super) fn tables(summary: &NetworkSummary) -> String {
+pub(super) fn tables(summary: &Summary, network: &NetworkSummary) -> String {
     let (header, outputs) = table_of_outputs(summary);
-    let (class_header, classes) = table_of_classes(summary);
+    let (class_header, classes) = table_of_classes(network);
     format!("{}\n\n{}", table(&header, &outputs), table(&class_header, &classes))
 }
 
 /// The same as HTML.
-pub(super) fn section(summary: &NetworkSummary) -> Markup {
+pub(super) fn section(summary: &Summary, network: &NetworkSummary) -> Markup {
     fn of<H: AsRef<str>>(header: &[H], rows: &[Vec<String>]) -> Markup {
         html! {
             div.wide { table {
@@ -38,7 +39,7 @@ pub(super) fn section(summary: &NetworkSummary) -> Markup {
         }
     }
     let (header, outputs) = table_of_outputs(summary);
-    let (class_header, classes) = table_of_classes(summary);
+    let (class_header, classes) = table_of_classes(network);
     html! {
         (of(&header, &outputs))
         p.note { "Late packets ended after their frame. Lost ones never came to the node behind, which then may hear nothing of a frame (silent), and after a whole cycle of silence gets out of step until the next cycle turns; what comes meanwhile has no known frame and travels as best effort." }
@@ -47,13 +48,13 @@ pub(super) fn section(summary: &NetworkSummary) -> Markup {
     }
 }
 
-fn outputs(summary: &NetworkSummary) -> impl Iterator<Item = &HopSummary> {
+fn outputs(summary: &Summary) -> impl Iterator<Item = &HopSummary> {
     let is_shown = |hop: &&HopSummary| hop.frames.is_some() || hop.lost > 0 || hop.duplicated > 0;
     summary.hops.iter().filter(is_shown)
 }
 
 /// What the table of outputs says, with a column for copies if there are any.
-fn table_of_outputs(summary: &NetworkSummary) -> (Vec<&'static str>, Vec<Vec<String>>) {
+fn table_of_outputs(summary: &Summary) -> (Vec<&'static str>, Vec<Vec<String>>) {
     let mut header = OUTPUTS.to_vec();
     let mut rows: Vec<_> = outputs(summary).map(output_row).collect();
     if summary.hops.iter().any(|hop| hop.duplicated > 0) {
@@ -81,14 +82,14 @@ fn output_row(hop: &HopSummary) -> Vec<String> {
 }
 
 /// By how much the delays of classes vary.
-fn table_of_classes(summary: &NetworkSummary) -> ([String; 3], Vec<Vec<String>>) {
-    let unit = TimeUnit::of_whole(summary.classes.iter().flat_map(jitters));
+fn table_of_classes(network: &NetworkSummary) -> ([String; 3], Vec<Vec<String>>) {
+    let unit = TimeUnit::of_whole(network.classes.iter().flat_map(jitters));
     let row = |class: &EndToEnd| {
         let name = shortened(&class.name, NAME_LIMIT);
         [name].into_iter().chain(jitters(class).map(|jitter| unit.whole(jitter))).collect()
     };
     let [whole, from_first] = ["end to end", "from the first link on"].map(|of| unit.head(of));
-    (["jitter".to_owned(), whole, from_first], summary.classes.iter().map(row).collect())
+    (["jitter".to_owned(), whole, from_first], network.classes.iter().map(row).collect())
 }
 
 /// The longest delay less the shortest, from end to end and from the first link on.

@@ -101,7 +101,7 @@ pub(super) fn mean(estimate: &Estimate, times: TimeUnit) -> String {
 }
 
 /// The unit of all times of some runs.
-pub(super) fn unit<S>(runs: &[Seeds<S>]) -> TimeUnit {
+pub(super) fn unit(runs: &[Seeds]) -> TimeUnit {
     let times = runs.iter().flat_map(|run| &run.figures);
     let times = times.filter(|one| Format::of(one.figure) == Format::Time);
     TimeUnit::of(times.flat_map(|one| [Some(one.mean), Some(one.max)]))

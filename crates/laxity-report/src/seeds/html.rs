@@ -1,6 +1,5 @@
 //! Means over seeds as one HTML file.
 
-use laxity_answers::figure::Figures;
 use laxity_answers::seeds::Seeds;
 use maud::{Markup, html};
 
@@ -12,10 +11,10 @@ use crate::html::{admission_section, facts, figure, omission, page, promises, ve
 use crate::quantity::{NOTHING, time};
 
 /// One scheduler under several seeds, with the answer of the admission test.
-pub fn html<S: Figures>(
+pub fn html(
     title: Option<&str>,
     duration_ns: u64,
-    seeds: &Seeds<S>,
+    seeds: &Seeds,
     admission: Option<&AdmissionView>,
 ) -> String {
     page(
@@ -37,11 +36,7 @@ pub fn html<S: Figures>(
 }
 
 /// Several schedulers under the same seeds.
-pub fn compare_html<S: Figures>(
-    title: Option<&str>,
-    duration_ns: u64,
-    runs: &[Seeds<S>],
-) -> String {
+pub fn compare_html(title: Option<&str>, duration_ns: u64, runs: &[Seeds]) -> String {
     let seeds = runs.first().map_or(&[][..], |run| &run.seeds);
     page(
         title.unwrap_or("Comparison"),
@@ -63,8 +58,8 @@ pub fn compare_html<S: Figures>(
     )
 }
 
-fn caption<S: Figures>(seeds: &Seeds<S>) -> String {
-    let classes = seeds.runs.first().map_or(0, |run| run.summary.delays().len());
+fn caption(seeds: &Seeds) -> String {
+    let classes = seeds.runs.first().map_or(0, |run| run.summary.classes().len());
     format!("{}{}", pictures::CAPTION, omission(classes))
 }
 
@@ -73,7 +68,7 @@ fn about(first: &[(&'static str, String)], duration_ns: u64, seeds: &[u64]) -> M
     facts(&first.iter().cloned().chain(more).collect::<Vec<_>>())
 }
 
-fn figures<S>(runs: &[Seeds<S>]) -> Markup {
+fn figures(runs: &[Seeds]) -> Markup {
     let first = runs.first().map_or(&[][..], |run| &run.figures);
     let unit = unit(runs);
     html! {

@@ -1,8 +1,8 @@
 //! How delays differ from seed to seed: a panel a class.
 
-use laxity_answers::figure::{Delayed, Figures};
 use laxity_answers::seeds::{Seeds, Spread};
-use laxity_sim::summary::DelaySummary;
+use laxity_answers::verdict::Judged;
+use laxity_sim::summary::{DelaySummary, Measures};
 
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Scale, Series, Style, Unit};
 use crate::figures::{NS, shown};
@@ -26,7 +26,7 @@ pub(super) const CAPTION: &str = "Every mark is a seed. A thin line is the mean 
     the ends of its confidence interval of 95 % (Student's t).";
 
 /// The largest delay and the 99th percentile of every seed, beside what is promised.
-pub(super) fn delays<S: Figures>(seeds: &Seeds<S>) -> Figure<'static> {
+pub(super) fn delays(seeds: &Seeds) -> Figure<'static> {
     let run = Run::of(seeds);
     let chart = |class: usize| {
         let drawn = [LARGEST, P99].into_iter().enumerate();
@@ -40,18 +40,14 @@ pub(super) fn delays<S: Figures>(seeds: &Seeds<S>) -> Figure<'static> {
 }
 
 /// One figure of the delays under several schedulers.
-fn compared<S: Figures>(
-    title: &str,
-    of: fn(&DelaySummary) -> u64,
-    seeds: &[Seeds<S>],
-) -> Figure<'static> {
+fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figure<'static> {
     let runs: Vec<Run<'_>> = seeds.iter().map(Run::of).collect();
     let Some(first) = runs.first() else { return Figure::panels(title, Vec::new(), 2) };
     let chart = |class: usize| {
-        let name = first.classes[class].name;
+        let name = first.classes[class].class;
         let drawn = seeds.iter().zip(&runs).enumerate();
         let drawn = drawn.filter_map(|(subject, (seeds, run))| {
-            let same = run.classes.iter().position(|other| other.name == name)?;
+            let same = run.classes.iter().position(|other| other.class == name)?;
             Some((subject, &seeds.scheduler, run, same))
         });
         let drawn: Vec<_> = drawn.collect();
@@ -71,7 +67,7 @@ fn compared<S: Figures>(
 }
 
 /// The same of several schedulers: the largest delays, and the 99th percentiles.
-pub(super) fn delays_compared<S: Figures>(seeds: &[Seeds<S>]) -> [Figure<'static>; 2] {
+pub(super) fn delays_compared(seeds: &[Seeds]) -> [Figure<'static>; 2] {
     [
         compared("Largest delay by seed", LARGEST.of, seeds),
         compared("99th percentile of delays by seed", P99.of, seeds),
@@ -102,7 +98,7 @@ fn panel(run: &Run<'_>, class: usize, series: Vec<Series>, markers: Vec<Marker>)
     // Half a seed at each end, so that no mark lies on an axis.
     let (first, last) = (run.place(0), run.place(run.seeds.len().saturating_sub(1)));
     Chart {
-        title: run.classes[class].name.to_owned(),
+        title: run.classes[class].class.to_owned(),
         x: Axis { range: Some((first - 0.5, last + 0.5)), ..Axis::linear(&label, Unit::Count) },
         y: Axis { range, ..y },
         series,
@@ -116,17 +112,21 @@ struct Run<'a> {
     /// What is taken from seeds.
     beyond: u64,
     /// The classes of the first seed.
-    classes: Vec<Delayed<'a>>,
+    classes: Vec<Measures<'a>>,
     /// The delays of every class, seed by seed.
     delays: Vec<Vec<Option<&'a DelaySummary>>>,
 }
 
 impl<'a> Run<'a> {
-    fn of<S: Figures>(seeds: &'a Seeds<S>) -> Run<'a> {
-        let runs: Vec<_> = seeds.runs.iter().map(|run| run.summary.delays()).collect();
+    fn of(seeds: &'a Seeds) -> Run<'a> {
+        let classes = |run: &'a Judged| -> Vec<Measures<'a>> {
+            run.summary.classes().into_iter().map(|(_, class)| class).collect()
+        };
+        let runs: Vec<_> = seeds.runs.iter().map(classes).collect();
         let mut classes = runs.first().cloned().unwrap_or_default();
         for (at, class) in classes.iter_mut().enumerate() {
-            class.is_late = runs.iter().filter_map(|run| run.get(at)).any(|class| class.is_late);
+            let all = runs.iter().filter_map(|run| run.get(at));
+            class.missed = all.map(|class| class.missed + class.beyond_bound).sum();
         }
         let of_class = |at: usize| runs.iter().map(|run| run.get(at)?.delay).collect();
         let delays = (0..classes.len()).map(of_class).collect();
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
 
     /// The places of the classes that are drawn.
     fn shown(&self) -> impl Iterator<Item = usize> + use<'a> {
-        shown(self.classes.clone().into_iter(), |class| class.is_late).into_iter().map(|(at, _)| at)
+        shown(self.classes.clone().into_iter(), Measures::is_late).into_iter().map(|(at, _)| at)
     }
 
     /// The marks of a class, and the lines of their mean and of its interval.
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
         whose: &str,
         style: Style,
     ) -> impl Iterator<Item = Marker> + use<> {
-        let Delayed { bound_ns, deadline_ns, .. } = self.classes[class];
+        let Measures { bound_ns, deadline_ns, .. } = self.classes[class];
         let line = move |meaning: &str, label: &str, ns: u64, style| Marker {
             along: Along::X,
             at: ns as f64 * NS,
@@ -209,8 +209,6 @@ const DEADLINE: &str = "deadline";
 
 #[cfg(test)]
 mod tests {
-    use laxity_sim::summary::Summary;
-
     use super::*;
     use crate::chart::Paper;
     use crate::sample;
@@ -220,11 +218,11 @@ mod tests {
 
     /// A class with a deadline and one without, with so many seeds from one on, each a millisecond
     /// longer.
-    fn seeds(from: u64, count: u64) -> Seeds<Summary> {
+    fn seeds(from: u64, count: u64) -> Seeds {
         let run = |at| {
             let (mut run, _) = sample::run(1, 1);
             run.seed = from + at;
-            for class in &mut run.classes {
+            for class in &mut run.hops[0].classes {
                 let delay = class.delay_ns.as_mut().unwrap();
                 (delay.p99, delay.max) = ((2 + at) * MS, (4 + at) * MS);
             }
@@ -279,7 +277,7 @@ mod tests {
             }
         }
         assert_eq!(drawn(&delays(&seeds(3, 1))).matches("mean").count(), 0);
-        let nothing: &[Seeds<Summary>] = &[];
+        let nothing: &[Seeds] = &[];
         assert!(delays_compared(nothing).iter().all(|figure| figure.svg().contains("by seed")));
     }
 }

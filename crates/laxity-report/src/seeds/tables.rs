@@ -12,7 +12,7 @@ use crate::words;
 const NAME_LIMIT: usize = 32;
 
 /// The figures of one scheduler as a table.
-pub fn figures_table<S>(seeds: &Seeds<S>) -> String {
+pub fn figures_table(seeds: &Seeds) -> String {
     let unit = unit(std::slice::from_ref(seeds));
     let rows = seeds.figures.iter().enumerate().map(|(at, one)| {
         let text = |value| Format::of(one.figure).text(value, unit);
@@ -23,7 +23,7 @@ pub fn figures_table<S>(seeds: &Seeds<S>) -> String {
 }
 
 /// The figures of several schedulers side by side.
-pub fn compare_table<S>(runs: &[Seeds<S>]) -> String {
+pub fn compare_table(runs: &[Seeds]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     let unit = unit(runs);
     let columns = runs.iter().flat_map(|run| [run.scheduler.clone(), "±".to_owned()]);
@@ -68,8 +68,8 @@ pub fn range(seeds: &[u64]) -> String {
 }
 
 /// A remark if all seeds came to the same.
-pub fn sameness<S>(runs: &[Seeds<S>]) -> Option<&'static str> {
-    let same = |run: &Seeds<S>| run.figures.iter().all(|figure| figure.min == figure.max);
+pub fn sameness(runs: &[Seeds]) -> Option<&'static str> {
+    let same = |run: &Seeds| run.figures.iter().all(|figure| figure.min == figure.max);
     let several = runs.iter().all(|run| run.seeds.len() > 1);
     (several && runs.iter().all(same)).then_some(
         "every seed came to the same figures: nothing that is drawn at random tells in this plan",
@@ -77,10 +77,10 @@ pub fn sameness<S>(runs: &[Seeds<S>]) -> Option<&'static str> {
 }
 
 /// The verdicts of a comparison over all seeds, line by line, each under its scheduler's name.
-pub fn compared<S>(runs: &[Seeds<S>]) -> Vec<String> {
+pub fn compared(runs: &[Seeds]) -> Vec<String> {
     words::compared(&named(runs))
 }
 
-pub(super) fn named<S>(runs: &[Seeds<S>]) -> Vec<(&str, &Verdict)> {
+pub(super) fn named(runs: &[Seeds]) -> Vec<(&str, &Verdict)> {
     runs.iter().map(|run| (run.scheduler.as_str(), &run.verdict)).collect()
 }

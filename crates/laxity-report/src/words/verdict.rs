@@ -103,7 +103,7 @@ mod tests {
     use laxity_sim::summary::WindowSummary;
 
     use laxity_answers::seeds::Seeds;
-    use laxity_answers::verdict::{HeldTo, Measured};
+    use laxity_answers::verdict::{HeldTo, broken as broken_in};
     use laxity_sim::summary::Summary;
 
     use super::*;
@@ -111,14 +111,14 @@ mod tests {
     use crate::seeds::figures_table;
 
     fn broken_by_all(summary: &Summary) -> Vec<Broken> {
-        summary.broken(&sample::plan())
+        broken_in(&sample::plan(), summary)
     }
 
     #[test]
     fn misses_of_the_deadline_and_of_the_bound_are_broken_promises() {
         let (mut summary, _) = sample::run(1, 1);
         assert!(broken_by_all(&summary).is_empty());
-        let class = &mut summary.classes[0];
+        let class = &mut summary.hops[0].classes[0];
         class.deadline_misses = 2;
         (class.bound_ns, class.bound_misses) = (Some(1_000), 1);
         assert!(broken_by_all(&summary).iter().all(|broken| broken.proved));
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_deadline_below_the_bound_was_not_proved() {
         let (mut summary, _) = sample::run(1, 1);
-        let class = &mut summary.classes[0];
+        let class = &mut summary.hops[0].classes[0];
         class.deadline_misses = 2;
         class.bound_ns = class.deadline_ns.map(|deadline| deadline + 1);
         assert!(broken_by_all(&summary).iter().all(|broken| !broken.proved));
@@ -140,16 +140,16 @@ mod tests {
     #[test]
     fn a_class_that_tolerates_losses_is_owed_its_windows() {
         let (mut summary, _) = sample::run(1, 1);
-        let class = &mut summary.classes[0];
+        let class = &mut summary.hops[0].classes[0];
         (class.deadline_misses, class.windows) = (2, Some(sample::windows(0)));
         class.dropped = [("queue-full", 2)].into();
         assert!(broken_by_all(&summary).is_empty());
-        summary.classes[0].windows = Some(sample::windows(3));
+        summary.hops[0].classes[0].windows = Some(sample::windows(3));
         let [sliding] = &broken_by_all(&summary)[..] else { panic!("sliding windows alone") };
         assert!(!sliding.proved);
         assert_eq!(broken(sliding), "rt-0: 3 windows of 19 lost more than tolerated");
         let violated = WindowSummary { consecutive_violations: 1, ..*sample::windows(1) };
-        summary.classes[0].windows = Some(Box::new(violated.clone()));
+        summary.hops[0].classes[0].windows = Some(Box::new(violated.clone()));
         let [consecutive, sliding] = &broken_by_all(&summary)[..] else { panic!("both") };
         assert!(consecutive.proved && !sliding.proved);
         assert_eq!(
@@ -157,20 +157,21 @@ mod tests {
             "rt-0: 1 consecutive window of 1 lost more than was proved"
         );
         assert_eq!(broken(sliding), "rt-0: 1 window of 19 lost more than tolerated");
-        summary.classes[0].windows = Some(Box::new(WindowSummary { proved: false, ..violated }));
+        summary.hops[0].classes[0].windows =
+            Some(Box::new(WindowSummary { proved: false, ..violated }));
         assert_eq!(broken_by_all(&summary), std::slice::from_ref(sliding));
-        summary.classes[0].deadline_ns = None;
-        summary.classes[0].bound_ns = None;
-        assert!(summary.promised(&sample::plan()));
+        summary.hops[0].classes[0].deadline_ns = None;
+        summary.hops[0].classes[0].bound_ns = None;
+        assert!(sample::judged(&summary).verdict.promised);
     }
 
     #[test]
     fn a_class_without_a_deadline_is_owed_its_bound_for_what_conforms() {
         let (mut summary, _) = sample::run(1, 1);
-        let class = &mut summary.classes[1];
+        let class = &mut summary.hops[0].classes[1];
         (class.bound_ns, class.bound_misses) = (Some(1_000), 1);
         assert_eq!(broken_by_all(&summary).len(), 1);
-        summary.classes[1].nonconforming = 1;
+        summary.hops[0].classes[1].nonconforming = 1;
         assert!(broken_by_all(&summary).is_empty());
     }
 
@@ -178,9 +179,9 @@ mod tests {
     fn what_one_seed_breaks_is_broken() {
         let (kept, _) = sample::run(1, 1);
         let mut late = kept.clone();
-        (late.seed, late.classes[0].deadline_misses) = (2, 3);
+        (late.seed, late.hops[0].classes[0].deadline_misses) = (2, 3);
         let mut later = late.clone();
-        (later.seed, later.classes[0].deadline_misses) = (4, 5);
+        (later.seed, later.hops[0].classes[0].deadline_misses) = (4, 5);
         let seeds = Seeds::new(&sample::plan(), HeldTo::Plan, None, vec![kept, late, later]);
         assert!(!seeds.verdict.kept && seeds.runs[0].verdict.kept);
         let [late] = &seeds.verdict.broken[..] else { panic!("{:?}", seeds.verdict) };

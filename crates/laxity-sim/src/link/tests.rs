@@ -24,7 +24,7 @@ fn plan(rest: &str) -> Plan {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn run(plan: &Plan, seed: u64, seconds: u64) -> (Outcome<Summary>, Vec<Record>) {
+fn run(plan: &Plan, seed: u64, seconds: u64) -> (Outcome, Vec<Record>) {
     let duration = Some(Nanos(seconds * 1_000_000_000));
     let run = Run { plan, duration, seed, feeds: Vec::new() };
     let mut records = Records::default();
@@ -42,8 +42,8 @@ impl Observer for Records {
     }
 }
 
-fn class(outcome: &Outcome<Summary>) -> &ClassSummary {
-    &outcome.summary.classes[0]
+fn class(outcome: &Outcome) -> &ClassSummary {
+    &outcome.summary.hops[0].classes[0]
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn every_packet_has_one_fate_and_no_two_are_on_the_link_at_once() {
     }
     let dropped = records.len() - transmissions.len();
     assert!(dropped > 100, "the queue limit never mattered");
-    let counted: u64 = outcome.summary.classes.iter().map(|class| class.arrived).sum();
+    let counted: u64 = outcome.summary.hops[0].classes.iter().map(|class| class.arrived).sum();
     assert_eq!(counted, records.len() as u64);
     records.sort_by_key(|record| record.packet.handle);
     assert!(records.iter().enumerate().all(|(seq, record)| record.packet.handle == seq as u64));
@@ -93,7 +93,7 @@ fn packets_of_the_warm_up_are_sent_but_not_measured() {
     assert_eq!((class(&all).sent, class(&later).sent), (1500, 1000));
     for outcome in [all, later] {
         assert!((class(&outcome).throughput_bps - 4e6).abs() < 1e4);
-        assert!((outcome.summary.link.utilization - 0.5).abs() < 1e-3);
+        assert!((outcome.summary.hops[0].utilization - 0.5).abs() < 1e-3);
     }
 }
 
@@ -135,13 +135,13 @@ fn a_backlogged_source_keeps_the_link_busy_and_its_window_full() {
                   { class = "light", model = "backlogged", packet = "500b", window = 5, count = 2 }]"#,
     );
     let (outcome, _) = run(&plan, 1, 10);
-    assert!(outcome.summary.link.utilization > 0.9999);
+    assert!(outcome.summary.hops[0].utilization > 0.9999);
     let share = class(&outcome).throughput_bps / 8e6;
     assert!((share - 0.75).abs() < 1e-3, "{share}");
     // What is queued at the end is sent after it: two packets and ten.
-    let sent: Vec<_> = outcome.summary.classes.iter().map(|class| class.sent).collect();
-    assert_eq!(sent[0], outcome.summary.classes[0].arrived);
-    assert_eq!(sent[1], outcome.summary.classes[1].arrived);
+    let sent: Vec<_> = outcome.summary.hops[0].classes.iter().map(|class| class.sent).collect();
+    assert_eq!(sent[0], outcome.summary.hops[0].classes[0].arrived);
+    assert_eq!(sent[1], outcome.summary.hops[0].classes[1].arrived);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_hierarchy_runs_under_every_scheduler_and_only_its_leaves_are_told() {
     let plan = plan(CAMPUS);
     for scheduler in SchedulerSpec::defaults() {
         let (outcome, records) = run(&Plan { scheduler, ..plan.clone() }, 2, 2);
-        let classes = &outcome.summary.classes;
+        let classes = &outcome.summary.hops[0].classes;
         let told: Vec<_> =
             classes.iter().map(|class| (&*class.name, class.parent.as_deref())).collect();
         assert_eq!(told, [("calls", Some("site")), ("data", Some("site")), ("rest", None)]);
@@ -220,10 +220,10 @@ fn an_upper_limit_leaves_the_link_idle_and_other_classes_unhindered() {
     );
     for seed in 1..=3 {
         let (outcome, records) = run(&plan, seed, 10);
-        let [capped, free] = &outcome.summary.classes[..] else { panic!("two classes") };
+        let [capped, free] = &outcome.summary.hops[0].classes[..] else { panic!("two classes") };
         assert!((capped.throughput_bps - 2e6).abs() < 2e3, "{}", capped.throughput_bps);
         assert!((free.throughput_bps - 1e6).abs() < 5e4, "{}", free.throughput_bps);
-        assert!((outcome.summary.link.utilization - 3.0 / 8.0).abs() < 0.01);
+        assert!((outcome.summary.hops[0].utilization - 3.0 / 8.0).abs() < 0.01);
         let mut free_at = Nanos::ZERO;
         for record in &records {
             let Fate::Sent { start, departure } = record.fate else { panic!("nothing is dropped") };
@@ -296,7 +296,7 @@ fn the_link_waits_for_packets_that_are_held_back_and_sends_others_meanwhile() {
         let holding = Box::<Holding>::default();
         let run = run.with_sources().unwrap();
         let outcome = run.simulate_on(holding, &mut records, &mut crate::to_the_end).unwrap();
-        let sent: u64 = outcome.summary.classes.iter().map(|class| class.sent).sum();
+        let sent: u64 = outcome.summary.hops[0].classes.iter().map(|class| class.sent).sum();
         assert_eq!(records.0.len() as u64, sent);
         let mut free_at = Nanos::ZERO;
         let mut waited = 0;
@@ -324,7 +324,7 @@ fn a_backlogged_stream_goes_on_after_late_packets() {
         source = [{ class = "streams", model = "backlogged", packet = "1000b" }]"#,
     );
     let (outcome, records) = run(&plan, 1, 10);
-    assert!(outcome.summary.link.utilization > 0.9999);
+    assert!(outcome.summary.hops[0].utilization > 0.9999);
     let windows = class(&outcome).windows.as_ref().unwrap();
     let dropped = class(&outcome).dropped["late"];
     // A deadline every 20 ms for each stream, of which the link keeps two thirds.
@@ -362,10 +362,14 @@ fn a_backlogged_source_goes_on_whoever_drops_its_packets() {
             ]"#
         ));
         let (outcome, records) = run(&plan, 1, 5);
-        assert!(outcome.summary.link.utilization > 0.98, "{queue}: {:?}", outcome.summary.link);
+        assert!(
+            outcome.summary.hops[0].utilization > 0.98,
+            "{queue}: {:?}",
+            outcome.summary.hops[0]
+        );
         // One try of each packet after every transmission, and those that are sent or dropped late.
         assert!(records.len() < 5_000 * 23, "{queue}: {}", records.len());
-        let sent = outcome.summary.classes.iter().map(|class| class.sent);
+        let sent = outcome.summary.hops[0].classes.iter().map(|class| class.sent);
         assert!(sent.clone().all(|sent| sent > 500), "{queue}: {:?}", sent.collect::<Vec<_>>());
     }
 }
@@ -452,12 +456,12 @@ fn best_effort_in_a_share_of_its_own_takes_the_excess_alone() {
         let plan = plan(&text(6, "20mbit"));
         let (outcome, records) = run(&plan, seed, 10);
         let bounds = plan.bounds();
-        for (class, bound) in outcome.summary.classes.iter().zip(&bounds[1..]).take(2) {
+        for (class, bound) in outcome.summary.hops[0].classes.iter().zip(&bounds[1..]).take(2) {
             let largest = class.delay_ns.unwrap().max;
             assert!(Nanos(largest) <= bound.unwrap(), "{}: {largest} {bound:?}", class.name);
             assert_eq!((class.bound_misses, class.deadline_misses), (0, 0));
         }
-        assert!(outcome.summary.link.utilization > 0.999);
+        assert!(outcome.summary.hops[0].utilization > 0.999);
         // While real-time sources sleep, the rest has the whole link.
         let late = records.iter().filter(|record| record.packet.class == ClassId(3));
         let bytes = late.filter(|record| match record.fate {

@@ -9,7 +9,7 @@ use super::frames::FrameCounts;
 use super::output::Output;
 use super::run::NetworkRun;
 use super::simulation::{Simulation, hop_of};
-use super::summary::{Measured, NetworkSummary};
+use super::summary::Measured;
 use crate::record::{Fate, Observer, Record};
 use crate::source::{Arrivals, Remarks};
 use crate::summary::Outcome;
@@ -153,9 +153,8 @@ impl Ended {
     }
 
     /// What the run measured, from all parts together.
-    pub(super) fn outcome(self, run: &NetworkRun<'_>) -> Outcome<NetworkSummary> {
-        let measured = Measured { run, of: &self };
-        Outcome { summary: NetworkSummary::new(&measured), remarks: self.remarks }
+    pub(super) fn outcome(self, run: &NetworkRun<'_>) -> Outcome {
+        Outcome { summary: Measured { run, of: &self }.summary(), remarks: self.remarks }
     }
 }
 

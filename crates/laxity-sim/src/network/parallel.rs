@@ -29,7 +29,6 @@ use self::together::Together;
 use super::ended::{Ended, Place};
 use super::partition::Partition;
 use super::run::NetworkRun;
-use super::summary::NetworkSummary;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
@@ -84,7 +83,7 @@ impl NetworkRun<'_> {
         threads: NonZeroU32,
         observer: &mut O,
         progress: Progress<'_>,
-    ) -> Result<(Outcome<NetworkSummary>, Parallelism), SimError> {
+    ) -> Result<(Outcome, Parallelism), SimError> {
         let is_padded = self.on.framed().is_some() && self.ends_early();
         let partition =
             if is_padded { Partition::whole(self.on) } else { Partition::new(self.on, threads) };
@@ -96,7 +95,7 @@ impl NetworkRun<'_> {
         partition: &Partition,
         observer: &mut O,
         progress: Progress<'_>,
-    ) -> Result<(Outcome<NetworkSummary>, Parallelism), SimError> {
+    ) -> Result<(Outcome, Parallelism), SimError> {
         let Partition { parts, lookahead, .. } = *partition;
         let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
         let mut counts = Parallelism { parts, lookahead, ..Parallelism::one_thread() };

@@ -10,12 +10,11 @@ use serde::Serialize;
 use super::agenda::Event;
 use super::run::NetworkRun;
 use super::simulation::{Simulation, hop_of};
-use super::summary::NetworkSummary;
 use super::{Here, Partition};
 use crate::Progress;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
-use crate::summary::{Outcome, Summary};
+use crate::summary::Outcome;
 
 /// Where the time of a run went. Times are estimated: one event of 61 is timed, and stands for
 /// those of its kind and place.
@@ -158,7 +157,7 @@ impl NetworkRun<'_> {
         self,
         observer: &mut O,
         progress: Progress<'_>,
-    ) -> Result<(Outcome<NetworkSummary>, Profile), SimError> {
+    ) -> Result<(Outcome, Profile), SimError> {
         let began = Instant::now();
         let partition = Partition::whole(self.on);
         let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
@@ -181,7 +180,7 @@ impl Simulation<'_, ()> {
         observer: O,
         build: impl FnOnce(Watched<O>) -> Result<Simulation<'b, Watched<O>>, SimError>,
         progress: Progress<'_>,
-    ) -> Result<(Outcome<Summary>, Profile), SimError> {
+    ) -> Result<(Outcome, Profile), SimError> {
         let began = Instant::now();
         let mut simulation = build(Watched { observer, told: Sampled::default() })?;
         let ledger = Ledger::of_run(&mut simulation, progress)?;

@@ -16,6 +16,7 @@ use super::output::Discipline;
 use super::partition::Partition;
 use super::run::NetworkRun;
 use super::simulation::{Fed, Flows, Here, Simulation};
+use super::summary::LinkCounts;
 use super::topology::Topology;
 use super::{Agenda, Regions};
 use crate::Progress;
@@ -24,7 +25,7 @@ use crate::error::SimError;
 use crate::record::{Fate, Observer, tell};
 use crate::source::closed_loop::{ClosedLoop, SourceCopy};
 use crate::source::{Arrival, Arrivals, Feed};
-use crate::summary::{Measured, Outcome, Summary};
+use crate::summary::Outcome;
 
 /// What a run over one link counts beside its books.
 pub(super) struct Single {
@@ -95,7 +96,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// Simulates until every packet that came has left.
-    pub(crate) fn through(mut self, progress: Progress<'_>) -> Result<Outcome<Summary>, SimError> {
+    pub(crate) fn through(mut self, progress: Progress<'_>) -> Result<Outcome, SimError> {
         self.run(progress, |_, _| {})?;
         Ok(self.into_outcome())
     }
@@ -232,7 +233,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    pub(super) fn into_outcome(mut self) -> Outcome<Summary> {
+    pub(super) fn into_outcome(mut self) -> Outcome {
         self.look_at_memory();
         let Simulation { run, end, last, sources, policer, single, books, topology, .. } = self;
         let single = single.expect("one link");
@@ -247,7 +248,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             (true, false) => end,
             (false, _) => last,
         };
-        let measured = Measured {
+        let counts = LinkCounts {
+            accounts: books.accounts(),
             bytes_in_time: &single.bytes_in_time,
             nonconforming: &nonconforming,
             busy,
@@ -256,7 +258,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             footprint: single.footprint,
             windows: windows.as_ref(),
         };
-        let summary = Summary::new(run.on.plan, run.seed, books.accounts(), &measured);
+        let summary = counts.summary(run.on.plan, run.seed);
         let remarks = sources.iter().map(|source| source.feed.remarks()).sum();
         Outcome { summary, remarks }
     }

@@ -1,194 +1,78 @@
-//! What a run of a network measured, in the form of `summary.json`.
+//! Summaries of what was counted: over one link, or at the outputs of a network and from end to end.
 
 use laxity::packet::ClassId;
+use laxity::port::Account;
+use laxity::units::Nanos;
+use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop, Source};
-use serde::Serialize;
 
 use super::ended::Ended;
 use super::flow::Flow;
 use super::frames::FrameCounts;
 use super::run::NetworkRun;
-use crate::summary::{ClassSummary, DelaySummary, WindowSummary, is_zero};
+use crate::summary::{
+    ClassSummary, DelaySummary, EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary,
+    OnDemand, Summary, TcpSummary, WindowSummary, jain,
+};
 use crate::tcp::Counts;
+use crate::windows::Windows;
 
-/// The results of one run of a network.
-#[derive(Clone, Debug, Serialize)]
-pub struct NetworkSummary {
-    /// The plan's title.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Laxity's version.
-    pub version: &'static str,
-    /// The discipline of links that have none of their own, as `--scheduler` names it.
-    pub scheduler: String,
-    /// The seed of every random draw.
-    pub seed: u64,
-    /// When the simulation ended.
-    pub duration_ns: u64,
-    /// What happened before is not measured.
-    pub warm_up_ns: u64,
-    /// The classes from end to end, those that have flows, in the plan's order.
-    pub classes: Vec<EndToEnd>,
-    /// The links, each direction that packets took.
-    pub hops: Vec<HopSummary>,
-    /// The flows, in the order of the sources.
-    pub flows: Vec<FlowSummary>,
-    /// Packets sent over links in all, measured or not.
-    pub hop_departures: u64,
-    /// Packets that found a queue full which others reached, or the link made room in, at the same
-    /// instant: a draw decided who got in. Over the whole run.
-    pub ties_at_full_queues: u64,
-    /// Packets that were propagating over a link at the end.
-    pub under_way: usize,
+/// What was counted over one link.
+pub(super) struct LinkCounts<'a> {
+    /// By class.
+    pub accounts: &'a [Account],
+    /// Bytes that left within the measured time, by class.
+    pub bytes_in_time: &'a [u64],
+    /// Packets that broke their class's arrival curve, by class.
+    pub nonconforming: &'a [u64],
+    /// How long the link was sending within the measured time.
+    pub busy: Nanos,
+    /// When traffic ended.
+    pub traffic: Nanos,
+    /// When the measured time ended.
+    pub end: Nanos,
+    /// The most memory that the scheduler held, in bytes.
+    pub footprint: usize,
+    /// The windows of all streams.
+    pub windows: Option<&'a Windows>,
 }
 
-/// One class from its senders to its receivers.
-#[derive(Clone, Debug, Serialize)]
-pub struct EndToEnd {
-    /// Its name.
-    pub name: String,
-    /// Its place among the classes that have packets, as in [`Series`](crate::series::Series).
-    #[serde(skip)]
-    pub place: usize,
-    /// How many flows it has.
-    pub flows: u64,
-    /// Packets that set out, retransmissions included, acknowledgements not.
-    pub sent: u64,
-    /// Packets that were dropped or lost on the way.
-    pub dropped: u64,
-    /// Packets that queues on the way marked as having met congestion (ECN).
-    #[serde(skip_serializing_if = "is_zero")]
-    pub marked: u64,
-    /// Packets that broke the class's arrival curve where they set out.
-    pub nonconforming: u64,
-    /// Bits a second that were delivered, each packet once.
-    pub goodput_bps: f64,
-    /// Jain's index of its flows' goodputs: 1 when all are alike, 1/n when one has it all (Jain,
-    /// Chiu, Hawe 1984); absent when nothing was delivered.
-    pub fairness: Option<f64>,
-    /// From a packet's arrival at the first output to its arrival at the receiver.
-    pub delay_ns: Option<DelaySummary>,
-    /// From the beginning of a packet's first transmission to its arrival at the receiver.
-    pub transit_ns: Option<DelaySummary>,
-    /// The delay that it is promised from end to end.
-    pub deadline_ns: Option<u64>,
-    /// Packets that took longer, or were longer under way when the run ended, without those demoted
-    /// to best effort.
-    pub deadline_misses: u64,
-    /// The delay that is proved from end to end: the longest of its paths.
-    pub bound_ns: Option<u64>,
-    /// Packets that took longer than proved for their path, or were longer under way when the run
-    /// ended, without those demoted to best effort.
-    pub bound_misses: u64,
-    /// What its TCP endpoints did, if it has any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tcp: Option<TcpSummary>,
-}
-
-impl EndToEnd {
-    /// Whether any packet took longer than its deadline or its bound.
-    pub fn is_late(&self) -> bool {
-        self.deadline_misses + self.bound_misses > 0
+impl LinkCounts<'_> {
+    /// The results of a run over one link: its classes are those that have packets, whether any
+    /// came or not.
+    pub(super) fn summary(&self, plan: &Plan, seed: u64) -> Summary {
+        let seconds = self.end.saturating_sub(plan.run.warm_up).as_secs_f64();
+        let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        let windows = |id: ClassId, class: &Class| {
+            let watched = self.windows?;
+            let proved = plan.keeps_windows() && watched.are_in_step();
+            WindowSummary::new(class, watched.of(id)?, proved)
+        };
+        // Of the right size at once: there may be a million.
+        let mut classes = Vec::with_capacity(plan.leaves().count());
+        classes.extend(plan.leaves().map(|(id, class)| ClassSummary {
+            parent: class.parent.map(|parent| plan.classes[parent.index()].name.clone()),
+            nonconforming: self.nonconforming[id.index()],
+            throughput_bps: per_second(self.bytes_in_time[id.index()] as f64 * 8.0),
+            windows: windows(id, class),
+            ..ClassSummary::new(class, &self.accounts[id.index()])
+        }));
+        let hop = HopSummary {
+            link: "link".to_owned(),
+            from: String::new(),
+            to: String::new(),
+            scheduler: plan.scheduler.name().to_owned(),
+            rate_bps: plan.link.rate.0,
+            utilization: per_second(self.busy.as_secs_f64()),
+            lost: 0,
+            duplicated: 0,
+            scheduler_bytes: Some(self.footprint),
+            frames: None,
+            classes,
+        };
+        let (traffic_ns, duration_ns) = (self.traffic.0, self.end.0);
+        Summary { traffic_ns, duration_ns, hops: vec![hop], ..Summary::new(plan, seed) }
     }
-}
-
-/// What TCP endpoints did, over the whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct TcpSummary {
-    /// Segments sent again.
-    pub retransmitted: u64,
-    /// Fast recoveries.
-    pub recoveries: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
-    /// Windows reduced for an echo of congestion.
-    pub echoes: u64,
-    /// Transfers completed within the measured time.
-    pub completed: u64,
-    /// How long they took.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub completion_ns: Option<DelaySummary>,
-    /// Of transfers that are asked for by time, if there are any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub on_demand: Option<OnDemand>,
-}
-
-/// Transfers that are asked for by time, whatever became of those before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct OnDemand {
-    /// Those that had to wait because another one of their connection was under way. The wait
-    /// counts in how long they took.
-    pub waited: u64,
-    /// Those under way at the end, which do not count in how long they took.
-    pub unfinished: u64,
-}
-
-/// One direction of a link; of all private links of that name together.
-#[derive(Clone, Debug, Serialize)]
-pub struct HopSummary {
-    /// The link's name.
-    pub link: String,
-    /// The node that sends.
-    pub from: String,
-    /// The node that receives.
-    pub to: String,
-    /// The discipline.
-    pub scheduler: String,
-    /// Bits a second.
-    pub rate_bps: u64,
-    /// The share of the measured time in which it was sending, 0 to 1; the mean of private links.
-    pub utilization: f64,
-    /// Packets that were lost under way.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub lost: u64,
-    /// Packets of which a copy was made under way, which counts at the outputs that it comes to.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub duplicated: u64,
-    /// What happened to frames, under time-driven priority.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub frames: Option<FramesSummary>,
-    /// The classes that sent over it: delays from a packet's arrival at the node to its last bit
-    /// out, propagation excluded.
-    pub classes: Vec<ClassSummary>,
-}
-
-/// Frames of time-driven priority at one output and the input behind its link, over the whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct FramesSummary {
-    /// Padding packets that were sent.
-    pub padding: u64,
-    /// Reserved packets that ended after their frame.
-    pub late: u64,
-    /// Frames of which the node behind heard nothing.
-    pub silent: u64,
-    /// How often the node behind got out of step.
-    pub losses: u64,
-    /// Reserved packets that came while it was, and travelled on as best effort.
-    pub unknown: u64,
-}
-
-impl From<FrameCounts> for FramesSummary {
-    fn from(counts: FrameCounts) -> Self {
-        let FrameCounts { padding, late, silent, losses, unknown } = counts;
-        FramesSummary { padding, late, silent, losses, unknown }
-    }
-}
-
-/// One flow from its sender to its receiver.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowSummary {
-    /// Its class.
-    pub class: String,
-    /// Its number in the class.
-    pub flow: u32,
-    /// Packets that set out.
-    pub sent: u64,
-    /// Packets that were dropped or lost on the way.
-    pub dropped: u64,
-    /// Bits a second that were delivered, each packet once.
-    pub goodput_bps: f64,
-    /// The mean delay of the packets that arrived in ns.
-    pub delay_mean_ns: Option<f64>,
 }
 
 /// What was counted in a run.
@@ -197,35 +81,33 @@ pub(super) struct Measured<'a> {
     pub of: &'a Ended,
 }
 
-impl NetworkSummary {
-    pub(super) fn new(measured: &Measured<'_>) -> NetworkSummary {
-        let NetworkRun { on, seed, .. } = *measured.run;
-        let plan = on.plan;
+impl Measured<'_> {
+    /// The results of a run of a network.
+    pub(super) fn summary(&self) -> Summary {
+        let plan = self.run.on.plan;
         let mut flows = vec![Vec::new(); plan.classes.len()];
-        for flow in &measured.of.flows {
+        for flow in &self.of.flows {
             flows[flow.class.index()].push(flow);
         }
         let end_to_end = |(place, (id, _)): (usize, (ClassId, &Class))| {
-            measured.end_to_end(place, id, &flows[id.index()])
+            self.end_to_end(place, id, &flows[id.index()])
         };
-        NetworkSummary {
-            title: plan.title.clone(),
-            version: env!("CARGO_PKG_VERSION"),
-            scheduler: plan.scheduler.name().to_string(),
-            seed,
-            duration_ns: measured.of.end.0,
-            warm_up_ns: plan.run.warm_up.0,
+        let network = NetworkSummary {
             classes: plan.leaves().enumerate().filter_map(end_to_end).collect(),
-            hops: measured.hops(),
-            flows: measured.of.flows.iter().map(|flow| measured.flow(flow)).collect(),
-            hop_departures: measured.of.hops,
-            ties_at_full_queues: measured.of.ties,
-            under_way: measured.of.under_way,
+            flows: self.of.flows.iter().map(|flow| self.flow(flow)).collect(),
+            hop_departures: self.of.hops,
+            ties_at_full_queues: self.of.ties,
+            under_way: self.of.under_way,
+        };
+        Summary {
+            traffic_ns: self.of.end.0,
+            duration_ns: self.of.end.0,
+            hops: self.hops(),
+            network: Some(network),
+            ..Summary::new(plan, self.run.seed)
         }
     }
-}
 
-impl Measured<'_> {
     fn seconds(&self) -> f64 {
         self.of.end.saturating_sub(self.run.on.plan.run.warm_up).as_secs_f64()
     }
@@ -261,7 +143,7 @@ impl Measured<'_> {
             timeouts: sum(|counts| counts.timeouts),
             echoes: sum(|counts| counts.echoes),
             completed: completion.count(),
-            completion_ns: DelaySummary::of(completion),
+            completion_ns: DelaySummary::new(completion),
             on_demand: self.on_demand(id, flows),
         })
     }
@@ -295,8 +177,8 @@ impl Measured<'_> {
             nonconforming: self.of.nonconforming[id.index()],
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),
-            delay_ns: DelaySummary::of(&books.delay),
-            transit_ns: DelaySummary::of(&books.transit),
+            delay_ns: DelaySummary::new(&books.delay),
+            transit_ns: DelaySummary::new(&books.transit),
             deadline_ns: self.run.on.plan.classes[id.index()].end_to_end.map(|deadline| deadline.0),
             deadline_misses: books.deadline_misses,
             bound_ns: flows
@@ -329,7 +211,7 @@ impl Measured<'_> {
         };
         let time = self.seconds() * self.of.outputs[at] as f64;
         let class = |((id, class), account)| {
-            let summary = ClassSummary::of_account(class, account);
+            let summary = ClassSummary::new(class, account);
             let throughput_bps =
                 if time > 0.0 { summary.bytes_sent as f64 * 8.0 / time } else { 0.0 };
             ClassSummary { throughput_bps, windows: windows(id, class), ..summary }
@@ -343,16 +225,16 @@ impl Measured<'_> {
             utilization: if time > 0.0 { self.of.busy[at].as_secs_f64() / time } else { 0.0 },
             lost: self.of.lost[at],
             duplicated: self.of.duplicated[at],
+            scheduler_bytes: None,
             frames: self.of.frames[at].map(FramesSummary::from),
             classes: sent_or_dropped.map(class).collect(),
         }
     }
 }
 
-/// Jain's index of fairness (Jain, Chiu, Hawe 1984): the square of the sum over n times the sum of
-/// the squares; none of nothing.
-pub fn jain(goodputs: impl Iterator<Item = f64>) -> Option<f64> {
-    let (count, sum, squares) =
-        goodputs.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
-    (squares > 0.0).then(|| sum * sum / (count * squares))
+impl From<FrameCounts> for FramesSummary {
+    fn from(counts: FrameCounts) -> Self {
+        let FrameCounts { padding, late, silent, losses, unknown } = counts;
+        FramesSummary { padding, late, silent, losses, unknown }
+    }
 }

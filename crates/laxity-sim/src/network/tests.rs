@@ -24,9 +24,10 @@ use laxity_plan::discipline::Kind;
 use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
-use super::{Here, NetworkRun, NetworkSummary, Partition, Simulation};
+use super::{Here, NetworkRun, Partition, Simulation};
 use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};
+use crate::summary::Summary;
 
 const MS: u64 = 1_000_000;
 
@@ -36,7 +37,7 @@ fn plan(text: &str) -> Plan {
     Plan::parse_for(&text, "plan.toml", Path::new(""), Kind::ALL).unwrap()
 }
 
-fn run(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Diary) {
+fn run(plan: &Plan, duration: Nanos, seed: u64) -> (Summary, Diary) {
     let mut diary = Diary::default();
     let run = NetworkRun {
         on: &plan.networked().unwrap().assigned(),
@@ -103,7 +104,7 @@ fn a_packet_takes_what_arithmetic_says() {
         arrivals,
         (0..12).map(|n| (8 * n + 11) * MS).take_while(|&t| t < 100 * MS).collect::<Vec<_>>()
     );
-    let delay = summary.classes[0].delay_ns.unwrap();
+    let delay = summary.ends().classes[0].delay_ns.unwrap();
     assert_eq!((delay.min, delay.max), (11 * MS, 11 * MS));
     let (first, second) = (&summary.hops[0], &summary.hops[1]);
     assert_eq!((first.from.as_str(), first.to.as_str(), second.to.as_str()), ("a", "b", "c"));
@@ -133,7 +134,7 @@ fn what_breaks_a_contract_is_dropped_where_it_sets_out() {
         .map(|(hop, ..)| hop.link)
         .collect();
     assert_eq!(dropped, [0; 5], "every second of ten, before the first link");
-    assert_eq!((summary.classes[0].sent, summary.classes[0].dropped), (10, 5));
+    assert_eq!((summary.ends().classes[0].sent, summary.ends().classes[0].dropped), (10, 5));
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn paths_may_loop() {
     );
     let (summary, diary) = run(&plan, Nanos(100 * MS), 1);
     assert_eq!(diary.delivered, [(ClassId(0), FlowId(0), 1000, Nanos(5 * MS))]);
-    assert_eq!(summary.hop_departures, 5);
+    assert_eq!(summary.ends().hop_departures, 5);
     let sent: Vec<_> = summary
         .hops
         .iter()
@@ -174,13 +175,13 @@ fn a_transfer_takes_as_many_round_trips_as_slow_start() {
         "#,
     );
     let (summary, _) = run(&plan, Nanos(10_000 * MS), 1);
-    let tcp = summary.classes[0].tcp.unwrap();
+    let tcp = summary.ends().classes[0].tcp.unwrap();
     // 70 segments in rounds of 10, 20 and 40: three round trips of 100 ms, and transmissions.
     let took = tcp.completion_ns.unwrap();
     assert!((300 * MS..302 * MS).contains(&took.min), "{took:?}");
     assert_eq!((took.min, tcp.completed), (took.max, 8), "one begins each 1.3 s");
     assert_eq!((tcp.retransmitted, tcp.timeouts), (0, 0));
-    assert_eq!(summary.flows[0].goodput_bps, 8.0 * 105_000.0 * 8.0 / 10.0);
+    assert_eq!(summary.ends().flows[0].goodput_bps, 8.0 * 105_000.0 * 8.0 / 10.0);
 }
 
 /// A dumbbell whose ends are private; `%` stands for more keys of the plan.
@@ -233,7 +234,7 @@ proptest! {
             diary
         };
         prop_assert_eq!(told(short), told(long));
-        prop_assert_eq!(a.classes[0].goodput_bps, b.classes[0].goodput_bps);
+        prop_assert_eq!(a.ends().classes[0].goodput_bps, b.ends().classes[0].goodput_bps);
     }
 
     /// What a packet carries counts when it comes, not when those before it have come, too: in no
@@ -262,7 +263,7 @@ proptest! {
             let bytes: u64 = classes.iter().map(|class| class.bins[bin].bytes).sum();
             prop_assert!(bytes as f64 * 8.0 <= bits_carried, "{bytes} in bin {bin} of {bin_ns} ns");
         }
-        let goodput: f64 = summary.classes.iter().map(|class| class.goodput_bps).sum();
+        let goodput: f64 = summary.ends().classes.iter().map(|class| class.goodput_bps).sum();
         let measured = (seconds * 1_000 - 300) as f64 / 1e3;
         prop_assert!(goodput * measured <= carried(measured), "{goodput}");
     }
@@ -291,7 +292,7 @@ proptest! {
         }
         let (again, same) = run(&plan, Nanos(2_000 * MS), seed);
         prop_assert_eq!(&diary, &same, "the same seed gives the same run");
-        prop_assert_eq!(summary.hop_departures, again.hop_departures);
+        prop_assert_eq!(summary.ends().hop_departures, again.ends().hop_departures);
     }
 }
 
@@ -325,17 +326,17 @@ fn what_is_marked_is_not_dropped() {
     for seed in 1..=3 {
         let [marking, dropping] =
             [true, false].map(|ecn| run(&plan(&text(ecn)), Nanos(20_000 * MS), seed).0);
-        let of = |summary: &NetworkSummary| {
-            let class = &summary.classes[0];
+        let of = |summary: &Summary| {
+            let class = &summary.ends().classes[0];
             (class.dropped, class.tcp.unwrap().echoes, summary.hops[2].utilization)
         };
         let (dropped, echoes, used) = of(&marking);
         assert_eq!(dropped, 0);
         assert!(echoes > 20 && used > 0.98, "{echoes} {used}");
-        let marked = |summary: &NetworkSummary| {
+        let marked = |summary: &Summary| {
             let at_hops =
                 summary.hops.iter().flat_map(|hop| &hop.classes).map(|class| class.marked);
-            (summary.classes[0].marked, at_hops.sum::<u64>())
+            (summary.ends().classes[0].marked, at_hops.sum::<u64>())
         };
         let (on_the_way, at_hops) = marked(&marking);
         assert!(on_the_way >= echoes && on_the_way == at_hops, "{on_the_way} {at_hops} {echoes}");
@@ -375,8 +376,8 @@ fn marks_are_counted_wherever_they_are_made() {
             "#
         );
         let (summary, diary) = run(&plan(&text), Nanos(20_000 * MS), 1);
-        let told = summary.classes[0].marked;
-        let lost = summary.classes[0].dropped + summary.under_way as u64;
+        let told = summary.ends().classes[0].marked;
+        let lost = summary.ends().classes[0].dropped + summary.ends().under_way as u64;
         assert!(told > 10, "{scheduler}: {told}");
         assert!(
             (diary.marked..=diary.marked + lost).contains(&told),

@@ -111,7 +111,7 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     let mut serial = Diary::default();
     let expected = run.simulate(&mut serial, &mut crate::to_the_end).unwrap();
     let silent = run.simulate(&mut (), &mut crate::to_the_end).unwrap();
-    let said = |outcome: &Outcome<NetworkSummary>| format!("{:?}", outcome.summary);
+    let said = |outcome: &Outcome| format!("{:?}", outcome.summary);
     assert_eq!(said(&expected), said(&silent), "whether anybody listens\n{text}");
     let mut diary = Diary::default();
     let (outcome, profile) = run.profile(&mut diary, &mut crate::to_the_end).unwrap();

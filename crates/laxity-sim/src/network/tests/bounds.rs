@@ -193,7 +193,7 @@ pub(super) fn keeps_bounds(
             prop_assert_eq!(class.bound_misses, 0, "{:?} {:?}\n{}", what, class.delay_ns, text);
         }
     }
-    for class in &summary.classes {
+    for class in &summary.ends().classes {
         let (name, bound) = (&class.name, class.bound_ns);
         prop_assert_eq!(
             class.bound_misses,
@@ -205,8 +205,8 @@ pub(super) fn keeps_bounds(
             text
         );
     }
-    let bounded = summary.classes.iter().filter(|class| class.bound_ns.is_some()).count();
-    Ok([bounded, summary.classes.len() - bounded])
+    let bounded = summary.ends().classes.iter().filter(|class| class.bound_ns.is_some()).count();
+    Ok([bounded, summary.ends().classes.len() - bounded])
 }
 
 proptest! {
@@ -238,7 +238,7 @@ fn many_networks_are_proved() {
 /// What share of its bound the first class's longest delay comes to.
 fn taken(text: &str) -> f64 {
     let (summary, _) = run(&plan(text), Nanos(2_000 * MS), 1);
-    let class = &summary.classes[0];
+    let class = &summary.ends().classes[0];
     assert_eq!(class.bound_misses, 0, "{class:?}");
     class.delay_ns.unwrap().max as f64 / class.bound_ns.unwrap() as f64
 }

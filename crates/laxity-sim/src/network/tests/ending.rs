@@ -81,7 +81,7 @@ proptest! {
             .map(|(set_out, took)| (set_out, took.map(|took| set_out + took)))
             .filter(|trip| trip.0 >= from)
             .collect();
-        prop_assert_eq!(summary.classes[0].deadline_misses, late(&trips, end, whole));
+        prop_assert_eq!(summary.ends().classes[0].deadline_misses, late(&trips, end, whole));
         for (from_node, times) in [("a", &times.first), ("b", &times.second)] {
             let measured: Vec<_> = times.iter().copied().filter(|hop| hop.0 >= from).collect();
             // A link that nothing came to is left out.
@@ -116,7 +116,7 @@ fn a_link_ends_when_all_have_left() {
         let run = Run { plan: &plan, duration: Some(Nanos(100 * MS)), seed, feeds: Vec::new() };
         let run = run.with_sources().unwrap();
         let summary = run.simulate(&mut (), &mut crate::to_the_end).unwrap().summary;
-        let class = &summary.classes[0];
+        let class = &summary.hops[0].classes[0];
         // One each 4 ms, of 8 ms: the i-th takes 8 + 4 i ms, so that all but four are late.
         assert_eq!((class.arrived, class.sent, class.queued), (25, 25, 0), "{kind}");
         assert_eq!(class.deadline_misses, 25 - 4, "{kind}");

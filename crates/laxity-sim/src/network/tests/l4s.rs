@@ -3,13 +3,13 @@
 use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
-use super::{MS, NetworkRun, NetworkSummary, plan, run};
-use crate::network::HopSummary;
+use super::{MS, NetworkRun, Summary, plan, run};
 use crate::record::{Fate, Observer, Record};
 use crate::source::testing::{pcap, udp};
+use crate::summary::HopSummary;
 
 /// So many flows of either kind over 40 Mbit/s and 10 ms there and back.
-fn beside(classic: u32, l4s: u32, seed: u64) -> NetworkSummary {
+fn beside(classic: u32, l4s: u32, seed: u64) -> Summary {
     let plan = plan(&format!(
         r#"
         link = {{ rate = "1gbit", max-packet = "1500b" }}
@@ -31,15 +31,15 @@ fn beside(classic: u32, l4s: u32, seed: u64) -> NetworkSummary {
 }
 
 /// What a flow of a class gets in Mbit/s, and how long its packets wait at the bottleneck in ms.
-fn at_the_bottleneck(summary: &NetworkSummary, class: &str) -> (f64, f64) {
+fn at_the_bottleneck(summary: &Summary, class: &str) -> (f64, f64) {
     let there = bottleneck(summary).classes.iter().find(|of| of.name == class).unwrap();
     // Without what a packet takes to be sent.
     let waited = there.delay_ns.unwrap().mean / 1e6 - 0.3;
-    let of = summary.classes.iter().find(|of| of.name == class).unwrap();
+    let of = summary.ends().classes.iter().find(|of| of.name == class).unwrap();
     (of.goodput_bps / of.flows as f64 / 1e6, waited)
 }
 
-fn bottleneck(summary: &NetworkSummary) -> &HopSummary {
+fn bottleneck(summary: &Summary) -> &HopSummary {
     summary.hops.iter().find(|hop| hop.from == "r" && hop.to == "d").unwrap()
 }
 

@@ -145,10 +145,10 @@ proptest! {
         let of_link = run.with_sources().unwrap().simulate(&mut theirs, &mut crate::to_the_end).unwrap();
         // What of several things that happen at one instant is first, is drawn in a network, and
         // counts where a queue is full then.
-        prop_assume!(of_network.summary.ties_at_full_queues == 0);
+        prop_assume!(of_network.summary.ends().ties_at_full_queues == 0);
         prop_assert_eq!(ours, theirs);
         prop_assert_eq!(of_network.remarks, of_link.remarks);
-        let carried = of_link.summary.classes.iter().filter(|class| class.arrived > 0);
+        let carried = of_link.summary.hops[0].classes.iter().filter(|class| class.arrived > 0);
         for (ours, theirs) in of_network.summary.hops[0].classes.iter().zip(carried) {
             prop_assert_eq!(
                 (ours.arrived, ours.sent, &ours.dropped, ours.bytes_sent, ours.deadline_misses),

@@ -42,7 +42,7 @@ fn access_delays(variant: &str, more: [u64; 5]) -> Plan {
 /// Mean, and squared standard error of the mean, of Jain's index over eight seeds.
 fn fairness(plan: &Plan) -> (f64, f64) {
     let indices: Vec<f64> = (1..=8)
-        .map(|seed| run(plan, Nanos(15_000 * MS), seed).0.classes[0].fairness.unwrap())
+        .map(|seed| run(plan, Nanos(15_000 * MS), seed).0.ends().classes[0].fairness.unwrap())
         .collect();
     let n = indices.len() as f64;
     let mean = indices.iter().sum::<f64>() / n;
@@ -103,13 +103,13 @@ fn who_of_those_that_come_together_gets_in_is_drawn() {
         let (summary, _) = run(&streams(count, 0), Nanos(41_000 * MS), seed);
         let (places, streams) = (5_000.0, f64::from(count));
         let deviation = (places * (1.0 - 1.0 / streams) / streams).sqrt();
-        for flow in &summary.flows {
+        for flow in &summary.ends().flows {
             let arrived = flow.goodput_bps * 40.0 / 8_000.0;
             let off = (arrived - places / streams).abs();
             assert!(off < 5.0 * deviation + 10.0, "{count} streams, seed {seed}: {arrived}");
         }
         let lost = u64::from(count - 1) * 5_000;
-        let ties = summary.ties_at_full_queues;
+        let ties = summary.ends().ties_at_full_queues;
         assert!(ties >= lost, "{ties} ties for {lost} lost");
     }
 }
@@ -120,7 +120,7 @@ fn who_of_those_that_come_together_gets_in_is_drawn() {
 fn whether_the_link_or_a_packet_is_first_is_drawn() {
     for seed in 1..=5 {
         let (summary, _) = run(&streams(1, 1), Nanos(41_000 * MS), seed);
-        let [first, second] = [0, 1].map(|flow| summary.flows[flow].goodput_bps / 1e6);
+        let [first, second] = [0, 1].map(|flow| summary.ends().flows[flow].goodput_bps / 1e6);
         let deviation = (0.25f64 / 5_000.0).sqrt();
         assert!((first - 0.5).abs() < 5.0 * deviation, "seed {seed}: {first} and {second}");
         assert!((first + second - 1.0).abs() < 0.01);
@@ -150,7 +150,7 @@ fn nothing_is_drawn_where_there_is_room() {
         )
     };
     let [just, ample] = [10, 1_000].map(|limit| run(&plan(&text(limit)), Nanos(1_000 * MS), 1));
-    assert_eq!(just.0.ties_at_full_queues, 0);
+    assert_eq!(just.0.ends().ties_at_full_queues, 0);
     assert_eq!(just.1, ample.1);
 }
 
@@ -228,6 +228,6 @@ proptest! {
         let (summary, diary) = run(&plan, Nanos(5_000 * MS), seed);
         prop_assert!(diary.delivered.len() > 100);
         prop_assert!(diary.delivered.iter().all(|(.., bytes, _)| *bytes == 1_000));
-        prop_assert_eq!(summary.classes[0].tcp.unwrap().retransmitted, 0);
+        prop_assert_eq!(summary.ends().classes[0].tcp.unwrap().retransmitted, 0);
     }
 }

@@ -76,19 +76,19 @@ fn keeps_promises(plan: &Plan, case: &str) -> Kept {
                 seed: 1,
                 arrivals: None,
             };
-            let classes =
-                run.simulate(&mut dropped, &mut crate::to_the_end).unwrap().summary.classes;
-            classes
-                .iter()
-                .map(|of| (of.nonconforming, of.bound_ns, of.bound_misses))
-                .collect::<Vec<_>>()
+            let outcome = run.simulate(&mut dropped, &mut crate::to_the_end).unwrap();
+            let classes = outcome.summary.ends().classes.iter();
+            classes.map(|of| (of.nonconforming, of.bound_ns, of.bound_misses)).collect::<Vec<_>>()
         }
         None => {
             let run = Run { plan, duration: Some(Nanos(2_000 * MS)), seed: 1, feeds: Vec::new() };
             let run = run.with_sources().unwrap();
-            let classes =
-                run.simulate(&mut dropped, &mut crate::to_the_end).unwrap().summary.classes;
-            classes.iter().map(|of| (of.nonconforming, of.bound_ns, of.bound_misses)).collect()
+            let outcome = run.simulate(&mut dropped, &mut crate::to_the_end).unwrap();
+            outcome.summary.hops[0]
+                .classes
+                .iter()
+                .map(|of| (of.nonconforming, of.bound_ns, of.bound_misses))
+                .collect()
         }
     };
     assert!(found.iter().all(|(.., misses)| *misses == 0), "{case}: {found:?}");

@@ -57,7 +57,7 @@ fn packets_are_held_until_they_conform() {
     let contract = r#"arrival = { bucket = "1000b", rate = "1mbit" }"#;
     let times = |plan: &Plan| {
         let (summary, diary) = run(plan, Nanos(40 * MS), 1);
-        (starts(&diary), summary.classes[0].delay_ns.unwrap().max)
+        (starts(&diary), summary.ends().classes[0].delay_ns.unwrap().max)
     };
     let (free, latest) = times(&behind_a_burst(contract, false));
     // Behind eight packets, the second at once behind itself.
@@ -230,7 +230,7 @@ fn bounds_behind_regulators_are_nearly_taken() {
         .unwrap();
     }
     let (summary, _) = run(&plan(&text), Nanos(2_000 * MS), 1);
-    let class = &summary.classes[0];
+    let class = &summary.ends().classes[0];
     assert_eq!(class.bound_misses, 0, "{class:?}");
     let taken = class.delay_ns.unwrap().max as f64 / class.bound_ns.unwrap() as f64;
     assert!(taken > 0.5, "{taken}");

@@ -131,7 +131,8 @@ fn a_recording_takes_its_path_and_ends_the_run() {
     }
     let (summary, delivered) = until(Some(Nanos(8 * MS)));
     assert_eq!((summary.duration_ns, &delivered[..]), (8 * MS, &expected[..2]));
-    let flows: Vec<_> = summary.flows.iter().map(|flow| (flow.class.as_str(), flow.sent)).collect();
+    let flows: Vec<_> =
+        summary.ends().flows.iter().map(|flow| (flow.class.as_str(), flow.sent)).collect();
     assert_eq!(flows, [("a", 1), ("b", 1)]);
     std::fs::remove_file(file).unwrap();
 }

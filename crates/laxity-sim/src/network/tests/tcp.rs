@@ -3,10 +3,10 @@
 use laxity::units::Nanos;
 
 use super::{MS, plan, run};
-use crate::network::NetworkSummary;
+use crate::summary::Summary;
 
 /// Two connections over 10 Mbit/s and 20 ms there and back, with room for a product of both.
-fn over_a_bottleneck(keys: &str, seed: u64) -> NetworkSummary {
+fn over_a_bottleneck(keys: &str, seed: u64) -> Summary {
     let plan = plan(&format!(
         r#"
         link = {{ rate = "100mbit", max-packet = "1000b" }}
@@ -35,7 +35,7 @@ fn every_choice_fills_the_link() {
             let summary = over_a_bottleneck(keys, seed);
             let used =
                 summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap().utilization;
-            let fairness = summary.classes[0].fairness.unwrap();
+            let fairness = summary.ends().classes[0].fairness.unwrap();
             assert!(used > 0.95 && fairness > 0.9, "{keys}, seed {seed}: {used} {fairness}");
         }
     }
@@ -61,7 +61,7 @@ fn dctcp_keeps_the_queue_where_marks_begin() {
             "#,
         );
         let (summary, _) = run(&plan, Nanos(3_000 * MS), seed);
-        let class = &summary.classes[0];
+        let class = &summary.ends().classes[0];
         let hop = summary.hops.iter().find(|hop| hop.link == "bottleneck").unwrap();
         let delay = hop.classes[0].delay_ns.unwrap();
         assert_eq!((class.dropped, class.tcp.unwrap().timeouts), (0, 0));
@@ -120,7 +120,7 @@ fn flows_that_are_asked_for_by_time() {
         ))
     };
     let (summary, _) = run(&plan("\"50ms\"", 1), Nanos(10_000 * MS), 1);
-    let tcp = summary.classes[0].tcp.unwrap();
+    let tcp = summary.ends().classes[0].tcp.unwrap();
     let took = tcp.completion_ns.unwrap();
     // Ten segments of 12 µs and 10 ms; the delayed acknowledgement of none is waited for.
     assert_eq!((tcp.completed, took.min, took.max), (199, 10_120_000, 10_120_000));
@@ -128,7 +128,7 @@ fn flows_that_are_asked_for_by_time() {
     for seed in 1..=4 {
         // 50 connections, each asked for a flow every 500 ms: Poisson, 100 flows a second.
         let (summary, _) = run(&plan("{ exponential = \"500ms\" }", 50), Nanos(20_000 * MS), seed);
-        let tcp = summary.classes[0].tcp.unwrap();
+        let tcp = summary.ends().classes[0].tcp.unwrap();
         assert!(tcp.completed.abs_diff(2_000) < 180, "{}", tcp.completed);
         let waited = tcp.on_demand.unwrap().waited;
         // The share that comes before the one before is acknowledged: 1 - exp(-20.12 / 500), about
@@ -138,7 +138,7 @@ fn flows_that_are_asked_for_by_time() {
     }
     // Twice what one connection can do: it falls behind, and what waited counts.
     let (summary, _) = run(&plan("\"10060us\"", 1), Nanos(2_000 * MS), 1);
-    let tcp = summary.classes[0].tcp.unwrap();
+    let tcp = summary.ends().classes[0].tcp.unwrap();
     let took = tcp.completion_ns.unwrap();
     assert_eq!(
         tcp.on_demand.unwrap().waited,
@@ -189,7 +189,7 @@ fn connections_that_never_begin() {
                 start = "5s", count = 3, path = ["a", "b"] }}]
             "#
         ));
-        let class = run(&plan, Nanos(4_000 * MS), 1).0.classes.remove(0);
+        let class = run(&plan, Nanos(4_000 * MS), 1).0.ends().classes[0].clone();
         let tcp = class.tcp.unwrap();
         let done = [tcp.retransmitted, tcp.recoveries, tcp.timeouts, tcp.echoes, tcp.completed];
         assert_eq!((class.flows, class.sent, done), (3, 0, [0; 5]));

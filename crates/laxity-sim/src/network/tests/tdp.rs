@@ -24,7 +24,7 @@ fn spec(plan: &Plan) -> TdpSpec {
 }
 
 /// Runs a plan and follows every packet.
-fn travel(plan: &Plan, duration: Nanos, seed: u64) -> (NetworkSummary, Vec<Trip>) {
+fn travel(plan: &Plan, duration: Nanos, seed: u64) -> (Summary, Vec<Trip>) {
     let mut trips =
         Trips { paths: plan.class_paths(), under_way: HashMap::new(), trips: Vec::new() };
     let run = NetworkRun {
@@ -246,9 +246,10 @@ impl<'a> Reference<'a> {
     /// Checks what is promised of admitted classes: nothing is lost nor late, end-to-end delays
     /// keep to their bounds, and from the first transmission on they vary by less than two frames,
     /// and what clocks add to that.
-    fn check_promises(&self, summary: &NetworkSummary, clocks: Nanos) {
+    fn check_promises(&self, summary: &Summary, clocks: Nanos) {
         let is = |name: &str| self.plan.leaves().find(|(_, class)| class.name == name).unwrap().0;
-        for class in summary.classes.iter().filter(|class| self.is_admitted(is(&class.name))) {
+        for class in summary.ends().classes.iter().filter(|class| self.is_admitted(is(&class.name)))
+        {
             assert_eq!((class.dropped, class.bound_misses), (0, 0), "{class:?}");
             if let Some(transit) = class.transit_ns
                 && self.is_framed_throughout(is(&class.name))

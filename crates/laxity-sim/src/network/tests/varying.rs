@@ -69,7 +69,7 @@ fn bounds_of_outages_are_nearly_taken() {
         );
         let plan = with_trace(plan(&text), |rate| outage(rate, 20 * MS, 5), |_| true);
         let (summary, _) = run(&plan, Nanos(1_000 * MS), 1);
-        let class = &summary.classes[0];
+        let class = &summary.ends().classes[0];
         let [most, bound] = [class.delay_ns.unwrap().max, class.bound_ns.unwrap()];
         assert!(most <= bound && most > bound / 10 * 7, "{kind}: {most} of {bound}");
     }

@@ -37,10 +37,10 @@ proptest! {
         let run = Run { plan: &single, duration, seed, feeds: Vec::new() };
         let of_link = run.with_sources().unwrap().simulate(&mut (), &mut crate::to_the_end).unwrap();
         // What still waits at the end of a network's run has no outcome.
-        prop_assume!(of_network.ties_at_full_queues == 0);
+        prop_assume!(of_network.ends().ties_at_full_queues == 0);
         let hop = &of_network.hops[0];
         prop_assume!(hop.classes.iter().all(|class| class.queued == 0));
-        for (ours, theirs) in hop.classes.iter().zip(&of_link.summary.classes) {
+        for (ours, theirs) in hop.classes.iter().zip(&of_link.summary.hops[0].classes) {
             let (ours, theirs) = (ours.windows.as_deref().unwrap(), theirs.windows.as_deref().unwrap());
             prop_assert!(ours.packets > 20 && !ours.proved);
             prop_assert_eq!(ours, &WindowSummary { proved: false, ..theirs.clone() });

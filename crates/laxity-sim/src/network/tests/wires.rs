@@ -39,8 +39,8 @@ fn books_balance_with_copies() {
         let dropped: u64 = second.classes[0].dropped.values().sum();
         assert!(dropped > 0);
         assert_eq!(came, second.classes[0].sent + dropped);
-        assert_eq!((summary.under_way, second.duplicated), (0, 0));
-        let all = &summary.classes[0];
+        assert_eq!((summary.ends().under_way, second.duplicated), (0, 0));
+        let all = &summary.ends().classes[0];
         let arrived = diary.delivered.len() as u64;
         assert_eq!(all.sent, all.dropped + arrived, "copies are not there from end to end");
         // What arrived counts once.
@@ -78,7 +78,7 @@ fn packets_arrive_in_the_order_of_their_times() {
         let after: Vec<_> = diary.delivered.iter().map(|(.., at)| *at).collect();
         let second = &summary.hops[1].classes[0];
         let lost = second.dropped.values().sum::<u64>() as usize;
-        let there = after.len() + lost + summary.under_way + second.queued as usize;
+        let there = after.len() + lost + summary.ends().under_way + second.queued as usize;
         assert_eq!(there, before.len(), "{keys}");
         for (first, last) in before.iter().zip(&after) {
             // At the least 3 ms under way, 2 ms to be sent again, and 1 ms more: of n that arrived
@@ -103,7 +103,7 @@ fn packets_pass_one_another() {
         // One packet each 10 ms, 7 ms when alone.
         *delays.entry((at.0 - 7 * MS) % (10 * MS)).or_default() += 1;
     }
-    let delay = summary.classes[0].delay_ns.unwrap();
+    let delay = summary.ends().classes[0].delay_ns.unwrap();
     assert_eq!(delay.min, 7 * MS);
     assert!(delay.max >= 27 * MS && delay.max <= 29 * MS, "{}", delay.max);
     assert!(delays.keys().all(|late| *late == 0 || *late == 2 * MS), "{delays:?}");
@@ -131,8 +131,8 @@ fn rack_bears_reordering() {
     };
     for seed in 0..10 {
         let [counted, timed] = [r#"loss-detection = "sack""#, r#"loss-detection = "rack-tlp""#]
-            .map(|keys| summary(keys, seed).classes[0].clone());
-        let again = |of: &crate::network::EndToEnd| of.tcp.unwrap().retransmitted;
+            .map(|keys| summary(keys, seed).ends().classes[0].clone());
+        let again = |of: &crate::summary::EndToEnd| of.tcp.unwrap().retransmitted;
         assert_eq!(
             counted.dropped + timed.dropped,
             0,
@@ -160,7 +160,7 @@ fn transfers_arrive_whole() {
         );
         for seed in 0..3 {
             let (summary, diary) = run(&plan, Nanos(30_000 * MS), seed);
-            let tcp = summary.classes[0].tcp.unwrap();
+            let tcp = summary.ends().classes[0].tcp.unwrap();
             assert!(tcp.completed > 20, "{keys}, seed {seed}: {}", tcp.completed);
             let bytes: u64 = diary.delivered.iter().map(|(_, _, bytes, _)| bytes).sum();
             let whole = tcp.completed * 40_000;

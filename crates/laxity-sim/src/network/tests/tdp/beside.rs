@@ -68,7 +68,7 @@ fn arrivals_are_the_same_under_another_discipline() {
         let mut arrivals: Vec<_> =
             trips.iter().map(|trip| (trip.class, trip.set_out, trip.length)).collect();
         arrivals.sort();
-        let sent: Vec<u64> = summary.classes.iter().map(|class| class.sent).collect();
+        let sent: Vec<u64> = summary.ends().classes.iter().map(|class| class.sent).collect();
         (sent, arrivals)
     });
     assert_eq!(tdp.0, fifo.0);
@@ -137,7 +137,7 @@ fn a_node_without_frames_parts_a_path() {
         // Shaping up to 100 us and the gap, the frame, b, up to 6 frames at the second edge, two
         // frames to the last output and the frame.
         let bound = is_private.then_some(600_000 + 100_000 + 195_000 + 600_000 + 300_000);
-        assert_eq!(summary.classes[0].bound_ns, bound);
+        assert_eq!(summary.ends().classes[0].bound_ns, bound);
     }
 }
 
@@ -175,7 +175,7 @@ fn the_wait_at_a_second_edge_is_bounded() {
         assert!(reference.is_admitted(ClassId(0)), "{packets}");
         reference.check_frames(&trips);
         reference.check_promises(&summary, Nanos::ZERO);
-        let class = &summary.classes[0];
+        let class = &summary.ends().classes[0];
         assert!(class.delay_ns.unwrap().max < class.bound_ns.unwrap());
     }
 }
@@ -203,8 +203,8 @@ fn packets_that_miss_their_frames_take_those_of_others() {
             flow("e", "[\"y\", \"z\"]"),
         );
         let (summary, _) = travel(&plan(&text), Nanos(100 * MS), 1);
-        let proved = summary.classes.iter().filter(|class| class.bound_ns.is_some()).count();
-        (proved, summary.classes[1..].iter().map(|class| class.dropped).sum::<u64>())
+        let proved = summary.ends().classes.iter().filter(|class| class.bound_ns.is_some()).count();
+        (proved, summary.ends().classes[1..].iter().map(|class| class.dropped).sum::<u64>())
     };
     assert_eq!(outcome(199), (4, 0));
     assert_eq!(outcome(200), (0, 0), "the last of a full frame would be late");

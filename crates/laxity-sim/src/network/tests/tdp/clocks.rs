@@ -54,7 +54,7 @@ fn holds_what_is_proved(drawn: &Drawn, part: u64, is_hasty: bool) -> [usize; 2] 
     let text = drawn.text().replace(&borne(error), &(borne(error / part) + hasty));
     let (summary, _) = travel(&plan(&text), drawn.duration(40), 1);
     let (proved, others): (Vec<_>, Vec<_>) =
-        summary.classes.iter().partition(|class| class.bound_ns.is_some());
+        summary.ends().classes.iter().partition(|class| class.bound_ns.is_some());
     for class in &proved {
         assert_eq!((class.dropped, class.bound_misses), (0, 0), "{class:?}\n{text}");
     }
@@ -122,7 +122,7 @@ fn chain(clocks: [&str; 2], packet: u64, frames: u64, delay: &str, start: &str) 
 }
 
 /// The margin in ns with what binds it, and what was counted at both outputs.
-fn margin_and_counts(plan: &Plan) -> (u64, MarginBinding, [crate::network::FramesSummary; 2]) {
+fn margin_and_counts(plan: &Plan) -> (u64, MarginBinding, [crate::summary::FramesSummary; 2]) {
     let summary = travel(plan, Nanos(40 * MS), 1).0;
     let margin = Reference::new(plan).framing.clock_margin();
     let hops = [0, 1].map(|hop: usize| summary.hops[hop].frames.unwrap());

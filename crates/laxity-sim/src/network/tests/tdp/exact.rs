@@ -54,7 +54,7 @@ fn a_packet_is_sent_in_the_frames_that_arithmetic_says() {
         expected.chain(waiting).collect::<Vec<_>>(),
         "its frame is after the end"
     );
-    let class = &summary.classes[0];
+    let class = &summary.ends().classes[0];
     let transit = class.transit_ns.unwrap();
     assert_eq!((transit.min, transit.max), (730 * US, 730 * US), "400 + 80 + 250 us");
     assert_eq!(class.delay_ns.unwrap().max, 1_730 * US, "it comes when its frame begins: too late");

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
-use laxity_api::{Compared, Delays, Traffic};
+use laxity_api::{Delays, Traffic};
 use laxity_sim::series::SeriesRecorder;
 use pyo3::prelude::*;
 
@@ -20,7 +20,7 @@ type Spread = (String, Vec<(u64, f64)>);
 
 /// A run.
 #[pyclass(frozen, module = "laxity._laxity")]
-pub struct Ran {
+pub struct RunResult {
     /// The JSON of `laxity run`.
     #[pyo3(get)]
     json: String,
@@ -43,7 +43,7 @@ pub struct Ran {
 }
 
 #[pymethods]
-impl Ran {
+impl RunResult {
     /// Of what [`__getnewargs__`](Self::__getnewargs__) gives.
     #[new]
     fn new(
@@ -54,10 +54,10 @@ impl Ran {
         delays: Vec<Spread>,
         kept: bool,
         packets: Option<Vec<Column>>,
-    ) -> PyResult<Ran> {
+    ) -> PyResult<RunResult> {
         let packets = packets.map(packets::whole).transpose();
         let packets = packets.map_err(|error| LaxityError::new_err(error.to_string()))?;
-        Ok(Ran { json, text, html, figures, delays, kept, packets })
+        Ok(RunResult { json, text, html, figures, delays, kept, packets })
     }
 
     /// What another process makes it of.
@@ -76,16 +76,16 @@ impl Ran {
     }
 }
 
-impl Ran {
+impl RunResult {
     /// Simulates a plan, on a scheduler of Python's if there is one.
-    pub fn of(
+    pub fn simulate(
         py: Python<'_>,
         plan: &laxity_plan::Plan,
         scheduler: Option<&Given>,
         traffic: &Traffic<'_>,
         packets: bool,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<Ran> {
+    ) -> PyResult<RunResult> {
         let mut series = SeriesRecorder::new(plan);
         let mut table = packets.then(|| Packets::new(plan));
         let one = One { own: None, plan, scheduler, traffic };
@@ -96,13 +96,13 @@ impl Ran {
         let packets = table.map(Packets::finish).transpose();
         let series = series.finish();
         let figures = ran.figures(&series).into_iter();
-        Ok(Ran {
+        Ok(RunResult {
             json: json(&ran),
             text: ran.text(),
             html: ran.page(&series),
             figures: figures.map(|drawn| (drawn.name.to_owned(), drawn.figure.svg())).collect(),
             delays: spreads(ran.delays(&series)),
-            kept: ran.verdict().kept,
+            kept: ran.judged.verdict.kept,
             packets: packets.map_err(|error| LaxityError::new_err(error.to_string()))?,
         })
     }
@@ -175,7 +175,7 @@ pub(crate) fn compare(
         over_time.push(series.finish());
         ran
     });
-    let compared: Compared = runs.collect::<PyResult<_>>()?;
+    let compared: laxity_api::Comparison = runs.collect::<PyResult<_>>()?;
     let delays = compared.delays(&over_time);
     Ok(Comparison {
         json: json(&compared),

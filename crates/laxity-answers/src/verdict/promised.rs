@@ -1,34 +1,43 @@
-//! Whether a run of a network kept what was promised.
+//! What a run was promised, and what of it was broken.
 
 use std::collections::HashMap;
 
 use laxity_plan::Plan;
-use laxity_sim::network::{EndToEnd, HopSummary, NetworkSummary};
-use laxity_sim::summary::ClassSummary;
+use laxity_sim::summary::{ClassSummary, EndToEnd, HopSummary, Summary};
 
-use super::promises::tells_arrivals;
-use crate::verdict::{Broken, Measured, Owed, Promise, broken_by};
+use super::broken::{Broken, Owed, Promise, broken_by};
+use crate::network::tells_arrivals;
 
-impl Measured for NetworkSummary {
-    fn scheduler(&self) -> &str {
-        &self.scheduler
-    }
+/// Whether any class was promised a delay or windows.
+pub(crate) fn is_promised(plan: &Plan, summary: &Summary) -> bool {
+    let at_hops = |class: &ClassSummary| {
+        class.windows.is_some()
+            || summary.network.is_some() && class.deadline_ns.is_some() && tells(plan, &class.name)
+    };
+    summary.classes().iter().any(|(_, class)| class.deadline_ns.or(class.bound_ns).is_some())
+        || summary.hops.iter().flat_map(|hop| &hop.classes).any(at_hops)
+}
 
-    fn promised(&self, plan: &Plan) -> bool {
-        let whole = |class: &EndToEnd| class.deadline_ns.or(class.bound_ns).is_some();
-        let at_hops = |class: &ClassSummary| {
-            class.deadline_ns.is_some() && tells(plan, &class.name) || class.windows.is_some()
-        };
-        self.classes.iter().any(whole) || self.hops.iter().flat_map(|hop| &hop.classes).any(at_hops)
-    }
+/// Every broken promise, in the plan's order; of a network from end to end, and then at single
+/// outputs.
+pub fn broken(plan: &Plan, summary: &Summary) -> Vec<Broken> {
+    let Some(network) = &summary.network else {
+        return summary.hops.iter().flat_map(at_link).collect();
+    };
+    let whole = network.classes.iter().flat_map(from_end_to_end);
+    let ends: HashMap<_, _> =
+        network.classes.iter().map(|class| (class.name.as_str(), class)).collect();
+    whole.chain(summary.hops.iter().flat_map(|hop| at_output(plan, hop, &ends))).collect()
+}
 
-    /// From end to end, and then at single outputs.
-    fn broken(&self, plan: &Plan) -> Vec<Broken> {
-        let whole = self.classes.iter().flat_map(from_end_to_end);
-        let ends: HashMap<_, _> =
-            self.classes.iter().map(|class| (class.name.as_str(), class)).collect();
-        whole.chain(self.hops.iter().flat_map(|hop| at(plan, hop, &ends))).collect()
-    }
+fn at_link(link: &HopSummary) -> impl Iterator<Item = Broken> {
+    link.classes.iter().flat_map(|class| {
+        // A class that tolerates losses is promised its windows, not every deadline.
+        let deadline = class.deadline_ns.is_some() && class.windows.is_none();
+        let bound = class.deadline_ns.is_some() || class.nonconforming == 0;
+        let nonconforming = class.nonconforming;
+        broken_by(class, Owed { deadline, bound, room: deadline, lossless: false, nonconforming })
+    })
 }
 
 /// Whether a class's `deadline` is promised: a network takes it without `arrival`, for order only.
@@ -59,7 +68,7 @@ fn from_end_to_end(class: &EndToEnd) -> impl Iterator<Item = Broken> {
 }
 
 /// What was broken at an output.
-fn at<'a>(
+fn at_output<'a>(
     plan: &'a Plan,
     hop: &'a HopSummary,
     ends: &'a HashMap<&str, &EndToEnd>,
