@@ -61,6 +61,7 @@ class MeasuredClass(_Measured, total=False):
     """What a class got; ``dropped`` is by reason on a link, and a number in a network, where delays are from end to end."""
 
     arrived: int
+    loss_ratio: float
     queued: int
     bytes_sent: int
     throughput_bps: float

@@ -3,6 +3,7 @@
 use laxity_sim::summary::Measures;
 
 use crate::columns::Column;
+use crate::quantity::percent;
 
 /// A row of a table that has what is measured alike of all classes.
 pub(crate) trait Measured {
@@ -66,8 +67,9 @@ pub(crate) fn has_deadline<T: Measured>(class: &T) -> bool {
 }
 
 /// What became of packets beside being sent or dropped.
-pub(crate) fn fates<T: Measured>() -> [Column<T>; 2] {
-    [marked(), missed()]
+pub(crate) fn fates<T: Measured>() -> [Column<T>; 3] {
+    let loss = Column::text("loss", |class: &T| Some(percent(class.measures().loss_ratio)));
+    [loss.if_any(|class| class.measures().loss_ratio > 0.0), marked(), missed()]
 }
 
 /// Packets that queues marked, in tables where there are any.

@@ -57,6 +57,7 @@ fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {
         arrived: 100,
         sent: 98,
         dropped: [("limit", 2)].into(),
+        loss_ratio: 0.02,
         marked: 0,
         queued: 0,
         nonconforming: 0,

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::source::Remarks;
 
-pub use class::{ClassSummary, DelaySummary, EndToEnd, Measures};
+pub use class::{ClassSummary, DelaySummary, EndToEnd, Measures, loss_ratio};
 pub use flow::{FlowSummary, OnDemand, TcpSummary, jain};
 pub use hop::{FramesSummary, HopSummary};
 pub use window::WindowSummary;

@@ -12,7 +12,7 @@ use super::frames::FrameCounts;
 use super::run::NetworkRun;
 use crate::summary::{
     ClassSummary, DelaySummary, EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary,
-    OnDemand, Summary, TcpSummary, WindowSummary, jain,
+    OnDemand, Summary, TcpSummary, WindowSummary, jain, loss_ratio,
 };
 use crate::tcp::Counts;
 use crate::windows::Windows;
@@ -167,12 +167,15 @@ impl Measured<'_> {
     fn end_to_end(&self, place: usize, id: ClassId, flows: &[&Flow]) -> Option<EndToEnd> {
         let books = &self.of.classes[id.index()];
         let goodputs = flows.iter().map(|flow| self.goodput(flow));
+        let sent = flows.iter().map(|flow| flow.books.sent).sum();
+        let dropped = flows.iter().map(|flow| flow.books.dropped).sum();
         (!flows.is_empty()).then(|| EndToEnd {
             name: self.run.on.plan.classes[id.index()].name.clone(),
             place,
             flows: flows.len() as u64,
-            sent: flows.iter().map(|flow| flow.books.sent).sum(),
-            dropped: flows.iter().map(|flow| flow.books.dropped).sum(),
+            sent,
+            dropped,
+            loss_ratio: loss_ratio(dropped, sent),
             marked: self.of.books.iter().map(|books| books.accounts()[id.index()].marked()).sum(),
             nonconforming: self.of.nonconforming[id.index()],
             goodput_bps: goodputs.clone().sum(),

@@ -23,6 +23,8 @@ pub struct ClassSummary {
     pub sent: u64,
     /// Packets that were not, by reason; reasons that did not occur are left out.
     pub dropped: BTreeMap<&'static str, u64>,
+    /// The share of the packets that arrived which were dropped, 0 to 1 (RFC 7680).
+    pub loss_ratio: f64,
     /// Packets that queues marked as having met congestion (ECN), sent or not.
     #[serde(skip_serializing_if = "is_zero")]
     pub marked: u64,
@@ -69,6 +71,8 @@ pub struct EndToEnd {
     pub sent: u64,
     /// Packets that were dropped or lost on the way.
     pub dropped: u64,
+    /// The share of the packets that set out which were dropped or lost, 0 to 1 (RFC 7680).
+    pub loss_ratio: f64,
     /// Packets that queues on the way marked as having met congestion (ECN).
     #[serde(skip_serializing_if = "is_zero")]
     pub marked: u64,
@@ -115,6 +119,8 @@ pub struct Measures<'a> {
     pub beyond_bound: u64,
     /// Packets that queues marked as having met congestion (ECN).
     pub marked: u64,
+    /// The share of packets that were dropped or lost, 0 to 1.
+    pub loss_ratio: f64,
 }
 
 impl Measures<'_> {
@@ -139,6 +145,7 @@ impl<'a> From<&'a ClassSummary> for Measures<'a> {
             missed: class.deadline_misses,
             beyond_bound: class.bound_misses,
             marked: class.marked,
+            loss_ratio: class.loss_ratio,
         }
     }
 }
@@ -153,6 +160,7 @@ impl<'a> From<&'a EndToEnd> for Measures<'a> {
             missed: class.deadline_misses,
             beyond_bound: class.bound_misses,
             marked: class.marked,
+            loss_ratio: class.loss_ratio,
         }
     }
 }
@@ -175,14 +183,16 @@ pub struct DelaySummary {
 impl ClassSummary {
     pub(crate) fn new(class: &Class, account: &Account) -> ClassSummary {
         let reasons = DropReason::ALL.into_iter().map(DropReason::name).zip(account.dropped());
+        let dropped = account.dropped().iter().sum();
         ClassSummary {
             name: class.name.clone(),
             parent: None,
             arrived: account.arrived,
             sent: account.sent,
             dropped: reasons.filter(|(_, count)| *count > 0).collect(),
+            loss_ratio: loss_ratio(dropped, account.arrived),
             marked: account.marked(),
-            queued: account.arrived - account.sent - account.dropped().iter().sum::<u64>(),
+            queued: account.arrived - account.sent - dropped,
             nonconforming: 0,
             bytes_sent: account.bytes_sent,
             throughput_bps: 0.0,
@@ -214,4 +224,9 @@ impl DelaySummary {
             max: delays.max().0,
         })
     }
+}
+
+/// The share of packets that were lost; 0 if there were none at all.
+pub fn loss_ratio(lost: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { lost as f64 / all as f64 }
 }
