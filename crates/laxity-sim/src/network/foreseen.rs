@@ -10,6 +10,7 @@ use std::mem::take;
 use laxity::units::Nanos;
 
 use super::flow::Flow;
+use super::output::Flight;
 use super::simulation::Simulation;
 use crate::record::Observer;
 
@@ -57,6 +58,6 @@ impl<O: Observer> Simulation<'_, O> {
 
     fn await_event(&mut self, coming: Foreseen) {
         let Foreseen { number, arrival, key } = coming;
-        self.approach(number as usize, arrival, Some(key), 0);
+        self.approach(number as usize, Flight::new(arrival, Some(key), 0));
     }
 }

@@ -11,7 +11,7 @@ use super::carried::HopBooks;
 use super::flow::Flow;
 use super::foreseen::Foreseen;
 use super::frames::Next;
-use super::output::{Discipline, FedBy, Output, Scheduled};
+use super::output::{Discipline, FedBy, Flight, Output, Scheduled};
 use super::simulation::{Simulation, hop_of};
 use super::ties::Ties;
 use super::topology::Framing;
@@ -234,7 +234,8 @@ impl<O: Observer> Simulation<'_, O> {
         }
         if is_sent {
             let departure = self.carry(start, number, key, None);
-            self.launch(departure, number, Some(key), 0);
+            let flight = self.topology.outputs[number].flight(departure, Some(key), 0);
+            self.launch(number, flight);
         }
     }
 
@@ -287,7 +288,8 @@ impl<O: Observer> Simulation<'_, O> {
     fn pad(&mut self, now: Nanos, number: usize, length: u32, ds: u8) {
         let output = &mut self.topology.outputs[number];
         let departure = output.link.transmit(now, length);
-        self.launch(departure, number, None, ds);
+        let flight = output.flight(departure, None, ds);
+        self.launch(number, flight);
         self.agenda.set(self.slots.slot(Event::Choice(number)), departure);
     }
 
@@ -298,11 +300,12 @@ impl<O: Observer> Simulation<'_, O> {
         if let Discipline::Frames(frames) = &mut output.discipline {
             frames.sent(departure, given, ds);
         }
+        let flight = output.flight(departure, Some(key), ds);
         if let Some(number) = output.closed_loop {
             let transit = &self.transits[key];
             self.loops[number as usize].departs(&transit.packet(transit.arrived, key.into()));
         }
-        self.launch(departure, number, Some(key), ds);
+        self.launch(number, flight);
     }
 
     /// A packet takes its time on an output's link; tells when its last bit leaves.
@@ -332,93 +335,85 @@ impl<O: Observer> Simulation<'_, O> {
         departure
     }
 
-    /// What a link has sent is under way.
+    /// A packet or padding has left an output.
     #[inline]
-    fn launch(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
-        let output = &self.topology.outputs[number];
-        if output.is_plain {
-            let arrival = departure.saturating_add(output.delay);
-            self.approach(number, arrival, packet, ds);
+    fn launch(&mut self, number: usize, flight: Flight) {
+        if self.topology.outputs[number].is_plain {
+            self.approach(number, flight);
         } else {
-            self.launch_far(departure, number, packet, ds)
+            self.launch_far(number, flight);
         }
     }
 
-    /// What a link has sent is under way, up to where anything else may come before it.
-    fn launch_far(&mut self, departure: Nanos, number: usize, packet: Option<u32>, ds: u8) {
-        if let Some(arrival) = self.propagate(departure, number, packet, ds) {
-            self.proceed(number, arrival, packet, ds);
+    /// A packet or padding has left an output: carries it on up to where anything else may come
+    /// before it.
+    fn launch_far(&mut self, number: usize, mut flight: Flight) {
+        if self.propagate(number, &mut flight) {
+            self.proceed(number, flight);
         }
     }
 
-    /// What comes over a link goes on as far as nothing else may come before it.
-    pub(super) fn proceed(&mut self, number: usize, arrival: Nanos, packet: Option<u32>, ds: u8) {
-        let (mut arrival, mut number) = (arrival, number);
-        while let Some((key, next)) = self.onward(number, packet, arrival) {
-            let Some(departure) = self.pass(next, key, arrival) else { return };
-            let Some(arrives) = self.propagate(departure, next, packet, ds) else { return };
-            (arrival, number) = (arrives, next);
+    /// Carries what comes over a link on as far as nothing else may come before it.
+    pub(super) fn proceed(&mut self, mut number: usize, mut flight: Flight) {
+        while let Some((key, next)) = self.onward(number, &flight) {
+            let Some(departure) = self.pass(next, key, flight.arrival) else { return };
+            flight.arrival = departure.saturating_add(self.topology.outputs[next].delay);
+            if !self.propagate(next, &mut flight) {
+                return;
+            }
+            number = next;
         }
-        match packet {
+        match flight.packet() {
             Some(key) if self.topology.outputs[number].answers_ahead => {
+                let arrival = flight.arrival;
                 self.foreseen.push(Foreseen { number: number as u32, arrival, key });
             }
-            _ => self.approach(number, arrival, packet, ds),
+            _ => self.approach(number, flight),
         }
     }
 
-    /// When what a link has sent arrives at its other end, and is held no longer if it is
-    /// regulated; none if it is lost, has been doubled, or goes to another part of the network.
-    fn propagate(
-        &mut self,
-        departure: Nanos,
-        number: usize,
-        packet: Option<u32>,
-        ds: u8,
-    ) -> Option<Nanos> {
+    /// Sets when a flight arrives at the other end of a link, disturbances of the wire and the
+    /// regulator behind it included. Returns whether it is still here: not if it is lost, goes to
+    /// another part of the network or has been doubled, which leaves both on their way.
+    fn propagate(&mut self, number: usize, flight: &mut Flight) -> bool {
         let output = &mut self.topology.outputs[number];
-        let mut arrival = departure.saturating_add(output.delay);
         if let Some(wire) = &mut output.peculiar {
-            match wire.next(arrival) {
-                Some(Arrivals { first, copy: None }) => arrival = first,
-                Some(arrivals) => {
-                    self.travel_twice(number, packet, arrivals, ds);
-                    return None;
+            match wire.next(flight.arrival) {
+                Some(Arrivals { first, copy: None }) => flight.arrival = first,
+                Some(Arrivals { first, copy: Some(second) }) => {
+                    let copy = flight.packet().map(|key| self.transits.copy(key));
+                    flight.arrival = first;
+                    self.travel(number, *flight);
+                    self.travel(number, Flight::new(second, copy, flight.ds));
+                    return false;
                 }
                 None => {
-                    packet.into_iter().for_each(|packet| self.lose(packet));
-                    return None;
+                    if let Some(key) = flight.packet() {
+                        self.lose(key);
+                    }
+                    return false;
                 }
             }
         }
-        if let Some(key) = packet
+        if let Some(key) = flight.packet()
             && !self.topology.regulators.is_empty()
         {
-            arrival = self.topology.regulators.release(&self.transits[key], arrival);
+            flight.arrival = self.topology.regulators.release(&self.transits[key], flight.arrival);
         }
-        if self.topology.outputs[number].lands_in != self.here.part {
-            self.travel(number, packet, arrival, ds);
-            return None;
+        let is_here = self.topology.outputs[number].lands_in == self.here.part;
+        if !is_here {
+            self.travel(number, *flight);
         }
-        Some(arrival)
+        is_here
     }
 
-    /// A packet is on its way to the other end of a link, wherever that is.
-    fn travel(&mut self, number: usize, packet: Option<u32>, arrival: Nanos, ds: u8) {
+    /// A packet or padding is on its way to the other end of a link, in whichever part that is.
+    fn travel(&mut self, number: usize, flight: Flight) {
         let part = self.topology.outputs[number].lands_in;
         if part == self.here.part {
-            return self.approach(number, arrival, packet, ds);
-        }
-        let mail = &mut self.outbox[part as usize];
-        mail.send(&mut self.transits, number as u32, arrival, packet, ds);
-    }
-
-    /// A packet and its copy are on their way.
-    fn travel_twice(&mut self, number: usize, packet: Option<u32>, arrivals: Arrivals, ds: u8) {
-        let copy = packet.map(|packet| self.transits.copy(packet));
-        self.travel(number, packet, arrivals.first, ds);
-        if let Some(arrival) = arrivals.copy {
-            self.travel(number, copy, arrival, ds);
+            self.approach(number, flight);
+        } else {
+            self.outbox[part as usize].send(&mut self.transits, number as u32, flight);
         }
     }
 
@@ -430,13 +425,12 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// A packet and the output that it comes to over a link, if nothing comes to that but over this
     /// link: what came before it has come there already.
-    fn onward(&self, number: usize, packet: Option<u32>, arrival: Nanos) -> Option<(u32, usize)> {
-        let key = packet.filter(|_| {
+    fn onward(&self, number: usize, flight: &Flight) -> Option<(u32, usize)> {
+        let key = flight.packet().filter(|_| {
             let output = &self.topology.outputs[number];
-            output.feeds_alone && arrival < self.end
+            output.feeds_alone && flight.arrival < self.end
         })?;
-        let transit = &self.transits[key];
-        let next = self.topology.after(transit.at)?.output();
+        let next = self.topology.after(self.transits[key].at)?.output();
         let discipline = &self.topology.outputs[next].discipline;
         let is_alone =
             matches!(discipline, Discipline::Arrival(FedBy::Link(link)) if *link == number as u32);
@@ -456,9 +450,9 @@ impl<O: Observer> Simulation<'_, O> {
         (start < self.end).then(|| self.carry(start, number, key, None))
     }
 
-    /// A packet is on its way to the other end of a link.
-    pub(super) fn approach(&mut self, number: usize, arrival: Nanos, packet: Option<u32>, ds: u8) {
-        if let Some(arrival) = self.topology.outputs[number].launch(arrival, packet, ds) {
+    /// A packet or padding is on its way to the other end of a link in this part of the network.
+    pub(super) fn approach(&mut self, number: usize, flight: Flight) {
+        if let Some(arrival) = self.topology.outputs[number].launch(flight) {
             self.agenda.set(self.slots.slot(Event::Wire(number)), arrival);
         }
     }

@@ -79,12 +79,12 @@ pub(super) struct Scheduled {
     pub ties: Ties,
 }
 
-/// A packet under way.
+/// A packet or padding on its way over a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     /// When it arrives at the other end.
     pub arrival: Nanos,
-    /// Its number, unless it is padding.
+    /// Where the packet is found; of no meaning for padding.
     key: u32,
     is_padding: bool,
     /// The DS field with which it is sent.
@@ -94,7 +94,13 @@ pub(super) struct Flight {
 const _: () = assert!(size_of::<Flight>() == 16);
 
 impl Flight {
-    /// The number of the packet; none for padding.
+    /// A flight of a packet, or of padding if there is none, with this DS field.
+    pub(super) fn new(arrival: Nanos, packet: Option<u32>, ds: u8) -> Self {
+        let (key, is_padding) = (packet.unwrap_or_default(), packet.is_none());
+        Flight { arrival, key, is_padding, ds }
+    }
+
+    /// Where the packet is found; none for padding.
     pub(super) fn packet(&self) -> Option<u32> {
         (!self.is_padding).then_some(self.key)
     }
@@ -124,15 +130,19 @@ impl Output {
         }
     }
 
-    /// A packet is under way; tells when it arrives if it is the first one to.
-    pub(super) fn launch(&mut self, arrival: Nanos, packet: Option<u32>, ds: u8) -> Option<Nanos> {
-        let (key, is_padding) = (packet.unwrap_or_default(), packet.is_none());
-        let flight = Flight { arrival, key, is_padding, ds };
-        if self.wire.back().is_some_and(|last| last.arrival > arrival) {
+    /// The flight of a packet, or of padding, whose last bit leaves at `departure`.
+    #[inline]
+    pub(super) fn flight(&self, departure: Nanos, packet: Option<u32>, ds: u8) -> Flight {
+        Flight::new(departure.saturating_add(self.delay), packet, ds)
+    }
+
+    /// Puts a flight on the wire; returns its arrival if it is the first one to arrive.
+    pub(super) fn launch(&mut self, flight: Flight) -> Option<Nanos> {
+        if self.wire.back().is_some_and(|last| last.arrival > flight.arrival) {
             return self.overtake(flight);
         }
         self.wire.push_back(flight);
-        (self.wire.len() == 1).then_some(arrival)
+        (self.wire.len() == 1).then_some(flight.arrival)
     }
 
     /// A packet passes others under way. It takes time that grows with how many these are.

@@ -2,6 +2,7 @@
 
 use laxity::units::Nanos;
 
+use crate::network::output::Flight;
 use crate::network::receiving::Expected;
 use crate::network::transit::{Parcels, Transits};
 
@@ -9,33 +10,19 @@ use crate::network::transit::{Parcels, Transits};
 /// another.
 #[derive(Default)]
 pub(in crate::network) struct Mail {
-    pub(super) flights: Vec<Flight>,
+    /// Each with the output that it has left; keys are those of the part that sent it.
+    pub(super) flights: Vec<(u32, Flight)>,
     /// The packets of those that are not padding.
     pub(super) packets: Parcels,
     /// Transfers that have begun, by flow: what their receivers are to measure.
     pub(super) expected: Vec<(u32, Expected)>,
 }
 
-/// A packet, or padding, on its way to the other end of a link.
-pub(super) struct Flight {
-    pub arrival: Nanos,
-    pub output: u32,
-    pub ds: u8,
-    pub is_packet: bool,
-}
-
 impl Mail {
-    /// A packet, or padding, sets out over an output's link; the packet is no longer here.
-    pub(crate) fn send(
-        &mut self,
-        transits: &mut Transits,
-        output: u32,
-        arrival: Nanos,
-        packet: Option<u32>,
-        ds: u8,
-    ) {
-        self.flights.push(Flight { arrival, output, ds, is_packet: packet.is_some() });
-        if let Some(key) = packet {
+    /// A packet, or padding, has left an output; the packet is no longer here.
+    pub(crate) fn send(&mut self, transits: &mut Transits, output: u32, flight: Flight) {
+        self.flights.push((output, flight));
+        if let Some(key) = flight.packet() {
             transits.post(key, &mut self.packets);
         }
     }
@@ -51,6 +38,6 @@ impl Mail {
 
     /// When the first of what is on its way arrives.
     pub(crate) fn first(&self) -> Option<Nanos> {
-        self.flights.iter().map(|flight| flight.arrival).min()
+        self.flights.iter().map(|(_, flight)| flight.arrival).min()
     }
 }

@@ -11,10 +11,11 @@ use super::board::{Board, Standing};
 use super::cores::Cores;
 use super::exits::Exits;
 use super::log::{Log, Nobody, Told};
-use super::mail::{Flight, Mail};
+use super::mail::Mail;
 use super::windows::Windows;
 use super::{Ended, NetworkRun, Partition, Place};
 use crate::error::SimError;
+use crate::network::output::Flight;
 use crate::network::simulation::{Here, Simulation};
 use crate::record::Record;
 
@@ -162,10 +163,10 @@ impl<T: Told> Simulation<'_, &mut T> {
             self.expect_here(flow, expected);
         }
         let mut packets = mail.packets.drain();
-        for Flight { arrival, output, ds, is_packet } in mail.flights.drain(..) {
-            let packet = if is_packet { packets.next() } else { None };
-            let packet = packet.map(|(transit, ack)| self.transits.restore(transit, ack));
-            self.proceed(output as usize, arrival, packet, ds);
+        for (output, flight) in mail.flights.drain(..) {
+            let packet = flight.packet().and_then(|_| packets.next());
+            let key = packet.map(|(transit, ack)| self.transits.restore(transit, ack));
+            self.proceed(output as usize, Flight::new(flight.arrival, key, flight.ds));
         }
         self.answer_ahead();
     }
