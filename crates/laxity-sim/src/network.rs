@@ -10,34 +10,44 @@
 //! these carry.
 
 mod agenda;
-mod ahead;
-mod carried;
+mod books;
 mod clock;
 mod connect;
 mod connections;
+mod division;
+mod drops;
+mod early;
 mod ended;
 mod endpoints;
+mod fifo_output;
 mod flow;
-mod foreseen;
 mod forward;
 mod frames;
 mod groups;
+mod here;
+mod hop_books;
+mod hosts;
+mod ids;
+mod layout;
 mod losses;
+mod mail;
 mod output;
 mod parallel;
 mod partition;
+mod plane;
+mod prefetch;
 mod profile;
+mod propagate;
 mod receiving;
 mod regions;
 mod regulators;
 mod run;
 mod sending;
 mod simulation;
+mod simultaneous;
 mod single;
 mod sources;
 mod summary;
-mod tail;
-mod ties;
 mod topology;
 mod transit;
 mod wire;
@@ -45,7 +55,6 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use flow::Flow;
 use std::collections::HashMap;
 
 use laxity::packet::ClassId;
@@ -64,20 +73,23 @@ pub use summary::{
 };
 
 use self::agenda::{Agenda, Event, Slots};
-use self::ahead::Ahead;
-use self::carried::HopBooks;
-use self::connections::Connections;
-use self::flow::ClassBooks;
+use self::books::NetworkBooks;
+use self::connect::connect;
+use self::flow::Flow;
+use self::here::Here;
+use self::hop_books::HopBooks;
+use self::hosts::Sending;
+use self::ids::{FlowKey, PartId};
+use self::layout::Layout;
 pub(crate) use self::partition::Partition;
+use self::plane::DataPlane;
+use self::prefetch::Prefetch;
 use self::regions::Regions;
 pub(crate) use self::simulation::Simulation;
-use self::simulation::{Fed, Here};
-use self::topology::Topology;
 use self::transit::Transits;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;
-use crate::source::closed_loop::ClosedLoop;
 use crate::summary::Outcome;
 use crate::{Progress, Reached};
 
@@ -101,11 +113,11 @@ impl NetworkRun<'_> {
         observer: &mut O,
         progress: Progress<'_>,
     ) -> Result<Outcome<NetworkSummary>, SimError> {
-        let here = Here { partition, part: 0, is_told: observer.listens() };
+        let here = Here { partition, part: PartId(0), is_observed: observer.listens() };
         let mut simulation = Simulation::new(self, here, observer)?;
         simulation.run(progress, |_, _| {})?;
         for (_, record) in simulation.close() {
-            simulation.observer.record(&record);
+            simulation.observer().record(&record);
         }
         Ok(simulation.into_ended().outcome(&self))
     }
@@ -117,80 +129,49 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let Networked { plan, network } = run.on.on;
         let paths = run.on.known_paths();
         let bounds = paths.map(Paths::bounds).unwrap_or_default();
-        let books = network.hops().map(|hop| {
+        let hops = network.hops().map(|hop| {
             let is_here = here.has(network.between(hop)[0]);
             let promised = is_here.then(|| promises(plan, &bounds, hop));
             let books = HopBooks::new(Books::new(promised.into_iter().flatten(), plan.run.warm_up));
             if is_here { books.watching(plan, false) } else { books }
         });
-        let books: Vec<_> = books.collect();
-        let topology = Topology::new(run.on, paths, run.seed, here);
-        let mut simulation = Simulation::idle(run, here, topology, books, observer);
-        simulation.classes = vec![ClassBooks::default(); plan.classes.len()];
-        let begins = simulation.connect()?;
-        simulation.topology.find_alone(run.ends_early());
-        simulation.begin(begins)?;
-        Ok(simulation)
-    }
-
-    /// A network to which nothing comes.
-    fn idle(
-        run: NetworkRun<'a>,
-        here: Here<'a>,
-        topology: Topology<'a>,
-        books: Vec<HopBooks>,
-        observer: O,
-    ) -> Self {
-        let plan = run.on.plan;
-        Simulation {
+        let hops: Vec<_> = hops.collect();
+        let mut layout = Layout::new(run.on, paths, run.seed, here);
+        let (hosts, begins) = connect(&run, &mut layout)?;
+        let topology = layout.finish(run.ends_early());
+        let slots = Slots {
+            sources: hosts.sources.len(),
+            outputs: topology.outputs.len(),
+            flows: topology.flows.iter().rposition(Flow::is_connection).map_or(0, |last| last + 1),
+            loops: topology.loops.len(),
+        };
+        let regions = Regions::new(&run, &topology, &hosts.sources, slots);
+        let plane = DataPlane {
+            topology,
+            agenda: Agenda::new(slots, regions),
+            books: NetworkBooks::new(plan, hops, run.duration.unwrap_or(Nanos::MAX), observer),
+            transits: Transits::default(),
+            outbox: (0..here.partition.parts).map(|_| Default::default()).collect(),
+        };
+        let mut simulation = Simulation {
             run,
             here,
-            end: run.duration.unwrap_or(Nanos::MAX),
-            measured_from: plan.run.warm_up,
-            last: Nanos::ZERO,
-            topology,
-            books,
-            flows: Vec::new(),
-            connections: Connections::default(),
-            classes: Vec::new(),
+            plane,
+            hosts,
             policer: plan.policer(plan.run.warm_up),
-            sources: Vec::new(),
-            loops: Vec::new(),
-            transits: Transits::default(),
-            agenda: Agenda::new(0, Regions::one()),
-            slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
-            ahead: Ahead::default(),
-            tied: Vec::new(),
-            foreseen: Vec::new(),
-            outbox: (0..here.partition.parts).map(|_| Default::default()).collect(),
-            hops: 0,
-            observer,
-            watches: plan.classes.iter().any(|class| class.loss.is_some()),
+            prefetch: Prefetch::default(),
+            last: Nanos::ZERO,
             single: None,
-        }
-    }
-
-    /// Sets the agenda up; `begins` are the times at which connections do.
-    fn begin(&mut self, begins: Vec<(u32, Nanos)>) -> Result<(), SimError> {
-        let with_timers = self.flows.iter().rposition(Flow::is_connection);
-        self.slots = Slots {
-            sources: self.sources.len(),
-            outputs: self.topology.outputs.len(),
-            flows: with_timers.map_or(0, |last| last + 1),
-            loops: self.topology.loops as usize,
         };
-        self.agenda = Agenda::new(self.slots.count(), self.regions());
-        self.loops.resize_with(self.slots.loops, ClosedLoop::default);
-        self.start_sources()?;
+        simulation.start_sources()?;
+        let DataPlane { topology, agenda, .. } = &mut simulation.plane;
         for (flow, begins) in begins {
-            self.agenda.set(self.slots.slot(Event::SenderTimer(flow as usize)), begins);
+            agenda.set(Event::SenderTimer(flow.index()), begins);
         }
-        for (number, output) in self.topology.outputs.iter().enumerate() {
-            if output.is_padded() {
-                self.agenda.set(self.slots.slot(Event::Choice(number)), Nanos::ZERO);
-            }
+        for (number, _) in topology.outputs.iter().enumerate().filter(|(_, of)| of.is_padded()) {
+            agenda.set(Event::Choice(number), Nanos::ZERO);
         }
-        Ok(())
+        Ok(simulation)
     }
 
     /// Simulates all of it; `each` hears the slot of every event that is over.
@@ -202,23 +183,25 @@ impl<'a, O: Observer> Simulation<'a, O> {
         // All that came to one link leaves it, whenever traffic ends.
         let is_single = self.single.is_some();
         let ends_early = !is_single && self.run.ends_early();
-        let until = if is_single { Nanos::MAX } else { self.end };
+        let until = if is_single { Nanos::MAX } else { self.plane.books.end };
         let mut events = 0u64;
         self.advance(until, |simulation, now, slot| {
             events += 1;
             each(simulation, slot);
             simulation.last = now.max(simulation.last);
-            let reached = Reached { now: simulation.last, hops: simulation.hops };
+            let reached =
+                Reached { now: simulation.last, hops: simulation.plane.books.departures() };
             if events.is_multiple_of(1 << 16) {
-                simulation.look_at_memory();
+                simulation.note_footprint();
                 if progress(reached).is_break() {
                     return Err(SimError::Stopped);
                 }
             }
             Ok(ends_early && simulation.is_over())
         })?;
-        if ends_early && self.agenda.earliest().is_none_or(|next| next < self.end) {
-            self.end = self.last;
+        let end = self.plane.books.end;
+        if ends_early && self.plane.agenda.earliest().is_none_or(|next| next < end) {
+            self.plane.books.end = self.last;
         }
         Ok(())
     }
@@ -232,14 +215,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     ) -> Result<(), SimError> {
         let mut present = Nanos::ZERO;
         loop {
-            let next = self.agenda.next();
-            if !self.tied.is_empty() && next.is_none_or(|(_, time)| time > present) {
-                self.settle(present);
+            let next = self.plane.agenda.next();
+            if !self.plane.agenda.tied.is_empty() && next.is_none_or(|(_, time)| time > present) {
+                self.plane.settle(present);
                 self.answer_ahead();
                 continue;
             }
             let Some((slot, now)) = next.filter(|(_, time)| *time < until) else {
-                if self.agenda.turn(until) { continue } else { break }
+                if self.plane.agenda.turn(until) { continue } else { break }
             };
             if now > Nanos::LIMIT {
                 return Err(SimError::EndOfTime);
@@ -256,14 +239,23 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Does what happens at a slot of the agenda now.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, slot: usize) -> Result<(), SimError> {
-        self.move_on(now);
-        match self.slots.event(slot) {
+        self.prefetch.pass(now, &mut self.plane);
+        match self.plane.agenda.event(slot) {
             Event::Source(source) => self.emit(now, source)?,
-            Event::Wire(output) => self.land(now, output),
-            Event::SenderTimer(flow) => self.wake_sender(now, flow),
-            Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
+            Event::Wire(output) => {
+                if let Some(key) = self.plane.land(now, output) {
+                    self.come_to_end(now, key);
+                }
+            }
+            Event::SenderTimer(flow) => self.wake_sender(now, FlowKey(flow as u32)),
+            Event::ReceiverTimer(flow) => self.wake_receiver(now, FlowKey(flow as u32)),
             Event::Retry(number) => self.retry(now, number),
-            Event::Choice(output) => self.choose(now, output),
+            Event::Choice(output) => {
+                self.plane.serve(now, output);
+                if !self.plane.topology.loops.is_empty() {
+                    self.refill(now, output);
+                }
+            }
         }
         self.answer_ahead();
         Ok(())
@@ -271,11 +263,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Whether no packet is in this part of the network, and none will be that comes from here.
     fn is_over(&self) -> bool {
-        let has_ended = |source: &Fed| match &source.feed {
+        let has_ended = |source: &Sending| match &source.feed {
             Feed::Open(stream) => !stream.is_pending(),
             Feed::Backlogged(_) => !source.is_here,
         };
-        self.transits.is_empty() && self.slots.flows == 0 && self.sources.iter().all(has_ended)
+        self.plane.transits.is_empty()
+            && !self.plane.agenda.has_timers()
+            && self.hosts.sources.iter().all(has_ended)
     }
 }
 

@@ -122,7 +122,7 @@ impl Choices {
     /// What became of packets since this was last asked.
     pub fn take_fates(&mut self) -> Vec<Record> {
         self.simulation
-            .with_dependent_mut(|_, simulation| std::mem::take(&mut simulation.observer.0))
+            .with_dependent_mut(|_, simulation| std::mem::take(&mut simulation.observer().0))
     }
 }
 

@@ -7,6 +7,7 @@ use laxity::units::Nanos;
 use laxity_plan::model::TcpSource;
 use rand::RngExt;
 
+use super::ids::FlowKey;
 use super::receiving::ReceivingEnd;
 use super::sending::{SendingEnd, Workload, Workloads};
 use crate::error::SourceProblem;
@@ -26,7 +27,7 @@ pub(super) struct Connections {
 /// A source and its connections.
 struct Connected {
     /// The flow of its first connection.
-    first: u32,
+    first: FlowKey,
     /// The number of the source in the plan, from 0.
     source: u32,
     workload: Arc<Workload>,
@@ -41,7 +42,7 @@ impl Connections {
     /// If a distribution's parameters describe none.
     pub(super) fn add(
         &mut self,
-        first: u32,
+        first: FlowKey,
         source: u32,
         of: &TcpSource,
     ) -> Result<(), SourceProblem> {
@@ -52,20 +53,20 @@ impl Connections {
     }
 
     /// The sending end of a flow that is a connection.
-    pub(super) fn sender(&self, seed: u64, flow: u32) -> SendingEnd {
+    pub(super) fn sender(&self, seed: u64, flow: FlowKey) -> SendingEnd {
         let Connected { first, source, workload, start, stagger } = self.of(flow);
-        let of = |of| generator(seed, of | u64::from(*source), (flow - first).into());
+        let of = |of| generator(seed, of | u64::from(*source), (flow.0 - first.0).into());
         let (mut asked, host) = (of(0), of(HOSTS));
         let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
         SendingEnd::new(workload.clone(), begins, asked, host)
     }
 
     /// The receiving end of one.
-    pub(super) fn receiver(&self, flow: u32) -> ReceivingEnd {
+    pub(super) fn receiver(&self, flow: FlowKey) -> ReceivingEnd {
         self.of(flow).workload.receiver()
     }
 
-    fn of(&self, flow: u32) -> &Connected {
+    fn of(&self, flow: FlowKey) -> &Connected {
         let behind = self.sources.partition_point(|source| source.first <= flow);
         &self.sources[behind - 1]
     }

@@ -12,7 +12,6 @@ mod board;
 mod cores;
 mod exits;
 mod log;
-mod mail;
 #[cfg(test)]
 mod tests;
 mod together;
@@ -24,7 +23,6 @@ use std::ops::ControlFlow;
 use laxity::units::Nanos;
 
 use self::board::Board;
-pub(super) use self::mail::Mail;
 use self::together::Together;
 use super::ended::{Ended, Place};
 use super::partition::Partition;

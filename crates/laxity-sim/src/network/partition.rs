@@ -9,6 +9,7 @@ use laxity_plan::model::{Hop, Hops, ModelSource, Source, TcpSource};
 use laxity_plan::tdp::Assigned;
 
 use super::groups::Groups;
+use super::ids::PartId;
 
 /// Nodes that are simulated together, part by part: every link between two parts takes at least the
 /// lookahead to pass (Chandy, Misra 1979), so that what a part does within that time is nothing to
@@ -16,7 +17,7 @@ use super::groups::Groups;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Partition {
     /// The part of each node.
-    part_of: Vec<u32>,
+    part_of: Vec<PartId>,
     pub parts: u32,
     /// [`Nanos::MAX`] where no packets pass from one part to another.
     pub lookahead: Nanos,
@@ -31,7 +32,7 @@ pub(crate) struct Partition {
 impl Partition {
     /// All nodes together.
     pub(crate) fn whole(on: &Assigned<'_>) -> Self {
-        Partition::of(vec![0; on.network.nodes.len()], 1, [])
+        Partition::between(vec![PartId(0); on.network.nodes.len()], 1, [])
     }
 
     /// At most so many parts: fewer where there is no lookahead for as many, or nothing to be
@@ -46,15 +47,15 @@ impl Partition {
         tried.min_by_key(|partition| load.cost(partition)).expect("one is whole")
     }
 
-    /// Nodes in parts; packets pass between these, over links that take so long.
-    fn of(
-        part_of: Vec<u32>,
+    /// Nodes in parts, and the delays of links between nodes that packets pass.
+    fn between(
+        part_of: Vec<PartId>,
         parts: u32,
-        between: impl IntoIterator<Item = ([u32; 2], Nanos)>,
+        links: impl IntoIterator<Item = ([u32; 2], Nanos)>,
     ) -> Self {
         let mut delays = vec![Nanos::MAX; (parts * parts) as usize];
-        for (nodes, delay) in between {
-            let [a, b] = nodes.map(|node| part_of[node as usize]);
+        for (nodes, delay) in links {
+            let [a, b] = nodes.map(|node| part_of[node as usize].0);
             if a != b {
                 for place in [a * parts + b, b * parts + a] {
                     let least = &mut delays[place as usize];
@@ -68,12 +69,12 @@ impl Partition {
 
     /// How long the fastest link takes from one part to another; [`Nanos::MAX`] if no packets pass
     /// there.
-    pub(crate) fn delay(&self, from: usize, to: usize) -> Nanos {
-        self.delays[from * self.parts as usize + to]
+    pub(crate) fn delay(&self, from: PartId, to: PartId) -> Nanos {
+        self.delays[from.index() * self.parts as usize + to.index()]
     }
 
     /// The part that a node is in.
-    pub(crate) fn part(&self, node: u32) -> u32 {
+    pub(crate) fn part(&self, node: u32) -> PartId {
         self.part_of[node as usize]
     }
 }
@@ -179,7 +180,7 @@ impl Load {
                     continue;
                 }
                 heaviest.remove(&(load, Reverse(group)));
-                part_of.insert(group, part);
+                part_of.insert(group, PartId(part));
                 held += load;
                 for &(other, passes) in beside.get(&group).into_iter().flatten() {
                     if part_of.contains_key(&other) {
@@ -194,16 +195,16 @@ impl Load {
             left -= held;
             part += 1;
         }
-        let part_of: Vec<u32> = groups.iter().map(|group| part_of[group]).collect();
+        let part_of: Vec<PartId> = groups.iter().map(|group| part_of[group]).collect();
         let between = self.between.iter().map(|(&nodes, &(delay, _))| (nodes, delay));
-        Partition::of(part_of, part, between)
+        Partition::between(part_of, part, between)
     }
 
     /// The work of the heaviest part, and what it takes to keep in step.
     fn cost(&self, partition: &Partition) -> u64 {
         let mut work = vec![0; partition.parts as usize];
         for (&part, load) in partition.part_of.iter().zip(&self.of_node) {
-            work[part as usize] += load;
+            work[part.index()] += load;
         }
         let windows = 1_000_000_000 / partition.lookahead.0.max(1);
         work.into_iter().max().unwrap_or(0) + windows * WINDOW

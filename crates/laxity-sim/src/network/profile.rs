@@ -4,14 +4,17 @@ use std::time::{Duration, Instant};
 
 use laxity::packet::Packet;
 use laxity::units::Nanos;
+use laxity_plan::model::Hop;
 use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
 use super::agenda::Event;
+use super::here::Here;
+use super::ids::{BookId, PartId};
+use super::partition::Partition;
 use super::run::NetworkRun;
-use super::simulation::{Simulation, hop_of};
+use super::simulation::Simulation;
 use super::summary::NetworkSummary;
-use super::{Here, Partition};
 use crate::Progress;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
@@ -161,12 +164,12 @@ impl NetworkRun<'_> {
     ) -> Result<(Outcome<NetworkSummary>, Profile), SimError> {
         let began = Instant::now();
         let partition = Partition::whole(self.on);
-        let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
+        let here = Here { partition: &partition, part: PartId(0), is_observed: observer.listens() };
         let mut watched = Watched { observer, told: Sampled::default() };
         let mut simulation = Simulation::new(self, here, &mut watched)?;
         let ledger = Ledger::of_run(&mut simulation, progress)?;
         for (_, record) in simulation.close() {
-            simulation.observer.record(&record);
+            simulation.observer().record(&record);
         }
         let ended = simulation.into_ended();
         let profile = ledger.profile(began, ended.end, ended.hops, self.on, &watched.told);
@@ -185,8 +188,8 @@ impl Simulation<'_, ()> {
         let began = Instant::now();
         let mut simulation = build(Watched { observer, told: Sampled::default() })?;
         let ledger = Ledger::of_run(&mut simulation, progress)?;
-        let Simulation { run, hops, ref observer, .. } = simulation;
-        let told = observer.told;
+        let (run, hops) = (simulation.run, simulation.plane.books.departures());
+        let told = simulation.observer().told;
         let outcome = simulation.into_outcome();
         let end = Nanos(outcome.summary.duration_ns);
         Ok((outcome, ledger.profile(began, end, hops, run.on, &told)))
@@ -199,7 +202,7 @@ impl Ledger {
         simulation: &mut Simulation<'_, O>,
         progress: Progress<'_>,
     ) -> Result<Ledger, SimError> {
-        let none = || vec![Sampled::default(); simulation.books.len()];
+        let none = || vec![Sampled::default(); simulation.plane.books.hops()];
         let mut ledger = Ledger {
             kinds: Default::default(),
             arrivals: none(),
@@ -232,8 +235,8 @@ impl Ledger {
     /// The event of a slot is over.
     fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: usize) {
         let took = self.begun.take().map(|begun| begun.elapsed());
-        let books = |output: usize| simulation.topology.outputs[output].books as usize;
-        let sampled = match simulation.slots.event(slot) {
+        let books = |output: usize| simulation.plane.topology.outputs[output].book.index();
+        let sampled = match simulation.plane.agenda.event(slot) {
             Event::Source(_) | Event::Retry(_) => &mut self.kinds[0],
             Event::Wire(output) => &mut self.arrivals[books(output)],
             Event::SenderTimer(_) => &mut self.kinds[1],
@@ -258,8 +261,8 @@ impl Ledger {
             timing: sampled.timing(),
         });
         let at = |what: What| {
-            move |(books, sampled): (u32, &Sampled)| {
-                let hop = hop_of(books);
+            move |(book, sampled): (BookId, &Sampled)| {
+                let hop = Hop::from(book);
                 let [from, to] = on.network.ends(hop);
                 let (node, hop_of_discipline) = match what {
                     What::Arrivals => (to, None),
@@ -275,8 +278,8 @@ impl Ledger {
                 }
             }
         };
-        let arrivals = (0..).zip(&self.arrivals).map(at(What::Arrivals));
-        let choices = (0..).zip(&self.choices).map(at(What::Choices));
+        let arrivals = (0..).map(BookId).zip(&self.arrivals).map(at(What::Arrivals));
+        let choices = (0..).map(BookId).zip(&self.choices).map(at(What::Choices));
         let mut spent: Vec<_> = kinds.chain(arrivals).chain(choices).collect();
         spent.retain(|spent| spent.timing.count > 0);
         spent.sort_by_key(|spent| std::cmp::Reverse(spent.timing.ns));

@@ -82,7 +82,7 @@ impl Regulators {
     /// When a packet goes on that comes to the other end of its link, behind all that it is to stay
     /// behind. Best effort is not held.
     pub(super) fn release(&mut self, transit: &Transit, arrival: Nanos) -> Nanos {
-        let number = self.steps.get(transit.at as usize + 1).copied().flatten();
+        let number = self.steps.get(transit.at.index() + 1).copied().flatten();
         match number.filter(|_| !transit.demoted) {
             Some(number) => self.regulators[number as usize].release(arrival, transit.length),
             None => arrival,

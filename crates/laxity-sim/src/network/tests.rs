@@ -24,7 +24,9 @@ use laxity_plan::discipline::Kind;
 use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
-use super::{Here, NetworkRun, NetworkSummary, Partition, Simulation};
+use super::here::Here;
+use super::ids::PartId;
+use super::{NetworkRun, NetworkSummary, Partition, Simulation};
 use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};
 
@@ -400,10 +402,10 @@ fn slots_are_used_again() {
         };
         let mut nobody = ();
         let partition = Partition::whole(run.on);
-        let here = Here { partition: &partition, part: 0, is_told: false };
+        let here = Here { partition: &partition, part: PartId(0), is_observed: false };
         let mut simulation = Simulation::new(run, here, &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end, |_, _| {}).unwrap();
-        (simulation.transits.most(), simulation.hops)
+        (simulation.plane.transits.most(), simulation.plane.books.departures())
     };
     let ((short, few), (long, many)) = (held(20), held(200));
     assert!(many > 9 * few && long <= 2 * short, "{short} {long}");

@@ -7,15 +7,16 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use slab::Slab;
 
+use super::ids::{FlowKey, PacketKey, StepId};
 use crate::tcp::Ack;
 
 /// A packet on its way through the network: one line of memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Transit {
-    pub flow: u32,
-    /// The position of the present output in all routes.
-    pub at: u32,
+    pub flow: FlowKey,
+    /// The present step of its route.
+    pub at: StepId,
     /// When it set out, and when its first transmission began.
     pub sent: Nanos,
     pub began: Nanos,
@@ -74,27 +75,27 @@ pub(super) struct Parcels {
 pub(super) struct Transits {
     /// With what is left of those that have come, whose flow is [`Transits::NONE`].
     packets: Vec<Transit>,
-    free: Vec<u32>,
+    free: Vec<PacketKey>,
     acks: Slab<Ack>,
 }
 
 impl Transits {
-    const NONE: u32 = u32::MAX;
+    const NONE: FlowKey = FlowKey(u32::MAX);
 
     /// A packet sets out; tells where it is found.
     #[inline]
-    pub(super) fn insert(&mut self, transit: Transit) -> u32 {
+    pub(super) fn insert(&mut self, transit: Transit) -> PacketKey {
         if let Some(key) = self.free.pop() {
-            self.packets[key as usize] = transit;
+            self.packets[key.index()] = transit;
             return key;
         }
         self.packets.push(transit);
-        self.packets.len() as u32 - 1
+        PacketKey(self.packets.len() as u32 - 1)
     }
 
     /// A packet that carries an acknowledgement of a transfer sets out, with that as its body.
     #[inline]
-    pub(super) fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> u32 {
+    pub(super) fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> PacketKey {
         let Ack { next, blocks, echo, marked } = ack;
         let body = if blocks.is_empty() && marked == 0 {
             Body::Ack { next, transfer, echo }
@@ -106,7 +107,7 @@ impl Transits {
 
     /// A packet is no longer on its way; what it acknowledges, if it does.
     #[inline]
-    pub(super) fn remove(&mut self, key: u32) -> (Transit, Option<Ack>) {
+    pub(super) fn remove(&mut self, key: PacketKey) -> (Transit, Option<Ack>) {
         let transit = self.take(key);
         let ack = match transit.body {
             Body::Ack { next, echo, .. } => Some(Ack { next, echo, ..Ack::default() }),
@@ -118,8 +119,8 @@ impl Transits {
 
     /// A packet is no longer on its way; what it says more than its body holds is left.
     #[inline]
-    fn take(&mut self, key: u32) -> Transit {
-        let gone = &mut self.packets[key as usize];
+    fn take(&mut self, key: PacketKey) -> Transit {
+        let gone = &mut self.packets[key.index()];
         let transit = *gone;
         gone.flow = Transits::NONE;
         self.free.push(key);
@@ -127,7 +128,7 @@ impl Transits {
     }
 
     /// A packet is made of another one; tells where it is found.
-    pub(super) fn copy(&mut self, key: u32) -> u32 {
+    pub(super) fn copy(&mut self, key: PacketKey) -> PacketKey {
         let transit = Transit { is_copy: true, ..self[key] };
         let ack = match transit.body {
             Body::Selective { ack, .. } => Some(self.acks[ack as usize]),
@@ -137,7 +138,7 @@ impl Transits {
     }
 
     /// A packet leaves for another part of the network.
-    pub(super) fn post(&mut self, key: u32, parcels: &mut Parcels) {
+    pub(super) fn post(&mut self, key: PacketKey, parcels: &mut Parcels) {
         let transit = self.take(key);
         if let Body::Selective { ack, .. } = transit.body {
             parcels.acks.push(self.acks.remove(ack as usize));
@@ -146,7 +147,7 @@ impl Transits {
     }
 
     /// A packet comes in, with what it says more than its body holds; tells where it is found.
-    pub(super) fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> u32 {
+    pub(super) fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> PacketKey {
         let body = match (transit.body, ack) {
             (Body::Selective { transfer, .. }, Some(ack)) => {
                 Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
@@ -177,8 +178,11 @@ impl Transits {
     }
 
     /// All of them, by where they are found.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &Transit)> {
-        (0..).zip(&self.packets).filter(|(_, transit)| transit.flow != Transits::NONE)
+    pub(super) fn iter(&self) -> impl Iterator<Item = (PacketKey, &Transit)> {
+        (0..)
+            .map(PacketKey)
+            .zip(&self.packets)
+            .filter(|(_, transit)| transit.flow != Transits::NONE)
     }
 }
 
@@ -193,19 +197,19 @@ impl Parcels {
     }
 }
 
-impl Index<u32> for Transits {
+impl Index<PacketKey> for Transits {
     type Output = Transit;
 
     #[inline]
-    fn index(&self, key: u32) -> &Transit {
-        &self.packets[key as usize]
+    fn index(&self, key: PacketKey) -> &Transit {
+        &self.packets[key.index()]
     }
 }
 
-impl IndexMut<u32> for Transits {
+impl IndexMut<PacketKey> for Transits {
     #[inline]
-    fn index_mut(&mut self, key: u32) -> &mut Transit {
-        &mut self.packets[key as usize]
+    fn index_mut(&mut self, key: PacketKey) -> &mut Transit {
+        &mut self.packets[key.index()]
     }
 }
 

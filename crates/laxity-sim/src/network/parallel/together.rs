@@ -11,19 +11,24 @@ use super::board::{Board, Standing};
 use super::cores::Cores;
 use super::exits::Exits;
 use super::log::{Log, Nobody, Told};
-use super::mail::Mail;
 use super::windows::Windows;
-use super::{Ended, NetworkRun, Partition, Place};
 use crate::error::SimError;
+use crate::network::ended::{Ended, Place};
+use crate::network::here::Here;
+use crate::network::ids::PartId;
+use crate::network::mail::Mail;
 use crate::network::output::Flight;
-use crate::network::simulation::{Here, Simulation};
+use crate::network::partition::Partition;
+use crate::network::plane::DataPlane;
+use crate::network::run::NetworkRun;
+use crate::network::simulation::Simulation;
 use crate::record::Record;
 
 /// What all threads see.
 pub(super) struct Together<'a> {
     run: NetworkRun<'a>,
     partition: &'a Partition,
-    is_told: bool,
+    is_observed: bool,
     barrier: Barrier,
     boards: [Board; 2],
     failed: Mutex<Option<SimError>>,
@@ -36,16 +41,16 @@ type Part = (Ended, Vec<(Place, Record)>);
 type Lead<'a> = &'a mut dyn FnMut(&Board, Nanos) -> ControlFlow<()>;
 
 impl<'a> Together<'a> {
-    pub(super) fn new(run: NetworkRun<'a>, partition: &'a Partition, is_told: bool) -> Self {
+    pub(super) fn new(run: NetworkRun<'a>, partition: &'a Partition, is_observed: bool) -> Self {
         let parts = partition.parts as usize;
-        let boards = [(); 2].map(|()| Board::new(parts, is_told));
+        let boards = [(); 2].map(|()| Board::new(parts, is_observed));
         let (barrier, failed) = (Barrier::new(parts), Mutex::default());
-        Together { run, partition, is_told, barrier, boards, failed }
+        Together { run, partition, is_observed, barrier, boards, failed }
     }
 
     /// Simulates; `lead` hears of every window and may stop it.
     pub(super) fn simulate(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
-        if self.is_told {
+        if self.is_observed {
             self.simulate_and_tell::<Log>(lead)
         } else {
             self.simulate_and_tell::<Nobody>(lead)
@@ -55,14 +60,14 @@ impl<'a> Together<'a> {
     fn simulate_and_tell<T: Told>(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
         let cores = &Cores::others();
         let parts = std::thread::scope(|scope| {
-            let others = (1..self.partition.parts).map(|part| {
+            let others = (1..self.partition.parts).map(PartId).map(|part| {
                 scope.spawn(move || {
-                    cores.begin_on(part as usize - 1);
+                    cores.begin_on(part.index() - 1);
                     self.part::<T>(part, &mut |_, _| ControlFlow::Continue(()))
                 })
             });
             let others: Vec<_> = others.collect();
-            let first = self.part::<T>(0, lead);
+            let first = self.part::<T>(PartId(0), lead);
             let others = others
                 .into_iter()
                 .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -75,8 +80,8 @@ impl<'a> Together<'a> {
     }
 
     /// Simulates a part of the network; none if the run has failed.
-    fn part<T: Told>(&self, part: u32, lead: Lead<'_>) -> Option<Part> {
-        let here = Here { partition: self.partition, part, is_told: self.is_told };
+    fn part<T: Told>(&self, part: PartId, lead: Lead<'_>) -> Option<Part> {
+        let here = Here { partition: self.partition, part, is_observed: self.is_observed };
         let mut told = T::default();
         let present = self.barrier.unless_kept();
         let new = Simulation::new(self.run, here, &mut told);
@@ -100,15 +105,16 @@ impl<'a> Together<'a> {
         mut simulation: Simulation<'_, &mut T>,
         lead: Lead<'_>,
     ) -> Result<Option<Part>, SimError> {
-        let (part, end) = (simulation.here.part as usize, simulation.end);
-        let exits = Exits::of(&simulation.topology, simulation.here);
-        let mut windows = Windows::new(self.partition, end, self.is_told);
+        let (part, end) = (simulation.here.part, simulation.plane.books.end);
+        let exits = Exits::new(&simulation.plane.topology);
+        let mut windows = Windows::new(self.partition, end, self.is_observed);
         let mut events = 0;
         for board in self.boards.iter().cycle() {
             let standing = Standing { events, ..simulation.standing() };
-            let free = exits.free(&simulation.topology);
-            board.post(part, &standing, free, &mut simulation.outbox, simulation.observer);
-            if !self.barrier.wait(part) {
+            let DataPlane { topology, outbox, books, .. } = &mut simulation.plane;
+            let free = exits.free(topology);
+            board.post(part, &standing, free, outbox, books.observer);
+            if !self.barrier.wait(part.index()) {
                 return Ok(None);
             }
             board.collect(part, |mail| simulation.take(mail));
@@ -119,7 +125,7 @@ impl<'a> Together<'a> {
             }
             if next >= end || is_over {
                 let ends_before = self.run.ends_early() && (is_over || next == Nanos::MAX);
-                simulation.end = if ends_before { board.last() } else { end };
+                simulation.plane.books.end = if ends_before { board.last() } else { end };
                 break;
             }
             events = simulation.window(windows.next(board, next, part))?;
@@ -137,7 +143,7 @@ impl<T: Told> Simulation<'_, &mut T> {
         let mut was_over = ends_early && self.is_over();
         self.advance(until, |simulation, now, slot| {
             events += 1;
-            simulation.observer.close(now, slot);
+            simulation.observer().close(now, slot);
             if !was_over {
                 simulation.last = now;
             }
@@ -149,11 +155,11 @@ impl<T: Told> Simulation<'_, &mut T> {
 
     fn standing(&mut self) -> Standing {
         Standing {
-            next: self.agenda.earliest().unwrap_or(Nanos::MAX),
+            next: self.plane.agenda.earliest().unwrap_or(Nanos::MAX),
             last: self.last,
-            is_over: self.is_over() && self.outbox.iter().all(Mail::is_empty),
+            is_over: self.is_over() && self.plane.outbox.iter().all(Mail::is_empty),
             events: 0,
-            hops: self.hops,
+            hops: self.plane.books.departures(),
         }
     }
 
@@ -165,8 +171,8 @@ impl<T: Told> Simulation<'_, &mut T> {
         let mut packets = mail.packets.drain();
         for (output, flight) in mail.flights.drain(..) {
             let packet = flight.packet().and_then(|_| packets.next());
-            let key = packet.map(|(transit, ack)| self.transits.restore(transit, ack));
-            self.proceed(output as usize, Flight::new(flight.arrival, key, flight.ds));
+            let key = packet.map(|(transit, ack)| self.plane.transits.restore(transit, ack));
+            self.plane.proceed(output as usize, Flight::new(flight.arrival, key, flight.ds));
         }
         self.answer_ahead();
     }

@@ -6,7 +6,7 @@ use super::buckets::{Buckets, Entry};
 use crate::network::regions::Regions;
 
 /// The times of slots, of which most are put off again and again before they come.
-pub(in crate::network) struct PutOff {
+pub(super) struct DeferredTimes {
     slots: Vec<Slot>,
     regions: Regions,
     /// What happens in each region.
@@ -32,19 +32,24 @@ struct Slot {
 
 // Not inlined: whoever looks up what happens next among few slots, which takes a few instructions,
 // would make room for all this beside them.
-impl PutOff {
+impl DeferredTimes {
     /// Slots at which nothing happens, in regions none of which has had its turn.
-    pub(crate) fn new(slots: usize, regions: Regions) -> Self {
+    pub(super) fn new(slots: usize, regions: Regions) -> Self {
         let never = Slot { time: Nanos::MAX, entered: Nanos::MAX };
         let buckets: Vec<Buckets> = (0..regions.count).map(|_| Buckets::new()).collect();
         let at = regions.count - 1;
         let (slots, next) = (vec![never; slots], vec![Nanos::MAX; regions.count]);
-        PutOff { slots, regions, buckets, at, until: Nanos::ZERO, next, has_news: false }
+        DeferredTimes { slots, regions, buckets, at, until: Nanos::ZERO, next, has_news: false }
+    }
+
+    #[cfg(test)]
+    pub(super) fn regions(&self) -> usize {
+        self.regions.count
     }
 
     /// The first slot of the region whose turn it is, and its time, if that is within the window.
     #[inline(never)]
-    pub(crate) fn first(&mut self) -> Option<(usize, Nanos)> {
+    pub(super) fn first(&mut self) -> Option<(usize, Nanos)> {
         self.first_of(self.at).filter(|(_, time)| *time < self.until)
     }
 
@@ -68,7 +73,7 @@ impl PutOff {
     }
 
     /// When something happens next anywhere.
-    pub(crate) fn earliest(&mut self) -> Option<Nanos> {
+    pub(super) fn earliest(&mut self) -> Option<Nanos> {
         for region in 0..self.regions.count {
             self.next[region] = self.first_of(region).map_or(Nanos::MAX, |(_, time)| time);
         }
@@ -79,7 +84,7 @@ impl PutOff {
     /// the first one in the next window, which begins with what happens next anywhere and ends at
     /// this time at the latest. Whether anything is left before that.
     #[inline(never)]
-    pub(crate) fn turn(&mut self, until: Nanos) -> bool {
+    pub(super) fn turn(&mut self, until: Nanos) -> bool {
         let next = match self.next_from(self.at + 1) {
             None => {
                 let Some(first) = self.earliest().filter(|first| *first < until) else {
@@ -102,7 +107,7 @@ impl PutOff {
 
     /// The slots of some of what comes next, the first one first, if that is not as it was last
     /// time.
-    pub(crate) fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
+    pub(super) fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
         let upcoming = self.buckets[self.at].upcoming().iter().rev();
         let until = self.until;
         let slots =
@@ -111,19 +116,19 @@ impl PutOff {
     }
 
     /// A slot's time.
-    pub(crate) fn time(&self, slot: usize) -> Nanos {
+    pub(super) fn time(&self, slot: usize) -> Nanos {
         self.slots[slot].time
     }
 
     /// Makes a slot's time this.
     #[inline(never)]
-    pub(crate) fn set(&mut self, slot: usize, time: Nanos) {
+    pub(super) fn set(&mut self, slot: usize, time: Nanos) {
         let known = &mut self.slots[slot];
-        debug_assert!(time >= self.until || self.regions.of(slot) == self.at, "lookahead");
+        debug_assert!(time >= self.until || self.regions.region(slot) == self.at, "lookahead");
         known.time = time;
         if time < known.entered {
             known.entered = time;
-            self.buckets[self.regions.of(slot)].insert(Entry { time, slot: slot as u32 });
+            self.buckets[self.regions.region(slot)].insert(Entry { time, slot: slot as u32 });
         }
     }
 }

@@ -10,9 +10,9 @@ use std::hint::black_box;
 use laxity::units::Nanos;
 
 use super::agenda::Event;
-use super::carried::HopBooks;
-use super::flow::Flow;
-use super::simulation::Simulation;
+use super::books::NetworkBooks;
+use super::ids::{FlowKey, PacketKey, StepId};
+use super::plane::DataPlane;
 use super::topology::Topology;
 use super::transit::Transits;
 use crate::record::Observer;
@@ -22,53 +22,50 @@ const TOGETHER: usize = 64;
 
 /// What the next events are about, so far as it is known.
 #[derive(Default)]
-pub(super) struct Ahead {
+pub(super) struct Prefetch {
     /// The outputs over whose links packets come.
-    wires: Vec<u32>,
-    packets: Vec<u32>,
+    wires: Vec<usize>,
+    packets: Vec<PacketKey>,
     /// Where the packets are on their routes, their flows, and whether they are acknowledgements.
-    places: Vec<(u32, u32, bool)>,
+    places: Vec<(StepId, FlowKey, bool)>,
     /// The outputs to which they come.
-    outputs: Vec<u32>,
+    outputs: Vec<usize>,
     /// The flows whose senders, and whose receivers, have something to do.
-    senders: Vec<u32>,
-    receivers: Vec<u32>,
+    senders: Vec<FlowKey>,
+    receivers: Vec<FlowKey>,
 }
 
-impl<O: Observer> Simulation<'_, O> {
-    /// What happens next happens now; reads what the next events need, if that is news. An agenda
-    /// of few slots has none, for what they need is in the cache.
+impl Prefetch {
+    /// Moves the agenda on to `now`, and reads the memory of the next events if they have changed.
+    /// An agenda of few slots names none, since their memory is in the cache.
     #[inline]
-    pub(super) fn move_on(&mut self, now: Nanos) {
-        let Simulation { agenda, slots, topology, flows, transits, books, ahead, .. } = self;
+    pub(super) fn pass<O: Observer>(&mut self, now: Nanos, plane: &mut DataPlane<'_, O>) {
+        let DataPlane { topology, agenda, books, transits, .. } = plane;
         if let Some(news) = agenda.pass(now) {
-            ahead.look(news.map(|slot| slots.event(slot)), topology, flows, transits, books);
+            self.look(news, topology, transits, books);
         }
     }
-}
 
-impl Ahead {
-    /// Reads what events need.
-    fn look(
+    fn look<O: Observer>(
         &mut self,
         events: impl Iterator<Item = Event>,
         topology: &Topology<'_>,
-        flows: &[Flow],
         transits: &Transits,
-        books: &[HopBooks],
+        books: &NetworkBooks<O>,
     ) {
-        let Ahead { wires, packets, places, outputs, senders, receivers } = self;
-        [&mut *wires, packets, outputs, senders, receivers].into_iter().for_each(Vec::clear);
-        places.clear();
+        let Prefetch { wires, packets, places, outputs, senders, receivers } = self;
+        [&mut *wires, outputs].into_iter().for_each(Vec::clear);
+        [&mut *senders, receivers].into_iter().for_each(Vec::clear);
+        (packets.clear(), places.clear());
         for event in events.take(TOGETHER) {
             match event {
-                Event::Wire(output) => wires.push(output as u32),
-                Event::SenderTimer(flow) => senders.push(flow as u32),
-                Event::ReceiverTimer(flow) => receivers.push(flow as u32),
+                Event::Wire(output) => wires.push(output),
+                Event::SenderTimer(flow) => senders.push(FlowKey(flow as u32)),
+                Event::ReceiverTimer(flow) => receivers.push(FlowKey(flow as u32)),
                 Event::Source(_) | Event::Retry(_) | Event::Choice(_) => {}
             }
         }
-        let outputs_at = |number: &u32| &topology.outputs[*number as usize];
+        let outputs_at = |number: &usize| &topology.outputs[*number];
         let mut seen = 0;
         for output in wires.iter().map(outputs_at) {
             seen ^= output.touch();
@@ -79,25 +76,27 @@ impl Ahead {
             places.push((transit.at, transit.flow, transit.body.is_ack()));
         }
         for &(at, flow, is_ack) in &*places {
-            match topology.after(at) {
-                Some(step) => outputs.push(step.output() as u32),
+            match topology.next_output(at) {
+                Some(output) => outputs.push(output),
                 None if is_ack => senders.push(flow),
                 None => receivers.push(flow),
             }
         }
         for output in outputs.iter().map(outputs_at) {
-            seen ^= output.touch() ^ books[output.books as usize].touch();
+            seen ^= output.touch() ^ books.touch(output.book);
         }
         for flow in senders.iter().chain(&*receivers) {
-            seen ^= flows[*flow as usize].touch();
+            seen ^= topology.flows[flow.index()].touch();
         }
         for output in outputs.iter().map(outputs_at) {
             seen ^= output.touch_queue();
         }
-        for end in senders.iter().filter_map(|flow| flows[*flow as usize].sender.as_ref()) {
+        for end in senders.iter().filter_map(|flow| topology.flows[flow.index()].sender.as_ref()) {
             seen ^= end.touch();
         }
-        for end in receivers.iter().filter_map(|flow| flows[*flow as usize].receiver.as_ref()) {
+        for end in
+            receivers.iter().filter_map(|flow| topology.flows[flow.index()].receiver.as_ref())
+        {
             seen ^= end.touch();
         }
         black_box(seen);

@@ -32,6 +32,15 @@ struct HopWindows {
     arrived: u64,
 }
 
+/// The closed books of one hop.
+pub(super) struct ClosedBooks {
+    pub books: Books,
+    /// How long the link was sending within the measured time.
+    pub busy: Nanos,
+    /// The windows of streams, where they are watched.
+    pub windows: Option<Windows>,
+}
+
 /// How many packets are noted before they are all entered.
 const NOTED: usize = 64;
 
@@ -118,10 +127,11 @@ impl HopBooks {
         self.books.waits(packet, end);
     }
 
-    /// The books, how long the link was busy, and the windows of streams.
-    pub(super) fn close(mut self) -> (Books, Nanos, Option<Windows>) {
+    /// Enters what was only noted, and closes the books.
+    pub(super) fn close(mut self) -> ClosedBooks {
         self.enter();
-        (*self.books, self.busy, self.windows.map(|windows| windows.windows))
+        let HopBooks { books, busy, windows, .. } = self;
+        ClosedBooks { books: *books, busy, windows: windows.map(|watched| watched.windows) }
     }
 
     fn enter(&mut self) {
@@ -182,7 +192,7 @@ mod tests {
                 at_once.sent(&packet, departure);
                 noted.sent(&packet, arrived, departure, measured_from);
             }
-            prop_assert_eq!(format!("{:?}", noted.close().0), format!("{at_once:?}"));
+            prop_assert_eq!(format!("{:?}", noted.close().books), format!("{at_once:?}"));
         }
     }
 }

@@ -2,25 +2,26 @@
 
 use laxity::units::Nanos;
 
-use crate::network::output::Flight;
-use crate::network::receiving::Expected;
-use crate::network::transit::{Parcels, Transits};
+use super::ids::FlowKey;
+use super::output::Flight;
+use super::receiving::Expected;
+use super::transit::{Parcels, Transits};
 
 /// What one part sends to another in a window: little memory, since all of it goes from one core to
 /// another.
 #[derive(Default)]
-pub(in crate::network) struct Mail {
+pub(super) struct Mail {
     /// Each with the output that it has left; keys are those of the part that sent it.
     pub(super) flights: Vec<(u32, Flight)>,
     /// The packets of those that are not padding.
     pub(super) packets: Parcels,
     /// Transfers that have begun, by flow: what their receivers are to measure.
-    pub(super) expected: Vec<(u32, Expected)>,
+    pub(super) expected: Vec<(FlowKey, Expected)>,
 }
 
 impl Mail {
     /// A packet, or padding, has left an output; the packet is no longer here.
-    pub(crate) fn send(&mut self, transits: &mut Transits, output: u32, flight: Flight) {
+    pub(super) fn send(&mut self, transits: &mut Transits, output: u32, flight: Flight) {
         self.flights.push((output, flight));
         if let Some(key) = flight.packet() {
             transits.post(key, &mut self.packets);
@@ -28,16 +29,16 @@ impl Mail {
     }
 
     /// The receiver of a flow is to measure the transfer that has begun.
-    pub(crate) fn expect(&mut self, flow: u32, expected: Expected) {
+    pub(super) fn expect(&mut self, flow: FlowKey, expected: Expected) {
         self.expected.push((flow, expected));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.flights.is_empty() && self.expected.is_empty()
     }
 
     /// When the first of what is on its way arrives.
-    pub(crate) fn first(&self) -> Option<Nanos> {
+    pub(super) fn first(&self) -> Option<Nanos> {
         self.flights.iter().map(|(_, flight)| flight.arrival).min()
     }
 }

@@ -10,13 +10,14 @@ use laxity::scheduler::{Backlog, DropReason, DropSink};
 use laxity::units::Nanos;
 use laxity_plan::Tails;
 
-use super::ties::{Room, Ties};
+use super::ids::PacketKey;
+use super::simultaneous::{Room, Ties};
 use super::transit::{Transit, Transits};
 
 /// A queue of packets whose transmissions are settled, and which are here as long as they take
 /// room. What a packet needs that comes while nothing else happens is its first line of memory.
 #[repr(C, align(64))]
-pub(super) struct Tail {
+pub(super) struct FifoOutput {
     line: Line,
     /// When the transmissions begin of those that are queued, in order.
     starts: VecDeque<Settled>,
@@ -26,13 +27,13 @@ pub(super) struct Tail {
     pub entered: Vec<Packet>,
 }
 
-const _: () = assert!(std::mem::offset_of!(Tail, coming) <= 64);
+const _: () = assert!(std::mem::offset_of!(FifoOutput, coming) <= 64);
 
 /// Who has come at this instant and is not let in yet.
 #[derive(Clone, Copy)]
 enum Coming {
     Nobody,
-    One(u32),
+    One(PacketKey),
     /// They are among the ties.
     Several,
 }
@@ -65,11 +66,11 @@ struct Queue {
     queued: Backlog,
 }
 
-impl Tail {
+impl FifoOutput {
     /// Nothing waits.
     pub(super) fn new(tails: Tails, ties: Box<Ties>) -> Self {
         let (starts, entered) = (VecDeque::new(), Vec::new());
-        Tail { line: Line::new(tails), starts, coming: Coming::Nobody, ties, entered }
+        FifoOutput { line: Line::new(tails), starts, coming: Coming::Nobody, ties, entered }
     }
 
     /// A packet comes to a link that is free again at `free_at`, alone unless it may lead others:
@@ -106,9 +107,9 @@ impl Tail {
     }
 
     /// A packet comes at an instant at which others may; whether it is the first of them.
-    pub(super) fn join(&mut self, now: Nanos, key: u32, transits: &Transits) -> bool {
+    pub(super) fn join(&mut self, now: Nanos, key: PacketKey, transits: &Transits) -> bool {
         let ties = &mut self.ties;
-        let mut tie = |key: u32| ties.join(transits[key].packet(now, key.into()));
+        let mut tie = |key: PacketKey| ties.join(transits[key].packet(now, key.into()));
         match self.coming {
             Coming::Nobody => self.coming = Coming::One(key),
             Coming::One(first) => {
@@ -132,7 +133,7 @@ impl Tail {
         now: Nanos,
         free_at: Nanos,
         transits: &Transits,
-    ) -> Option<u32> {
+    ) -> Option<PacketKey> {
         let Coming::One(key) = replace(&mut self.coming, Coming::Nobody) else { return None };
         let transit = &transits[key];
         if self.enqueue(now, transit, free_at, false) {
@@ -147,7 +148,7 @@ impl Tail {
     pub(super) fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
         self.catch_up(now);
         let (is_idle, takes) = (free_at <= now, self.takes(now));
-        let Tail { line, ties, starts, entered, .. } = self;
+        let FifoOutput { line, ties, starts, entered, .. } = self;
         ties.admit(now, is_idle || takes, line, |line, packet| line.enter(packet, entered, drops));
         if takes {
             if let Some(Settled { class, length, .. }) = starts.pop_front() {

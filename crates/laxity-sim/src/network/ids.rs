@@ -1,0 +1,36 @@
+//! Numbers of things in a simulated network.
+
+use laxity_plan::model::Hop;
+
+laxity::id! {
+    /// A step of a route, by its position among the steps of all routes.
+    pub(crate) struct StepId;
+    /// A packet on its way. Its number is another packet's after it has arrived or was dropped.
+    pub(crate) struct PacketKey;
+    /// A flow among all flows of the network.
+    pub(crate) struct FlowKey;
+    /// A part of a partitioned network.
+    pub(crate) struct PartId;
+    /// The books of a hop: twice the number of the link, plus one for the way back.
+    pub(crate) struct BookId;
+    /// An output that backlogged sources feed, among all of these.
+    pub(crate) struct LoopId;
+}
+
+impl From<PacketKey> for u64 {
+    fn from(key: PacketKey) -> u64 {
+        u64::from(key.0)
+    }
+}
+
+impl From<Hop> for BookId {
+    fn from(hop: Hop) -> Self {
+        BookId(2 * hop.link + u32::from(hop.backward))
+    }
+}
+
+impl From<BookId> for Hop {
+    fn from(book: BookId) -> Self {
+        Hop { link: book.0 / 2, backward: book.0 % 2 == 1 }
+    }
+}

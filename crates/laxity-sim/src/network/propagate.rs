@@ -1,0 +1,153 @@
+//! The way of a packet over a link, and over all behind it that nothing else can come before.
+
+use laxity::units::Nanos;
+
+use super::agenda::{EarlyArrival, Event};
+use super::ids::{PacketKey, StepId};
+use super::output::{Discipline, FedBy, Flight, Onward};
+use super::plane::DataPlane;
+use super::wire::Arrivals;
+use crate::record::Observer;
+
+impl<O: Observer> DataPlane<'_, O> {
+    /// A packet or padding has left an output.
+    #[inline]
+    pub(super) fn launch(&mut self, number: usize, flight: Flight) {
+        match self.topology.outputs[number].onward {
+            Onward::Plain => self.approach(number, flight),
+            Onward::Far | Onward::PassesAhead | Onward::AnswersAhead => {
+                self.launch_far(number, flight);
+            }
+        }
+    }
+
+    /// A packet or padding has left an output: carries it on up to where anything else may come
+    /// before it.
+    fn launch_far(&mut self, number: usize, mut flight: Flight) {
+        if self.propagate(number, &mut flight) {
+            self.proceed(number, flight);
+        }
+    }
+
+    /// Carries what comes over a link on as far as nothing else may come before it.
+    pub(super) fn proceed(&mut self, mut number: usize, mut flight: Flight) {
+        while let Some((key, next)) = self.passes_ahead(number, &flight) {
+            let Some(departure) = self.pass(next, key, flight.arrival) else { return };
+            flight.arrival = departure.saturating_add(self.topology.outputs[next].delay);
+            if !self.propagate(next, &mut flight) {
+                return;
+            }
+            number = next;
+        }
+        match flight.packet() {
+            Some(key) if self.topology.outputs[number].onward == Onward::AnswersAhead => {
+                let arrival = flight.arrival;
+                self.agenda.early.push(EarlyArrival { output: number as u32, arrival, key });
+            }
+            _ => self.approach(number, flight),
+        }
+    }
+
+    /// Sets when a flight arrives at the other end of a link, disturbances of the wire and the
+    /// regulator behind it included. Returns whether it is still here: not if it is lost, goes to
+    /// another part of the network or has been doubled, which leaves both on their way.
+    fn propagate(&mut self, number: usize, flight: &mut Flight) -> bool {
+        let output = &mut self.topology.outputs[number];
+        if let Some(wire) = &mut output.disturbance {
+            match wire.next(flight.arrival) {
+                Some(Arrivals { first, copy: None }) => flight.arrival = first,
+                Some(Arrivals { first, copy: Some(second) }) => {
+                    let copy = flight.packet().map(|key| self.transits.copy(key));
+                    flight.arrival = first;
+                    self.travel(number, *flight);
+                    self.travel(number, Flight::new(second, copy, flight.ds));
+                    return false;
+                }
+                None => {
+                    if let Some(key) = flight.packet() {
+                        self.lose(key);
+                    }
+                    return false;
+                }
+            }
+        }
+        if let Some(key) = flight.packet()
+            && !self.topology.regulators.is_empty()
+        {
+            flight.arrival = self.topology.regulators.release(&self.transits[key], flight.arrival);
+        }
+        let is_here = self.topology.outputs[number].lands_in == self.topology.here.part;
+        if !is_here {
+            self.travel(number, *flight);
+        }
+        is_here
+    }
+
+    /// A packet or padding is on its way to the other end of a link, in whichever part that is.
+    fn travel(&mut self, number: usize, flight: Flight) {
+        let part = self.topology.outputs[number].lands_in;
+        if part == self.topology.here.part {
+            self.approach(number, flight);
+        } else {
+            self.outbox[part.index()].send(&mut self.transits, number as u32, flight);
+        }
+    }
+
+    /// A packet is lost under way.
+    fn lose(&mut self, key: PacketKey) {
+        let (transit, _) = self.transits.remove(key);
+        let flow = &mut self.topology.flows[transit.flow.index()];
+        flow.books.lose(&transit, self.books.measured_from);
+    }
+
+    /// The packet of a flight and the output that it comes to, if that is fed by this link only and
+    /// FIFO: everything that comes before has come there already.
+    fn passes_ahead(&self, number: usize, flight: &Flight) -> Option<(PacketKey, usize)> {
+        let output = &self.topology.outputs[number];
+        if output.onward != Onward::PassesAhead || flight.arrival >= self.books.end {
+            return None;
+        }
+        let key = flight.packet()?;
+        let next = self.topology.next_output(self.transits[key].at)?;
+        let discipline = &self.topology.outputs[next].discipline;
+        let is_alone =
+            matches!(discipline, Discipline::Arrival(FedBy::Link(link)) if *link == number as u32);
+        is_alone.then_some((key, next))
+    }
+
+    /// A packet comes to an output before its time, with all that came there before it known, and
+    /// is sent: tells when its last bit leaves, if it does so before the end.
+    fn pass(&mut self, number: usize, key: PacketKey, arrival: Nanos) -> Option<Nanos> {
+        let transit = &mut self.transits[key];
+        (transit.at, transit.arrived) = (StepId(transit.at.0 + 1), arrival);
+        let output = &self.topology.outputs[number];
+        self.books.arrived(output.book, || transit.packet(arrival, key.into()));
+        let start = output.link.free_at().max(arrival);
+        (start < self.books.end).then(|| self.carry(start, number, key, None))
+    }
+
+    /// A packet or padding is on its way to the other end of a link in this part of the network.
+    pub(super) fn approach(&mut self, number: usize, flight: Flight) {
+        if let Some(arrival) = self.topology.outputs[number].launch(flight) {
+            self.agenda.set(Event::Wire(number), arrival);
+        }
+    }
+
+    /// Takes the first flight off the wire of an output. Its packet comes to the next output; if it
+    /// has come to its receiver instead, its key is returned.
+    pub(super) fn land(&mut self, now: Nanos, number: usize) -> Option<PacketKey> {
+        let (flight, next) = self.topology.outputs[number].land()?;
+        self.agenda.set(Event::Wire(number), next.unwrap_or(Nanos::MAX));
+        let packet = flight.packet();
+        let input = self.topology.inputs.get_mut(number).and_then(Option::as_mut);
+        let sent_in = input.and_then(|input| input.receive(now, flight.ds, packet.is_none()));
+        let key = packet?;
+        let transit = &mut self.transits[key];
+        if self.topology.next_output(transit.at).is_none() {
+            return Some(key);
+        }
+        transit.at = StepId(transit.at.0 + 1);
+        self.arrive(now, key, sent_in, false);
+        None
+    }
+}
