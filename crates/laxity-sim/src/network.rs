@@ -118,7 +118,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let paths = run.on.known_paths();
         let bounds = paths.map(Paths::bounds).unwrap_or_default();
         let books = network.hops().map(|hop| {
-            let is_here = here.has(network.between(hop)[0]);
+            let is_here = here.has(network.between(hop)[0].0);
             let promised = is_here.then(|| promises(plan, &bounds, hop));
             let books = HopBooks::new(Books::new(promised.into_iter().flatten(), plan.run.warm_up));
             if is_here { books.watching(plan, false) } else { books }

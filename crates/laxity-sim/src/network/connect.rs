@@ -118,6 +118,6 @@ impl<O: Observer> Simulation<'_, O> {
         let between = |hop: &Hop| self.run.on.network.between(*hop);
         let begins = path.first().map(|hop| between(hop)[0]);
         let ends = path.last().map(|hop| between(hop)[1]);
-        [begins, ends].map(|node| node.is_some_and(|node| self.here.has(node)))
+        [begins, ends].map(|node| node.is_some_and(|node| self.here.has(node.0)))
     }
 }

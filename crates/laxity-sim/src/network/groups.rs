@@ -27,7 +27,7 @@ impl Groups {
             let Some(hop) = source.path().first() else { continue };
             let [node, _] = on.network.between(*hop);
             for class in classes_of(on, source).filter(is_metered) {
-                groups.join(*metered.entry(class).or_insert(node), node);
+                groups.join(*metered.entry(class).or_insert(node.0), node.0);
             }
         }
         groups

@@ -116,7 +116,7 @@ impl Load {
             let rate = path.iter().map(share).fold(f64::INFINITY, f64::min);
             let work = (rate / PACKET_BITS * f64::from(count) * HOP) as u64;
             for hop in &path[..] {
-                let [from, to] = on.network.between(*hop);
+                let [from, to] = on.network.between(*hop).map(|node| node.0);
                 load.of_node[from as usize] += work;
                 load.of_node[to as usize] += if is_answered { work } else { 0 };
                 let delay = on.link(*hop).delay;

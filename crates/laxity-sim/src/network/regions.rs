@@ -101,7 +101,8 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// The nodes between which an output's link is.
     fn ends(&self, output: usize) -> [u32; 2] {
-        self.run.on.network.between(hop_of(self.topology.outputs[output].books))
+        let hop = hop_of(self.topology.outputs[output].books);
+        self.run.on.network.between(hop).map(|node| node.0)
     }
 }
 

@@ -4,7 +4,7 @@
 use laxity::packet::{ClassId, FlowId};
 use laxity::police::Policer;
 use laxity::units::Nanos;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, LinkId};
 
 use super::agenda::{Agenda, Slots};
 use super::ahead::Ahead;
@@ -104,5 +104,5 @@ impl Flows {
 
 /// The hop that books are of.
 pub(super) fn hop_of(books: u32) -> Hop {
-    Hop { link: books / 2, backward: books % 2 == 1 }
+    Hop { link: LinkId(books / 2), backward: books % 2 == 1 }
 }

@@ -10,7 +10,7 @@ use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, Source};
-use laxity_plan::paths::Paths;
+use laxity_plan::paths::{OutputId, Paths};
 use laxity_plan::tdp::{Assigned, Schedule};
 use rand::RngExt;
 
@@ -134,7 +134,7 @@ impl<'a> Topology<'a> {
             return reserved.bound(class);
         }
         let paths = self.paths?;
-        paths.routes[paths.route(class, path, false)?].bound().ok()
+        paths.routes[paths.route(class, path, false)?.index()].bound().ok()
     }
 
     /// Whether every flow along a path has outputs to itself.
@@ -166,7 +166,7 @@ impl<'a> Topology<'a> {
         let from = self.routes.len() as u32;
         let known = self.paths.and_then(|paths| {
             let number = paths.route(class, path, acks)?;
-            Some((paths, &paths.routes[number].outputs))
+            Some((paths, &paths.routes[number.index()].outputs))
         });
         let mut before = None;
         self.regulators.lay(self.on.on, class, path);
@@ -208,7 +208,7 @@ impl<'a> Topology<'a> {
 
     /// The node at which a hop begins.
     pub(super) fn begins(&self, hop: Hop) -> u32 {
-        self.on.network.between(hop)[0]
+        self.on.network.between(hop)[0].0
     }
 
     /// The output of a route behind the one at a position of all routes, if that is not its last.
@@ -260,7 +260,7 @@ impl<'a> Topology<'a> {
     fn output(
         &mut self,
         hop: Hop,
-        known: Option<(&Paths, usize)>,
+        known: Option<(&Paths, OutputId)>,
         private: &mut HashMap<Hop, u32>,
     ) -> u32 {
         let link = self.on.link(hop);
@@ -272,20 +272,20 @@ impl<'a> Topology<'a> {
         assert!(number < Step::LAST, "more outputs than a step can name");
         known_outputs.insert(hop, number);
         let [from, to] = self.on.network.between(hop);
-        let is_here = self.here.has(from);
+        let is_here = self.here.has(from.0);
         let discipline = if is_here {
             self.discipline_for(hop, known, number)
         } else {
             Discipline::Arrival(FedBy::Nothing)
         };
-        let lands_in = self.here.partition.part(to);
+        let lands_in = self.here.partition.part(to.0);
         let books = books_of(hop) as u32;
         let mut output = Output::new(link.transmitter(), link.delay, books, lands_in, discipline);
         if is_here {
             output.peculiar = Wire::new(link, |purpose| self.drawn(purpose, number)).map(Box::new);
         }
         if self.on.framed().is_some() {
-            let input = self.here.has(to).then(|| self.input(hop)).flatten();
+            let input = self.here.has(to.0).then(|| self.input(hop)).flatten();
             self.inputs.push(input);
         }
         if self.backlogged.contains(&hop) {
@@ -300,10 +300,10 @@ impl<'a> Topology<'a> {
     fn discipline_for(
         &mut self,
         hop: Hop,
-        known: Option<(&Paths, usize)>,
+        known: Option<(&Paths, OutputId)>,
         number: u32,
     ) -> Discipline {
-        match known.filter(|(paths, output)| paths.outputs[*output].knows_arrivals()) {
+        match known.filter(|(paths, output)| paths.outputs[output.index()].knows_arrivals()) {
             Some((paths, output)) => {
                 self.discipline(hop, &paths.plan_at(self.on.on, output), number)
             }
@@ -360,7 +360,7 @@ impl<'a> Topology<'a> {
         Discipline::Frames(Box::new(Frames {
             // What orders best effort is the rest of the discipline.
             tdp: tdp.over(scheduler),
-            clock: NodeClock::new(self.on.network.nodes[from as usize].clock),
+            clock: NodeClock::new(self.on.network.nodes[from.index()].clock),
             padding: framed.is_in_step(to).then_some(min_packet),
             counts: Default::default(),
         }))
@@ -373,7 +373,7 @@ impl<'a> Topology<'a> {
         let [from, to] = self.on.network.between(hop);
         let is_marked = framed.has_frames(hop) && framed.is_in_step(to);
         let link = self.on.link(hop);
-        let [before, behind] = [from, to].map(|node| self.on.network.nodes[node as usize].clock);
+        let [before, behind] = [from, to].map(|node| self.on.network.nodes[node.index()].clock);
         let takes = i64::try_from(link.rate.time_for(self.on.plan.link.min_packet).0);
         let ahead = behind.error(Nanos::ZERO).saturating_sub(before.error(Nanos::ZERO));
         let lag = takes.unwrap_or(i64::MAX).saturating_add(ahead);
@@ -397,5 +397,5 @@ fn first_backlogged(source: &Source) -> Option<Hop> {
 
 /// The position of a hop's books.
 pub(super) fn books_of(hop: Hop) -> usize {
-    2 * hop.link as usize + usize::from(hop.backward)
+    2 * hop.link.index() + usize::from(hop.backward)
 }
