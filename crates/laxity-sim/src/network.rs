@@ -79,7 +79,7 @@ use self::flow::Flow;
 use self::here::Here;
 use self::hop_books::HopBooks;
 use self::hosts::Sending;
-use self::ids::{FlowKey, PartId};
+use self::ids::{PartId, PortId};
 use self::layout::Layout;
 pub(crate) use self::partition::Partition;
 use self::plane::DataPlane;
@@ -166,10 +166,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
         simulation.start_sources()?;
         let DataPlane { topology, agenda, .. } = &mut simulation.plane;
         for (flow, begins) in begins {
-            agenda.set(Event::SenderTimer(flow.index()), begins);
+            agenda.set(Event::SenderTimer(flow), begins);
         }
-        for (number, _) in topology.outputs.iter().enumerate().filter(|(_, of)| of.is_padded()) {
-            agenda.set(Event::Choice(number), Nanos::ZERO);
+        for (port, output) in (0..).map(PortId).zip(&topology.outputs) {
+            if output.is_padded() {
+                agenda.set(Event::Choice(port), Nanos::ZERO);
+            }
         }
         Ok(simulation)
     }
@@ -247,8 +249,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
                     self.come_to_end(now, key);
                 }
             }
-            Event::SenderTimer(flow) => self.wake_sender(now, FlowKey(flow as u32)),
-            Event::ReceiverTimer(flow) => self.wake_receiver(now, FlowKey(flow as u32)),
+            Event::SenderTimer(flow) => self.wake_sender(now, flow),
+            Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
             Event::Retry(number) => self.retry(now, number),
             Event::Choice(output) => {
                 self.plane.serve(now, output);

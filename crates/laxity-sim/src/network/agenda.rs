@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 
 use self::deferred::DeferredTimes;
 use self::tournament::Tournament;
-use super::ids::{LoopId, PacketKey};
+use super::ids::{FlowKey, LoopId, PacketKey, PortId};
 use super::regions::Regions;
 
 /// The times of a fixed number of events, each of which happens at one time or never. Events of one
@@ -18,14 +18,14 @@ pub(super) struct Agenda {
     slots: Slots,
     times: Times,
     /// FIFO outputs to which packets came at this instant that others may have come with.
-    pub tied: Vec<u32>,
+    pub tied: Vec<PortId>,
     /// Packets that a host may answer before they arrive.
     pub early: Vec<EarlyArrival>,
 }
 
 /// A packet that arrives over the link of an output at the end of its path.
 pub(super) struct EarlyArrival {
-    pub output: u32,
+    pub port: PortId,
     pub arrival: Nanos,
     pub key: PacketKey,
 }
@@ -192,13 +192,13 @@ pub(super) enum Event {
     /// A source sends.
     Source(usize),
     /// A packet arrives over the link of an output.
-    Wire(usize),
-    SenderTimer(usize),
-    ReceiverTimer(usize),
+    Wire(PortId),
+    SenderTimer(FlowKey),
+    ReceiverTimer(FlowKey),
     /// Backlogged sources try again.
     Retry(LoopId),
     /// The link of an output chooses a packet.
-    Choice(usize),
+    Choice(PortId),
 }
 
 impl Slots {
@@ -214,11 +214,11 @@ impl Slots {
         let timers = wires + self.outputs;
         match event {
             Event::Source(source) => source,
-            Event::Wire(output) => wires + output,
-            Event::SenderTimer(flow) => timers + flow,
-            Event::ReceiverTimer(flow) => timers + self.flows + flow,
+            Event::Wire(port) => wires + port.index(),
+            Event::SenderTimer(flow) => timers + flow.index(),
+            Event::ReceiverTimer(flow) => timers + self.flows + flow.index(),
             Event::Retry(number) => timers + 2 * self.flows + number.index(),
-            Event::Choice(output) => timers + 2 * self.flows + self.loops + output,
+            Event::Choice(port) => timers + 2 * self.flows + self.loops + port.index(),
         }
     }
 
@@ -230,11 +230,15 @@ impl Slots {
         let choices = retries + self.loops;
         match slot {
             slot if slot < wires => Event::Source(slot),
-            slot if slot < timers => Event::Wire(slot - wires),
-            slot if slot < timers + self.flows => Event::SenderTimer(slot - timers),
-            slot if slot < retries => Event::ReceiverTimer(slot - timers - self.flows),
+            slot if slot < timers => Event::Wire(PortId((slot - wires) as u32)),
+            slot if slot < timers + self.flows => {
+                Event::SenderTimer(FlowKey((slot - timers) as u32))
+            }
+            slot if slot < retries => {
+                Event::ReceiverTimer(FlowKey((slot - timers - self.flows) as u32))
+            }
             slot if slot < choices => Event::Retry(LoopId((slot - retries) as u32)),
-            slot => Event::Choice(slot - choices),
+            slot => Event::Choice(PortId((slot - choices) as u32)),
         }
     }
 }

@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use laxity::units::Nanos;
+use laxity_plan::model::NodeId;
 
 use super::agenda::{Event, Slots};
 use super::groups::Groups;
 use super::hosts::Sending;
-use super::ids::StepId;
+use super::ids::{FlowKey, PortId, StepId};
 use super::partition::Partition;
 use super::regions::Regions;
 use super::run::NetworkRun;
@@ -35,8 +36,8 @@ impl Regions {
     ) -> Regions {
         let here = topology.here;
         let Partition { region, large, .. } = *here.partition;
-        let is_here = |number: &usize| here.has(topology.ends(*number)[0]);
-        let is_small = (0..topology.outputs.len()).filter(is_here).count() < large;
+        let ports = || (0..topology.outputs.len()).map(PortId::from_index);
+        let is_small = ports().filter(|port| here.has(topology.ends(*port)[0])).count() < large;
         if is_small || here.is_observed || run.ends_early() {
             return Regions::one();
         }
@@ -44,7 +45,7 @@ impl Regions {
             return Regions::one();
         };
         let Divided { region_of, count, lookahead } = divided;
-        let at = |node: u32| region_of[node as usize];
+        let at = |node: NodeId| region_of[node.index()];
         let begins = |route: &Range<StepId>| at(topology.ends(topology.output_at(route.start))[0]);
         let mut by_slot = vec![0; slots.count()];
         for (number, source) in sources.iter().enumerate() {
@@ -53,18 +54,18 @@ impl Regions {
                 by_slot[slots.slot(Event::Source(number))] = begins(&flow.path);
             }
         }
-        for (number, output) in topology.outputs.iter().enumerate() {
-            let [from, to] = topology.ends(number).map(at);
-            by_slot[slots.slot(Event::Wire(number))] = to;
-            by_slot[slots.slot(Event::Choice(number))] = from;
+        for (port, output) in ports().zip(&topology.outputs) {
+            let [from, to] = topology.ends(port).map(at);
+            by_slot[slots.slot(Event::Wire(port))] = to;
+            by_slot[slots.slot(Event::Choice(port))] = from;
             if let Some(number) = output.closed_loop {
                 by_slot[slots.slot(Event::Retry(number))] = from;
             }
         }
-        for (number, flow) in topology.flows.iter().enumerate() {
+        for (key, flow) in (0..).map(FlowKey).zip(&topology.flows) {
             if flow.is_connection() {
-                by_slot[slots.slot(Event::SenderTimer(number))] = begins(&flow.path);
-                by_slot[slots.slot(Event::ReceiverTimer(number))] = begins(&flow.back);
+                by_slot[slots.slot(Event::SenderTimer(key))] = begins(&flow.path);
+                by_slot[slots.slot(Event::ReceiverTimer(key))] = begins(&flow.back);
             }
         }
         Regions { count, lookahead, by_slot }
@@ -76,7 +77,7 @@ struct Undivided {
     /// How many outputs each has.
     outputs: Vec<usize>,
     /// How long links take between two nodes.
-    links: BTreeMap<[u32; 2], Nanos>,
+    links: BTreeMap<[NodeId; 2], Nanos>,
     metered: Groups,
 }
 
@@ -94,9 +95,9 @@ impl Undivided {
         let (on, here) = (topology.on, topology.here);
         let mut outputs = vec![0; on.network.nodes.len()];
         let mut links = BTreeMap::new();
-        for (number, output) in topology.outputs.iter().enumerate() {
-            let [from, to] = topology.ends(number);
-            outputs[from as usize] += usize::from(here.has(from));
+        for (port, output) in (0..).map(PortId).zip(&topology.outputs) {
+            let [from, to] = topology.ends(port);
+            outputs[from.index()] += usize::from(here.has(from));
             // What comes from another part comes behind all that is done here before it is taken.
             if here.has(from) && here.has(to) {
                 links.insert([from.min(to), from.max(to)], output.delay);
@@ -120,8 +121,8 @@ impl Undivided {
         let mut region_of: Vec<u16> = Vec::with_capacity(group_of.len());
         let (mut region, mut filled) = (0, 0);
         for (node, &group) in group_of.iter().enumerate() {
-            if group as usize != node {
-                region_of.push(region_of[group as usize]);
+            if group.index() != node {
+                region_of.push(region_of[group.index()]);
                 continue;
             }
             if filled > 0 && filled + held[node] > most {
@@ -130,7 +131,7 @@ impl Undivided {
             filled += held[node];
             region_of.push(region);
         }
-        let at = |node: u32| region_of[node as usize];
+        let at = |node: NodeId| region_of[node.index()];
         let between = self.links.iter().filter(|([from, to], _)| at(*from) != at(*to));
         let lookahead = between.map(|(_, delay)| *delay).min();
         let lookahead = lookahead.unwrap_or(delays[delays.len() - 1]);
@@ -138,15 +139,15 @@ impl Undivided {
     }
 
     /// By node, the first of those that it cannot be apart from for this lookahead.
-    fn groups(&self, lookahead: Nanos) -> Vec<u32> {
+    fn groups(&self, lookahead: Nanos) -> Vec<NodeId> {
         self.metered.within(lookahead, self.links.iter().map(|(nodes, delay)| (*nodes, *delay)))
     }
 
     /// The outputs of each group, where its first node is.
-    fn held(&self, group_of: &[u32]) -> Vec<usize> {
+    fn held(&self, group_of: &[NodeId]) -> Vec<usize> {
         let mut held = vec![0; group_of.len()];
         for (group, outputs) in group_of.iter().zip(&self.outputs) {
-            held[*group as usize] += outputs;
+            held[group.index()] += outputs;
         }
         held
     }
@@ -160,7 +161,8 @@ mod tests {
 
     /// Nodes with an output each; links by the nodes that they are between, and how long they take.
     fn undivided(nodes: usize, links: impl IntoIterator<Item = ([u32; 2], u64)>) -> Undivided {
-        let links = links.into_iter().map(|(nodes, delay)| (nodes, Nanos(delay))).collect();
+        let links =
+            links.into_iter().map(|(nodes, delay)| (nodes.map(NodeId), Nanos(delay))).collect();
         Undivided { outputs: vec![1; nodes], links, metered: Groups::apart(nodes) }
     }
 
@@ -201,7 +203,7 @@ mod tests {
                 return Ok(());
             };
             let at = |node: u32| region_of[node as usize];
-            let between = links.iter().filter(|([from, to], _)| at(*from) != at(*to));
+            let between = links.iter().filter(|(ends, _)| at(ends[0]) != at(ends[1]));
             let longest = links.iter().map(|(_, delay)| *delay).max().unwrap();
             prop_assert_eq!(between.map(|(_, delay)| *delay).min().unwrap_or(longest), lookahead.0);
             prop_assert!(lookahead > Nanos::ZERO);

@@ -26,7 +26,7 @@ pub(super) struct Drops<'a, O> {
 impl<O: Observer> DropSink for Drops<'_, O> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
         if !self.books.is_single() {
-            let (transit, _) = self.transits.remove(PacketKey(packet.handle as u32));
+            let (transit, _) = self.transits.remove(PacketKey::from_packet(&packet));
             self.flows[transit.flow.index()].books.lose(&transit, self.books.measured_from);
         }
         if let Some(closed) = &mut self.closed_loop {

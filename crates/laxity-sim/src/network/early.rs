@@ -38,7 +38,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Whether nothing happens at the host before this packet arrives.
     fn is_next(&self, early: &EarlyArrival) -> bool {
-        let EarlyArrival { output, arrival, key } = *early;
+        let EarlyArrival { port, arrival, key } = *early;
         let transit = &self.plane.transits[key];
         let Flow { sender, receiver, .. } = &self.plane.topology.flows[transit.flow.index()];
         let timer = if transit.body.is_ack() {
@@ -46,12 +46,12 @@ impl<O: Observer> Simulation<'_, O> {
         } else {
             receiver.as_ref().and_then(|end| end.receiver.next_timer())
         };
-        let is_first = self.plane.topology.outputs[output as usize].is_clear();
+        let is_first = self.plane.topology.outputs[port.index()].is_clear();
         is_first && arrival < self.plane.books.end && timer.is_none_or(|timer| timer >= arrival)
     }
 
     fn await_arrival_of(&mut self, early: EarlyArrival) {
-        let EarlyArrival { output, arrival, key } = early;
-        self.plane.approach(output as usize, Flight::new(arrival, Some(key), 0));
+        let EarlyArrival { port, arrival, key } = early;
+        self.plane.approach(port, Flight::new(arrival, Some(key), 0));
     }
 }

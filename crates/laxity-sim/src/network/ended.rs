@@ -5,7 +5,7 @@ use laxity::units::Nanos;
 
 use super::flow::{ClassBooks, Flow};
 use super::frames::FrameCounts;
-use super::ids::FlowKey;
+use super::ids::{FlowKey, PortId};
 use super::output::Output;
 use super::plane::DataPlane;
 use super::run::NetworkRun;
@@ -46,7 +46,7 @@ pub(super) struct Ended {
 pub(super) struct Place {
     /// When the packet came to its output.
     arrival: Nanos,
-    output: usize,
+    port: PortId,
     flow: FlowKey,
     /// When it set out.
     sent: Nanos,
@@ -73,17 +73,17 @@ impl<O: Observer> Simulation<'_, O> {
                 books.classes[class].miss(transit, end - transit.sent, promised, flow.bound);
             }
             if waits[key.index()] {
-                let output = topology.output_at(transit.at);
+                let port = topology.output_at(transit.at);
                 let packet = transit.packet(transit.arrived, key.into());
                 let place = Place {
                     arrival: packet.arrival,
-                    output,
+                    port,
                     flow: transit.flow,
                     sent: transit.sent,
                     number: transits.place(transit),
                     length: packet.length,
                 };
-                waiting.push((place, books.waits(topology.outputs[output].book, packet)));
+                waiting.push((place, books.waits(topology.outputs[port.index()].book, packet)));
             }
         }
         waiting.sort_by_key(|(place, _)| *place);

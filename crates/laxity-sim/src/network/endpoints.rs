@@ -117,7 +117,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     pub(super) fn wake_sender(&mut self, now: Nanos, number: FlowKey) {
-        let slot = Event::SenderTimer(number.index());
+        let slot = Event::SenderTimer(number);
         let new = || Box::new(self.hosts.connections.sender(self.run.seed, number));
         let end = self.plane.topology.flows[number.index()].sender.get_or_insert_with(new);
         if end.releases(now) {
@@ -143,7 +143,7 @@ impl<O: Observer> Simulation<'_, O> {
     fn expect(&mut self, number: FlowKey, expected: Expected) {
         let flow = &self.plane.topology.flows[number.index()];
         let last = self.plane.topology.output_at(StepId(flow.path.end.0 - 1));
-        let part = self.plane.topology.outputs[last].lands_in;
+        let part = self.plane.topology.outputs[last.index()].lands_in;
         if part == self.here.part {
             self.expect_here(number, expected)
         } else {
@@ -158,7 +158,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     pub(super) fn wake_receiver(&mut self, now: Nanos, number: FlowKey) {
-        self.plane.agenda.clear(Event::ReceiverTimer(number.index()));
+        self.plane.agenda.clear(Event::ReceiverTimer(number));
         let Some(end) = &mut self.plane.topology.flows[number.index()].receiver else { return };
         if let Some(ack) = end.receiver.on_timer(now) {
             self.acknowledge(now, number, ack);
@@ -204,14 +204,14 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn rearm(&mut self, number: FlowKey) {
         let Some(end) = &self.plane.topology.flows[number.index()].sender else { return };
         if let Some(timer) = end.next_timer() {
-            self.plane.agenda.advance(Event::SenderTimer(number.index()), timer);
+            self.plane.agenda.advance(Event::SenderTimer(number), timer);
         }
     }
 
     fn rearm_receiver(&mut self, number: FlowKey) {
         let Some(end) = &self.plane.topology.flows[number.index()].receiver else { return };
         if let Some(timer) = end.receiver.next_timer() {
-            self.plane.agenda.advance(Event::ReceiverTimer(number.index()), timer);
+            self.plane.agenda.advance(Event::ReceiverTimer(number), timer);
         }
     }
 }

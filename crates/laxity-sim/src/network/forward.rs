@@ -6,7 +6,7 @@ use laxity::units::Nanos;
 
 use super::agenda::Event;
 use super::frames::Next;
-use super::ids::{PacketKey, StepId};
+use super::ids::{PacketKey, PortId, StepId};
 use super::output::{Discipline, Scheduled};
 use super::plane::DataPlane;
 use super::simultaneous::Ties;
@@ -27,12 +27,12 @@ impl<O: Observer> DataPlane<'_, O> {
         let transit = &mut self.transits[key];
         transit.arrived = now;
         let at = transit.at;
-        let number = self.topology.output_at(at);
-        let output = &self.topology.outputs[number];
+        let port = self.topology.output_at(at);
+        let output = &self.topology.outputs[port.index()];
         self.books.arrived(output.book, || transit.packet(now, key.into()));
         match output.discipline {
-            Discipline::Arrival(_) => return self.follow(now, number, key),
-            Discipline::Fifo(_) => return self.line_up(now, number, key, may_lead),
+            Discipline::Arrival(_) => return self.follow(now, port, key),
+            Discipline::Fifo(_) => return self.line_up(now, port, key, may_lead),
             Discipline::Scheduler(_) | Discipline::Frames(_) => {}
         }
         let packet = transit.packet(now, key.into());
@@ -40,25 +40,25 @@ impl<O: Observer> DataPlane<'_, O> {
             Some(_) => self.frame(now, at, &packet, sent_in),
             None => None,
         };
-        self.queue(now, number, packet, frame, may_lead);
+        self.queue(now, port, packet, frame, may_lead);
         if !self.topology.loops.is_empty() {
-            self.plan_retries(now, number);
+            self.plan_retries(now, port);
         }
     }
 
     /// A packet joins those that wait for an output of which departures are known on arrival, as
     /// far as there is room.
-    fn line_up(&mut self, now: Nanos, number: usize, key: PacketKey, may_lead: bool) {
+    fn line_up(&mut self, now: Nanos, port: PortId, key: PacketKey, may_lead: bool) {
         let is_quiet = self.agenda.is_quiet(now);
         let transit = &self.transits[key];
-        let output = &mut self.topology.outputs[number];
+        let output = &mut self.topology.outputs[port.index()];
         let Discipline::Fifo(fifo) = &mut output.discipline else { return };
         let is_first = self.agenda.tied.is_empty() || fifo.is_settled();
         if is_quiet && is_first && fifo.enqueue(now, transit, output.link.free_at(), may_lead) {
-            return self.follow(now, number, key);
+            return self.follow(now, port, key);
         }
         if fifo.join(now, key, &self.transits) {
-            self.agenda.tied.push(number as u32);
+            self.agenda.tied.push(port);
         }
     }
 
@@ -66,16 +66,16 @@ impl<O: Observer> DataPlane<'_, O> {
     pub(super) fn queue(
         &mut self,
         now: Nanos,
-        number: usize,
+        port: PortId,
         packet: Packet,
         frame: Option<u64>,
         may_lead: bool,
     ) {
-        let free_at = self.topology.outputs[number].link.free_at().max(now);
+        let free_at = self.topology.outputs[port.index()].link.free_at().max(now);
         let is_single = self.books.is_single();
         // An observer hears of packets in the order of the agenda.
         let is_alone = !self.books.is_observed() && !is_single && self.agenda.is_quiet(now);
-        let (output, mut drops) = self.output(number);
+        let (output, mut drops) = self.output(port);
         match &mut output.discipline {
             Discipline::Arrival(_) | Discipline::Fifo(_) => {}
             // What one departure lets several backlogged sources send comes together.
@@ -86,7 +86,7 @@ impl<O: Observer> DataPlane<'_, O> {
             {
                 scheduled.scheduler.enqueue(now, packet, &mut drops);
                 if free_at == now && !may_lead {
-                    return self.serve(now, number);
+                    return self.serve(now, port);
                 }
             }
             Discipline::Scheduler(scheduled) if is_single => {
@@ -94,7 +94,7 @@ impl<O: Observer> DataPlane<'_, O> {
             }
             Discipline::Scheduler(scheduled) => {
                 scheduled.ties.join(packet);
-                return self.agenda.advance(Event::Choice(number), now);
+                return self.agenda.advance(Event::Choice(port), now);
             }
             Discipline::Frames(frames) => {
                 let local = frames.clock.at(now);
@@ -109,7 +109,7 @@ impl<O: Observer> DataPlane<'_, O> {
                 }
             }
         }
-        self.agenda.advance(Event::Choice(number), free_at);
+        self.agenda.advance(Event::Choice(port), free_at);
     }
 
     /// The frame of a packet that comes to a step of a route: behind that in which it was sent, or
@@ -127,7 +127,7 @@ impl<O: Observer> DataPlane<'_, O> {
         }
         let flow = edge_flow? as usize;
         let output = self.topology.output_at(at);
-        let Discipline::Frames(frames) = &self.topology.outputs[output].discipline else {
+        let Discipline::Frames(frames) = &self.topology.outputs[output.index()].discipline else {
             return None;
         };
         self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
@@ -135,8 +135,8 @@ impl<O: Observer> DataPlane<'_, O> {
 
     /// Lets in what came to an output at one instant, and sends what its scheduler chooses if the
     /// link is free.
-    pub(super) fn serve(&mut self, now: Nanos, number: usize) {
-        let (output, mut drops) = self.output(number);
+    pub(super) fn serve(&mut self, now: Nanos, port: PortId) {
+        let (output, mut drops) = self.output(port);
         let free_at = output.link.free_at();
         if let Discipline::Scheduler(scheduled) = &mut output.discipline
             && scheduled.ties.any_together()
@@ -147,7 +147,7 @@ impl<O: Observer> DataPlane<'_, O> {
             });
         }
         if free_at > now {
-            return self.agenda.set(Event::Choice(number), free_at);
+            return self.agenda.set(Event::Choice(port), free_at);
         }
         drops.way = Way::Out;
         let (chosen, mut waits_until) = match &mut output.discipline {
@@ -169,7 +169,7 @@ impl<O: Observer> DataPlane<'_, O> {
                 Next::Packet { dispatch: Dispatch { packet, deadline, .. }, ds } => {
                     (Some((packet, deadline, ds)), now)
                 }
-                Next::Padding { length, ds } => return self.pad(now, number, length, ds),
+                Next::Padding { length, ds } => return self.pad(now, port, length, ds),
                 Next::Wait(ready) => (None, ready),
             },
         };
@@ -179,21 +179,22 @@ impl<O: Observer> DataPlane<'_, O> {
                 waits_until = now;
             }
         } else if let Some((packet, deadline, ds)) = chosen {
-            self.transits[PacketKey(packet.handle as u32)].ecn = packet.ecn;
-            self.transmit(now, number, PacketKey(packet.handle as u32), deadline, ds);
-            waits_until = waits_until.max(self.transmit_ahead(now, number));
+            let key = PacketKey::from_packet(&packet);
+            self.transits[key].ecn = packet.ecn;
+            self.transmit(now, port, key, deadline, ds);
+            waits_until = waits_until.max(self.transmit_ahead(now, port));
         }
-        if self.topology.outputs[number].ties().is_some_and(Ties::any_behind) {
-            self.admit_behind(now, number);
+        if self.topology.outputs[port.index()].ties().is_some_and(Ties::any_behind) {
+            self.admit_behind(now, port);
             waits_until = now;
         }
-        let free_at = self.topology.outputs[number].link.free_at();
-        self.agenda.set(Event::Choice(number), waits_until.max(free_at));
+        let free_at = self.topology.outputs[port.index()].link.free_at();
+        self.agenda.set(Event::Choice(port), waits_until.max(free_at));
     }
 
     /// What came to an output behind what its link has taken gets in, or not.
-    fn admit_behind(&mut self, now: Nanos, number: usize) {
-        let (output, mut drops) = self.output(number);
+    fn admit_behind(&mut self, now: Nanos, port: PortId) {
+        let (output, mut drops) = self.output(port);
         if let Discipline::Scheduler(scheduled) = &mut output.discipline {
             let Scheduled { scheduler, ties } = &mut **scheduled;
             ties.admit_behind(&mut **scheduler, |scheduler, packet| {
@@ -205,8 +206,8 @@ impl<O: Observer> DataPlane<'_, O> {
     /// Sends a packet behind those that came to an output before it, as far as there is time: what
     /// would be begun after the end waits at the end, as under every discipline.
     #[inline]
-    fn follow(&mut self, now: Nanos, number: usize, key: PacketKey) {
-        let output = &mut self.topology.outputs[number];
+    fn follow(&mut self, now: Nanos, port: PortId, key: PacketKey) {
+        let output = &mut self.topology.outputs[port.index()];
         let start = output.link.free_at().max(now);
         let is_sent = start < self.books.end;
         if let Discipline::Fifo(fifo) = &mut output.discipline
@@ -215,45 +216,44 @@ impl<O: Observer> DataPlane<'_, O> {
             fifo.starts(&self.transits[key], if is_sent { start } else { Nanos::MAX });
         }
         if is_sent {
-            let departure = self.carry(start, number, key, None);
-            let flight = self.topology.outputs[number].flight(departure, Some(key), 0);
-            self.launch(number, flight);
+            let departure = self.carry(start, port, key, None);
+            let flight = self.topology.outputs[port.index()].flight(departure, Some(key), 0);
+            self.launch(port, flight);
         }
     }
 
     /// All that came to the tied outputs at this instant is there: it gets in, or not, and is sent.
     pub(super) fn settle(&mut self, now: Nanos) {
-        while let Some(number) = self.agenda.tied.pop() {
-            let number = number as usize;
-            let output = &mut self.topology.outputs[number];
+        while let Some(port) = self.agenda.tied.pop() {
+            let output = &mut self.topology.outputs[port.index()];
             let free_at = output.link.free_at();
             let Discipline::Fifo(fifo) = &mut output.discipline else { continue };
             if let Some(key) = fifo.settle(now, free_at, &self.transits) {
-                self.follow(now, number, key);
+                self.follow(now, port, key);
                 continue;
             }
-            let (output, mut drops) = self.output(number);
+            let (output, mut drops) = self.output(port);
             if let Discipline::Fifo(fifo) = &mut output.discipline {
                 fifo.admit(now, free_at, &mut drops);
             }
-            self.follow_all(now, number);
+            self.follow_all(now, port);
         }
     }
 
     /// Sends what came together to an output and got in.
-    fn follow_all(&mut self, now: Nanos, number: usize) {
+    fn follow_all(&mut self, now: Nanos, port: PortId) {
         let mut next = 0;
-        while let Discipline::Fifo(fifo) = &mut self.topology.outputs[number].discipline {
+        while let Discipline::Fifo(fifo) = &mut self.topology.outputs[port.index()].discipline {
             let Some(&packet) = fifo.entered.get(next) else { return fifo.entered.clear() };
             next += 1;
-            self.follow(now, number, PacketKey(packet.handle as u32));
+            self.follow(now, port, PacketKey::from_packet(&packet));
         }
     }
 
     /// Sends what follows in the frame, as far as that is known; tells when to look for more.
-    fn transmit_ahead(&mut self, now: Nanos, number: usize) -> Nanos {
+    fn transmit_ahead(&mut self, now: Nanos, port: PortId) -> Nanos {
         loop {
-            let output = &mut self.topology.outputs[number];
+            let output = &mut self.topology.outputs[port.index()];
             let start = output.link.free_at();
             let Discipline::Frames(frames) = &mut output.discipline else { return now };
             if start >= self.books.end || output.closed_loop.is_some() {
@@ -262,40 +262,40 @@ impl<O: Observer> DataPlane<'_, O> {
             let Some((Dispatch { packet, deadline, .. }, ds)) = frames.next_ahead(start) else {
                 return frames.resumes(now);
             };
-            self.transmit(start, number, PacketKey(packet.handle as u32), deadline, ds);
+            self.transmit(start, port, PacketKey::from_packet(&packet), deadline, ds);
         }
     }
 
     /// Sends padding over a link.
-    fn pad(&mut self, now: Nanos, number: usize, length: u32, ds: u8) {
-        let output = &mut self.topology.outputs[number];
+    fn pad(&mut self, now: Nanos, port: PortId, length: u32, ds: u8) {
+        let output = &mut self.topology.outputs[port.index()];
         let departure = output.link.transmit(now, length);
         let flight = output.flight(departure, None, ds);
-        self.launch(number, flight);
-        self.agenda.set(Event::Choice(number), departure);
+        self.launch(port, flight);
+        self.agenda.set(Event::Choice(port), departure);
     }
 
     /// Sends a packet over an output's link from `start` on, with this DS field.
     fn transmit(
         &mut self,
         start: Nanos,
-        number: usize,
+        port: PortId,
         key: PacketKey,
         given: Option<Nanos>,
         ds: u8,
     ) {
-        let departure = self.carry(start, number, key, given);
-        let output = &mut self.topology.outputs[number];
+        let departure = self.carry(start, port, key, given);
+        let output = &mut self.topology.outputs[port.index()];
         if let Discipline::Frames(frames) = &mut output.discipline {
             frames.sent(departure, given, ds);
         }
         let flight = output.flight(departure, Some(key), ds);
-        if let Some(number) = output.closed_loop {
+        if let Some(closed) = output.closed_loop {
             let transit = &self.transits[key];
-            self.topology.loops[number.index()]
+            self.topology.loops[closed.index()]
                 .departs(&transit.packet(transit.arrived, key.into()));
         }
-        self.launch(number, flight);
+        self.launch(port, flight);
     }
 
     /// The only link takes a packet, whose path ends behind it.
@@ -312,11 +312,11 @@ impl<O: Observer> DataPlane<'_, O> {
     pub(super) fn carry(
         &mut self,
         start: Nanos,
-        number: usize,
+        port: PortId,
         key: PacketKey,
         given: Option<Nanos>,
     ) -> Nanos {
-        let output = &mut self.topology.outputs[number];
+        let output = &mut self.topology.outputs[port.index()];
         let transit = &mut self.transits[key];
         transit.began = transit.began.min(start);
         let departure = output.link.transmit(start, transit.length);

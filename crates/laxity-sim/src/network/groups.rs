@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
-use laxity_plan::model::{ModelSource, Source, TcpSource};
+use laxity_plan::model::{ModelSource, NodeId, Source, TcpSource};
 use laxity_plan::tdp::Assigned;
 
 /// Disjoint sets of nodes, each named by its first.
 #[derive(Clone)]
-pub(super) struct Groups(Vec<u32>);
+pub(super) struct Groups(Vec<NodeId>);
 
 impl Groups {
     /// Each node on its own.
     pub(super) fn apart(nodes: usize) -> Self {
-        Groups((0..nodes as u32).collect())
+        Groups((0..nodes).map(NodeId::from_index).collect())
     }
 
     /// Nodes that are together whatever the lookahead: those at which packets of a class set out
@@ -22,7 +22,7 @@ impl Groups {
     pub(super) fn metered(on: &Assigned<'_>) -> Self {
         let mut groups = Groups::apart(on.network.nodes.len());
         let is_metered = |class: &ClassId| on.plan.classes[class.index()].arrival.is_some();
-        let mut metered: HashMap<ClassId, u32> = HashMap::new();
+        let mut metered: HashMap<ClassId, NodeId> = HashMap::new();
         for source in &on.plan.sources {
             let Some(hop) = source.path().first() else { continue };
             let [node, _] = on.network.between(*hop);
@@ -38,28 +38,28 @@ impl Groups {
     pub(super) fn within(
         &self,
         lookahead: Nanos,
-        links: impl IntoIterator<Item = ([u32; 2], Nanos)>,
-    ) -> Vec<u32> {
+        links: impl IntoIterator<Item = ([NodeId; 2], Nanos)>,
+    ) -> Vec<NodeId> {
         let mut groups = self.clone();
         for ([from, to], _) in links.into_iter().filter(|&(_, delay)| delay < lookahead) {
             groups.join(from, to);
         }
-        (0..groups.0.len() as u32).map(|node| groups.first(node)).collect()
+        (0..groups.0.len()).map(|node| groups.first(NodeId::from_index(node))).collect()
     }
 
-    fn first(&mut self, mut node: u32) -> u32 {
-        while self.0[node as usize] != node {
+    fn first(&mut self, mut node: NodeId) -> NodeId {
+        while self.0[node.index()] != node {
             // Every second step is taken away as it is gone.
-            let above = self.0[node as usize];
-            self.0[node as usize] = self.0[above as usize];
+            let above = self.0[node.index()];
+            self.0[node.index()] = self.0[above.index()];
             node = above;
         }
         node
     }
 
-    fn join(&mut self, a: u32, b: u32) {
+    fn join(&mut self, a: NodeId, b: NodeId) {
         let [a, b] = [self.first(a), self.first(b)];
-        self.0[a.max(b) as usize] = a.min(b);
+        self.0[a.max(b).index()] = a.min(b);
     }
 }
 

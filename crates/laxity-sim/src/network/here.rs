@@ -1,6 +1,6 @@
 //! Which part of a network a thread simulates.
 
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, NodeId};
 use laxity_plan::network::Networked;
 
 use super::ids::PartId;
@@ -17,7 +17,7 @@ pub(super) struct Here<'a> {
 
 impl Here<'_> {
     /// Whether a node is in this part.
-    pub(super) fn has(&self, node: u32) -> bool {
+    pub(super) fn has(&self, node: NodeId) -> bool {
         self.partition.part(node) == self.part
     }
 

@@ -1,10 +1,14 @@
 //! Numbers of things in a simulated network.
 
-use laxity_plan::model::Hop;
+use laxity::packet::Packet;
+use laxity_plan::model::{Hop, LinkId};
 
 laxity::id! {
     /// A step of a route, by its position among the steps of all routes.
     pub(crate) struct StepId;
+    /// An output of the simulated network: its position in `Topology::outputs`. Flows over private
+    /// links have outputs of their own.
+    pub(crate) struct PortId;
     /// A packet on its way. Its number is another packet's after it has arrived or was dropped.
     pub(crate) struct PacketKey;
     /// A flow among all flows of the network.
@@ -17,6 +21,14 @@ laxity::id! {
     pub(crate) struct LoopId;
 }
 
+impl PacketKey {
+    /// The key of a packet of a network, which is its handle.
+    #[inline]
+    pub(crate) fn from_packet(packet: &Packet) -> Self {
+        PacketKey(packet.handle as u32)
+    }
+}
+
 impl From<PacketKey> for u64 {
     fn from(key: PacketKey) -> u64 {
         u64::from(key.0)
@@ -25,12 +37,12 @@ impl From<PacketKey> for u64 {
 
 impl From<Hop> for BookId {
     fn from(hop: Hop) -> Self {
-        BookId(2 * hop.link + u32::from(hop.backward))
+        BookId(2 * hop.link.0 + u32::from(hop.backward))
     }
 }
 
 impl From<BookId> for Hop {
     fn from(book: BookId) -> Self {
-        Hop { link: book.0 / 2, backward: book.0 % 2 == 1 }
+        Hop { link: LinkId(book.0 / 2), backward: book.0 % 2 == 1 }
     }
 }

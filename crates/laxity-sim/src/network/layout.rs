@@ -9,7 +9,7 @@ use laxity::sched::tdp::Upstream;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, Source};
-use laxity_plan::paths::Paths;
+use laxity_plan::paths::{OutputId, Paths};
 use laxity_plan::tdp::Assigned;
 use rand::RngExt;
 
@@ -17,7 +17,7 @@ use super::clock::NodeClock;
 use super::fifo_output::FifoOutput;
 use super::frames::{Frames, Input};
 use super::here::Here;
-use super::ids::{LoopId, StepId};
+use super::ids::{LoopId, PortId, StepId};
 use super::output::{Discipline, FedBy, Onward, Output, Scheduled};
 use super::simultaneous::Ties;
 use super::topology::{Framing, Step, Topology};
@@ -34,7 +34,7 @@ pub(super) struct Layout<'a> {
     /// The hops that backlogged sources feed.
     backlogged: HashSet<Hop>,
     /// The outputs of links that all flows share.
-    shared: HashMap<Hop, usize>,
+    shared: HashMap<Hop, PortId>,
     /// The plans of outputs of private links about whose arrivals nothing is known: they are the
     /// same for every flow.
     private_plans: HashMap<Hop, Plan>,
@@ -67,7 +67,7 @@ impl<'a> Layout<'a> {
             return self.topology.reserved_bound(class);
         }
         let paths = self.paths?;
-        paths.routes[paths.route(class, path, false)?].bound().ok()
+        paths.routes[paths.route(class, path, false)?.index()].bound().ok()
     }
 
     /// Whether every flow along a path has outputs to itself.
@@ -94,12 +94,12 @@ impl<'a> Layout<'a> {
         class: ClassId,
         path: &[Hop],
         acks: bool,
-        private: &mut HashMap<Hop, usize>,
+        private: &mut HashMap<Hop, PortId>,
     ) -> Range<StepId> {
         let from = StepId::from_index(self.topology.steps.len());
         let known = self.paths.and_then(|paths| {
             let number = paths.route(class, path, acks)?;
-            Some((paths, &paths.routes[number].outputs))
+            Some((paths, &paths.routes[number.index()].outputs))
         });
         let mut before = None;
         self.topology.regulators.lay(self.topology.on.on, class, path);
@@ -108,8 +108,8 @@ impl<'a> Layout<'a> {
             let output = self.output(hop, known, private);
             let before = before.replace(output);
             let topology = &mut self.topology;
-            if let Discipline::Arrival(fed) = &mut topology.outputs[output].discipline {
-                *fed = fed.and(before.map(|before| before as u32));
+            if let Discipline::Arrival(fed) = &mut topology.outputs[output.index()].discipline {
+                *fed = fed.and(before);
             }
             if let Some(reserved) = &topology.reserved {
                 let (forwarding_delay, edge_flow) =
@@ -127,24 +127,25 @@ impl<'a> Layout<'a> {
     fn find_answers(&mut self, routes: &Routes) {
         let topology = &mut self.topology;
         let output_at = |step: u32| topology.output_at(StepId(step));
-        let passed = |output: usize| {
+        let passed = |output: PortId| {
             let steps = routes.iter().flat_map(|route| route.start.0..route.end.0);
             steps.filter(|step| output_at(*step) == output).count()
         };
-        let is_alone = |output: usize| {
-            let link = topology.on.link(topology.outputs[output].book.into());
+        let is_alone = |output: PortId| {
+            let link = topology.on.link(topology.outputs[output.index()].book.into());
             link.private && passed(output) == 1
         };
         let [there, back] = routes;
         let answers = [(there, back), (back, there)].map(|(route, answer)| {
             let last = output_at(route.end.0 - 1);
             let first = output_at(answer.start.0);
-            let in_order = matches!(topology.outputs[first].discipline, Discipline::Arrival(_));
+            let in_order =
+                matches!(topology.outputs[first.index()].discipline, Discipline::Arrival(_));
             (last, in_order && is_alone(last) && is_alone(first))
         });
         for (last, answers_ahead) in answers {
             if answers_ahead {
-                topology.outputs[last].onward = Onward::AnswersAhead;
+                topology.outputs[last.index()].onward = Onward::AnswersAhead;
             }
         }
     }
@@ -176,8 +177,8 @@ impl<'a> Layout<'a> {
             else {
                 continue;
             };
-            let has_input = topology.inputs.get(feeding as usize).is_some_and(Option::is_some);
-            let feeding = &mut topology.outputs[feeding as usize];
+            let has_input = topology.inputs.get(feeding.index()).is_some_and(Option::is_some);
+            let feeding = &mut topology.outputs[feeding.index()];
             let is_regulated = on.link(book.into()).regulate;
             if !is_regulated && !has_input && !disturbs(feeding) && !here.is_observed {
                 feeding.onward = Onward::PassesAhead;
@@ -190,21 +191,21 @@ impl<'a> Layout<'a> {
     fn output(
         &mut self,
         hop: Hop,
-        known: Option<(&Paths, usize)>,
-        private: &mut HashMap<Hop, usize>,
-    ) -> usize {
+        known: Option<(&Paths, OutputId)>,
+        private: &mut HashMap<Hop, PortId>,
+    ) -> PortId {
         let (on, here) = (self.topology.on, self.topology.here);
         let link = on.link(hop);
         let laid = if link.private { private } else { &mut self.shared };
-        let number = self.topology.outputs.len();
+        let port = PortId::from_index(self.topology.outputs.len());
         if let Some(&output) = laid.get(&hop) {
             return output;
         }
-        laid.insert(hop, number);
+        laid.insert(hop, port);
         let [from, to] = on.network.between(hop);
         let is_here = here.has(from);
         let discipline = if is_here {
-            self.discipline_for(hop, known, number)
+            self.discipline_for(hop, known, port)
         } else {
             Discipline::Arrival(FedBy::Nothing)
         };
@@ -212,7 +213,7 @@ impl<'a> Layout<'a> {
         let mut output =
             Output::new(link.transmitter(), link.delay, hop.into(), lands_in, discipline);
         if is_here {
-            let wire = Wire::new(link, |purpose| self.generator(purpose, number));
+            let wire = Wire::new(link, |purpose| self.generator(purpose, port));
             output.disturbance = wire.map(Box::new);
         }
         if on.framed().is_some() {
@@ -224,23 +225,23 @@ impl<'a> Layout<'a> {
             self.topology.loops.push(ClosedLoop::default());
         }
         self.topology.outputs.push(output);
-        number
+        port
     }
 
     /// The discipline of a new output, whose arrivals the proof may know.
     fn discipline_for(
         &mut self,
         hop: Hop,
-        known: Option<(&Paths, usize)>,
-        number: usize,
+        known: Option<(&Paths, OutputId)>,
+        port: PortId,
     ) -> Discipline {
         let on = self.topology.on.on;
-        match known.filter(|(paths, output)| paths.outputs[*output].knows_arrivals()) {
-            Some((paths, output)) => self.discipline(hop, &paths.plan_at(on, output), number),
+        match known.filter(|(paths, output)| paths.outputs[output.index()].knows_arrivals()) {
+            Some((paths, output)) => self.discipline(hop, &paths.plan_at(on, output), port),
             None => {
                 let here = self.private_plans.remove(&hop);
                 let here = here.unwrap_or_else(|| on.at(hop));
-                let discipline = self.discipline(hop, &here, number);
+                let discipline = self.discipline(hop, &here, port);
                 if on.link(hop).private {
                     self.private_plans.insert(hop, here);
                 }
@@ -250,19 +251,19 @@ impl<'a> Layout<'a> {
     }
 
     /// The generator of an output for one of its purposes.
-    fn generator(&self, purpose: u64, output: usize) -> Generator {
-        generator(self.seed, u64::MAX - purpose, output as u64)
+    fn generator(&self, purpose: u64, output: PortId) -> Generator {
+        generator(self.seed, u64::MAX - purpose, output.0.into())
     }
 
-    fn ties(&self, output: usize) -> Ties {
+    fn ties(&self, output: PortId) -> Ties {
         let seed = self.generator(2, output).random();
         Ties::new(seed, self.topology.regulators.in_order())
     }
 
     /// The discipline of a new output under its own plan.
-    fn discipline(&self, hop: Hop, here: &Plan, number: usize) -> Discipline {
+    fn discipline(&self, hop: Hop, here: &Plan, port: PortId) -> Discipline {
         let Topology { on, reserved, .. } = &self.topology;
-        let seed = self.generator(0, number).random();
+        let seed = self.generator(0, port).random();
         let room = here.scheduler.room();
         let is_one_queue = room.proof.is_one_queue && !self.backlogged.contains(&hop);
         if is_one_queue && here.limits_nothing() {
@@ -270,16 +271,13 @@ impl<'a> Layout<'a> {
         }
         // An observer hears of a packet when it is sent.
         if is_one_queue && here.drops_tails() && !self.topology.here.is_observed {
-            let ties = Box::new(self.ties(number));
+            let ties = Box::new(self.ties(port));
             return Discipline::Fifo(Box::new(FifoOutput::new(here.tails(), ties)));
         }
         let scheduler = here.build_scheduler(seed);
         let framed = on.framed().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
-            return Discipline::Scheduler(Box::new(Scheduled {
-                scheduler,
-                ties: self.ties(number),
-            }));
+            return Discipline::Scheduler(Box::new(Scheduled { scheduler, ties: self.ties(port) }));
         };
         let settings = framed.settings(hop, reserved.ahead(hop));
         let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));
@@ -289,7 +287,7 @@ impl<'a> Layout<'a> {
         Discipline::Frames(Box::new(Frames {
             // The rest of the discipline orders best effort.
             tdp: tdp.over(scheduler),
-            clock: NodeClock::new(on.network.nodes[from as usize].clock),
+            clock: NodeClock::new(on.network.nodes[from.index()].clock),
             padding: framed.is_in_step(to).then_some(min_packet),
             counts: Default::default(),
         }))
@@ -303,7 +301,7 @@ impl<'a> Layout<'a> {
         let [from, to] = on.network.between(hop);
         let is_marked = framed.has_frames(hop) && framed.is_in_step(to);
         let link = on.link(hop);
-        let [before, behind] = [from, to].map(|node| on.network.nodes[node as usize].clock);
+        let [before, behind] = [from, to].map(|node| on.network.nodes[node.index()].clock);
         let takes = i64::try_from(link.rate.time_for(on.plan.link.min_packet).0);
         let ahead = behind.error(Nanos::ZERO).saturating_sub(before.error(Nanos::ZERO));
         let lag = takes.unwrap_or(i64::MAX).saturating_add(ahead);

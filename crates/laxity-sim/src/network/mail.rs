@@ -2,7 +2,7 @@
 
 use laxity::units::Nanos;
 
-use super::ids::FlowKey;
+use super::ids::{FlowKey, PortId};
 use super::output::Flight;
 use super::receiving::Expected;
 use super::transit::{Parcels, Transits};
@@ -12,7 +12,7 @@ use super::transit::{Parcels, Transits};
 #[derive(Default)]
 pub(super) struct Mail {
     /// Each with the output that it has left; keys are those of the part that sent it.
-    pub(super) flights: Vec<(u32, Flight)>,
+    pub(super) flights: Vec<(PortId, Flight)>,
     /// The packets of those that are not padding.
     pub(super) packets: Parcels,
     /// Transfers that have begun, by flow: what their receivers are to measure.
@@ -21,8 +21,8 @@ pub(super) struct Mail {
 
 impl Mail {
     /// A packet, or padding, has left an output; the packet is no longer here.
-    pub(super) fn send(&mut self, transits: &mut Transits, output: u32, flight: Flight) {
-        self.flights.push((output, flight));
+    pub(super) fn send(&mut self, transits: &mut Transits, port: PortId, flight: Flight) {
+        self.flights.push((port, flight));
         if let Some(key) = flight.packet() {
             transits.post(key, &mut self.packets);
         }

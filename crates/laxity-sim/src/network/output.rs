@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 
 use super::fifo_output::FifoOutput;
 use super::frames::{FrameCounts, Frames, Input};
-use super::ids::{BookId, LoopId, PacketKey, PartId};
+use super::ids::{BookId, LoopId, PacketKey, PartId, PortId};
 use super::simultaneous::Ties;
 use super::wire::Wire;
 
@@ -57,14 +57,14 @@ pub(super) enum Onward {
 pub(super) enum FedBy {
     Nothing,
     /// The link of the output of this number, and nowhere else.
-    Link(u32),
+    Link(PortId),
     /// Several links, or hosts.
     Several,
 }
 
 impl FedBy {
     /// Adds a link, or a host if there is none.
-    pub(super) fn and(self, link: Option<u32>) -> Self {
+    pub(super) fn and(self, link: Option<PortId>) -> Self {
         match (self, link) {
             (FedBy::Nothing, Some(link)) => FedBy::Link(link),
             (FedBy::Link(known), Some(link)) if known == link => self,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU32;
 
 use laxity::units::Nanos;
-use laxity_plan::model::{Hop, Hops, ModelSource, Source, TcpSource};
+use laxity_plan::model::{Hop, Hops, ModelSource, NodeId, Source, TcpSource};
 use laxity_plan::tdp::Assigned;
 
 use super::groups::Groups;
@@ -51,11 +51,11 @@ impl Partition {
     fn between(
         part_of: Vec<PartId>,
         parts: u32,
-        links: impl IntoIterator<Item = ([u32; 2], Nanos)>,
+        links: impl IntoIterator<Item = ([NodeId; 2], Nanos)>,
     ) -> Self {
         let mut delays = vec![Nanos::MAX; (parts * parts) as usize];
         for (nodes, delay) in links {
-            let [a, b] = nodes.map(|node| part_of[node as usize].0);
+            let [a, b] = nodes.map(|node| part_of[node.index()].0);
             if a != b {
                 for place in [a * parts + b, b * parts + a] {
                     let least = &mut delays[place as usize];
@@ -74,8 +74,8 @@ impl Partition {
     }
 
     /// The part that a node is in.
-    pub(crate) fn part(&self, node: u32) -> PartId {
-        self.part_of[node as usize]
+    pub(crate) fn part(&self, node: NodeId) -> PartId {
+        self.part_of[node.index()]
     }
 }
 
@@ -88,7 +88,7 @@ const LARGE: usize = 4096;
 struct Load {
     of_node: Vec<u64>,
     /// Between nodes that packets pass between: how long the fastest link takes, and what passes.
-    between: BTreeMap<[u32; 2], (Nanos, u64)>,
+    between: BTreeMap<[NodeId; 2], (Nanos, u64)>,
 }
 
 /// What a hop and the end of a window are taken for, in ns: they decide between a longer lookahead
@@ -118,8 +118,8 @@ impl Load {
             let work = (rate / PACKET_BITS * f64::from(count) * HOP) as u64;
             for hop in &path[..] {
                 let [from, to] = on.network.between(*hop);
-                load.of_node[from as usize] += work;
-                load.of_node[to as usize] += if is_answered { work } else { 0 };
+                load.of_node[from.index()] += work;
+                load.of_node[to.index()] += if is_answered { work } else { 0 };
                 let delay = on.link(*hop).delay;
                 let between = load.between.entry([from.min(to), from.max(to)]);
                 let (least, all) = between.or_insert((delay, 0));
@@ -134,7 +134,7 @@ impl Load {
         let metered = Groups::metered(on);
         let links = || self.between.iter().map(|(&nodes, &(delay, _))| (nodes, delay));
         let groups = move |lookahead| metered.within(lookahead, links());
-        let partition = move |groups: Vec<u32>| self.partition(&groups, parts.get());
+        let partition = move |groups: Vec<NodeId>| self.partition(&groups, parts.get());
         self.lookaheads().into_iter().map(groups).map(partition)
     }
 
@@ -148,19 +148,19 @@ impl Load {
 
     /// Parts that are as alike as groups of nodes can be, each grown from the heaviest group by
     /// what most passes to and from it.
-    fn partition(&self, groups: &[u32], parts: u32) -> Partition {
+    fn partition(&self, groups: &[NodeId], parts: u32) -> Partition {
         let mut work = BTreeMap::new();
         groups.iter().zip(&self.of_node).for_each(|(&group, load)| {
             *work.entry(group).or_insert(0) += load;
         });
-        let mut beside: BTreeMap<u32, Vec<(u32, u64)>> = BTreeMap::new();
+        let mut beside: BTreeMap<NodeId, Vec<(NodeId, u64)>> = BTreeMap::new();
         for (&[from, to], &(_, passing)) in &self.between {
-            let [from, to] = [groups[from as usize], groups[to as usize]];
+            let [from, to] = [groups[from.index()], groups[to.index()]];
             beside.entry(from).or_default().push((to, passing));
             beside.entry(to).or_default().push((from, passing));
         }
         let mut left: u64 = work.values().sum();
-        let mut heaviest: BTreeSet<(u64, Reverse<u32>)> =
+        let mut heaviest: BTreeSet<(u64, Reverse<NodeId>)> =
             work.iter().map(|(&group, &load)| (load, Reverse(group))).collect();
         let mut part_of = HashMap::new();
         let mut part = 0;
@@ -168,8 +168,8 @@ impl Load {
             let fair = left / u64::from(parts - part);
             let is_last = part + 1 == parts;
             let mut held = 0;
-            let mut passing: HashMap<u32, u64> = HashMap::new();
-            let mut nearest: BTreeSet<(u64, Reverse<u32>)> = BTreeSet::new();
+            let mut passing: HashMap<NodeId, u64> = HashMap::new();
+            let mut nearest: BTreeSet<(u64, Reverse<NodeId>)> = BTreeSet::new();
             while let Some(&(_, Reverse(group))) = nearest.last().or(heaviest.last()) {
                 let load = work[&group];
                 nearest.remove(&(passing.get(&group).copied().unwrap_or(0), Reverse(group)));

@@ -5,6 +5,7 @@ use laxity::units::Nanos;
 use super::agenda::{Agenda, Event};
 use super::books::NetworkBooks;
 use super::drops::Drops;
+use super::ids::PortId;
 use super::mail::Mail;
 use super::output::Output;
 use super::topology::Topology;
@@ -26,9 +27,9 @@ pub(super) struct DataPlane<'a, O> {
 
 impl<O> DataPlane<'_, O> {
     /// An output, and where packets go that are dropped there.
-    pub(super) fn output(&mut self, number: usize) -> (&mut Output, Drops<'_, O>) {
+    pub(super) fn output(&mut self, port: PortId) -> (&mut Output, Drops<'_, O>) {
         let Topology { outputs, loops, flows, on, .. } = &mut self.topology;
-        let output = &mut outputs[number];
+        let output = &mut outputs[port.index()];
         let drops = Drops {
             book: output.book,
             books: &mut self.books,
@@ -42,8 +43,8 @@ impl<O> DataPlane<'_, O> {
     }
 
     /// Plans when backlogged sources try again to send what did not get into an output.
-    pub(super) fn plan_retries(&mut self, now: Nanos, output: usize) {
-        if let Some((number, later)) = self.topology.next_retry(now, output) {
+    pub(super) fn plan_retries(&mut self, now: Nanos, port: PortId) {
+        if let Some((number, later)) = self.topology.next_retry(now, port) {
             self.agenda.set(Event::Retry(number), later);
         }
     }

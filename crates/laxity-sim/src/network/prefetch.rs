@@ -11,7 +11,7 @@ use laxity::units::Nanos;
 
 use super::agenda::Event;
 use super::books::NetworkBooks;
-use super::ids::{FlowKey, PacketKey, StepId};
+use super::ids::{FlowKey, PacketKey, PortId, StepId};
 use super::plane::DataPlane;
 use super::topology::Topology;
 use super::transit::Transits;
@@ -24,12 +24,12 @@ const TOGETHER: usize = 64;
 #[derive(Default)]
 pub(super) struct Prefetch {
     /// The outputs over whose links packets come.
-    wires: Vec<usize>,
+    wires: Vec<PortId>,
     packets: Vec<PacketKey>,
     /// Where the packets are on their routes, their flows, and whether they are acknowledgements.
     places: Vec<(StepId, FlowKey, bool)>,
     /// The outputs to which they come.
-    outputs: Vec<usize>,
+    outputs: Vec<PortId>,
     /// The flows whose senders, and whose receivers, have something to do.
     senders: Vec<FlowKey>,
     receivers: Vec<FlowKey>,
@@ -59,13 +59,13 @@ impl Prefetch {
         (packets.clear(), places.clear());
         for event in events.take(TOGETHER) {
             match event {
-                Event::Wire(output) => wires.push(output),
-                Event::SenderTimer(flow) => senders.push(FlowKey(flow as u32)),
-                Event::ReceiverTimer(flow) => receivers.push(FlowKey(flow as u32)),
+                Event::Wire(port) => wires.push(port),
+                Event::SenderTimer(flow) => senders.push(flow),
+                Event::ReceiverTimer(flow) => receivers.push(flow),
                 Event::Source(_) | Event::Retry(_) | Event::Choice(_) => {}
             }
         }
-        let outputs_at = |number: &usize| &topology.outputs[*number];
+        let outputs_at = |port: &PortId| &topology.outputs[port.index()];
         let mut seen = 0;
         for output in wires.iter().map(outputs_at) {
             seen ^= output.touch();

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::agenda::Event;
 use super::here::Here;
-use super::ids::{BookId, PartId};
+use super::ids::{BookId, PartId, PortId};
 use super::partition::Partition;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
@@ -235,7 +235,7 @@ impl Ledger {
     /// The event of a slot is over.
     fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: usize) {
         let took = self.begun.take().map(|begun| begun.elapsed());
-        let books = |output: usize| simulation.plane.topology.outputs[output].book.index();
+        let books = |port: PortId| simulation.plane.topology.outputs[port.index()].book.index();
         let sampled = match simulation.plane.agenda.event(slot) {
             Event::Source(_) | Event::Retry(_) => &mut self.kinds[0],
             Event::Wire(output) => &mut self.arrivals[books(output)],

@@ -15,7 +15,7 @@ use super::connections::Connections;
 use super::here::Here;
 use super::hop_books::{ClosedBooks, HopBooks};
 use super::hosts::{Entrance, Hosts, Sending, SourceFlows, Upcoming};
-use super::ids::{FlowKey, PartId};
+use super::ids::{FlowKey, PartId, PortId};
 use super::output::Discipline;
 use super::partition::Partition;
 use super::plane::DataPlane;
@@ -135,7 +135,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Plans when backlogged sources try again to send what did not get in.
     pub(super) fn plan_retries_single(&mut self, now: Nanos) {
-        let Some((_, later)) = self.plane.topology.next_retry(now, 0) else { return };
+        let Some((_, later)) = self.plane.topology.next_retry(now, PortId(0)) else { return };
         self.upcoming().calendar.schedule(later, Entrance::Retry);
         self.plane.agenda.advance(Event::Source(0), later);
     }
@@ -161,10 +161,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
             closed.arrives(handle, copy);
         }
         if self.policer.admit(now, &mut packet) == Entry::Refused {
-            let (_, mut drops) = self.plane.output(0);
+            let (_, mut drops) = self.plane.output(PortId(0));
             return drops.dropped(packet, DropReason::Contract);
         }
-        self.plane.queue(now, 0, packet, None, false);
+        self.plane.queue(now, PortId(0), packet, None, false);
         if !self.plane.topology.loops.is_empty() {
             self.plan_retries_single(now);
         }

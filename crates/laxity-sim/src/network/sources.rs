@@ -8,7 +8,7 @@ use laxity::units::Nanos;
 use super::agenda::Event;
 use super::flow::Flow;
 use super::hosts::{Sending, SourceFlows};
-use super::ids::{FlowKey, LoopId};
+use super::ids::{FlowKey, LoopId, PortId};
 use super::plane::DataPlane;
 use super::simulation::Simulation;
 use super::transit::{Body, Transit};
@@ -104,15 +104,15 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Backlogged sources send a packet for each that has left an output, and plan to try again for
     /// each that did not get in.
-    pub(super) fn refill(&mut self, now: Nanos, output: usize) {
-        let Some(number) = self.plane.topology.outputs[output].closed_loop else { return };
+    pub(super) fn refill(&mut self, now: Nanos, port: PortId) {
+        let Some(number) = self.plane.topology.outputs[port.index()].closed_loop else { return };
         while let Some(copy) = self.plane.topology.loops[number.index()].next_refill() {
             self.send_next(now, copy);
         }
         if self.single.is_some() {
             self.plan_retries_single(now);
         } else {
-            self.plane.plan_retries(now, output);
+            self.plane.plan_retries(now, port);
         }
     }
 
@@ -153,7 +153,7 @@ impl<O: Observer> Simulation<'_, O> {
         let key = self.plane.transits.insert(transit);
         if let Some(copy) = backlogged {
             let topology = &mut self.plane.topology;
-            if let Some(number) = topology.outputs[topology.output_at(at)].closed_loop {
+            if let Some(number) = topology.outputs[topology.output_at(at).index()].closed_loop {
                 topology.loops[number.index()].arrives(key.into(), copy);
             }
         }
@@ -163,7 +163,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// A packet breaks the contract of its class where it sets out, and is dropped.
     fn refuse(&mut self, transit: &Transit, packet: Packet) {
         let DataPlane { topology, books, .. } = &mut self.plane;
-        let book = topology.outputs[topology.output_at(transit.at)].book;
+        let book = topology.outputs[topology.output_at(transit.at).index()].book;
         // It never had a key of its own.
         books.arrived(book, || packet);
         let plan = self.run.on.plan;

@@ -132,7 +132,7 @@ fn what_breaks_a_contract_is_dropped_where_it_sets_out() {
         .hops
         .iter()
         .filter(|(.., fate)| *fate == Fate::Dropped(DropReason::Contract))
-        .map(|(hop, ..)| hop.link)
+        .map(|(hop, ..)| hop.link.0)
         .collect();
     assert_eq!(dropped, [0; 5], "every second of ten, before the first link");
     assert_eq!((summary.classes[0].sent, summary.classes[0].dropped), (10, 5));
@@ -283,7 +283,7 @@ proptest! {
         for (class, flow) in [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)] {
             let flow = (ClassId(class), FlowId(flow));
             let passed = |link: u32| diary.hops.iter().filter(|(hop, class, id, _, fate)| {
-                (*class, *id) == flow && *hop == Hop { link, backward: false } && matches!(fate, Fate::Sent { .. })
+                (*class, *id) == flow && *hop == Hop { link: laxity_plan::model::LinkId(link), backward: false } && matches!(fate, Fate::Sent { .. })
             }).count();
             let arrived = diary.delivered.iter().filter(|(class, id, ..)| (*class, *id) == flow).count();
             // What is queued at the bottleneck at the end or under way to it is at most what fits.

@@ -4,12 +4,13 @@ use laxity::packet::ClassId;
 use laxity::sched::tdp::Edge;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
+use laxity_plan::model::NodeId;
 use laxity_plan::tdp::{Assigned, Schedule};
 
 use super::flow::Flow;
 use super::frames::Input;
 use super::here::Here;
-use super::ids::{BookId, LoopId, StepId};
+use super::ids::{BookId, LoopId, PortId, StepId};
 use super::output::{Discipline, Output, Scheduled};
 use super::regulators::Regulators;
 use super::simultaneous::Ties;
@@ -49,16 +50,15 @@ impl Step {
     /// # Panics
     ///
     /// Panics if the number is 2^31 or more.
-    pub(super) fn new(output: usize, is_last: bool) -> Self {
-        let output = u32::try_from(output).ok().filter(|output| *output < Step::LAST);
-        let output = output.expect("fewer outputs than a step can name");
-        Step(output | if is_last { Step::LAST } else { 0 })
+    pub(super) fn new(output: PortId, is_last: bool) -> Self {
+        assert!(output.0 < Step::LAST, "more outputs than a step can name");
+        Step(output.0 | if is_last { Step::LAST } else { 0 })
     }
 
     /// The number of the output.
     #[inline]
-    pub(super) fn output(self) -> usize {
-        (self.0 & !Step::LAST) as usize
+    pub(super) fn output(self) -> PortId {
+        PortId(self.0 & !Step::LAST)
     }
 
     fn is_last(self) -> bool {
@@ -114,13 +114,13 @@ impl<'a> Topology<'a> {
 
     /// The output that a route takes at a step.
     #[inline]
-    pub(super) fn output_at(&self, step: StepId) -> usize {
+    pub(super) fn output_at(&self, step: StepId) -> PortId {
         self.steps[step.index()].output()
     }
 
     /// The output of a route behind a step, unless that is its last.
     #[inline]
-    pub(super) fn next_output(&self, step: StepId) -> Option<usize> {
+    pub(super) fn next_output(&self, step: StepId) -> Option<PortId> {
         let is_last = self.steps[step.index()].is_last();
         (!is_last).then(|| self.steps[step.index() + 1].output())
     }
@@ -131,8 +131,8 @@ impl<'a> Topology<'a> {
     }
 
     /// The nodes at the two ends of an output's link.
-    pub(super) fn ends(&self, output: usize) -> [u32; 2] {
-        self.on.network.between(self.outputs[output].book.into())
+    pub(super) fn ends(&self, port: PortId) -> [NodeId; 2] {
+        self.on.network.between(self.outputs[port.index()].book.into())
     }
 
     /// The delay from end to end that is proved for a class with reserved frames.
@@ -142,8 +142,8 @@ impl<'a> Topology<'a> {
 
     /// When the backlogged sources of an output try again, if that is not planned yet, and their
     /// loop.
-    pub(super) fn next_retry(&mut self, now: Nanos, output: usize) -> Option<(LoopId, Nanos)> {
-        let output = &self.outputs[output];
+    pub(super) fn next_retry(&mut self, now: Nanos, port: PortId) -> Option<(LoopId, Nanos)> {
+        let output = &self.outputs[port.index()];
         let number = output.closed_loop?;
         let rate = self.on.link(output.book.into()).rate;
         let later = self.loops[number.index()].plan_retries(now, rate, self.on.plan)?;

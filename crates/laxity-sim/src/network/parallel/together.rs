@@ -169,10 +169,10 @@ impl<T: Told> Simulation<'_, &mut T> {
             self.expect_here(flow, expected);
         }
         let mut packets = mail.packets.drain();
-        for (output, flight) in mail.flights.drain(..) {
+        for (port, flight) in mail.flights.drain(..) {
             let packet = flight.packet().and_then(|_| packets.next());
             let key = packet.map(|(transit, ack)| self.plane.transits.restore(transit, ack));
-            self.plane.proceed(output as usize, Flight::new(flight.arrival, key, flight.ds));
+            self.plane.proceed(port, Flight::new(flight.arrival, key, flight.ds));
         }
         self.answer_ahead();
     }

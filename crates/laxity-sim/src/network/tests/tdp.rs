@@ -125,11 +125,11 @@ impl<'a> Reference<'a> {
 
     fn clock(&self, hop: Hop) -> NodeClock {
         let [from, _] = self.network.between(hop);
-        NodeClock::new(self.network.nodes[from as usize].clock)
+        NodeClock::new(self.network.nodes[from.index()].clock)
     }
 
     fn link_delay(&self, hop: Hop) -> Nanos {
-        self.network.links[hop.link as usize].delay
+        self.network.links[hop.link.index()].delay
     }
 
     /// In which frame each trip of a class is to be sent by the first output of a stretch: the

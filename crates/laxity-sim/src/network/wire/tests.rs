@@ -10,7 +10,7 @@ const MS: u64 = 1_000_000;
 fn link() -> NetworkLink {
     NetworkLink {
         name: "wire".into(),
-        between: [0, 1],
+        between: [0, 1].map(laxity_plan::model::NodeId),
         rate: Rate(1_000_000),
         trace: None,
         latency: Nanos::ZERO,
