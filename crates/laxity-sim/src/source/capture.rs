@@ -9,9 +9,10 @@ use laxity_plan::encapsulation::{self, Inside, Opaque};
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Overhead, Plan};
 
+use super::arrival::Remarks;
 use super::frames::{Frame, Frames};
+use super::links;
 use super::order::{MOST_HELD, Record, Records, Sighting, WINDOW};
-use super::{Remarks, links};
 use crate::error::{CaptureProblem, SimError, Stamp};
 
 /// Turns a capture's frames into arrivals.

@@ -9,8 +9,8 @@ use laxity::units::Nanos;
 use laxity_plan::model::ModelSource;
 use rand::RngExt;
 
+use super::arrival::{Arrival, Arrivals};
 use super::random::{Generator, generator};
-use super::{Arrival, Arrivals};
 use crate::error::SimError;
 
 /// A traffic model: what all copies share. What one copy remembers is apart and small, for there

@@ -12,7 +12,7 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::encapsulation;
 
-use super::{Arrival, Arrivals, Remarks};
+use super::arrival::{Arrival, Arrivals, Remarks};
 use crate::error::SimError;
 
 /// How far behind an earlier frame of the file a capture's frame may be stamped. Queues are handed

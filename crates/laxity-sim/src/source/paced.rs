@@ -7,7 +7,7 @@ use laxity_plan::model::Dist;
 use super::copies::TrafficModel;
 use super::lengths::Lengths;
 use super::random::{Generator, Sampler, exponential};
-use super::sampler;
+use super::sampling::sampler;
 use crate::error::SourceProblem;
 
 /// One packet after another: the first at once, each of the others when its predecessor is through

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 
 use laxity_plan::model::{Plan, Recording};
 
-use super::Arrivals;
+use super::arrival::Arrivals;
 use super::capture::Capture;
 use super::csv::CsvArrivals;
 use super::frames::{pcap, pcapng};

@@ -3,7 +3,7 @@
 
 use laxity::units::Nanos;
 
-use super::Ack;
+use super::segment::Ack;
 
 /// The probe that is under way, if one is.
 #[derive(Clone, Debug, Default)]

@@ -1,17 +1,19 @@
 //! The sender: what to send, and when.
 
+mod common;
 mod counted;
 mod timed;
 
 use std::sync::Arc;
 
+use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
 use super::config::{Config, Counts, Recovery};
-use super::pacing::{Pacer, rate_of};
+use super::segment::{Ack, ONE, Segment};
 use super::timing::Timeout;
 use super::window::Window;
-use super::{Ack, Ecn, ONE, Segment};
+use common::Common;
 use counted::Counted;
 use timed::Timed;
 
@@ -27,27 +29,6 @@ pub struct Sender {
 enum Losses {
     Counted(Counted),
     Timed(Box<Timed>),
-}
-
-/// What a sender has whatever finds its losses.
-#[derive(Clone, Debug)]
-struct Common {
-    window: Window,
-    /// When the timer expires.
-    expiry: Option<Nanos>,
-    /// What was sent when the window last shrank for a loss or an echo; 0 before.
-    reduced_until: u64,
-    /// The highest count of marks that was heard of.
-    marked: u32,
-    /// The next new segment says that the window was reduced.
-    tell_reduced: bool,
-    /// In memory of its own: most senders have none.
-    pacer: Option<Box<Pacer>>,
-    counts: Counts,
-    timeout: Timeout,
-    /// How many segments there are to send; none without end.
-    transfer: Option<u64>,
-    config: Arc<Config>,
 }
 
 impl Sender {
@@ -198,83 +179,6 @@ impl Sender {
     /// What was done so far, over all transfers.
     pub fn counts(&self) -> Counts {
         self.common.counts
-    }
-}
-
-impl Common {
-    /// The first segment never sent, if there is one and the receiver has room for it.
-    fn new_segment(&self, next: u64, outstanding: u64) -> Option<u64> {
-        let room = outstanding < u64::from(self.config.receiver_window);
-        (room && self.transfer.is_none_or(|transfer| next < transfer)).then_some(next)
-    }
-
-    /// A loss among the outstanding segments from `first` to `next`: one reduction a window, for
-    /// what was answered already is only retransmitted.
-    fn reduce(&mut self, first: u64, next: u64) {
-        if first >= self.reduced_until {
-            self.window.reduce(next - first);
-        }
-        self.note_reduction(next);
-    }
-
-    /// Takes in what an acknowledgement of `acked` segments says about congestion, `first` and
-    /// `next` as after it; whether it says any.
-    fn hear_of_marks(&mut self, ack: &Ack, acked: u64, next: u64) -> bool {
-        if !self.config.variant.counts_marks() {
-            return ack.echo;
-        }
-        // An acknowledgement that was overtaken counts fewer.
-        let more = ack.marked.wrapping_sub(self.marked).cast_signed().max(0).cast_unsigned();
-        self.marked = self.marked.wrapping_add(more);
-        self.window.observe_marks(acked, more.into(), ack.next, next);
-        more > 0
-    }
-
-    /// RFC 3168 section 6.1.2: as for a loss, but nothing to retransmit, once a window.
-    fn congestion_echoed(&mut self, first: u64, next: u64) {
-        if first > self.reduced_until || self.reduced_until == 0 {
-            self.window.answer_marks(next - first);
-            self.note_reduction(next);
-            self.counts.echoes += 1;
-        }
-    }
-
-    fn note_reduction(&mut self, next: u64) {
-        self.reduced_until = next;
-        self.tell_reduced = self.config.ecn != Ecn::NotCapable;
-    }
-
-    /// How long the retransmission timer runs.
-    fn timeout(&self) -> Nanos {
-        self.timeout.current(self.config.timing)
-    }
-
-    /// The smoothed round trip; zero before the first measurement.
-    fn round_trip(&self) -> Nanos {
-        self.timeout.smoothed(self.config.timing)
-    }
-
-    /// A segment was acknowledged that was sent once.
-    fn measured(&mut self, sent: Nanos, now: Nanos) {
-        self.timeout.measured(self.config.timing, sent, now);
-    }
-
-    /// The retransmission timer has expired.
-    fn back_off(&mut self) {
-        self.timeout.back_off(self.config.timing);
-    }
-
-    fn set_rate(&mut self) {
-        let round_trip = self.round_trip();
-        if let Some(pacer) = &mut self.pacer {
-            let of_window = || rate_of(&self.window, self.config.length, round_trip);
-            let rate = self.window.rate().or_else(of_window);
-            rate.into_iter().for_each(|rate| pacer.set_rate(rate));
-        }
-    }
-
-    fn restart_timer(&mut self, now: Nanos) {
-        self.expiry = Some(now.saturating_add(self.timeout()));
     }
 }
 

@@ -2,8 +2,10 @@
 
 use laxity::units::Nanos;
 
-use super::{Bbr, Heard, INFINITE, MIN_PIPE, ONE, State, percent, probe_rtt};
+use super::probe_rtt;
+use super::state::{Bbr, Heard, INFINITE, MIN_PIPE, State, percent};
 use crate::tcp::pacing::quantum;
+use crate::tcp::segment::ONE;
 
 /// BBR.StartupPacingGain in percent.
 const STARTUP_PACING_GAIN: u64 = 277;

@@ -3,7 +3,8 @@
 use laxity::units::Nanos;
 
 use super::model::is_inflight_too_high;
-use super::{Bbr, Heard, INFINITE, MIN_PIPE, ONE, State, percent};
+use super::state::{AckPhase, Bbr, Cycle, Heard, INFINITE, MIN_PIPE, State, percent};
+use crate::tcp::segment::ONE;
 
 /// BBR.Headroom in percent.
 const HEADROOM: u64 = 15;
@@ -11,35 +12,6 @@ const HEADROOM: u64 = 15;
 const RENO_ROUNDS: u64 = 63;
 /// Rounds after which Drain ends whatever is in flight.
 const DRAIN_ROUNDS: u64 = 3;
-
-/// Where in the cycle of ProbeBW a connection is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cycle {
-    ack_phase: AckPhase,
-    pub is_bw_probe_sample: bool,
-    pub prev_probe_too_high: bool,
-    prev_probe_precautionary: bool,
-    pub rounds_since_probe_up: u64,
-    /// BBR.cycle_stamp and BBR.bw_probe_wait.
-    stamp: Nanos,
-    wait: Nanos,
-    /// BBR.probe_up_acked_per_inc, BBR.bw_probe_up_acked, BBR.bw_probe_up_rounds.
-    acked_per_increase: u64,
-    acked: u64,
-    up_rounds: u32,
-    drain_start_round: u64,
-    seed: u64,
-}
-
-/// BBR.ack_phase: what acknowledgements tell of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
 
 impl Cycle {
     pub(super) fn new(seed: u64) -> Self {

@@ -1,8 +1,9 @@
 //! What delivery says about the path: its bandwidth, and what losses say about both bounds
 //! (sections 5.3.1.2, 5.5.5 to 5.5.10).
 
-use super::{Bbr, Heard, INFINITE, ONE, State, percent};
+use super::state::{Bbr, FullBandwidth, Heard, INFINITE, Latest, State, percent};
 use crate::tcp::rate::Sample;
+use crate::tcp::segment::ONE;
 
 /// BBR.Beta in percent.
 pub(super) const BETA: u64 = 70;
@@ -12,34 +13,6 @@ const LOSS_DIVISOR: u64 = 50;
 const STARTUP_LOSSES: u64 = 6;
 /// BBR.ExtraAckedFilterLen in rounds.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
-
-/// The delivery of the last round (section 5.5.10.3).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Latest {
-    /// BBR.bw_latest, and BBR.inflight_latest in segments.
-    bw: u64,
-    inflight: u64,
-    /// BBR.loss_round_delivered and BBR.loss_round_start.
-    round_delivered: u64,
-    round_starts: bool,
-    /// BBR.is_loss_in_round.
-    loss: bool,
-    /// Ranges of segments that were lost in this round without one between them, and the end of the
-    /// last.
-    ranges: u64,
-    lost_until: u64,
-}
-
-/// Whether sending faster still helps (section 5.3.1.2).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FullBandwidth {
-    /// BBR.full_bw_reached and BBR.full_bw_now.
-    pub reached: bool,
-    pub now: bool,
-    /// BBR.full_bw and BBR.full_bw_count.
-    pub bw: u64,
-    count: u32,
-}
 
 impl FullBandwidth {
     /// ResetFullBW, with a baseline.

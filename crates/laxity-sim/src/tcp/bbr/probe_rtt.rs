@@ -2,7 +2,7 @@
 
 use laxity::units::Nanos;
 
-use super::{Bbr, Heard, MIN_PIPE, State};
+use super::state::{Bbr, Heard, MIN_PIPE, State};
 
 /// BBR.MinRTTFilterLen.
 const MIN_RTT_WINDOW: Nanos = Nanos(10_000_000_000);
@@ -12,35 +12,6 @@ const INTERVAL: Nanos = Nanos(5_000_000_000);
 const DURATION: Nanos = Nanos(200_000_000);
 /// BBR.ProbeRTTCwndGain in percent.
 pub(super) const CWND_GAIN: u64 = 50;
-
-/// What is known of round trips. [`Nanos::MAX`] is none.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MinRtt {
-    /// BBR.min_rtt and BBR.min_rtt_stamp.
-    pub min: Nanos,
-    stamp: Nanos,
-    /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
-    probe_min: Nanos,
-    probe_stamp: Nanos,
-    expired: bool,
-    /// BBR.probe_rtt_done_stamp and BBR.probe_rtt_round_done.
-    done: Option<Nanos>,
-    round_done: bool,
-}
-
-impl Default for MinRtt {
-    fn default() -> Self {
-        MinRtt {
-            min: Nanos::MAX,
-            stamp: Nanos::ZERO,
-            probe_min: Nanos::MAX,
-            probe_stamp: Nanos::ZERO,
-            expired: false,
-            done: None,
-            round_done: false,
-        }
-    }
-}
 
 impl Bbr {
     pub(super) fn update_min_rtt(&mut self, heard: &Heard) {

@@ -2,10 +2,9 @@
 
 use laxity::units::Nanos;
 
-use super::super::Ack;
-use super::super::scoreboard::Scoreboard;
-use super::super::window::Advance;
-use super::Common;
+use super::common::Common;
+use crate::tcp::scoreboard::Scoreboard;
+use crate::tcp::segment::{Ack, Advance};
 
 /// What is outstanding, and what three duplicates say about it.
 #[derive(Clone, Debug, Default)]

@@ -2,13 +2,13 @@
 
 use laxity::units::Nanos;
 
-use super::super::Ack;
-use super::super::bbr::Bbr;
-use super::super::flight::{Flight, Transmission};
-use super::super::probe::Probe;
-use super::super::rack::{Moment, Rack};
-use super::super::window::{Advance, Window};
-use super::Common;
+use super::common::Common;
+use crate::tcp::bbr::Bbr;
+use crate::tcp::flight::{Flight, Transmission};
+use crate::tcp::probe::Probe;
+use crate::tcp::rack::{Moment, Rack};
+use crate::tcp::segment::{Ack, Advance};
+use crate::tcp::window::Window;
 
 /// What is outstanding, and what time says about it.
 #[derive(Clone, Debug, Default)]
