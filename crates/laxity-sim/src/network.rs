@@ -11,46 +11,19 @@
 
 mod agenda;
 mod books;
-mod clock;
-mod connect;
-mod connections;
-mod division;
-mod drops;
-mod early;
 mod ended;
-mod endpoints;
-mod fifo_output;
 mod flow;
-mod forward;
-mod frames;
-mod groups;
-mod here;
-mod hop_books;
 mod hosts;
 mod ids;
 mod layout;
-mod losses;
-mod mail;
 mod output;
 mod parallel;
-mod partition;
 mod plane;
-mod prefetch;
 mod profile;
-mod propagate;
-mod receiving;
-mod regions;
-mod regulators;
 mod run;
-mod sending;
 mod simulation;
-mod simultaneous;
 mod single;
-mod sources;
 mod summary;
-mod topology;
-mod transit;
-mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -72,21 +45,21 @@ pub use summary::{
     EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary, OnDemand, TcpSummary, jain,
 };
 
+use self::agenda::regions::Regions;
 use self::agenda::{Agenda, Event, Slots};
 use self::books::NetworkBooks;
-use self::connect::connect;
+use self::books::hop_books::HopBooks;
 use self::flow::Flow;
-use self::here::Here;
-use self::hop_books::HopBooks;
 use self::hosts::Sending;
 use self::ids::{PartId, PortId};
 use self::layout::Layout;
-pub(crate) use self::partition::Partition;
+use self::layout::connect::connect;
+use self::layout::here::Here;
+pub(crate) use self::layout::partition::Partition;
 use self::plane::DataPlane;
-use self::prefetch::Prefetch;
-use self::regions::Regions;
+use self::plane::prefetch::Prefetch;
+use self::plane::transit::Transits;
 pub(crate) use self::simulation::Simulation;
-use self::transit::Transits;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;

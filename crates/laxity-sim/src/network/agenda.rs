@@ -2,14 +2,15 @@
 
 mod buckets;
 mod deferred;
+pub(super) mod regions;
 mod tournament;
 
 use laxity::units::Nanos;
 
 use self::deferred::DeferredTimes;
 use self::tournament::Tournament;
+use super::agenda::regions::Regions;
 use super::ids::{FlowKey, LoopId, PacketKey, PortId};
-use super::regions::Regions;
 
 /// The times of a fixed number of events, each of which happens at one time or never. Events of one
 /// instant happen in the order of their slots: links choose after everything else, and nothing

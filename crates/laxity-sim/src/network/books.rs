@@ -1,12 +1,14 @@
 //! The books of a network, and the observer that hears what is entered in them.
 
+pub(super) mod hop_books;
+
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 
+use super::books::hop_books::{ClosedBooks, HopBooks};
 use super::flow::ClassBooks;
-use super::hop_books::{ClosedBooks, HopBooks};
 use super::ids::BookId;
 use crate::record::{Fate, Observer, Record, tell};
 

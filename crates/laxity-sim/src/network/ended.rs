@@ -4,9 +4,9 @@ use laxity::port::Books;
 use laxity::units::Nanos;
 
 use super::flow::{ClassBooks, Flow};
-use super::frames::FrameCounts;
 use super::ids::{FlowKey, PortId};
 use super::output::Output;
+use super::output::frames::FrameCounts;
 use super::plane::DataPlane;
 use super::run::NetworkRun;
 use super::simulation::Simulation;

@@ -6,10 +6,10 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::port::Delays;
 use laxity::units::Nanos;
 
+use super::hosts::receiving::ReceivingEnd;
+use super::hosts::sending::SendingEnd;
 use super::ids::StepId;
-use super::receiving::ReceivingEnd;
-use super::sending::SendingEnd;
-use super::transit::Transit;
+use super::plane::transit::Transit;
 use crate::source::closed_loop::SourceCopy;
 
 /// One flow: packets of one sender to one receiver. Two lines of memory.

@@ -1,9 +1,16 @@
 //! What sends packets into a network.
 
+pub(super) mod connections;
+pub(super) mod early;
+pub(super) mod endpoints;
+pub(super) mod receiving;
+pub(super) mod sending;
+pub(super) mod sources;
+
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 
-use super::connections::Connections;
+use super::hosts::connections::Connections;
 use super::ids::FlowKey;
 use crate::calendar::Calendar;
 use crate::source::Feed;

@@ -1,5 +1,12 @@
 //! From a plan's network to outputs and routes.
 
+pub(super) mod connect;
+pub(super) mod division;
+pub(super) mod groups;
+pub(super) mod here;
+pub(super) mod partition;
+pub(super) mod topology;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -13,15 +20,15 @@ use laxity_plan::paths::{OutputId, Paths};
 use laxity_plan::tdp::Assigned;
 use rand::RngExt;
 
-use super::clock::NodeClock;
-use super::fifo_output::FifoOutput;
-use super::frames::{Frames, Input};
-use super::here::Here;
 use super::ids::{LoopId, PortId, StepId};
+use super::layout::here::Here;
+use super::layout::topology::{Framing, Step, Topology};
+use super::output::clock::NodeClock;
+use super::output::fifo_output::FifoOutput;
+use super::output::frames::{Frames, Input};
+use super::output::simultaneous::Ties;
+use super::output::wire::Wire;
 use super::output::{Discipline, FedBy, Onward, Output, Scheduled};
-use super::simultaneous::Ties;
-use super::topology::{Framing, Step, Topology};
-use super::wire::Wire;
 use crate::source::closed_loop::ClosedLoop;
 use crate::source::random::{Generator, generator};
 

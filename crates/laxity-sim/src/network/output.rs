@@ -1,16 +1,24 @@
 //! The outputs of a network: one for each link, direction and, where links are private, flow.
 
+pub(super) mod clock;
+pub(super) mod fifo_output;
+pub(super) mod frames;
+pub(super) mod losses;
+pub(super) mod regulators;
+pub(super) mod simultaneous;
+pub(super) mod wire;
+
 use std::collections::VecDeque;
 
 use laxity::link::Link;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 
-use super::fifo_output::FifoOutput;
-use super::frames::{FrameCounts, Frames, Input};
 use super::ids::{BookId, LoopId, PacketKey, PartId, PortId};
-use super::simultaneous::Ties;
-use super::wire::Wire;
+use super::output::fifo_output::FifoOutput;
+use super::output::frames::{FrameCounts, Frames, Input};
+use super::output::simultaneous::Ties;
+use super::output::wire::Wire;
 
 /// Where a node sends packets over one link: two lines of memory.
 #[repr(align(64))]

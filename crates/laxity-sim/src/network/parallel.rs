@@ -25,7 +25,7 @@ use laxity::units::Nanos;
 use self::board::Board;
 use self::together::Together;
 use super::ended::{Ended, Place};
-use super::partition::Partition;
+use super::layout::partition::Partition;
 use super::run::NetworkRun;
 use super::summary::NetworkSummary;
 use crate::error::SimError;

@@ -1,15 +1,22 @@
 //! The data plane: outputs, packets on their way, and what is counted of them.
 
+pub(super) mod drops;
+pub(super) mod forward;
+pub(super) mod mail;
+pub(super) mod prefetch;
+pub(super) mod propagate;
+pub(super) mod transit;
+
 use laxity::units::Nanos;
 
 use super::agenda::{Agenda, Event};
 use super::books::NetworkBooks;
-use super::drops::Drops;
 use super::ids::PortId;
-use super::mail::Mail;
+use super::layout::topology::Topology;
 use super::output::Output;
-use super::topology::Topology;
-use super::transit::Transits;
+use super::plane::drops::Drops;
+use super::plane::mail::Mail;
+use super::plane::transit::Transits;
 use crate::source::closed_loop::Way;
 
 /// What carries packets from their senders to their receivers. It knows nothing of either.

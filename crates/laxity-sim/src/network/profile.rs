@@ -9,9 +9,9 @@ use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
 use super::agenda::Event;
-use super::here::Here;
 use super::ids::{BookId, PartId, PortId};
-use super::partition::Partition;
+use super::layout::here::Here;
+use super::layout::partition::Partition;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
 use super::summary::NetworkSummary;

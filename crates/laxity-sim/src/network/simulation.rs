@@ -3,10 +3,10 @@
 use laxity::police::Policer;
 use laxity::units::Nanos;
 
-use super::here::Here;
 use super::hosts::{Hosts, Upcoming};
+use super::layout::here::Here;
 use super::plane::DataPlane;
-use super::prefetch::Prefetch;
+use super::plane::prefetch::Prefetch;
 use super::run::NetworkRun;
 
 /// A network, or a part of it, while it runs: the data plane, and the hosts at its ends.

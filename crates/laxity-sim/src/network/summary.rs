@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::ended::Ended;
 use super::flow::Flow;
-use super::frames::FrameCounts;
+use super::output::frames::FrameCounts;
 use super::run::NetworkRun;
 use crate::summary::{ClassSummary, DelaySummary, WindowSummary, is_zero};
 use crate::tcp::Counts;

@@ -24,8 +24,8 @@ use laxity_plan::discipline::Kind;
 use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
-use super::here::Here;
 use super::ids::PartId;
+use super::layout::here::Here;
 use super::{NetworkRun, NetworkSummary, Partition, Simulation};
 use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};

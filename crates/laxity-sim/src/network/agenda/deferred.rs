@@ -3,7 +3,7 @@
 use laxity::units::Nanos;
 
 use super::buckets::{Buckets, Entry};
-use crate::network::regions::Regions;
+use crate::network::agenda::regions::Regions;
 
 /// The times of slots, of which most are put off again and again before they come.
 pub(super) struct DeferredTimes {

@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 use super::barrier::Line;
 use super::log::{Log, Told, tell};
 use crate::network::ids::PartId;
-use crate::network::mail::Mail;
+use crate::network::plane::mail::Mail;
 use crate::record::Observer;
 
 /// A place of each part, to which it alone writes before all wait for one another, and from which

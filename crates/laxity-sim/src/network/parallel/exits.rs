@@ -3,8 +3,8 @@
 use laxity::units::Nanos;
 
 use crate::network::ids::PortId;
+use crate::network::layout::topology::Topology;
 use crate::network::output::Output;
-use crate::network::topology::Topology;
 
 /// The outputs of a part whose links end in each other part; none where they are many, or there are
 /// none.

@@ -9,9 +9,9 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::*;
-use crate::network::here::Here;
 use crate::network::ids::PartId;
-use crate::network::partition::partitions_of;
+use crate::network::layout::here::Here;
+use crate::network::layout::partition::partitions_of;
 use crate::network::simulation::Simulation;
 use crate::network::tests::kinds;
 use crate::source::random::{Generator, generator};

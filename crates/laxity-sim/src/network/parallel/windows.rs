@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 
 use super::board::Board;
 use crate::network::ids::PartId;
-use crate::network::partition::Partition;
+use crate::network::layout::partition::Partition;
 
 /// The windows of all parts, one after another. Every part works them all out, from the same.
 pub(super) struct Windows<'a> {

@@ -16,7 +16,7 @@ use laxity_plan::model::{Network, SchedulerSpec, TdpSpec};
 use laxity_plan::tdp::{Framing, MarginBinding, Reserved, Stretch};
 
 use super::*;
-use crate::network::clock::NodeClock;
+use crate::network::output::clock::NodeClock;
 
 fn spec(plan: &Plan) -> TdpSpec {
     let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("no time-driven priority") };

@@ -3,12 +3,12 @@
 use laxity_plan::model::{Hop, NodeId};
 use laxity_plan::network::Networked;
 
-use super::ids::PartId;
-use super::partition::Partition;
+use crate::network::ids::PartId;
+use crate::network::layout::partition::Partition;
 
 /// One part of a network that is simulated in parts, or all of it.
 #[derive(Clone, Copy)]
-pub(super) struct Here<'a> {
+pub(crate) struct Here<'a> {
     pub partition: &'a Partition,
     pub part: PartId,
     /// Whether the observer listens: it hears everything in the order of time.
@@ -17,12 +17,12 @@ pub(super) struct Here<'a> {
 
 impl Here<'_> {
     /// Whether a node is in this part.
-    pub(super) fn has(&self, node: NodeId) -> bool {
+    pub(crate) fn has(&self, node: NodeId) -> bool {
         self.partition.part(node) == self.part
     }
 
     /// Whether a path begins, and whether it ends, in this part.
-    pub(super) fn has_ends(&self, on: Networked<'_>, path: &[Hop]) -> [bool; 2] {
+    pub(crate) fn has_ends(&self, on: Networked<'_>, path: &[Hop]) -> [bool; 2] {
         let begins = path.first().map(|hop| on.network.between(*hop)[0]);
         let ends = path.last().map(|hop| on.network.between(*hop)[1]);
         [begins, ends].map(|node| node.is_some_and(|node| self.has(node)))

@@ -5,7 +5,7 @@ use laxity::units::Nanos;
 use crate::tcp::{Ack, Acknowledging, Receiver, Segment, Variant};
 
 /// The receiving end of a TCP connection, which knows from what comes which transfer is under way.
-pub(super) struct ReceivingEnd {
+pub(crate) struct ReceivingEnd {
     pub receiver: Receiver,
     /// The latest transfer of which anything has come.
     pub transfer: u32,
@@ -18,7 +18,7 @@ pub(super) struct ReceivingEnd {
 
 /// A transfer that is asked for by time, and complete when its last byte has arrived.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Expected {
+pub(crate) struct Expected {
     pub transfer: u32,
     /// When it was asked for.
     pub asked: Nanos,
@@ -27,29 +27,29 @@ pub(super) struct Expected {
 
 impl ReceivingEnd {
     /// An end to which nothing has come.
-    pub(super) fn new(acknowledging: Acknowledging, variant: Variant, ack_length: u32) -> Self {
+    pub(crate) fn new(acknowledging: Acknowledging, variant: Variant, ack_length: u32) -> Self {
         let receiver = Receiver::new(acknowledging, variant);
         ReceivingEnd { receiver, transfer: 0, ack_length, acknowledging, variant, expected: None }
     }
 
     /// Looks at what a segment needs.
-    pub(super) fn touch(&self) -> u64 {
+    pub(crate) fn touch(&self) -> u64 {
         self.receiver.touch() ^ u64::from(self.transfer) ^ u64::from(self.ack_length)
     }
 
     /// A transfer has begun of which nothing can have come yet: the one before is acknowledged.
-    pub(super) fn expect(&mut self, expected: Expected) {
+    pub(crate) fn expect(&mut self, expected: Expected) {
         self.expected = Some(expected);
     }
 
     /// Whether a transfer is under way of which the end is measured here.
-    pub(super) fn is_expecting(&self) -> bool {
+    pub(crate) fn is_expecting(&self) -> bool {
         self.expected.is_some()
     }
 
     /// A segment of a transfer has come: how many are new by that, and what is answered. What is
     /// left of an earlier transfer is ignored.
-    pub(super) fn on_segment(
+    pub(crate) fn on_segment(
         &mut self,
         now: Nanos,
         transfer: u32,
@@ -69,7 +69,7 @@ impl ReceivingEnd {
     }
 
     /// How long the transfer took that is complete now, if its end is measured here.
-    pub(super) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
+    pub(crate) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
         let has_come = |expected: &mut Expected| {
             expected.transfer == self.transfer && expected.segments == self.receiver.delivered()
         };

@@ -7,13 +7,13 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use slab::Slab;
 
-use super::ids::{FlowKey, PacketKey, StepId};
+use crate::network::ids::{FlowKey, PacketKey, StepId};
 use crate::tcp::Ack;
 
 /// A packet on its way through the network: one line of memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Transit {
+pub(crate) struct Transit {
     pub flow: FlowKey,
     /// The present step of its route.
     pub at: StepId,
@@ -35,7 +35,7 @@ pub(super) struct Transit {
 const _: () = assert!(size_of::<Transit>() == 64);
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Body {
+pub(crate) enum Body {
     Datagram,
     Segment {
         number: u64,
@@ -57,14 +57,14 @@ pub(super) enum Body {
 
 impl Body {
     /// Whether it acknowledges.
-    pub(super) fn is_ack(&self) -> bool {
+    pub(crate) fn is_ack(&self) -> bool {
         matches!(self, Body::Ack { .. } | Body::Selective { .. })
     }
 }
 
 /// Packets that leave for another part of the network, one behind another.
 #[derive(Default)]
-pub(super) struct Parcels {
+pub(crate) struct Parcels {
     packets: Vec<Transit>,
     /// Of those that say more than their bodies hold.
     acks: Vec<Ack>,
@@ -72,7 +72,7 @@ pub(super) struct Parcels {
 
 /// All packets on their way.
 #[derive(Default)]
-pub(super) struct Transits {
+pub(crate) struct Transits {
     /// With what is left of those that have come, whose flow is [`Transits::NONE`].
     packets: Vec<Transit>,
     free: Vec<PacketKey>,
@@ -84,7 +84,7 @@ impl Transits {
 
     /// A packet sets out; tells where it is found.
     #[inline]
-    pub(super) fn insert(&mut self, transit: Transit) -> PacketKey {
+    pub(crate) fn insert(&mut self, transit: Transit) -> PacketKey {
         if let Some(key) = self.free.pop() {
             self.packets[key.index()] = transit;
             return key;
@@ -95,7 +95,7 @@ impl Transits {
 
     /// A packet that carries an acknowledgement of a transfer sets out, with that as its body.
     #[inline]
-    pub(super) fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> PacketKey {
+    pub(crate) fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> PacketKey {
         let Ack { next, blocks, echo, marked } = ack;
         let body = if blocks.is_empty() && marked == 0 {
             Body::Ack { next, transfer, echo }
@@ -107,7 +107,7 @@ impl Transits {
 
     /// A packet is no longer on its way; what it acknowledges, if it does.
     #[inline]
-    pub(super) fn remove(&mut self, key: PacketKey) -> (Transit, Option<Ack>) {
+    pub(crate) fn remove(&mut self, key: PacketKey) -> (Transit, Option<Ack>) {
         let transit = self.take(key);
         let ack = match transit.body {
             Body::Ack { next, echo, .. } => Some(Ack { next, echo, ..Ack::default() }),
@@ -128,7 +128,7 @@ impl Transits {
     }
 
     /// A packet is made of another one; tells where it is found.
-    pub(super) fn copy(&mut self, key: PacketKey) -> PacketKey {
+    pub(crate) fn copy(&mut self, key: PacketKey) -> PacketKey {
         let transit = Transit { is_copy: true, ..self[key] };
         let ack = match transit.body {
             Body::Selective { ack, .. } => Some(self.acks[ack as usize]),
@@ -138,7 +138,7 @@ impl Transits {
     }
 
     /// A packet leaves for another part of the network.
-    pub(super) fn post(&mut self, key: PacketKey, parcels: &mut Parcels) {
+    pub(crate) fn post(&mut self, key: PacketKey, parcels: &mut Parcels) {
         let transit = self.take(key);
         if let Body::Selective { ack, .. } = transit.body {
             parcels.acks.push(self.acks.remove(ack as usize));
@@ -147,7 +147,7 @@ impl Transits {
     }
 
     /// A packet comes in, with what it says more than its body holds; tells where it is found.
-    pub(super) fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> PacketKey {
+    pub(crate) fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> PacketKey {
         let body = match (transit.body, ack) {
             (Body::Selective { transfer, .. }, Some(ack)) => {
                 Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
@@ -159,7 +159,7 @@ impl Transits {
 
     /// A packet's place among those of its flow that set out at one instant, where they are told
     /// apart.
-    pub(super) fn place(&self, transit: &Transit) -> u64 {
+    pub(crate) fn place(&self, transit: &Transit) -> u64 {
         match transit.body {
             Body::Datagram => 0,
             Body::Segment { number, .. } => number,
@@ -168,17 +168,17 @@ impl Transits {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.free.len() == self.packets.len()
     }
 
     /// How many packets there were at the same time at the most.
-    pub(super) fn most(&self) -> usize {
+    pub(crate) fn most(&self) -> usize {
         self.packets.len()
     }
 
     /// All of them, by where they are found.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (PacketKey, &Transit)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PacketKey, &Transit)> {
         (0..)
             .map(PacketKey)
             .zip(&self.packets)
@@ -188,7 +188,7 @@ impl Transits {
 
 impl Parcels {
     /// All of them as they left, each with what it says more than its body holds.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = (Transit, Option<Ack>)> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Transit, Option<Ack>)> {
         let mut acks = self.acks.drain(..);
         self.packets.drain(..).map(move |transit| match transit.body {
             Body::Selective { .. } => (transit, acks.next()),
@@ -215,12 +215,12 @@ impl IndexMut<PacketKey> for Transits {
 
 impl Transit {
     /// Whether what becomes of it counts from end to end: acknowledgements and copies do not.
-    pub(super) fn is_measured(&self, plan: &Plan) -> bool {
+    pub(crate) fn is_measured(&self, plan: &Plan) -> bool {
         !self.is_copy && !self.body.is_ack() && self.sent >= plan.run.warm_up
     }
 
     /// As an output sees it that it reaches now.
-    pub(super) fn packet(&self, now: Nanos, handle: u64) -> Packet {
+    pub(crate) fn packet(&self, now: Nanos, handle: u64) -> Packet {
         Packet {
             class: self.class,
             flow: self.id,

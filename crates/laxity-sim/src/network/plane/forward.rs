@@ -4,20 +4,20 @@ use laxity::packet::Packet;
 use laxity::scheduler::{Backlog, Dispatch, Scheduler};
 use laxity::units::Nanos;
 
-use super::agenda::Event;
-use super::frames::Next;
-use super::ids::{PacketKey, PortId, StepId};
-use super::output::{Discipline, Scheduled};
-use super::plane::DataPlane;
-use super::simultaneous::Ties;
-use super::topology::Framing;
+use crate::network::agenda::Event;
+use crate::network::ids::{PacketKey, PortId, StepId};
+use crate::network::layout::topology::Framing;
+use crate::network::output::frames::Next;
+use crate::network::output::simultaneous::Ties;
+use crate::network::output::{Discipline, Scheduled};
+use crate::network::plane::DataPlane;
 use crate::record::Observer;
 use crate::source::closed_loop::Way;
 
 impl<O: Observer> DataPlane<'_, O> {
     /// A packet arrives at the next output of its route, sent in this frame by the node before if
     /// both nodes are in step. It may lead others that set out at this instant.
-    pub(super) fn arrive(
+    pub(crate) fn arrive(
         &mut self,
         now: Nanos,
         key: PacketKey,
@@ -63,7 +63,7 @@ impl<O: Observer> DataPlane<'_, O> {
     }
 
     /// A packet joins those that wait for an output.
-    pub(super) fn queue(
+    pub(crate) fn queue(
         &mut self,
         now: Nanos,
         port: PortId,
@@ -135,7 +135,7 @@ impl<O: Observer> DataPlane<'_, O> {
 
     /// Lets in what came to an output at one instant, and sends what its scheduler chooses if the
     /// link is free.
-    pub(super) fn serve(&mut self, now: Nanos, port: PortId) {
+    pub(crate) fn serve(&mut self, now: Nanos, port: PortId) {
         let (output, mut drops) = self.output(port);
         let free_at = output.link.free_at();
         if let Discipline::Scheduler(scheduled) = &mut output.discipline
@@ -223,7 +223,7 @@ impl<O: Observer> DataPlane<'_, O> {
     }
 
     /// All that came to the tied outputs at this instant is there: it gets in, or not, and is sent.
-    pub(super) fn settle(&mut self, now: Nanos) {
+    pub(crate) fn settle(&mut self, now: Nanos) {
         while let Some(port) = self.agenda.tied.pop() {
             let output = &mut self.topology.outputs[port.index()];
             let free_at = output.link.free_at();
@@ -309,7 +309,7 @@ impl<O: Observer> DataPlane<'_, O> {
 
     /// A packet takes its time on an output's link; tells when its last bit leaves.
     #[inline]
-    pub(super) fn carry(
+    pub(crate) fn carry(
         &mut self,
         start: Nanos,
         port: PortId,

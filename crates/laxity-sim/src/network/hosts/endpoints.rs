@@ -3,19 +3,19 @@
 use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
-use super::agenda::Event;
-use super::flow::Flow;
-use super::ids::{FlowKey, PacketKey, StepId};
-use super::receiving::Expected;
-use super::simulation::Simulation;
-use super::sources::Content;
-use super::transit::{Body, Transit};
+use crate::network::agenda::Event;
+use crate::network::flow::Flow;
+use crate::network::hosts::receiving::Expected;
+use crate::network::hosts::sources::Content;
+use crate::network::ids::{FlowKey, PacketKey, StepId};
+use crate::network::plane::transit::{Body, Transit};
+use crate::network::simulation::Simulation;
 use crate::record::Observer;
 use crate::tcp::{Ack, Segment};
 
 impl<O: Observer> Simulation<'_, O> {
     /// A packet comes to the end of its path.
-    pub(super) fn come_to_end(&mut self, now: Nanos, key: PacketKey) {
+    pub(crate) fn come_to_end(&mut self, now: Nanos, key: PacketKey) {
         let (transit, ack) = self.plane.transits.remove(key);
         match (transit.body, ack) {
             (Body::Ack { transfer, .. } | Body::Selective { transfer, .. }, Some(ack)) => {
@@ -116,7 +116,7 @@ impl<O: Observer> Simulation<'_, O> {
         self.answer(now, number);
     }
 
-    pub(super) fn wake_sender(&mut self, now: Nanos, number: FlowKey) {
+    pub(crate) fn wake_sender(&mut self, now: Nanos, number: FlowKey) {
         let slot = Event::SenderTimer(number);
         let new = || Box::new(self.hosts.connections.sender(self.run.seed, number));
         let end = self.plane.topology.flows[number.index()].sender.get_or_insert_with(new);
@@ -152,12 +152,12 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// The same where the receiver is in this part of the network.
-    pub(super) fn expect_here(&mut self, number: FlowKey, expected: Expected) {
+    pub(crate) fn expect_here(&mut self, number: FlowKey, expected: Expected) {
         let new = || Box::new(self.hosts.connections.receiver(number));
         self.plane.topology.flows[number.index()].receiver.get_or_insert_with(new).expect(expected);
     }
 
-    pub(super) fn wake_receiver(&mut self, now: Nanos, number: FlowKey) {
+    pub(crate) fn wake_receiver(&mut self, now: Nanos, number: FlowKey) {
         self.plane.agenda.clear(Event::ReceiverTimer(number));
         let Some(end) = &mut self.plane.topology.flows[number.index()].receiver else { return };
         if let Some(ack) = end.receiver.on_timer(now) {
@@ -201,7 +201,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements;
     /// the agenda follows only when it moves back, or when it is woken too early.
-    pub(super) fn rearm(&mut self, number: FlowKey) {
+    pub(crate) fn rearm(&mut self, number: FlowKey) {
         let Some(end) = &self.plane.topology.flows[number.index()].sender else { return };
         if let Some(timer) = end.next_timer() {
             self.plane.agenda.advance(Event::SenderTimer(number), timer);

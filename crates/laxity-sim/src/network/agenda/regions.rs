@@ -3,7 +3,7 @@
 use laxity::units::Nanos;
 
 /// The regions of a network, or of a part of it, by the slots of its agenda.
-pub(super) struct Regions {
+pub(crate) struct Regions {
     pub count: usize,
     /// The delay of the fastest link between two regions.
     pub lookahead: Nanos,
@@ -13,12 +13,12 @@ pub(super) struct Regions {
 
 impl Regions {
     /// All slots together.
-    pub(super) fn one() -> Self {
+    pub(crate) fn one() -> Self {
         Regions { count: 1, lookahead: Nanos::MAX, by_slot: Vec::new() }
     }
 
     /// The region of a slot.
-    pub(super) fn region(&self, slot: usize) -> usize {
+    pub(crate) fn region(&self, slot: usize) -> usize {
         self.by_slot.get(slot).map_or(0, |region| usize::from(*region))
     }
 }

@@ -13,14 +13,14 @@ use std::ops::Range;
 use laxity::units::Nanos;
 use laxity_plan::model::NodeId;
 
-use super::agenda::{Event, Slots};
-use super::groups::Groups;
-use super::hosts::Sending;
-use super::ids::{FlowKey, PortId, StepId};
-use super::partition::Partition;
-use super::regions::Regions;
-use super::run::NetworkRun;
-use super::topology::Topology;
+use crate::network::agenda::regions::Regions;
+use crate::network::agenda::{Event, Slots};
+use crate::network::hosts::Sending;
+use crate::network::ids::{FlowKey, PortId, StepId};
+use crate::network::layout::groups::Groups;
+use crate::network::layout::partition::Partition;
+use crate::network::layout::topology::Topology;
+use crate::network::run::NetworkRun;
 
 /// About how many regions there are at the most.
 const MOST: usize = 1024;
@@ -28,7 +28,7 @@ const MOST: usize = 1024;
 impl Regions {
     /// The regions that take turns: one if all fits in the cache, or if the order counts in which
     /// things happen at different nodes.
-    pub(super) fn new(
+    pub(crate) fn new(
         run: &NetworkRun<'_>,
         topology: &Topology<'_>,
         sources: &[Sending],

@@ -2,17 +2,17 @@
 
 use laxity::units::Nanos;
 
-use super::agenda::{EarlyArrival, Event};
-use super::ids::{PacketKey, PortId, StepId};
-use super::output::{Discipline, FedBy, Flight, Onward};
-use super::plane::DataPlane;
-use super::wire::Arrivals;
+use crate::network::agenda::{EarlyArrival, Event};
+use crate::network::ids::{PacketKey, PortId, StepId};
+use crate::network::output::wire::Arrivals;
+use crate::network::output::{Discipline, FedBy, Flight, Onward};
+use crate::network::plane::DataPlane;
 use crate::record::Observer;
 
 impl<O: Observer> DataPlane<'_, O> {
     /// A packet or padding has left an output.
     #[inline]
-    pub(super) fn launch(&mut self, port: PortId, flight: Flight) {
+    pub(crate) fn launch(&mut self, port: PortId, flight: Flight) {
         match self.topology.outputs[port.index()].onward {
             Onward::Plain => self.approach(port, flight),
             Onward::Far | Onward::PassesAhead | Onward::AnswersAhead => {
@@ -30,7 +30,7 @@ impl<O: Observer> DataPlane<'_, O> {
     }
 
     /// Carries what comes over a link on as far as nothing else may come before it.
-    pub(super) fn proceed(&mut self, mut port: PortId, mut flight: Flight) {
+    pub(crate) fn proceed(&mut self, mut port: PortId, mut flight: Flight) {
         while let Some((key, next)) = self.passes_ahead(port, &flight) {
             let Some(departure) = self.pass(next, key, flight.arrival) else { return };
             flight.arrival = departure.saturating_add(self.topology.outputs[next.index()].delay);
@@ -127,7 +127,7 @@ impl<O: Observer> DataPlane<'_, O> {
     }
 
     /// A packet or padding is on its way to the other end of a link in this part of the network.
-    pub(super) fn approach(&mut self, port: PortId, flight: Flight) {
+    pub(crate) fn approach(&mut self, port: PortId, flight: Flight) {
         if let Some(arrival) = self.topology.outputs[port.index()].launch(flight) {
             self.agenda.set(Event::Wire(port), arrival);
         }
@@ -135,7 +135,7 @@ impl<O: Observer> DataPlane<'_, O> {
 
     /// Takes the first flight off the wire of an output. Its packet comes to the next output; if it
     /// has come to its receiver instead, its key is returned.
-    pub(super) fn land(&mut self, now: Nanos, port: PortId) -> Option<PacketKey> {
+    pub(crate) fn land(&mut self, now: Nanos, port: PortId) -> Option<PacketKey> {
         let (flight, next) = self.topology.outputs[port.index()].land()?;
         self.agenda.set(Event::Wire(port), next.unwrap_or(Nanos::MAX));
         let packet = flight.packet();

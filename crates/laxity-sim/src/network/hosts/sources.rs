@@ -5,20 +5,20 @@ use laxity::police::Entry;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
-use super::agenda::Event;
-use super::flow::Flow;
-use super::hosts::{Sending, SourceFlows};
-use super::ids::{FlowKey, LoopId, PortId};
-use super::plane::DataPlane;
-use super::simulation::Simulation;
-use super::transit::{Body, Transit};
 use crate::error::SimError;
+use crate::network::agenda::Event;
+use crate::network::flow::Flow;
+use crate::network::hosts::{Sending, SourceFlows};
+use crate::network::ids::{FlowKey, LoopId, PortId};
+use crate::network::plane::DataPlane;
+use crate::network::plane::transit::{Body, Transit};
+use crate::network::simulation::Simulation;
 use crate::record::Observer;
 use crate::source::closed_loop::SourceCopy;
 use crate::source::{Arrival, Feed};
 
 /// What a flow sends.
-pub(super) struct Content {
+pub(crate) struct Content {
     pub id: FlowId,
     pub length: u32,
     pub ecn: Ecn,
@@ -33,7 +33,7 @@ impl Content {
 
 impl<O: Observer> Simulation<'_, O> {
     /// Enters what sources do first.
-    pub(super) fn start_sources(&mut self) -> Result<(), SimError> {
+    pub(crate) fn start_sources(&mut self) -> Result<(), SimError> {
         for source in 0..self.hosts.sources.len() {
             if self.hosts.sources[source].is_here {
                 self.await_arrival(source)?;
@@ -56,7 +56,7 @@ impl<O: Observer> Simulation<'_, O> {
         Ok(())
     }
 
-    pub(super) fn emit(&mut self, now: Nanos, number: usize) -> Result<(), SimError> {
+    pub(crate) fn emit(&mut self, now: Nanos, number: usize) -> Result<(), SimError> {
         if self.single.is_some() {
             return self.enter_next(now);
         }
@@ -86,7 +86,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// A backlogged source sends its next packet, if it has not stopped.
-    pub(super) fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
+    pub(crate) fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
         if self.single.is_some() {
             return self.enter_copy(now, copy);
         }
@@ -104,7 +104,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Backlogged sources send a packet for each that has left an output, and plan to try again for
     /// each that did not get in.
-    pub(super) fn refill(&mut self, now: Nanos, port: PortId) {
+    pub(crate) fn refill(&mut self, now: Nanos, port: PortId) {
         let Some(number) = self.plane.topology.outputs[port.index()].closed_loop else { return };
         while let Some(copy) = self.plane.topology.loops[number.index()].next_refill() {
             self.send_next(now, copy);
@@ -116,7 +116,7 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    pub(super) fn retry(&mut self, now: Nanos, number: LoopId) {
+    pub(crate) fn retry(&mut self, now: Nanos, number: LoopId) {
         self.plane.agenda.clear(Event::Retry(number));
         for copy in self.plane.topology.loops[number.index()].take_retries() {
             self.send_next(now, copy);
@@ -125,7 +125,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it; it
     /// may lead others that do so at this instant.
-    pub(super) fn set_out(&mut self, now: Nanos, flow: FlowKey, content: Content, may_lead: bool) {
+    pub(crate) fn set_out(&mut self, now: Nanos, flow: FlowKey, content: Content, may_lead: bool) {
         let Content { id, length, ecn, body } = content;
         let Flow { class, backlogged, ref path, ref mut books, .. } =
             self.plane.topology.flows[flow.index()];

@@ -11,7 +11,7 @@ use crate::source::random::mix;
 /// What of packets that come at one instant, and of the link that takes one at that instant, is
 /// first, is nothing that a simulation knows. Where there is room for all it does not matter; where
 /// there is not, it is drawn, or the same flows would lose again and again.
-pub(super) struct Ties {
+pub(crate) struct Ties {
     /// What came at this instant, in this order.
     together: Vec<Packet>,
     /// What came, as it was drawn, after the link had taken a packet, and waits for that.
@@ -26,7 +26,7 @@ pub(super) struct Ties {
 }
 
 /// Where packets wait, if there is room for them.
-pub(super) trait Room {
+pub(crate) trait Room {
     /// Whether a packet finds room behind so much more than is there.
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool;
     /// Whether nothing waits.
@@ -45,28 +45,28 @@ impl Room for dyn Scheduler + Send {
 
 impl Ties {
     /// Draws from a seed; some classes stay in their order.
-    pub(super) fn new(seed: u64, in_order: Arc<[bool]>) -> Self {
+    pub(crate) fn new(seed: u64, in_order: Arc<[bool]>) -> Self {
         Ties { together: Vec::new(), behind: Vec::new(), seed, in_order, count: 0 }
     }
 
     /// A packet comes at an instant at which more may happen.
-    pub(super) fn join(&mut self, packet: Packet) {
+    pub(crate) fn join(&mut self, packet: Packet) {
         self.together.push(packet);
     }
 
     /// Whether anything came at this instant that is not yet let in.
-    pub(super) fn any_together(&self) -> bool {
+    pub(crate) fn any_together(&self) -> bool {
         !self.together.is_empty()
     }
 
     /// Whether anything waits for the link to take a packet.
-    pub(super) fn any_behind(&self) -> bool {
+    pub(crate) fn any_behind(&self) -> bool {
         !self.behind.is_empty()
     }
 
     /// What came at this instant gets in, or not, before the link takes a packet if it is `free` to
     /// and has one. What came behind that is held back. `enter` is how a packet gets in, or not.
-    pub(super) fn admit<R: Room + ?Sized>(
+    pub(crate) fn admit<R: Room + ?Sized>(
         &mut self,
         now: Nanos,
         free: bool,
@@ -107,7 +107,7 @@ impl Ties {
     }
 
     /// The link has taken a packet, if it could, and what came behind that gets in, or not.
-    pub(super) fn admit_behind<R: ?Sized>(
+    pub(crate) fn admit_behind<R: ?Sized>(
         &mut self,
         room: &mut R,
         mut enter: impl FnMut(&mut R, Packet),

@@ -7,7 +7,7 @@ use crate::source::random::Generator;
 
 /// Losses in runs: a chain of two states, in one of which every packet is lost (Gilbert 1960).
 #[derive(Clone, Debug)]
-pub(super) struct Losses {
+pub(crate) struct Losses {
     /// The probability that a run begins with a packet that follows no lost one.
     begin: f64,
     /// The probability that a lost packet is the last one of its run.
@@ -19,13 +19,13 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    pub(super) fn new(WireLoss { share, run }: WireLoss, generator: Generator) -> Self {
+    pub(crate) fn new(WireLoss { share, run }: WireLoss, generator: Generator) -> Self {
         let end = 1.0 / run;
         Losses { begin: share * end / (1.0 - share), end, in_run: false, generator, lost: 0 }
     }
 
     /// Whether the next packet is lost.
-    pub(super) fn next(&mut self) -> bool {
+    pub(crate) fn next(&mut self) -> bool {
         let turn = if self.in_run { self.end } else { self.begin };
         self.in_run ^= self.generator.random::<f64>() < turn;
         self.lost += u64::from(self.in_run);

@@ -7,10 +7,10 @@ use laxity::units::Nanos;
 use laxity_plan::model::TcpSource;
 use rand::RngExt;
 
-use super::ids::FlowKey;
-use super::receiving::ReceivingEnd;
-use super::sending::{SendingEnd, Workload, Workloads};
 use crate::error::SourceProblem;
+use crate::network::hosts::receiving::ReceivingEnd;
+use crate::network::hosts::sending::{SendingEnd, Workload, Workloads};
+use crate::network::ids::FlowKey;
 use crate::source::random::generator;
 
 /// Where the generators of hosts are apart from those of what they are asked to send.
@@ -18,7 +18,7 @@ const HOSTS: u64 = 1 << 62;
 
 /// What is known of the connections of a network before they begin.
 #[derive(Default)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     workloads: Workloads,
     /// In the order of their flows.
     sources: Vec<Connected>,
@@ -40,7 +40,7 @@ impl Connections {
     ///
     /// # Errors
     /// If a distribution's parameters describe none.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         first: FlowKey,
         source: u32,
@@ -53,7 +53,7 @@ impl Connections {
     }
 
     /// The sending end of a flow that is a connection.
-    pub(super) fn sender(&self, seed: u64, flow: FlowKey) -> SendingEnd {
+    pub(crate) fn sender(&self, seed: u64, flow: FlowKey) -> SendingEnd {
         let Connected { first, source, workload, start, stagger } = self.of(flow);
         let of = |of| generator(seed, of | u64::from(*source), (flow.0 - first.0).into());
         let (mut asked, host) = (of(0), of(HOSTS));
@@ -62,7 +62,7 @@ impl Connections {
     }
 
     /// The receiving end of one.
-    pub(super) fn receiver(&self, flow: FlowKey) -> ReceivingEnd {
+    pub(crate) fn receiver(&self, flow: FlowKey) -> ReceivingEnd {
         self.of(flow).workload.receiver()
     }
 

@@ -5,15 +5,15 @@ use laxity::scheduler::{DropReason, DropSink};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 
-use super::books::NetworkBooks;
-use super::flow::Flow;
-use super::ids::{BookId, PacketKey};
-use super::transit::Transits;
+use crate::network::books::NetworkBooks;
+use crate::network::flow::Flow;
+use crate::network::ids::{BookId, PacketKey};
+use crate::network::plane::transit::Transits;
 use crate::record::Observer;
 use crate::source::closed_loop::{ClosedLoop, Way};
 
 /// Where the packets go that an output drops.
-pub(super) struct Drops<'a, O> {
+pub(crate) struct Drops<'a, O> {
     pub book: BookId,
     pub books: &'a mut NetworkBooks<O>,
     pub transits: &'a mut Transits,

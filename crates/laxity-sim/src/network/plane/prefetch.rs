@@ -9,12 +9,12 @@ use std::hint::black_box;
 
 use laxity::units::Nanos;
 
-use super::agenda::Event;
-use super::books::NetworkBooks;
-use super::ids::{FlowKey, PacketKey, PortId, StepId};
-use super::plane::DataPlane;
-use super::topology::Topology;
-use super::transit::Transits;
+use crate::network::agenda::Event;
+use crate::network::books::NetworkBooks;
+use crate::network::ids::{FlowKey, PacketKey, PortId, StepId};
+use crate::network::layout::topology::Topology;
+use crate::network::plane::DataPlane;
+use crate::network::plane::transit::Transits;
 use crate::record::Observer;
 
 /// How many events are looked at together at the most: what is read too early is gone again.
@@ -22,7 +22,7 @@ const TOGETHER: usize = 64;
 
 /// What the next events are about, so far as it is known.
 #[derive(Default)]
-pub(super) struct Prefetch {
+pub(crate) struct Prefetch {
     /// The outputs over whose links packets come.
     wires: Vec<PortId>,
     packets: Vec<PacketKey>,
@@ -39,7 +39,7 @@ impl Prefetch {
     /// Moves the agenda on to `now`, and reads the memory of the next events if they have changed.
     /// An agenda of few slots names none, since their memory is in the cache.
     #[inline]
-    pub(super) fn pass<O: Observer>(&mut self, now: Nanos, plane: &mut DataPlane<'_, O>) {
+    pub(crate) fn pass<O: Observer>(&mut self, now: Nanos, plane: &mut DataPlane<'_, O>) {
         let DataPlane { topology, agenda, books, transits, .. } = plane;
         if let Some(news) = agenda.pass(now) {
             self.look(news, topology, transits, books);

@@ -7,13 +7,13 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Dist, NetworkLink, Reorder};
 use rand::RngExt;
 
-use super::losses::Losses;
+use crate::network::output::losses::Losses;
 use crate::source::random::{Generator, Sampler};
 
 /// What is peculiar to a wire. Each peculiarity draws from a generator of its own, so that none
 /// changes what another one does.
 #[derive(Clone, Debug)]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     losses: Option<Losses>,
     jitter: Option<Delays>,
     reorder: Option<(f64, Delays)>,
@@ -33,13 +33,13 @@ struct Delays {
 
 /// When a packet arrives, and when its copy does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Arrivals {
+pub(crate) struct Arrivals {
     pub first: Nanos,
     pub copy: Option<Nanos>,
 }
 
 /// What generators are drawn for.
-pub(super) const LOSSES: u64 = 1;
+pub(crate) const LOSSES: u64 = 1;
 const JITTER: u64 = 3;
 const REORDER: u64 = 4;
 const DUPLICATE: u64 = 5;
@@ -47,7 +47,7 @@ const DUPLICATE: u64 = 5;
 impl Wire {
     /// That of a link, if there is anything peculiar about it, which draws from one of these
     /// generators for each of its purposes.
-    pub(super) fn new(link: &NetworkLink, generator: impl Fn(u64) -> Generator) -> Option<Wire> {
+    pub(crate) fn new(link: &NetworkLink, generator: impl Fn(u64) -> Generator) -> Option<Wire> {
         if link.loss.is_none() && !link.disturbs() {
             return None;
         }
@@ -67,12 +67,12 @@ impl Wire {
     }
 
     /// Packets lost so far.
-    pub(super) fn lost(&self) -> u64 {
+    pub(crate) fn lost(&self) -> u64 {
         self.losses.as_ref().map_or(0, |losses| losses.lost)
     }
 
     /// What becomes of the next packet, which would arrive at this time: none if it is lost.
-    pub(super) fn next(&mut self, expected: Nanos) -> Option<Arrivals> {
+    pub(crate) fn next(&mut self, expected: Nanos) -> Option<Arrivals> {
         if self.losses.as_mut().is_some_and(Losses::next) {
             return None;
         }

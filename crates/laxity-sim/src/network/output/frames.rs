@@ -6,10 +6,10 @@ use laxity::sched::tdp::{Mark, Upstream};
 use laxity::scheduler::{Criterion, Dispatch, DropSink, Scheduler};
 use laxity::units::Nanos;
 
-use super::clock::NodeClock;
+use crate::network::output::clock::NodeClock;
 
 /// An output of a node that has frames.
-pub(super) struct Frames {
+pub(crate) struct Frames {
     pub tdp: Tdp<Box<dyn Scheduler + Send>>,
     pub clock: NodeClock,
     /// The length of padding, if there is anyone at the other end to be kept in step.
@@ -19,7 +19,7 @@ pub(super) struct Frames {
 
 /// What was counted at an output and at the input behind its link.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FrameCounts {
+pub(crate) struct FrameCounts {
     /// Padding packets.
     pub padding: u64,
     /// Packets that ended after their frame.
@@ -34,7 +34,7 @@ pub(super) struct FrameCounts {
 
 impl FrameCounts {
     /// With what was counted elsewhere of the same hop.
-    pub(super) fn plus(self, other: FrameCounts) -> FrameCounts {
+    pub(crate) fn plus(self, other: FrameCounts) -> FrameCounts {
         FrameCounts {
             padding: self.padding + other.padding,
             late: self.late + other.late,
@@ -46,7 +46,7 @@ impl FrameCounts {
 }
 
 /// Where a link ends at a node that has frames.
-pub(super) struct Input {
+pub(crate) struct Input {
     upstream: Upstream,
     clock: NodeClock,
     /// Propagation, which the node knows as whoever chose its forwarding delay does: marks alone do
@@ -56,7 +56,7 @@ pub(super) struct Input {
 }
 
 /// What a link does next.
-pub(super) enum Next {
+pub(crate) enum Next {
     Padding {
         length: u32,
         ds: u8,
@@ -71,7 +71,7 @@ pub(super) enum Next {
 
 impl Frames {
     /// What the free link does now.
-    pub(super) fn next(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Next {
+    pub(crate) fn next(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Next {
         let local = self.clock.at(now);
         if let Some(length) = self.padding {
             if self.tdp.pad(local, length, drops) {
@@ -95,20 +95,20 @@ impl Frames {
     /// What follows in the frame when the link is free at `later`, if that is known already, and
     /// the DS field with which it is sent.
     #[inline]
-    pub(super) fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
+    pub(crate) fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
         let dispatch = self.tdp.dequeue_ahead(self.clock.at(later))?;
         Some((dispatch, self.tdp.mark().encode()))
     }
 
     /// Whether it looks again before a frame begins without being told: it does so at the beginning
     /// of every frame if it sends padding.
-    pub(super) fn looks_before(&self, frame: u64) -> bool {
+    pub(crate) fn looks_before(&self, frame: u64) -> bool {
         self.padding.is_some() && frame > self.tdp.frame()
     }
 
     /// When it has something to do again that has sent a packet: in the next frame if it sends
     /// padding and nothing is left for this one, else at once.
-    pub(super) fn resumes(&self, now: Nanos) -> Nanos {
+    pub(crate) fn resumes(&self, now: Nanos) -> Nanos {
         if self.padding.is_some() && self.tdp.is_done() {
             self.clock.when(now, self.tdp.frame_end())
         } else {
@@ -118,7 +118,7 @@ impl Frames {
 
     /// A packet has left with this DS field, which was due by `deadline`.
     #[inline]
-    pub(super) fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
+    pub(crate) fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
         let is_late = ds != 0 && deadline.is_some_and(|due| self.clock.at(departure) > due);
         self.counts.late += u64::from(is_late);
     }
@@ -133,14 +133,14 @@ impl Frames {
 }
 
 impl Input {
-    pub(super) fn new(upstream: Upstream, clock: NodeClock, delay: Nanos) -> Self {
+    pub(crate) fn new(upstream: Upstream, clock: NodeClock, delay: Nanos) -> Self {
         Input { upstream, clock, delay, unknown: 0 }
     }
 
     /// The frame in which a packet, or padding, was sent that arrives now with this DS field; none
     /// for best effort and while out of step.
     #[inline]
-    pub(super) fn receive(&mut self, now: Nanos, ds: u8, is_padding: bool) -> Option<u64> {
+    pub(crate) fn receive(&mut self, now: Nanos, ds: u8, is_padding: bool) -> Option<u64> {
         let mark = Mark::decode(ds)?;
         let sent = self.clock.at(now).saturating_sub(self.delay);
         let frame = self.upstream.receive(sent, mark);
@@ -149,7 +149,7 @@ impl Input {
     }
 
     /// What was counted here.
-    pub(super) fn counts(&self) -> FrameCounts {
+    pub(crate) fn counts(&self) -> FrameCounts {
         FrameCounts {
             silent: self.upstream.silent(),
             losses: self.upstream.losses(),

@@ -13,10 +13,10 @@ use laxity::units::Nanos;
 use laxity_plan::model::Hop;
 use laxity_plan::network::Networked;
 
-use super::transit::Transit;
+use crate::network::plane::transit::Transit;
 
 /// A regulator for each class and way on which its packets come to an output that is regulated.
-pub(super) struct Regulators {
+pub(crate) struct Regulators {
     /// By class, whether its packets are held anywhere; empty where none are.
     in_order: Arc<[bool]>,
     regulators: Vec<Regulator>,
@@ -31,7 +31,7 @@ type Way = (ClassId, Option<u32>, Box<[Hop]>);
 
 impl Regulators {
     /// Those of a network without routes.
-    pub(super) fn new(on: Networked<'_>) -> Self {
+    pub(crate) fn new(on: Networked<'_>) -> Self {
         let is_any = on.network.links.iter().any(|link| link.regulate);
         let classes = on.plan.classes.iter().filter(|_| is_any);
         Regulators {
@@ -43,7 +43,7 @@ impl Regulators {
     }
 
     /// A route is added to all others.
-    pub(super) fn lay(&mut self, on: Networked<'_>, class: ClassId, path: &[Hop]) {
+    pub(crate) fn lay(&mut self, on: Networked<'_>, class: ClassId, path: &[Hop]) {
         if self.in_order.is_empty() {
             return;
         }
@@ -64,24 +64,24 @@ impl Regulators {
     }
 
     /// All routes are laid.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.known = HashMap::new();
         self.steps.shrink_to_fit();
     }
 
     /// By class, whether its packets are to stay in their order wherever they pass, since
     /// regulators count on it.
-    pub(super) fn in_order(&self) -> Arc<[bool]> {
+    pub(crate) fn in_order(&self) -> Arc<[bool]> {
         self.in_order.clone()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.regulators.is_empty()
     }
 
     /// When a packet goes on that comes to the other end of its link, behind all that it is to stay
     /// behind. Best effort is not held.
-    pub(super) fn release(&mut self, transit: &Transit, arrival: Nanos) -> Nanos {
+    pub(crate) fn release(&mut self, transit: &Transit, arrival: Nanos) -> Nanos {
         let number = self.steps.get(transit.at.index() + 1).copied().flatten();
         match number.filter(|_| !transit.demoted) {
             Some(number) => self.regulators[number as usize].release(arrival, transit.length),

@@ -13,7 +13,7 @@ use crate::windows::Windows;
 /// The books of one direction of a link, brought up to date now and then: an account and its
 /// distribution of delays are many lines of memory, a note of what was carried is a quarter of one.
 #[repr(align(64))]
-pub(super) struct HopBooks {
+pub(crate) struct HopBooks {
     books: Box<Books>,
     /// Packets that were sent and are not in the books yet.
     noted: Vec<Carried>,
@@ -33,7 +33,7 @@ struct HopWindows {
 }
 
 /// The closed books of one hop.
-pub(super) struct ClosedBooks {
+pub(crate) struct ClosedBooks {
     pub books: Books,
     /// How long the link was sending within the measured time.
     pub busy: Nanos,
@@ -46,13 +46,13 @@ const NOTED: usize = 64;
 
 impl HopBooks {
     /// Books of a hop over which nothing was sent.
-    pub(super) fn new(books: Books) -> Self {
+    pub(crate) fn new(books: Books) -> Self {
         HopBooks { books: Box::new(books), noted: Vec::new(), busy: Nanos::ZERO, windows: None }
     }
 
     /// The books with the windows of a plan's streams. Packets are known by their numbers in the
     /// order of arrival, or by handles that others have after them.
-    pub(super) fn watching(mut self, plan: &Plan, are_numbered: bool) -> Self {
+    pub(crate) fn watching(mut self, plan: &Plan, are_numbered: bool) -> Self {
         let watched = || {
             let numbers = (!are_numbered).then(HashMap::new);
             Box::new(HopWindows { windows: Windows::new(plan), numbers, arrived: 0 })
@@ -63,7 +63,7 @@ impl HopBooks {
 
     /// A packet, known by its handle, comes to the hop.
     #[inline]
-    pub(super) fn arrived(&mut self, packet: &Packet) {
+    pub(crate) fn arrived(&mut self, packet: &Packet) {
         if let Some(windows) = &mut self.windows {
             windows.arrived(packet);
         }
@@ -72,7 +72,7 @@ impl HopBooks {
     /// A packet that came to the hop is sent from `start` on, with its last bit at `departure`, in
     /// a run that is measured from this time on.
     #[inline]
-    pub(super) fn sent(
+    pub(crate) fn sent(
         &mut self,
         packet: &Packet,
         start: Nanos,
@@ -103,12 +103,12 @@ impl HopBooks {
     }
 
     /// Looks at what the next packet needs.
-    pub(super) fn touch(&self) -> u64 {
+    pub(crate) fn touch(&self) -> u64 {
         self.busy.0 ^ self.noted.last().map_or(0, |last| last.delay.0)
     }
 
     /// A packet that came to the hop is dropped.
-    pub(super) fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+    pub(crate) fn dropped(&mut self, packet: &Packet, reason: DropReason) {
         if let Some(windows) = &mut self.windows {
             windows.left(packet, |windows, packet| windows.dropped(packet, reason));
         }
@@ -117,18 +117,18 @@ impl HopBooks {
     }
 
     /// A packet of this class that came to the hop then is marked.
-    pub(super) fn marked(&mut self, class: ClassId, arrival: Nanos) {
+    pub(crate) fn marked(&mut self, class: ClassId, arrival: Nanos) {
         self.books.marked(class, arrival);
     }
 
     /// A packet that came to the hop still waits at the end.
-    pub(super) fn waits(&mut self, packet: &Packet, end: Nanos) {
+    pub(crate) fn waits(&mut self, packet: &Packet, end: Nanos) {
         self.books.arrived(packet);
         self.books.waits(packet, end);
     }
 
     /// Enters what was only noted, and closes the books.
-    pub(super) fn close(mut self) -> ClosedBooks {
+    pub(crate) fn close(mut self) -> ClosedBooks {
         self.enter();
         let HopBooks { books, busy, windows, .. } = self;
         ClosedBooks { books: *books, busy, windows: windows.map(|watched| watched.windows) }

@@ -10,14 +10,14 @@ use laxity::scheduler::{Backlog, DropReason, DropSink};
 use laxity::units::Nanos;
 use laxity_plan::Tails;
 
-use super::ids::PacketKey;
-use super::simultaneous::{Room, Ties};
-use super::transit::{Transit, Transits};
+use crate::network::ids::PacketKey;
+use crate::network::output::simultaneous::{Room, Ties};
+use crate::network::plane::transit::{Transit, Transits};
 
 /// A queue of packets whose transmissions are settled, and which are here as long as they take
 /// room. What a packet needs that comes while nothing else happens is its first line of memory.
 #[repr(C, align(64))]
-pub(super) struct FifoOutput {
+pub(crate) struct FifoOutput {
     line: Line,
     /// When the transmissions begin of those that are queued, in order.
     starts: VecDeque<Settled>,
@@ -68,7 +68,7 @@ struct Queue {
 
 impl FifoOutput {
     /// Nothing waits.
-    pub(super) fn new(tails: Tails, ties: Box<Ties>) -> Self {
+    pub(crate) fn new(tails: Tails, ties: Box<Ties>) -> Self {
         let (starts, entered) = (VecDeque::new(), Vec::new());
         FifoOutput { line: Line::new(tails), starts, coming: Coming::Nobody, ties, entered }
     }
@@ -76,7 +76,7 @@ impl FifoOutput {
     /// A packet comes to a link that is free again at `free_at`, alone unless it may lead others:
     /// whether it gets in at once.
     #[inline]
-    pub(super) fn enqueue(
+    pub(crate) fn enqueue(
         &mut self,
         now: Nanos,
         transit: &Transit,
@@ -107,7 +107,7 @@ impl FifoOutput {
     }
 
     /// A packet comes at an instant at which others may; whether it is the first of them.
-    pub(super) fn join(&mut self, now: Nanos, key: PacketKey, transits: &Transits) -> bool {
+    pub(crate) fn join(&mut self, now: Nanos, key: PacketKey, transits: &Transits) -> bool {
         let ties = &mut self.ties;
         let mut tie = |key: PacketKey| ties.join(transits[key].packet(now, key.into()));
         match self.coming {
@@ -122,13 +122,13 @@ impl FifoOutput {
     }
 
     /// Whether nobody waits to be let in.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         matches!(self.coming, Coming::Nobody)
     }
 
     /// Nobody comes at this instant any more: the packet that came alone, if it got in at once.
     /// Otherwise those that came are to be admitted.
-    pub(super) fn settle(
+    pub(crate) fn settle(
         &mut self,
         now: Nanos,
         free_at: Nanos,
@@ -145,7 +145,7 @@ impl FifoOutput {
 
     /// What came together gets in, or not, before and behind what the link takes now, if it does.
     /// What got in is `entered`.
-    pub(super) fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
+    pub(crate) fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
         self.catch_up(now);
         let (is_idle, takes) = (free_at <= now, self.takes(now));
         let FifoOutput { line, ties, starts, entered, .. } = self;
@@ -162,7 +162,7 @@ impl FifoOutput {
 
     /// A packet that got in is sent from `start` on; never before the end, if that is
     /// [`Nanos::MAX`].
-    pub(super) fn starts(&mut self, transit: &Transit, start: Nanos) {
+    pub(crate) fn starts(&mut self, transit: &Transit, start: Nanos) {
         let Transit { class, length, .. } = *transit;
         self.starts.push_back(Settled { start, length, class });
     }
@@ -180,7 +180,7 @@ impl FifoOutput {
     }
 
     /// Looks at what the next packet needs that comes alone.
-    pub(super) fn touch(&self) -> u64 {
+    pub(crate) fn touch(&self) -> u64 {
         self.starts.back().map_or(0, |last| last.start.0)
     }
 }

@@ -5,16 +5,16 @@ use laxity_plan::model::Clock;
 
 /// The clock of a node, which shows zero until its time has begun and never goes back.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NodeClock(Option<Clock>);
+pub(crate) struct NodeClock(Option<Clock>);
 
 impl NodeClock {
-    pub(super) fn new(clock: Clock) -> Self {
+    pub(crate) fn new(clock: Clock) -> Self {
         NodeClock((clock.offset != 0 || clock.drift != 0).then_some(clock))
     }
 
     /// What it shows at a time. Where it is set back, it stands still until that time comes again.
     #[inline]
-    pub(super) fn at(&self, time: Nanos) -> Nanos {
+    pub(crate) fn at(&self, time: Nanos) -> Nanos {
         let Some(clock) = &self.0 else { return time };
         let shown = |time: u64| time.saturating_add_signed(clock.error(Nanos(time)));
         let set = time.0 - time.0 % clock.sync.0;
@@ -22,7 +22,7 @@ impl NodeClock {
     }
 
     /// The first time after `now` at which it shows `local` or more, or is set.
-    pub(super) fn when(&self, now: Nanos, local: Nanos) -> Nanos {
+    pub(crate) fn when(&self, now: Nanos, local: Nanos) -> Nanos {
         let Some(clock) = &self.0 else { return local };
         let set = (now.0 / clock.sync.0).saturating_add(1).saturating_mul(clock.sync.0);
         let (mut too_early, mut late_enough) = (now.0, set);

@@ -4,12 +4,12 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::model::{ModelSource, Recording, Source, TcpSource};
 
-use super::flow::{Flow, FlowBooks};
-use super::hosts::{Hosts, Sending, SourceFlows};
-use super::ids::FlowKey;
-use super::layout::{Layout, Routes};
-use super::run::NetworkRun;
 use crate::error::SimError;
+use crate::network::flow::{Flow, FlowBooks};
+use crate::network::hosts::{Hosts, Sending, SourceFlows};
+use crate::network::ids::FlowKey;
+use crate::network::layout::{Layout, Routes};
+use crate::network::run::NetworkRun;
 use crate::source::Feed;
 use crate::source::closed_loop::SourceCopy;
 
@@ -19,7 +19,7 @@ use crate::source::closed_loop::SourceCopy;
 /// # Errors
 ///
 /// Fails if a source makes no sense or its recording cannot be opened.
-pub(super) fn connect(
+pub(crate) fn connect(
     run: &NetworkRun<'_>,
     layout: &mut Layout<'_>,
 ) -> Result<(Hosts, Vec<(FlowKey, Nanos)>), SimError> {

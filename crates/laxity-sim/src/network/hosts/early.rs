@@ -7,10 +7,10 @@
 
 use std::mem::take;
 
-use super::agenda::EarlyArrival;
-use super::flow::Flow;
-use super::output::Flight;
-use super::simulation::Simulation;
+use crate::network::agenda::EarlyArrival;
+use crate::network::flow::Flow;
+use crate::network::output::Flight;
+use crate::network::simulation::Simulation;
 use crate::record::Observer;
 
 impl<O: Observer> Simulation<'_, O> {
@@ -18,7 +18,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// the other end that follow from these answers are left to the agenda: two hosts with nothing
     /// between them would go on for ever.
     #[inline]
-    pub(super) fn answer_ahead(&mut self) {
+    pub(crate) fn answer_ahead(&mut self) {
         if self.plane.agenda.early.is_empty() {
             return;
         }

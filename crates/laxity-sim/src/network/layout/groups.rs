@@ -9,17 +9,17 @@ use laxity_plan::tdp::Assigned;
 
 /// Disjoint sets of nodes, each named by its first.
 #[derive(Clone)]
-pub(super) struct Groups(Vec<NodeId>);
+pub(crate) struct Groups(Vec<NodeId>);
 
 impl Groups {
     /// Each node on its own.
-    pub(super) fn apart(nodes: usize) -> Self {
+    pub(crate) fn apart(nodes: usize) -> Self {
         Groups((0..nodes).map(NodeId::from_index).collect())
     }
 
     /// Nodes that are together whatever the lookahead: those at which packets of a class set out
     /// that one meter sees all.
-    pub(super) fn metered(on: &Assigned<'_>) -> Self {
+    pub(crate) fn metered(on: &Assigned<'_>) -> Self {
         let mut groups = Groups::apart(on.network.nodes.len());
         let is_metered = |class: &ClassId| on.plan.classes[class.index()].arrival.is_some();
         let mut metered: HashMap<ClassId, NodeId> = HashMap::new();
@@ -35,7 +35,7 @@ impl Groups {
 
     /// By node, the first of those with which it is together for this lookahead: beside these sets,
     /// those with shorter links between them.
-    pub(super) fn within(
+    pub(crate) fn within(
         &self,
         lookahead: Nanos,
         links: impl IntoIterator<Item = ([NodeId; 2], Nanos)>,

@@ -7,17 +7,17 @@ use laxity::units::Nanos;
 use laxity_plan::model::NodeId;
 use laxity_plan::tdp::{Assigned, Schedule};
 
-use super::flow::Flow;
-use super::frames::Input;
-use super::here::Here;
-use super::ids::{BookId, LoopId, PortId, StepId};
-use super::output::{Discipline, Output, Scheduled};
-use super::regulators::Regulators;
-use super::simultaneous::Ties;
+use crate::network::flow::Flow;
+use crate::network::ids::{BookId, LoopId, PortId, StepId};
+use crate::network::layout::here::Here;
+use crate::network::output::frames::Input;
+use crate::network::output::regulators::Regulators;
+use crate::network::output::simultaneous::Ties;
+use crate::network::output::{Discipline, Output, Scheduled};
 use crate::source::closed_loop::ClosedLoop;
 
 /// What is there: outputs, the routes of flows through them, and what they carry their state in.
-pub(super) struct Topology<'a> {
+pub(crate) struct Topology<'a> {
     pub on: &'a Assigned<'a>,
     /// The part of the network whose outputs have disciplines.
     pub here: Here<'a>,
@@ -40,7 +40,7 @@ pub(super) struct Topology<'a> {
 
 /// One output of a route, by number, and whether its link ends where the route does.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step(u32);
+pub(crate) struct Step(u32);
 
 impl Step {
     const LAST: u32 = 1 << 31;
@@ -50,14 +50,14 @@ impl Step {
     /// # Panics
     ///
     /// Panics if the number is 2^31 or more.
-    pub(super) fn new(output: PortId, is_last: bool) -> Self {
+    pub(crate) fn new(output: PortId, is_last: bool) -> Self {
         assert!(output.0 < Step::LAST, "more outputs than a step can name");
         Step(output.0 | if is_last { Step::LAST } else { 0 })
     }
 
     /// The number of the output.
     #[inline]
-    pub(super) fn output(self) -> PortId {
+    pub(crate) fn output(self) -> PortId {
         PortId(self.0 & !Step::LAST)
     }
 
@@ -68,7 +68,7 @@ impl Step {
 
 /// How the packets of a flow come to a step where there are frames.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Framing {
+pub(crate) struct Framing {
     /// The forwarding delay d in frames, for packets that come in a frame.
     pub forwarding_delay: u32,
     /// The number of their flow at the edge, where they come without a frame.
@@ -77,7 +77,7 @@ pub(super) struct Framing {
 
 impl<'a> Topology<'a> {
     /// A topology without outputs.
-    pub(super) fn empty(on: &'a Assigned<'a>, here: Here<'a>) -> Self {
+    pub(crate) fn empty(on: &'a Assigned<'a>, here: Here<'a>) -> Self {
         let (reserved, edge) = on.framing.as_ref().map(Schedule::new).unzip();
         Topology {
             on,
@@ -95,7 +95,7 @@ impl<'a> Topology<'a> {
     }
 
     /// One output, that of the only link, with a loop if backlogged sources feed it.
-    pub(super) fn single(
+    pub(crate) fn single(
         on: &'a Assigned<'a>,
         here: Here<'a>,
         scheduler: Box<dyn Scheduler + Send>,
@@ -114,35 +114,35 @@ impl<'a> Topology<'a> {
 
     /// The output that a route takes at a step.
     #[inline]
-    pub(super) fn output_at(&self, step: StepId) -> PortId {
+    pub(crate) fn output_at(&self, step: StepId) -> PortId {
         self.steps[step.index()].output()
     }
 
     /// The output of a route behind a step, unless that is its last.
     #[inline]
-    pub(super) fn next_output(&self, step: StepId) -> Option<PortId> {
+    pub(crate) fn next_output(&self, step: StepId) -> Option<PortId> {
         let is_last = self.steps[step.index()].is_last();
         (!is_last).then(|| self.steps[step.index() + 1].output())
     }
 
     /// How the packets of a flow come to a step.
-    pub(super) fn framing(&self, step: StepId) -> Framing {
+    pub(crate) fn framing(&self, step: StepId) -> Framing {
         self.framing.get(step.index()).copied().unwrap_or_default()
     }
 
     /// The nodes at the two ends of an output's link.
-    pub(super) fn ends(&self, port: PortId) -> [NodeId; 2] {
+    pub(crate) fn ends(&self, port: PortId) -> [NodeId; 2] {
         self.on.network.between(self.outputs[port.index()].book.into())
     }
 
     /// The delay from end to end that is proved for a class with reserved frames.
-    pub(super) fn reserved_bound(&self, class: ClassId) -> Option<Nanos> {
+    pub(crate) fn reserved_bound(&self, class: ClassId) -> Option<Nanos> {
         self.reserved.as_ref()?.bound(class)
     }
 
     /// When the backlogged sources of an output try again, if that is not planned yet, and their
     /// loop.
-    pub(super) fn next_retry(&mut self, now: Nanos, port: PortId) -> Option<(LoopId, Nanos)> {
+    pub(crate) fn next_retry(&mut self, now: Nanos, port: PortId) -> Option<(LoopId, Nanos)> {
         let output = &self.outputs[port.index()];
         let number = output.closed_loop?;
         let rate = self.on.link(output.book.into()).rate;

@@ -7,14 +7,14 @@ use laxity::units::Nanos;
 use laxity_plan::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer};
 use rand::RngExt;
 
-use super::receiving::{Expected, ReceivingEnd};
 use crate::error::SourceProblem;
+use crate::network::hosts::receiving::{Expected, ReceivingEnd};
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
 use crate::tcp::{Acknowledging, Config, Congestion, Recovery, Sender, SlowStart, Timing, Variant};
 
 /// The sending end of a TCP connection, and the transfers that it makes one after another.
-pub(super) struct SendingEnd {
+pub(crate) struct SendingEnd {
     pub sender: Sender,
     /// Counts transfers, so that stray packets of an earlier one are known.
     pub transfer: u32,
@@ -33,7 +33,7 @@ pub(super) struct SendingEnd {
 }
 
 /// What is sent over connections.
-pub(super) struct Workload {
+pub(crate) struct Workload {
     config: Arc<Config>,
     acknowledging: Acknowledging,
     ack_length: u32,
@@ -47,7 +47,7 @@ pub(super) struct Workload {
 
 /// The workloads of a plan, each held once for the sources that ask for the same.
 #[derive(Default)]
-pub(super) struct Workloads {
+pub(crate) struct Workloads {
     /// The latest that differ, with the source of each but for who sends when to whom.
     known: VecDeque<(TcpSource, Arc<Workload>)>,
 }
@@ -60,7 +60,7 @@ impl Workloads {
     ///
     /// # Errors
     /// If a distribution's parameters describe none.
-    pub(super) fn of(&mut self, source: &TcpSource) -> Result<Arc<Workload>, SourceProblem> {
+    pub(crate) fn of(&mut self, source: &TcpSource) -> Result<Arc<Workload>, SourceProblem> {
         let alike = |known: &TcpSource| {
             let TcpSource { class, count, path, start, stagger, .. } = known.clone();
             TcpSource { class, count, path, start, stagger, ..source.clone() } == *known
@@ -78,7 +78,7 @@ impl Workloads {
 impl Workload {
     /// # Errors
     /// If a distribution's parameters describe none.
-    pub(super) fn new(source: &TcpSource) -> Result<Self, SourceProblem> {
+    pub(crate) fn new(source: &TcpSource) -> Result<Self, SourceProblem> {
         let timing = match source.timer {
             TcpTimer::Fine { min } => Timing::Rfc6298 { granularity: Nanos(1_000_000), min },
             TcpTimer::Coarse { tick } => Timing::Ticks { tick, phase: Nanos::ZERO },
@@ -127,7 +127,7 @@ impl Workload {
     }
 
     /// The other end of a connection that carries this.
-    pub(super) fn receiver(&self) -> ReceivingEnd {
+    pub(crate) fn receiver(&self) -> ReceivingEnd {
         ReceivingEnd::new(self.acknowledging, self.config.variant, self.ack_length)
     }
 }
@@ -136,7 +136,7 @@ impl SendingEnd {
     /// A connection that is there from `start` on, when its first transfer begins unless they come
     /// by time. What its host draws, its clock's phase and the jitter of sends, is apart from what
     /// it is asked to send.
-    pub(super) fn new(
+    pub(crate) fn new(
         workload: Arc<Workload>,
         start: Nanos,
         mut generator: Generator,
@@ -168,13 +168,13 @@ impl SendingEnd {
     }
 
     /// Looks at what an acknowledgement needs.
-    pub(super) fn touch(&self) -> u64 {
+    pub(crate) fn touch(&self) -> u64 {
         let times = [self.begins, self.sends_at].map(|time| time.map_or(0, |time| time.0));
         self.sender.touch() ^ times[0] ^ times[1] ^ u64::from(self.transfer)
     }
 
     /// The sender may send: whether its host is too busy to do so at once.
-    pub(super) fn holds(&mut self, now: Nanos) -> bool {
+    pub(crate) fn holds(&mut self, now: Nanos) -> bool {
         if self.sends_at.is_none() {
             let late = self.workload.jitter.draw(&mut self.host);
             self.sends_at = (late > Nanos::ZERO).then(|| now.saturating_add(late));
@@ -183,12 +183,12 @@ impl SendingEnd {
     }
 
     /// Whether the time has come for what was held.
-    pub(super) fn releases(&mut self, now: Nanos) -> bool {
+    pub(crate) fn releases(&mut self, now: Nanos) -> bool {
         self.sends_at.take_if(|time| *time <= now).is_some()
     }
 
     /// Begins the next transfer; tells what its receiver is to measure, if transfers come by time.
-    pub(super) fn begin(&mut self, now: Nanos) -> Option<Expected> {
+    pub(crate) fn begin(&mut self, now: Nanos) -> Option<Expected> {
         let length = u64::from(self.workload.config.length);
         let transfer = self.workload.transfer.as_ref();
         let bytes = transfer.map(|transfer| transfer.draw(&mut self.generator).0);
@@ -204,7 +204,7 @@ impl SendingEnd {
 
     /// If all of the transfer is acknowledged, plans the next one, and tells how long it took,
     /// unless its receiver measures that.
-    pub(super) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
+    pub(crate) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
         if self.begins.is_some() || !self.sender.is_finished() {
             return None;
         }
@@ -218,17 +218,17 @@ impl SendingEnd {
     }
 
     /// Whether transfers are asked for whatever became of those before.
-    pub(super) fn is_asked_by_time(&self) -> bool {
+    pub(crate) fn is_asked_by_time(&self) -> bool {
         self.workload.every.is_some()
     }
 
     /// Transfers that had to wait for one before.
-    pub(super) fn waited(&self) -> u64 {
+    pub(crate) fn waited(&self) -> u64 {
         self.waited
     }
 
     /// When the sender has something to do without hearing of the receiver.
-    pub(super) fn next_timer(&self) -> Option<Nanos> {
+    pub(crate) fn next_timer(&self) -> Option<Nanos> {
         let timer = self.begins.or(self.sender.next_timer());
         timer.into_iter().chain(self.sends_at).min()
     }

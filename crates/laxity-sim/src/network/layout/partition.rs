@@ -8,8 +8,8 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Hop, Hops, ModelSource, NodeId, Source, TcpSource};
 use laxity_plan::tdp::Assigned;
 
-use super::groups::Groups;
-use super::ids::PartId;
+use crate::network::ids::PartId;
+use crate::network::layout::groups::Groups;
 
 /// Nodes that are simulated together, part by part: every link between two parts takes at least the
 /// lookahead to pass (Chandy, Misra 1979), so that what a part does within that time is nothing to
@@ -223,6 +223,6 @@ fn flows_of(source: &Source) -> (&Hops, u32, bool) {
 
 /// Partitions for different lookaheads, whatever they cost.
 #[cfg(test)]
-pub(super) fn partitions_of(on: &Assigned<'_>, parts: NonZeroU32) -> Vec<Partition> {
+pub(crate) fn partitions_of(on: &Assigned<'_>, parts: NonZeroU32) -> Vec<Partition> {
     Load::of(on).partitions(on, parts).collect()
 }
