@@ -8,8 +8,8 @@ mod tournament;
 use laxity::units::Nanos;
 
 use self::deferred::DeferredTimes;
+use self::regions::Regions;
 use self::tournament::Tournament;
-use super::agenda::regions::Regions;
 use super::ids::{FlowKey, LoopId, PacketKey, PortId};
 
 /// The times of a fixed number of events, each of which happens at one time or never. Events of one

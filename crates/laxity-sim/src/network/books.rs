@@ -7,7 +7,7 @@ use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 
-use super::books::hop_books::{ClosedBooks, HopBooks};
+use self::hop_books::{ClosedBooks, HopBooks};
 use super::flow::ClassBooks;
 use super::ids::BookId;
 use crate::record::{Fate, Observer, Record, tell};

@@ -1,7 +1,7 @@
 //! What sends packets into a network.
 
 pub(super) mod connections;
-pub(super) mod early;
+pub(super) mod early_answers;
 pub(super) mod endpoints;
 pub(super) mod receiving;
 pub(super) mod sending;
@@ -10,7 +10,7 @@ pub(super) mod sources;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 
-use super::hosts::connections::Connections;
+use self::connections::Connections;
 use super::ids::FlowKey;
 use crate::calendar::Calendar;
 use crate::source::Feed;

@@ -20,15 +20,15 @@ use laxity_plan::paths::{OutputId, Paths};
 use laxity_plan::tdp::Assigned;
 use rand::RngExt;
 
+use self::here::Here;
+use self::topology::{Framing, Step, Topology};
 use super::ids::{LoopId, PortId, StepId};
-use super::layout::here::Here;
-use super::layout::topology::{Framing, Step, Topology};
 use super::output::clock::NodeClock;
 use super::output::fifo_output::FifoOutput;
 use super::output::frames::{Frames, Input};
 use super::output::simultaneous::Ties;
 use super::output::wire::Wire;
-use super::output::{Discipline, FedBy, Onward, Output, Scheduled};
+use super::output::{Discipline, FedBy, Onward, Output, SchedulerOutput};
 use crate::source::closed_loop::ClosedLoop;
 use crate::source::random::{Generator, generator};
 
@@ -284,7 +284,10 @@ impl<'a> Layout<'a> {
         let scheduler = here.build_scheduler(seed);
         let framed = on.framed().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
-            return Discipline::Scheduler(Box::new(Scheduled { scheduler, ties: self.ties(port) }));
+            return Discipline::Scheduler(Box::new(SchedulerOutput {
+                scheduler,
+                ties: self.ties(port),
+            }));
         };
         let settings = framed.settings(hop, reserved.ahead(hop));
         let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));

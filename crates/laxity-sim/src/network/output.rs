@@ -14,11 +14,11 @@ use laxity::link::Link;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 
+use self::fifo_output::FifoOutput;
+use self::frames::{FrameCounts, Frames, Input};
+use self::simultaneous::Ties;
+use self::wire::Wire;
 use super::ids::{BookId, LoopId, PacketKey, PartId, PortId};
-use super::output::fifo_output::FifoOutput;
-use super::output::frames::{FrameCounts, Frames, Input};
-use super::output::simultaneous::Ties;
-use super::output::wire::Wire;
 
 /// Where a node sends packets over one link: two lines of memory.
 #[repr(align(64))]
@@ -87,13 +87,13 @@ pub(super) enum Discipline {
     Arrival(FedBy),
     /// FIFO behind queues that drop their tails: departures are known on arrival, too.
     Fifo(Box<FifoOutput>),
-    Scheduler(Box<Scheduled>),
+    Scheduler(Box<SchedulerOutput>),
     /// Time-driven priority.
     Frames(Box<Frames>),
 }
 
 /// A scheduler, and packets that come to it at one instant.
-pub(super) struct Scheduled {
+pub(super) struct SchedulerOutput {
     pub scheduler: Box<dyn Scheduler + Send>,
     pub ties: Ties,
 }

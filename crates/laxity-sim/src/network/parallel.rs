@@ -9,12 +9,12 @@
 
 mod barrier;
 mod board;
+mod boundary;
 mod cores;
-mod exits;
 mod log;
 #[cfg(test)]
 mod tests;
-mod together;
+mod threads;
 mod windows;
 
 use std::num::NonZeroU32;
@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 use laxity::units::Nanos;
 
 use self::board::Board;
-use self::together::Together;
+use self::threads::Threads;
 use super::ended::{Ended, Place};
 use super::layout::partition::Partition;
 use super::run::NetworkRun;
@@ -112,7 +112,7 @@ impl NetworkRun<'_> {
             told = counts.events;
             progress(Reached { now, hops: board.hops() })
         };
-        let parts = Together::new(self, partition, is_told).simulate(&mut lead)?;
+        let parts = Threads::new(self, partition, is_told).simulate(&mut lead)?;
         let (ended, waiting): (Vec<Ended>, Vec<_>) = parts.into_iter().unzip();
         let mut waiting: Vec<(Place, Record)> = waiting.into_iter().flatten().collect();
         waiting.sort_by_key(|(place, _)| *place);

@@ -9,14 +9,14 @@ pub(super) mod transit;
 
 use laxity::units::Nanos;
 
+use self::drops::Drops;
+use self::mail::Mail;
+use self::transit::Transits;
 use super::agenda::{Agenda, Event};
 use super::books::NetworkBooks;
 use super::ids::PortId;
 use super::layout::topology::Topology;
 use super::output::Output;
-use super::plane::drops::Drops;
-use super::plane::mail::Mail;
-use super::plane::transit::Transits;
 use crate::source::closed_loop::Way;
 
 /// What carries packets from their senders to their receivers. It knows nothing of either.

@@ -88,7 +88,7 @@ pub struct Timing {
 
 /// A count, and samples of it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sampled {
+struct Samples {
     count: u64,
     timed: u64,
     time: Duration,
@@ -97,7 +97,7 @@ struct Sampled {
 /// One of so many is timed: a prime, so that no pattern of a network is in step with it.
 const ONE_OF: u64 = 61;
 
-impl Sampled {
+impl Samples {
     fn add(&mut self, took: Option<Duration>) {
         self.count += 1;
         self.timed += u64::from(took.is_some());
@@ -112,12 +112,12 @@ impl Sampled {
 }
 
 /// An observer that is timed itself.
-pub(crate) struct Watched<O> {
+pub(crate) struct TimedObserver<O> {
     observer: O,
-    told: Sampled,
+    told: Samples,
 }
 
-impl<O: Observer> Watched<O> {
+impl<O: Observer> TimedObserver<O> {
     fn tell(&mut self, tell: impl FnOnce(&mut O)) {
         let begun = self.told.count.is_multiple_of(ONE_OF).then(Instant::now);
         tell(&mut self.observer);
@@ -125,7 +125,7 @@ impl<O: Observer> Watched<O> {
     }
 }
 
-impl<O: Observer> Observer for Watched<O> {
+impl<O: Observer> Observer for TimedObserver<O> {
     fn record(&mut self, record: &Record) {
         self.tell(|observer| observer.record(record));
     }
@@ -143,9 +143,9 @@ impl<O: Observer> Observer for Watched<O> {
 struct Ledger {
     /// Sources, then arrivals by the books of the links that they come over, senders, receivers,
     /// and choices by the books of links.
-    kinds: [Sampled; 3],
-    arrivals: Vec<Sampled>,
-    choices: Vec<Sampled>,
+    kinds: [Samples; 3],
+    arrivals: Vec<Samples>,
+    choices: Vec<Samples>,
     events: u64,
     /// When the event began that is timed.
     begun: Option<Instant>,
@@ -165,9 +165,9 @@ impl NetworkRun<'_> {
         let began = Instant::now();
         let partition = Partition::whole(self.on);
         let here = Here { partition: &partition, part: PartId(0), is_observed: observer.listens() };
-        let mut watched = Watched { observer, told: Sampled::default() };
+        let mut watched = TimedObserver { observer, told: Samples::default() };
         let mut simulation = Simulation::new(self, here, &mut watched)?;
-        let ledger = Ledger::of_run(&mut simulation, progress)?;
+        let ledger = Ledger::simulate(&mut simulation, progress)?;
         for (_, record) in simulation.close() {
             simulation.observer().record(&record);
         }
@@ -182,12 +182,12 @@ impl Simulation<'_, ()> {
     /// the time went. `build` makes the simulation with an observer.
     pub(crate) fn profile_single<'b, O: Observer + 'b>(
         observer: O,
-        build: impl FnOnce(Watched<O>) -> Result<Simulation<'b, Watched<O>>, SimError>,
+        build: impl FnOnce(TimedObserver<O>) -> Result<Simulation<'b, TimedObserver<O>>, SimError>,
         progress: Progress<'_>,
     ) -> Result<(Outcome<Summary>, Profile), SimError> {
         let began = Instant::now();
-        let mut simulation = build(Watched { observer, told: Sampled::default() })?;
-        let ledger = Ledger::of_run(&mut simulation, progress)?;
+        let mut simulation = build(TimedObserver { observer, told: Samples::default() })?;
+        let ledger = Ledger::simulate(&mut simulation, progress)?;
         let (run, hops) = (simulation.run, simulation.plane.books.departures());
         let told = simulation.observer().told;
         let outcome = simulation.into_outcome();
@@ -198,11 +198,11 @@ impl Simulation<'_, ()> {
 
 impl Ledger {
     /// Simulates all of it, and counts.
-    fn of_run<O: Observer>(
+    fn simulate<O: Observer>(
         simulation: &mut Simulation<'_, O>,
         progress: Progress<'_>,
     ) -> Result<Ledger, SimError> {
-        let none = || vec![Sampled::default(); simulation.plane.books.hops()];
+        let none = || vec![Samples::default(); simulation.plane.books.hops()];
         let mut ledger = Ledger {
             kinds: Default::default(),
             arrivals: none(),
@@ -220,7 +220,7 @@ impl Ledger {
         end: Nanos,
         hops: u64,
         on: &Assigned<'_>,
-        told: &Sampled,
+        told: &Samples,
     ) -> Profile {
         Profile {
             wall_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
@@ -261,7 +261,7 @@ impl Ledger {
             timing: sampled.timing(),
         });
         let at = |what: What| {
-            move |(book, sampled): (BookId, &Sampled)| {
+            move |(book, sampled): (BookId, &Samples)| {
                 let hop = Hop::from(book);
                 let [from, to] = on.network.ends(hop);
                 let (node, hop_of_discipline) = match what {

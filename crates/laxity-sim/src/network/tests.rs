@@ -1,6 +1,6 @@
 mod bounds;
+mod early_answers;
 mod ending;
-mod foreseen;
 pub(super) mod kinds;
 mod l4s;
 mod one_link;

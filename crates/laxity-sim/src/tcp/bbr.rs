@@ -20,7 +20,7 @@ use super::rate::{Sample, Sampler};
 use super::segment::ONE;
 use filter::WindowedMax;
 pub(super) use state::{Bbr, State};
-use state::{Cycle, ExtraAcked, FullBandwidth, Heard, INFINITE, Latest, MinRtt, Round};
+use state::{Cycle, Delivery, ExtraAcked, FullBandwidth, INFINITE, Latest, MinRtt, Round};
 
 impl Bbr {
     pub(super) fn new(config: &Config) -> Self {
@@ -115,22 +115,22 @@ impl Bbr {
         if !self.sampler.finish(&mut sample, first) {
             return;
         }
-        let heard = &Heard { now, in_flight: in_flight * ONE, sample };
-        self.update_model_and_state(heard);
-        self.update_control_parameters(heard);
+        let delivery = &Delivery { now, in_flight: in_flight * ONE, sample };
+        self.update_model_and_state(delivery);
+        self.update_control_parameters(delivery);
     }
 
-    fn update_model_and_state(&mut self, heard: &Heard) {
-        self.update_latest_delivery_signals(heard);
-        self.update_congestion_signals(heard);
-        self.update_ack_aggregation(heard);
-        self.check_full_bw_reached(heard);
-        self.check_startup_done(heard);
-        self.check_drain_done(heard);
-        self.update_probe_bw_cycle_phase(heard);
-        self.update_min_rtt(heard);
-        self.check_probe_rtt(heard);
-        self.advance_latest_delivery_signals(heard);
+    fn update_model_and_state(&mut self, delivery: &Delivery) {
+        self.update_latest_delivery_signals(delivery);
+        self.update_congestion_signals(delivery);
+        self.update_ack_aggregation(delivery);
+        self.check_full_bw_reached(delivery);
+        self.check_startup_done(delivery);
+        self.check_drain_done(delivery);
+        self.update_probe_bw_cycle_phase(delivery);
+        self.update_min_rtt(delivery);
+        self.check_probe_rtt(delivery);
+        self.advance_latest_delivery_signals(delivery);
     }
 
     /// HandleRestartFromIdle (section 5.4.1).

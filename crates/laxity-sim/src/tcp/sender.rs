@@ -1,8 +1,8 @@
 //! The sender: what to send, and when.
 
 mod common;
-mod counted;
-mod timed;
+mod duplicate_acks;
+mod rack_tlp;
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use super::segment::{Ack, ONE, Segment};
 use super::timing::Timeout;
 use super::window::Window;
 use common::Common;
-use counted::Counted;
-use timed::Timed;
+use duplicate_acks::DuplicateAcks;
+use rack_tlp::RackTlp;
 
 /// The sending end of a transfer.
 #[derive(Clone, Debug)]
 pub struct Sender {
     common: Common,
-    losses: Losses,
+    losses: LossDetection,
 }
 
 /// How losses are found, and what is outstanding.
 #[derive(Clone, Debug)]
-enum Losses {
-    Counted(Counted),
-    Timed(Box<Timed>),
+enum LossDetection {
+    DuplicateAcks(DuplicateAcks),
+    RackTlp(Box<RackTlp>),
 }
 
 impl Sender {
@@ -37,10 +37,10 @@ impl Sender {
         let config = config.into();
         let settled = config.settled();
         let config = if settled == *config { config } else { Arc::new(settled) };
-        Sender::of(config.transfer, config)
+        Sender::from_settled(config.transfer, config)
     }
 
-    fn of(transfer: Option<u64>, config: Arc<Config>) -> Self {
+    fn from_settled(transfer: Option<u64>, config: Arc<Config>) -> Self {
         let mut common = Common {
             window: Window::new(&config),
             expiry: None,
@@ -55,8 +55,10 @@ impl Sender {
         };
         common.set_rate();
         let losses = match common.config.variant.recovery {
-            Recovery::NewReno | Recovery::Sack => Losses::Counted(Counted::default()),
-            Recovery::RackTlp => Losses::Timed(Box::default()),
+            Recovery::NewReno | Recovery::Sack => {
+                LossDetection::DuplicateAcks(DuplicateAcks::default())
+            }
+            Recovery::RackTlp => LossDetection::RackTlp(Box::default()),
         };
         Sender { common, losses }
     }
@@ -65,7 +67,7 @@ impl Sender {
     /// was counted.
     pub fn restart(&mut self, transfer: Option<u64>) {
         let counts = self.common.counts;
-        *self = Sender::of(transfer, self.common.config.clone());
+        *self = Sender::from_settled(transfer, self.common.config.clone());
         self.common.counts = counts;
     }
 
@@ -78,8 +80,8 @@ impl Sender {
             return None;
         }
         let (number, again) = match &mut self.losses {
-            Losses::Counted(counted) => counted.send(common, now),
-            Losses::Timed(timed) => timed.send(common, now),
+            LossDetection::DuplicateAcks(acks) => acks.send(common, now),
+            LossDetection::RackTlp(rack) => rack.send(common, now),
         }?;
         if let Some(pacer) = &mut common.pacer {
             pacer.left(now, common.config.length);
@@ -98,8 +100,8 @@ impl Sender {
     pub fn on_ack(&mut self, now: Nanos, ack: &Ack) {
         let common = &mut self.common;
         match &mut self.losses {
-            Losses::Counted(counted) => counted.on_ack(common, now, ack),
-            Losses::Timed(timed) => timed.on_ack(common, now, ack),
+            LossDetection::DuplicateAcks(acks) => acks.on_ack(common, now, ack),
+            LossDetection::RackTlp(rack) => rack.on_ack(common, now, ack),
         }
         common.set_rate();
     }
@@ -114,8 +116,8 @@ impl Sender {
             return;
         }
         match &mut self.losses {
-            Losses::Counted(counted) => counted.on_timer(common, now),
-            Losses::Timed(timed) => timed.on_timer(common, now),
+            LossDetection::DuplicateAcks(acks) => acks.on_timer(common, now),
+            LossDetection::RackTlp(rack) => rack.on_timer(common, now),
         }
     }
 
@@ -150,8 +152,8 @@ impl Sender {
     /// How many segments the receiver has acknowledged.
     pub fn acknowledged(&self) -> u64 {
         match &self.losses {
-            Losses::Counted(counted) => counted.first(),
-            Losses::Timed(timed) => timed.first(),
+            LossDetection::DuplicateAcks(acks) => acks.first(),
+            LossDetection::RackTlp(rack) => rack.first(),
         }
     }
 
@@ -192,7 +194,7 @@ mod tests {
     #[test]
     fn a_connection_takes_little_memory() {
         let ends = size_of::<Sender>() + size_of::<Receiver>();
-        let timed = ends + size_of::<Timed>();
+        let timed = ends + size_of::<RackTlp>();
         let bbr = timed + size_of::<Bbr>();
         assert!(ends <= 448 && timed <= 1_024 && bbr <= 1_536, "{ends} {timed} {bbr}");
     }

@@ -21,11 +21,11 @@ const HOSTS: u64 = 1 << 62;
 pub(crate) struct Connections {
     workloads: Workloads,
     /// In the order of their flows.
-    sources: Vec<Connected>,
+    sources: Vec<ConnectionGroup>,
 }
 
 /// A source and its connections.
-struct Connected {
+struct ConnectionGroup {
     /// The flow of its first connection.
     first: FlowKey,
     /// The number of the source in the plan, from 0.
@@ -44,17 +44,17 @@ impl Connections {
         &mut self,
         first: FlowKey,
         source: u32,
-        of: &TcpSource,
+        tcp: &TcpSource,
     ) -> Result<(), SourceProblem> {
-        let workload = self.workloads.of(of)?;
-        let TcpSource { start, stagger, .. } = *of;
-        self.sources.push(Connected { first, source, workload, start, stagger });
+        let workload = self.workloads.workload(tcp)?;
+        let TcpSource { start, stagger, .. } = *tcp;
+        self.sources.push(ConnectionGroup { first, source, workload, start, stagger });
         Ok(())
     }
 
     /// The sending end of a flow that is a connection.
     pub(crate) fn sender(&self, seed: u64, flow: FlowKey) -> SendingEnd {
-        let Connected { first, source, workload, start, stagger } = self.of(flow);
+        let ConnectionGroup { first, source, workload, start, stagger } = self.group(flow);
         let of = |of| generator(seed, of | u64::from(*source), (flow.0 - first.0).into());
         let (mut asked, host) = (of(0), of(HOSTS));
         let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
@@ -63,10 +63,10 @@ impl Connections {
 
     /// The receiving end of one.
     pub(crate) fn receiver(&self, flow: FlowKey) -> ReceivingEnd {
-        self.of(flow).workload.receiver()
+        self.group(flow).workload.receiver()
     }
 
-    fn of(&self, flow: FlowKey) -> &Connected {
+    fn group(&self, flow: FlowKey) -> &ConnectionGroup {
         let behind = self.sources.partition_point(|source| source.first <= flow);
         &self.sources[behind - 1]
     }

@@ -5,7 +5,7 @@ use laxity::units::Nanos;
 
 use crate::network::agenda::Event;
 use crate::network::flow::Flow;
-use crate::network::hosts::receiving::Expected;
+use crate::network::hosts::receiving::Request;
 use crate::network::hosts::sources::Content;
 use crate::network::ids::{FlowKey, PacketKey, StepId};
 use crate::network::plane::transit::{Body, Transit};
@@ -140,7 +140,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// The receiver of a flow learns what it is to measure of the transfer that begins.
-    fn expect(&mut self, number: FlowKey, expected: Expected) {
+    fn expect(&mut self, number: FlowKey, expected: Request) {
         let flow = &self.plane.topology.flows[number.index()];
         let last = self.plane.topology.output_at(StepId(flow.path.end.0 - 1));
         let part = self.plane.topology.outputs[last.index()].lands_in;
@@ -152,7 +152,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// The same where the receiver is in this part of the network.
-    pub(crate) fn expect_here(&mut self, number: FlowKey, expected: Expected) {
+    pub(crate) fn expect_here(&mut self, number: FlowKey, expected: Request) {
         let new = || Box::new(self.hosts.connections.receiver(number));
         self.plane.topology.flows[number.index()].receiver.get_or_insert_with(new).expect(expected);
     }

@@ -13,12 +13,12 @@ pub(crate) struct ReceivingEnd {
     pub ack_length: u32,
     acknowledging: Acknowledging,
     variant: Variant,
-    expected: Option<Expected>,
+    expected: Option<Request>,
 }
 
 /// A transfer that is asked for by time, and complete when its last byte has arrived.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Expected {
+pub(crate) struct Request {
     pub transfer: u32,
     /// When it was asked for.
     pub asked: Nanos,
@@ -38,7 +38,7 @@ impl ReceivingEnd {
     }
 
     /// A transfer has begun of which nothing can have come yet: the one before is acknowledged.
-    pub(crate) fn expect(&mut self, expected: Expected) {
+    pub(crate) fn expect(&mut self, expected: Request) {
         self.expected = Some(expected);
     }
 
@@ -70,7 +70,7 @@ impl ReceivingEnd {
 
     /// How long the transfer took that is complete now, if its end is measured here.
     pub(crate) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
-        let has_come = |expected: &mut Expected| {
+        let has_come = |expected: &mut Request| {
             expected.transfer == self.transfer && expected.segments == self.receiver.delivered()
         };
         let expected = self.expected.take_if(has_come)?;

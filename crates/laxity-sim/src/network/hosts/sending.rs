@@ -8,7 +8,7 @@ use laxity_plan::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, Tc
 use rand::RngExt;
 
 use crate::error::SourceProblem;
-use crate::network::hosts::receiving::{Expected, ReceivingEnd};
+use crate::network::hosts::receiving::{ReceivingEnd, Request};
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
 use crate::tcp::{Acknowledging, Config, Congestion, Recovery, Sender, SlowStart, Timing, Variant};
@@ -60,7 +60,7 @@ impl Workloads {
     ///
     /// # Errors
     /// If a distribution's parameters describe none.
-    pub(crate) fn of(&mut self, source: &TcpSource) -> Result<Arc<Workload>, SourceProblem> {
+    pub(crate) fn workload(&mut self, source: &TcpSource) -> Result<Arc<Workload>, SourceProblem> {
         let alike = |known: &TcpSource| {
             let TcpSource { class, count, path, start, stagger, .. } = known.clone();
             TcpSource { class, count, path, start, stagger, ..source.clone() } == *known
@@ -188,7 +188,7 @@ impl SendingEnd {
     }
 
     /// Begins the next transfer; tells what its receiver is to measure, if transfers come by time.
-    pub(crate) fn begin(&mut self, now: Nanos) -> Option<Expected> {
+    pub(crate) fn begin(&mut self, now: Nanos) -> Option<Request> {
         let length = u64::from(self.workload.config.length);
         let transfer = self.workload.transfer.as_ref();
         let bytes = transfer.map(|transfer| transfer.draw(&mut self.generator).0);
@@ -199,7 +199,7 @@ impl SendingEnd {
         self.waited += u64::from(now > self.asked);
         let Self { transfer, asked, .. } = *self;
         let segments = segments.filter(|_| self.is_asked_by_time())?;
-        Some(Expected { transfer, asked, segments })
+        Some(Request { transfer, asked, segments })
     }
 
     /// If all of the transfer is acknowledged, plans the next one, and tells how long it took,

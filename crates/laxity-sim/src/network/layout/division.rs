@@ -41,10 +41,10 @@ impl Regions {
         if is_small || here.is_observed || run.ends_early() {
             return Regions::one();
         }
-        let Some(divided) = Undivided::new(topology).divide(region) else {
+        let Some(divided) = NodeGraph::new(topology).divide(region) else {
             return Regions::one();
         };
-        let Divided { region_of, count, lookahead } = divided;
+        let Division { region_of, count, lookahead } = divided;
         let at = |node: NodeId| region_of[node.index()];
         let begins = |route: &Range<StepId>| at(topology.ends(topology.output_at(route.start))[0]);
         let mut by_slot = vec![0; slots.count()];
@@ -73,7 +73,7 @@ impl Regions {
 }
 
 /// Nodes before they are divided.
-struct Undivided {
+struct NodeGraph {
     /// How many outputs each has.
     outputs: Vec<usize>,
     /// How long links take between two nodes.
@@ -83,13 +83,13 @@ struct Undivided {
 
 /// The region of each node.
 #[derive(Debug, PartialEq)]
-struct Divided {
+struct Division {
     region_of: Vec<u16>,
     count: usize,
     lookahead: Nanos,
 }
 
-impl Undivided {
+impl NodeGraph {
     /// The nodes of a part of a network.
     fn new(topology: &Topology<'_>) -> Self {
         let (on, here) = (topology.on, topology.here);
@@ -103,13 +103,13 @@ impl Undivided {
                 links.insert([from.min(to), from.max(to)], output.delay);
             }
         }
-        Undivided { outputs, links, metered: Groups::metered(on) }
+        NodeGraph { outputs, links, metered: Groups::metered(on) }
     }
 
     /// Splits the nodes into regions of at most `outputs` outputs, with the longest possible
     /// lookahead, at most the longest link delay. A region is larger only if links without delay
     /// join its nodes. `None` if all links are without delay.
-    fn divide(&self, outputs: usize) -> Option<Divided> {
+    fn divide(&self, outputs: usize) -> Option<Division> {
         let all: usize = self.outputs.iter().sum();
         let delays: BTreeSet<Nanos> = self.links.values().copied().collect();
         let delays: Vec<Nanos> = delays.into_iter().filter(|delay| *delay > Nanos::ZERO).collect();
@@ -135,7 +135,7 @@ impl Undivided {
         let between = self.links.iter().filter(|([from, to], _)| at(*from) != at(*to));
         let lookahead = between.map(|(_, delay)| *delay).min();
         let lookahead = lookahead.unwrap_or(delays[delays.len() - 1]);
-        Some(Divided { count: usize::from(region) + 1, region_of, lookahead })
+        Some(Division { count: usize::from(region) + 1, region_of, lookahead })
     }
 
     /// By node, the first of those that it cannot be apart from for this lookahead.
@@ -160,10 +160,10 @@ mod tests {
     use super::*;
 
     /// Nodes with an output each; links by the nodes that they are between, and how long they take.
-    fn undivided(nodes: usize, links: impl IntoIterator<Item = ([u32; 2], u64)>) -> Undivided {
+    fn undivided(nodes: usize, links: impl IntoIterator<Item = ([u32; 2], u64)>) -> NodeGraph {
         let links =
             links.into_iter().map(|(nodes, delay)| (nodes.map(NodeId), Nanos(delay))).collect();
-        Undivided { outputs: vec![1; nodes], links, metered: Groups::apart(nodes) }
+        NodeGraph { outputs: vec![1; nodes], links, metered: Groups::apart(nodes) }
     }
 
     /// Links get shorter from node to node: regions are cut at the longest.
@@ -175,7 +175,7 @@ mod tests {
         };
         let divided = |delays: &[u64], outputs| {
             let divided = chain(delays).divide(outputs);
-            divided.map(|Divided { region_of, count, lookahead }| (region_of, count, lookahead.0))
+            divided.map(|Division { region_of, count, lookahead }| (region_of, count, lookahead.0))
         };
         assert_eq!(divided(&[5, 9, 5, 9, 5], 2), Some((vec![0, 0, 1, 1, 2, 2], 3, 9)));
         assert_eq!(divided(&[5, 9, 5, 9, 5], 1), Some((vec![0, 1, 2, 3, 4, 5], 6, 5)));
@@ -198,7 +198,7 @@ mod tests {
                 .map(|((from, to), delay)| ([from, to], delay))
                 .collect();
             let undivided = undivided(30, links.clone());
-            let Some(Divided { region_of, count, lookahead }) = undivided.divide(most) else {
+            let Some(Division { region_of, count, lookahead }) = undivided.divide(most) else {
                 prop_assert!(links.iter().all(|(_, delay)| *delay == 0));
                 return Ok(());
             };

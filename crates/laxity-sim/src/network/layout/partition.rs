@@ -42,7 +42,7 @@ impl Partition {
         if parts.get() == 1 {
             return whole;
         }
-        let load = Load::of(on);
+        let load = Load::new(on);
         let tried = load.partitions(on, parts).chain([whole]);
         tried.min_by_key(|partition| load.cost(partition)).expect("one is whole")
     }
@@ -102,7 +102,7 @@ const TRIES: usize = 24;
 
 impl Load {
     /// Every flow is taken for one that has its share of the narrowest link on its way.
-    fn of(on: &Assigned<'_>) -> Self {
+    fn new(on: &Assigned<'_>) -> Self {
         let mut flows: HashMap<Hop, u32> = HashMap::new();
         for (path, count, _) in on.plan.sources.iter().map(flows_of) {
             path.iter().for_each(|hop| *flows.entry(*hop).or_default() += count);
@@ -224,5 +224,5 @@ fn flows_of(source: &Source) -> (&Hops, u32, bool) {
 /// Partitions for different lookaheads, whatever they cost.
 #[cfg(test)]
 pub(crate) fn partitions_of(on: &Assigned<'_>, parts: NonZeroU32) -> Vec<Partition> {
-    Load::of(on).partitions(on, parts).collect()
+    Load::new(on).partitions(on, parts).collect()
 }

@@ -13,7 +13,7 @@ use crate::network::layout::here::Here;
 use crate::network::output::frames::Input;
 use crate::network::output::regulators::Regulators;
 use crate::network::output::simultaneous::Ties;
-use crate::network::output::{Discipline, Output, Scheduled};
+use crate::network::output::{Discipline, Output, SchedulerOutput};
 use crate::source::closed_loop::ClosedLoop;
 
 /// What is there: outputs, the routes of flows through them, and what they carry their state in.
@@ -103,7 +103,7 @@ impl<'a> Topology<'a> {
     ) -> Self {
         let mut topology = Topology::empty(on, here);
         let ties = Ties::new(0, topology.regulators.in_order());
-        let discipline = Discipline::Scheduler(Box::new(Scheduled { scheduler, ties }));
+        let discipline = Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties }));
         let link = on.plan.link.transmitter();
         let mut output = Output::new(link, Nanos::ZERO, BookId(0), here.part, discipline);
         output.closed_loop = is_backlogged.then_some(LoopId(0));

@@ -20,7 +20,7 @@ use crate::network::plane::transit::{Transit, Transits};
 pub(crate) struct FifoOutput {
     line: Line,
     /// When the transmissions begin of those that are queued, in order.
-    starts: VecDeque<Settled>,
+    starts: VecDeque<Transmission>,
     coming: Coming,
     pub ties: Box<Ties>,
     /// What has got in and is to be sent.
@@ -39,7 +39,7 @@ enum Coming {
 }
 
 /// What is known of a packet that waits.
-struct Settled {
+struct Transmission {
     start: Nanos,
     length: u32,
     class: ClassId,
@@ -151,7 +151,7 @@ impl FifoOutput {
         let FifoOutput { line, ties, starts, entered, .. } = self;
         ties.admit(now, is_idle || takes, line, |line, packet| line.enter(packet, entered, drops));
         if takes {
-            if let Some(Settled { class, length, .. }) = starts.pop_front() {
+            if let Some(Transmission { class, length, .. }) = starts.pop_front() {
                 line.remove(class, length);
             }
         } else if is_idle && let Some(first) = entered.first() {
@@ -164,7 +164,7 @@ impl FifoOutput {
     /// [`Nanos::MAX`].
     pub(crate) fn starts(&mut self, transit: &Transit, start: Nanos) {
         let Transit { class, length, .. } = *transit;
-        self.starts.push_back(Settled { start, length, class });
+        self.starts.push_back(Transmission { start, length, class });
     }
 
     /// Whether the link takes a packet now.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use laxity::units::Nanos;
 
 use super::barrier::Line;
-use super::log::{Log, Told, tell};
+use super::log::{Log, PartObserver, tell};
 use crate::network::ids::PartId;
 use crate::network::plane::mail::Mail;
 use crate::record::Observer;
@@ -15,13 +15,13 @@ use crate::record::Observer;
 /// A place of each part, to which it alone writes before all wait for one another, and from which
 /// all read behind that. Of two boards one is written while the other is read.
 pub(super) struct Board {
-    parts: Vec<Line<Posted>>,
+    parts: Vec<Line<Notice>>,
     /// Whether anybody listens.
     is_observed: bool,
 }
 
 /// What one part posts.
-struct Posted {
+struct Notice {
     /// By the part that it goes to: when the first of what is sent there arrives, and before when
     /// nothing does that is sent later.
     sent: Vec<[AtomicU64; 2]>,
@@ -50,7 +50,7 @@ pub(super) struct Standing {
 
 impl Board {
     pub(super) fn new(parts: usize, is_observed: bool) -> Self {
-        let posted = || Posted {
+        let posted = || Notice {
             sent: (0..parts).map(|_| Default::default()).collect(),
             next: AtomicU64::new(0),
             last: AtomicU64::new(0),
@@ -71,7 +71,7 @@ impl Board {
         standing: &Standing,
         free: impl Iterator<Item = Nanos>,
         outbox: &mut [Mail],
-        told: &mut impl Told,
+        told: &mut impl PartObserver,
     ) {
         let Line(posted) = &self.parts[part.index()];
         for (([first, later], mail), free) in posted.sent.iter().zip(&*outbox).zip(free) {
@@ -99,7 +99,7 @@ impl Board {
     /// When something happens next anywhere.
     pub(super) fn next(&self) -> Nanos {
         let sent =
-            |part: &Line<Posted>| part.0.sent.iter().map(|[first, _]| first.load(Relaxed)).min();
+            |part: &Line<Notice>| part.0.sent.iter().map(|[first, _]| first.load(Relaxed)).min();
         let next = self.parts.iter().map(|Line(posted)| posted.next.load(Relaxed));
         let all = next.chain(self.parts.iter().filter_map(sent));
         Nanos(all.min().unwrap_or(u64::MAX))

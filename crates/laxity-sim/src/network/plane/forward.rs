@@ -9,7 +9,7 @@ use crate::network::ids::{PacketKey, PortId, StepId};
 use crate::network::layout::topology::Framing;
 use crate::network::output::frames::Next;
 use crate::network::output::simultaneous::Ties;
-use crate::network::output::{Discipline, Scheduled};
+use crate::network::output::{Discipline, SchedulerOutput};
 use crate::network::plane::DataPlane;
 use crate::record::Observer;
 use crate::source::closed_loop::Way;
@@ -141,7 +141,7 @@ impl<O: Observer> DataPlane<'_, O> {
         if let Discipline::Scheduler(scheduled) = &mut output.discipline
             && scheduled.ties.any_together()
         {
-            let Scheduled { scheduler, ties } = &mut **scheduled;
+            let SchedulerOutput { scheduler, ties } = &mut **scheduled;
             ties.admit(now, free_at <= now, &mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
@@ -196,7 +196,7 @@ impl<O: Observer> DataPlane<'_, O> {
     fn admit_behind(&mut self, now: Nanos, port: PortId) {
         let (output, mut drops) = self.output(port);
         if let Discipline::Scheduler(scheduled) = &mut output.discipline {
-            let Scheduled { scheduler, ties } = &mut **scheduled;
+            let SchedulerOutput { scheduler, ties } = &mut **scheduled;
             ties.admit_behind(&mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });

@@ -2,7 +2,7 @@
 
 use laxity::units::Nanos;
 
-use crate::network::hosts::receiving::Expected;
+use crate::network::hosts::receiving::Request;
 use crate::network::ids::{FlowKey, PortId};
 use crate::network::output::Flight;
 use crate::network::plane::transit::{Parcels, Transits};
@@ -16,7 +16,7 @@ pub(crate) struct Mail {
     /// The packets of those that are not padding.
     pub(crate) packets: Parcels,
     /// Transfers that have begun, by flow: what their receivers are to measure.
-    pub(crate) expected: Vec<(FlowKey, Expected)>,
+    pub(crate) expected: Vec<(FlowKey, Request)>,
 }
 
 impl Mail {
@@ -29,7 +29,7 @@ impl Mail {
     }
 
     /// The receiver of a flow is to measure the transfer that has begun.
-    pub(crate) fn expect(&mut self, flow: FlowKey, expected: Expected) {
+    pub(crate) fn expect(&mut self, flow: FlowKey, expected: Request) {
         self.expected.push((flow, expected));
     }
 

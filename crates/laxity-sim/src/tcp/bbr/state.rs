@@ -76,7 +76,7 @@ pub(super) struct ExtraAcked {
 
 /// An acknowledgement that tells of arrivals.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard {
+pub(super) struct Delivery {
     pub now: Nanos,
     /// C.inflight after it.
     pub in_flight: u64,

@@ -8,9 +8,9 @@ use laxity::units::Nanos;
 
 use super::barrier::Barrier;
 use super::board::{Board, Standing};
+use super::boundary::Boundary;
 use super::cores::Cores;
-use super::exits::Exits;
-use super::log::{Log, Nobody, Told};
+use super::log::{Log, PartObserver, Silent};
 use super::windows::Windows;
 use crate::error::SimError;
 use crate::network::ended::{Ended, Place};
@@ -25,7 +25,7 @@ use crate::network::simulation::Simulation;
 use crate::record::Record;
 
 /// What all threads see.
-pub(super) struct Together<'a> {
+pub(super) struct Threads<'a> {
     run: NetworkRun<'a>,
     partition: &'a Partition,
     is_observed: bool,
@@ -40,12 +40,12 @@ type Part = (Ended, Vec<(Place, Record)>);
 /// What the first thread does behind every window, while the others go on.
 type Lead<'a> = &'a mut dyn FnMut(&Board, Nanos) -> ControlFlow<()>;
 
-impl<'a> Together<'a> {
+impl<'a> Threads<'a> {
     pub(super) fn new(run: NetworkRun<'a>, partition: &'a Partition, is_observed: bool) -> Self {
         let parts = partition.parts as usize;
         let boards = [(); 2].map(|()| Board::new(parts, is_observed));
         let (barrier, failed) = (Barrier::new(parts), Mutex::default());
-        Together { run, partition, is_observed, barrier, boards, failed }
+        Threads { run, partition, is_observed, barrier, boards, failed }
     }
 
     /// Simulates; `lead` hears of every window and may stop it.
@@ -53,11 +53,11 @@ impl<'a> Together<'a> {
         if self.is_observed {
             self.simulate_and_tell::<Log>(lead)
         } else {
-            self.simulate_and_tell::<Nobody>(lead)
+            self.simulate_and_tell::<Silent>(lead)
         }
     }
 
-    fn simulate_and_tell<T: Told>(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
+    fn simulate_and_tell<T: PartObserver>(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
         let cores = &Cores::others();
         let parts = std::thread::scope(|scope| {
             let others = (1..self.partition.parts).map(PartId).map(|part| {
@@ -80,7 +80,7 @@ impl<'a> Together<'a> {
     }
 
     /// Simulates a part of the network; none if the run has failed.
-    fn part<T: Told>(&self, part: PartId, lead: Lead<'_>) -> Option<Part> {
+    fn part<T: PartObserver>(&self, part: PartId, lead: Lead<'_>) -> Option<Part> {
         let here = Here { partition: self.partition, part, is_observed: self.is_observed };
         let mut told = T::default();
         let present = self.barrier.unless_kept();
@@ -100,13 +100,13 @@ impl<'a> Together<'a> {
     }
 
     /// Simulates window by window; none if another thread has failed.
-    fn windows<T: Told>(
+    fn windows<T: PartObserver>(
         &self,
         mut simulation: Simulation<'_, &mut T>,
         lead: Lead<'_>,
     ) -> Result<Option<Part>, SimError> {
         let (part, end) = (simulation.here.part, simulation.plane.books.end);
-        let exits = Exits::new(&simulation.plane.topology);
+        let exits = Boundary::new(&simulation.plane.topology);
         let mut windows = Windows::new(self.partition, end, self.is_observed);
         let mut events = 0;
         for board in self.boards.iter().cycle() {
@@ -135,7 +135,7 @@ impl<'a> Together<'a> {
     }
 }
 
-impl<T: Told> Simulation<'_, &mut T> {
+impl<T: PartObserver> Simulation<'_, &mut T> {
     /// Does what happens before `until`; tells how much that was.
     fn window(&mut self, until: Nanos) -> Result<u64, SimError> {
         let ends_early = self.run.ends_early();

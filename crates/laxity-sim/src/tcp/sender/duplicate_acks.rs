@@ -1,4 +1,4 @@
-//! Losses found by counting what arrives above them (RFC 6582, RFC 6675).
+//! LossDetection found by counting what arrives above them (RFC 6582, RFC 6675).
 
 use laxity::units::Nanos;
 
@@ -8,7 +8,7 @@ use crate::tcp::segment::{Ack, Advance};
 
 /// What is outstanding, and what three duplicates say about it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counted {
+pub(super) struct DuplicateAcks {
     board: Scoreboard,
     phase: Phase,
     /// Duplicate acknowledgements since the last that acknowledged anything.
@@ -36,7 +36,7 @@ enum Phase {
     Lost,
 }
 
-impl Counted {
+impl DuplicateAcks {
     /// The next segment that leaves now, and whether it was sent before.
     #[inline]
     pub(super) fn send(&mut self, common: &mut Common, now: Nanos) -> Option<(u64, bool)> {

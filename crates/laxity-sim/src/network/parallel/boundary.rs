@@ -8,12 +8,12 @@ use crate::network::output::Output;
 
 /// The outputs of a part whose links end in each other part; none where they are many, or there are
 /// none.
-pub(super) struct Exits(Vec<Vec<PortId>>);
+pub(super) struct Boundary(Vec<Vec<PortId>>);
 
 /// How many outputs are looked at for each other part at the end of a window.
 const MOST: usize = 16;
 
-impl Exits {
+impl Boundary {
     /// The exits of a part.
     pub(super) fn new(topology: &Topology<'_>) -> Self {
         let here = topology.here;
@@ -25,7 +25,7 @@ impl Exits {
             }
         }
         exits.iter_mut().filter(|exits| exits.len() > MOST).for_each(Vec::clear);
-        Exits(exits)
+        Boundary(exits)
     }
 
     /// By part, before when nothing arrives there that is not sent yet, whenever it will be.

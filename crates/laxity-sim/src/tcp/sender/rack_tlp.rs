@@ -1,4 +1,4 @@
-//! Losses found by when segments were sent, and probes of the tail (RFC 8985).
+//! LossDetection found by when segments were sent, and probes of the tail (RFC 8985).
 
 use laxity::units::Nanos;
 
@@ -12,7 +12,7 @@ use crate::tcp::window::Window;
 
 /// What is outstanding, and what time says about it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Timed {
+pub(super) struct RackTlp {
     flight: Flight,
     rack: Rack,
     probe: Probe,
@@ -49,7 +49,7 @@ enum Phase {
     Lost,
 }
 
-impl Timed {
+impl RackTlp {
     /// The first segment that is not acknowledged.
     pub(super) fn first(&self) -> u64 {
         self.flight.first()
@@ -144,7 +144,7 @@ impl Timed {
     /// What has arrived leaves the network, in the order of its numbers, for what comes out of it
     /// is taken for reordered. Returns what was sent last of that which was sent once.
     fn take_in(&mut self, window: &mut Window, now: Nanos, ack: &Ack) -> Option<Transmission> {
-        let Timed { flight, rack, .. } = self;
+        let RackTlp { flight, rack, .. } = self;
         let mut latest: Option<Transmission> = None;
         let mut arrived = |segment: Transmission| {
             rack.arrived(now, segment);
