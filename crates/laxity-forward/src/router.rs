@@ -37,8 +37,7 @@ use laxity::scheduler::{Backlog, DropReason};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
-use laxity_plan::model::Hop;
-use laxity_plan::model::NetworkLink;
+use laxity_plan::model::{Hop, NetworkLink, NodeId};
 use laxity_plan::tdp::{Assigned, Schedule};
 
 use self::build::{input, output};
@@ -105,7 +104,7 @@ impl Router {
     ///
     /// # Errors
     /// If the plan does not say where all frames go.
-    pub fn new(on: &Assigned<'_>, node: u32, settings: Settings) -> Result<Self, Refusal> {
+    pub fn new(on: &Assigned<'_>, node: NodeId, settings: Settings) -> Result<Self, Refusal> {
         let network = on.network;
         if network.links.iter().any(|link| link.trace.is_some()) {
             return Err(Refusal::Varying);

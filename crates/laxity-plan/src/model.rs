@@ -22,7 +22,9 @@ pub use laxity::window::Loss;
 
 use crate::edit;
 pub use class::{Arrival, Class, Weight};
-pub use network::{Clock, Hop, Hops, Network, NetworkLink, Node, Reorder, WireLoss};
+pub use network::{
+    Clock, Hop, Hops, LinkId, Network, NetworkLink, Node, NodeId, Reorder, WireLoss,
+};
 pub use queue::{DropTailSpec, QueueLimit, QueueSpec};
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, EdfSpec, Late, SchedulerSpec, Scheduling, TdpSpec,

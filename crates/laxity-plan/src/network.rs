@@ -25,7 +25,7 @@ impl Plan {
 impl<'a> Networked<'a> {
     /// The link of a hop.
     pub fn link(&self, hop: Hop) -> &'a NetworkLink {
-        &self.network.links[hop.link as usize]
+        &self.network.links[hop.link.index()]
     }
 
     /// At which places of a path a class's packets are held until they keep to its arrival curve

@@ -27,7 +27,7 @@ use std::ops::Range;
 
 use laxity::admit::Unbounded;
 use laxity::admit::network::{Bound, Method};
-use laxity::admit::path::Order;
+use laxity::admit::path;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
@@ -36,6 +36,13 @@ use crate::network::Networked;
 
 pub use outlook::Outlook;
 
+laxity::id! {
+    /// An output of a network: its position in [`Paths::outputs`].
+    pub struct OutputId;
+    /// A route of a network: its position in [`Paths::routes`].
+    pub struct RouteId;
+}
+
 /// The outputs of a network and the paths through them, with what each guarantees.
 #[derive(Clone, Debug)]
 pub struct Paths {
@@ -43,9 +50,9 @@ pub struct Paths {
     pub outputs: Vec<Output>,
     /// One for each class and path that sources have, in their order.
     pub routes: Vec<Route>,
-    /// The outputs of cyclic dependencies, by number: they feed one another.
-    pub cyclic: Vec<usize>,
-    numbers: HashMap<RouteKey, usize>,
+    /// The outputs of cyclic dependencies: they feed one another.
+    pub cyclic: Vec<OutputId>,
+    numbers: HashMap<RouteKey, RouteId>,
 }
 
 /// A class, its path, and whether its acknowledgements are meant.
@@ -57,7 +64,7 @@ pub struct Output {
     /// The link, and in which direction.
     pub hop: Hop,
     /// The route that it belongs to, if the link is private: every flow of that has one to itself.
-    pub private: Option<usize>,
+    pub private: Option<RouteId>,
     /// The classes that pass it, in their order.
     pub classes: Vec<ClassAtOutput>,
 }
@@ -84,8 +91,8 @@ pub struct Route {
     pub flows: u32,
     /// Whether these are acknowledgements.
     pub acks: bool,
-    /// The outputs on the way, by number.
-    pub outputs: Vec<usize>,
+    /// The outputs on the way, one for each link of the path.
+    pub outputs: Vec<OutputId>,
     /// At which of these packets are held until they keep to the class's arrival curve again, by
     /// their places.
     pub regulated: Vec<usize>,
@@ -240,8 +247,18 @@ impl Plan {
 }
 
 impl Paths {
-    /// The number of the route of a class's packets, or acknowledgements, along a path.
-    pub fn route(&self, class: ClassId, path: &[Hop], acks: bool) -> Option<usize> {
+    /// The outputs, in their order.
+    pub fn output_ids(&self) -> impl Iterator<Item = OutputId> + use<> {
+        (0..self.outputs.len()).map(OutputId::from_index)
+    }
+
+    /// The routes, in their order.
+    pub fn route_ids(&self) -> impl Iterator<Item = RouteId> + use<> {
+        (0..self.routes.len()).map(RouteId::from_index)
+    }
+
+    /// The route of a class's packets, or acknowledgements, along a path.
+    pub fn route(&self, class: ClassId, path: &[Hop], acks: bool) -> Option<RouteId> {
         self.numbers.get(&(class, path.into(), acks)).copied()
     }
 
@@ -260,8 +277,8 @@ impl Paths {
 
     /// The plan as an output sees it: its link, the discipline there, and of each class what comes
     /// there, as far as it is known.
-    pub fn plan_at(&self, on: Networked<'_>, output: usize) -> Plan {
-        let output = &self.outputs[output];
+    pub fn plan_at(&self, on: Networked<'_>, output: OutputId) -> Plan {
+        let output = &self.outputs[output.index()];
         let mut here = on.at(output.hop);
         let counts_on_others = here.scheduler.room().proof.counts_on_others;
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
@@ -294,12 +311,12 @@ impl Paths {
     /// The order in which outputs are analysed. Classes without arrival curves put them in none,
     /// and neither do those that are held to them in between.
     fn order(&self, knows: &[bool]) -> Order {
-        Order::of(self.outputs.len(), &self.feeds(knows))
+        Order::new(self.outputs.len(), &self.feeds(knows))
     }
 
     /// Which outputs feed which with packets of known classes: pairs of which the first feeds the
     /// second.
-    fn feeds(&self, knows: &[bool]) -> Vec<(usize, usize)> {
+    fn feeds(&self, knows: &[bool]) -> Vec<(OutputId, OutputId)> {
         let known = self.routes.iter().filter(|route| knows[route.class.index()]);
         let pairs = known.flat_map(|route| {
             let pairs = route.outputs.windows(2).zip(1..);
@@ -313,12 +330,33 @@ impl Paths {
     }
 }
 
+/// The order in which outputs are analysed.
+#[derive(Clone)]
+struct Order {
+    /// Each behind all that feed it.
+    forward: Vec<OutputId>,
+    /// Those that feed one another.
+    cyclic: Vec<OutputId>,
+    /// Those behind cyclic ones, each behind all that feed it.
+    behind: Vec<OutputId>,
+}
+
+impl Order {
+    /// The order of so many outputs, in which the first of each pair feeds the second.
+    fn new(count: usize, feeds: &[(OutputId, OutputId)]) -> Self {
+        let feeds: Vec<_> = feeds.iter().map(|(from, to)| (from.index(), to.index())).collect();
+        let path::Order { forward, cyclic, behind } = path::Order::of(count, &feeds);
+        let ids = |outputs: Vec<usize>| outputs.into_iter().map(OutputId::from_index).collect();
+        Order { forward: ids(forward), cyclic: ids(cyclic), behind: ids(behind) }
+    }
+}
+
 /// Collects the outputs of a network and the classes that pass them.
 struct Outputs<'a> {
     on: Networked<'a>,
     paths: &'a mut Paths,
     /// By hop and, where links are private, route.
-    numbers: HashMap<(Hop, Option<usize>), usize>,
+    numbers: HashMap<(Hop, Option<RouteId>), OutputId>,
 }
 
 impl Outputs<'_> {
@@ -341,10 +379,10 @@ impl Outputs<'_> {
     }
 
     fn add(&mut self, class: ClassId, path: &Hops, flows: u32, acks: bool) {
-        let number = self.paths.routes.len();
+        let number = RouteId::from_index(self.paths.routes.len());
         let key = (class, path.clone(), acks);
         let known = *self.paths.numbers.entry(key).or_insert(number);
-        if let Some(route) = self.paths.routes.get_mut(known) {
+        if let Some(route) = self.paths.routes.get_mut(known.index()) {
             route.flows = route.flows.saturating_add(flows);
             return;
         }
@@ -365,14 +403,14 @@ impl Outputs<'_> {
     }
 
     /// The output of a route at a hop.
-    fn output(&mut self, class: ClassId, hop: Hop, route: usize) -> usize {
+    fn output(&mut self, class: ClassId, hop: Hop, route: RouteId) -> OutputId {
         let private = self.on.link(hop).private.then_some(route);
         let outputs = &mut self.paths.outputs;
         let number = *self.numbers.entry((hop, private)).or_insert_with(|| {
             outputs.push(Output { hop, private, classes: Vec::new() });
-            outputs.len() - 1
+            OutputId::from_index(outputs.len() - 1)
         });
-        let classes = &mut outputs[number].classes;
+        let classes = &mut outputs[number.index()].classes;
         if let Err(at) = classes.binary_search_by_key(&class, |passing| passing.class) {
             let bound = Err(Unproved::UnboundedUpstream);
             classes.insert(at, ClassAtOutput { class, arrival: None, bound });

@@ -21,7 +21,7 @@ use std::ops::Deref;
 use laxity::admit::tdp::Flow;
 use laxity::police::TokenBucket;
 
-use crate::model::{Class, Hop, Plan, SchedulerSpec, TdpSpec};
+use crate::model::{Class, Hop, NodeId, Plan, SchedulerSpec, TdpSpec};
 use crate::network::Networked;
 
 /// A network whose plan's discipline is time-driven priority.
@@ -69,7 +69,7 @@ impl Framed<'_> {
     }
 
     /// Whether a node has any output with frames, so that it is to hear of every frame.
-    pub fn is_in_step(&self, node: u32) -> bool {
+    pub fn is_in_step(&self, node: NodeId) -> bool {
         let from_it = |hop: &Hop| self.network.between(*hop)[0] == node;
         self.network.hops().filter(from_it).any(|hop| self.has_frames(hop))
     }

@@ -12,6 +12,7 @@ use laxity_answers::Proof;
 use laxity_answers::network::FramesProof;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::Networked;
+use laxity_plan::paths::OutputId;
 use laxity_plan::tdp::{Framed, Framing};
 use laxity_plan::{Plan, PlanError};
 
@@ -122,9 +123,9 @@ impl Subject {
         let (plan, paths) = (on.plan, assigned.paths());
         let ns = |time: Nanos| time.0;
         let mut outputs = Vec::new();
-        for (number, output) in paths.outputs.iter().enumerate() {
+        for (id, output) in paths.output_ids().zip(&paths.outputs) {
             let here =
-                if output.knows_arrivals() { paths.plan_at(on, number) } else { on.at(output.hop) };
+                if output.knows_arrivals() { paths.plan_at(on, id) } else { on.at(output.hop) };
             let delay = on.link(output.hop).delay.0;
             let bound = |class| Some(ns(output.class(ClassId(class))?.bound.ok()?));
             let bounds = (0..plan.classes.len() as u32).map(bound).collect();
@@ -133,9 +134,10 @@ impl Subject {
         let (mut feeds, mut regulators, mut ways) = (Vec::new(), Vec::new(), HashMap::new());
         for (path, source) in draft.paths.iter().zip(&plan.sources) {
             let class = source.class().expect("a path's source");
-            let route = paths.route(class, source.path(), false).map(|route| &paths.routes[route]);
+            let route = paths.route(class, source.path(), false);
+            let route = route.map(|route| &paths.routes[route.index()]);
             // A regulator for each way on which packets of a class come to it.
-            let mut regulator = |outputs: &[usize]| {
+            let mut regulator = |outputs: &[OutputId]| {
                 *ways.entry((class, outputs.to_vec())).or_insert_with(|| {
                     let meter = plan.meter(&plan.classes[class.index()]);
                     regulators.push(Regulator::new(meter.expect("what is held has a contract")));
@@ -144,7 +146,7 @@ impl Subject {
             };
             let feed = route.map(|route| Feed {
                 class: class.index(),
-                outputs: route.outputs.clone(),
+                outputs: route.outputs.iter().map(|output| output.index()).collect(),
                 regulators: (0..route.outputs.len())
                     .map(|place| {
                         let is_held = route.regulated.contains(&place);

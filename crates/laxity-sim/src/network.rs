@@ -10,42 +10,24 @@
 //! these carry.
 
 mod agenda;
-mod ahead;
-mod carried;
-mod clock;
-mod connect;
-mod connections;
+mod books;
 mod ended;
-mod endpoints;
 mod flow;
-mod foreseen;
-mod forward;
-mod frames;
-mod groups;
-mod losses;
+mod hosts;
+mod ids;
+mod layout;
 mod output;
 mod parallel;
-mod partition;
+mod plane;
 mod profile;
-mod receiving;
-mod regions;
-mod regulators;
 mod run;
-mod sending;
 mod simulation;
 mod single;
-mod sources;
 mod summary;
-mod tail;
-mod ties;
-mod topology;
-mod transit;
-mod wire;
 
 #[cfg(test)]
 mod tests;
 
-use flow::Flow;
 use std::collections::HashMap;
 
 use laxity::packet::ClassId;
@@ -60,21 +42,24 @@ pub use parallel::Parallelism;
 pub use profile::{Profile, Spent, Timing, What};
 pub use run::{NetworkRun, Replaced};
 
+use self::agenda::regions::Regions;
 use self::agenda::{Agenda, Event, Slots};
-use self::ahead::Ahead;
-use self::carried::HopBooks;
-use self::connections::Connections;
-use self::flow::ClassBooks;
-pub(crate) use self::partition::Partition;
-use self::regions::Regions;
+use self::books::NetworkBooks;
+use self::books::hop_books::HopBooks;
+use self::flow::Flow;
+use self::hosts::Sending;
+use self::ids::{PartId, PortId};
+use self::layout::Layout;
+use self::layout::connect::connect;
+use self::layout::here::Here;
+pub(crate) use self::layout::partition::Partition;
+use self::plane::DataPlane;
+use self::plane::prefetch::Prefetch;
+use self::plane::transit::Transits;
 pub(crate) use self::simulation::Simulation;
-use self::simulation::{Fed, Here};
-use self::topology::Topology;
-use self::transit::Transits;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;
-use crate::source::closed_loop::ClosedLoop;
 use crate::summary::Outcome;
 use crate::{Progress, Reached};
 
@@ -98,11 +83,11 @@ impl NetworkRun<'_> {
         observer: &mut O,
         progress: Progress<'_>,
     ) -> Result<Outcome, SimError> {
-        let here = Here { partition, part: 0, is_told: observer.listens() };
+        let here = Here { partition, part: PartId(0), is_observed: observer.listens() };
         let mut simulation = Simulation::new(self, here, observer)?;
         simulation.run(progress, |_, _| {})?;
         for (_, record) in simulation.close() {
-            simulation.observer.record(&record);
+            simulation.observer().record(&record);
         }
         Ok(simulation.into_ended().outcome(&self))
     }
@@ -114,80 +99,51 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let Networked { plan, network } = run.on.on;
         let paths = run.on.known_paths();
         let bounds = paths.map(Paths::bounds).unwrap_or_default();
-        let books = network.hops().map(|hop| {
+        let hops = network.hops().map(|hop| {
             let is_here = here.has(network.between(hop)[0]);
             let promised = is_here.then(|| promises(plan, &bounds, hop));
             let books = HopBooks::new(Books::new(promised.into_iter().flatten(), plan.run.warm_up));
             if is_here { books.watching(plan, false) } else { books }
         });
-        let books: Vec<_> = books.collect();
-        let topology = Topology::new(run.on, paths, run.seed, here);
-        let mut simulation = Simulation::idle(run, here, topology, books, observer);
-        simulation.classes = vec![ClassBooks::default(); plan.classes.len()];
-        let begins = simulation.connect()?;
-        simulation.topology.find_alone(run.ends_early());
-        simulation.begin(begins)?;
-        Ok(simulation)
-    }
-
-    /// A network to which nothing comes.
-    fn idle(
-        run: NetworkRun<'a>,
-        here: Here<'a>,
-        topology: Topology<'a>,
-        books: Vec<HopBooks>,
-        observer: O,
-    ) -> Self {
-        let plan = run.on.plan;
-        Simulation {
+        let hops: Vec<_> = hops.collect();
+        let mut layout = Layout::new(run.on, paths, run.seed, here);
+        let (hosts, begins) = connect(&run, &mut layout)?;
+        let topology = layout.finish(run.ends_early());
+        let slots = Slots {
+            sources: hosts.sources.len(),
+            outputs: topology.outputs.len(),
+            flows: topology.flows.iter().rposition(Flow::is_connection).map_or(0, |last| last + 1),
+            loops: topology.loops.len(),
+        };
+        let regions = Regions::new(&run, &topology, &hosts.sources, slots);
+        let plane = DataPlane {
+            topology,
+            agenda: Agenda::new(slots, regions),
+            books: NetworkBooks::new(plan, hops, run.duration.unwrap_or(Nanos::MAX), observer),
+            transits: Transits::default(),
+            outbox: (0..here.partition.parts).map(|_| Default::default()).collect(),
+        };
+        let mut simulation = Simulation {
             run,
             here,
-            end: run.duration.unwrap_or(Nanos::MAX),
-            measured_from: plan.run.warm_up,
-            last: Nanos::ZERO,
-            topology,
-            books,
-            flows: Vec::new(),
-            connections: Connections::default(),
-            classes: Vec::new(),
+            plane,
+            hosts,
             policer: plan.policer(plan.run.warm_up),
-            sources: Vec::new(),
-            loops: Vec::new(),
-            transits: Transits::default(),
-            agenda: Agenda::new(0, Regions::one()),
-            slots: Slots { sources: 0, outputs: 0, flows: 0, loops: 0 },
-            ahead: Ahead::default(),
-            tied: Vec::new(),
-            foreseen: Vec::new(),
-            outbox: (0..here.partition.parts).map(|_| Default::default()).collect(),
-            hops: 0,
-            observer,
-            watches: plan.classes.iter().any(|class| class.loss.is_some()),
+            prefetch: Prefetch::default(),
+            last: Nanos::ZERO,
             single: None,
-        }
-    }
-
-    /// Sets the agenda up; `begins` are the times at which connections do.
-    fn begin(&mut self, begins: Vec<(u32, Nanos)>) -> Result<(), SimError> {
-        let with_timers = self.flows.iter().rposition(Flow::is_connection);
-        self.slots = Slots {
-            sources: self.sources.len(),
-            outputs: self.topology.outputs.len(),
-            flows: with_timers.map_or(0, |last| last + 1),
-            loops: self.topology.loops as usize,
         };
-        self.agenda = Agenda::new(self.slots.count(), self.regions());
-        self.loops.resize_with(self.slots.loops, ClosedLoop::default);
-        self.start_sources()?;
+        simulation.start_sources()?;
+        let DataPlane { topology, agenda, .. } = &mut simulation.plane;
         for (flow, begins) in begins {
-            self.agenda.set(self.slots.slot(Event::SenderTimer(flow as usize)), begins);
+            agenda.set(Event::SenderTimer(flow), begins);
         }
-        for (number, output) in self.topology.outputs.iter().enumerate() {
+        for (port, output) in (0..).map(PortId).zip(&topology.outputs) {
             if output.is_padded() {
-                self.agenda.set(self.slots.slot(Event::Choice(number)), Nanos::ZERO);
+                agenda.set(Event::Choice(port), Nanos::ZERO);
             }
         }
-        Ok(())
+        Ok(simulation)
     }
 
     /// Simulates all of it; `each` hears the slot of every event that is over.
@@ -199,23 +155,25 @@ impl<'a, O: Observer> Simulation<'a, O> {
         // All that came to one link leaves it, whenever traffic ends.
         let is_single = self.single.is_some();
         let ends_early = !is_single && self.run.ends_early();
-        let until = if is_single { Nanos::MAX } else { self.end };
+        let until = if is_single { Nanos::MAX } else { self.plane.books.end };
         let mut events = 0u64;
         self.advance(until, |simulation, now, slot| {
             events += 1;
             each(simulation, slot);
             simulation.last = now.max(simulation.last);
-            let reached = Reached { now: simulation.last, hops: simulation.hops };
+            let reached =
+                Reached { now: simulation.last, hops: simulation.plane.books.departures() };
             if events.is_multiple_of(1 << 16) {
-                simulation.look_at_memory();
+                simulation.note_footprint();
                 if progress(reached).is_break() {
                     return Err(SimError::Stopped);
                 }
             }
             Ok(ends_early && simulation.is_over())
         })?;
-        if ends_early && self.agenda.earliest().is_none_or(|next| next < self.end) {
-            self.end = self.last;
+        let end = self.plane.books.end;
+        if ends_early && self.plane.agenda.earliest().is_none_or(|next| next < end) {
+            self.plane.books.end = self.last;
         }
         Ok(())
     }
@@ -229,14 +187,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     ) -> Result<(), SimError> {
         let mut present = Nanos::ZERO;
         loop {
-            let next = self.agenda.next();
-            if !self.tied.is_empty() && next.is_none_or(|(_, time)| time > present) {
-                self.settle(present);
+            let next = self.plane.agenda.next();
+            if !self.plane.agenda.tied.is_empty() && next.is_none_or(|(_, time)| time > present) {
+                self.plane.settle(present);
                 self.answer_ahead();
                 continue;
             }
             let Some((slot, now)) = next.filter(|(_, time)| *time < until) else {
-                if self.agenda.turn(until) { continue } else { break }
+                if self.plane.agenda.turn(until) { continue } else { break }
             };
             if now > Nanos::LIMIT {
                 return Err(SimError::EndOfTime);
@@ -253,14 +211,23 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Does what happens at a slot of the agenda now.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, slot: usize) -> Result<(), SimError> {
-        self.move_on(now);
-        match self.slots.event(slot) {
+        self.prefetch.pass(now, &mut self.plane);
+        match self.plane.agenda.event(slot) {
             Event::Source(source) => self.emit(now, source)?,
-            Event::Wire(output) => self.land(now, output),
+            Event::Wire(output) => {
+                if let Some(key) = self.plane.land(now, output) {
+                    self.come_to_end(now, key);
+                }
+            }
             Event::SenderTimer(flow) => self.wake_sender(now, flow),
             Event::ReceiverTimer(flow) => self.wake_receiver(now, flow),
             Event::Retry(number) => self.retry(now, number),
-            Event::Choice(output) => self.choose(now, output),
+            Event::Choice(output) => {
+                self.plane.serve(now, output);
+                if !self.plane.topology.loops.is_empty() {
+                    self.refill(now, output);
+                }
+            }
         }
         self.answer_ahead();
         Ok(())
@@ -268,11 +235,13 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Whether no packet is in this part of the network, and none will be that comes from here.
     fn is_over(&self) -> bool {
-        let has_ended = |source: &Fed| match &source.feed {
+        let has_ended = |source: &Sending| match &source.feed {
             Feed::Open(stream) => !stream.is_pending(),
             Feed::Backlogged(_) => !source.is_here,
         };
-        self.transits.is_empty() && self.slots.flows == 0 && self.sources.iter().all(has_ended)
+        self.plane.transits.is_empty()
+            && !self.plane.agenda.has_timers()
+            && self.hosts.sources.iter().all(has_ended)
     }
 }
 

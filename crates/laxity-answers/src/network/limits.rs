@@ -12,9 +12,10 @@ use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
+use laxity_plan::model::LinkId;
 use laxity_plan::network::Networked;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
-use laxity_plan::paths::Outlook;
+use laxity_plan::paths::{Outlook, OutputId, RouteId};
 use serde::Serialize;
 
 use super::promises::Promises;
@@ -245,7 +246,9 @@ impl Search<'_> {
             let network = plan.network.as_mut();
             network.expect("networks have links").links[number].rate = Rate(rate);
             match &self.standing {
-                Some(standing) => standing.holds_with_rate(&plan, number, self.bounded),
+                Some(standing) => {
+                    standing.holds_with_rate(&plan, LinkId::from_index(number), self.bounded)
+                }
                 None => self.holds_of(&plan),
             }
         };
@@ -326,19 +329,22 @@ impl<'a> Standing<'a> {
         let Standing { on, outlook } = self;
         let paths = outlook.paths();
         let promises = Promises { on: *on, paths };
-        let outputs = || (0..paths.outputs.len()).filter(|output| outlook.is_changed(*output));
-        let is_in_time = |output: usize| promises.late_at(&paths.outputs[output]).next().is_none();
-        let fits = |output: usize| {
+        let outputs = || paths.output_ids().filter(|output| outlook.is_changed(*output));
+        let is_in_time =
+            |output: OutputId| promises.late_at(&paths.outputs[output.index()]).next().is_none();
+        let fits = |output: OutputId| {
             promises.refusals_at(output).is_empty() && promises.small_queues_at(output).is_empty()
         };
-        let is_bounded = |route: &usize| !paths.routes[*route].acks && outlook.is_bounded(*route);
-        let changed_routes = (0..paths.routes.len()).filter(|route| {
-            paths.routes[*route].outputs.iter().any(|output| outlook.is_changed(*output))
+        let is_bounded =
+            |route: &RouteId| !paths.routes[route.index()].acks && outlook.is_bounded(*route);
+        let changed_routes = paths.route_ids().filter(|route| {
+            paths.routes[route.index()].outputs.iter().any(|output| outlook.is_changed(*output))
         });
-        let mut promised = changed_routes
-            .filter_map(|route| Some((route, promises.deadline_over(&paths.routes[route])?)));
+        let mut promised = changed_routes.filter_map(|route| {
+            Some((route, promises.deadline_over(&paths.routes[route.index()])?))
+        });
         outputs().all(is_in_time)
-            && (0..paths.routes.len()).filter(is_bounded).count() >= bounded
+            && paths.route_ids().filter(is_bounded).count() >= bounded
             && outputs().all(fits)
             && promised.all(|(route, deadline)| outlook.is_within(route, deadline))
     }
@@ -350,7 +356,7 @@ impl<'a> Standing<'a> {
     }
 
     /// Whether that goes on if a link's rate is what this plan says.
-    fn holds_with_rate(&self, plan: &Plan, link: usize, bounded: usize) -> bool {
+    fn holds_with_rate(&self, plan: &Plan, link: LinkId, bounded: usize) -> bool {
         self.with(plan, self.outlook.with_rate(plan, link), bounded)
     }
 

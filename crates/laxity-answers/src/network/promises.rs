@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
 use laxity_plan::network::Networked;
-use laxity_plan::paths::{ClassAtOutput, Output, Paths, Route};
+use laxity_plan::paths::{ClassAtOutput, Output, OutputId, Paths, Route};
 
 use crate::link;
 use crate::queue;
@@ -31,25 +31,25 @@ impl<'a> Promises<'a> {
         })
     }
 
-    /// What the scheduler of an output, by number, cannot keep of what it promises.
-    pub(super) fn refusals_at(self, number: usize) -> Vec<Reason> {
-        let output = &self.paths.outputs[number];
+    /// What the scheduler of an output cannot keep of what it promises.
+    pub(super) fn refusals_at(self, id: OutputId) -> Vec<Reason> {
+        let output = &self.paths.outputs[id.index()];
         let kind = self.on.scheduling(output.hop).scheduler.kind();
         if !output.knows_arrivals() || !link::refuses_beyond_bounds(kind) {
             return Vec::new();
         }
-        let reasons = link::refusals_beyond_bounds(&self.paths.plan_at(self.on, number));
+        let reasons = link::refusals_beyond_bounds(&self.paths.plan_at(self.on, id));
         self.all_at(output, reasons)
     }
 
-    /// The queues of an output, by number, that have no room for what may wait.
-    pub(super) fn small_queues_at(self, number: usize) -> Vec<Reason> {
-        let output = &self.paths.outputs[number];
+    /// The queues of an output that have no room for what may wait.
+    pub(super) fn small_queues_at(self, id: OutputId) -> Vec<Reason> {
+        let output = &self.paths.outputs[id.index()];
         let has_queue = |class: &Class| class.queue.is_some();
         if !output.knows_arrivals() || !self.on.plan.classes.iter().any(has_queue) {
             return Vec::new();
         }
-        let here = self.paths.plan_at(self.on, number);
+        let here = self.paths.plan_at(self.on, id);
         let mut bounds = vec![Err(NoBound::NoGuarantee); here.classes.len()];
         for passing in &output.classes {
             if let Ok(bound) = passing.bound {

@@ -8,7 +8,7 @@ use laxity::police::TokenBucket;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
 use laxity_plan::network::Networked;
-use laxity_plan::paths::{ClassAtOutput, Output, Paths, Route, Unproved};
+use laxity_plan::paths::{ClassAtOutput, Output, OutputId, Paths, Route, Unproved};
 use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
@@ -132,7 +132,7 @@ impl NetworkProof {
     pub fn new(on: &Assigned<'_>) -> NetworkProof {
         let (plan, paths) = (on.plan, on.paths());
         let view = View { on: on.on, paths };
-        let outputs: Vec<_> = (0..paths.outputs.len()).map(|output| view.output(output)).collect();
+        let outputs: Vec<_> = paths.output_ids().map(|output| view.output(output)).collect();
         let routes = || paths.routes.iter().filter(|route| !route.acks);
         let late = routes().filter_map(|route| view.late_over(route));
         let mut reasons: Vec<Reason> = late.collect();
@@ -146,7 +146,7 @@ impl NetworkProof {
             circles: paths
                 .cyclic
                 .iter()
-                .map(|output| view.ends(paths.outputs[*output].hop))
+                .map(|output| view.ends(paths.outputs[output.index()].hop))
                 .collect(),
             bounded_up_to_percent: None,
         };
@@ -233,8 +233,8 @@ impl View<'_> {
         }
     }
 
-    fn bound(&self, output: usize, class: ClassId) -> Result<Nanos, Unproved> {
-        self.paths.outputs[output]
+    fn bound(&self, output: OutputId, class: ClassId) -> Result<Nanos, Unproved> {
+        self.paths.outputs[output.index()]
             .class(class)
             .map_or(Err(Unproved::UnboundedUpstream), |of| of.bound)
     }
@@ -252,15 +252,15 @@ impl View<'_> {
     }
 
     /// An output, and what stands against its promises.
-    fn output(&self, number: usize) -> (Vec<Reason>, OutputProof) {
-        let output = &self.paths.outputs[number];
+    fn output(&self, id: OutputId) -> (Vec<Reason>, OutputProof) {
+        let output = &self.paths.outputs[id.index()];
         let link = self.on.link(output.hop);
         let [from, to] = self.on.network.ends(output.hop).map(str::to_string);
         let is_tested = output.knows_arrivals() && link::has_test(&self.on.at(output.hop));
-        let mut reasons = self.promises().refusals_at(number);
+        let mut reasons = self.promises().refusals_at(id);
         let fits = is_tested.then_some(reasons.is_empty());
         reasons.extend(self.promises().late_at(output));
-        reasons.extend(self.promises().small_queues_at(number));
+        reasons.extend(self.promises().small_queues_at(id));
         let proof = OutputProof {
             link: link.name.clone(),
             from,

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
     let wired = wire(networked.network, &arguments.port).map_err(Failure::input)?;
     let on = networked.assigned();
     let nodes: Vec<&str> =
-        wired.iter().map(|wired| &*networked.network.nodes[wired.node as usize].name).collect();
+        wired.iter().map(|wired| &*networked.network.nodes[wired.node.index()].name).collect();
     let ends = match &nodes[..] {
         [first, .., last] => vec![*first, *last],
         all => all.to_vec(),

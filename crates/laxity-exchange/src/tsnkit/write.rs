@@ -42,7 +42,7 @@ pub(super) fn files(plan: &Plan) -> Result<Files, Error> {
         }
         let ends = source.path.first().zip(source.path.last());
         let Some((first, last)) = ends else { return refuse(&class.name, "has no path") };
-        let (src, dst) = (on.network.between(*first)[0], on.network.between(*last)[1]);
+        let (src, dst) = (on.network.between(*first)[0].0, on.network.between(*last)[1].0);
         // Writing into a string does not fail.
         let _ = writeln!(
             streams,
@@ -58,7 +58,7 @@ pub(super) fn files(plan: &Plan) -> Result<Files, Error> {
     let mut topology = String::from("link,q_num,rate,t_proc,t_prop\n");
     for hop in on.network.hops() {
         let link = on.link(hop);
-        let [from, to] = on.network.between(hop);
+        let [from, to] = on.network.between(hop).map(|node| node.0);
         let (whole, part) = (link.rate.0 / 1_000_000_000, link.rate.0 % 1_000_000_000);
         let _ = writeln!(topology, "\"({from}, {to})\",8,{whole}.{part:09},0,{}", link.delay.0);
     }

@@ -2,7 +2,7 @@
 
 use laxity::sched::Tdp;
 use laxity_plan::model::{Hop, SchedulerSpec};
-use laxity_plan::paths::Paths;
+use laxity_plan::paths::{OutputId, Paths};
 use laxity_plan::tdp::{Assigned, Schedule};
 
 use super::framed::Framed;
@@ -25,7 +25,7 @@ pub(super) fn output(
         output.hop == hop && !link.private && output.knows_arrivals()
     };
     let here = match paths.outputs.iter().position(known) {
-        Some(output) => paths.plan_at(on.on, output),
+        Some(output) => paths.plan_at(on.on, OutputId::from_index(output)),
         None => on.at(hop),
     };
     let scheduler = here.build_scheduler(settings.seed);

@@ -29,7 +29,7 @@ impl Switch {
     /// That of a node with these ports.
     pub(super) fn new(network: &Network, ports: &[Hop]) -> Self {
         let links = tree(network);
-        let is_in_tree = |&port: &usize| links[ports[port].link as usize];
+        let is_in_tree = |&port: &usize| links[ports[port].link.index()];
         Switch { tree: (0..ports.len()).filter(is_in_tree).collect(), learned: HashMap::new() }
     }
 
@@ -74,7 +74,7 @@ fn tree(network: &Network) -> Vec<bool> {
         while let Some(node) = reached.pop_front() {
             is_reached[node] = true;
             for (link, joins) in network.links.iter().enumerate() {
-                let [a, b] = joins.between.map(|node| node as usize);
+                let [a, b] = joins.between.map(|node| node.index());
                 let other = if a == node {
                     b
                 } else if b == node {
@@ -97,6 +97,7 @@ mod tests {
     use std::path::Path;
 
     use laxity_plan::Plan;
+    use laxity_plan::model::LinkId;
 
     use super::*;
 
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(tree(&network), [true, true, false, true, true, true]);
         // Node a has the links ab, da and ah.
         let ports = [(0, false), (3, true), (4, false)];
-        let ports = ports.map(|(link, backward)| Hop { link, backward });
+        let ports = ports.map(|(link, backward)| Hop { link: LinkId(link), backward });
         let (mut switch, mut out) = (Switch::new(&network, &ports), Vec::new());
         let mut pass = |at, destination, source| {
             switch.ports(at, &frame(destination, source), &mut out);
@@ -147,7 +148,8 @@ mod tests {
     fn what_comes_over_no_link_of_the_tree_goes_nowhere() {
         let network = ring();
         // Node d has the links cd and da.
-        let ports = [(2, true), (3, false)].map(|(link, backward)| Hop { link, backward });
+        let ports =
+            [(2, true), (3, false)].map(|(link, backward)| Hop { link: LinkId(link), backward });
         let (mut switch, mut out) = (Switch::new(&network, &ports), Vec::new());
         switch.ports(0, &frame(0xff, 1), &mut out);
         assert!(out.is_empty());
@@ -156,7 +158,8 @@ mod tests {
     #[test]
     fn strangers_fill_no_memory() {
         let network = ring();
-        let ports = [(0, false), (4, false)].map(|(link, backward)| Hop { link, backward });
+        let ports =
+            [(0, false), (4, false)].map(|(link, backward)| Hop { link: LinkId(link), backward });
         let (mut switch, mut out) = (Switch::new(&network, &ports), Vec::new());
         for number in 0..20_000u32 {
             let mut bytes = frame(9, 0);

@@ -7,7 +7,7 @@ use laxity::packet::ClassId;
 use laxity::police::Police;
 use laxity_plan::Plan;
 use laxity_plan::matching::Expr;
-use laxity_plan::model::{Class, Hop, Network};
+use laxity_plan::model::{Class, Hop, Network, NodeId};
 use laxity_plan::network::Networked;
 use laxity_plan::tdp::Schedule;
 
@@ -40,7 +40,7 @@ impl Ways {
     /// Those through a node with these ports.
     pub(super) fn new(
         on: Networked<'_>,
-        node: u32,
+        node: NodeId,
         ports: &[Hop],
         schedule: Option<&Schedule<'_>>,
     ) -> Result<Self, Refusal> {
@@ -64,7 +64,7 @@ impl Ways {
                 let edge_flow = edge.map(|flow| flow as usize);
                 let is_held = on.regulated(id, path).any(|held| held == place);
                 if is_held && place > 1 && class.police == Police::Demote {
-                    let node = network.nodes[node as usize].name.clone();
+                    let node = network.nodes[node.index()].name.clone();
                     return Err(Refusal::Demoted { class: class.name.clone(), node });
                 }
                 let regulator = is_held.then_some(held.len());
@@ -103,13 +103,13 @@ fn path<'a>(
     if paths.any(|other| other != path) {
         return Err(Refusal::Paths(name()));
     }
-    let mut passed: Vec<u32> = path.iter().map(|hop| network.between(*hop)[0]).collect();
+    let mut passed: Vec<NodeId> = path.iter().map(|hop| network.between(*hop)[0]).collect();
     passed.extend(path.last().map(|hop| network.between(*hop)[1]));
     passed.sort_unstable();
     match passed.windows(2).find(|two| two[0] == two[1]) {
         Some(twice) => Err(Refusal::Twice {
             class: name(),
-            node: network.nodes[twice[0] as usize].name.clone(),
+            node: network.nodes[twice[0].index()].name.clone(),
         }),
         None => Ok(path),
     }
@@ -117,8 +117,13 @@ fn path<'a>(
 
 /// Whether packets of a class can be told by nodes that mark them, and come from and go to others
 /// than this node.
-fn is_for_frames(network: &Network, node: u32, class: &Class, path: &[Hop]) -> Result<(), Refusal> {
-    let (class_name, name) = (class.name.clone(), || network.nodes[node as usize].name.clone());
+fn is_for_frames(
+    network: &Network,
+    node: NodeId,
+    class: &Class,
+    path: &[Hop],
+) -> Result<(), Refusal> {
+    let (class_name, name) = (class.name.clone(), || network.nodes[node.index()].name.clone());
     if class.matching.as_ref().is_some_and(|matching| looks_at_dscp(matching.expr())) {
         return Err(Refusal::Dscp(class_name));
     }

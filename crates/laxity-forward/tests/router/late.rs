@@ -30,7 +30,7 @@ fn trips(plan: &Plan, world: &World) -> Vec<Trip> {
     let mut trips: HashMap<usize, Trip> = HashMap::new();
     for fate in &world.fates {
         let class = fate.sent.packet.class.index();
-        if network.links[fate.hop.link as usize].private || !plan.classes[class].wants_frames() {
+        if network.links[fate.hop.link.index()].private || !plan.classes[class].wants_frames() {
             continue;
         }
         let trip = trips.entry(fate.number).or_insert(Trip {

@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 use laxity_forward::Settings;
 use laxity_forward::router::{Departure, Inbound, Marking, Outside, Router, RouterEvent, marks};
 use laxity_plan::Plan;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, NodeId};
 use slab::Slab;
 
 /// A frame at a router, or on its way.
@@ -126,10 +126,11 @@ impl World {
     pub(crate) fn with(plan: &Plan, settings: Settings) -> World {
         let assigned = plan.networked().expect("a network").assigned();
         let network = assigned.network;
-        let nodes: Vec<u32> = (0..network.nodes.len() as u32)
-            .filter(|node| network.nodes[*node as usize].name.starts_with('r'))
+        let nodes: Vec<NodeId> = (0..network.nodes.len())
+            .map(NodeId::from_index)
+            .filter(|node| network.nodes[node.index()].name.starts_with('r'))
             .collect();
-        let router = |node: &u32| Router::new(&assigned, *node, settings);
+        let router = |node: &NodeId| Router::new(&assigned, *node, settings);
         let routers: Vec<Router> =
             nodes.iter().map(|node| router(node).expect("a plan for routers")).collect();
         let port = |hop: Hop| {
@@ -139,7 +140,7 @@ impl World {
         let wire = |hop: &Hop| Wire {
             hop: *hop,
             to: port(hop.reversed()),
-            delay: network.links[hop.link as usize].delay,
+            delay: network.links[hop.link.index()].delay,
             flying: VecDeque::new(),
         };
         let wires = routers.iter().map(|router| router.ports().iter().map(wire).collect());
@@ -182,8 +183,9 @@ impl World {
     pub(crate) fn reload(&mut self, plan: &Plan, now: Nanos) {
         let assigned = plan.networked().expect("a network").assigned();
         let network = assigned.network;
-        let nodes = (0..network.nodes.len() as u32)
-            .filter(|node| network.nodes[*node as usize].name.starts_with('r'));
+        let nodes = (0..network.nodes.len())
+            .map(NodeId::from_index)
+            .filter(|node| network.nodes[node.index()].name.starts_with('r'));
         for (number, node) in nodes.enumerate() {
             let next = Router::new(&assigned, node, Settings::default());
             let (router, mut hands) = self.hands(number, now);

@@ -9,7 +9,7 @@ use laxity::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 use laxity_forward::router::{Differs, Router, agree};
 use laxity_forward::{Refusal, Settings};
 use laxity_plan::Plan;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, LinkId, NodeId};
 use laxity_search::Generator;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -49,9 +49,9 @@ packet = '100b'
 path = ['a', 'r1', 'b']
 ";
 
-const LEFT: Hop = Hop { link: 0, backward: false };
-const OTHER: Hop = Hop { link: 1, backward: false };
-const RIGHT: Hop = Hop { link: 2, backward: false };
+const LEFT: Hop = Hop { link: LinkId(0), backward: false };
+const OTHER: Hop = Hop { link: LinkId(1), backward: false };
+const RIGHT: Hop = Hop { link: LinkId(2), backward: false };
 const MS: u64 = 1_000_000;
 
 fn on_time() -> Nanos {
@@ -165,7 +165,7 @@ fn who_is_best_effort_is_known_where_packets_are_held() {
             plan(&further.replace("[class.bulk]", &format!("police = '{police}'\n[class.bulk]")));
         let assigned = plan.networked().expect("a network").assigned();
         let names = assigned.network.nodes.iter().map(|node| node.name.clone());
-        let nodes = (0..).zip(names).filter(|(_, name)| name.starts_with('r'));
+        let nodes = (0..).map(NodeId).zip(names).filter(|(_, name)| name.starts_with('r'));
         let router = |node| Router::new(&assigned, node, Settings::default()).err();
         nodes.map(|(node, _)| router(node)).collect::<Vec<_>>()
     };

@@ -9,6 +9,7 @@ use laxity::units::Nanos;
 use laxity_forward::router::agree;
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
+use laxity_plan::model::LinkId;
 use laxity_search::Generator;
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -70,7 +71,7 @@ fn held(plan: &Plan, world: &World) -> usize {
     let mut last = HashMap::new();
     let mut count = 0;
     for fate in world.fates.iter().filter(from_router) {
-        let comes = fate.sent.departure + network.links[fate.hop.link as usize].delay;
+        let comes = fate.sent.departure + network.links[fate.hop.link.index()].delay;
         let before = last.insert(fate.number, comes);
         count += usize::from(before.is_some_and(|came| fate.sent.packet.arrival > came));
     }
@@ -100,7 +101,7 @@ proptest! {
 }
 
 /// What of each class passes each hop, in order.
-type Passed = BTreeMap<(u32, bool, ClassId), Vec<usize>>;
+type Passed = BTreeMap<(LinkId, bool, ClassId), Vec<usize>>;
 
 /// Whatever plans are followed in turn, nothing is dropped or left, and this has passed.
 fn passed(plan: &Plan, others: &[Plan], seed: u64) -> Passed {

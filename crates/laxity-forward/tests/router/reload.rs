@@ -37,7 +37,7 @@ fn run(first: &Plan, others: &[Plan], seed: u64) -> World {
 fn framed(world: &World) -> Vec<(usize, u32, u64)> {
     let of = |fate: &crate::network::Fate| {
         assert!(!fate.sent.is_late(), "{fate:?}");
-        Some((fate.number, fate.hop.link, fate.sent.frame?))
+        Some((fate.number, fate.hop.link.0, fate.sent.frame?))
     };
     let mut all: Vec<_> = world.fates.iter().filter_map(of).collect();
     all.sort_unstable();

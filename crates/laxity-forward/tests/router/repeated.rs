@@ -46,7 +46,7 @@ pub(crate) fn put_in(plan: &Plan, world: &mut World, records: &[Record]) {
             let (hop, Fate::Sent { departure, .. }) = (record.hop?, record.fate) else {
                 return None;
             };
-            let comes = departure + network.links[hop.link as usize].delay;
+            let comes = departure + network.links[hop.link.index()].delay;
             Some((comes, hop, record.packet))
         })
         .collect();
@@ -65,7 +65,7 @@ pub(crate) type Fates = (HashMap<Hop, Vec<Sent>>, Vec<(usize, u32, Nanos, DropRe
 
 /// Whether routers send over a hop as the simulator has it: all over one link.
 fn is_compared(network: &Network, hop: Hop) -> bool {
-    !network.links[hop.link as usize].private && network.ends(hop)[0].starts_with('r')
+    !network.links[hop.link.index()].private && network.ends(hop)[0].starts_with('r')
 }
 
 pub(crate) fn of_simulator(plan: &Plan, records: &[Record]) -> Fates {

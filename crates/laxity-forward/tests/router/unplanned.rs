@@ -6,7 +6,7 @@ use laxity::units::Nanos;
 use laxity_forward::router::Router;
 use laxity_forward::{Refusal, Settings};
 use laxity_plan::Plan;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, LinkId, NodeId};
 
 use crate::network::{Flying, World, datagram};
 
@@ -37,7 +37,7 @@ fn plan(text: &str) -> Plan {
 }
 
 const fn from_host(host: u32) -> Hop {
-    Hop { link: host, backward: false }
+    Hop { link: LinkId(host), backward: false }
 }
 
 /// Where frames with these numbers came out, in the order in which they were put in.
@@ -45,7 +45,7 @@ fn delivered(world: &World) -> Vec<(usize, u32)> {
     let mut all: Vec<_> = world
         .delivered
         .iter()
-        .filter_map(|(hop, flying)| Some((flying.number?, hop.link)))
+        .filter_map(|(hop, flying)| Some((flying.number?, hop.link.0)))
         .collect();
     all.sort_unstable();
     all
@@ -110,7 +110,7 @@ fn plans_that_no_router_can_follow_are_refused() {
     let refused = |text: &str, node: u32| {
         let plan = plan(text);
         let assigned = plan.networked().expect("a network").assigned();
-        Router::new(&assigned, node, Settings::default()).err().map(|why| why.to_string())
+        Router::new(&assigned, NodeId(node), Settings::default()).err().map(|why| why.to_string())
     };
     assert_eq!(refused(RING, 1), None);
     let says = |text: &str, what: &str| {
@@ -125,6 +125,6 @@ fn plans_that_no_router_can_follow_are_refused() {
     let none = RING.replace("[class.rest]\n", "");
     let plan = plan(&none);
     let assigned = plan.networked().expect("a network").assigned();
-    let why = Router::new(&assigned, 1, Settings::default()).err();
+    let why = Router::new(&assigned, NodeId(1), Settings::default()).err();
     assert_eq!(why, Some(Refusal::NoDefault));
 }

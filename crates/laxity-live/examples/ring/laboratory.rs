@@ -16,6 +16,7 @@ use laxity_live::routers::host::Counts;
 use laxity_live::routers::wiring::Wired;
 use laxity_live::routers::{Host, Measured, Running};
 use laxity_plan::Plan;
+use laxity_plan::model::NodeId;
 use laxity_plan::network::Networked;
 
 /// The example's plan.
@@ -97,7 +98,7 @@ impl Laboratory {
         let wire = |(number, namespace): (usize, &Namespace)| {
             let name = format!("r{}", number + 1);
             let node = on.network.nodes.iter().position(|node| node.name == name);
-            let node = node.expect("it is in the plan") as u32;
+            let node = NodeId::from_index(node.expect("it is in the plan"));
             let hops = on.network.hops().filter(|hop| on.network.between(*hop)[0] == node);
             let interface = |hop| {
                 let [_, neighbour] = on.network.ends(hop);

@@ -5,6 +5,7 @@ use laxity_forward::Settings;
 use laxity_forward::router::{Router, agree};
 use laxity_linux::clock::Clock;
 use laxity_plan::Plan;
+use laxity_plan::model::NodeId;
 use laxity_plan::tdp::Assigned;
 
 use super::host::Counts;
@@ -35,7 +36,7 @@ pub(super) struct Next {
 impl Next {
     /// The routers of these nodes, by their places in the network. `settings` are what the plan
     /// does not say.
-    pub(super) fn new(plan: Plan, nodes: &[u32], settings: Settings) -> Result<Next, String> {
+    pub(super) fn new(plan: Plan, nodes: &[NodeId], settings: Settings) -> Result<Next, String> {
         let networked = plan.networked().ok_or("the plan is of one link")?;
         let on = networked.assigned();
         let routers = nodes.iter().map(|node| Router::new(&on, *node, settings));

@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 use laxity_linux::clock::tai_offset;
 use laxity_linux::frames::Backend;
 use laxity_plan::Plan;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, NodeId};
 use laxity_plan::tdp::Assigned;
 
 use super::attended::{Attended, Next, Seen};
@@ -81,7 +81,7 @@ impl Service<'_> {
         if let Some(error) = &running.not_real_time {
             keeper.say(&format!("{error}. Without it frames are skipped when others work"));
         }
-        let nodes: Vec<u32> = self.wired.iter().map(|wired| wired.node).collect();
+        let nodes: Vec<NodeId> = self.wired.iter().map(|wired| wired.node).collect();
         let Reread { plan: mut reread, readable } = self.reread;
         let ready = {
             let nodes = nodes.clone();
@@ -89,7 +89,7 @@ impl Service<'_> {
         };
         let mut prover = Prover::start(readable, ready)?;
         process::close()?;
-        let name = |node: &u32| self.on.network.nodes[*node as usize].name.clone();
+        let name = |node: &NodeId| self.on.network.nodes[node.index()].name.clone();
         let names: Vec<String> = nodes.iter().map(name).collect();
         let begun = format!("forwarding at {}", names.join(", "));
         keeper.say(&begun);

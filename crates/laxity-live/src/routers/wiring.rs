@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
-use laxity_plan::model::{Hop, Network};
+use laxity_plan::model::{Hop, Network, NodeId};
 use thiserror::Error;
 
 /// A port as whoever runs it names it, `NODE:NEIGHBOUR=INTERFACE` or
@@ -27,8 +27,8 @@ pub struct PortName {
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever has interfaces without names")]
 pub struct Wired {
-    /// Its place in the network.
-    pub node: u32,
+    /// The node.
+    pub node: NodeId,
     /// The interfaces, in the order of the network's hops from the node.
     pub ports: Vec<(Interface, Option<Namespace>)>,
 }
@@ -108,10 +108,10 @@ pub fn wire(network: &Network, names: &[PortName]) -> Result<Vec<Wired>, WiringE
         }
         hops.push(hop);
     }
-    let mut nodes: Vec<u32> = hops.iter().map(|hop| network.between(*hop)[0]).collect();
+    let mut nodes: Vec<NodeId> = hops.iter().map(|hop| network.between(*hop)[0]).collect();
     nodes.sort_unstable();
     nodes.dedup();
-    let wired = |node: u32| {
+    let wired = |node: NodeId| {
         let of_it = network.hops().filter(|hop| network.between(*hop)[0] == node);
         let port = |hop: Hop| match hops.iter().position(|named| *named == hop) {
             Some(named) => Ok(interface(&names[named])?),

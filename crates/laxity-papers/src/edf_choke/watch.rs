@@ -4,7 +4,7 @@ use laxity::packet::ClassId;
 use laxity::port::Delays;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, LinkId};
 use laxity_sim::error::SimError;
 use laxity_sim::network::NetworkRun;
 use laxity_sim::record::{Fate, Observer, Record};
@@ -98,7 +98,7 @@ impl Watch {
         let link = link.expect("the paper's plans have a bottleneck");
         let class = |name| plan.class(name).expect("the paper's plans have TCP and UDP");
         Watch {
-            hop: Hop { link: link as u32, backward: false },
+            hop: Hop { link: LinkId::from_index(link), backward: false },
             propagation: links[link].delay.as_secs_f64(),
             tcp: class("tcp"),
             udp: class("udp"),

@@ -7,6 +7,13 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::{Dist, LinkSpec, Scheduling};
 
+laxity::id! {
+    /// A node of a network: its position in [`Network::nodes`].
+    pub struct NodeId;
+    /// A link of a network: its position in [`Network::links`].
+    pub struct LinkId;
+}
+
 /// The tables `[network.NAME]` of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
@@ -21,8 +28,8 @@ pub struct Network {
 pub struct NetworkLink {
     /// Its name.
     pub name: String,
-    /// The two nodes, as positions in [`Network::nodes`].
-    pub between: [u32; 2],
+    /// The two nodes that it joins.
+    pub between: [NodeId; 2],
     /// Bits a second, in each direction. Default that of `[link]`. Where the rate changes, what
     /// schedulers count on.
     pub rate: Rate,
@@ -98,11 +105,11 @@ pub struct Clock {
     pub sync: Nanos,
 }
 
-/// One link of a path.
+/// A link in one of its directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hop {
-    /// Its position in [`Network::links`].
-    pub link: u32,
+    /// The link.
+    pub link: LinkId,
     /// Whether it is taken from its second node to its first.
     pub backward: bool,
 }
@@ -153,7 +160,7 @@ impl NetworkLink {
 impl Network {
     /// Both directions of all links, in their order.
     pub fn hops(&self) -> impl Iterator<Item = Hop> + use<> {
-        let both = |link| [false, true].map(|backward| Hop { link, backward });
+        let both = |link| [false, true].map(|backward| Hop { link: LinkId(link), backward });
         (0..self.links.len() as u32).flat_map(both)
     }
 
@@ -167,7 +174,7 @@ impl Network {
         };
         let link = NetworkLink {
             name: "link".to_owned(),
-            between: [0, 1],
+            between: [NodeId(0), NodeId(1)],
             rate: link.rate,
             trace: link.trace.clone(),
             latency: Nanos::ZERO,
@@ -184,27 +191,27 @@ impl Network {
         Network { nodes: vec![node("in"), node("out")], links: vec![link] }
     }
 
-    /// The nodes that a hop leads from and to, as positions in [`nodes`](Self::nodes).
-    pub fn between(&self, hop: Hop) -> [u32; 2] {
-        let [from, to] = self.links[hop.link as usize].between;
+    /// The nodes that a hop leads from and to.
+    pub fn between(&self, hop: Hop) -> [NodeId; 2] {
+        let [from, to] = self.links[hop.link.index()].between;
         if hop.backward { [to, from] } else { [from, to] }
     }
 
     /// The names of these nodes.
     pub fn ends(&self, hop: Hop) -> [&str; 2] {
-        self.between(hop).map(|node| &*self.nodes[node as usize].name)
+        self.between(hop).map(|node| &*self.nodes[node.index()].name)
     }
 
     /// The discipline at the beginning of a hop, where `otherwise` is that of links and nodes that
     /// have none of their own: the link's, for a private link else FIFO without limits, or the
     /// node's.
     pub fn scheduling(&self, hop: Hop, otherwise: Scheduling) -> Scheduling {
-        let link = &self.links[hop.link as usize];
+        let link = &self.links[hop.link.index()];
         let [from, _] = self.between(hop);
         match (link.scheduling, link.private) {
             (Some(own), _) => own,
             (None, true) => Scheduling::default(),
-            (None, false) => self.nodes[from as usize].scheduling.unwrap_or(otherwise),
+            (None, false) => self.nodes[from.index()].scheduling.unwrap_or(otherwise),
         }
     }
 }

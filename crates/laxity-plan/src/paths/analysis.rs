@@ -13,7 +13,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::fixed_point::Wanted;
 use super::tandem::EndToEnd;
-use super::{ABSENT, ClassAtOutput, Output, Paths, Route, Unproved};
+use super::{ABSENT, ClassAtOutput, Output, OutputId, Paths, Route, RouteId, Unproved};
 use crate::discipline::Bounds;
 use crate::model::{Hop, LinkSpec, Plan, Police, SchedulerSpec, TokenBucket};
 use crate::network::Networked;
@@ -25,7 +25,7 @@ pub(super) struct Analysis<'a> {
     /// By class, whether it is known what its sources send.
     knows_arrivals: Vec<bool>,
     /// The routes that pass each output, by number, and at which place of theirs.
-    pub(super) passing: Vec<Vec<(usize, usize)>>,
+    pub(super) passing: Vec<Vec<(RouteId, usize)>>,
     /// What each class of each output is guaranteed there and leaves it under.
     pub(super) analysed: Vec<Vec<Option<Analysed>>>,
     /// How long each route's packets take up to each of its outputs, and in the end, at the least
@@ -70,9 +70,9 @@ impl Paths {
         let mut passing = vec![Vec::new(); self.outputs.len()];
         // Where nothing is known of any class, there is nothing to follow along the routes.
         let followed = if knows_arrivals.contains(&true) { &self.routes[..] } else { &[] };
-        for (number, route) in followed.iter().enumerate() {
+        for (number, route) in (0..).map(RouteId).zip(followed) {
             for (place, &output) in route.outputs.iter().enumerate() {
-                passing[output].push((number, place));
+                passing[output.index()].push((number, place));
             }
         }
         let mut analysis = Analysis {
@@ -92,7 +92,10 @@ impl Paths {
         // The order in which outputs are analysed decides whether the fixed point is found. The
         // order of links is the same for any order of sources.
         let mut cyclic = order.cyclic.clone();
-        cyclic.sort_by_key(|&output| (self.outputs[output].hop, self.outputs[output].private));
+        cyclic.sort_by_key(|output| {
+            let output = &self.outputs[output.index()];
+            (output.hop, output.private)
+        });
         analysis.fixed_point(self, &cyclic);
         for &output in &order.behind {
             analysis.output(self, output);
@@ -112,7 +115,7 @@ impl Paths {
     /// Analyses the routes from end to end, whose outputs are analysed.
     pub(super) fn end_to_end(&mut self, analysis: &Analysis<'_>) {
         let paths = &*self;
-        let of = |route| EndToEnd::of(analysis, paths, route).bounds();
+        let of = |route| EndToEnd::of(analysis, paths, RouteId::from_index(route)).bounds();
         let bounds = side_by_side(self.routes.len(), of);
         for (route, bounds) in self.routes.iter_mut().zip(bounds) {
             route.bounds = bounds;
@@ -144,7 +147,7 @@ impl Analysis<'_> {
     }
 
     /// Analyses an output again; whether anything is different.
-    pub(super) fn changes(&mut self, paths: &mut Paths, output: usize) -> bool {
+    pub(super) fn changes(&mut self, paths: &mut Paths, output: OutputId) -> bool {
         let before = self.state(paths, &[output]);
         self.output(paths, output);
         before != self.state(paths, &[output])
@@ -170,28 +173,29 @@ impl Analysis<'_> {
 
     /// Finds the arrival curves at an output and what follows from them, with what is known of all
     /// outputs that feed it.
-    pub(super) fn output(&mut self, paths: &mut Paths, number: usize) {
-        for at in 0..paths.outputs[number].classes.len() {
-            let class = paths.outputs[number].classes[at].class;
+    pub(super) fn output(&mut self, paths: &mut Paths, number: OutputId) {
+        for at in 0..paths.outputs[number.index()].classes.len() {
+            let class = paths.outputs[number.index()].classes[at].class;
             let arrival = self.arrival(paths, number, class);
-            let passing = &mut paths.outputs[number].classes[at];
+            let passing = &mut paths.outputs[number.index()].classes[at];
             (passing.bound, passing.arrival) = match arrival {
                 Ok(arrival) => (Err(Unproved::UnboundedUpstream), Some(arrival)),
                 Err(why) => (Err(why), None),
             };
         }
-        if paths.outputs[number].knows_arrivals() {
+        if paths.outputs[number.index()].knows_arrivals() {
             self.guarantees(paths, number);
         }
-        let output = &paths.outputs[number];
+        let output = &paths.outputs[number.index()];
         let link = self.on.link(output.hop);
         let most = link.most_jitter().map(|jitter| link.delay.saturating_add(jitter));
-        for &(route, place) in &self.passing[number] {
-            if paths.routes[route].is_regulated(place + 1) {
+        for &(route, place) in &self.passing[number.index()] {
+            if paths.routes[route.index()].is_regulated(place + 1) {
                 continue;
             }
-            let bound = output.class(paths.routes[route].class).map(|passing| passing.bound);
-            let so_far = &mut self.so_far[route];
+            let bound =
+                output.class(paths.routes[route.index()].class).map(|passing| passing.bound);
+            let so_far = &mut self.so_far[route.index()];
             so_far[place + 1].1 = match (so_far[place].1, bound, most) {
                 (Err(Unproved::Disturbed), ..) => Err(Unproved::Disturbed),
                 (_, _, None) => Err(Unproved::Disturbed),
@@ -205,8 +209,8 @@ impl Analysis<'_> {
     }
 
     /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
-    fn guarantees(&mut self, paths: &mut Paths, number: usize) {
-        let hop = paths.outputs[number].hop;
+    fn guarantees(&mut self, paths: &mut Paths, number: OutputId) {
+        let hop = paths.outputs[number.index()].hop;
         let scheduler = self.on.scheduling(hop).scheduler;
         let AtOutput { bounds, services, mut aggregates } = if scheduler.room().proof.is_one_queue {
             self.at_one_queue(paths, number)
@@ -214,12 +218,12 @@ impl Analysis<'_> {
             self.at_scheduler(paths, number)
         };
         let (peak, plan) = (self.on.link(hop).peak(), self.on.plan);
-        let output = &mut paths.outputs[number];
+        let output = &mut paths.outputs[number.index()];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
             let packet = plan.max_packet(&plan.classes[passing.class.index()]);
             let least = self.least(passing.class, peak);
             passing.bound = bound;
-            self.analysed[number][at] =
+            self.analysed[number.index()][at] =
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
@@ -229,9 +233,9 @@ impl Analysis<'_> {
     }
 
     /// What a scheduler guarantees that is set up for what comes to an output.
-    fn at_scheduler(&self, paths: &Paths, number: usize) -> AtOutput {
+    fn at_scheduler(&self, paths: &Paths, number: OutputId) -> AtOutput {
         let here = paths.plan_at(self.on, number);
-        let output = &paths.outputs[number];
+        let output = &paths.outputs[number.index()];
         let (bounds, services) = here.bounds_and_services(self.alone);
         AtOutput {
             bounds: bounds_of(output, &here, &bounds),
@@ -242,8 +246,8 @@ impl Analysis<'_> {
 
     /// What a link guarantees that sends packets in the order in which they come: whatever class
     /// they are of, so that no plan has to be made for it.
-    fn at_one_queue(&self, paths: &Paths, number: usize) -> AtOutput {
-        let output = &paths.outputs[number];
+    fn at_one_queue(&self, paths: &Paths, number: OutputId) -> AtOutput {
+        let output = &paths.outputs[number.index()];
         let link = self.on.link_at(output.hop);
         let is_known = output.classes.iter().all(|passing| passing.arrival.is_some());
         let all = if is_known {
@@ -287,7 +291,8 @@ impl Analysis<'_> {
                 let link = self.on.link(*hop);
                 let takes = self.least(route.class, link.peak());
                 least = least.saturating_add(takes).saturating_add(link.delay);
-                let bound = paths.outputs[*output].class(route.class).and_then(|of| of.bound.ok());
+                let bound =
+                    paths.outputs[output.index()].class(route.class).and_then(|of| of.bound.ok());
                 let added = || {
                     let jitter = link.most_jitter().filter(|_| link.duplicate.is_none())?;
                     Some(bound?.saturating_add(link.delay).saturating_add(jitter))
@@ -305,13 +310,13 @@ impl Analysis<'_> {
     fn jitters_since_entry(
         &self,
         paths: &Paths,
-        number: usize,
+        number: OutputId,
         class: ClassId,
     ) -> Option<Vec<Nanos>> {
         let mut visits: Vec<(Nanos, Nanos)> = Vec::new();
         let (mut before, mut visit) = (None, 0);
         for (route, place) in self.routes(paths, number, class) {
-            let (least, most) = *self.since_entry.get(route)?.get(place)?;
+            let (least, most) = *self.since_entry.get(route.index())?.get(place)?;
             let most = most?;
             visit = if before.replace(route) == Some(route) { visit + 1 } else { 0 };
             match visits.get_mut(visit) {
@@ -326,14 +331,14 @@ impl Analysis<'_> {
     fn arrival(
         &self,
         paths: &Paths,
-        number: usize,
+        number: OutputId,
         class: ClassId,
     ) -> Result<Vec<TokenBucket>, Unproved> {
         let spec = &self.on.plan.classes[class.index()];
         let entered = spec.arrival.as_ref().filter(|_| self.knows_arrivals[class.index()]);
         let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
         if spec.police == Police::Demote {
-            let at_link = self.on.scheduling(paths.outputs[number].hop).scheduler;
+            let at_link = self.on.scheduling(paths.outputs[number.index()].hop).scheduler;
             let (_, scheduler) = self.on.plan.queued_under(at_link, class);
             spec.arrival_under(&scheduler).ok_or(Unbounded::Demotes)?;
         }
@@ -343,12 +348,12 @@ impl Analysis<'_> {
         let mut together: BTreeMap<(&[Hop], usize), (Nanos, Nanos)> = BTreeMap::new();
         let (mut before, mut visit) = (None, 0);
         for (route, place) in routes() {
-            let (least, most) = self.so_far[route][place];
+            let (least, most) = self.so_far[route.index()][place];
             let most = most.map_err(|why| match why {
                 Unproved::Disturbed => Unproved::Disturbed,
                 _ => Unproved::UnboundedUpstream,
             })?;
-            let held = paths.routes[route].last_held(place);
+            let held = paths.routes[route.index()].last_held(place);
             let since = Some((route, held.len()));
             visit = if before == since { visit + 1 } else { 0 };
             before = since;
@@ -357,8 +362,9 @@ impl Analysis<'_> {
         }
         let jitters = together.into_values().map(|(least, most)| most.saturating_sub(least));
         let mut lines = sum(jitters.map(|jitter| with_jitter(entered, jitter)).collect());
-        let mut from: Vec<_> =
-            routes().map(|(route, place)| Origin::of(&paths.routes[route], place)).collect();
+        let mut from: Vec<_> = routes()
+            .map(|(route, place)| Origin::of(&paths.routes[route.index()], place))
+            .collect();
         from.sort_unstable();
         from.dedup();
         let mut parts: Vec<Vec<TokenBucket>> = Vec::new();
@@ -386,16 +392,16 @@ impl Analysis<'_> {
     fn leaving(
         &self,
         paths: &Paths,
-        from: usize,
-        to: usize,
+        from: OutputId,
+        to: OutputId,
         class: ClassId,
     ) -> Option<Vec<TokenBucket>> {
-        let (from, analysed) = (&paths.outputs[from], &self.analysed[from]);
+        let (from, analysed) = (&paths.outputs[from.index()], &self.analysed[from.index()]);
         let at = from.classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
         let jitter = self.on.link(from.hop).most_jitter()?;
         let one = with_jitter(&analysed[at].as_ref()?.leaving, jitter);
-        let flows = match (from.private, paths.outputs[to].private) {
-            (Some(route), None) => u64::from(paths.routes[route].flows),
+        let flows = match (from.private, paths.outputs[to.index()].private) {
+            (Some(route), None) => u64::from(paths.routes[route.index()].flows),
             _ => 1,
         };
         let times = |line: &TokenBucket| TokenBucket {
@@ -409,24 +415,29 @@ impl Analysis<'_> {
     fn routes<'b>(
         &'b self,
         paths: &'b Paths,
-        number: usize,
+        number: OutputId,
         class: ClassId,
-    ) -> impl Iterator<Item = (usize, usize)> + 'b {
-        let of_class = move |at: &(usize, usize)| paths.routes[at.0].class == class;
-        self.passing[number].iter().copied().filter(of_class)
+    ) -> impl Iterator<Item = (RouteId, usize)> + 'b {
+        let of_class = move |at: &(RouteId, usize)| paths.routes[at.0.index()].class == class;
+        self.passing[number.index()].iter().copied().filter(of_class)
     }
 
     /// How long packets take that share one queue. Together, those that come over one link come no
     /// faster than it sends, unless they are held in between.
-    fn one_queue(&self, paths: &Paths, number: usize, link: &LinkSpec) -> Result<Nanos, Unproved> {
+    fn one_queue(
+        &self,
+        paths: &Paths,
+        number: OutputId,
+        link: &LinkSpec,
+    ) -> Result<Nanos, Unproved> {
         let latency = link.latency.ok_or(Unbounded::NotAdmitted)?;
-        let classes = || paths.outputs[number].classes.iter();
+        let classes = || paths.outputs[number.index()].classes.iter();
         let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
         let mut all = aggregate(arrivals);
-        let mut from: Vec<_> = self.passing[number]
+        let mut from: Vec<_> = self.passing[number.index()]
             .iter()
             .map(|&(route, place)| {
-                let route = &paths.routes[route];
+                let route = &paths.routes[route.index()];
                 (Origin::of(route, place), route.class)
             })
             .collect();
@@ -447,7 +458,7 @@ impl Analysis<'_> {
     fn over_link(
         &self,
         paths: &Paths,
-        number: usize,
+        number: OutputId,
         classes: &[(Origin<'_>, ClassId)],
     ) -> Option<Vec<TokenBucket>> {
         let part = |&(from, class): &(Origin<'_>, ClassId)| match from {
@@ -459,14 +470,14 @@ impl Analysis<'_> {
         let parts: Option<Vec<_>> = classes.iter().map(part).collect();
         let mut sum = aggregate(parts?.iter().map(Vec::as_slice));
         let Origin::Output(from) = classes[0].0 else { return Some(sum) };
-        if paths.outputs[from].private.is_some() {
+        if paths.outputs[from.index()].private.is_some() {
             return Some(sum);
         }
         let longest = |(_, class): &(Origin<'_>, ClassId)| {
             self.on.plan.max_packet(&self.on.plan.classes[class.index()])
         };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
-        let link = self.on.link(paths.outputs[from].hop);
+        let link = self.on.link(paths.outputs[from.index()].hop);
         sum.extend(with_jitter(&[over_link(link.peak(), packet)], link.most_jitter()?));
         Some(sum)
     }
@@ -525,7 +536,7 @@ enum Origin<'a> {
     /// They enter the network.
     Host,
     /// Straight from the output before.
-    Output(usize),
+    Output(OutputId),
     /// Held to their arrival curve with all that come the same way.
     Regulator(&'a [Hop]),
 }

@@ -3,7 +3,7 @@
 use laxity::units::{Bytes, Nanos};
 
 use super::analysis::Analysis;
-use super::{ClassAtOutput, Paths, Unproved};
+use super::{ClassAtOutput, OutputId, Paths, Unproved};
 use crate::model::TokenBucket;
 
 /// What is asked of bounds.
@@ -20,7 +20,7 @@ pub(super) type State = (Vec<ClassAtOutput>, Vec<Result<Nanos, Unproved>>);
 
 impl Analysis<'_> {
     /// Analyses outputs that feed one another as if nothing were known of them.
-    pub(super) fn fixed_point_anew(&mut self, paths: &mut Paths, cyclic: &[usize]) {
+    pub(super) fn fixed_point_anew(&mut self, paths: &mut Paths, cyclic: &[OutputId]) {
         self.begin_anew(paths, cyclic);
         self.fixed_point(paths, cyclic);
     }
@@ -42,7 +42,7 @@ impl Analysis<'_> {
     /// 12).
     ///
     /// Where bounds need not count on others and find no end if they do, they do not.
-    pub(super) fn fixed_point(&mut self, paths: &mut Paths, cyclic: &[usize]) {
+    pub(super) fn fixed_point(&mut self, paths: &mut Paths, cyclic: &[OutputId]) {
         let settles = match self.wanted {
             Wanted::Shortest => self.settles(paths, cyclic) || self.settles_alone(paths, cyclic),
             // What does not count on others takes a fraction of the time.
@@ -52,14 +52,14 @@ impl Analysis<'_> {
             return;
         }
         for &output in cyclic {
-            for (at, passing) in paths.outputs[output].classes.iter_mut().enumerate() {
+            for (at, passing) in paths.outputs[output.index()].classes.iter_mut().enumerate() {
                 passing.bound = Err(Unproved::CyclicDependency);
                 passing.arrival = None;
-                self.analysed[output][at] = None;
+                self.analysed[output.index()][at] = None;
             }
-            for &(route, place) in &self.passing[output] {
-                if !paths.routes[route].is_regulated(place + 1) {
-                    self.so_far[route][place + 1].1 = Err(Unproved::UnboundedUpstream);
+            for &(route, place) in &self.passing[output.index()] {
+                if !paths.routes[route.index()].is_regulated(place + 1) {
+                    self.so_far[route.index()][place + 1].1 = Err(Unproved::UnboundedUpstream);
                 }
             }
         }
@@ -67,7 +67,7 @@ impl Analysis<'_> {
 
     /// Whether there is an end to it with bounds that hold whatever others send, where there are
     /// such.
-    fn settles_alone(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
+    fn settles_alone(&mut self, paths: &mut Paths, cyclic: &[OutputId]) -> bool {
         if !self.counts_on_others(paths, cyclic) {
             return false;
         }
@@ -77,31 +77,35 @@ impl Analysis<'_> {
         settles
     }
 
-    fn settles_anew(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
+    fn settles_anew(&mut self, paths: &mut Paths, cyclic: &[OutputId]) -> bool {
         self.begin_anew(paths, cyclic);
         self.settles(paths, cyclic)
     }
 
     /// Whether bounds of any of these outputs count on what others send.
-    fn counts_on_others(&self, paths: &Paths, outputs: &[usize]) -> bool {
-        let scheduler = |output: &usize| self.on.scheduling(paths.outputs[*output].hop).scheduler;
+    fn counts_on_others(&self, paths: &Paths, outputs: &[OutputId]) -> bool {
+        let scheduler =
+            |output: &OutputId| self.on.scheduling(paths.outputs[output.index()].hop).scheduler;
         outputs.iter().any(|output| scheduler(output).room().proof.counts_on_others)
     }
 
     /// Forgets what was found of some outputs: nothing ever waits there.
-    fn begin_anew(&mut self, paths: &mut Paths, outputs: &[usize]) {
+    fn begin_anew(&mut self, paths: &mut Paths, outputs: &[OutputId]) {
         for &output in outputs {
-            paths.outputs[output].classes.iter_mut().for_each(|passing| passing.arrival = None);
-            self.analysed[output].fill(None);
-            for &(route, place) in &self.passing[output] {
-                let (least, longest) = &mut self.so_far[route][place + 1];
+            paths.outputs[output.index()]
+                .classes
+                .iter_mut()
+                .for_each(|passing| passing.arrival = None);
+            self.analysed[output.index()].fill(None);
+            for &(route, place) in &self.passing[output.index()] {
+                let (least, longest) = &mut self.so_far[route.index()][place + 1];
                 *longest = Ok(*least);
             }
         }
     }
 
     /// Looks at outputs again and again; whether there is an end to it.
-    fn settles(&mut self, paths: &mut Paths, cyclic: &[usize]) -> bool {
+    fn settles(&mut self, paths: &mut Paths, cyclic: &[OutputId]) -> bool {
         let mut growth = Growth::up_to(match self.wanted {
             Wanted::Any if self.counts_on_others(paths, cyclic) => Growth::ENOUGH,
             Wanted::Any | Wanted::Shortest => Growth::MOST,
@@ -122,11 +126,11 @@ impl Analysis<'_> {
     }
 
     /// All that outputs find of one another.
-    pub(super) fn state(&self, paths: &Paths, outputs: &[usize]) -> Vec<State> {
-        let of = |&output: &usize| {
-            let passing = self.passing[output].iter();
-            let so_far = passing.map(|&(route, place)| self.so_far[route][place + 1].1);
-            (paths.outputs[output].classes.clone(), so_far.collect())
+    pub(super) fn state(&self, paths: &Paths, outputs: &[OutputId]) -> Vec<State> {
+        let of = |&output: &OutputId| {
+            let passing = self.passing[output.index()].iter();
+            let so_far = passing.map(|&(route, place)| self.so_far[route.index()][place + 1].1);
+            (paths.outputs[output.index()].classes.clone(), so_far.collect())
         };
         outputs.iter().map(of).collect()
     }

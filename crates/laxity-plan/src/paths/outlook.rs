@@ -1,13 +1,12 @@
 //! A network that is looked at only as far as somebody asks.
 
-use laxity::admit::path::Order;
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::Paths;
 use super::analysis::Analysis;
 use super::tandem::EndToEnd;
-use crate::model::Plan;
+use super::{Order, OutputId, Paths, RouteId};
+use crate::model::{LinkId, Plan};
 use crate::network::Networked;
 
 /// A network whose outputs are analysed. Its paths are looked at from end to end when they are
@@ -17,7 +16,7 @@ pub struct Outlook<'a> {
     analysis: Analysis<'a>,
     order: Order,
     /// The outputs from which packets come to each.
-    fed_by: Vec<Vec<usize>>,
+    fed_by: Vec<Vec<OutputId>>,
     /// Whether anything is different at each output from what was known before.
     changed: Vec<bool>,
 }
@@ -30,9 +29,9 @@ impl<'a> Networked<'a> {
         let count = paths.outputs.len();
         let mut fed_by = vec![Vec::new(); count];
         let feeds = paths.feeds(&self.plan.knows_arrivals());
-        feeds.iter().for_each(|&(from, to)| fed_by[to].push(from));
+        feeds.iter().for_each(|&(from, to)| fed_by[to.index()].push(from));
         Outlook {
-            order: Order::of(count, &feeds),
+            order: Order::new(count, &feeds),
             paths,
             analysis,
             fed_by,
@@ -47,33 +46,33 @@ impl Outlook<'_> {
         &self.paths
     }
 
-    /// Whether a route, by number, has a bound.
-    pub fn is_bounded(&self, route: usize) -> bool {
+    /// Whether a route has a bound.
+    pub fn is_bounded(&self, route: RouteId) -> bool {
         self.of(route).added().is_ok()
     }
 
-    /// Whether a route, by number, has a bound of no more than this.
-    pub fn is_within(&self, route: usize, most: Nanos) -> bool {
+    /// Whether a route has a bound of no more than this.
+    pub fn is_within(&self, route: RouteId, most: Nanos) -> bool {
         self.of(route).is_within(most)
     }
 
-    /// Whether anything may be different at an output, by number, from what it is in the outlook
+    /// Whether anything may be different at an output from what it is in the outlook
     /// that this one was made of; of one that was made of none, everything.
-    pub fn is_changed(&self, output: usize) -> bool {
-        self.changed[output]
+    pub fn is_changed(&self, output: OutputId) -> bool {
+        self.changed[output.index()]
     }
 
     /// The outlook of a plan that differs from this one in nothing but what a class's arrival curve
     /// is. Outputs to which the same comes as before are not looked at again.
     pub fn with_arrival<'b>(&self, plan: &'b Plan, class: ClassId) -> Option<Outlook<'b>> {
-        let passes = |output: usize| self.paths.outputs[output].class(class).is_some();
+        let passes = |output: OutputId| self.paths.outputs[output.index()].class(class).is_some();
         Some(self.with(plan.networked()?, passes, |changes| changes))
     }
 
     /// The outlook of a plan that differs from this one in nothing but what a link's rate is.
     /// Outputs that no packets come to that have passed it are not looked at again.
-    pub fn with_rate<'b>(&self, plan: &'b Plan, link: usize) -> Option<Outlook<'b>> {
-        let is_over = |output: usize| self.paths.outputs[output].hop.link as usize == link;
+    pub fn with_rate<'b>(&self, plan: &'b Plan, link: LinkId) -> Option<Outlook<'b>> {
+        let is_over = |output: OutputId| self.paths.outputs[output.index()].hop.link == link;
         // How early packets come is different, too, behind outputs at which nothing else is.
         Some(self.with(plan.networked()?, is_over, |_| true))
     }
@@ -83,7 +82,7 @@ impl Outlook<'_> {
     fn with<'b>(
         &self,
         on: Networked<'b>,
-        is_different: impl Fn(usize) -> bool,
+        is_different: impl Fn(OutputId) -> bool,
         follows: impl Fn(bool) -> bool,
     ) -> Outlook<'b> {
         if self.paths.is_regulated() {
@@ -93,30 +92,31 @@ impl Outlook<'_> {
         let mut paths = self.paths.clone();
         let mut analysis = self.analysis.on_another_plan(on, &paths);
         let mut changed = vec![false; paths.outputs.len()];
-        let is_affected = |changed: &[bool], output: usize| {
-            is_different(output) || self.fed_by[output].iter().any(|from| changed[*from])
+        let is_affected = |changed: &[bool], output: OutputId| {
+            is_different(output)
+                || self.fed_by[output.index()].iter().any(|from| changed[from.index()])
         };
         for &output in &self.order.forward {
             if is_affected(&changed, output) {
                 let changes = analysis.changes(&mut paths, output);
-                changed[output] = is_different(output) || follows(changes);
+                changed[output.index()] = is_different(output) || follows(changes);
             }
         }
         if self.order.cyclic.iter().any(|output| is_affected(&changed, *output)) {
             analysis.fixed_point_anew(&mut paths, &self.order.cyclic);
-            self.order.cyclic.iter().for_each(|output| changed[*output] = true);
+            self.order.cyclic.iter().for_each(|output| changed[output.index()] = true);
         }
         for &output in &self.order.behind {
             if is_affected(&changed, output) {
                 let changes = analysis.changes(&mut paths, output);
-                changed[output] = is_different(output) || follows(changes);
+                changed[output.index()] = is_different(output) || follows(changes);
             }
         }
         let (order, fed_by) = (self.order.clone(), self.fed_by.clone());
         Outlook { paths, analysis, order, fed_by, changed }
     }
 
-    fn of(&self, route: usize) -> EndToEnd<'_> {
+    fn of(&self, route: RouteId) -> EndToEnd<'_> {
         EndToEnd::of(&self.analysis, &self.paths, route)
     }
 }

@@ -12,7 +12,7 @@ use laxity::units::{Bytes, Nanos};
 
 use super::analysis::{Aggregate, Analysis};
 use super::simplex::Simplex;
-use super::{Paths, Unproved};
+use super::{OutputId, Paths, RouteId, Unproved};
 use crate::model::Hop;
 
 /// Packets of a class that are in the same queues as a route's at some of its outputs in a row, and
@@ -22,7 +22,7 @@ struct Meeting {
     class: ClassId,
     start: usize,
     end: usize,
-    from: Option<usize>,
+    from: Option<OutputId>,
 }
 
 /// A route that is looked at from end to end.
@@ -30,8 +30,7 @@ struct Meeting {
 pub(super) struct EndToEnd<'a> {
     analysis: &'a Analysis<'a>,
     paths: &'a Paths,
-    /// The number of the route.
-    route: usize,
+    route: RouteId,
     /// The places on it that are looked at, from the first to behind the last.
     start: usize,
     end: usize,
@@ -50,8 +49,8 @@ enum View {
 
 impl<'a> EndToEnd<'a> {
     /// All of a route of this number.
-    pub(super) fn of(analysis: &'a Analysis<'a>, paths: &'a Paths, route: usize) -> Self {
-        let end = paths.routes[route].outputs.len();
+    pub(super) fn of(analysis: &'a Analysis<'a>, paths: &'a Paths, route: RouteId) -> Self {
+        let end = paths.routes[route.index()].outputs.len();
         EndToEnd { analysis, paths, route, start: 0, end, view: View::Queues }
     }
 
@@ -70,7 +69,7 @@ impl<'a> EndToEnd<'a> {
 
     /// Between places at which its packets are held.
     fn parts(self) -> impl Iterator<Item = Self> {
-        let parts = self.paths.routes[self.route].parts();
+        let parts = self.paths.routes[self.route.index()].parts();
         parts.map(move |Range { start, end }| EndToEnd { start, end, ..self })
     }
 
@@ -95,10 +94,10 @@ impl<'a> EndToEnd<'a> {
 
     /// The delays at all its outputs and on the links between, added.
     pub(super) fn added(self) -> Result<Nanos, Unproved> {
-        let class = self.paths.routes[self.route].class;
+        let class = self.paths.routes[self.route.index()].class;
         let mut added = self.propagation()?;
         for &output in self.outputs() {
-            let passing = self.paths.outputs[output].class(class);
+            let passing = self.paths.outputs[output.index()].class(class);
             added = added.saturating_add(passing.ok_or(Unproved::UnboundedUpstream)?.bound?);
         }
         Ok(added)
@@ -145,7 +144,7 @@ impl<'a> EndToEnd<'a> {
     }
 
     fn path(&self) -> &'a [Hop] {
-        &self.paths.routes[self.route].path[self.start..self.end]
+        &self.paths.routes[self.route.index()].path[self.start..self.end]
     }
 
     /// Its outputs, and what waits there in the same queues.
@@ -153,7 +152,7 @@ impl<'a> EndToEnd<'a> {
         let servers: Result<Vec<_>, _> =
             self.outputs().iter().map(|&output| self.server(output)).collect();
         let servers = servers?;
-        let class = self.paths.routes[self.route].class;
+        let class = self.paths.routes[self.route.index()].class;
         let itself = Meeting { class, start: 0, end: servers.len(), from: None };
         let meetings: Vec<_> = std::iter::once(itself).chain(self.meetings()).collect();
         let flows: Vec<_> = meetings.iter().map(|meeting| self.flow(meeting)).collect();
@@ -161,14 +160,14 @@ impl<'a> EndToEnd<'a> {
         Ok(Tandem { servers, flows, groups })
     }
 
-    fn outputs(&self) -> &'a [usize] {
-        &self.paths.routes[self.route].outputs[self.start..self.end]
+    fn outputs(&self) -> &'a [OutputId] {
+        &self.paths.routes[self.route.index()].outputs[self.start..self.end]
     }
 
     /// An output as the route's class sees it.
-    fn server(&self, number: usize) -> Result<Server, Unproved> {
-        let class = self.paths.routes[self.route].class;
-        let output = &self.paths.outputs[number];
+    fn server(&self, number: OutputId) -> Result<Server, Unproved> {
+        let class = self.paths.routes[self.route.index()].class;
+        let output = &self.paths.outputs[number.index()];
         let at = output.classes.iter().position(|passing| passing.class == class);
         let at = at.ok_or(Unproved::UnboundedUpstream)?;
         let delay = output.classes[at].bound?;
@@ -187,7 +186,7 @@ impl<'a> EndToEnd<'a> {
             let service = curve.map(|curve| Service { curve, late: Nanos::ZERO });
             (service, longest.unwrap_or_default())
         } else {
-            let analysed = self.analysis.analysed[number][at].as_ref();
+            let analysed = self.analysis.analysed[number.index()][at].as_ref();
             (analysed.and_then(|of| of.guarantee.service.clone()), self.longest(class))
         };
         Ok(Server { service, order: Order::Fifo, packet, delay })
@@ -197,8 +196,8 @@ impl<'a> EndToEnd<'a> {
     fn meetings(&self) -> BTreeSet<Meeting> {
         let mut meetings = BTreeSet::new();
         for start in 0..self.outputs().len() {
-            for &(other, place) in &self.analysis.passing[self.outputs()[start]] {
-                let route = &self.paths.routes[other];
+            for &(other, place) in &self.analysis.passing[self.outputs()[start].index()] {
+                let route = &self.paths.routes[other.index()];
                 // Those that are held are others when they go on.
                 let comes_along = place > 0 && !route.is_regulated(place);
                 let goes_on = start > 0 && comes_along && self.meets(start - 1, other, place - 1);
@@ -219,22 +218,23 @@ impl<'a> EndToEnd<'a> {
 
     /// Whether the route shares a queue at an output with others, which pass that at this place of
     /// their route.
-    fn meets(&self, at: usize, other: usize, place: usize) -> bool {
-        let (route, others) = (&self.paths.routes[self.route], &self.paths.routes[other]);
+    fn meets(&self, at: usize, other: RouteId, place: usize) -> bool {
+        let (route, others) =
+            (&self.paths.routes[self.route.index()], &self.paths.routes[other.index()]);
         let (Some(&here), Some(&there)) = (self.outputs().get(at), others.outputs.get(place))
         else {
             return false;
         };
         // Other flows of the route itself are not in its private links.
         let is_itself = other == self.route && self.start + at == place;
-        let is_alone = route.flows == 1 || self.paths.outputs[here].private.is_some();
+        let is_alone = route.flows == 1 || self.paths.outputs[here.index()].private.is_some();
         here == there
             && (others.class == route.class || self.competes(here, others.class))
             && !(is_itself && is_alone)
     }
 
     /// Whether another class is taken together with the route's at an output.
-    fn competes(&self, output: usize, other: ClassId) -> bool {
+    fn competes(&self, output: OutputId, other: ClassId) -> bool {
         match self.view {
             View::Queues => self.is_one_queue(output),
             View::Blind => {
@@ -245,18 +245,18 @@ impl<'a> EndToEnd<'a> {
     }
 
     /// By what an output serves the route's class and all that may go before it, together.
-    fn aggregate(&self, output: usize) -> Option<&Aggregate> {
-        let class = self.paths.routes[self.route].class;
-        let classes = &self.paths.outputs[output].classes;
+    fn aggregate(&self, output: OutputId) -> Option<&Aggregate> {
+        let class = self.paths.routes[self.route.index()].class;
+        let classes = &self.paths.outputs[output.index()].classes;
         let at = classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
-        self.analysis.analysed[output][at].as_ref()?.aggregate.as_ref()
+        self.analysis.analysed[output.index()][at].as_ref()?.aggregate.as_ref()
     }
 
     /// Whether all classes share one queue.
-    fn is_one_queue(&self, output: usize) -> bool {
+    fn is_one_queue(&self, output: OutputId) -> bool {
         self.analysis
             .on
-            .scheduling(self.paths.outputs[output].hop)
+            .scheduling(self.paths.outputs[output.index()].hop)
             .scheduler
             .room()
             .proof
@@ -270,8 +270,8 @@ impl<'a> EndToEnd<'a> {
 
     /// What is met, with what is known of its class at every output.
     fn flow(&self, &Meeting { class, start, end, .. }: &Meeting) -> Flow {
-        let comes = |&output: &usize| {
-            self.paths.outputs[output].class(class).and_then(|of| of.arrival.clone())
+        let comes = |&output: &OutputId| {
+            self.paths.outputs[output.index()].class(class).and_then(|of| of.arrival.clone())
         };
         let arrivals = self.outputs()[start..end].iter();
         let arrivals = arrivals.map(|output| comes(output).unwrap_or_default()).collect();
@@ -282,7 +282,7 @@ impl<'a> EndToEnd<'a> {
     /// over one link.
     fn groups(&self, server: usize, meetings: &[Meeting], flows: &[Flow]) -> Vec<Group> {
         let mut of_class: BTreeMap<ClassId, Vec<usize>> = BTreeMap::new();
-        let mut over: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut over: BTreeMap<OutputId, Vec<usize>> = BTreeMap::new();
         for (number, meeting) in meetings.iter().enumerate() {
             if !Range::contains(&(meeting.start..meeting.end), &server) {
                 continue;
@@ -293,7 +293,7 @@ impl<'a> EndToEnd<'a> {
             } else {
                 Some(self.outputs()[server - 1])
             };
-            let shared = |from: &usize| self.paths.outputs[*from].private.is_none();
+            let shared = |from: &OutputId| self.paths.outputs[from.index()].private.is_none();
             if let Some(from) = from.filter(shared) {
                 over.entry(from).or_default().push(number);
             }
@@ -304,9 +304,9 @@ impl<'a> EndToEnd<'a> {
             (numbers.len() > 1).then_some(Group { server, flows: numbers, arrival })
         };
         // Links that disturb their packets may bring them closer together than they send them.
-        let link = |(from, numbers): (usize, Vec<usize>)| {
+        let link = |(from, numbers): (OutputId, Vec<usize>)| {
             let packet = numbers.iter().map(|&number| flows[number].packet).max();
-            let link = self.analysis.on.link(self.paths.outputs[from].hop);
+            let link = self.analysis.on.link(self.paths.outputs[from.index()].hop);
             let arrival = vec![over_link(link.peak(), packet.unwrap_or_default())];
             (!link.disturbs()).then_some(Group { server, flows: numbers, arrival })
         };

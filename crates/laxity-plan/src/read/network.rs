@@ -13,7 +13,8 @@ use crate::discipline::tdp;
 use crate::edit;
 use crate::error::{Fault, shown};
 use crate::model::{
-    Clock, Hop, LinkSpec, Network, NetworkLink, Node, Plan, Reorder, Scheduling, Source, WireLoss,
+    Clock, Hop, LinkSpec, Network, NetworkLink, Node, NodeId, Plan, Reorder, Scheduling, Source,
+    WireLoss,
 };
 use crate::raw::{self, At, Number, Table};
 use crate::source::values::longer;
@@ -123,7 +124,7 @@ pub(super) fn read(
             Fault::at(&name.span, format!("no link joins a node `{}`", shown(&name.value)))
                 .accepted(&name.value, nodes.nodes.iter().map(|node| node.name.as_str()))
         })?;
-        nodes.nodes[*position as usize] = node(name.value, &raw, link)?;
+        nodes.nodes[position.index()] = node(name.value, &raw, link)?;
     }
     Ok(Some(Network { nodes: nodes.nodes, links }))
 }
@@ -136,13 +137,14 @@ struct Links<'a, 'b> {
     nodes: Nodes,
     links: Vec<NetworkLink>,
     /// By the nodes that they join.
-    joined: HashMap<BTreeSet<u32>, usize>,
+    joined: HashMap<BTreeSet<NodeId>, usize>,
 }
 
 impl Links<'_, '_> {
     /// Adds those of a topology; tells where they are, by name.
     fn draw(&mut self, topology: &Topology, at: &Range<usize>) -> Read<HashMap<String, usize>> {
-        let numbers: Vec<u32> = topology.nodes.iter().map(|name| self.nodes.named(name)).collect();
+        let numbers: Vec<NodeId> =
+            topology.nodes.iter().map(|name| self.nodes.named(name)).collect();
         let mut drawn = HashMap::new();
         for link in &topology.links {
             let name = topology.name(link);
@@ -199,7 +201,7 @@ impl Links<'_, '_> {
     }
 
     /// A link of which nothing more is said.
-    fn plain(&self, name: String, between: [u32; 2]) -> NetworkLink {
+    fn plain(&self, name: String, between: [NodeId; 2]) -> NetworkLink {
         NetworkLink {
             name,
             between,
@@ -356,11 +358,11 @@ fn clock_of(raw: &raw::Clock) -> Read<Clock> {
 #[derive(Default)]
 struct Nodes {
     nodes: Vec<Node>,
-    positions: HashMap<String, u32>,
+    positions: HashMap<String, NodeId>,
 }
 
 impl Nodes {
-    fn pair(&mut self, raw: &At<Vec<At<String>>>) -> Read<[u32; 2]> {
+    fn pair(&mut self, raw: &At<Vec<At<String>>>) -> Read<[NodeId; 2]> {
         let help = "write the two nodes that the link joins, such as [\"r1\", \"r2\"]";
         let [from, to] = &raw.value[..] else {
             let message = format!("`between` names {} nodes, not two", raw.value.len());
@@ -372,13 +374,13 @@ impl Nodes {
         Ok([self.node(from)?, self.node(to)?])
     }
 
-    fn node(&mut self, name: &At<String>) -> Read<u32> {
+    fn node(&mut self, name: &At<String>) -> Read<NodeId> {
         check_name(name, "node")?;
         Ok(self.named(&name.value))
     }
 
-    fn named(&mut self, name: &str) -> u32 {
-        let next = self.nodes.len() as u32;
+    fn named(&mut self, name: &str) -> NodeId {
+        let next = NodeId::from_index(self.nodes.len());
         let position = *self.positions.entry(name.to_owned()).or_insert(next);
         if position == next {
             self.nodes.push(Node {

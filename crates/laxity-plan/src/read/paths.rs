@@ -7,7 +7,7 @@ use super::pieces::Sources;
 use super::routing::{Ends, Routes};
 use super::values::Read;
 use crate::error::{Fault, shown};
-use crate::model::{Hop, Hops, Network, NetworkLink};
+use crate::model::{Hop, Hops, LinkId, Network, NetworkLink, NodeId};
 use crate::raw::{self, At, Count, Way};
 
 /// The most links of a path, laps included.
@@ -19,8 +19,8 @@ const NO_NETWORK: &str = "add links, such as `[network.uplink]` with `between = 
 /// From the names of nodes to the links between them.
 pub(crate) struct Paths<'a> {
     network: Option<&'a Network>,
-    positions: HashMap<&'a str, u32>,
-    hops: HashMap<[u32; 2], Hop>,
+    positions: HashMap<&'a str, NodeId>,
+    hops: HashMap<[NodeId; 2], Hop>,
     shortest: HashMap<Ends, Hops>,
     /// Those that were read, so that each is held once.
     known: HashSet<Hops>,
@@ -31,13 +31,15 @@ impl<'a> Paths<'a> {
     pub(crate) fn new(network: Option<&'a Network>, sources: &Sources<'_>) -> Read<Self> {
         let nodes = network.map_or(&[][..], |network| &network.nodes);
         let links = network.map_or(&[][..], |network| &network.links);
-        let hops = (0..).zip(links).flat_map(|(link, NetworkLink { between: [from, to], .. })| {
-            let hop = Hop { link, backward: false };
-            [([*from, *to], hop), ([*to, *from], hop.reversed())]
-        });
+        let hops = (0..).map(LinkId).zip(links).flat_map(
+            |(link, NetworkLink { between: [from, to], .. })| {
+                let hop = Hop { link, backward: false };
+                [([*from, *to], hop), ([*to, *from], hop.reversed())]
+            },
+        );
         let mut paths = Paths {
             network,
-            positions: nodes.iter().map(|node| node.name.as_str()).zip(0..).collect(),
+            positions: nodes.iter().map(|node| node.name.as_str()).zip((0..).map(NodeId)).collect(),
             hops: hops.collect(),
             shortest: HashMap::new(),
             known: HashSet::new(),
@@ -93,7 +95,7 @@ impl<'a> Paths<'a> {
                 return Err(Fault::at(&path.span, "`path` without a network").help(NO_NETWORK));
             }
             (None, Some(network)) => {
-                let ends = network.ends(Hop { link: 0, backward: false });
+                let ends = network.ends(Hop { link: LinkId(0), backward: false });
                 return Err(Fault::at(source, "`path` is missing").help(format!(
                     "in a network a source says which nodes its packets pass, such as `path = {ends:?}`"
                 )));
@@ -129,11 +131,11 @@ impl<'a> Paths<'a> {
             let help = format!("a path has 2 to {} nodes", LONGEST_PATH + 1);
             return Err(Fault::at(span, message).help(help));
         }
-        let nodes: Vec<u32> =
+        let nodes: Vec<NodeId> =
             names.iter().map(|name| self.node(name, network)).collect::<Read<_>>()?;
-        let hop = |(at, ends): (usize, &[u32])| {
+        let hop = |(at, ends): (usize, &[NodeId])| {
             self.hops.get(&[ends[0], ends[1]]).copied().ok_or_else(|| {
-                let [from, to] = [ends[0], ends[1]].map(|node| &network.nodes[node as usize].name);
+                let [from, to] = [ends[0], ends[1]].map(|node| &network.nodes[node.index()].name);
                 let message = format!("there is no link from `{from}` to `{to}`");
                 Fault::at(&names[at + 1].span, message).help(format!(
                     "from `{from}` links lead to {}",
@@ -146,7 +148,7 @@ impl<'a> Paths<'a> {
         Ok(lap.repeat(laps))
     }
 
-    fn laps(&self, At { value: Count(laps), span }: &At<Count>, nodes: &[u32]) -> Read<usize> {
+    fn laps(&self, At { value: Count(laps), span }: &At<Count>, nodes: &[NodeId]) -> Read<usize> {
         if nodes.first() != nodes.last() {
             return Err(not_closed(span));
         }
@@ -158,20 +160,20 @@ impl<'a> Paths<'a> {
         }
     }
 
-    fn node(&self, At { value: name, span }: &At<String>, network: &Network) -> Read<u32> {
+    fn node(&self, At { value: name, span }: &At<String>, network: &Network) -> Read<NodeId> {
         self.positions.get(name.as_str()).copied().ok_or_else(|| {
             Fault::at(span, format!("no link joins a node `{}`", shown(name)))
                 .accepted(name, network.nodes.iter().map(|node| node.name.as_str()))
         })
     }
 
-    fn neighbours(&self, node: u32, network: &Network) -> String {
+    fn neighbours(&self, node: NodeId, network: &Network) -> String {
         let ends = network.links.iter().filter_map(|link| match link.between {
             [from, to] if from == node => Some(to),
             [from, to] if to == node => Some(from),
             _ => None,
         });
-        crate::error::quoted_list(ends.map(|node| &*network.nodes[node as usize].name))
+        crate::error::quoted_list(ends.map(|node| &*network.nodes[node.index()].name))
     }
 }
 

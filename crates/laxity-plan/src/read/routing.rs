@@ -8,10 +8,10 @@ use std::ops::Range;
 use super::paths::LONGEST_PATH;
 use super::values::{MOST, Read};
 use crate::error::{Fault, quoted_list};
-use crate::model::{Hop, Hops, Network};
+use crate::model::{Hop, Hops, LinkId, Network, NodeId};
 
 /// The two nodes of a path.
-pub(super) type Ends = [u32; 2];
+pub(super) type Ends = [NodeId; 2];
 
 /// The most links that are looked at in all, each once for every node where paths begin.
 const MOST_SEARCHED: usize = 250_000_000;
@@ -20,7 +20,7 @@ const MOST_SEARCHED: usize = 250_000_000;
 pub(super) struct Routes<'a> {
     network: &'a Network,
     /// By their first nodes, the last ones, and where each was asked for first.
-    asked: BTreeMap<u32, BTreeMap<u32, Range<usize>>>,
+    asked: BTreeMap<NodeId, BTreeMap<NodeId, Range<usize>>>,
 }
 
 impl<'a> Routes<'a> {
@@ -69,7 +69,7 @@ impl<'a> Routes<'a> {
     }
 
     fn refused(&self, ends: Ends, at: &Range<usize>, wrong: Wrong, tree: &Tree<'_>) -> Fault {
-        let name = |node: u32| self.network.nodes[node as usize].name.as_str();
+        let name = |node: NodeId| self.network.nodes[node.index()].name.as_str();
         let [from, to] = ends.map(name);
         match wrong {
             Wrong::TooLong(links) => Fault::at(
@@ -79,6 +79,7 @@ impl<'a> Routes<'a> {
             .help(format!("a path has at most {LONGEST_PATH}")),
             Wrong::Unreachable => {
                 let reached = (0..self.network.nodes.len() as u32)
+                    .map(NodeId)
                     .filter(|node| *node != ends[0] && tree.reaches(*node));
                 Fault::at(at, format!("no links lead from `{from}` to `{to}`"))
                     .help(format!("from `{from}` they lead to {}", quoted_list(reached.map(name))))
@@ -107,13 +108,13 @@ struct Tree<'a> {
     edges: Vec<Edge>,
     begins: Vec<u32>,
     nodes: Vec<Reached>,
-    next: BinaryHeap<Reverse<(Distance, u32)>>,
+    next: BinaryHeap<Reverse<(Distance, NodeId)>>,
 }
 
 #[derive(Clone, Copy)]
 struct Edge {
     hop: Hop,
-    to: u32,
+    to: NodeId,
     length: Distance,
 }
 
@@ -122,7 +123,7 @@ struct Edge {
 struct Reached {
     distance: Distance,
     /// The node before it and the link from there.
-    before: Option<(u32, Hop)>,
+    before: Option<(NodeId, Hop)>,
 }
 
 const UNREACHED: Reached = Reached { distance: Distance::MAX, before: None };
@@ -130,25 +131,25 @@ const UNREACHED: Reached = Reached { distance: Distance::MAX, before: None };
 impl<'a> Tree<'a> {
     fn new(network: &'a Network) -> Self {
         let count = network.nodes.len();
-        let mut by_name: Vec<u32> = (0..count as u32).collect();
-        by_name.sort_unstable_by_key(|node| &network.nodes[*node as usize].name);
+        let mut by_name: Vec<NodeId> = (0..count as u32).map(NodeId).collect();
+        by_name.sort_unstable_by_key(|node| &network.nodes[node.index()].name);
         let mut ranks = vec![0; count];
         for (rank, node) in (0..).zip(by_name) {
-            ranks[node as usize] = rank;
+            ranks[node.index()] = rank;
         }
         let mut begins = vec![0u32; count + 1];
         for hop in network.hops() {
-            begins[network.between(hop)[0] as usize + 1] += 1;
+            begins[network.between(hop)[0].index() + 1] += 1;
         }
         for node in 0..count {
             begins[node + 1] += begins[node];
         }
-        let none = Edge { hop: Hop { link: 0, backward: false }, to: 0, length: 0 };
+        let none = Edge { hop: Hop { link: LinkId(0), backward: false }, to: NodeId(0), length: 0 };
         let (mut edges, mut ends) = (vec![none; 2 * network.links.len()], begins.clone());
         for hop in network.hops() {
             let [from, to] = network.between(hop);
-            let delay = network.links[hop.link as usize].delay.0;
-            let end = &mut ends[from as usize];
+            let delay = network.links[hop.link.index()].delay.0;
+            let end = &mut ends[from.index()];
             edges[*end as usize] = Edge { hop, to, length: Distance::from(delay) << LINKS | 1 };
             *end += 1;
         }
@@ -157,32 +158,32 @@ impl<'a> Tree<'a> {
     }
 
     /// Finds all paths from a node.
-    fn grow(&mut self, root: u32) {
+    fn grow(&mut self, root: NodeId) {
         self.nodes.fill(UNREACHED);
-        self.nodes[root as usize].distance = 0;
+        self.nodes[root.index()].distance = 0;
         self.next.push(Reverse((0, root)));
         while let Some(Reverse((distance, from))) = self.next.pop() {
-            if distance > self.nodes[from as usize].distance {
+            if distance > self.nodes[from.index()].distance {
                 continue;
             }
-            let [begin, end] = [0, 1].map(|after| self.begins[from as usize + after] as usize);
+            let [begin, end] = [0, 1].map(|after| self.begins[from.index() + after] as usize);
             for at in begin..end {
                 let Edge { hop, to, length } = self.edges[at];
-                let (through, known) = (distance + length, self.nodes[to as usize]);
+                let (through, known) = (distance + length, self.nodes[to.index()]);
                 if through < known.distance {
                     self.next.push(Reverse((through, to)));
                 } else if through > known.distance || !self.is_before(from, known) {
                     continue;
                 }
-                self.nodes[to as usize] = Reached { distance: through, before: Some((from, hop)) };
+                self.nodes[to.index()] = Reached { distance: through, before: Some((from, hop)) };
             }
         }
     }
 
     /// Whether the path to a node is by name before that to the one before another, which has as
     /// many links.
-    fn is_before(&self, node: u32, than: Reached) -> bool {
-        let before = |node: u32| self.nodes[node as usize].before.map(|(before, _)| before);
+    fn is_before(&self, node: NodeId, than: Reached) -> bool {
+        let before = |node: NodeId| self.nodes[node.index()].before.map(|(before, _)| before);
         let Some((mut other, _)) = than.before else { return false };
         let mut node = node;
         while let (Some(above), Some(others)) = (before(node), before(other))
@@ -190,16 +191,16 @@ impl<'a> Tree<'a> {
         {
             (node, other) = (above, others);
         }
-        self.ranks[node as usize] < self.ranks[other as usize]
+        self.ranks[node.index()] < self.ranks[other.index()]
     }
 
-    fn reaches(&self, node: u32) -> bool {
-        self.nodes[node as usize].distance != Distance::MAX
+    fn reaches(&self, node: NodeId) -> bool {
+        self.nodes[node.index()].distance != Distance::MAX
     }
 
     /// The links to a node.
-    fn path(&self, to: u32) -> Result<Vec<Hop>, Wrong> {
-        let Reached { distance, .. } = self.nodes[to as usize];
+    fn path(&self, to: NodeId) -> Result<Vec<Hop>, Wrong> {
+        let Reached { distance, .. } = self.nodes[to.index()];
         if distance == Distance::MAX {
             return Err(Wrong::Unreachable);
         }
@@ -209,12 +210,12 @@ impl<'a> Tree<'a> {
         }
         let mut path = Vec::with_capacity(links);
         let mut node = to;
-        while let Some((before, hop)) = self.nodes[node as usize].before {
+        while let Some((before, hop)) = self.nodes[node.index()].before {
             path.push(hop);
             node = before;
         }
         path.reverse();
-        debug_assert_eq!(path.len(), links, "{}", self.network.nodes[to as usize].name);
+        debug_assert_eq!(path.len(), links, "{}", self.network.nodes[to.index()].name);
         Ok(path)
     }
 }

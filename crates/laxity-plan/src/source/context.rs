@@ -140,7 +140,7 @@ impl<'a> Context<'a> {
         let path = self.paths.read(raw, span)?;
         let is_private = |hop: &Hop| {
             let network = self.plan.network.as_ref();
-            network.is_some_and(|network| network.links[hop.link as usize].private)
+            network.is_some_and(|network| network.links[hop.link.index()].private)
         };
         let times = if path.iter().any(is_private) {
             count as usize

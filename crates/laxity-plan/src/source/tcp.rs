@@ -261,7 +261,7 @@ fn jitter(raw: &raw::Source, plan: &Plan, path: &[Hop], packet: Bytes) -> Read<D
         let rates = plan
             .network
             .iter()
-            .flat_map(|network| path.iter().map(|hop| network.links[hop.link as usize].rate));
+            .flat_map(|network| path.iter().map(|hop| network.links[hop.link.index()].rate));
         let longest = rates.min().map_or(Nanos::ZERO, |slowest| slowest.time_for(packet));
         return Ok(Dist::Uniform(Nanos::ZERO, longest));
     };

@@ -10,7 +10,7 @@ use laxity::sched::tdp::{Contract, TdpSettings, capacity};
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
 use super::Framed;
-use crate::model::{Assignment, Class, Hop, Plan, SchedulerSpec, TdpSpec};
+use crate::model::{Assignment, Class, Hop, NodeId, Plan, SchedulerSpec, TdpSpec};
 
 /// The most frames ahead that an edge gives out: it has a queue for each.
 pub const MOST_AHEAD: u32 = 1 << 17;
@@ -121,8 +121,8 @@ impl Framed<'_> {
     }
 
     /// d of a node: its own, the plan's, or the smallest that the links to it allow.
-    fn forwarding_delay(&self, node: u32) -> u32 {
-        let own = self.network.nodes[node as usize].forwarding_delay;
+    fn forwarding_delay(&self, node: NodeId) -> u32 {
+        let own = self.network.nodes[node.index()].forwarding_delay;
         own.or(self.spec.forwarding_delay).unwrap_or_else(|| {
             let to_it = |hop: &Hop| self.network.between(*hop)[1] == node && self.has_frames(*hop);
             let delays = self.network.hops().filter(to_it).map(|hop| self.shortest_delay(hop));

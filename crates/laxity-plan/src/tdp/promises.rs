@@ -7,7 +7,7 @@ use laxity::units::{Bytes, Nanos};
 
 use super::{ClockMargin, Framed, FramedBound, Framing, MarginBinding, TdpSpec, Unframed};
 use crate::Plan;
-use crate::model::Hop;
+use crate::model::{Hop, LinkId};
 
 /// A chain of three nodes behind a host: frames of 100 us, ten to a cycle. A packet of 500 bytes
 /// takes 40 us, one of 100 bytes 8 us.
@@ -100,7 +100,10 @@ fn what_is_not_kept_is_not_promised() {
     assert_eq!(bound(&delay(2)), Err(Unframed::Late(1)));
     assert!(bound(&delay(3)).is_ok());
     assert_eq!(margin(&delay(2)).error, Nanos::ZERO);
-    assert_eq!(margin(&delay(2)).binding, MarginBinding::Late(Hop { link: 1, backward: false }));
+    assert_eq!(
+        margin(&delay(2)).binding,
+        MarginBinding::Late(Hop { link: LinkId(1), backward: false })
+    );
     let shared = CHAIN.replace("private = true", "scheduler.kind = \"fifo\"");
     assert_eq!(bound(&shared), Err(Unframed::Shared(0)));
     let full = CHAIN.replace("500us", "45us");
@@ -125,13 +128,13 @@ fn margins_are_the_least_of_what_binds() {
         ClockMargin { error: Nanos(59_998 / 4), binding: MarginBinding::Marks }
     );
     let late = CHAIN.replace("130us", "180us");
-    let binding = MarginBinding::Late(Hop { link: 1, backward: false });
+    let binding = MarginBinding::Late(Hop { link: LinkId(1), backward: false });
     assert_eq!(margin(&late), ClockMargin { error: Nanos(19_999 / 2), binding });
     // Nothing follows the one link: marks do not matter, and full frames do.
     let single = CHAIN.replace(r#""a", "b", "c"]"#, r#""a", "b"]"#);
     let full =
         single.replace("500us", "90us").replace("frames = 10", "frames = 10\nguard = \"10us\"");
-    let binding = MarginBinding::Full(Hop { link: 1, backward: false });
+    let binding = MarginBinding::Full(Hop { link: LinkId(1), backward: false });
     assert_eq!(margin(&full), ClockMargin { error: us((100 - 10 - 80) / 2), binding });
     // A link whose longest packet takes a frame bears no error.
     let slow = CHAIN.replace("max-packet = \"500b\"", "max-packet = \"1300b\"");
@@ -149,12 +152,12 @@ fn forwarding_delays_are_the_shortest_that_suffice() {
     let framed = framed(&plan);
     let delay = |error, link, backward| {
         let spec = TdpSpec { clock_error: Some(Nanos(error)), ..*framed.spec };
-        Framed { spec: &spec, ..framed }.shortest_delay(Hop { link, backward })
+        Framed { spec: &spec, ..framed }.shortest_delay(Hop { link: LinkId(link), backward })
     };
     assert_eq!([delay(0, 1, false), delay(0, 1, true), delay(0, 2, false)], [3, 3, 2]);
     assert_eq!([delay(34_999, 1, false), delay(35_000, 1, false)], [3, 4]);
     let demand = framed.demand();
-    let outputs: Vec<_> = demand.outputs.iter().map(|hop| (hop.link, hop.backward)).collect();
+    let outputs: Vec<_> = demand.outputs.iter().map(|hop| (hop.link.0, hop.backward)).collect();
     assert_eq!(
         outputs,
         [(1, false), (1, true), (2, false), (2, true)],

@@ -19,7 +19,7 @@ use crate::record::{Observer, Record};
 /// A simulation that stops whenever the link may send packets of more than one class, and is told
 /// which class goes first. The packets of a class leave in the order of their arrival.
 pub struct Choices {
-    simulation: Stepped,
+    simulation: OwnSimulation,
     chosen: Arc<Mutex<Chosen>>,
     now: Nanos,
     slot: usize,
@@ -44,7 +44,7 @@ type FatesOnLink<'a> = Simulation<'a, Fates>;
 
 self_cell!(
     /// A simulation of a link that it owns.
-    struct Stepped {
+    struct OwnSimulation {
         owner: OwnStage,
         #[not_covariant]
         dependent: FatesOnLink,
@@ -71,7 +71,7 @@ impl Choices {
         let scheduler = plan.behind_queues(Box::new(Behind(chosen.clone())), seed);
         let owner = Owner { network: Network::one_link(&plan.link), plan };
         let stage = OwnStage::new(owner, |owner| Stage::new(&owner.plan, &owner.network));
-        let simulation = Stepped::try_new(stage, |stage| {
+        let simulation = OwnSimulation::try_new(stage, |stage| {
             let run = Run { plan: &stage.borrow_owner().plan, duration, seed, feeds };
             run.simulation(stage.borrow_dependent(), scheduler, Fates::default())
         })?;
@@ -122,7 +122,7 @@ impl Choices {
     /// What became of packets since this was last asked.
     pub fn take_fates(&mut self) -> Vec<Record> {
         self.simulation
-            .with_dependent_mut(|_, simulation| std::mem::take(&mut simulation.observer.0))
+            .with_dependent_mut(|_, simulation| std::mem::take(&mut simulation.observer().0))
     }
 }
 

@@ -1,93 +1,166 @@
 //! The agenda: when everything that can happen happens next.
 
 mod buckets;
-mod few;
-mod put_off;
+mod deferred;
+pub(super) mod regions;
+mod tournament;
 
 use laxity::units::Nanos;
 
-use self::few::Few;
-use self::put_off::PutOff;
-use super::regions::Regions;
+use self::deferred::DeferredTimes;
+use self::regions::Regions;
+use self::tournament::Tournament;
+use super::ids::{FlowKey, LoopId, PacketKey, PortId};
 
-/// A fixed number of things that happen, each at one time or at none. What happens at one instant
-/// happens in the order of the slots: links choose behind everything else, and nothing depends on
-/// what happened elsewhere before.
-pub(super) enum Agenda {
-    /// Few slots: their tournament is in a cache near the core.
-    Few(Few),
-    /// Many, at a cost that does not depend on how many.
-    Many(Box<PutOff>),
+/// The times of a fixed number of events, each of which happens at one time or never. Events of one
+/// instant happen in the order of their slots: links choose after everything else, and nothing
+/// depends on what happened elsewhere before.
+pub(super) struct Agenda {
+    slots: Slots,
+    times: Times,
+    /// FIFO outputs to which packets came at this instant that others may have come with.
+    pub tied: Vec<PortId>,
+    /// Packets that a host may answer before they arrive.
+    pub early: Vec<EarlyArrival>,
+}
+
+/// A packet that arrives over the link of an output at the end of its path.
+pub(super) struct EarlyArrival {
+    pub port: PortId,
+    pub arrival: Nanos,
+    pub key: PacketKey,
 }
 
 impl Agenda {
-    /// Slots at which nothing happens, in regions.
-    pub(super) fn new(slots: usize, regions: Regions) -> Self {
-        if slots <= Few::MOST && regions.count == 1 {
-            Agenda::Few(Few::new(slots))
-        } else {
-            Agenda::Many(Box::new(PutOff::new(slots, regions)))
+    /// An agenda on which nothing happens.
+    pub(super) fn new(slots: Slots, regions: Regions) -> Self {
+        let times = Times::new(slots.count(), regions);
+        Agenda { slots, times, tied: Vec::new(), early: Vec::new() }
+    }
+
+    /// The event at a slot.
+    #[inline]
+    pub(super) fn event(&self, slot: usize) -> Event {
+        self.slots.event(slot)
+    }
+
+    /// The number of regions that take turns.
+    #[cfg(test)]
+    pub(super) fn regions(&self) -> usize {
+        match &self.times {
+            Times::Few(_) => 1,
+            Times::Many(times) => times.regions(),
         }
     }
 
-    /// What happens next, and when: in the region whose turn it is, as long as that lasts.
+    /// Whether there are connections, whose ends have timers.
+    pub(super) fn has_timers(&self) -> bool {
+        self.slots.flows > 0
+    }
+
+    /// The slot and the time of the next event: in the region whose turn it is, as long as that
+    /// lasts.
     #[inline]
     pub(super) fn next(&mut self) -> Option<(usize, Nanos)> {
-        match self {
-            Agenda::Few(times) => times.first(),
-            Agenda::Many(times) => times.first(),
-        }
+        self.times.next()
     }
 
-    /// Another region has its turn, if anything is left that happens before this time.
-    pub(super) fn turn(&mut self, until: Nanos) -> bool {
-        match self {
-            Agenda::Few(_) => false,
-            Agenda::Many(times) => times.turn(until),
-        }
-    }
-
-    /// When something happens next anywhere.
-    pub(super) fn earliest(&mut self) -> Option<Nanos> {
-        match self {
-            Agenda::Few(times) => times.first().map(|(_, time)| time),
-            Agenda::Many(times) => times.earliest(),
-        }
-    }
-
-    /// What happens next happens now, and nothing before any more. Tells, if that is known and not
-    /// as it was last time, the slots of some of what comes, the first one first.
+    /// Whether no other event happens by now.
     #[inline]
-    pub(super) fn pass(&mut self, now: Nanos) -> Option<impl Iterator<Item = usize>> {
-        match self {
-            Agenda::Few(times) => {
+    pub(super) fn is_quiet(&mut self, now: Nanos) -> bool {
+        self.times.next().is_none_or(|(_, next)| next > now)
+    }
+
+    /// Gives the turn to another region; returns whether any event is left before `until`.
+    pub(super) fn turn(&mut self, until: Nanos) -> bool {
+        match &mut self.times {
+            Times::Few(_) => false,
+            Times::Many(times) => times.turn(until),
+        }
+    }
+
+    /// The time of the next event anywhere.
+    pub(super) fn earliest(&mut self) -> Option<Nanos> {
+        match &mut self.times {
+            Times::Few(times) => times.first().map(|(_, time)| time),
+            Times::Many(times) => times.earliest(),
+        }
+    }
+
+    /// Moves the present on to `now`. Returns some of the next events, the first one first, if they
+    /// are known and have changed since the last call.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Nanos) -> Option<impl Iterator<Item = Event>> {
+        let slots = self.slots;
+        match &mut self.times {
+            Times::Few(times) => {
                 times.pass(now);
                 None
             }
-            Agenda::Many(times) => times.news(),
+            Times::Many(times) => times.news().map(|news| news.map(move |slot| slots.event(slot))),
         }
     }
 
-    /// Makes a slot's time this, not before what has passed, nor, if its region does not have its
-    /// turn, before that window ends; [`Nanos::MAX`] is never.
+    /// Sets the time of an event; [`Nanos::MAX`] is never. It is not in the past nor, outside of the
+    /// region whose turn it is, before the end of the present window.
     #[inline]
-    pub(super) fn set(&mut self, slot: usize, time: Nanos) {
+    pub(super) fn set(&mut self, event: Event, time: Nanos) {
+        self.times.set(self.slots.slot(event), time);
+    }
+
+    /// Brings an event forward to this time, if that is sooner.
+    #[inline]
+    pub(super) fn advance(&mut self, event: Event, time: Nanos) {
+        self.times.advance(self.slots.slot(event), time);
+    }
+
+    /// Takes an event out.
+    pub(super) fn clear(&mut self, event: Event) {
+        self.times.clear(self.slots.slot(event));
+    }
+}
+
+/// The times of slots.
+enum Times {
+    /// Few slots: their tournament is in a cache near the core.
+    Few(Tournament),
+    /// Many, at a cost that does not depend on how many.
+    Many(Box<DeferredTimes>),
+}
+
+impl Times {
+    fn new(slots: usize, regions: Regions) -> Self {
+        if slots <= Tournament::MOST && regions.count == 1 {
+            Times::Few(Tournament::new(slots))
+        } else {
+            Times::Many(Box::new(DeferredTimes::new(slots, regions)))
+        }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, Nanos)> {
         match self {
-            Agenda::Few(times) => times.set(slot, time),
-            Agenda::Many(times) => times.set(slot, time),
+            Times::Few(times) => times.first(),
+            Times::Many(times) => times.first(),
         }
     }
 
-    /// Makes a slot's time this, if that is sooner.
     #[inline]
-    pub(super) fn advance(&mut self, slot: usize, time: Nanos) {
+    fn set(&mut self, slot: usize, time: Nanos) {
+        match self {
+            Times::Few(times) => times.set(slot, time),
+            Times::Many(times) => times.set(slot, time),
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, slot: usize, time: Nanos) {
         if time < self.time(slot) {
             self.set(slot, time);
         }
     }
 
-    /// Nothing happens at a slot any more.
-    pub(super) fn clear(&mut self, slot: usize) {
+    fn clear(&mut self, slot: usize) {
         if self.time(slot) != Nanos::MAX {
             self.set(slot, Nanos::MAX);
         }
@@ -95,19 +168,20 @@ impl Agenda {
 
     fn time(&self, slot: usize) -> Nanos {
         match self {
-            Agenda::Few(times) => times.time(slot),
-            Agenda::Many(times) => times.time(slot),
+            Times::Few(times) => times.time(slot),
+            Times::Many(times) => times.time(slot),
         }
     }
 }
 
-/// Where in the agenda what happens is found: sources, what arrives over the wires, the timers of
-/// senders and of receivers, the retries of backlogged sources, and the links' choices, which come
-/// last.
+/// How many events of each kind there are. They have their slots in this order: sources, arrivals
+/// over links, timers of senders, timers of receivers, retries of backlogged sources, and choices
+/// of links.
 #[derive(Clone, Copy)]
 pub(super) struct Slots {
     pub sources: usize,
     pub outputs: usize,
+    /// Flows up to the last connection.
     pub flows: usize,
     /// Outputs that backlogged sources feed.
     pub loops: usize,
@@ -116,45 +190,56 @@ pub(super) struct Slots {
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
+    /// A source sends.
     Source(usize),
-    Wire(usize),
-    SenderTimer(usize),
-    ReceiverTimer(usize),
-    /// Of the backlogged sources of this loop.
-    Retry(usize),
-    Choice(usize),
+    /// A packet arrives over the link of an output.
+    Wire(PortId),
+    SenderTimer(FlowKey),
+    ReceiverTimer(FlowKey),
+    /// Backlogged sources try again.
+    Retry(LoopId),
+    /// The link of an output chooses a packet.
+    Choice(PortId),
 }
 
 impl Slots {
+    /// The number of slots.
     pub(super) fn count(self) -> usize {
         self.sources + 2 * self.outputs + 2 * self.flows + self.loops
     }
 
+    /// The slot of an event.
+    #[inline]
     pub(super) fn slot(self, event: Event) -> usize {
         let wires = self.sources;
         let timers = wires + self.outputs;
         match event {
             Event::Source(source) => source,
-            Event::Wire(output) => wires + output,
-            Event::SenderTimer(flow) => timers + flow,
-            Event::ReceiverTimer(flow) => timers + self.flows + flow,
-            Event::Retry(number) => timers + 2 * self.flows + number,
-            Event::Choice(output) => timers + 2 * self.flows + self.loops + output,
+            Event::Wire(port) => wires + port.index(),
+            Event::SenderTimer(flow) => timers + flow.index(),
+            Event::ReceiverTimer(flow) => timers + self.flows + flow.index(),
+            Event::Retry(number) => timers + 2 * self.flows + number.index(),
+            Event::Choice(port) => timers + 2 * self.flows + self.loops + port.index(),
         }
     }
 
-    pub(super) fn event(self, slot: usize) -> Event {
+    #[inline]
+    fn event(self, slot: usize) -> Event {
         let wires = self.sources;
         let timers = wires + self.outputs;
         let retries = timers + 2 * self.flows;
         let choices = retries + self.loops;
         match slot {
             slot if slot < wires => Event::Source(slot),
-            slot if slot < timers => Event::Wire(slot - wires),
-            slot if slot < timers + self.flows => Event::SenderTimer(slot - timers),
-            slot if slot < retries => Event::ReceiverTimer(slot - timers - self.flows),
-            slot if slot < choices => Event::Retry(slot - retries),
-            slot => Event::Choice(slot - choices),
+            slot if slot < timers => Event::Wire(PortId((slot - wires) as u32)),
+            slot if slot < timers + self.flows => {
+                Event::SenderTimer(FlowKey((slot - timers) as u32))
+            }
+            slot if slot < retries => {
+                Event::ReceiverTimer(FlowKey((slot - timers - self.flows) as u32))
+            }
+            slot if slot < choices => Event::Retry(LoopId((slot - retries) as u32)),
+            slot => Event::Choice(PortId((slot - choices) as u32)),
         }
     }
 }
@@ -165,7 +250,13 @@ mod tests {
 
     use super::*;
 
-    /// How far ahead things happen: far more than a word of few slots holds, too.
+    /// An agenda of six sources.
+    fn agenda(times: Times) -> Agenda {
+        let slots = Slots { sources: 6, outputs: 0, flows: 0, loops: 0 };
+        Agenda { slots, times, tied: Vec::new(), early: Vec::new() }
+    }
+
+    /// How far ahead things happen: far more than a word of the tournament holds, too.
     fn ahead() -> impl Strategy<Value = u64> {
         prop_oneof![20 => 0u64..40_000_000, 1 => 0..Nanos::LIMIT.0 / 300]
     }
@@ -180,15 +271,15 @@ mod tests {
             of_slot in prop::collection::vec(0u16..3, 6),
             steps in prop::collection::vec((0u8..4, 0usize..6, ahead()), 1..300),
         ) {
-            let regions = Regions { count: 3, lookahead: Nanos(lookahead), of_slot: of_slot.clone() };
-            let mut agenda = Agenda::new(6, regions);
+            let regions = Regions { count: 3, lookahead: Nanos(lookahead), by_slot: of_slot.clone() };
+            let mut agenda = agenda(Times::new(6, regions));
             let mut times = [Nanos::MAX; 6];
             let (mut region, mut now, mut until) = (2, 0, 0);
             for (step, slot, ahead) in steps {
                 if step < 3 {
                     let begin = if of_slot[slot] == region { now } else { until };
                     times[slot] = Nanos(begin + ahead);
-                    agenda.set(slot, times[slot]);
+                    agenda.set(Event::Source(slot), times[slot]);
                     continue;
                 }
                 let first = |region: u16, until: u64| {
@@ -216,7 +307,7 @@ mod tests {
                 if let Some((slot, time)) = first {
                     now = time.0;
                     times[slot] = Nanos::MAX;
-                    agenda.clear(slot);
+                    agenda.clear(Event::Source(slot));
                 }
             }
         }
@@ -227,22 +318,22 @@ mod tests {
             many: bool,
             steps in prop::collection::vec((0u8..8, 0usize..6, ahead()), 1..300),
         ) {
-            let mut agenda = if many { Agenda::Many(Box::new(PutOff::new(6, Regions::one()))) } else { Agenda::Few(Few::new(6)) };
+            let mut agenda = agenda(if many { Times::Many(Box::new(DeferredTimes::new(6, Regions::one()))) } else { Times::Few(Tournament::new(6)) });
             let mut times = [Nanos::MAX; 6];
             let mut now = 0;
             for (step, slot, ahead) in steps {
                 let time = Nanos(now + ahead);
                 match step {
                     0..3 => {
-                        agenda.set(slot, time);
+                        agenda.set(Event::Source(slot), time);
                         times[slot] = time;
                     }
                     3 => {
-                        agenda.advance(slot, time);
+                        agenda.advance(Event::Source(slot), time);
                         times[slot] = times[slot].min(time);
                     }
                     4 => {
-                        agenda.clear(slot);
+                        agenda.clear(Event::Source(slot));
                         times[slot] = Nanos::MAX;
                     }
                     _ => {
@@ -256,8 +347,8 @@ mod tests {
                         now = time.0;
                         _ = agenda.pass(time);
                         match step {
-                            5 => agenda.clear(slot),
-                            6 => agenda.set(slot, Nanos(now + ahead)),
+                            5 => agenda.clear(Event::Source(slot)),
+                            6 => agenda.set(Event::Source(slot), Nanos(now + ahead)),
                             _ => continue,
                         }
                         times[slot] = if step == 5 { Nanos::MAX } else { Nanos(now + ahead) };

@@ -3,14 +3,15 @@
 use laxity::port::Books;
 use laxity::units::Nanos;
 
-use super::carried::HopBooks;
 use super::flow::{ClassBooks, Flow};
-use super::frames::FrameCounts;
+use super::ids::{FlowKey, PortId};
 use super::output::Output;
+use super::output::frames::FrameCounts;
+use super::plane::DataPlane;
 use super::run::NetworkRun;
-use super::simulation::{Simulation, hop_of};
+use super::simulation::Simulation;
 use super::summary::Measured;
-use crate::record::{Fate, Observer, Record};
+use crate::record::{Observer, Record};
 use crate::source::{Arrivals, Remarks};
 use crate::summary::Outcome;
 use crate::windows::Windows;
@@ -40,43 +41,49 @@ pub(super) struct Ended {
     pub remarks: Remarks,
 }
 
-/// Where a packet that still waits comes in the order in which they are told of: by when it came to
-/// its output, the output, its flow, when it set out, and its place.
-pub(super) type Place = (Nanos, u32, u32, Nanos, u64, u32);
+/// The order in which observers hear of packets that still wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// When the packet came to its output.
+    arrival: Nanos,
+    port: PortId,
+    flow: FlowKey,
+    /// When it set out.
+    sent: Nanos,
+    /// Its place among those of its flow that set out at one instant.
+    number: u64,
+    length: u32,
+}
 
 impl<O: Observer> Simulation<'_, O> {
     /// Counts what packets have missed that have not come to their receivers by the end, and lists
     /// those that still wait for a link, in order: those that are on none.
     pub(super) fn close(&mut self) -> Vec<(Place, Record)> {
-        let end = self.end;
-        let outputs = &self.topology.outputs;
-        let mut waits = vec![true; self.transits.most()];
-        for packet in outputs.iter().flat_map(Output::under_way) {
-            waits[packet as usize] = false;
+        let DataPlane { topology, transits, books, .. } = &mut self.plane;
+        let (plan, end) = (self.run.on.plan, books.end);
+        let mut waits = vec![true; transits.most()];
+        for packet in topology.outputs.iter().flat_map(Output::under_way) {
+            waits[packet.index()] = false;
         }
         let mut waiting = Vec::new();
-        for (key, transit) in self.transits.iter() {
-            let (class, flow) = (transit.class.index(), &self.flows[transit.flow as usize]);
-            if transit.is_measured(self.run.on.plan) {
-                let promised = self.run.on.plan.classes[class].end_to_end;
-                self.classes[class].miss(transit, end - transit.sent, promised, flow.bound);
+        for (key, transit) in transits.iter() {
+            let (class, flow) = (transit.class.index(), &topology.flows[transit.flow.index()]);
+            if transit.is_measured(plan) {
+                let promised = plan.classes[class].end_to_end;
+                books.classes[class].miss(transit, end - transit.sent, promised, flow.bound);
             }
-            if waits[key as usize] {
-                let output = self.topology.routes[transit.at as usize].output();
-                let books = outputs[output].books;
+            if waits[key.index()] {
+                let port = topology.output_at(transit.at);
                 let packet = transit.packet(transit.arrived, key.into());
-                self.books[books as usize].waits(&packet, end);
-                let (hop, fate) = (Some(hop_of(books)), Fate::Queued);
-                let number = self.transits.place(transit);
-                let place = (
-                    packet.arrival,
-                    output as u32,
-                    transit.flow,
-                    transit.sent,
-                    number,
-                    packet.length,
-                );
-                waiting.push((place, Record { packet, hop, deadline: None, fate }));
+                let place = Place {
+                    arrival: packet.arrival,
+                    port,
+                    flow: transit.flow,
+                    sent: transit.sent,
+                    number: transits.place(transit),
+                    length: packet.length,
+                };
+                waiting.push((place, books.waits(topology.outputs[port.index()].book, packet)));
             }
         }
         waiting.sort_by_key(|(place, _)| *place);
@@ -84,43 +91,47 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     pub(super) fn into_ended(self) -> Ended {
-        let mut outputs = vec![0; self.books.len()];
-        let mut lost = vec![0; self.books.len()];
-        let mut duplicated = lost.clone();
-        let mut frames = vec![None; self.books.len()];
-        for (number, output) in self.topology.outputs.iter().enumerate() {
-            let books = output.books as usize;
-            outputs[books] += 1;
-            if let Some(wire) = &output.peculiar {
-                lost[books] += wire.lost();
-                duplicated[books] += wire.duplicated;
+        let DataPlane { topology, books, .. } = self.plane;
+        let hops = books.hops();
+        let (end, departures) = (books.end, books.departures());
+        let mut outputs = vec![0; hops];
+        let mut lost = vec![0; hops];
+        let mut duplicated = vec![0; hops];
+        let mut frames = vec![None; hops];
+        for (number, output) in topology.outputs.iter().enumerate() {
+            let book = output.book.index();
+            outputs[book] += 1;
+            if let Some(wire) = &output.disturbance {
+                lost[book] += wire.lost();
+                duplicated[book] += wire.duplicated;
             }
-            let input = self.topology.inputs.get(number).and_then(Option::as_ref);
-            frames[books] = output.frame_counts(input);
+            let input = topology.inputs.get(number).and_then(Option::as_ref);
+            frames[book] = output.frame_counts(input);
         }
+        let (closed, classes) = books.close();
         let (mut books, mut busy, mut windows) = (Vec::new(), Vec::new(), Vec::new());
-        for (of_hop, was_busy, watched) in self.books.into_iter().map(HopBooks::close) {
-            books.push(of_hop);
-            busy.push(was_busy);
-            windows.push(watched);
+        for hop in closed {
+            books.push(hop.books);
+            busy.push(hop.busy);
+            windows.push(hop.windows);
         }
-        let ties = self.topology.outputs.iter().filter_map(Output::ties);
+        let ties = topology.outputs.iter().filter_map(Output::ties);
         Ended {
-            end: self.end,
+            end,
             outputs,
             lost,
             duplicated,
             frames,
             ties: ties.map(|ties| ties.count).sum(),
-            under_way: self.topology.outputs.iter().map(|output| output.under_way().count()).sum(),
-            remarks: self.sources.iter().map(|source| source.feed.remarks()).sum(),
+            under_way: topology.outputs.iter().map(|output| output.under_way().count()).sum(),
+            remarks: self.hosts.sources.iter().map(|source| source.feed.remarks()).sum(),
             books,
             busy,
             windows,
-            flows: self.flows,
-            classes: self.classes,
+            flows: topology.flows,
+            classes,
             nonconforming: self.policer.into_nonconforming(),
-            hops: self.hops,
+            hops: departures,
         }
     }
 }

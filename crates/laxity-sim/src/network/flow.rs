@@ -6,9 +6,10 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::port::Delays;
 use laxity::units::Nanos;
 
-use super::receiving::ReceivingEnd;
-use super::sending::SendingEnd;
-use super::transit::Transit;
+use super::hosts::receiving::ReceivingEnd;
+use super::hosts::sending::SendingEnd;
+use super::ids::StepId;
+use super::plane::transit::Transit;
 use crate::source::closed_loop::SourceCopy;
 
 /// One flow: packets of one sender to one receiver. Two lines of memory.
@@ -18,9 +19,9 @@ pub(super) struct Flow {
     /// Its number among the flows of its class.
     pub id: FlowId,
     /// Where its packets go, as a range of all routes.
-    pub path: Range<u32>,
+    pub path: Range<StepId>,
     /// Where acknowledgements go.
-    pub back: Range<u32>,
+    pub back: Range<StepId>,
     /// How long its packets take at the most, if that is proved.
     pub bound: Option<Nanos>,
     /// The copy of a backlogged source that it is, if it is one.
@@ -56,7 +57,7 @@ impl Flow {
 
     /// Looks at what a packet needs that is sent or received.
     pub(super) fn touch(&self) -> u64 {
-        u64::from(self.back.start) ^ self.books.sent ^ self.books.arrived
+        u64::from(self.back.start.0) ^ self.books.sent ^ self.books.arrived
     }
 
     /// With what was another part's of the same flow.

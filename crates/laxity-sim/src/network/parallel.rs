@@ -9,13 +9,12 @@
 
 mod barrier;
 mod board;
+mod boundary;
 mod cores;
-mod exits;
 mod log;
-mod mail;
 #[cfg(test)]
 mod tests;
-mod together;
+mod threads;
 mod windows;
 
 use std::num::NonZeroU32;
@@ -24,10 +23,9 @@ use std::ops::ControlFlow;
 use laxity::units::Nanos;
 
 use self::board::Board;
-pub(super) use self::mail::Mail;
-use self::together::Together;
+use self::threads::Threads;
 use super::ended::{Ended, Place};
-use super::partition::Partition;
+use super::layout::partition::Partition;
 use super::run::NetworkRun;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
@@ -113,7 +111,7 @@ impl NetworkRun<'_> {
             told = counts.events;
             progress(Reached { now, hops: board.hops() })
         };
-        let parts = Together::new(self, partition, is_told).simulate(&mut lead)?;
+        let parts = Threads::new(self, partition, is_told).simulate(&mut lead)?;
         let (ended, waiting): (Vec<Ended>, Vec<_>) = parts.into_iter().unzip();
         let mut waiting: Vec<(Place, Record)> = waiting.into_iter().flatten().collect();
         waiting.sort_by_key(|(place, _)| *place);

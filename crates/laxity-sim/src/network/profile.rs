@@ -4,13 +4,16 @@ use std::time::{Duration, Instant};
 
 use laxity::packet::Packet;
 use laxity::units::Nanos;
+use laxity_plan::model::Hop;
 use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
 use super::agenda::Event;
+use super::ids::{BookId, PartId, PortId};
+use super::layout::here::Here;
+use super::layout::partition::Partition;
 use super::run::NetworkRun;
-use super::simulation::{Simulation, hop_of};
-use super::{Here, Partition};
+use super::simulation::Simulation;
 use crate::Progress;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
@@ -84,7 +87,7 @@ pub struct Timing {
 
 /// A count, and samples of it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sampled {
+struct Samples {
     count: u64,
     timed: u64,
     time: Duration,
@@ -93,7 +96,7 @@ struct Sampled {
 /// One of so many is timed: a prime, so that no pattern of a network is in step with it.
 const ONE_OF: u64 = 61;
 
-impl Sampled {
+impl Samples {
     fn add(&mut self, took: Option<Duration>) {
         self.count += 1;
         self.timed += u64::from(took.is_some());
@@ -108,12 +111,12 @@ impl Sampled {
 }
 
 /// An observer that is timed itself.
-pub(crate) struct Watched<O> {
+pub(crate) struct TimedObserver<O> {
     observer: O,
-    told: Sampled,
+    told: Samples,
 }
 
-impl<O: Observer> Watched<O> {
+impl<O: Observer> TimedObserver<O> {
     fn tell(&mut self, tell: impl FnOnce(&mut O)) {
         let begun = self.told.count.is_multiple_of(ONE_OF).then(Instant::now);
         tell(&mut self.observer);
@@ -121,7 +124,7 @@ impl<O: Observer> Watched<O> {
     }
 }
 
-impl<O: Observer> Observer for Watched<O> {
+impl<O: Observer> Observer for TimedObserver<O> {
     fn record(&mut self, record: &Record) {
         self.tell(|observer| observer.record(record));
     }
@@ -139,9 +142,9 @@ impl<O: Observer> Observer for Watched<O> {
 struct Ledger {
     /// Sources, then arrivals by the books of the links that they come over, senders, receivers,
     /// and choices by the books of links.
-    kinds: [Sampled; 3],
-    arrivals: Vec<Sampled>,
-    choices: Vec<Sampled>,
+    kinds: [Samples; 3],
+    arrivals: Vec<Samples>,
+    choices: Vec<Samples>,
     events: u64,
     /// When the event began that is timed.
     begun: Option<Instant>,
@@ -160,12 +163,12 @@ impl NetworkRun<'_> {
     ) -> Result<(Outcome, Profile), SimError> {
         let began = Instant::now();
         let partition = Partition::whole(self.on);
-        let here = Here { partition: &partition, part: 0, is_told: observer.listens() };
-        let mut watched = Watched { observer, told: Sampled::default() };
+        let here = Here { partition: &partition, part: PartId(0), is_observed: observer.listens() };
+        let mut watched = TimedObserver { observer, told: Samples::default() };
         let mut simulation = Simulation::new(self, here, &mut watched)?;
-        let ledger = Ledger::of_run(&mut simulation, progress)?;
+        let ledger = Ledger::simulate(&mut simulation, progress)?;
         for (_, record) in simulation.close() {
-            simulation.observer.record(&record);
+            simulation.observer().record(&record);
         }
         let ended = simulation.into_ended();
         let profile = ledger.profile(began, ended.end, ended.hops, self.on, &watched.told);
@@ -178,14 +181,14 @@ impl Simulation<'_, ()> {
     /// the time went. `build` makes the simulation with an observer.
     pub(crate) fn profile_single<'b, O: Observer + 'b>(
         observer: O,
-        build: impl FnOnce(Watched<O>) -> Result<Simulation<'b, Watched<O>>, SimError>,
+        build: impl FnOnce(TimedObserver<O>) -> Result<Simulation<'b, TimedObserver<O>>, SimError>,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Profile), SimError> {
         let began = Instant::now();
-        let mut simulation = build(Watched { observer, told: Sampled::default() })?;
-        let ledger = Ledger::of_run(&mut simulation, progress)?;
-        let Simulation { run, hops, ref observer, .. } = simulation;
-        let told = observer.told;
+        let mut simulation = build(TimedObserver { observer, told: Samples::default() })?;
+        let ledger = Ledger::simulate(&mut simulation, progress)?;
+        let (run, hops) = (simulation.run, simulation.plane.books.departures());
+        let told = simulation.observer().told;
         let outcome = simulation.into_outcome();
         let end = Nanos(outcome.summary.duration_ns);
         Ok((outcome, ledger.profile(began, end, hops, run.on, &told)))
@@ -194,11 +197,11 @@ impl Simulation<'_, ()> {
 
 impl Ledger {
     /// Simulates all of it, and counts.
-    fn of_run<O: Observer>(
+    fn simulate<O: Observer>(
         simulation: &mut Simulation<'_, O>,
         progress: Progress<'_>,
     ) -> Result<Ledger, SimError> {
-        let none = || vec![Sampled::default(); simulation.books.len()];
+        let none = || vec![Samples::default(); simulation.plane.books.hops()];
         let mut ledger = Ledger {
             kinds: Default::default(),
             arrivals: none(),
@@ -216,7 +219,7 @@ impl Ledger {
         end: Nanos,
         hops: u64,
         on: &Assigned<'_>,
-        told: &Sampled,
+        told: &Samples,
     ) -> Profile {
         Profile {
             wall_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
@@ -231,8 +234,8 @@ impl Ledger {
     /// The event of a slot is over.
     fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: usize) {
         let took = self.begun.take().map(|begun| begun.elapsed());
-        let books = |output: usize| simulation.topology.outputs[output].books as usize;
-        let sampled = match simulation.slots.event(slot) {
+        let books = |port: PortId| simulation.plane.topology.outputs[port.index()].book.index();
+        let sampled = match simulation.plane.agenda.event(slot) {
             Event::Source(_) | Event::Retry(_) => &mut self.kinds[0],
             Event::Wire(output) => &mut self.arrivals[books(output)],
             Event::SenderTimer(_) => &mut self.kinds[1],
@@ -257,8 +260,8 @@ impl Ledger {
             timing: sampled.timing(),
         });
         let at = |what: What| {
-            move |(books, sampled): (u32, &Sampled)| {
-                let hop = hop_of(books);
+            move |(book, sampled): (BookId, &Samples)| {
+                let hop = Hop::from(book);
                 let [from, to] = on.network.ends(hop);
                 let (node, hop_of_discipline) = match what {
                     What::Arrivals => (to, None),
@@ -274,8 +277,8 @@ impl Ledger {
                 }
             }
         };
-        let arrivals = (0..).zip(&self.arrivals).map(at(What::Arrivals));
-        let choices = (0..).zip(&self.choices).map(at(What::Choices));
+        let arrivals = (0..).map(BookId).zip(&self.arrivals).map(at(What::Arrivals));
+        let choices = (0..).map(BookId).zip(&self.choices).map(at(What::Choices));
         let mut spent: Vec<_> = kinds.chain(arrivals).chain(choices).collect();
         spent.retain(|spent| spent.timing.count > 0);
         spent.sort_by_key(|spent| std::cmp::Reverse(spent.timing.ns));

@@ -8,57 +8,30 @@ use laxity::police::Entry;
 use laxity::port::Books;
 use laxity::scheduler::{DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
-use laxity_plan::Plan;
 
-use super::agenda::{Event, Slots};
-use super::carried::HopBooks;
+use super::agenda::regions::Regions;
+use super::agenda::{Agenda, Event, Slots};
+use super::books::NetworkBooks;
+use super::books::hop_books::{ClosedBooks, HopBooks};
+use super::hosts::connections::Connections;
+use super::hosts::{Entrance, Hosts, Sending, SourceFlows, Upcoming};
+use super::ids::{FlowKey, PartId, PortId};
+use super::layout::here::Here;
+use super::layout::partition::Partition;
+use super::layout::topology::Topology;
 use super::output::Discipline;
-use super::partition::Partition;
+use super::plane::DataPlane;
+use super::plane::prefetch::Prefetch;
+use super::plane::transit::Transits;
 use super::run::NetworkRun;
-use super::simulation::{Fed, Flows, Here, Simulation};
+use super::simulation::Simulation;
 use super::summary::LinkCounts;
-use super::topology::Topology;
-use super::{Agenda, Regions};
 use crate::Progress;
-use crate::calendar::Calendar;
 use crate::error::SimError;
-use crate::record::{Fate, Observer, tell};
+use crate::record::Observer;
 use crate::source::closed_loop::{ClosedLoop, SourceCopy};
 use crate::source::{Arrival, Arrivals, Feed};
 use crate::summary::Outcome;
-
-/// What a run over one link counts beside its books.
-pub(super) struct Single {
-    /// What comes next.
-    calendar: Calendar<Coming>,
-    /// The packets that have come.
-    arrived: u64,
-    last_arrival: Nanos,
-    /// Bytes that left within the measured time, by class.
-    bytes_in_time: Vec<u64>,
-    /// The most memory that the scheduler was seen to hold.
-    footprint: usize,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Coming {
-    /// The next arrival of a source, or a backlogged one begins.
-    Source(usize),
-    /// Backlogged sources try again.
-    Retry,
-}
-
-impl Single {
-    fn new(plan: &Plan) -> Single {
-        Single {
-            calendar: Calendar::new(),
-            arrived: 0,
-            last_arrival: Nanos::ZERO,
-            bytes_in_time: vec![0; plan.classes.len()],
-            footprint: 0,
-        }
-    }
-}
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One link before anything happens, whose packets come from `feeds`.
@@ -70,28 +43,40 @@ impl<'a, O: Observer> Simulation<'a, O> {
         observer: O,
     ) -> Result<Self, SimError> {
         let plan = run.on.plan;
-        let here = Here { partition, part: 0, is_told: observer.listens() };
+        let here = Here { partition, part: PartId(0), is_observed: observer.listens() };
         let is_backlogged = feeds.iter().any(|feed| matches!(feed, Feed::Backlogged(_)));
-        let topology = Topology::single(run.on, here, scheduler, is_backlogged.then_some(0));
-        let books =
-            HopBooks::new(Books::new(plan.promises(), plan.run.warm_up)).watching(plan, true);
-        let mut simulation = Simulation::idle(run, here, topology, vec![books], observer);
-        simulation.slots = Slots { sources: 1, outputs: 1, flows: 0, loops: 0 };
-        simulation.agenda = Agenda::new(simulation.slots.count(), Regions::one());
-        simulation.loops.extend(is_backlogged.then(ClosedLoop::default));
-        simulation.single = Some(Box::new(Single::new(plan)));
-        let fed = |feed| Fed { feed, is_here: true, flows: Flows::Copies(0) };
-        simulation.sources.extend(feeds.into_iter().map(fed));
-        for source in 0..simulation.sources.len() {
-            simulation.await_arrival_of(source)?;
+        let hop = HopBooks::new(Books::new(plan.promises(), plan.run.warm_up)).watching(plan, true);
+        let end = run.duration.unwrap_or(Nanos::MAX);
+        let slots = Slots { sources: 1, outputs: 1, flows: 0, loops: 0 };
+        let plane = DataPlane {
+            topology: Topology::single(run.on, here, scheduler, is_backlogged),
+            agenda: Agenda::new(slots, Regions::one()),
+            books: NetworkBooks::single(plan, hop, end, observer),
+            transits: Transits::default(),
+            outbox: Vec::new(),
+        };
+        let flows = || SourceFlows::Copies(FlowKey(0));
+        let sources = feeds.into_iter().map(|feed| Sending { feed, is_here: true, flows: flows() });
+        let mut simulation = Simulation {
+            run,
+            here,
+            plane,
+            hosts: Hosts { sources: sources.collect(), connections: Connections::default() },
+            policer: plan.policer(plan.run.warm_up),
+            prefetch: Prefetch::default(),
+            last: Nanos::ZERO,
+            single: Some(Box::default()),
+        };
+        for source in 0..simulation.hosts.sources.len() {
+            simulation.await_source(source)?;
         }
-        for number in 0..simulation.sources.len() {
-            if let Feed::Backlogged(source) = &simulation.sources[number].feed {
+        for number in 0..simulation.hosts.sources.len() {
+            if let Feed::Backlogged(source) = &simulation.hosts.sources[number].feed {
                 let start = source.start;
-                simulation.expect_coming(start, Coming::Source(number));
+                simulation.upcoming().calendar.schedule(start, Entrance::Source(number));
             }
         }
-        simulation.await_coming();
+        simulation.await_entrance();
         Ok(simulation)
     }
 
@@ -103,7 +88,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// What happens next: the slot of the agenda and the time.
     pub(crate) fn next_step(&mut self) -> Result<Option<(usize, Nanos)>, SimError> {
-        match self.agenda.next() {
+        match self.plane.agenda.next() {
             Some((_, now)) if now > Nanos::LIMIT => Err(SimError::EndOfTime),
             next => Ok(next),
         }
@@ -111,19 +96,18 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Whether the link, which is free, chooses a packet at a slot of the agenda.
     pub(crate) fn is_choice(&self, slot: usize) -> bool {
-        matches!(self.slots.event(slot), Event::Choice(_))
+        matches!(self.plane.agenda.event(slot), Event::Choice(_))
     }
 
     /// What comes next to the link comes now.
     pub(super) fn enter_next(&mut self, now: Nanos) -> Result<(), SimError> {
-        let single = self.single.as_mut().expect("one link");
-        match single.calendar.pop(now) {
-            Some(Coming::Source(number)) => match &mut self.sources[number].feed {
+        match self.upcoming().calendar.pop(now) {
+            Some(Entrance::Source(number)) => match &mut self.hosts.sources[number].feed {
                 Feed::Open(stream) => {
                     if let Some(arrival) = stream.take() {
                         self.enter(now, arrival, None);
                     }
-                    self.await_arrival_of(number)?;
+                    self.await_source(number)?;
                 }
                 Feed::Backlogged(source) => {
                     for copy in source.first_copies(number) {
@@ -131,17 +115,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
                     }
                 }
             },
-            Some(Coming::Retry) => self.try_again(now),
+            Some(Entrance::Retry) => self.try_again(now),
             None => {}
         }
-        self.await_coming();
+        self.await_entrance();
         Ok(())
     }
 
-    /// A backlogged source sends its next packet, if it has not stopped.
+    /// A backlogged source sends its next packet, unless it has stopped.
     pub(super) fn enter_copy(&mut self, now: Nanos, copy: SourceCopy) {
-        let Feed::Backlogged(source) = &mut self.sources[copy.source].feed else { return };
-        if now < self.end
+        let Feed::Backlogged(source) = &mut self.hosts.sources[copy.source].feed else { return };
+        if now < self.plane.books.end
             && let Some(length) = source.next_length(now, copy.flow)
         {
             let (class, flow) = (source.class, copy.flow);
@@ -150,14 +134,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    /// Backlogged sources try again at this time.
-    pub(super) fn retry_at(&mut self, later: Nanos) {
-        self.expect_coming(later, Coming::Retry);
-        self.agenda.advance(self.slots.slot(Event::Source(0)), later);
+    /// Plans when backlogged sources try again to send what did not get in.
+    pub(super) fn plan_retries_single(&mut self, now: Nanos) {
+        let Some((_, later)) = self.plane.topology.next_retry(now, PortId(0)) else { return };
+        self.upcoming().calendar.schedule(later, Entrance::Retry);
+        self.plane.agenda.advance(Event::Source(0), later);
     }
 
     fn try_again(&mut self, now: Nanos) {
-        let copies: Vec<_> = self.loops.iter_mut().flat_map(ClosedLoop::take_retries).collect();
+        let copies: Vec<_> =
+            self.plane.topology.loops.iter_mut().flat_map(ClosedLoop::take_retries).collect();
         for copy in copies {
             self.enter_copy(now, copy);
         }
@@ -166,83 +152,66 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// A packet comes to the link, of this copy of a backlogged source if it is of one.
     fn enter(&mut self, now: Nanos, arrival: Arrival, copy: Option<SourceCopy>) {
         let Arrival { class, flow, length, ecn, .. } = arrival;
-        let single = self.single.as_mut().expect("one link");
-        let handle = single.arrived;
-        single.arrived += 1;
-        single.last_arrival = now;
+        let upcoming = self.upcoming();
+        let handle = upcoming.arrived;
+        upcoming.arrived += 1;
+        upcoming.last_arrival = now;
         let mut packet = Packet { class, flow, length, demoted: false, ecn, arrival: now, handle };
-        self.books[0].arrived(&packet);
-        if let (Some(copy), Some(closed)) = (copy, self.loops.first_mut()) {
+        self.plane.books.arrived_single(&packet);
+        if let (Some(copy), Some(closed)) = (copy, self.plane.topology.loops.first_mut()) {
             closed.arrives(handle, copy);
         }
         if self.policer.admit(now, &mut packet) == Entry::Refused {
-            let (_, mut drops) = self.output(0);
+            let (_, mut drops) = self.plane.output(PortId(0));
             return drops.dropped(packet, DropReason::Contract);
         }
-        self.queue(now, 0, packet, None, false);
-        if !self.loops.is_empty() {
-            self.plan_retries(now, 0);
+        self.plane.queue(now, PortId(0), packet, None, false);
+        if !self.plane.topology.loops.is_empty() {
+            self.plan_retries_single(now);
         }
     }
 
-    /// The link takes a packet, whose way ends behind it.
-    pub(super) fn leave(&mut self, now: Nanos, packet: &Packet, given: Option<Nanos>) {
-        let single = self.single.as_mut().expect("one link");
-        let departure = self.topology.outputs[0].link.transmit(now, packet.length);
-        let (books, until) = (&mut self.books[0], departure.min(self.end));
-        books.busy += until.saturating_sub(now.max(self.measured_from));
-        books.sent(packet, now, departure, self.measured_from);
-        self.hops += 1;
-        if departure >= self.measured_from && departure == until {
-            single.bytes_in_time[packet.class.index()] += u64::from(packet.length);
-        }
-        if self.here.is_told {
-            let fate = Fate::Sent { start: now, departure };
-            tell(&mut self.observer, self.run.on.plan, *packet, given, fate);
-        }
-        if let Some(closed) = self.loops.first_mut() {
-            closed.departs(packet);
-        }
-    }
-
-    /// Looks up a source's next arrival, unless that comes after the end.
-    fn await_arrival_of(&mut self, number: usize) -> Result<(), SimError> {
-        let Feed::Open(stream) = &mut self.sources[number].feed else { return Ok(()) };
-        if let Some(time) = stream.look_up()?.filter(|time| *time < self.end) {
-            self.expect_coming(time, Coming::Source(number));
+    /// Looks up a source's next packet, unless it comes after the end.
+    fn await_source(&mut self, number: usize) -> Result<(), SimError> {
+        let end = self.plane.books.end;
+        let Feed::Open(stream) = &mut self.hosts.sources[number].feed else { return Ok(()) };
+        if let Some(time) = stream.look_up()?.filter(|time| *time < end) {
+            self.upcoming().calendar.schedule(time, Entrance::Source(number));
         }
         Ok(())
     }
 
-    fn expect_coming(&mut self, time: Nanos, coming: Coming) {
-        self.single.as_mut().expect("one link").calendar.schedule(time, coming);
-    }
-
     /// Enters in the agenda when anything comes next.
-    fn await_coming(&mut self) {
-        let single = self.single.as_ref().expect("one link");
-        let next = single.calendar.next_time().unwrap_or(Nanos::MAX);
-        self.agenda.set(self.slots.slot(Event::Source(0)), next);
+    fn await_entrance(&mut self) {
+        let next = self.upcoming().calendar.next_time().unwrap_or(Nanos::MAX);
+        self.plane.agenda.set(Event::Source(0), next);
     }
 
-    /// Looks at how much memory the scheduler of one link holds.
-    pub(super) fn look_at_memory(&mut self) {
-        let Some(single) = &mut self.single else { return };
-        if let Discipline::Scheduler(scheduled) = &self.topology.outputs[0].discipline {
-            single.footprint = single.footprint.max(scheduled.scheduler.footprint());
+    fn upcoming(&mut self) -> &mut Upcoming {
+        self.single.as_mut().expect("a run over one link")
+    }
+
+    /// Notes how much memory the scheduler of the only link holds.
+    pub(super) fn note_footprint(&mut self) {
+        if let Some(output) = self.plane.topology.outputs.first()
+            && let Discipline::Scheduler(scheduled) = &output.discipline
+        {
+            self.plane.books.note_footprint(|| scheduled.scheduler.footprint());
         }
     }
 
+    /// What a run over one link measured.
     pub(super) fn into_outcome(mut self) -> Outcome {
-        self.look_at_memory();
-        let Simulation { run, end, last, sources, policer, single, books, topology, .. } = self;
-        let single = single.expect("one link");
-        // What is only there to simulate makes room for the summary.
-        drop((topology, single.calendar));
-        let books = books.into_iter().next().map(HopBooks::close);
-        let (books, busy, windows) = books.expect("one link has one book");
+        self.note_footprint();
+        let Simulation { run, plane, hosts, policer, last, single, .. } = self;
+        let DataPlane { topology, books, .. } = plane;
+        let (end, upcoming) = (books.end, single.expect("a run over one link"));
+        let last_arrival = upcoming.last_arrival;
+        // Room for the summary.
+        drop((topology, upcoming));
+        let (ClosedBooks { books, busy, windows }, counted) = books.close_single();
         let nonconforming = policer.into_nonconforming();
-        let is_recorded = sources.iter().all(|source| source.feed.is_recording());
+        let is_recorded = hosts.sources.iter().all(|source| source.feed.is_recording());
         let until = |last: Nanos| match (end < Nanos::MAX, is_recorded) {
             (true, true) => end.min(last),
             (true, false) => end,
@@ -250,16 +219,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
         };
         let counts = LinkCounts {
             accounts: books.accounts(),
-            bytes_in_time: &single.bytes_in_time,
+            bytes_in_time: &counted.bytes_in_time,
             nonconforming: &nonconforming,
             busy,
-            traffic: until(single.last_arrival),
+            traffic: until(last_arrival),
             end: until(last),
-            footprint: single.footprint,
+            footprint: counted.footprint,
             windows: windows.as_ref(),
         };
         let summary = counts.summary(run.on.plan, run.seed);
-        let remarks = sources.iter().map(|source| source.feed.remarks()).sum();
+        let remarks = hosts.sources.iter().map(|source| source.feed.remarks()).sum();
         Outcome { summary, remarks }
     }
 }

@@ -8,7 +8,7 @@ use laxity_plan::model::{Class, Hop, Source};
 
 use super::ended::Ended;
 use super::flow::Flow;
-use super::frames::FrameCounts;
+use super::output::frames::FrameCounts;
 use super::run::NetworkRun;
 use crate::summary::{
     ClassSummary, DelaySummary, EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary,

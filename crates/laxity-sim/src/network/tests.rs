@@ -1,6 +1,6 @@
 mod bounds;
+mod early_answers;
 mod ending;
-mod foreseen;
 pub(super) mod kinds;
 mod l4s;
 mod one_link;
@@ -24,7 +24,9 @@ use laxity_plan::discipline::Kind;
 use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
-use super::{Here, NetworkRun, Partition, Simulation};
+use super::ids::PartId;
+use super::layout::here::Here;
+use super::{NetworkRun, Partition, Simulation};
 use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};
 use crate::summary::Summary;
@@ -131,7 +133,7 @@ fn what_breaks_a_contract_is_dropped_where_it_sets_out() {
         .hops
         .iter()
         .filter(|(.., fate)| *fate == Fate::Dropped(DropReason::Contract))
-        .map(|(hop, ..)| hop.link)
+        .map(|(hop, ..)| hop.link.0)
         .collect();
     assert_eq!(dropped, [0; 5], "every second of ten, before the first link");
     assert_eq!((summary.ends().classes[0].sent, summary.ends().classes[0].dropped), (10, 5));
@@ -282,7 +284,7 @@ proptest! {
         for (class, flow) in [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)] {
             let flow = (ClassId(class), FlowId(flow));
             let passed = |link: u32| diary.hops.iter().filter(|(hop, class, id, _, fate)| {
-                (*class, *id) == flow && *hop == Hop { link, backward: false } && matches!(fate, Fate::Sent { .. })
+                (*class, *id) == flow && *hop == Hop { link: laxity_plan::model::LinkId(link), backward: false } && matches!(fate, Fate::Sent { .. })
             }).count();
             let arrived = diary.delivered.iter().filter(|(class, id, ..)| (*class, *id) == flow).count();
             // What is queued at the bottleneck at the end or under way to it is at most what fits.
@@ -401,10 +403,10 @@ fn slots_are_used_again() {
         };
         let mut nobody = ();
         let partition = Partition::whole(run.on);
-        let here = Here { partition: &partition, part: 0, is_told: false };
+        let here = Here { partition: &partition, part: PartId(0), is_observed: false };
         let mut simulation = Simulation::new(run, here, &mut nobody).unwrap();
         simulation.run(&mut crate::to_the_end, |_, _| {}).unwrap();
-        (simulation.transits.most(), simulation.hops)
+        (simulation.plane.transits.most(), simulation.plane.books.departures())
     };
     let ((short, few), (long, many)) = (held(20), held(200));
     assert!(many > 9 * few && long <= 2 * short, "{short} {long}");

@@ -9,9 +9,10 @@ use laxity_plan::encapsulation::{self, Inside, Opaque};
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Overhead, Plan};
 
+use super::arrival::Remarks;
 use super::frames::{Frame, Frames};
+use super::links;
 use super::order::{MOST_HELD, Record, Records, Sighting, WINDOW};
-use super::{Remarks, links};
 use crate::error::{CaptureProblem, SimError, Stamp};
 
 /// Turns a capture's frames into arrivals.
@@ -72,9 +73,9 @@ impl<F: Frames> Records for Capture<F> {
             Err(error) => return Err(error),
         };
         let first = *self.first.get_or_insert(frame.time);
-        let seen =
-            see(&frame, &self.overhead).and_then(|seen| Ok((time_after(first, frame.time)?, seen)));
-        let (time, Seen { headers, length, ds, opaque }) =
+        let seen = contents(&frame, &self.overhead)
+            .and_then(|seen| Ok((time_after(first, frame.time)?, seen)));
+        let (time, Contents { headers, length, ds, opaque }) =
             seen.map_err(|problem| self.frames.refuse(problem))?;
         if let Some(opaque) = opaque {
             self.remarks.opaque[opaque as usize] += 1;
@@ -125,7 +126,7 @@ fn time_after(first: i128, stamp: i128) -> Result<i64, CaptureProblem> {
 }
 
 /// What a frame is.
-struct Seen {
+struct Contents {
     headers: Headers,
     /// In bytes of the link.
     length: u32,
@@ -135,7 +136,7 @@ struct Seen {
     opaque: Option<Opaque>,
 }
 
-fn see(frame: &Frame<'_>, overhead: &Overhead) -> Result<Seen, CaptureProblem> {
+fn contents(frame: &Frame<'_>, overhead: &Overhead) -> Result<Contents, CaptureProblem> {
     let Frame { link_type, length, data, .. } = *frame;
     if length == 0 {
         return Err(CaptureProblem::Empty);
@@ -148,7 +149,7 @@ fn see(frame: &Frame<'_>, overhead: &Overhead) -> Result<Seen, CaptureProblem> {
         Inside::Other => None,
     };
     let ds = content.encapsulation.packet(data).and_then(encapsulation::ds).unwrap_or_default();
-    Ok(Seen { headers, length: content.length(length, overhead), ds, opaque })
+    Ok(Contents { headers, length: content.length(length, overhead), ds, opaque })
 }
 
 /// Numbers flows in order of appearance, a class at a time.

@@ -9,8 +9,8 @@ use laxity::units::Nanos;
 use laxity_plan::model::ModelSource;
 use rand::RngExt;
 
+use super::arrival::{Arrival, Arrivals};
 use super::random::{Generator, generator};
-use super::{Arrival, Arrivals};
 use crate::error::SimError;
 
 /// A traffic model: what all copies share. What one copy remembers is apart and small, for there
@@ -60,7 +60,7 @@ impl<P: TrafficModel> Copies<P> {
             all.map(|copy| model.begin(generator(seed, index as u64, copy))).collect();
         let stop = source.stop.unwrap_or(Nanos::MAX);
         let next = (0..).zip(&mut copies).filter_map(|(number, copy)| {
-            let (time, length) = advance(&model, copy, starts.of(number), stop)?;
+            let (time, length) = advance(&model, copy, starts.start(number), stop)?;
             Some(Reverse((time, number, length)))
         });
         let next = next.collect();
@@ -75,7 +75,7 @@ enum Starts {
 }
 
 impl Starts {
-    fn of(&self, copy: u32) -> Nanos {
+    fn start(&self, copy: u32) -> Nanos {
         match self {
             Starts::Together(start) => *start,
             Starts::Apart(starts) => starts[copy as usize],
@@ -100,7 +100,7 @@ impl<P: TrafficModel> Arrivals for Copies<P> {
         let Some(mut first) = self.next.peek_mut() else { return Ok(None) };
         let Reverse((time, number, length)) = *first;
         let copy = &mut self.copies[number as usize];
-        match advance(&self.model, copy, self.starts.of(number), self.stop) {
+        match advance(&self.model, copy, self.starts.start(number), self.stop) {
             Some((time, length)) => *first = Reverse((time, number, length)),
             None => {
                 PeekMut::pop(first);

@@ -18,7 +18,7 @@ const LONGEST_LINE: usize = 64 << 10;
 
 /// Reads an arrivals CSV line by line.
 pub(super) struct CsvArrivals<R: Read> {
-    reader: Reader<Bounded<R>>,
+    reader: Reader<RecordLimit<R>>,
     path: PathBuf,
     columns: Columns,
     classes: Vec<ClassLimit>,
@@ -37,7 +37,7 @@ struct SourceLimit {
 }
 
 impl SourceLimit {
-    fn of(source: &Source) -> SourceLimit {
+    fn new(source: &Source) -> SourceLimit {
         match *source {
             Source::Model(ModelSource { class, count, .. })
             | Source::Tcp(TcpSource { class, count, .. }) => {
@@ -66,7 +66,7 @@ impl<R: Read> CsvArrivals<R> {
             .has_headers(false)
             .flexible(true)
             .buffer_capacity(LONGEST_LINE)
-            .from_reader(Bounded { input, allowance: LONGEST_LINE });
+            .from_reader(RecordLimit { input, allowance: LONGEST_LINE });
         let classes: Vec<ClassLimit> = plan
             .classes
             .iter()
@@ -84,11 +84,11 @@ impl<R: Read> CsvArrivals<R> {
             by_name: by_name.map(|(id, class)| (class.name.clone().into_bytes(), id)).collect(),
             classes,
             sources: source
-                .map(|wanted| (wanted, plan.sources.iter().map(SourceLimit::of).collect())),
+                .map(|wanted| (wanted, plan.sources.iter().map(SourceLimit::new).collect())),
             record: ByteRecord::new(),
         };
         arrivals.read_record()?;
-        arrivals.columns = Columns::of(&arrivals.record, source.is_some())
+        arrivals.columns = Columns::from_header(&arrivals.record, source.is_some())
             .map_err(|problem| arrivals.refuse(problem))?;
         Ok(arrivals)
     }
@@ -219,7 +219,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &ByteRecord, of_sources: bool) -> Result<Columns, CsvProblem> {
+    fn from_header(header: &ByteRecord, of_sources: bool) -> Result<Columns, CsvProblem> {
         const NAMES: [&str; 6] = ["time_ns", "class", "length", "flow", "ecn", "source"];
         let names = if of_sources { &NAMES[..] } else { &NAMES[..5] };
         let mut found = [None; NAMES.len()];
@@ -308,12 +308,12 @@ fn shown(field: &[u8]) -> String {
 }
 
 /// Refuses to read on when one record has taken more than is allowed.
-struct Bounded<R> {
+struct RecordLimit<R> {
     input: R,
     allowance: usize,
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for RecordLimit<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         if read > 0 && self.allowance == 0 {

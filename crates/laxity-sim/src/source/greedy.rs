@@ -8,7 +8,7 @@ use laxity_plan::model::{Dist, ModelSource, Plan};
 use super::copies::TrafficModel;
 use super::lengths::Lengths;
 use super::random::{Generator, Sampler};
-use super::sampler;
+use super::sampling::sampler;
 use crate::error::SourceProblem;
 
 /// Inside a burst a packet is sent as soon as all token buckets of the class hold it. The first

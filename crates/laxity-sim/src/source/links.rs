@@ -30,7 +30,7 @@ const LINKS: &[Link] = &[
         types: &[1],
         look: |frame| Content {
             is_ethernet: true,
-            ..Content::of(Encapsulation::of_ethernet(frame))
+            ..Content::new(Encapsulation::of_ethernet(frame))
         },
     },
     // The right number, the two old ones that systems wrote, and those of one version.
@@ -81,7 +81,7 @@ pub(super) fn look(link_type: u32, frame: &[u8]) -> Option<Content> {
 
 /// What a type of link is called, in brackets, if it has a name.
 pub(crate) fn named(link_type: u32) -> String {
-    names::of(link_type).map(|name| format!(" ({name})")).unwrap_or_default()
+    names::name(link_type).map(|name| format!(" ({name})")).unwrap_or_default()
 }
 
 /// The kinds of links that are read, with their types.
@@ -94,12 +94,12 @@ pub(crate) fn read() -> String {
 }
 
 impl Content {
-    fn of(encapsulation: Encapsulation) -> Content {
+    fn new(encapsulation: Encapsulation) -> Content {
         Content { encapsulation, trailer: 0, is_ethernet: false }
     }
 
     fn from(frame: &[u8], layer: Layer, at: usize) -> Content {
-        Content::of(Encapsulation::of(frame, layer, at))
+        Content::new(Encapsulation::of(frame, layer, at))
     }
 
     /// What a kernel puts in place of the link's header, with an EtherType somewhere in it.
@@ -111,13 +111,13 @@ impl Content {
         match number.map(u16::from_be_bytes) {
             Some(LLC) => Content::from(frame, Layer::Llc, header),
             None | Some(..=NUMBERED) => Content::nothing(header),
-            Some(ether_type) => Content::of(Encapsulation::of_type(frame, ether_type, header)),
+            Some(ether_type) => Content::new(Encapsulation::of_type(frame, ether_type, header)),
         }
     }
 
     /// Nothing that holds a packet, behind so many bytes.
     fn nothing(at: usize) -> Content {
-        Content::of(Encapsulation { tag: None, at, inside: Inside::Other })
+        Content::new(Encapsulation { tag: None, at, inside: Inside::Other })
     }
 
     /// The length on the link of a frame of so many bytes: of the frame on Ethernet, of the packet

@@ -12,7 +12,7 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::encapsulation;
 
-use super::{Arrival, Arrivals, Remarks};
+use super::arrival::{Arrival, Arrivals, Remarks};
 use crate::error::SimError;
 
 /// How far behind an earlier frame of the file a capture's frame may be stamped. Queues are handed
@@ -64,7 +64,7 @@ pub(super) struct Sighting {
 }
 
 /// A recording whose arrivals are in order of time, those of the same time in that of the file.
-pub(super) struct Ordered<R> {
+pub(super) struct Sorter<R> {
     records: R,
     /// How far behind the newest time a packet may come; `None` sorts all.
     window: Option<Nanos>,
@@ -81,9 +81,9 @@ pub(super) struct Ordered<R> {
     furthest: Nanos,
 }
 
-impl<R: Records> Ordered<R> {
+impl<R: Records> Sorter<R> {
     pub(super) fn new(records: R, sort: bool) -> Self {
-        Ordered {
+        Sorter {
             records,
             window: (!sort).then_some(R::WINDOW),
             held: BinaryHeap::new(),
@@ -128,7 +128,7 @@ impl<R: Records> Ordered<R> {
     }
 }
 
-impl<R: Records> Arrivals for Ordered<R> {
+impl<R: Records> Arrivals for Sorter<R> {
     fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
         loop {
             match self.held.peek() {
@@ -149,7 +149,7 @@ impl<R: Records> Arrivals for Ordered<R> {
     }
 
     fn remarks(&self) -> Remarks {
-        let Ordered { records, reordered, furthest, .. } = self;
+        let Sorter { records, reordered, furthest, .. } = self;
         Remarks { reordered: *reordered, furthest: *furthest, ..records.remarks() }
     }
 }

@@ -7,7 +7,7 @@ use laxity_plan::model::Dist;
 use super::copies::TrafficModel;
 use super::lengths::Lengths;
 use super::random::{Generator, Sampler, exponential};
-use super::sampler;
+use super::sampling::sampler;
 use crate::error::SourceProblem;
 
 /// One packet after another: the first at once, each of the others when its predecessor is through
@@ -158,7 +158,7 @@ impl OnOff {
 }
 
 /// One copy of an on-off source.
-pub(super) struct Switched {
+pub(super) struct OnOffCopy {
     pace: Pace,
     /// On time that has passed before this on period.
     on_before: Nanos,
@@ -169,15 +169,15 @@ pub(super) struct Switched {
 }
 
 impl TrafficModel for OnOff {
-    type Copy = Switched;
+    type Copy = OnOffCopy;
 
-    fn begin(&self, generator: Generator) -> Switched {
+    fn begin(&self, generator: Generator) -> OnOffCopy {
         let mut pace = self.constant.begin(generator);
         let on = self.on.draw(&mut pace.generator);
-        Switched { pace, on_before: Nanos::ZERO, began: Nanos::ZERO, on }
+        OnOffCopy { pace, on_before: Nanos::ZERO, began: Nanos::ZERO, on }
     }
 
-    fn next_packet(&self, copy: &mut Switched) -> (Nanos, u32) {
+    fn next_packet(&self, copy: &mut OnOffCopy) -> (Nanos, u32) {
         let (due, length) = self.constant.next_packet(&mut copy.pace);
         let (on_at_first, began_first) = (copy.on_before, copy.began);
         for _ in 0..Self::PATIENCE {

@@ -5,11 +5,11 @@ use std::io::{Cursor, Read};
 
 use laxity_plan::model::{Plan, Recording};
 
-use super::Arrivals;
+use super::arrival::Arrivals;
 use super::capture::Capture;
 use super::csv::CsvArrivals;
 use super::frames::{pcap, pcapng};
-use super::order::Ordered;
+use super::order::Sorter;
 use crate::error::{RecordingProblem, SimError};
 
 /// The arrivals of a recording: a pcap or pcapng capture, told by its magic number, or an arrivals
@@ -78,22 +78,22 @@ fn read<'a>(
         .read_to_end(&mut head)
         .map_err(|source| SimError::System { path: path.clone(), source })?;
     let refuse = |problem| Err(SimError::Recording { path: path.clone(), problem });
-    let kind = Kind::of(&head);
+    let kind = Kind::from_head(&head);
     let input = Cursor::new(head).chain(input);
     match kind {
         Kind::Pcap | Kind::PcapNg if source.is_some() => refuse(RecordingProblem::NoSources),
         Kind::Pcap => {
             let frames = pcap::Reader::new(input, path)?;
-            Ok(Box::new(Ordered::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
+            Ok(Box::new(Sorter::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
         }
         Kind::PcapNg => {
             let frames = pcapng::Reader::new(input, path);
-            Ok(Box::new(Ordered::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
+            Ok(Box::new(Sorter::new(Capture::new(frames, plan, filter.as_ref()), *sort)))
         }
         Kind::Text if filter.is_some() => refuse(RecordingProblem::FilterOnCsv),
         Kind::Text => {
             let arrivals = CsvArrivals::new(source, input, path, plan)?;
-            Ok(Box::new(Ordered::new(arrivals, *sort)))
+            Ok(Box::new(Sorter::new(arrivals, *sort)))
         }
         Kind::Empty => refuse(RecordingProblem::Empty),
         Kind::Other(what) => refuse(RecordingProblem::Foreign { what }),
@@ -112,10 +112,10 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(head: &[u8]) -> Kind {
+    fn from_head(head: &[u8]) -> Kind {
         match head {
             [] => Kind::Empty,
-            _ if pcap::Format::of(head).is_some() => Kind::Pcap,
+            _ if pcap::Format::from_head(head).is_some() => Kind::Pcap,
             [0x0a, 0x0d, 0x0d, 0x0a, ..] => Kind::PcapNg,
             [0x1f, 0x8b, ..] => Kind::Other("a gzip file (unpack it first)"),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Kind::Other("a Zstandard file (unpack it first)"),

@@ -10,94 +10,17 @@ mod cycle;
 mod filter;
 mod model;
 mod probe_rtt;
+mod state;
 
 use laxity::units::Nanos;
 
-use super::ONE;
 use super::config::Config;
 use super::flight::Transmission;
 use super::rate::{Sample, Sampler};
-use cycle::Cycle;
+use super::segment::ONE;
 use filter::WindowedMax;
-use model::{FullBandwidth, Latest};
-use probe_rtt::MinRtt;
-
-/// A bound that is not set.
-const INFINITE: u64 = u64::MAX;
-/// BBR.MinPipeCwnd.
-const MIN_PIPE: u64 = 4 * ONE;
-
-/// All of BBR's state.
-#[derive(Clone, Debug)]
-pub(super) struct Bbr {
-    /// C.cwnd.
-    cwnd: u64,
-    /// C.pacing_rate.
-    pacing_rate: u64,
-    state: State,
-    round: Round,
-    /// BBR.max_bw, in the present and the previous cycle.
-    max_bw: [u64; 2],
-    bw_shortterm: u64,
-    inflight_shortterm: u64,
-    inflight_longterm: u64,
-    latest: Latest,
-    full: FullBandwidth,
-    cycle: Cycle,
-    rtt: MinRtt,
-    extra_acked: ExtraAcked,
-    /// BBR.prior_cwnd: the window that neither recovery nor ProbeRTT has lowered.
-    prior_cwnd: u64,
-    /// The round in which the present recovery began.
-    recovering_since: Option<u64>,
-    idle_restart: bool,
-    /// Whether a round trip is known.
-    has_seen_rtt: bool,
-    sampler: Sampler,
-    /// What the acknowledgement says that is being taken in.
-    sample: Sample,
-    initial_cwnd: u64,
-    length: u32,
-}
-
-/// BBR.state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
-    Startup,
-    Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
-    ProbeRtt,
-}
-
-/// Packet-timed round trips (section 5.5.1).
-#[derive(Clone, Copy, Debug, Default)]
-struct Round {
-    next_delivered: u64,
-    started: bool,
-    count: u64,
-    /// Whether the window was full in the last round and in this one.
-    limited: [bool; 2],
-}
-
-/// How much more is acknowledged at once than the bandwidth explains (section 5.5.9).
-#[derive(Clone, Debug)]
-struct ExtraAcked {
-    since: Nanos,
-    delivered: u64,
-    filter: WindowedMax,
-}
-
-/// An acknowledgement that tells of arrivals.
-#[derive(Clone, Copy, Debug)]
-struct Heard {
-    now: Nanos,
-    /// C.inflight after it.
-    in_flight: u64,
-    sample: Sample,
-}
+pub(super) use state::{Bbr, State};
+use state::{Cycle, Delivery, ExtraAcked, FullBandwidth, INFINITE, Latest, MinRtt, Round};
 
 impl Bbr {
     pub(super) fn new(config: &Config) -> Self {
@@ -192,22 +115,22 @@ impl Bbr {
         if !self.sampler.finish(&mut sample, first) {
             return;
         }
-        let heard = &Heard { now, in_flight: in_flight * ONE, sample };
-        self.update_model_and_state(heard);
-        self.update_control_parameters(heard);
+        let delivery = &Delivery { now, in_flight: in_flight * ONE, sample };
+        self.update_model_and_state(delivery);
+        self.update_control_parameters(delivery);
     }
 
-    fn update_model_and_state(&mut self, heard: &Heard) {
-        self.update_latest_delivery_signals(heard);
-        self.update_congestion_signals(heard);
-        self.update_ack_aggregation(heard);
-        self.check_full_bw_reached(heard);
-        self.check_startup_done(heard);
-        self.check_drain_done(heard);
-        self.update_probe_bw_cycle_phase(heard);
-        self.update_min_rtt(heard);
-        self.check_probe_rtt(heard);
-        self.advance_latest_delivery_signals(heard);
+    fn update_model_and_state(&mut self, delivery: &Delivery) {
+        self.update_latest_delivery_signals(delivery);
+        self.update_congestion_signals(delivery);
+        self.update_ack_aggregation(delivery);
+        self.check_full_bw_reached(delivery);
+        self.check_startup_done(delivery);
+        self.check_drain_done(delivery);
+        self.update_probe_bw_cycle_phase(delivery);
+        self.update_min_rtt(delivery);
+        self.check_probe_rtt(delivery);
+        self.advance_latest_delivery_signals(delivery);
     }
 
     /// HandleRestartFromIdle (section 5.4.1).
@@ -236,21 +159,4 @@ impl Bbr {
     pub(super) fn state(&self) -> (State, f64) {
         (self.state, self.bw() as f64 / ONE as f64)
     }
-}
-
-impl State {
-    /// IsInAProbeBWState.
-    fn is_probe_bw(self) -> bool {
-        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
-    }
-
-    /// IsProbingBW.
-    fn is_probing(self) -> bool {
-        matches!(self, State::Startup | State::Refill | State::Up)
-    }
-}
-
-/// A share of a volume or rate, in percent.
-fn percent(value: u64, percent: u64) -> u64 {
-    (u128::from(value) * u128::from(percent) / 100) as u64
 }

@@ -5,7 +5,7 @@
 
 use laxity::units::Nanos;
 
-use super::ONE;
+use super::segment::ONE;
 
 /// What CUBIC remembers beside the window.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The answer of DCTCP to marks (RFC 8257): the window shrinks by how many segments were marked,
 //! not by whether one was.
 
-use super::ONE;
+use super::segment::ONE;
 
 /// What DCTCP remembers beside the window.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use super::ranges::Ranges;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flight {
     first: u64,
-    segments: VecDeque<Sent>,
+    segments: VecDeque<Outstanding>,
     /// The ends of the list.
     oldest: Option<u64>,
     newest: Option<u64>,
@@ -25,7 +25,7 @@ pub(super) struct Flight {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct Outstanding {
     at: Nanos,
     older: Option<u64>,
     newer: Option<u64>,
@@ -89,7 +89,7 @@ impl Flight {
     pub(super) fn send_next(&mut self, now: Nanos) -> u64 {
         let number = self.next();
         let state = State::InFlight;
-        let sent = Sent { at: now, older: None, newer: None, state, retransmitted: false };
+        let sent = Outstanding { at: now, older: None, newer: None, state, retransmitted: false };
         self.segments.push_back(sent);
         self.link(number);
         number
@@ -179,15 +179,15 @@ impl Flight {
     }
 
     fn transmission(&self, number: u64) -> Transmission {
-        let Sent { at, retransmitted, .. } = *self.sent(number);
+        let Outstanding { at, retransmitted, .. } = *self.sent(number);
         Transmission { number, at, again: retransmitted }
     }
 
-    fn sent(&self, number: u64) -> &Sent {
+    fn sent(&self, number: u64) -> &Outstanding {
         &self.segments[(number - self.first) as usize]
     }
 
-    fn sent_mut(&mut self, number: u64) -> &mut Sent {
+    fn sent_mut(&mut self, number: u64) -> &mut Outstanding {
         &mut self.segments[(number - self.first) as usize]
     }
 
@@ -208,7 +208,7 @@ impl Flight {
     }
 
     fn unlink(&mut self, number: u64) {
-        let Sent { older, newer, .. } = *self.sent(number);
+        let Outstanding { older, newer, .. } = *self.sent(number);
         self.join(older, newer);
         self.in_flight -= 1;
     }

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 
 use laxity::units::Nanos;
 
-use super::ONE;
-use super::window::Advance;
+use super::segment::{Advance, ONE};
 
 /// What is known of the present round and the last one.
 #[derive(Clone, Debug, Default)]

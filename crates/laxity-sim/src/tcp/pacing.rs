@@ -2,9 +2,6 @@
 
 use laxity::units::Nanos;
 
-use super::ONE;
-use super::window::Window;
-
 /// When the next segment may leave.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pacer {
@@ -63,15 +60,6 @@ impl Pacer {
 /// 5.6.3).
 pub(super) fn quantum(rate: u64, length: u32) -> u64 {
     (rate / 1_000).min(64_000).max(2 * u64::from(length))
-}
-
-/// The rate of a window that says none itself, in bytes a second: 1.2 windows a round trip, and 2
-/// while the window is below half its threshold, as Linux has it.
-pub(super) fn rate_of(window: &Window, length: u32, round_trip: Nanos) -> Option<u64> {
-    let fifths = if window.exact() < window.threshold() / 2 { 10 } else { 6 };
-    let bytes = u128::from(window.exact()) * u128::from(length) * fifths / 5 / u128::from(ONE);
-    let rate = (bytes * 1_000_000_000).checked_div(round_trip.0.into())?;
-    Some(u64::try_from(rate).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

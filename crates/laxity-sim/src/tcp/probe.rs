@@ -3,19 +3,19 @@
 
 use laxity::units::Nanos;
 
-use super::Ack;
+use super::segment::Ack;
 
 /// The probe that is under way, if one is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Probe {
     /// TLP.end_seq, and TLP.is_retrans.
-    sent: Option<Sent>,
+    sent: Option<TailProbe>,
     /// Whether a round trip was measured since the last probe, or at all before the first.
     measured: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sent {
+struct TailProbe {
     end: u64,
     again: bool,
 }
@@ -51,7 +51,7 @@ impl Probe {
 
     /// A probe has left: the next segment, or the last one `again`. `end` is SND.NXT behind it.
     pub(super) fn left(&mut self, end: u64, again: bool) {
-        *self = Probe { sent: Some(Sent { end, again }), measured: false };
+        *self = Probe { sent: Some(TailProbe { end, again }), measured: false };
     }
 
     /// The retransmission timer expired, whose answers say nothing about a probe.
@@ -62,7 +62,7 @@ impl Probe {
     /// TLP_process_ack (section 7.4): whether the probe has repaired the loss of the last segment,
     /// which nothing else shows. `advances` says whether anything new is acknowledged.
     pub(super) fn heard(&mut self, ack: &Ack, advances: bool) -> bool {
-        let Some(Sent { end, again }) = self.sent.filter(|sent| ack.next >= sent.end) else {
+        let Some(TailProbe { end, again }) = self.sent.filter(|sent| ack.next >= sent.end) else {
             return false;
         };
         let arrived_twice = ack.duplicate().is_some_and(|segment| segment.end == end);

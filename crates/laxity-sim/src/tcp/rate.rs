@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use laxity::units::Nanos;
 
-use super::ONE;
 use super::flight::Transmission;
+use super::segment::ONE;
 
 /// No rate is faster, so that nothing made of rates overflows.
 const FASTEST: u64 = 1 << 56;

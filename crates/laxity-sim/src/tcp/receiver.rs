@@ -1,9 +1,11 @@
 //! The receiver: what has arrived, and what it says about that.
 
+use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
+use super::config::{Recovery, Variant};
 use super::ranges::Ranges;
-use super::{Ack, Blocks, Ecn, Recovery, Segment, Variant};
+use super::segment::{Ack, Blocks, Segment};
 
 /// When a receiver acknowledges a segment that arrives in order and leaves no gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

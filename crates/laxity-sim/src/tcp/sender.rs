@@ -1,53 +1,34 @@
 //! The sender: what to send, and when.
 
-mod counted;
-mod timed;
+mod common;
+mod duplicate_acks;
+mod rack_tlp;
 
 use std::sync::Arc;
 
+use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
 use super::config::{Config, Counts, Recovery};
-use super::pacing::{Pacer, rate_of};
+use super::segment::{Ack, ONE, Segment};
 use super::timing::Timeout;
 use super::window::Window;
-use super::{Ack, Ecn, ONE, Segment};
-use counted::Counted;
-use timed::Timed;
+use common::Common;
+use duplicate_acks::DuplicateAcks;
+use rack_tlp::RackTlp;
 
 /// The sending end of a transfer.
 #[derive(Clone, Debug)]
 pub struct Sender {
     common: Common,
-    losses: Losses,
+    losses: LossDetection,
 }
 
 /// How losses are found, and what is outstanding.
 #[derive(Clone, Debug)]
-enum Losses {
-    Counted(Counted),
-    Timed(Box<Timed>),
-}
-
-/// What a sender has whatever finds its losses.
-#[derive(Clone, Debug)]
-struct Common {
-    window: Window,
-    /// When the timer expires.
-    expiry: Option<Nanos>,
-    /// What was sent when the window last shrank for a loss or an echo; 0 before.
-    reduced_until: u64,
-    /// The highest count of marks that was heard of.
-    marked: u32,
-    /// The next new segment says that the window was reduced.
-    tell_reduced: bool,
-    /// In memory of its own: most senders have none.
-    pacer: Option<Box<Pacer>>,
-    counts: Counts,
-    timeout: Timeout,
-    /// How many segments there are to send; none without end.
-    transfer: Option<u64>,
-    config: Arc<Config>,
+enum LossDetection {
+    DuplicateAcks(DuplicateAcks),
+    RackTlp(Box<RackTlp>),
 }
 
 impl Sender {
@@ -56,10 +37,10 @@ impl Sender {
         let config = config.into();
         let settled = config.settled();
         let config = if settled == *config { config } else { Arc::new(settled) };
-        Sender::of(config.transfer, config)
+        Sender::from_settled(config.transfer, config)
     }
 
-    fn of(transfer: Option<u64>, config: Arc<Config>) -> Self {
+    fn from_settled(transfer: Option<u64>, config: Arc<Config>) -> Self {
         let mut common = Common {
             window: Window::new(&config),
             expiry: None,
@@ -74,8 +55,10 @@ impl Sender {
         };
         common.set_rate();
         let losses = match common.config.variant.recovery {
-            Recovery::NewReno | Recovery::Sack => Losses::Counted(Counted::default()),
-            Recovery::RackTlp => Losses::Timed(Box::default()),
+            Recovery::NewReno | Recovery::Sack => {
+                LossDetection::DuplicateAcks(DuplicateAcks::default())
+            }
+            Recovery::RackTlp => LossDetection::RackTlp(Box::default()),
         };
         Sender { common, losses }
     }
@@ -84,7 +67,7 @@ impl Sender {
     /// was counted.
     pub fn restart(&mut self, transfer: Option<u64>) {
         let counts = self.common.counts;
-        *self = Sender::of(transfer, self.common.config.clone());
+        *self = Sender::from_settled(transfer, self.common.config.clone());
         self.common.counts = counts;
     }
 
@@ -97,8 +80,8 @@ impl Sender {
             return None;
         }
         let (number, again) = match &mut self.losses {
-            Losses::Counted(counted) => counted.send(common, now),
-            Losses::Timed(timed) => timed.send(common, now),
+            LossDetection::DuplicateAcks(acks) => acks.send(common, now),
+            LossDetection::RackTlp(rack) => rack.send(common, now),
         }?;
         if let Some(pacer) = &mut common.pacer {
             pacer.left(now, common.config.length);
@@ -117,8 +100,8 @@ impl Sender {
     pub fn on_ack(&mut self, now: Nanos, ack: &Ack) {
         let common = &mut self.common;
         match &mut self.losses {
-            Losses::Counted(counted) => counted.on_ack(common, now, ack),
-            Losses::Timed(timed) => timed.on_ack(common, now, ack),
+            LossDetection::DuplicateAcks(acks) => acks.on_ack(common, now, ack),
+            LossDetection::RackTlp(rack) => rack.on_ack(common, now, ack),
         }
         common.set_rate();
     }
@@ -133,8 +116,8 @@ impl Sender {
             return;
         }
         match &mut self.losses {
-            Losses::Counted(counted) => counted.on_timer(common, now),
-            Losses::Timed(timed) => timed.on_timer(common, now),
+            LossDetection::DuplicateAcks(acks) => acks.on_timer(common, now),
+            LossDetection::RackTlp(rack) => rack.on_timer(common, now),
         }
     }
 
@@ -169,8 +152,8 @@ impl Sender {
     /// How many segments the receiver has acknowledged.
     pub fn acknowledged(&self) -> u64 {
         match &self.losses {
-            Losses::Counted(counted) => counted.first(),
-            Losses::Timed(timed) => timed.first(),
+            LossDetection::DuplicateAcks(acks) => acks.first(),
+            LossDetection::RackTlp(rack) => rack.first(),
         }
     }
 
@@ -201,83 +184,6 @@ impl Sender {
     }
 }
 
-impl Common {
-    /// The first segment never sent, if there is one and the receiver has room for it.
-    fn new_segment(&self, next: u64, outstanding: u64) -> Option<u64> {
-        let room = outstanding < u64::from(self.config.receiver_window);
-        (room && self.transfer.is_none_or(|transfer| next < transfer)).then_some(next)
-    }
-
-    /// A loss among the outstanding segments from `first` to `next`: one reduction a window, for
-    /// what was answered already is only retransmitted.
-    fn reduce(&mut self, first: u64, next: u64) {
-        if first >= self.reduced_until {
-            self.window.reduce(next - first);
-        }
-        self.note_reduction(next);
-    }
-
-    /// Takes in what an acknowledgement of `acked` segments says about congestion, `first` and
-    /// `next` as after it; whether it says any.
-    fn hear_of_marks(&mut self, ack: &Ack, acked: u64, next: u64) -> bool {
-        if !self.config.variant.counts_marks() {
-            return ack.echo;
-        }
-        // An acknowledgement that was overtaken counts fewer.
-        let more = ack.marked.wrapping_sub(self.marked).cast_signed().max(0).cast_unsigned();
-        self.marked = self.marked.wrapping_add(more);
-        self.window.observe_marks(acked, more.into(), ack.next, next);
-        more > 0
-    }
-
-    /// RFC 3168 section 6.1.2: as for a loss, but nothing to retransmit, once a window.
-    fn congestion_echoed(&mut self, first: u64, next: u64) {
-        if first > self.reduced_until || self.reduced_until == 0 {
-            self.window.answer_marks(next - first);
-            self.note_reduction(next);
-            self.counts.echoes += 1;
-        }
-    }
-
-    fn note_reduction(&mut self, next: u64) {
-        self.reduced_until = next;
-        self.tell_reduced = self.config.ecn != Ecn::NotCapable;
-    }
-
-    /// How long the retransmission timer runs.
-    fn timeout(&self) -> Nanos {
-        self.timeout.current(self.config.timing)
-    }
-
-    /// The smoothed round trip; zero before the first measurement.
-    fn round_trip(&self) -> Nanos {
-        self.timeout.smoothed(self.config.timing)
-    }
-
-    /// A segment was acknowledged that was sent once.
-    fn measured(&mut self, sent: Nanos, now: Nanos) {
-        self.timeout.measured(self.config.timing, sent, now);
-    }
-
-    /// The retransmission timer has expired.
-    fn back_off(&mut self) {
-        self.timeout.back_off(self.config.timing);
-    }
-
-    fn set_rate(&mut self) {
-        let round_trip = self.round_trip();
-        if let Some(pacer) = &mut self.pacer {
-            let of_window = || rate_of(&self.window, self.config.length, round_trip);
-            let rate = self.window.rate().or_else(of_window);
-            rate.into_iter().for_each(|rate| pacer.set_rate(rate));
-        }
-    }
-
-    fn restart_timer(&mut self, now: Nanos) {
-        self.expiry = Some(now.saturating_add(self.timeout()));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::bbr::Bbr;
@@ -288,7 +194,7 @@ mod tests {
     #[test]
     fn a_connection_takes_little_memory() {
         let ends = size_of::<Sender>() + size_of::<Receiver>();
-        let timed = ends + size_of::<Timed>();
+        let timed = ends + size_of::<RackTlp>();
         let bbr = timed + size_of::<Bbr>();
         assert!(ends <= 448 && timed <= 1_024 && bbr <= 1_536, "{ends} {timed} {bbr}");
     }

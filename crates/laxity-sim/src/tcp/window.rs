@@ -2,12 +2,12 @@
 
 use laxity::units::Nanos;
 
-use super::ONE;
 use super::bbr::Bbr;
 use super::config::{Config, Congestion, SlowStart};
 use super::cubic::Cubic;
 use super::dctcp::Dctcp;
 use super::hystart::HyStart;
+use super::segment::{Advance, ONE};
 
 /// Congestion window and slow-start threshold (RFC 5681; RFC 9438).
 #[derive(Clone, Debug)]
@@ -26,23 +26,6 @@ enum Control {
     Cubic(Cubic),
     Dctcp(Dctcp),
     Bbr(Box<Bbr>),
-}
-
-/// What an acknowledgement of new segments tells the window.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Advance {
-    pub now: Nanos,
-    /// How many segments it acknowledges.
-    pub acked: u64,
-    /// The first segment that is not acknowledged, and the first that was never sent.
-    pub first: u64,
-    pub next: u64,
-    /// SRTT.
-    pub round_trip: Nanos,
-    /// The round trip of the last segment that it acknowledges, if the window asked for it.
-    pub sample: Option<Nanos>,
-    /// The receiver's window in segments: a window that cannot be used does not grow.
-    pub limit: u32,
 }
 
 impl Window {
@@ -103,11 +86,18 @@ impl Window {
         }
     }
 
-    /// The pacing rate in bytes a second, if the control says one.
-    pub(super) fn rate(&self) -> Option<u64> {
+    /// The pacing rate in bytes per second; `None` before a round trip is known. Without BBR it is
+    /// 1.2 windows per round trip, and 2 while the window is below half its threshold, as in Linux.
+    pub(super) fn rate(&self, length: u32, round_trip: Nanos) -> Option<u64> {
         match &self.control {
             Control::Bbr(bbr) => Some(bbr.rate()),
-            Control::Reno | Control::Cubic(_) | Control::Dctcp(_) => None,
+            Control::Reno | Control::Cubic(_) | Control::Dctcp(_) => {
+                let fifths = if self.cwnd < self.ssthresh / 2 { 10 } else { 6 };
+                let bytes =
+                    u128::from(self.cwnd) * u128::from(length) * fifths / 5 / u128::from(ONE);
+                let rate = (bytes * 1_000_000_000).checked_div(round_trip.0.into())?;
+                Some(u64::try_from(rate).unwrap_or(u64::MAX))
+            }
         }
     }
 

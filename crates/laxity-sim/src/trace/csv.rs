@@ -7,7 +7,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use laxity_plan::network::Networked;
 
-use super::{COLUMNS, HOP_COLUMNS, outcome};
+use super::columns::{COLUMNS, HOP_COLUMNS, outcome};
 use crate::record::{Observer, Record};
 
 /// Writes a row for every packet: of a network one at every hop, where the packet is sent, dropped,

@@ -13,7 +13,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
 
-use super::{HOP_COLUMNS, outcome};
+use super::columns::{HOP_COLUMNS, outcome};
 use crate::record::{Observer, Record};
 
 /// Writes a row for every packet, of a network one at every hop. A write that fails is an error of

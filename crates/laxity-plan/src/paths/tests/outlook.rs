@@ -1,6 +1,7 @@
 //! A network that is looked at in part is the same as one that is looked at from the beginning.
 
 use super::*;
+use crate::model::LinkId;
 
 /// Nodes in a row, all disciplines that say something of paths, and classes that pass some of them.
 fn mixed() -> String {
@@ -65,11 +66,11 @@ fn held() -> String {
 fn is_like(part: &Outlook<'_>, whole: &Paths, before: &Outlook<'_>) {
     for (at, (part_of, whole_of)) in part.paths().outputs.iter().zip(&whole.outputs).enumerate() {
         assert_eq!(part_of.classes, whole_of.classes);
-        if !part.is_changed(at) {
+        if !part.is_changed(OutputId::from_index(at)) {
             assert_eq!(part_of.classes, before.paths().outputs[at].classes);
         }
     }
-    for (number, route) in whole.routes.iter().enumerate() {
+    for (number, route) in (0..).map(RouteId).zip(&whole.routes) {
         assert_eq!(part.is_bounded(number), route.bound().is_ok());
         let Ok(bound) = route.bound() else { continue };
         assert!(part.is_within(number, bound), "{route:?}");
@@ -87,7 +88,11 @@ fn another_rate_changes_what_is_behind() {
                 let mut other = today.clone();
                 other.network.as_mut().unwrap().links[link].rate = Rate(rate);
                 let on = other.networked().unwrap();
-                is_like(&outlook.with_rate(&other, link).unwrap(), &on.paths(), &outlook);
+                is_like(
+                    &outlook.with_rate(&other, LinkId::from_index(link)).unwrap(),
+                    &on.paths(),
+                    &outlook,
+                );
             }
         }
     }

@@ -37,7 +37,7 @@ fn fifo_rings_have_bounds_that_follow_from_themselves() {
     let mut paths = on.outlined();
     let mut analysis = paths.analyse(on);
     for output in 0..paths.outputs.len() {
-        analysis.output(&mut paths, output);
+        analysis.output(&mut paths, OutputId::from_index(output));
         assert_eq!(paths.outputs[output].classes, found.outputs[output].classes);
     }
 }
@@ -109,7 +109,7 @@ fn bounds_are_lost_where_every_output_has_room() {
     assert!(found.routes.iter().all(|route| route.bound().is_ok()), "{:?}", found.routes);
     let found = paths(&text(1_000));
     for &output in &found.cyclic {
-        let output = &found.outputs[output];
+        let output = &found.outputs[output.index()];
         assert!(output.classes.iter().all(|of| of.bound == Err(Unproved::CyclicDependency)));
     }
     assert_eq!(found.cyclic.len(), 6);

@@ -5,8 +5,8 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::*;
 use crate::model::{
-    Dist, Hop, NetworkLink, SchedulerSpec, Scheduling, Source, TcpCongestion, TcpRecovery,
-    TcpSlowStart, TcpSource, TcpTimer,
+    Dist, Hop, LinkId, NetworkLink, NodeId, SchedulerSpec, Scheduling, Source, TcpCongestion,
+    TcpRecovery, TcpSlowStart, TcpSource, TcpTimer,
 };
 
 /// A dumbbell with one source of either kind.
@@ -69,16 +69,22 @@ fn links_and_paths() {
         duplicate: None,
         regulate: false,
     };
-    let bottleneck =
-        link("bottleneck", [1, 2], 1_000_000, 20_000_000, false, Some(SchedulerSpec::Drr));
+    let bottleneck = link(
+        "bottleneck",
+        [1, 2].map(NodeId),
+        1_000_000,
+        20_000_000,
+        false,
+        Some(SchedulerSpec::Drr),
+    );
     assert_eq!(
         network.links,
-        [link("access", [0, 1], 10_000_000, 1_000_000, true, None), bottleneck.clone()]
+        [link("access", [0, 1].map(NodeId), 10_000_000, 1_000_000, true, None), bottleneck.clone()]
     );
     let Source::Model(calls) = &plan.sources[1] else { panic!("a model") };
-    assert_eq!(*calls.path, [Hop { link: 0, backward: false }]);
-    assert_eq!(network.ends(Hop { link: 1, backward: true }), ["r2", "r1"]);
-    let [access, slow] = [0, 1].map(|link| Hop { link, backward: false });
+    assert_eq!(*calls.path, [Hop { link: LinkId(0), backward: false }]);
+    assert_eq!(network.ends(Hop { link: LinkId(1), backward: true }), ["r2", "r1"]);
+    let [access, slow] = [0, 1].map(|link| Hop { link: LinkId(link), backward: false });
     let networked = plan.networked().unwrap();
     assert_eq!(networked.scheduling(slow).scheduler, SchedulerSpec::Drr);
     assert_eq!(networked.scheduling(access), Scheduling::default());
@@ -92,7 +98,7 @@ fn tcp_and_its_defaults() {
     let defaults = TcpSource {
         class: ClassId(0),
         count: 3,
-        path: [1, 0].map(|link| Hop { link, backward: true }).into(),
+        path: [1, 0].map(|link| Hop { link: LinkId(link), backward: true }).into(),
         recovery: TcpRecovery::Sack,
         congestion: TcpCongestion::Cubic,
         packet: Bytes(1000),
@@ -256,7 +262,7 @@ fn models_that_need_a_network_or_none() {
     ] {
         let fed = NETWORK.replacen(constant, source, 1);
         let plan = parse(&fed).unwrap();
-        assert_eq!(**plan.sources[1].path(), [Hop { link: 0, backward: false }]);
+        assert_eq!(**plan.sources[1].path(), [Hop { link: LinkId(0), backward: false }]);
         let pathless = fed.replacen("path = [\"host\", \"r1\"]", "", 1);
         assert_eq!(message(&pathless), "`path` is missing");
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::Network;
+use crate::model::{Network, NodeId};
 
 const SOURCE: &str = r#"
 [[source]]
@@ -45,13 +45,13 @@ fn passed(plan: &Plan) -> Vec<String> {
 /// Every path from one node to another that passes none twice: its delay, its links, its nodes.
 fn all_paths(
     network: &Network,
-    so_far: (u64, Vec<u32>),
-    to: u32,
+    so_far: (u64, Vec<NodeId>),
+    to: NodeId,
 ) -> Vec<(u64, usize, Vec<String>)> {
     let (delay, nodes) = so_far;
     let last = *nodes.last().unwrap();
     if last == to {
-        let names = nodes.iter().map(|node| network.nodes[*node as usize].name.clone());
+        let names = nodes.iter().map(|node| network.nodes[node.index()].name.clone());
         return vec![(delay, nodes.len(), names.collect())];
     }
     let leads_on = |hop: &crate::model::Hop| {
@@ -59,7 +59,7 @@ fn all_paths(
         from == last && !nodes.contains(&next)
     };
     let further = |hop: crate::model::Hop| {
-        let delay = delay + network.links[hop.link as usize].delay.0;
+        let delay = delay + network.links[hop.link.index()].delay.0;
         let nodes = [&nodes[..], &network.between(hop)[1..]].concat();
         all_paths(network, (delay, nodes), to)
     };
@@ -83,7 +83,7 @@ proptest! {
         let least = |(from, to): &(&str, &str)| {
             let named = network.nodes.iter().map(|node| node.name.as_str());
             let [from, to] = [from, to].map(|name| named.clone().position(|node| node == *name));
-            let (from, to) = (from.unwrap() as u32, to.unwrap() as u32);
+            let (from, to) = (NodeId::from_index(from.unwrap()), NodeId::from_index(to.unwrap()));
             all_paths(&network, (0, vec![from]), to).into_iter().min()
         };
         let expected: Option<Vec<_>> = ends.iter().map(|ends| Some(least(ends)?.2.join(" "))).collect();

@@ -6,7 +6,8 @@ use laxity::units::Nanos;
 
 use super::*;
 use crate::model::{
-    Assignment, BestEffortOrder, Clock, Dist, Model, SchedulerSpec, Source, TdpSpec, WireLoss,
+    Assignment, BestEffortOrder, Clock, Dist, LinkId, Model, SchedulerSpec, Source, TdpSpec,
+    WireLoss,
 };
 use crate::tdp::Framed;
 
@@ -134,7 +135,7 @@ fn laps_and_jitter_of_sources() {
     let plan = ring("laps = 5", text).unwrap();
     let Source::Model(source) = &plan.sources[0] else { panic!("a model") };
     let links: Vec<_> = source.path.iter().map(|hop| hop.link).collect();
-    assert_eq!(links, [0, 1, 2].repeat(5));
+    assert_eq!(links, [0, 1, 2].map(LinkId).repeat(5));
     assert_eq!(source.stagger, Nanos(1_000_000));
     let Model::Constant { jitter, .. } = source.model else { panic!("a constant rate") };
     assert_eq!(jitter, Some(Dist::Uniform(Nanos::ZERO, Nanos(150_000))));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Network};
+use laxity_plan::model::{Hop, Network, NodeId};
 use laxity_plan::network::Networked;
 use maud::{Markup, html};
 
@@ -51,8 +51,8 @@ fn topology_on(paper: Paper, Networked { plan, network }: Networked<'_>) -> Stri
                 stroke="currentColor" stroke-opacity="0.25" stroke-width="1.2" {}
         }
         @for (hop, classes) in &takers { (arrows(&shown, network, classes, *hop, &spread)) }
-        @for (number, node) in (0..).zip(&network.nodes) {
-            @let (x, y) = spread.place(number);
+        @for (id, node) in (0..).map(NodeId).zip(&network.nodes) {
+            @let (x, y) = spread.place(id);
             g {
                 title { (node.name) }
                 rect.node x=(round(x - spread.node / 2.0)) y=(round(y - NODE_HEIGHT / 2.0))
@@ -79,7 +79,7 @@ struct Spread {
 impl Spread {
     /// Most traffic goes from left to right, or downwards where the paper is too narrow for that.
     fn new(paper: Paper, network: &Network, takers: &BTreeMap<Hop, BTreeSet<ClassId>>) -> Spread {
-        let ends = |hop: Hop| network.between(hop).map(|node| node as usize);
+        let ends = |hop: Hop| network.between(hop).map(|node| node.index());
         let links = network.hops().filter(|hop| !hop.backward).map(|hop| ends(hop).into());
         let mut parts = layout::parts(network.nodes.len(), &links.collect::<Vec<_>>());
         let names = network.nodes.iter().map(|node| shortened(&node.name, NAME_LIMIT));
@@ -112,8 +112,8 @@ impl Spread {
         Spread { places, node, width, height: high * DOWN + 2.0 * top }
     }
 
-    fn place(&self, node: u32) -> Place {
-        self.places[node as usize]
+    fn place(&self, node: NodeId) -> Place {
+        self.places[node.index()]
     }
 
     /// How far along a line of this direction a node reaches.

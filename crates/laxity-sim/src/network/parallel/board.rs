@@ -7,20 +7,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use laxity::units::Nanos;
 
 use super::barrier::Line;
-use super::log::{Log, Told, tell};
-use super::mail::Mail;
+use super::log::{Log, PartObserver, tell};
+use crate::network::ids::PartId;
+use crate::network::plane::mail::Mail;
 use crate::record::Observer;
 
 /// A place of each part, to which it alone writes before all wait for one another, and from which
 /// all read behind that. Of two boards one is written while the other is read.
 pub(super) struct Board {
-    parts: Vec<Line<Posted>>,
+    parts: Vec<Line<Notice>>,
     /// Whether anybody listens.
-    is_told: bool,
+    is_observed: bool,
 }
 
 /// What one part posts.
-struct Posted {
+struct Notice {
     /// By the part that it goes to: when the first of what is sent there arrives, and before when
     /// nothing does that is sent later.
     sent: Vec<[AtomicU64; 2]>,
@@ -48,8 +49,8 @@ pub(super) struct Standing {
 }
 
 impl Board {
-    pub(super) fn new(parts: usize, is_told: bool) -> Self {
-        let posted = || Posted {
+    pub(super) fn new(parts: usize, is_observed: bool) -> Self {
+        let posted = || Notice {
             sent: (0..parts).map(|_| Default::default()).collect(),
             next: AtomicU64::new(0),
             last: AtomicU64::new(0),
@@ -59,20 +60,20 @@ impl Board {
             mail: (0..parts).map(|_| Line::default()).collect(),
             log: Line::default(),
         };
-        Board { parts: (0..parts).map(|_| Line(posted())).collect(), is_told }
+        Board { parts: (0..parts).map(|_| Line(posted())).collect(), is_observed }
     }
 
     /// A part posts what the others are to know, with when each of its exits is `free`, and takes
     /// back empty what it posts it in.
     pub(super) fn post(
         &self,
-        part: usize,
+        part: PartId,
         standing: &Standing,
         free: impl Iterator<Item = Nanos>,
         outbox: &mut [Mail],
-        told: &mut impl Told,
+        told: &mut impl PartObserver,
     ) {
-        let Line(posted) = &self.parts[part];
+        let Line(posted) = &self.parts[part.index()];
         for (([first, later], mail), free) in posted.sent.iter().zip(&*outbox).zip(free) {
             first.store(mail.first().unwrap_or(Nanos::MAX).0, Relaxed);
             later.store(free.0, Relaxed);
@@ -91,32 +92,32 @@ impl Board {
     }
 
     /// What all have posted to a part, part by part; who takes it leaves it empty.
-    pub(super) fn collect(&self, part: usize, mut take: impl FnMut(&mut Mail)) {
-        self.parts.iter().for_each(|posted| take(&mut lock(&posted.0.mail[part].0)));
+    pub(super) fn collect(&self, part: PartId, mut take: impl FnMut(&mut Mail)) {
+        self.parts.iter().for_each(|posted| take(&mut lock(&posted.0.mail[part.index()].0)));
     }
 
     /// When something happens next anywhere.
     pub(super) fn next(&self) -> Nanos {
         let sent =
-            |part: &Line<Posted>| part.0.sent.iter().map(|[first, _]| first.load(Relaxed)).min();
-        let next = |part| self.next_of(part).0;
-        let all = (0..self.parts.len()).map(next).chain(self.parts.iter().filter_map(sent));
+            |part: &Line<Notice>| part.0.sent.iter().map(|[first, _]| first.load(Relaxed)).min();
+        let next = self.parts.iter().map(|Line(posted)| posted.next.load(Relaxed));
+        let all = next.chain(self.parts.iter().filter_map(sent));
         Nanos(all.min().unwrap_or(u64::MAX))
     }
 
     /// When something happens next that is known of in a part.
-    pub(super) fn next_of(&self, part: usize) -> Nanos {
-        Nanos(self.parts[part].0.next.load(Relaxed))
+    pub(super) fn next_of(&self, part: PartId) -> Nanos {
+        Nanos(self.parts[part.index()].0.next.load(Relaxed))
     }
 
     /// When the first of what a part has posted to another arrives there.
-    pub(super) fn sent(&self, from: usize, to: usize) -> Nanos {
-        Nanos(self.parts[from].0.sent[to][0].load(Relaxed))
+    pub(super) fn sent(&self, from: PartId, to: PartId) -> Nanos {
+        Nanos(self.parts[from.index()].0.sent[to.index()][0].load(Relaxed))
     }
 
     /// Before when nothing arrives that a part will still send to another, whenever it does.
-    pub(super) fn free(&self, from: usize, to: usize) -> Nanos {
-        Nanos(self.parts[from].0.sent[to][1].load(Relaxed))
+    pub(super) fn free(&self, from: PartId, to: PartId) -> Nanos {
+        Nanos(self.parts[from.index()].0.sent[to.index()][1].load(Relaxed))
     }
 
     /// When something last happened anywhere.
@@ -141,7 +142,7 @@ impl Board {
 
     /// Tells an observer what happened in the window.
     pub(super) fn tell(&self, observer: &mut impl Observer) {
-        if self.is_told {
+        if self.is_observed {
             let mut logs: Vec<_> = self.parts.iter().map(|posted| lock(&posted.0.log.0)).collect();
             tell(&mut logs, observer);
         }

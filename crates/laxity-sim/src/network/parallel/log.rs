@@ -11,7 +11,7 @@ use super::board::lock;
 use crate::record::{Observer, Record};
 
 /// What a part of a network tells.
-pub(crate) trait Told: Observer + Default {
+pub(crate) trait PartObserver: Observer + Default {
     /// What was told since the last time belongs to this event.
     fn close(&mut self, now: Nanos, slot: usize);
 
@@ -22,9 +22,9 @@ pub(crate) trait Told: Observer + Default {
 /// Where nobody listens. It is not `()`, so that what one thread runs has no other callers and is
 /// inlined.
 #[derive(Default)]
-pub(super) struct Nobody;
+pub(super) struct Silent;
 
-impl Observer for Nobody {
+impl Observer for Silent {
     fn record(&mut self, _: &Record) {}
 
     fn listens(&self) -> bool {
@@ -32,7 +32,7 @@ impl Observer for Nobody {
     }
 }
 
-impl Told for Nobody {
+impl PartObserver for Silent {
     fn close(&mut self, _: Nanos, _: usize) {}
 
     fn post(&mut self, _: &Mutex<Log>) {}
@@ -41,31 +41,31 @@ impl Told for Nobody {
 /// What happened in a part of a network, event by event.
 #[derive(Default)]
 pub(crate) struct Log {
-    told: Vec<What>,
+    entries: Vec<Entry>,
     /// The time and the slot of each event that anything is told of, and how much is told before
     /// its end.
     events: Vec<(Nanos, usize, usize)>,
 }
 
-enum What {
+enum Entry {
     Record(Record),
     Delivered(Packet, u64, Nanos),
 }
 
 impl Observer for Log {
     fn record(&mut self, record: &Record) {
-        self.told.push(What::Record(*record));
+        self.entries.push(Entry::Record(*record));
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
-        self.told.push(What::Delivered(*packet, bytes, now));
+        self.entries.push(Entry::Delivered(*packet, bytes, now));
     }
 }
 
-impl Told for Log {
+impl PartObserver for Log {
     fn close(&mut self, now: Nanos, slot: usize) {
-        if self.told.len() > self.events.last().map_or(0, |&(.., end)| end) {
-            self.events.push((now, slot, self.told.len()));
+        if self.entries.len() > self.events.last().map_or(0, |&(.., end)| end) {
+            self.events.push((now, slot, self.entries.len()));
         }
     }
 
@@ -76,7 +76,7 @@ impl Told for Log {
 
 impl Log {
     fn clear(&mut self) {
-        self.told.clear();
+        self.entries.clear();
         self.events.clear();
     }
 }
@@ -97,10 +97,10 @@ pub(super) fn tell(logs: &mut [impl DerefMut<Target = Log>], observer: &mut impl
     while let Some((.., part)) = first(logs, &next) {
         let (event, from) = next[part];
         let end = logs[part].events[event].2;
-        for told in &logs[part].told[from..end] {
+        for told in &logs[part].entries[from..end] {
             match told {
-                What::Record(record) => observer.record(record),
-                What::Delivered(packet, bytes, now) => observer.delivered(packet, *bytes, *now),
+                Entry::Record(record) => observer.record(record),
+                Entry::Delivered(packet, bytes, now) => observer.delivered(packet, *bytes, *now),
             }
         }
         next[part] = (event + 1, end);

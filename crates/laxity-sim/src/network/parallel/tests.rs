@@ -9,8 +9,10 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::*;
-use crate::network::partition::partitions_of;
-use crate::network::simulation::{Here, Simulation};
+use crate::network::ids::PartId;
+use crate::network::layout::here::Here;
+use crate::network::layout::partition::partitions_of;
+use crate::network::simulation::Simulation;
 use crate::network::tests::kinds;
 use crate::source::random::{Generator, generator};
 
@@ -167,8 +169,8 @@ fn networks_have_regions() {
         let run = NetworkRun { on: &on, duration, seed, arrivals: None };
         let mut partition = Partition::whole(&on);
         (partition.region, partition.large) = (1, 0);
-        let here = Here { partition: &partition, part: 0, is_told: false };
-        counts[Simulation::new(run, here, &mut ()).unwrap().regions().count] += 1;
+        let here = Here { partition: &partition, part: PartId(0), is_observed: false };
+        counts[Simulation::new(run, here, &mut ()).unwrap().plane.agenda.regions()] += 1;
     }
     assert!(counts[1] < 30 && counts[3..].iter().sum::<u32>() > 100, "{counts:?}");
 }

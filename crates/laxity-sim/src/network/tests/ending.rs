@@ -21,7 +21,7 @@ impl Observer for Times {
             Fate::Queued => None,
             Fate::Dropped(reason) => panic!("dropped: {reason:?}"),
         };
-        let at = if record.hop.unwrap().link == 0 { &mut self.first } else { &mut self.second };
+        let at = if record.hop.unwrap().link.0 == 0 { &mut self.first } else { &mut self.second };
         at.push((record.packet.arrival, left));
     }
 

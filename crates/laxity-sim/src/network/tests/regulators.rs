@@ -9,7 +9,7 @@ use super::*;
 
 /// When packets of the class `a` begin to be sent over the second link.
 fn starts(diary: &Diary) -> Vec<u64> {
-    let of_second = diary.hops.iter().filter(|(hop, class, ..)| (hop.link, class.0) == (1, 0));
+    let of_second = diary.hops.iter().filter(|(hop, class, ..)| (hop.link.0, class.0) == (1, 0));
     let start = of_second.filter_map(|(.., fate)| match fate {
         Fate::Sent { start, .. } => Some(start.0),
         _ => None,

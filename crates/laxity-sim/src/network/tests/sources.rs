@@ -20,7 +20,7 @@ fn two_links(first: &str, sources: &str) -> Plan {
 /// The times at which packets begin on a link, of a class.
 fn starts(diary: &Diary, link: u32, of: u32) -> Vec<u64> {
     let start = |(hop, class, .., fate): &(Hop, ClassId, FlowId, u32, Fate)| match fate {
-        Fate::Sent { start, .. } if hop.link == link && *class == ClassId(of) => Some(start.0),
+        Fate::Sent { start, .. } if hop.link.0 == link && *class == ClassId(of) => Some(start.0),
         _ => None,
     };
     diary.hops.iter().filter_map(start).collect()

@@ -16,7 +16,7 @@ use laxity_plan::model::{Network, SchedulerSpec, TdpSpec};
 use laxity_plan::tdp::{Framing, MarginBinding, Reserved, Stretch};
 
 use super::*;
-use crate::network::clock::NodeClock;
+use crate::network::output::clock::NodeClock;
 
 fn spec(plan: &Plan) -> TdpSpec {
     let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("no time-driven priority") };
@@ -125,11 +125,11 @@ impl<'a> Reference<'a> {
 
     fn clock(&self, hop: Hop) -> NodeClock {
         let [from, _] = self.network.between(hop);
-        NodeClock::new(self.network.nodes[from as usize].clock)
+        NodeClock::new(self.network.nodes[from.index()].clock)
     }
 
     fn link_delay(&self, hop: Hop) -> Nanos {
-        self.network.links[hop.link as usize].delay
+        self.network.links[hop.link.index()].delay
     }
 
     /// In which frame each trip of a class is to be sent by the first output of a stretch: the

@@ -64,7 +64,7 @@ fn packets_arrive_in_the_order_of_their_times() {
         let plain = run(&two_links("", source), Nanos(3_000 * MS), 3).1;
         let (summary, diary) = run(&two_links(keys, source), Nanos(3_000 * MS), 3);
         let sent = |diary: &Diary, of: u32| -> Vec<Nanos> {
-            let fates = diary.hops.iter().filter(|(hop, ..)| hop.link == of);
+            let fates = diary.hops.iter().filter(|(hop, ..)| hop.link.0 == of);
             let sent = fates.filter_map(|(.., fate)| match fate {
                 Fate::Sent { departure, .. } => Some(*departure),
                 _ => None,

@@ -21,7 +21,7 @@ pub(crate) struct Format {
 
 impl Format {
     /// The format of a file that begins with these bytes, if it is pcap.
-    pub(crate) fn of(head: &[u8]) -> Option<Format> {
+    pub(crate) fn from_head(head: &[u8]) -> Option<Format> {
         let (order, fraction, header) = match head.first_chunk::<4>()? {
             [0xa1, 0xb2, 0xc3, 0xd4] => (ByteOrder::Big, 1_000, HEADER),
             [0xd4, 0xc3, 0xb2, 0xa1] => (ByteOrder::Little, 1_000, HEADER),
@@ -58,7 +58,7 @@ impl<R: Read> Reader<R> {
         if input.read(&mut header)? < header.len() {
             return Err(input.refuse_header("cut off"));
         }
-        let Some(format) = Format::of(&header) else {
+        let Some(format) = Format::from_head(&header) else {
             return Err(input.refuse_header("not one of pcap"));
         };
         let [_, _, _, _, major0, major1, minor0, minor1, .., a, b, c, d] = header;

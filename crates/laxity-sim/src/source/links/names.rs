@@ -1,7 +1,7 @@
 //! What types of links are called.
 
 /// The name of a type among libpcap's LINKTYPE_ values.
-pub(super) fn of(link_type: u32) -> Option<&'static str> {
+pub(super) fn name(link_type: u32) -> Option<&'static str> {
     if (147..=162).contains(&link_type) {
         return Some("private use");
     }

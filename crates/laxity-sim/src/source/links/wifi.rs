@@ -6,12 +6,12 @@ use super::Content;
 
 /// A frame that begins so many bytes from the beginning.
 pub(super) fn frame(bytes: &[u8], at: usize) -> Content {
-    of_control(bytes, at, 1)
+    frame_aligned(bytes, at, 1)
 }
 
 /// A frame of 802.11: control, duration, three addresses and a sequence number, and what the
 /// control adds to these. What is behind them begins at a multiple of `align` bytes from there.
-fn of_control(bytes: &[u8], at: usize, align: usize) -> Content {
+fn frame_aligned(bytes: &[u8], at: usize, align: usize) -> Content {
     const OF_DATA: u8 = 0b10;
     const WITHOUT_DATA: u8 = 0x40;
     const QUALITY: u8 = 0x80;
@@ -26,7 +26,7 @@ fn of_control(bytes: &[u8], at: usize, align: usize) -> Content {
     if kind >> 2 & 0b11 != OF_DATA || kind & WITHOUT_DATA != 0 {
         return Content::nothing(at);
     }
-    let opaque = |what| Content::of(Encapsulation { tag: None, at, inside: Inside::Opaque(what) });
+    let opaque = |what| Content::new(Encapsulation { tag: None, at, inside: Inside::Opaque(what) });
     if flags & ENCRYPTED != 0 {
         return opaque(Opaque::EncryptedWifi);
     }
@@ -71,7 +71,7 @@ pub(super) fn radiotap(bytes: &[u8]) -> Content {
     }
     let flags = bytes.get(at).copied().filter(|_| present & FLAGS != 0 && at < length);
     let flags = flags.unwrap_or(0);
-    let content = of_control(bytes, length, if flags & PADDED != 0 { 4 } else { 1 });
+    let content = frame_aligned(bytes, length, if flags & PADDED != 0 { 4 } else { 1 });
     Content { trailer: if flags & WITH_CHECKSUM != 0 { 4 } else { 0 }, ..content }
 }
 

@@ -2,8 +2,10 @@
 
 use laxity::units::Nanos;
 
-use super::{Bbr, Heard, INFINITE, MIN_PIPE, ONE, State, percent, probe_rtt};
+use super::probe_rtt;
+use super::state::{Bbr, Delivery, INFINITE, MIN_PIPE, State, percent};
 use crate::tcp::pacing::quantum;
+use crate::tcp::segment::ONE;
 
 /// BBR.StartupPacingGain in percent.
 const STARTUP_PACING_GAIN: u64 = 277;
@@ -43,13 +45,13 @@ impl Bbr {
         self.pacing_rate = percent(nominal as u64, STARTUP_PACING_GAIN);
     }
 
-    pub(super) fn update_control_parameters(&mut self, heard: &Heard) {
-        if let Some(rtt) = heard.sample.rtt.filter(|_| !self.has_seen_rtt) {
+    pub(super) fn update_control_parameters(&mut self, delivery: &Delivery) {
+        if let Some(rtt) = delivery.sample.rtt.filter(|_| !self.has_seen_rtt) {
             self.has_seen_rtt = true;
             self.init_pacing_rate(rtt);
         }
         self.set_pacing_rate_with_gain(self.state.pacing_gain());
-        self.set_cwnd(heard);
+        self.set_cwnd(delivery);
     }
 
     pub(super) fn set_pacing_rate_with_gain(&mut self, gain: u64) {
@@ -94,10 +96,10 @@ impl Bbr {
         inflight.max(3 * quantum).max(MIN_PIPE) + more
     }
 
-    fn set_cwnd(&mut self, heard: &Heard) {
+    fn set_cwnd(&mut self, delivery: &Delivery) {
         let inflight = self.bdp_multiple(self.bw(), self.state.cwnd_gain());
         let max_inflight = self.quantized(inflight + self.extra_acked.filter.get());
-        let grown = self.cwnd + heard.sample.newly_acked * ONE;
+        let grown = self.cwnd + delivery.sample.newly_acked * ONE;
         if self.full.reached {
             self.cwnd = grown.min(max_inflight);
         } else if self.cwnd < max_inflight || self.sampler.delivered * ONE < self.initial_cwnd {

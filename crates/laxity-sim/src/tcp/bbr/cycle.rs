@@ -3,7 +3,8 @@
 use laxity::units::Nanos;
 
 use super::model::is_inflight_too_high;
-use super::{Bbr, Heard, INFINITE, MIN_PIPE, ONE, State, percent};
+use super::state::{AckPhase, Bbr, Cycle, Delivery, INFINITE, MIN_PIPE, State, percent};
+use crate::tcp::segment::ONE;
 
 /// BBR.Headroom in percent.
 const HEADROOM: u64 = 15;
@@ -11,35 +12,6 @@ const HEADROOM: u64 = 15;
 const RENO_ROUNDS: u64 = 63;
 /// Rounds after which Drain ends whatever is in flight.
 const DRAIN_ROUNDS: u64 = 3;
-
-/// Where in the cycle of ProbeBW a connection is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cycle {
-    ack_phase: AckPhase,
-    pub is_bw_probe_sample: bool,
-    pub prev_probe_too_high: bool,
-    prev_probe_precautionary: bool,
-    pub rounds_since_probe_up: u64,
-    /// BBR.cycle_stamp and BBR.bw_probe_wait.
-    stamp: Nanos,
-    wait: Nanos,
-    /// BBR.probe_up_acked_per_inc, BBR.bw_probe_up_acked, BBR.bw_probe_up_rounds.
-    acked_per_increase: u64,
-    acked: u64,
-    up_rounds: u32,
-    drain_start_round: u64,
-    seed: u64,
-}
-
-/// BBR.ack_phase: what acknowledgements tell of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AckPhase {
-    Init,
-    Refilling,
-    ProbeStarting,
-    ProbeFeedback,
-    ProbeStopping,
-}
 
 impl Cycle {
     pub(super) fn new(seed: u64) -> Self {
@@ -79,20 +51,20 @@ impl Cycle {
 }
 
 impl Bbr {
-    pub(super) fn check_startup_done(&mut self, heard: &Heard) {
-        self.check_startup_high_loss(heard);
+    pub(super) fn check_startup_done(&mut self, delivery: &Delivery) {
+        self.check_startup_high_loss(delivery);
         if self.state == State::Startup && self.full.reached {
             self.state = State::Drain;
             self.cycle.drain_start_round = self.round.count;
         }
     }
 
-    pub(super) fn check_drain_done(&mut self, heard: &Heard) {
+    pub(super) fn check_drain_done(&mut self, delivery: &Delivery) {
         if self.state == State::Drain
-            && (heard.in_flight <= self.inflight(self.bw(), 100)
+            && (delivery.in_flight <= self.inflight(self.bw(), 100)
                 || self.round.count > self.cycle.drain_start_round + DRAIN_ROUNDS)
         {
-            self.start_probe_bw_down(heard.now);
+            self.start_probe_bw_down(delivery.now);
         }
     }
 
@@ -119,47 +91,47 @@ impl Bbr {
         self.state = State::Refill;
     }
 
-    fn start_probe_bw_up(&mut self, heard: &Heard) {
+    fn start_probe_bw_up(&mut self, delivery: &Delivery) {
         self.cycle.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
-        self.full.reset(heard.sample.rate);
+        self.full.reset(delivery.sample.rate);
         self.state = State::Up;
         self.raise_inflight_longterm_slope();
     }
 
-    pub(super) fn update_probe_bw_cycle_phase(&mut self, heard: &Heard) {
-        if !self.full.reached || self.adapt_long_term_model(heard) {
+    pub(super) fn update_probe_bw_cycle_phase(&mut self, delivery: &Delivery) {
+        if !self.full.reached || self.adapt_long_term_model(delivery) {
             return;
         }
         let state = self.state;
         match state {
-            State::Down if self.is_time_to_probe_bw(heard.now) => self.start_probe_bw_refill(),
-            State::Down if self.is_time_to_cruise(heard) => self.start_probe_bw_cruise(),
-            State::Cruise if self.is_time_to_probe_bw(heard.now) => self.start_probe_bw_refill(),
+            State::Down if self.is_time_to_probe_bw(delivery.now) => self.start_probe_bw_refill(),
+            State::Down if self.is_time_to_cruise(delivery) => self.start_probe_bw_cruise(),
+            State::Cruise if self.is_time_to_probe_bw(delivery.now) => self.start_probe_bw_refill(),
             State::Refill if self.round.started => {
                 self.cycle.is_bw_probe_sample = true;
-                self.start_probe_bw_up(heard);
+                self.start_probe_bw_up(delivery);
             }
-            State::Up if self.is_time_to_go_down(heard) => {
+            State::Up if self.is_time_to_go_down(delivery) => {
                 self.cycle.prev_probe_too_high = false;
-                self.start_probe_bw_down(heard.now);
+                self.start_probe_bw_down(delivery.now);
             }
             _ => {}
         }
     }
 
-    fn is_time_to_cruise(&self, heard: &Heard) -> bool {
-        heard.in_flight <= self.inflight_with_headroom()
-            && heard.in_flight <= self.inflight(self.max_bw(), 100)
+    fn is_time_to_cruise(&self, delivery: &Delivery) -> bool {
+        delivery.in_flight <= self.inflight_with_headroom()
+            && delivery.in_flight <= self.inflight(self.max_bw(), 100)
     }
 
-    fn is_time_to_go_down(&mut self, heard: &Heard) -> bool {
-        if self.cycle.prev_probe_too_high && heard.in_flight >= self.inflight_longterm {
+    fn is_time_to_go_down(&mut self, delivery: &Delivery) -> bool {
+        if self.cycle.prev_probe_too_high && delivery.in_flight >= self.inflight_longterm {
             self.cycle.prev_probe_precautionary = true;
             return true;
         }
         if self.is_cwnd_limited() && self.cwnd >= self.inflight_longterm {
-            self.full.reset(heard.sample.rate);
+            self.full.reset(delivery.sample.rate);
             return false;
         }
         self.full.now
@@ -189,11 +161,11 @@ impl Bbr {
         self.cycle.acked_per_increase = (self.cwnd / growth).max(ONE);
     }
 
-    fn probe_inflight_longterm_upward(&mut self, heard: &Heard) {
+    fn probe_inflight_longterm_upward(&mut self, delivery: &Delivery) {
         if !self.is_cwnd_limited() || self.cwnd < self.inflight_longterm {
             return;
         }
-        self.cycle.acked += heard.sample.newly_acked * ONE;
+        self.cycle.acked += delivery.sample.newly_acked * ONE;
         let increases = self.cycle.acked / self.cycle.acked_per_increase;
         self.cycle.acked -= increases * self.cycle.acked_per_increase;
         self.inflight_longterm += increases * ONE;
@@ -203,14 +175,14 @@ impl Bbr {
     }
 
     /// AdaptLongTermModel: whether it has decided on a state.
-    fn adapt_long_term_model(&mut self, heard: &Heard) -> bool {
+    fn adapt_long_term_model(&mut self, delivery: &Delivery) -> bool {
         if self.cycle.ack_phase == AckPhase::ProbeStarting && self.round.started {
             self.cycle.ack_phase = AckPhase::ProbeFeedback;
         }
         if self.cycle.ack_phase == AckPhase::ProbeStopping && self.round.started {
             self.cycle.is_bw_probe_sample = false;
             self.cycle.ack_phase = AckPhase::Init;
-            if self.state.is_probe_bw() && !heard.sample.app_limited {
+            if self.state.is_probe_bw() && !delivery.sample.app_limited {
                 self.advance_max_bw_filter();
             }
             if self.state.is_probe_bw()
@@ -221,10 +193,10 @@ impl Bbr {
                 return true;
             }
         }
-        if !is_inflight_too_high(&heard.sample) && self.inflight_longterm != INFINITE {
-            self.inflight_longterm = self.inflight_longterm.max(heard.sample.in_flight * ONE);
+        if !is_inflight_too_high(&delivery.sample) && self.inflight_longterm != INFINITE {
+            self.inflight_longterm = self.inflight_longterm.max(delivery.sample.in_flight * ONE);
             if self.state == State::Up {
-                self.probe_inflight_longterm_upward(heard);
+                self.probe_inflight_longterm_upward(delivery);
             }
         }
         false

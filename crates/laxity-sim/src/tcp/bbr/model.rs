@@ -1,8 +1,9 @@
 //! What delivery says about the path: its bandwidth, and what losses say about both bounds
 //! (sections 5.3.1.2, 5.5.5 to 5.5.10).
 
-use super::{Bbr, Heard, INFINITE, ONE, State, percent};
+use super::state::{Bbr, Delivery, FullBandwidth, INFINITE, Latest, State, percent};
 use crate::tcp::rate::Sample;
+use crate::tcp::segment::ONE;
 
 /// BBR.Beta in percent.
 pub(super) const BETA: u64 = 70;
@@ -12,34 +13,6 @@ const LOSS_DIVISOR: u64 = 50;
 const STARTUP_LOSSES: u64 = 6;
 /// BBR.ExtraAckedFilterLen in rounds.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
-
-/// The delivery of the last round (section 5.5.10.3).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Latest {
-    /// BBR.bw_latest, and BBR.inflight_latest in segments.
-    bw: u64,
-    inflight: u64,
-    /// BBR.loss_round_delivered and BBR.loss_round_start.
-    round_delivered: u64,
-    round_starts: bool,
-    /// BBR.is_loss_in_round.
-    loss: bool,
-    /// Ranges of segments that were lost in this round without one between them, and the end of the
-    /// last.
-    ranges: u64,
-    lost_until: u64,
-}
-
-/// Whether sending faster still helps (section 5.3.1.2).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FullBandwidth {
-    /// BBR.full_bw_reached and BBR.full_bw_now.
-    pub reached: bool,
-    pub now: bool,
-    /// BBR.full_bw and BBR.full_bw_count.
-    pub bw: u64,
-    count: u32,
-}
 
 impl FullBandwidth {
     /// ResetFullBW, with a baseline.
@@ -87,20 +60,20 @@ impl Bbr {
         }
     }
 
-    pub(super) fn update_latest_delivery_signals(&mut self, heard: &Heard) {
+    pub(super) fn update_latest_delivery_signals(&mut self, delivery: &Delivery) {
         let Latest { bw, inflight, round_delivered, .. } = self.latest;
-        self.latest.bw = bw.max(heard.sample.rate);
-        self.latest.inflight = inflight.max(heard.sample.delivered);
-        self.latest.round_starts = heard.sample.prior_delivered >= round_delivered;
+        self.latest.bw = bw.max(delivery.sample.rate);
+        self.latest.inflight = inflight.max(delivery.sample.delivered);
+        self.latest.round_starts = delivery.sample.prior_delivered >= round_delivered;
         if self.latest.round_starts {
             self.latest.round_delivered = self.sampler.delivered;
         }
     }
 
-    pub(super) fn advance_latest_delivery_signals(&mut self, heard: &Heard) {
+    pub(super) fn advance_latest_delivery_signals(&mut self, delivery: &Delivery) {
         if self.latest.round_starts {
-            self.latest.bw = heard.sample.rate;
-            self.latest.inflight = heard.sample.delivered;
+            self.latest.bw = delivery.sample.rate;
+            self.latest.inflight = delivery.sample.delivered;
         }
     }
 
@@ -117,8 +90,8 @@ impl Bbr {
         };
     }
 
-    pub(super) fn update_congestion_signals(&mut self, heard: &Heard) {
-        self.update_max_bw(&heard.sample);
+    pub(super) fn update_congestion_signals(&mut self, delivery: &Delivery) {
+        self.update_max_bw(&delivery.sample);
         if self.latest.round_starts {
             if self.latest.loss && !self.state.is_probing() {
                 self.lower_bounds();
@@ -172,8 +145,8 @@ impl Bbr {
         }
     }
 
-    pub(super) fn check_full_bw_reached(&mut self, heard: &Heard) {
-        let sample = &heard.sample;
+    pub(super) fn check_full_bw_reached(&mut self, delivery: &Delivery) {
+        let sample = &delivery.sample;
         if self.full.now || !self.round.started || sample.app_limited {
             return;
         }
@@ -187,7 +160,7 @@ impl Bbr {
 
     /// CheckStartupHighLoss: a whole round of recovery, in which more than one segment in fifty was
     /// lost, in six places.
-    pub(super) fn check_startup_high_loss(&mut self, heard: &Heard) {
+    pub(super) fn check_startup_high_loss(&mut self, delivery: &Delivery) {
         if !self.latest.round_starts {
             return;
         }
@@ -196,21 +169,21 @@ impl Bbr {
         if self.state == State::Startup
             && a_round
             && ranges >= STARTUP_LOSSES
-            && is_inflight_too_high(&heard.sample)
+            && is_inflight_too_high(&delivery.sample)
         {
             self.full.reached = true;
             self.inflight_longterm = self.bdp().max(self.latest.inflight * ONE);
         }
     }
 
-    pub(super) fn update_ack_aggregation(&mut self, heard: &Heard) {
-        let elapsed = heard.now.saturating_sub(self.extra_acked.since);
+    pub(super) fn update_ack_aggregation(&mut self, delivery: &Delivery) {
+        let elapsed = delivery.now.saturating_sub(self.extra_acked.since);
         let mut expected = self.volume(self.bw(), elapsed);
         if self.extra_acked.delivered <= expected {
-            (self.extra_acked.delivered, self.extra_acked.since) = (0, heard.now);
+            (self.extra_acked.delivered, self.extra_acked.since) = (0, delivery.now);
             expected = 0;
         }
-        self.extra_acked.delivered += heard.sample.newly_acked * ONE;
+        self.extra_acked.delivered += delivery.sample.newly_acked * ONE;
         let extra = (self.extra_acked.delivered - expected).min(self.cwnd);
         let rounds = if self.full.reached { EXTRA_ACKED_ROUNDS } else { 1 };
         self.extra_acked.filter.update(rounds, self.round.count, extra);

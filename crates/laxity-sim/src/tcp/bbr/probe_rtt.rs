@@ -2,7 +2,7 @@
 
 use laxity::units::Nanos;
 
-use super::{Bbr, Heard, MIN_PIPE, State};
+use super::state::{Bbr, Delivery, MIN_PIPE, State};
 
 /// BBR.MinRTTFilterLen.
 const MIN_RTT_WINDOW: Nanos = Nanos(10_000_000_000);
@@ -13,40 +13,11 @@ const DURATION: Nanos = Nanos(200_000_000);
 /// BBR.ProbeRTTCwndGain in percent.
 pub(super) const CWND_GAIN: u64 = 50;
 
-/// What is known of round trips. [`Nanos::MAX`] is none.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct MinRtt {
-    /// BBR.min_rtt and BBR.min_rtt_stamp.
-    pub min: Nanos,
-    stamp: Nanos,
-    /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
-    probe_min: Nanos,
-    probe_stamp: Nanos,
-    expired: bool,
-    /// BBR.probe_rtt_done_stamp and BBR.probe_rtt_round_done.
-    done: Option<Nanos>,
-    round_done: bool,
-}
-
-impl Default for MinRtt {
-    fn default() -> Self {
-        MinRtt {
-            min: Nanos::MAX,
-            stamp: Nanos::ZERO,
-            probe_min: Nanos::MAX,
-            probe_stamp: Nanos::ZERO,
-            expired: false,
-            done: None,
-            round_done: false,
-        }
-    }
-}
-
 impl Bbr {
-    pub(super) fn update_min_rtt(&mut self, heard: &Heard) {
-        let (now, rtt) = (heard.now, &mut self.rtt);
+    pub(super) fn update_min_rtt(&mut self, delivery: &Delivery) {
+        let (now, rtt) = (delivery.now, &mut self.rtt);
         rtt.expired = now > rtt.probe_stamp.saturating_add(INTERVAL);
-        if let Some(sample) = heard.sample.rtt
+        if let Some(sample) = delivery.sample.rtt
             && (sample < rtt.probe_min || rtt.expired)
         {
             (rtt.probe_min, rtt.probe_stamp) = (sample, now);
@@ -56,7 +27,7 @@ impl Bbr {
         }
     }
 
-    pub(super) fn check_probe_rtt(&mut self, heard: &Heard) {
+    pub(super) fn check_probe_rtt(&mut self, delivery: &Delivery) {
         if self.state != State::ProbeRtt && self.rtt.expired && !self.idle_restart {
             self.save_cwnd();
             self.state = State::ProbeRtt;
@@ -65,18 +36,18 @@ impl Bbr {
             self.start_round();
         }
         if self.state == State::ProbeRtt {
-            self.handle_probe_rtt(heard);
+            self.handle_probe_rtt(delivery);
         }
-        if heard.sample.delivered > 0 {
+        if delivery.sample.delivered > 0 {
             self.idle_restart = false;
         }
     }
 
-    fn handle_probe_rtt(&mut self, heard: &Heard) {
-        self.sampler.limit(heard.in_flight / super::ONE);
+    fn handle_probe_rtt(&mut self, delivery: &Delivery) {
+        self.sampler.limit(delivery.in_flight / super::ONE);
         match self.rtt.done {
-            None if heard.in_flight <= self.probe_rtt_cwnd() => {
-                self.rtt.done = Some(heard.now.saturating_add(DURATION));
+            None if delivery.in_flight <= self.probe_rtt_cwnd() => {
+                self.rtt.done = Some(delivery.now.saturating_add(DURATION));
                 self.rtt.round_done = false;
                 self.start_round();
             }
@@ -84,7 +55,7 @@ impl Bbr {
             Some(_) => {
                 self.rtt.round_done |= self.round.started;
                 if self.rtt.round_done {
-                    self.check_probe_rtt_done(heard.now);
+                    self.check_probe_rtt_done(delivery.now);
                 }
             }
         }

@@ -138,7 +138,10 @@ fn a_clock_that_is_ahead_makes_packets_late() {
         let plan = chain([&clocks[0], &clocks[1]], 500, 10, "95us", "3ms");
         let (margin, binding, [one, two]) = margin_and_counts(&plan);
         assert_eq!(margin, 2_499, "(100 us - 95 us) / 2, and 1 ns so that it comes before");
-        assert!(matches!(binding, MarginBinding::Late(Hop { link: 0, backward: false })));
+        assert!(matches!(
+            binding,
+            MarginBinding::Late(Hop { link: laxity_plan::model::LinkId(0), backward: false })
+        ));
         assert_eq!(one.late, 0);
         two.late
     };

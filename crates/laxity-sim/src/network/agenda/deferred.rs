@@ -1,0 +1,134 @@
+//! Slots whose times are kept in buckets, and move there only when they have to.
+
+use laxity::units::Nanos;
+
+use super::buckets::{Buckets, Entry};
+use crate::network::agenda::regions::Regions;
+
+/// The times of slots, of which most are put off again and again before they come.
+pub(super) struct DeferredTimes {
+    slots: Vec<Slot>,
+    regions: Regions,
+    /// What happens in each region.
+    buckets: Vec<Buckets>,
+    /// The region whose turn it is, and the end of the window that it is in.
+    at: usize,
+    until: Nanos,
+    /// When something happens next in each region, as it was when that was last looked up.
+    next: Vec<Nanos>,
+    /// Whether more of what comes has become known since it was last asked for.
+    has_news: bool,
+}
+
+/// When something happens next.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// [`Nanos::MAX`] is never.
+    time: Nanos,
+    /// The entry that counts among the buckets, no later than that: what is put off moves when its
+    /// turn has come. Others of the slot count no more.
+    entered: Nanos,
+}
+
+// Not inlined: whoever looks up what happens next among few slots, which takes a few instructions,
+// would make room for all this beside them.
+impl DeferredTimes {
+    /// Slots at which nothing happens, in regions none of which has had its turn.
+    pub(super) fn new(slots: usize, regions: Regions) -> Self {
+        let never = Slot { time: Nanos::MAX, entered: Nanos::MAX };
+        let buckets: Vec<Buckets> = (0..regions.count).map(|_| Buckets::new()).collect();
+        let at = regions.count - 1;
+        let (slots, next) = (vec![never; slots], vec![Nanos::MAX; regions.count]);
+        DeferredTimes { slots, regions, buckets, at, until: Nanos::ZERO, next, has_news: false }
+    }
+
+    #[cfg(test)]
+    pub(super) fn regions(&self) -> usize {
+        self.regions.count
+    }
+
+    /// The first slot of the region whose turn it is, and its time, if that is within the window.
+    #[inline(never)]
+    pub(super) fn first(&mut self) -> Option<(usize, Nanos)> {
+        self.first_of(self.at).filter(|(_, time)| *time < self.until)
+    }
+
+    fn first_of(&mut self, region: usize) -> Option<(usize, Nanos)> {
+        let buckets = &mut self.buckets[region];
+        while let Some((Entry { time, slot }, is_news)) = buckets.first() {
+            self.has_news |= is_news;
+            let known = &mut self.slots[slot as usize];
+            if known.entered == time && known.time == time {
+                return Some((slot as usize, time));
+            }
+            buckets.remove_first();
+            if known.entered == time {
+                known.entered = known.time;
+                if known.time < Nanos::MAX {
+                    buckets.insert(Entry { time: known.time, slot });
+                }
+            }
+        }
+        None
+    }
+
+    /// When something happens next anywhere.
+    pub(super) fn earliest(&mut self) -> Option<Nanos> {
+        for region in 0..self.regions.count {
+            self.next[region] = self.first_of(region).map_or(Nanos::MAX, |(_, time)| time);
+        }
+        self.next.iter().copied().min().filter(|first| *first < Nanos::MAX)
+    }
+
+    /// The next region that has something to do in the window has its turn; when all had theirs,
+    /// the first one in the next window, which begins with what happens next anywhere and ends at
+    /// this time at the latest. Whether anything is left before that.
+    #[inline(never)]
+    pub(super) fn turn(&mut self, until: Nanos) -> bool {
+        let next = match self.next_from(self.at + 1) {
+            None => {
+                let Some(first) = self.earliest().filter(|first| *first < until) else {
+                    return false;
+                };
+                self.until = first.saturating_add(self.regions.lookahead).min(until);
+                self.next_from(0)
+            }
+            next => next,
+        };
+        self.at = next.unwrap_or(self.at);
+        self.has_news = true;
+        true
+    }
+
+    /// The next region, from this one on, that had something to do in the window.
+    fn next_from(&self, region: usize) -> Option<usize> {
+        (region..self.regions.count).find(|region| self.next[*region] < self.until)
+    }
+
+    /// The slots of some of what comes next, the first one first, if that is not as it was last
+    /// time.
+    pub(super) fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
+        let upcoming = self.buckets[self.at].upcoming().iter().rev();
+        let until = self.until;
+        let slots =
+            upcoming.take_while(move |entry| entry.time < until).map(|entry| entry.slot as usize);
+        std::mem::take(&mut self.has_news).then_some(slots)
+    }
+
+    /// A slot's time.
+    pub(super) fn time(&self, slot: usize) -> Nanos {
+        self.slots[slot].time
+    }
+
+    /// Makes a slot's time this.
+    #[inline(never)]
+    pub(super) fn set(&mut self, slot: usize, time: Nanos) {
+        let known = &mut self.slots[slot];
+        debug_assert!(time >= self.until || self.regions.region(slot) == self.at, "lookahead");
+        known.time = time;
+        if time < known.entered {
+            known.entered = time;
+            self.buckets[self.regions.region(slot)].insert(Entry { time, slot: slot as u32 });
+        }
+    }
+}

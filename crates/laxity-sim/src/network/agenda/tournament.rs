@@ -1,0 +1,99 @@
+//! Tournament slots: a tournament over one word each.
+
+use laxity::units::Nanos;
+
+/// The times of at most [`Tournament::MOST`] slots; the first one is at the root.
+///
+/// A slot's word has its time since `base` above its number, so that one comparison tells which of
+/// two comes first, of one time the lower slot. A time that does not fit is `far`; all that is
+/// known of it up there is that it comes later.
+pub(super) struct Tournament {
+    /// The root is 1, the children of i are 2i and 2i + 1, the leaves begin where the depth says.
+    words: Box<[u64; 2 * Tournament::MOST]>,
+    leaves: usize,
+    /// Not later than anything that happens yet.
+    base: Nanos,
+    times: Vec<Nanos>,
+}
+
+impl Tournament {
+    /// The most slots.
+    pub(super) const MOST: usize = 1 << Tournament::NUMBER;
+    const NUMBER: u32 = 12;
+    const NEVER: u64 = u64::MAX >> Tournament::NUMBER;
+    const FAR: u64 = Tournament::NEVER - 1;
+
+    /// Slots at which nothing happens.
+    ///
+    /// # Panics
+    /// If there are more than [`Tournament::MOST`].
+    pub(super) fn new(slots: usize) -> Self {
+        assert!(slots <= Tournament::MOST, "these slots are many");
+        let words = Box::new([u64::MAX; 2 * Tournament::MOST]);
+        let (leaves, times) = (slots.next_power_of_two(), vec![Nanos::MAX; slots]);
+        Tournament { words, leaves, base: Nanos::ZERO, times }
+    }
+
+    /// The first slot, and its time.
+    #[inline]
+    pub(super) fn first(&self) -> Option<(usize, Nanos)> {
+        match self.words[1] >> Tournament::NUMBER {
+            Tournament::NEVER => None,
+            Tournament::FAR => self.first_far(),
+            since => {
+                let slot = self.words[1] as usize % Tournament::MOST;
+                Some((slot, Nanos(self.base.0 + since)))
+            }
+        }
+    }
+
+    /// A slot's time.
+    pub(super) fn time(&self, slot: usize) -> Nanos {
+        self.times[slot]
+    }
+
+    /// Makes a slot's time this.
+    #[inline]
+    pub(super) fn set(&mut self, slot: usize, time: Nanos) {
+        self.times[slot] = time;
+        let mut at = (self.leaves + slot) % (2 * Tournament::MOST);
+        let mut word = self.word(slot, time);
+        self.words[at] = word;
+        while at > 1 {
+            word = word.min(self.words[at ^ 1]);
+            at /= 2;
+            self.words[at] = word;
+        }
+    }
+
+    /// Nothing happens before this any more.
+    #[inline]
+    pub(super) fn pass(&mut self, now: Nanos) {
+        if now.0 - self.base.0 > Tournament::FAR / 2 {
+            self.rebase(now);
+        }
+    }
+
+    fn word(&self, slot: usize, time: Nanos) -> u64 {
+        debug_assert!(time >= self.base, "what has passed does not happen");
+        let since = match time {
+            Nanos::MAX => Tournament::NEVER,
+            _ => (time.0 - self.base.0).min(Tournament::FAR),
+        };
+        since << Tournament::NUMBER | slot as u64
+    }
+
+    /// The first slot where all that happens is far away: half a month at least.
+    #[cold]
+    fn first_far(&self) -> Option<(usize, Nanos)> {
+        (0..).zip(self.times.iter().copied()).min_by_key(|&(_, time)| time)
+    }
+
+    #[cold]
+    fn rebase(&mut self, now: Nanos) {
+        self.base = now;
+        for slot in 0..self.times.len() {
+            self.set(slot, self.times[slot]);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! How packets get into a network: sources send them, and the entrance lets them in or not.
+
+use laxity::packet::{Ecn, FlowId, Packet};
+use laxity::police::Entry;
+use laxity::scheduler::DropReason;
+use laxity::units::Nanos;
+
+use crate::error::SimError;
+use crate::network::agenda::Event;
+use crate::network::flow::Flow;
+use crate::network::hosts::{Sending, SourceFlows};
+use crate::network::ids::{FlowKey, LoopId, PortId};
+use crate::network::plane::DataPlane;
+use crate::network::plane::transit::{Body, Transit};
+use crate::network::simulation::Simulation;
+use crate::record::Observer;
+use crate::source::closed_loop::SourceCopy;
+use crate::source::{Arrival, Feed};
+
+/// What a flow sends.
+pub(crate) struct Content {
+    pub id: FlowId,
+    pub length: u32,
+    pub ecn: Ecn,
+    pub body: Body,
+}
+
+impl Content {
+    fn datagram(id: FlowId, length: u32, ecn: Ecn) -> Self {
+        Content { id, length, ecn, body: Body::Datagram }
+    }
+}
+
+impl<O: Observer> Simulation<'_, O> {
+    /// Enters what sources do first.
+    pub(crate) fn start_sources(&mut self) -> Result<(), SimError> {
+        for source in 0..self.hosts.sources.len() {
+            if self.hosts.sources[source].is_here {
+                self.await_arrival(source)?;
+            }
+        }
+        for (number, source) in self.hosts.sources.iter().enumerate().filter(|(_, fed)| fed.is_here)
+        {
+            if let Feed::Backlogged(source) = &source.feed {
+                self.plane.agenda.set(Event::Source(number), source.start);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks up a source's next packet.
+    fn await_arrival(&mut self, source: usize) -> Result<(), SimError> {
+        let Feed::Open(stream) = &mut self.hosts.sources[source].feed else { return Ok(()) };
+        let time = stream.look_up()?.unwrap_or(Nanos::MAX);
+        self.plane.agenda.set(Event::Source(source), time);
+        Ok(())
+    }
+
+    pub(crate) fn emit(&mut self, now: Nanos, number: usize) -> Result<(), SimError> {
+        if self.single.is_some() {
+            return self.enter_next(now);
+        }
+        let Sending { feed, flows, .. } = &mut self.hosts.sources[number];
+        match feed {
+            Feed::Open(stream) => {
+                let arrived = stream.take();
+                let flow = arrived.and_then(|arrival| flows.flow(arrival.class, arrival.flow));
+                let is_recorded = matches!(flows, SourceFlows::Classes(_));
+                self.await_arrival(number)?;
+                if let (Some(Arrival { flow: id, length, ecn, .. }), Some(flow)) = (arrived, flow) {
+                    let id =
+                        if is_recorded { id } else { self.plane.topology.flows[flow.index()].id };
+                    // The agenda knows of the next one.
+                    self.set_out(now, flow, Content::datagram(id, length, ecn), false);
+                }
+            }
+            Feed::Backlogged(source) => {
+                let copies = source.first_copies(number);
+                self.plane.agenda.clear(Event::Source(number));
+                for copy in copies {
+                    self.send_next(now, copy);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A backlogged source sends its next packet, if it has not stopped.
+    pub(crate) fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
+        if self.single.is_some() {
+            return self.enter_copy(now, copy);
+        }
+        let Sending { feed: Feed::Backlogged(source), flows, .. } =
+            &mut self.hosts.sources[copy.source]
+        else {
+            return;
+        };
+        let flow = flows.flow(source.class, copy.flow);
+        if let (Some(flow), Some(length)) = (flow, source.next_length(now, copy.flow)) {
+            let id = self.plane.topology.flows[flow.index()].id;
+            self.set_out(now, flow, Content::datagram(id, length, Ecn::NotCapable), true);
+        }
+    }
+
+    /// Backlogged sources send a packet for each that has left an output, and plan to try again for
+    /// each that did not get in.
+    pub(crate) fn refill(&mut self, now: Nanos, port: PortId) {
+        let Some(number) = self.plane.topology.outputs[port.index()].closed_loop else { return };
+        while let Some(copy) = self.plane.topology.loops[number.index()].next_refill() {
+            self.send_next(now, copy);
+        }
+        if self.single.is_some() {
+            self.plan_retries_single(now);
+        } else {
+            self.plane.plan_retries(now, port);
+        }
+    }
+
+    pub(crate) fn retry(&mut self, now: Nanos, number: LoopId) {
+        self.plane.agenda.clear(Event::Retry(number));
+        for copy in self.plane.topology.loops[number.index()].take_retries() {
+            self.send_next(now, copy);
+        }
+    }
+
+    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it; it
+    /// may lead others that do so at this instant.
+    pub(crate) fn set_out(&mut self, now: Nanos, flow: FlowKey, content: Content, may_lead: bool) {
+        let Content { id, length, ecn, body } = content;
+        let Flow { class, backlogged, ref path, ref mut books, .. } =
+            self.plane.topology.flows[flow.index()];
+        let at = path.start;
+        books.sent += u64::from(now >= self.plane.books.measured_from);
+        let mut transit = Transit {
+            flow,
+            at,
+            sent: now,
+            began: Nanos::MAX,
+            arrived: now,
+            class,
+            id,
+            length,
+            demoted: false,
+            is_copy: false,
+            ecn,
+            body,
+        };
+        let mut packet = transit.packet(now, u64::MAX);
+        if self.policer.admit(now, &mut packet) == Entry::Refused {
+            return self.refuse(&transit, packet);
+        }
+        transit.demoted = packet.demoted;
+        let key = self.plane.transits.insert(transit);
+        if let Some(copy) = backlogged {
+            let topology = &mut self.plane.topology;
+            if let Some(number) = topology.outputs[topology.output_at(at).index()].closed_loop {
+                topology.loops[number.index()].arrives(key.into(), copy);
+            }
+        }
+        self.plane.arrive(now, key, None, may_lead);
+    }
+
+    /// A packet breaks the contract of its class where it sets out, and is dropped.
+    fn refuse(&mut self, transit: &Transit, packet: Packet) {
+        let DataPlane { topology, books, .. } = &mut self.plane;
+        let book = topology.outputs[topology.output_at(transit.at).index()].book;
+        // It never had a key of its own.
+        books.arrived(book, || packet);
+        let plan = self.run.on.plan;
+        books.dropped(book, &packet, DropReason::Contract, plan);
+        topology.flows[transit.flow.index()].books.lose(transit, books.measured_from);
+    }
+}

@@ -1,0 +1,228 @@
+//! Which part of a network each thread simulates.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::num::NonZeroU32;
+
+use laxity::units::Nanos;
+use laxity_plan::model::{Hop, Hops, ModelSource, NodeId, Source, TcpSource};
+use laxity_plan::tdp::Assigned;
+
+use crate::network::ids::PartId;
+use crate::network::layout::groups::Groups;
+
+/// Nodes that are simulated together, part by part: every link between two parts takes at least the
+/// lookahead to pass (Chandy, Misra 1979), so that what a part does within that time is nothing to
+/// the others yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Partition {
+    /// The part of each node.
+    part_of: Vec<PartId>,
+    pub parts: u32,
+    /// [`Nanos::MAX`] where no packets pass from one part to another.
+    pub lookahead: Nanos,
+    /// How long the fastest link takes from each part to each, part by part, if packets pass there.
+    delays: Vec<Nanos>,
+    /// How many outputs of a part make a region of it, and how many are so many that there are
+    /// regions.
+    pub region: usize,
+    pub large: usize,
+}
+
+impl Partition {
+    /// All nodes together.
+    pub(crate) fn whole(on: &Assigned<'_>) -> Self {
+        Partition::between(vec![PartId(0); on.network.nodes.len()], 1, [])
+    }
+
+    /// At most so many parts: fewer where there is no lookahead for as many, or nothing to be
+    /// gained.
+    pub(crate) fn new(on: &Assigned<'_>, parts: NonZeroU32) -> Self {
+        let whole = Partition::whole(on);
+        if parts.get() == 1 {
+            return whole;
+        }
+        let load = Load::new(on);
+        let tried = load.partitions(on, parts).chain([whole]);
+        tried.min_by_key(|partition| load.cost(partition)).expect("one is whole")
+    }
+
+    /// Nodes in parts, and the delays of links between nodes that packets pass.
+    fn between(
+        part_of: Vec<PartId>,
+        parts: u32,
+        links: impl IntoIterator<Item = ([NodeId; 2], Nanos)>,
+    ) -> Self {
+        let mut delays = vec![Nanos::MAX; (parts * parts) as usize];
+        for (nodes, delay) in links {
+            let [a, b] = nodes.map(|node| part_of[node.index()].0);
+            if a != b {
+                for place in [a * parts + b, b * parts + a] {
+                    let least = &mut delays[place as usize];
+                    *least = delay.min(*least);
+                }
+            }
+        }
+        let lookahead = delays.iter().copied().min().unwrap_or(Nanos::MAX);
+        Partition { part_of, parts, lookahead, delays, region: REGION, large: LARGE }
+    }
+
+    /// How long the fastest link takes from one part to another; [`Nanos::MAX`] if no packets pass
+    /// there.
+    pub(crate) fn delay(&self, from: PartId, to: PartId) -> Nanos {
+        self.delays[from.index() * self.parts as usize + to.index()]
+    }
+
+    /// The part that a node is in.
+    pub(crate) fn part(&self, node: NodeId) -> PartId {
+        self.part_of[node.index()]
+    }
+}
+
+/// What so many outputs need fits in the cache of a core.
+const REGION: usize = 256;
+/// What so many need does not, however little happens.
+const LARGE: usize = 4096;
+
+/// What there is to do in a network, in ns of work for a second of its time.
+struct Load {
+    of_node: Vec<u64>,
+    /// Between nodes that packets pass between: how long the fastest link takes, and what passes.
+    between: BTreeMap<[NodeId; 2], (Nanos, u64)>,
+}
+
+/// What a hop and the end of a window are taken for, in ns: they decide between a longer lookahead
+/// and parts that are more alike.
+const HOP: f64 = 200.0;
+const WINDOW: u64 = 4_000;
+/// The mean packet, which with the rates of flows says how many hops there are in a second.
+const PACKET_BITS: f64 = 8_000.0;
+/// How many lookaheads are tried.
+const TRIES: usize = 24;
+
+impl Load {
+    /// Every flow is taken for one that has its share of the narrowest link on its way.
+    fn new(on: &Assigned<'_>) -> Self {
+        let mut flows: HashMap<Hop, u32> = HashMap::new();
+        for (path, count, _) in on.plan.sources.iter().map(flows_of) {
+            path.iter().for_each(|hop| *flows.entry(*hop).or_default() += count);
+        }
+        let mut load = Load { of_node: vec![0; on.network.nodes.len()], between: BTreeMap::new() };
+        for (path, count, is_answered) in on.plan.sources.iter().map(flows_of) {
+            let share = |hop: &Hop| {
+                let link = on.link(*hop);
+                let sharing = if link.private { 1 } else { flows[hop] };
+                link.rate.0 as f64 / f64::from(sharing)
+            };
+            let rate = path.iter().map(share).fold(f64::INFINITY, f64::min);
+            let work = (rate / PACKET_BITS * f64::from(count) * HOP) as u64;
+            for hop in &path[..] {
+                let [from, to] = on.network.between(*hop);
+                load.of_node[from.index()] += work;
+                load.of_node[to.index()] += if is_answered { work } else { 0 };
+                let delay = on.link(*hop).delay;
+                let between = load.between.entry([from.min(to), from.max(to)]);
+                let (least, all) = between.or_insert((delay, 0));
+                (*least, *all) = (delay.min(*least), *all + work);
+            }
+        }
+        load
+    }
+
+    /// Partitions for different lookaheads.
+    fn partitions(&self, on: &Assigned<'_>, parts: NonZeroU32) -> impl Iterator<Item = Partition> {
+        let metered = Groups::metered(on);
+        let links = || self.between.iter().map(|(&nodes, &(delay, _))| (nodes, delay));
+        let groups = move |lookahead| metered.within(lookahead, links());
+        let partition = move |groups: Vec<NodeId>| self.partition(&groups, parts.get());
+        self.lookaheads().into_iter().map(groups).map(partition)
+    }
+
+    /// The lookaheads that are worth trying, some where there are many.
+    fn lookaheads(&self) -> Vec<Nanos> {
+        let delays = self.between.values().map(|&(delay, _)| delay);
+        let all: BTreeSet<Nanos> = delays.filter(|&delay| delay > Nanos::ZERO).collect();
+        let skipped = all.len().div_ceil(TRIES).max(1);
+        all.into_iter().step_by(skipped).collect()
+    }
+
+    /// Parts that are as alike as groups of nodes can be, each grown from the heaviest group by
+    /// what most passes to and from it.
+    fn partition(&self, groups: &[NodeId], parts: u32) -> Partition {
+        let mut work = BTreeMap::new();
+        groups.iter().zip(&self.of_node).for_each(|(&group, load)| {
+            *work.entry(group).or_insert(0) += load;
+        });
+        let mut beside: BTreeMap<NodeId, Vec<(NodeId, u64)>> = BTreeMap::new();
+        for (&[from, to], &(_, passing)) in &self.between {
+            let [from, to] = [groups[from.index()], groups[to.index()]];
+            beside.entry(from).or_default().push((to, passing));
+            beside.entry(to).or_default().push((from, passing));
+        }
+        let mut left: u64 = work.values().sum();
+        let mut heaviest: BTreeSet<(u64, Reverse<NodeId>)> =
+            work.iter().map(|(&group, &load)| (load, Reverse(group))).collect();
+        let mut part_of = HashMap::new();
+        let mut part = 0;
+        while part < parts && !heaviest.is_empty() {
+            let fair = left / u64::from(parts - part);
+            let is_last = part + 1 == parts;
+            let mut held = 0;
+            let mut passing: HashMap<NodeId, u64> = HashMap::new();
+            let mut nearest: BTreeSet<(u64, Reverse<NodeId>)> = BTreeSet::new();
+            while let Some(&(_, Reverse(group))) = nearest.last().or(heaviest.last()) {
+                let load = work[&group];
+                nearest.remove(&(passing.get(&group).copied().unwrap_or(0), Reverse(group)));
+                if held > 0 && !is_last && held + load / 2 > fair {
+                    if nearest.is_empty() {
+                        break;
+                    }
+                    continue;
+                }
+                heaviest.remove(&(load, Reverse(group)));
+                part_of.insert(group, PartId(part));
+                held += load;
+                for &(other, passes) in beside.get(&group).into_iter().flatten() {
+                    if part_of.contains_key(&other) {
+                        continue;
+                    }
+                    let all = passing.entry(other).or_default();
+                    nearest.remove(&(*all, Reverse(other)));
+                    *all += passes;
+                    nearest.insert((*all, Reverse(other)));
+                }
+            }
+            left -= held;
+            part += 1;
+        }
+        let part_of: Vec<PartId> = groups.iter().map(|group| part_of[group]).collect();
+        let between = self.between.iter().map(|(&nodes, &(delay, _))| (nodes, delay));
+        Partition::between(part_of, part, between)
+    }
+
+    /// The work of the heaviest part, and what it takes to keep in step.
+    fn cost(&self, partition: &Partition) -> u64 {
+        let mut work = vec![0; partition.parts as usize];
+        for (&part, load) in partition.part_of.iter().zip(&self.of_node) {
+            work[part.index()] += load;
+        }
+        let windows = 1_000_000_000 / partition.lookahead.0.max(1);
+        work.into_iter().max().unwrap_or(0) + windows * WINDOW
+    }
+}
+
+/// A source's path, the number of its flows, and whether they are answered.
+fn flows_of(source: &Source) -> (&Hops, u32, bool) {
+    let path = source.path();
+    match source {
+        Source::Model(ModelSource { count, .. }) => (path, *count, false),
+        Source::Tcp(TcpSource { count, .. }) => (path, *count, true),
+        Source::Recording(_) => (path, 1, false),
+    }
+}
+
+/// Partitions for different lookaheads, whatever they cost.
+#[cfg(test)]
+pub(crate) fn partitions_of(on: &Assigned<'_>, parts: NonZeroU32) -> Vec<Partition> {
+    Load::new(on).partitions(on, parts).collect()
+}

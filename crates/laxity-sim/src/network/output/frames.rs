@@ -1,0 +1,160 @@
+//! Time-driven priority in a network: outputs that divide time into frames, and inputs that recover
+//! the frames of packets.
+
+use laxity::sched::Tdp;
+use laxity::sched::tdp::{Mark, Upstream};
+use laxity::scheduler::{Criterion, Dispatch, DropSink, Scheduler};
+use laxity::units::Nanos;
+
+use crate::network::output::clock::NodeClock;
+
+/// An output of a node that has frames.
+pub(crate) struct Frames {
+    pub tdp: Tdp<Box<dyn Scheduler + Send>>,
+    pub clock: NodeClock,
+    /// The length of padding, if there is anyone at the other end to be kept in step.
+    pub padding: Option<u32>,
+    pub counts: FrameCounts,
+}
+
+/// What was counted at an output and at the input behind its link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FrameCounts {
+    /// Padding packets.
+    pub padding: u64,
+    /// Packets that ended after their frame.
+    pub late: u64,
+    /// Frames of which the other end heard nothing.
+    pub silent: u64,
+    /// How often the other end got out of step.
+    pub losses: u64,
+    /// Reserved packets that came to the other end while that was out of step.
+    pub unknown: u64,
+}
+
+impl FrameCounts {
+    /// With what was counted elsewhere of the same hop.
+    pub(crate) fn plus(self, other: FrameCounts) -> FrameCounts {
+        FrameCounts {
+            padding: self.padding + other.padding,
+            late: self.late + other.late,
+            silent: self.silent + other.silent,
+            losses: self.losses + other.losses,
+            unknown: self.unknown + other.unknown,
+        }
+    }
+}
+
+/// Where a link ends at a node that has frames.
+pub(crate) struct Input {
+    upstream: Upstream,
+    clock: NodeClock,
+    /// Propagation, which the node knows as whoever chose its forwarding delay does: marks alone do
+    /// not tell cycles that are two apart.
+    delay: Nanos,
+    unknown: u64,
+}
+
+/// What a link does next.
+pub(crate) enum Next {
+    Padding {
+        length: u32,
+        ds: u8,
+    },
+    Packet {
+        dispatch: Dispatch,
+        ds: u8,
+    },
+    /// Nothing until then.
+    Wait(Nanos),
+}
+
+impl Frames {
+    /// What the free link does now.
+    pub(crate) fn next(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Next {
+        let local = self.clock.at(now);
+        if let Some(length) = self.padding {
+            if self.tdp.pad(local, length, drops) {
+                self.counts.padding += 1;
+                return Next::Padding { length, ds: self.tdp.mark().encode() };
+            }
+            if self.tdp.is_done() {
+                return Next::Wait(self.clock.when(now, self.tdp.frame_end()));
+            }
+        }
+        match self.tdp.dequeue(local, drops) {
+            Some(dispatch) => {
+                let is_reserved = dispatch.criterion == Criterion::ReservedFrame;
+                let ds = if is_reserved { self.tdp.mark().encode() } else { 0 };
+                Next::Packet { dispatch, ds }
+            }
+            None => Next::Wait(self.ready(now, local)),
+        }
+    }
+
+    /// What follows in the frame when the link is free at `later`, if that is known already, and
+    /// the DS field with which it is sent.
+    #[inline]
+    pub(crate) fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
+        let dispatch = self.tdp.dequeue_ahead(self.clock.at(later))?;
+        Some((dispatch, self.tdp.mark().encode()))
+    }
+
+    /// Whether it looks again before a frame begins without being told: it does so at the beginning
+    /// of every frame if it sends padding.
+    pub(crate) fn looks_before(&self, frame: u64) -> bool {
+        self.padding.is_some() && frame > self.tdp.frame()
+    }
+
+    /// When it has something to do again that has sent a packet: in the next frame if it sends
+    /// padding and nothing is left for this one, else at once.
+    pub(crate) fn resumes(&self, now: Nanos) -> Nanos {
+        if self.padding.is_some() && self.tdp.is_done() {
+            self.clock.when(now, self.tdp.frame_end())
+        } else {
+            now
+        }
+    }
+
+    /// A packet has left with this DS field, which was due by `deadline`.
+    #[inline]
+    pub(crate) fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
+        let is_late = ds != 0 && deadline.is_some_and(|due| self.clock.at(departure) > due);
+        self.counts.late += u64::from(is_late);
+    }
+
+    /// When there is something to send again; with padding in the next frame at the latest.
+    fn ready(&self, now: Nanos, local: Nanos) -> Nanos {
+        let frame = self.padding.map(|_| self.tdp.frame_end());
+        let ready = self.tdp.next_ready(local).filter(|&ready| ready > local);
+        let next = ready.into_iter().chain(frame).min();
+        next.map_or(Nanos::MAX, |next| self.clock.when(now, next))
+    }
+}
+
+impl Input {
+    pub(crate) fn new(upstream: Upstream, clock: NodeClock, delay: Nanos) -> Self {
+        Input { upstream, clock, delay, unknown: 0 }
+    }
+
+    /// The frame in which a packet, or padding, was sent that arrives now with this DS field; none
+    /// for best effort and while out of step.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Nanos, ds: u8, is_padding: bool) -> Option<u64> {
+        let mark = Mark::decode(ds)?;
+        let sent = self.clock.at(now).saturating_sub(self.delay);
+        let frame = self.upstream.receive(sent, mark);
+        self.unknown += u64::from(frame.is_none() && !is_padding);
+        frame
+    }
+
+    /// What was counted here.
+    pub(crate) fn counts(&self) -> FrameCounts {
+        FrameCounts {
+            silent: self.upstream.silent(),
+            losses: self.upstream.losses(),
+            unknown: self.unknown,
+            ..FrameCounts::default()
+        }
+    }
+}

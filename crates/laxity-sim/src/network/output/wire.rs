@@ -1,0 +1,103 @@
+//! What a wire does to packets that are under way: it loses, delays, holds up and doubles them.
+
+#[cfg(test)]
+mod tests;
+
+use laxity::units::Nanos;
+use laxity_plan::model::{Dist, NetworkLink, Reorder};
+use rand::RngExt;
+
+use crate::network::output::losses::Losses;
+use crate::source::random::{Generator, Sampler};
+
+/// What is peculiar to a wire. Each peculiarity draws from a generator of its own, so that none
+/// changes what another one does.
+#[derive(Clone, Debug)]
+pub(crate) struct Wire {
+    losses: Option<Losses>,
+    jitter: Option<Delays>,
+    reorder: Option<(f64, Delays)>,
+    duplicate: Option<(f64, Generator)>,
+    /// When the last packet arrives of those that are not held up.
+    last: Nanos,
+    /// Packets that arrive twice.
+    pub duplicated: u64,
+}
+
+/// Random times.
+#[derive(Clone, Debug)]
+struct Delays {
+    sampler: Sampler<Nanos>,
+    generator: Generator,
+}
+
+/// When a packet arrives, and when its copy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrivals {
+    pub first: Nanos,
+    pub copy: Option<Nanos>,
+}
+
+/// What generators are drawn for.
+pub(crate) const LOSSES: u64 = 1;
+const JITTER: u64 = 3;
+const REORDER: u64 = 4;
+const DUPLICATE: u64 = 5;
+
+impl Wire {
+    /// That of a link, if there is anything peculiar about it, which draws from one of these
+    /// generators for each of its purposes.
+    pub(crate) fn new(link: &NetworkLink, generator: impl Fn(u64) -> Generator) -> Option<Wire> {
+        if link.loss.is_none() && !link.disturbs() {
+            return None;
+        }
+        let delays = |dist: Dist<Nanos>, purpose| Delays {
+            sampler: Sampler::new(dist).expect("reading refuses what cannot be drawn from"),
+            generator: generator(purpose),
+        };
+        let reorder = |Reorder { share, by }| (share, delays(by, REORDER));
+        Some(Wire {
+            losses: link.loss.map(|loss| Losses::new(loss, generator(LOSSES))),
+            jitter: link.jitter.map(|jitter| delays(jitter, JITTER)),
+            reorder: link.reorder.map(reorder),
+            duplicate: link.duplicate.map(|share| (share, generator(DUPLICATE))),
+            last: Nanos::ZERO,
+            duplicated: 0,
+        })
+    }
+
+    /// Packets lost so far.
+    pub(crate) fn lost(&self) -> u64 {
+        self.losses.as_ref().map_or(0, |losses| losses.lost)
+    }
+
+    /// What becomes of the next packet, which would arrive at this time: none if it is lost.
+    pub(crate) fn next(&mut self, expected: Nanos) -> Option<Arrivals> {
+        if self.losses.as_mut().is_some_and(Losses::next) {
+            return None;
+        }
+        let is_double = match &mut self.duplicate {
+            Some((share, generator)) => generator.random::<f64>() < *share,
+            None => false,
+        };
+        self.duplicated += u64::from(is_double);
+        let first = self.arrival(expected);
+        Some(Arrivals { first, copy: is_double.then(|| self.arrival(expected)) })
+    }
+
+    /// When one arrives: behind all before it that were not held up.
+    fn arrival(&mut self, expected: Nanos) -> Nanos {
+        let jitter = self.jitter.as_mut().map_or(Nanos::ZERO, Delays::draw);
+        self.last = self.last.max(expected.saturating_add(jitter));
+        let held_up = self.reorder.as_mut().map_or(Nanos::ZERO, |(share, by)| {
+            if by.generator.random::<f64>() < *share { by.draw() } else { Nanos::ZERO }
+        });
+        self.last.saturating_add(held_up)
+    }
+}
+
+impl Delays {
+    fn draw(&mut self) -> Nanos {
+        self.sampler.draw(&mut self.generator)
+    }
+}

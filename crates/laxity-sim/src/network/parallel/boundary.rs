@@ -1,0 +1,37 @@
+//! Where packets leave a part of the network for another.
+
+use laxity::units::Nanos;
+
+use crate::network::ids::PortId;
+use crate::network::layout::topology::Topology;
+use crate::network::output::Output;
+
+/// The outputs of a part whose links end in each other part; none where they are many, or there are
+/// none.
+pub(super) struct Boundary(Vec<Vec<PortId>>);
+
+/// How many outputs are looked at for each other part at the end of a window.
+const MOST: usize = 16;
+
+impl Boundary {
+    /// The exits of a part.
+    pub(super) fn new(topology: &Topology<'_>) -> Self {
+        let here = topology.here;
+        let mut exits = vec![Vec::new(); here.partition.parts as usize];
+        for (port, output) in (0..).map(PortId).zip(&topology.outputs) {
+            let [begin, _] = topology.ends(port);
+            if here.has(begin) && output.lands_in != here.part {
+                exits[output.lands_in.index()].push(port);
+            }
+        }
+        exits.iter_mut().filter(|exits| exits.len() > MOST).for_each(Vec::clear);
+        Boundary(exits)
+    }
+
+    /// By part, before when nothing arrives there that is not sent yet, whenever it will be.
+    pub(super) fn free(&self, topology: &Topology<'_>) -> impl Iterator<Item = Nanos> {
+        let free = |Output { link, delay, .. }: &Output| link.free_at().saturating_add(*delay);
+        let free = move |exit: &PortId| free(&topology.outputs[exit.index()]);
+        self.0.iter().map(move |exits| exits.iter().map(free).min().unwrap_or(Nanos::ZERO))
+    }
+}

@@ -1,0 +1,58 @@
+//! The data plane: outputs, packets on their way, and what is counted of them.
+
+pub(super) mod drops;
+pub(super) mod forward;
+pub(super) mod mail;
+pub(super) mod prefetch;
+pub(super) mod propagate;
+pub(super) mod transit;
+
+use laxity::units::Nanos;
+
+use self::drops::Drops;
+use self::mail::Mail;
+use self::transit::Transits;
+use super::agenda::{Agenda, Event};
+use super::books::NetworkBooks;
+use super::ids::PortId;
+use super::layout::topology::Topology;
+use super::output::Output;
+use crate::source::closed_loop::Way;
+
+/// What carries packets from their senders to their receivers. It knows nothing of either.
+pub(super) struct DataPlane<'a, O> {
+    /// What is there.
+    pub topology: Topology<'a>,
+    /// When what happens next.
+    pub agenda: Agenda,
+    /// What was counted.
+    pub books: NetworkBooks<O>,
+    pub transits: Transits,
+    /// By part: what goes there.
+    pub outbox: Vec<Mail>,
+}
+
+impl<O> DataPlane<'_, O> {
+    /// An output, and where packets go that are dropped there.
+    pub(super) fn output(&mut self, port: PortId) -> (&mut Output, Drops<'_, O>) {
+        let Topology { outputs, loops, flows, on, .. } = &mut self.topology;
+        let output = &mut outputs[port.index()];
+        let drops = Drops {
+            book: output.book,
+            books: &mut self.books,
+            transits: &mut self.transits,
+            flows,
+            closed_loop: output.closed_loop.map(|number| &mut loops[number.index()]),
+            way: Way::In,
+            plan: on.plan,
+        };
+        (output, drops)
+    }
+
+    /// Plans when backlogged sources try again to send what did not get into an output.
+    pub(super) fn plan_retries(&mut self, now: Nanos, port: PortId) {
+        if let Some((number, later)) = self.topology.next_retry(now, port) {
+            self.agenda.set(Event::Retry(number), later);
+        }
+    }
+}

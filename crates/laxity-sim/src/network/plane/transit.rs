@@ -1,0 +1,234 @@
+//! A packet between its sender and its receiver.
+
+use std::ops::{Index, IndexMut};
+
+use laxity::packet::{ClassId, Ecn, FlowId, Packet};
+use laxity::units::Nanos;
+use laxity_plan::Plan;
+use slab::Slab;
+
+use crate::network::ids::{FlowKey, PacketKey, StepId};
+use crate::tcp::Ack;
+
+/// A packet on its way through the network: one line of memory.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Transit {
+    pub flow: FlowKey,
+    /// The present step of its route.
+    pub at: StepId,
+    /// When it set out, and when its first transmission began.
+    pub sent: Nanos,
+    pub began: Nanos,
+    /// When it came to the present output.
+    pub arrived: Nanos,
+    pub class: ClassId,
+    pub id: FlowId,
+    pub length: u32,
+    pub demoted: bool,
+    pub ecn: Ecn,
+    /// Whether it was made of another one under way. It counts at hops, and not from end to end.
+    pub is_copy: bool,
+    pub body: Body,
+}
+
+const _: () = assert!(size_of::<Transit>() == 64);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    Datagram,
+    Segment {
+        number: u64,
+        transfer: u32,
+        reduced: bool,
+    },
+    /// An acknowledgement of what arrived in order.
+    Ack {
+        next: u64,
+        transfer: u32,
+        echo: bool,
+    },
+    /// One that says more, with where that is: nobody looks at it on the way.
+    Selective {
+        transfer: u32,
+        ack: u32,
+    },
+}
+
+impl Body {
+    /// Whether it acknowledges.
+    pub(crate) fn is_ack(&self) -> bool {
+        matches!(self, Body::Ack { .. } | Body::Selective { .. })
+    }
+}
+
+/// Packets that leave for another part of the network, one behind another.
+#[derive(Default)]
+pub(crate) struct Parcels {
+    packets: Vec<Transit>,
+    /// Of those that say more than their bodies hold.
+    acks: Vec<Ack>,
+}
+
+/// All packets on their way.
+#[derive(Default)]
+pub(crate) struct Transits {
+    /// With what is left of those that have come, whose flow is [`Transits::NONE`].
+    packets: Vec<Transit>,
+    free: Vec<PacketKey>,
+    acks: Slab<Ack>,
+}
+
+impl Transits {
+    const NONE: FlowKey = FlowKey(u32::MAX);
+
+    /// A packet sets out; tells where it is found.
+    #[inline]
+    pub(crate) fn insert(&mut self, transit: Transit) -> PacketKey {
+        if let Some(key) = self.free.pop() {
+            self.packets[key.index()] = transit;
+            return key;
+        }
+        self.packets.push(transit);
+        PacketKey(self.packets.len() as u32 - 1)
+    }
+
+    /// A packet that carries an acknowledgement of a transfer sets out, with that as its body.
+    #[inline]
+    pub(crate) fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> PacketKey {
+        let Ack { next, blocks, echo, marked } = ack;
+        let body = if blocks.is_empty() && marked == 0 {
+            Body::Ack { next, transfer, echo }
+        } else {
+            Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
+        };
+        self.insert(Transit { body, ..transit })
+    }
+
+    /// A packet is no longer on its way; what it acknowledges, if it does.
+    #[inline]
+    pub(crate) fn remove(&mut self, key: PacketKey) -> (Transit, Option<Ack>) {
+        let transit = self.take(key);
+        let ack = match transit.body {
+            Body::Ack { next, echo, .. } => Some(Ack { next, echo, ..Ack::default() }),
+            Body::Selective { ack, .. } => Some(self.acks.remove(ack as usize)),
+            Body::Datagram | Body::Segment { .. } => None,
+        };
+        (transit, ack)
+    }
+
+    /// A packet is no longer on its way; what it says more than its body holds is left.
+    #[inline]
+    fn take(&mut self, key: PacketKey) -> Transit {
+        let gone = &mut self.packets[key.index()];
+        let transit = *gone;
+        gone.flow = Transits::NONE;
+        self.free.push(key);
+        transit
+    }
+
+    /// A packet is made of another one; tells where it is found.
+    pub(crate) fn copy(&mut self, key: PacketKey) -> PacketKey {
+        let transit = Transit { is_copy: true, ..self[key] };
+        let ack = match transit.body {
+            Body::Selective { ack, .. } => Some(self.acks[ack as usize]),
+            Body::Datagram | Body::Segment { .. } | Body::Ack { .. } => None,
+        };
+        self.restore(transit, ack)
+    }
+
+    /// A packet leaves for another part of the network.
+    pub(crate) fn post(&mut self, key: PacketKey, parcels: &mut Parcels) {
+        let transit = self.take(key);
+        if let Body::Selective { ack, .. } = transit.body {
+            parcels.acks.push(self.acks.remove(ack as usize));
+        }
+        parcels.packets.push(transit);
+    }
+
+    /// A packet comes in, with what it says more than its body holds; tells where it is found.
+    pub(crate) fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> PacketKey {
+        let body = match (transit.body, ack) {
+            (Body::Selective { transfer, .. }, Some(ack)) => {
+                Body::Selective { transfer, ack: self.acks.insert(ack) as u32 }
+            }
+            (body, _) => body,
+        };
+        self.insert(Transit { body, ..transit })
+    }
+
+    /// A packet's place among those of its flow that set out at one instant, where they are told
+    /// apart.
+    pub(crate) fn place(&self, transit: &Transit) -> u64 {
+        match transit.body {
+            Body::Datagram => 0,
+            Body::Segment { number, .. } => number,
+            Body::Ack { next, .. } => next,
+            Body::Selective { ack, .. } => self.acks[ack as usize].next,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free.len() == self.packets.len()
+    }
+
+    /// How many packets there were at the same time at the most.
+    pub(crate) fn most(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// All of them, by where they are found.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (PacketKey, &Transit)> {
+        (0..)
+            .map(PacketKey)
+            .zip(&self.packets)
+            .filter(|(_, transit)| transit.flow != Transits::NONE)
+    }
+}
+
+impl Parcels {
+    /// All of them as they left, each with what it says more than its body holds.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Transit, Option<Ack>)> {
+        let mut acks = self.acks.drain(..);
+        self.packets.drain(..).map(move |transit| match transit.body {
+            Body::Selective { .. } => (transit, acks.next()),
+            Body::Datagram | Body::Segment { .. } | Body::Ack { .. } => (transit, None),
+        })
+    }
+}
+
+impl Index<PacketKey> for Transits {
+    type Output = Transit;
+
+    #[inline]
+    fn index(&self, key: PacketKey) -> &Transit {
+        &self.packets[key.index()]
+    }
+}
+
+impl IndexMut<PacketKey> for Transits {
+    #[inline]
+    fn index_mut(&mut self, key: PacketKey) -> &mut Transit {
+        &mut self.packets[key.index()]
+    }
+}
+
+impl Transit {
+    /// Whether what becomes of it counts from end to end: acknowledgements and copies do not.
+    pub(crate) fn is_measured(&self, plan: &Plan) -> bool {
+        !self.is_copy && !self.body.is_ack() && self.sent >= plan.run.warm_up
+    }
+
+    /// As an output sees it that it reaches now.
+    pub(crate) fn packet(&self, now: Nanos, handle: u64) -> Packet {
+        Packet {
+            class: self.class,
+            flow: self.id,
+            length: self.length,
+            demoted: self.demoted,
+            ecn: self.ecn,
+            arrival: now,
+            handle,
+        }
+    }
+}
