@@ -1,8 +1,8 @@
 """Schedule packets by deadline, and prove it.
 
 A plan says what a link carries and what it promises. ``Plan.check`` proves the promises, ``Plan.run`` simulates them,
-``compare`` puts the same packets through several disciplines, ``Scheduler`` and ``by_rank`` make others, ``sweep`` runs
-a plan with every combination of some values under many seeds, ``tune`` and ``optimise`` find one.
+``compare`` sends the same packets through several disciplines, ``Scheduler`` and ``by_rank`` make new ones, ``sweep`` runs
+a plan with every combination of some values under many seeds, and ``tune`` and ``optimise`` find a plan.
 
 Examples:
     >>> import laxity as lx

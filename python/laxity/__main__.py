@@ -6,7 +6,7 @@ from . import _laxity
 
 
 def main() -> int:
-    """Carries the command line out, and tells the exit code."""
+    """Runs the command line; returns the exit code."""
     return _laxity.command(["laxity", *sys.argv[1:]])
 
 

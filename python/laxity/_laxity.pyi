@@ -4,17 +4,17 @@ from os import PathLike
 __version__: str
 
 class LaxityError(Exception):
-    """What Laxity cannot do, and why."""
+    """An error of Laxity, with its reason."""
 
 class PlanError(LaxityError):
-    """A plan that is none."""
+    """An invalid plan."""
 
     file: str
-    """Its name."""
+    """The name of its file."""
     line: int | None
-    """Where, counted from 1."""
+    """The line, counted from 1."""
     column: int | None
-    """Where in the line, counted from 1."""
+    """The column, counted from 1."""
     help: str | None
     """What is accepted."""
 
@@ -78,9 +78,9 @@ class Packet:
         """When it is due, if its class has a deadline."""
     @property
     def demoted(self) -> bool:
-        """Whether it broke its class's contract and travels as best effort."""
+        """Whether it broke its class's contract and became best effort."""
     eligible: int
-    """It is not sent before; its arrival unless the scheduler says more."""
+    """The time before which it is not sent; by default its arrival."""
 
 class Scheduler:
     def drop(self, packet: Packet) -> None: ...

@@ -28,7 +28,7 @@ class Answer:
 
     @property
     def _words(self) -> str:
-        """What is said below the tables of the text, for a notebook."""
+        """The sentences below the tables of the text, for a notebook."""
         return tables.said(self.text.rstrip().split("\n\n")[-1])
 
 
@@ -49,13 +49,13 @@ class Proof(Answer):
 
     @property
     def figure(self) -> Figure | None:
-        """The curves that were compared, as the report draws them; ``None`` where the test has none."""
+        """The compared curves, as the report draws them; ``None`` if the test has none."""
         return None if self._curves is None else Figure(self._curves[0])
 
     def chart(self) -> altair.Chart:
         """The same curves as a chart of Altair.
 
-        Raises ``LaxityError`` where the test has none.
+        Raises ``LaxityError`` if the test has none.
         """
         if self._curves is None:
             raise _laxity.LaxityError("no curves were compared: those of EDF and H-FSC on one link are drawn")
@@ -63,22 +63,22 @@ class Proof(Answer):
 
     @property
     def admitted(self) -> bool | None:
-        """Whether everything that is promised holds; ``None`` if nobody knows."""
+        """Whether every promise holds; ``None`` if that is not known."""
         return self.data["admitted"]
 
     @property
     def statement(self) -> str | None:
-        """Why, in a sentence."""
+        """The reason, in a sentence."""
         return self.data.get("statement")
 
     @property
     def reasons(self) -> list[Reason]:
-        """What the statement is made of: each reason a code with its numbers."""
+        """The parts of the statement: each reason has a code and its numbers."""
         return self.data.get("reasons", [])
 
     @property
     def binding(self) -> Interval | None:
-        """The constraint that binds, or is broken."""
+        """The constraint that binds, or that is broken."""
         return self.data.get("binding")
 
     @property
@@ -88,7 +88,7 @@ class Proof(Answer):
 
     @property
     def mends(self) -> dict[str, Mend]:
-        """By class, the shortest deadline and the highest rate that the rest leaves it, where they were sought."""
+        """By class, the shortest deadline and the highest rate with which the plan passes, where they were sought."""
         sought = (one for one in self.classes if one.get("suggestions_sought"))
         return {
             one["name"]: {
@@ -109,7 +109,7 @@ class Proof(Answer):
 
 
 class Run(Answer):
-    """What came of a simulation."""
+    """The results of a simulation."""
 
     def __init__(self, ran: _laxity.RunResult) -> None:
         super().__init__(ran.json, ran.text)
@@ -122,15 +122,15 @@ class Run(Answer):
 
     @property
     def classes(self) -> list[MeasuredClass]:
-        """What each class got, as in ``summary.json``."""
+        """The measurements of each class, as in ``summary.json``."""
         return self.data["classes"]
 
     @property
     def packets(self) -> _laxity.Table:
-        """Every packet, as a table of Arrow, which polars, pandas, pyarrow and DuckDB take without a copy:
+        """Every packet, as a table of Arrow, which polars, pandas, pyarrow and DuckDB accept without a copy:
         ``polars.DataFrame(run.packets)``.
 
-        Raises ``LaxityError`` if they were not asked for.
+        Raises ``LaxityError`` if the run did not keep them.
         """
         if self._ran.packets is None:
             raise _laxity.LaxityError("the run kept no packets: ask for them, with `plan.run(packets=True)`")
@@ -147,7 +147,7 @@ class Run(Answer):
         return {name: Figure(svg) for name, svg in self._ran.figures}
 
     def chart(self) -> altair.LayerChart:
-        """The figure of delays as a chart of Altair: of each class the share of packets that were delayed for longer
+        """The figure of delays as a chart of Altair: for each class the share of packets that were delayed for longer
         than a given time, with its deadline and bound."""
         return charts.delays(self._ran.delays, self.classes)
 

@@ -1,4 +1,4 @@
-"""Charts of Altair, which say what the figures of the report say (``pip install laxity[altair]``).
+"""The figures of the report as charts of Altair (``pip install laxity[altair]``).
 
 Colours, dashes and scales are the report's: delays and shares are logarithmic, deadlines are dashed, bounds dotted.
 """
@@ -46,7 +46,7 @@ def curves(title: str, drawn: Iterable[tuple[str, Sequence[tuple[float, float]]]
 
 
 def delays(spread: Iterable[tuple[str, Corners]], classes: Sequence[Mapping[str, Any]]) -> altair.LayerChart:
-    """How the delays of a run's classes are spread, with their deadlines and bounds."""
+    """The distribution of delays of a run's classes, with their deadlines and bounds."""
     alt = library()
     rows = [row for name, corners in spread for row in _corners("class", name, corners)]
     rules = [row for one in classes for row in _promises(one)]
@@ -78,7 +78,7 @@ def delays(spread: Iterable[tuple[str, Corners]], classes: Sequence[Mapping[str,
 
 
 def compared(runs: Sequence[Mapping[str, Any]], spreads: Sequence[Iterable[tuple[str, Corners]]]) -> altair.ConcatChart:
-    """The delays of each class under several schedulers, a panel a class, on equal axes."""
+    """The delays of each class under several schedulers, a panel for each class, on equal axes."""
     alt = library()
     names = distinct([run["scheduler"] for run in runs])
     rows = [
@@ -110,7 +110,7 @@ def compared(runs: Sequence[Mapping[str, Any]], spreads: Sequence[Iterable[tuple
 
 
 def subjects(field: str, names: Sequence[str], title: str | None = None) -> dict[str, Any]:
-    """Colours for what a field names, and dashes once those are taken that everybody tells apart."""
+    """Colours for the values of a field, and dashes once the colours that colour-blind readers tell apart are taken."""
     alt = library()
     styles = _laxity.styles(len(names))
     legend = alt.Legend(title=title, symbolType="stroke", symbolStrokeWidth=2.5, labelLimit=280, symbolLimit=0)
@@ -124,14 +124,14 @@ def subjects(field: str, names: Sequence[str], title: str | None = None) -> dict
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """Names of which no two are the same."""
+    """The same names, with numbers so that all differ."""
     return [f"{name} ({names[:at].count(name) + 1})" if name in names[:at] else name for at, name in enumerate(names)]
 
 
 def library() -> Any:
     """Altair.
 
-    Raises ``ImportError``, which names the extra, if it is not there.
+    Raises ``ImportError``, which names the extra, if it is missing.
     """
     return needed("altair", "altair", "a chart")
 
@@ -155,7 +155,7 @@ def _promises(one: Mapping[str, Any]) -> list[Row]:
 
 
 def _scales(delays: Iterable[float], shares: Iterable[float]) -> tuple[Any, Any]:
-    """Logarithmic axes that cover the positive values; what is not positive lies at their lower end."""
+    """Logarithmic axes that cover the positive values; all other values lie at their lower end."""
     alt = library()
     times = [delay for delay in delays if delay > 0] or [1.0]
     least = min((share for share in shares if share > 0), default=0.1)

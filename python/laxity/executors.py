@@ -1,4 +1,4 @@
-"""Executors: Dask, Ray, submitit, and whatever else has ``submit``."""
+"""Executors: Dask, Ray, submitit, and anything else with ``submit``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._laxity import LaxityError
 
 
 class Task(Protocol):
-    """What an executor's ``submit`` returns: a future, or a job."""
+    """The result of an executor's ``submit``: a future, or a job."""
 
     def done(self) -> bool: ...
     def result(self) -> Any: ...
@@ -22,21 +22,22 @@ class Task(Protocol):
 
 @dataclass
 class Pool:
-    """An executor, to whom the names of runs are given."""
+    """An executor that receives the names of runs."""
 
     submit: Callable[[list[str]], Task]
     workers: Callable[[], int]
     at_once: Callable[[], AbstractContextManager[Any]] = nullcontext
-    """What is submitted within is submitted together."""
+    """A context whose tasks are submitted together."""
     has_jobs: bool = False
-    """Whether a task is a job that waits in a queue of its own: there are as many as workers, and no more."""
+    """Whether a task is a job that waits in a queue of its own; there is then one job for each worker."""
 
 
 @contextmanager
 def opened(executor: Any, task: Callable[[list[str]], Any], tasks: int | None) -> Iterator[Pool]:
-    """An executor that does a task with the names that it is given, as many at a time as are told or it has workers.
+    """An executor that calls ``task`` with the names that it gets, with ``tasks`` tasks at a time or one for each worker.
 
-    Raises ``LaxityError`` if it does not say how many, or a name stands for none; ``TypeError`` if it is none.
+    Raises ``LaxityError`` if the number of workers is not known, or for an unknown name; ``TypeError`` if it is no
+    executor.
     """
     if executor == "ray":
         ray = _Ray(_of("ray", "ray"), task)
@@ -82,7 +83,7 @@ def _of(module: str, extra: str) -> Any:
 
 
 class _Ray:
-    """The cluster that Ray is connected to, or else one of this machine."""
+    """The cluster that Ray is connected to, or else a cluster on this machine."""
 
     def __init__(self, ray: Any, task: Callable[[list[str]], Any]) -> None:
         if not ray.is_initialized():

@@ -1,4 +1,4 @@
-"""Packages that are not needed by all, and the extras that bring them."""
+"""Optional packages, and the extras that install them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 
 def needed(module: str, extra: str, what: str) -> Any:
-    """A module that something needs.
+    """A module of an optional package.
 
-    Raises ``ImportError``, which names the extra, if it is not there.
+    Raises ``ImportError``, which names the extra, if it is missing.
     """
     try:
         return import_module(module)

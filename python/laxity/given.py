@@ -1,5 +1,5 @@
-"""What is given to entry points: numpy's numbers and arrays count as numbers and lists, and what is neither is refused in
-a sentence."""
+"""Checks of arguments: numpy's numbers and arrays count as numbers and lists, and any other type is refused in a
+sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def plain(value: Any) -> Any:
 def whole(name: str, value: Any, least: int = 0, most: int = MOST) -> int:
     """A whole number.
 
-    Raises ``TypeError`` if it is none, ``LaxityError`` if it is out of range.
+    Raises ``TypeError`` for any other type, ``LaxityError`` if it is out of range.
     """
     try:
         number = operator.index(value)
@@ -63,7 +63,7 @@ def path(name: str, value: Any) -> Path:
 
 
 def several(name: str, values: Any, such: str) -> list[Any]:
-    """A list, or whatever else goes through its items; a text has letters, and is no list."""
+    """A list, or any other iterable; a text is no list."""
     try:
         if isinstance(values, str | bytes | Mapping):
             raise TypeError
@@ -78,19 +78,19 @@ def seeds(values: Any) -> list[int]:
 
 
 def table(name: str, values: Any, such: str) -> dict[Any, Any]:
-    """What maps names to values."""
+    """A mapping from names to values."""
     if not isinstance(values, Mapping):
         raise TypeError(f"`{name}` is a dictionary such as {such}, not {short(values)}")
     return dict(values)
 
 
 def tables(name: str, values: Iterable[Any], such: str) -> list[dict[Any, Any]]:
-    """A list of these."""
+    """A list of mappings."""
     return [table(f"{name}[{at}]", one, such) for at, one in enumerate(several(name, values, f"[{such}]"))]
 
 
 def function(name: str, value: Any, of: str) -> Callable[..., Any]:
-    """What can be called."""
+    """A callable."""
     if not callable(value):
         raise TypeError(f"`{name}` is a function of {of}, not {short(value)}")
     return value

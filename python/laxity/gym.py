@@ -12,36 +12,36 @@ from . import _laxity, given
 from .plans import Plan, a_plan
 
 FAR = 1000.0
-"""Milliseconds to the deadline where there is none, and the most that is shown of any time."""
+"""Milliseconds to the deadline if there is none, and the largest time in an observation."""
 
 
 class Outcomes(NamedTuple):
-    """What became of packets between two choices, by class in the plan's order."""
+    """The fate of packets between two choices, by class in the plan's order."""
 
     sent: np.ndarray
     """Packets sent."""
     late: np.ndarray
     """Packets sent later than their class's deadline."""
     delay: np.ndarray
-    """The sum of the delays of those sent, in milliseconds."""
+    """The sum of the delays of sent packets, in milliseconds."""
     dropped: np.ndarray
     """Packets dropped."""
 
 
 def on_time(outcomes: Outcomes) -> float:
-    """The reward unless another is given: -1 for a late or dropped packet, and -0.001 for each millisecond of delay."""
+    """The default reward: -1 for a late or dropped packet, and -0.001 for each millisecond of delay."""
     return -float(outcomes.late.sum() + outcomes.dropped.sum() + 0.001 * outcomes.delay.sum())
 
 
 class LinkEnv(gymnasium.Env):
-    """A plan's link. An episode is a run of it, another seed each; a step is a packet that the agent chose.
+    """The link of a plan. An episode is a run with a new seed; a step is a packet that the agent chose.
 
-    The agent is asked whenever packets of more than one class wait for the link. Its action is the class whose first
-    packet goes; if none of it waits, the packet that came first goes. ``info["action_mask"]`` has a 1 for each class
-    that has packets.
+    The agent chooses whenever packets of more than one class wait for the link. Its action is a class, whose first
+    packet goes; if no packet of this class waits, the packet that came first goes. ``info["action_mask"]`` has a 1 for
+    each class that has packets.
 
-    It observes for each class: packets and kilobytes that wait, for how many milliseconds the first of them has
-    waited, and how many are left to its deadline.
+    The observation has for each class: the packets and kilobytes that wait, how many milliseconds the first of them
+    has waited, and how many are left to its deadline.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}
@@ -62,7 +62,7 @@ class LinkEnv(gymnasium.Env):
         return {**self.__dict__, "_choices": None}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
-        """Begins a run, with this seed if there is one, at its first choice."""
+        """Begins a run, with this seed if one is given, and goes to its first choice."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(2**63)) if seed is None else seed
         self._choices = _laxity.Choices(self.plan._plan, self.duration, drawn)

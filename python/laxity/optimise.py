@@ -1,4 +1,4 @@
-"""Plans that are found: the smallest link, the shortest deadlines, weights that keep measured goals."""
+"""Searches for plans: the smallest link, the shortest deadlines, weights that keep measured goals."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ Range = Sequence[Any] | Mapping[str, Any]
 
 
 class Tuned(Answer):
-    """What a search found."""
+    """The result of a search."""
 
     def __init__(self, answer: str, text: str, page: str, plan: _laxity.Plan | None) -> None:
         super().__init__(answer, text)
         self.page = page
-        """The report, a page of HTML with all that was tried."""
+        """The report, a page of HTML with all trials."""
         self.plan = None if plan is None else Plan._of(plan)
         """The plan; ``None`` if none was found."""
 
     @property
     def found(self) -> bool:
-        """Whether there is a plan with which all that has to hold does."""
+        """Whether a plan was found that meets all conditions."""
         return self.data["found"]
 
     @property
@@ -46,13 +46,13 @@ class Tuned(Answer):
 
     @property
     def minimised(self) -> list[Minimised]:
-        """For each key that was made small its ``value``, and what ``bound`` it: ``admission``, ``measured`` or
+        """For each minimised key its ``value``, and what ``bound`` it: ``admission``, ``measured`` or
         ``range``."""
         return self.data["minimised"]
 
     @property
     def trials(self) -> list[Trial]:
-        """All that was tried, in order."""
+        """All trials, in order."""
         return self.data["trials"]
 
     def _repr_html_(self) -> str:
@@ -61,7 +61,7 @@ class Tuned(Answer):
 
 
 class Optimum:
-    """What Optuna found."""
+    """The result of Optuna."""
 
     def __init__(self, tuning: _laxity.Tuning, study: optuna.Study) -> None:
         self.study = study
@@ -69,20 +69,20 @@ class Optimum:
         self.trials: list[Trial] = [
             trial.user_attrs["laxity"] for trial in study.trials if "laxity" in trial.user_attrs
         ]
-        """All that was tried, in order, as ``laxity tune`` judges it."""
+        """All trials, in order, as ``laxity tune`` judges them."""
         judged = [trial for trial in study.trials if "laxity" in trial.user_attrs]
         holds = [trial for trial in judged if trial.user_attrs["laxity"]["holds"]]
         best = min(holds, key=lambda trial: trial.values, default=None)
         self.best: Trial | None = None if best is None else best.user_attrs["laxity"]
-        """What was found; of several keys the first counts first. ``None`` if nothing that was tried holds."""
+        """The best trial; among several keys the first counts first. ``None`` if no trial holds."""
         self.plan = None if self.best is None else Plan._of(tuning.plan(self.best["numbers"]))
-        """The plan with it."""
+        """The plan of the best trial."""
         self.proof: Proof | None = None if self.plan is None else self.plan.check()
         """What is proved of the plan."""
 
     @property
     def nearest(self) -> Trial:
-        """Of all that was tried what misses least."""
+        """The trial that misses its goals by the least."""
         return min(self.trials, key=lambda trial: trial["miss"])
 
     def __repr__(self) -> str:
@@ -104,10 +104,10 @@ def tune(
     store: str | PathLike[str] = "study",
     progress: Going | bool | None = None,
 ) -> Tuned:
-    """Makes keys small, one after the other, as ``laxity tune`` does; ``choose`` are keys that may have any value.
+    """Minimises keys, one after the other, as ``laxity tune`` does; the keys of ``choose`` may have any value.
 
-    A goal is ``{"class": "web", "figure": "delay_ns.p99", "at_most": "20ms"}``, or has ``at_least``, and holds under
-    every seed. Besides, the plan is admitted and keeps its promises.
+    A goal is ``{"class": "web", "figure": "delay_ns.p99", "at_most": "20ms"}``, or has ``at_least``, and must hold under
+    every seed. The plan must also be admitted and keep its promises.
     """
     search = {
         "trials": None if trials is None else given.whole("trials", trials),
@@ -134,11 +134,11 @@ def optimise(
     sampler: optuna.samplers.BaseSampler | None = None,
     progress: Going | bool | None = None,
 ) -> Optimum:
-    """Has Optuna seek values of the keys in ``over``, with which the ``goals`` hold and those keys that ``minimise``
-    names are small; several of them are several objectives.
+    """Lets Optuna search for values of the keys in ``over`` with which the ``goals`` hold and the keys in ``minimise`` are
+    small; several of them are several objectives.
 
-    Goals are judged as ``tune`` does, and are constraints of Optuna. A run is in ``store``, and is made once. Without
-    a ``sampler`` it is Optuna's tree-structured Parzen estimator, drawn with ``seed``.
+    Goals are judged as in ``tune``, and are constraints of Optuna. Each run is made once, into ``store``. The default
+    ``sampler`` is Optuna's tree-structured Parzen estimator with ``seed``.
     """
     needed("optuna", "optuna", "optimise")
     import optuna
@@ -208,7 +208,7 @@ def _suggested(trial: optuna.Trial, name: str, low: float, high: float, is_log: 
 
 
 def _constraints(judged: Mapping[str, Any], goals: int) -> Iterable[tuple[str, float]]:
-    """What has to hold, each with how far it is from that: no more than 0 if it holds."""
+    """The conditions, each with the amount by which it is missed: at most 0 if it holds."""
     is_refused = "refused" in judged or judged["admitted"] is False
     yield "admitted", float(is_refused)
     yield "kept", float(is_refused or bool(judged["broken"]))

@@ -1,7 +1,7 @@
-"""Schedulers of one's own in studies.
+"""The user's own schedulers in studies.
 
-A study's runs are named by what decides them. A scheduler that is written in Python is named by what it is called, what
-it holds and how it is written, so that whoever changes it has runs of their own.
+The name of a run contains everything that decides its result. For a scheduler in Python this is its name, its state and
+its source code, so that a changed scheduler has new runs.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from .schedulers import ByRank, Scheduler, native
 
 
 class Own(NamedTuple):
-    """A scheduler as a study knows it."""
+    """A scheduler of a study."""
 
     name: str
     identity: bytes
     under: str
     edits: tuple[tuple[str, str], ...]
     pickled: bytes | None
-    """What another process makes it of."""
+    """The scheduler for another process."""
 
 
 def known(scheduler: Scheduler | ByRank) -> Own:
-    """What a study knows of a scheduler."""
+    """The description of a scheduler for a study."""
     under, edits = scheduler.stands_for()
     held = _pickled(scheduler)
     words = tuple((key, toml.value(value)) for key, value in edits.items())
@@ -55,7 +55,7 @@ def make(
     names: Iterable[str],
     schedulers: Callable[[str], Scheduler | ByRank],
 ) -> list[str]:
-    """Makes those of some runs that are under schedulers of one's own, and says which are not."""
+    """Makes the runs that are under the user's own schedulers, and returns the names of the others."""
     others = []
     for name in names:
         own = study.own(name)

@@ -1,4 +1,4 @@
-"""Answers to what is asked of a plan beside its proof: curves of recordings, limits and worst cases."""
+"""Answers about a plan besides its proof: curves of recordings, limits and worst cases."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Fitted(Answer):
     def __init__(self, answer: str, text: str, notes: list[str], plan: Plan) -> None:
         super().__init__(answer, text)
         self.notes = notes
-        """What else the recording held, in sentences."""
+        """Remarks on the recording, in sentences."""
         self.plan = plan
         """The plan with these curves."""
 
     @property
     def classes(self) -> list[FittedClass]:
-        """What each class sent, and its curve."""
+        """The traffic of each class, and its curve."""
         return self.data
 
 
 class Limits(Answer):
-    """What each part of a network could be, everything else as it is."""
+    """The limit of each part of a network, with everything else as it is."""
 
     @property
     def load(self) -> LoadLimit | None:
-        """By how much all traffic may grow, and what breaks then."""
+        """How much all traffic may grow, and what breaks beyond."""
         return self.data["load"]
 
     @property
@@ -48,18 +48,18 @@ class Limits(Answer):
 
 
 class WorstCases(Answer):
-    """The longest delays that were found, beside those that are proved."""
+    """The longest delays that were found, beside the proved bounds."""
 
     def __init__(self, answer: str, text: str, page: str, arrivals: list[str]) -> None:
         super().__init__(answer, text)
         self.page = page
         """A page of HTML with a picture of who sends when."""
         self.arrivals = arrivals
-        """The packets of each case as the text of an arrivals CSV, which ``laxity run --arrivals`` takes."""
+        """The packets of each case as the text of a CSV of arrivals, which ``laxity run --arrivals`` accepts."""
 
     @property
     def cases(self) -> list[WorstCase]:
-        """For each class and path what is proved, ``bound_ns``, and what happens, ``found_ns``."""
+        """For each class and path the proved bound, ``bound_ns``, and the longest delay found, ``found_ns``."""
         return self.data
 
     def _repr_html_(self) -> str:

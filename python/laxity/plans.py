@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Plan:
-    """A plan: a link, or a network, its classes, its scheduler and its sources. Whatever changes it makes another.
+    """A plan: a link, or a network, its classes, its scheduler and its sources. Methods that change it return another plan.
 
     The keywords are the tables of a plan file (https://github.com/laxity/laxity, docs/plan.md); ``classes`` are its
     ``[class]`` tables by name, and ``sources`` its ``[[source]]`` tables.
@@ -44,14 +44,14 @@ class Plan:
     def read(cls, path: str | PathLike[str]) -> Plan:
         """The plan of a file.
 
-        Raises ``PlanError``, with ``file``, ``line``, ``column`` and ``help``, if it is none; ``FileError`` if it cannot
-        be read.
+        Raises ``PlanError``, with ``file``, ``line``, ``column`` and ``help``, if it is not valid; ``FileError`` if it
+        cannot be read.
         """
         return cls._of(_laxity.Plan.read(given.path("path", path)))
 
     @classmethod
     def parse(cls, text: str, name: str = "plan", folder: str | PathLike[str] = ".") -> Plan:
-        """The plan of a text, called ``name`` in errors, whose recordings are looked for from ``folder``."""
+        """The plan of a text, called ``name`` in errors. Paths of its recordings count from ``folder``."""
         return cls._of(_laxity.Plan(given.word("text", text, "version = 1"), given.word("name", name, "plan"), given.path("folder", folder)))
 
     @classmethod
@@ -73,7 +73,7 @@ class Plan:
 
     @property
     def scheduler(self) -> str:
-        """Its discipline, such as ``edf/exact``, or the name of the scheduler that it is under."""
+        """Its discipline, such as ``edf/exact``, or the name of your scheduler."""
         return self._scheduler.name if self._scheduler else self._plan.scheduler
 
     @property
@@ -103,7 +103,7 @@ class Plan:
         return Plan._of(self._plan.edited(edits), self._scheduler)
 
     def under(self, scheduler: str | Scheduler | ByRank) -> Plan:
-        """The plan under another discipline, such as ``hfsc`` or ``edf/background``, or a scheduler of one's own."""
+        """The plan under another discipline, such as ``hfsc`` or ``edf/background``, or your own scheduler."""
         if isinstance(scheduler, str):
             return Plan._of(self._plan.under(scheduler))
         is_one(scheduler)
@@ -111,14 +111,14 @@ class Plan:
         return Plan._of(self.edit(edits)._plan.under(under), scheduler)
 
     def check(self) -> Proof:
-        """What can be proved of it; of schedulers of one's own, only of a rank that is a ``Deadline``."""
+        """Proves the plan. With your own scheduler, only a rank that is a ``Deadline`` has a proof."""
         return Proof(*self._proved().check(), self._plan)
 
     def limits(self, *, progress: Going | bool | None = None) -> Limits:
-        """How slow each link of a network could be, how long each burst, how short each deadline, and by how much all
-        traffic may grow, for everything to hold that is promised: what ``laxity check --limits`` says.
+        """The slowest rate of each link of a network, the longest burst and the shortest deadline of each class, and the
+        largest growth of all traffic, with which every promise holds: the answer of ``laxity check --limits``.
 
-        ``progress`` hears how many links and classes there are and how many are done.
+        ``progress`` receives the number of links and classes, and how many of them are done.
         """
         with of_runs(progress) as heard:
             return Limits(*_laxity.limits(self._proved(), heard))
@@ -126,10 +126,11 @@ class Plan:
     def worst_case(
         self, *, packets: int = 1_000_000, seed: int = 1, progress: Going | bool | None = None
     ) -> WorstCases:
-        """The longest delay of each class, along each of its paths, that can be found with so many ``packets`` of traffic
-        that keeps to its contract: what ``laxity check --worst-case`` says.
+        """The longest delay of each class, along each of its paths, that a search finds with this number of ``packets``
+        that keep to the contracts: the answer of ``laxity check --worst-case``.
 
-        ``progress`` hears how many there are and how many are done; what it raises stops the search.
+        ``progress`` receives the number of classes and paths, and how many of them are done. An exception in it stops
+        the search.
         """
         packets, seed = given.whole("packets", packets, 1000), given.whole("seed", seed)
         with of_runs(progress) as heard:
@@ -138,8 +139,8 @@ class Plan:
     def fit(
         self, recording: str | PathLike[str] | None = None, *, sort: bool = False, headroom: int = 10
     ) -> Fitted:
-        """The arrival curves to which a recording keeps, a capture or a CSV of arrivals, or else the one that is the plan's
-        only source; ``sort`` puts its packets in order. The first rate lies ``headroom`` percent above the mean.
+        """The arrival curves of a recording: a capture, a CSV of arrivals, or by default the recording that is the plan's
+        only source. ``sort`` puts its packets in order. The first rate lies ``headroom`` percent above the mean.
         """
         headroom = given.whole("headroom", headroom, most=10_000)
         file = None if recording is None else given.path("recording", recording)
@@ -147,8 +148,8 @@ class Plan:
         return Fitted(answer, text, notes, Plan._of(plan, self._scheduler))
 
     def check_for_linux(self, *, timer: str | None = None, offload: bool = True) -> Proof:
-        """What can be proved of it as the disciplines of Linux carry it out, whose timers are late by up to ``timer``
-        (``"1ms"`` if it is not said) and which get frames of several segments, unless ``offload`` is off.
+        """Proves the plan as the disciplines of Linux carry it out. Their timers are late by up to ``timer`` (by default
+        ``"1ms"``), and they get frames of several segments, unless ``offload`` is off.
 
         Raises ``LaxityError`` if Linux has no counterpart.
         """
@@ -163,10 +164,10 @@ class Plan:
         offload: bool = True,
         filters: str = "flower",
     ) -> str:
-        """What Linux is given for it on an interface: a ``script`` of tc, a ``batch``, ``json`` or a file of ``networkd``.
+        """The set-up of Linux for it on an interface: a ``script`` of tc, a ``batch``, ``json`` or a file of ``networkd``.
 
         ``filters`` are ``flower`` or ``u32``; ``timer`` and ``offload`` are those of ``check_for_linux``, whose bounds
-        stand in the comments. Raises ``LaxityError`` if Linux, or the format, has no counterpart.
+        are in the comments. Raises ``LaxityError`` if Linux, or the format, has no counterpart.
         """
         return self._builtin().export_tc(
             given.word("device", device, "eth0"),
@@ -186,10 +187,10 @@ class Plan:
         threads: int | None = None,
         progress: Progress | bool | None = None,
     ) -> Run:
-        """Simulates it, for a time such as ``"10s"``, with every packet in ``Run.packets`` if these are wanted.
+        """Simulates it, for a time such as ``"10s"``. With ``packets``, every packet is in ``Run.packets``.
 
-        With ``arrivals`` a recording, a capture or a CSV, takes the place of the plan's sources. Several ``threads`` share
-        a network, to the same result.
+        ``arrivals`` is a recording, a capture or a CSV, in place of the plan's sources. Several ``threads`` share a
+        network, with the same result.
 
         Other threads of Python go on meanwhile, and Ctrl-C stops it. ``progress=True`` shows a bar.
         """
@@ -201,13 +202,13 @@ class Plan:
             return Run(self._plan.run(self._reset(), duration, seed, file, bool(packets), threads, heard))
 
     def _reset(self) -> Any:
-        """The scheduler of one's own, if it is under one, for another run."""
+        """The user's scheduler, if the plan has one, reset for another run."""
         if self._scheduler:
             self._scheduler.reset(self)
         return native(self._scheduler)
 
     def _proved(self) -> _laxity.Plan:
-        """The plan, if something is proved of its scheduler."""
+        """The plan, if its scheduler has a proof."""
         if self._scheduler and not (isinstance(self._scheduler, ByRank) and self._scheduler.deadlines is not None):
             raise _laxity.LaxityError(
                 f"nothing is proved of {self.scheduler}: only a rank that is a laxity.Deadline has an admission test"
@@ -215,7 +216,7 @@ class Plan:
         return self._plan
 
     def _builtin(self) -> _laxity.Plan:
-        """The plan, if its discipline is one that Linux may have."""
+        """The plan, if Linux may have its discipline."""
         if self._scheduler:
             raise _laxity.LaxityError(
                 f"Linux has no {self.scheduler}: put the plan under a discipline that it has, such as hfsc"
@@ -236,9 +237,9 @@ class Plan:
 
 
 def a_plan(plan: Any) -> Plan:
-    """It, if it is a plan.
+    """The same plan.
 
-    Raises ``TypeError`` if not.
+    Raises ``TypeError`` if it is not a plan.
     """
     if not isinstance(plan, Plan):
         raise TypeError(f"`plan` is a laxity.Plan, as `Plan.read(path)` gives it, not {short(plan)}")
@@ -254,10 +255,10 @@ def compare(
     arrivals: str | PathLike[str] | None = None,
     progress: Progress | bool | None = None,
 ) -> Comparison:
-    """The same packets through several disciplines and schedulers of one's own, side by side.
+    """Sends the same packets through several disciplines, including your own schedulers, side by side.
 
-    ``arrivals`` is a recording in place of the plan's sources. ``progress`` hears of one after another, each from 0 on;
-    ``True`` shows a bar.
+    ``arrivals`` is a recording in place of the plan's sources. ``progress`` follows one run after another, each from 0
+    on; ``True`` shows a bar.
     """
     a_plan(plan)
     duration = given.time("duration", duration)

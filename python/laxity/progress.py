@@ -1,4 +1,4 @@
-"""Progress: who hears of it, or a bar of tqdm."""
+"""Progress: a callback, or a bar of tqdm."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from . import given
 from .extras import needed
 
 Progress = Callable[[int, int], object]
-"""Hears how far simulated time is, in nanoseconds, and how many packets links have sent (in a network one at every
-hop), both from 0 on; what it raises stops the run."""
+"""Receives the simulated time in nanoseconds, and the number of packets that links have sent (in a network one at every
+hop), both from 0 on. An exception in it stops the run."""
 Going = Callable[[int, int], object]
-"""Hears how many runs there are and how many of them are done; what it raises stops the study."""
+"""Receives the number of runs and how many of them are done. An exception in it stops the study."""
 
 SECONDS = "{l_bar}{bar}| {n:.1f}/{total:.1f} s [{elapsed}<{remaining}{postfix}]"
 SECONDS_OF_MANY = "{desc}: {n:.1f} s [{elapsed}{postfix}]"
@@ -22,7 +22,7 @@ SECONDS_OF_MANY = "{desc}: {n:.1f} s [{elapsed}{postfix}]"
 
 @contextmanager
 def simulated(progress: Progress | bool | None, lasts: int | None, runs: int = 1) -> Iterator[Progress | None]:
-    """Who hears of some runs, one after another, of so many nanoseconds each, if that is known: a bar if ``True``."""
+    """The callback for some runs, one after another, each of ``lasts`` nanoseconds if that is known; a bar if ``True``."""
     progress = _heard(progress)
     if not isinstance(progress, bool):
         yield progress
@@ -49,7 +49,7 @@ def simulated(progress: Progress | bool | None, lasts: int | None, runs: int = 1
 
 @contextmanager
 def of_runs(progress: Going | bool | None) -> Iterator[Going | None]:
-    """Who hears of a study: a bar if ``True``."""
+    """The callback for a study; a bar if ``True``."""
     progress = _heard(progress)
     if not isinstance(progress, bool):
         yield progress
@@ -68,7 +68,7 @@ def of_runs(progress: Going | bool | None) -> Iterator[Going | None]:
 
 @contextmanager
 def of_trials(progress: Going | bool | None, trials: int, runs: int) -> Iterator[Callable[[int], Going | None]]:
-    """Who hears of each of so many trials, by their numbers from 0, of so many runs: one bar for all if ``True``."""
+    """The callback for each trial, by its number from 0, of ``runs`` runs; one bar for all trials if ``True``."""
     progress = _heard(progress)
     with of_runs(progress) as heard:
         if progress is True and heard is not None:
@@ -78,9 +78,9 @@ def of_trials(progress: Going | bool | None, trials: int, runs: int) -> Iterator
 
 
 def _heard(progress: Any) -> Any:
-    """A function, whether there is a bar, or nobody.
+    """A function, whether there is a bar, or ``None``.
 
-    Raises ``TypeError`` for what is none of these.
+    Raises ``TypeError`` for any other type.
     """
     progress = given.plain(progress)
     is_one = progress is None or isinstance(progress, bool)

@@ -1,5 +1,5 @@
-"""What answers hold: the dictionaries of ``data``, as the command prints them with ``--json``. Times are nanoseconds, rates
-bits a second, sizes bytes."""
+"""The types of answers: the dictionaries of ``data``, as the command prints them with ``--json``. Times are nanoseconds,
+rates bits a second, sizes bytes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 
 class Delays(TypedDict):
-    """How long packets took."""
+    """The delays of packets."""
 
     min: int
     mean: float
@@ -20,7 +20,7 @@ class Delays(TypedDict):
 
 
 class Windows(TypedDict):
-    """What was lost of consecutive packets, beside what may be."""
+    """Losses among consecutive packets, and the tolerance."""
 
     loss: str
     streams: int
@@ -36,7 +36,7 @@ class Windows(TypedDict):
 
 
 class Tcp(TypedDict):
-    """What senders of TCP did."""
+    """The counts of TCP senders."""
 
     retransmitted: int
     recoveries: int
@@ -58,7 +58,8 @@ class _Measured(TypedDict):
 
 
 class MeasuredClass(_Measured, total=False):
-    """What a class got; ``dropped`` is by reason on a link, and a number in a network, where delays are from end to end."""
+    """The measurements of a class. ``dropped`` is by reason on a link, and a number in a network, where delays are from end to
+    end."""
 
     arrived: int
     loss_ratio: float
@@ -112,7 +113,7 @@ class Reason(_Reason, _OfClass, total=False):
 
 
 class Verdict(TypedDict):
-    """What came of the promises."""
+    """Whether the promises were kept."""
 
     kept: bool
     held_to: str
@@ -124,7 +125,7 @@ class Verdict(TypedDict):
 
 
 class Interval(TypedDict):
-    """The interval that binds, or is broken: how much may be asked of it, and how much is."""
+    """The interval that binds, or that is broken: its capacity and its demand."""
 
     length_ns: int
     capacity_bytes: int
@@ -148,7 +149,7 @@ class Streams(TypedDict):
 
 
 class Stretch(TypedDict):
-    """How long packets of a flow take from one start on."""
+    """The delays of a flow's packets from one first frame on."""
 
     start: int
     delays: list[int]
@@ -164,7 +165,7 @@ class _Proved(TypedDict):
 
 
 class ProvedClass(_Proved, _Flow, total=False):
-    """What is proved of a class, or of a flow of one under time-driven priority, and what it could change to pass."""
+    """The proof of a class, or of one of its flows under time-driven priority, and what it could change to pass."""
 
     name: str
     unbounded: str
@@ -190,7 +191,7 @@ class ProvedClass(_Proved, _Flow, total=False):
 
 
 class Mend(TypedDict):
-    """The shortest deadline and the highest rate that others leave a class."""
+    """The shortest deadline and the highest rate of a class with which the plan passes."""
 
     shortest_deadline_ns: int | None
     highest_rate_bps: int | None
@@ -214,13 +215,13 @@ _Line = TypedDict(
 
 
 class Line(_Line, total=False):
-    """A figure of a class over the seeds of a combination of values, and ``at`` which output of a network."""
+    """A figure of a class over the seeds of a combination of values; ``at`` is the output in a network."""
 
     at: str
 
 
 class Below(TypedDict):
-    """What was tried below a value, and why it is not enough."""
+    """The next smaller value, and why it fails."""
 
     value: str
     why: list[str]
@@ -234,7 +235,7 @@ class _Minimised(TypedDict):
 
 
 class Minimised(_Minimised, total=False):
-    """A key that was made small, and what ``bound`` it: ``admission``, ``measured`` or ``range``."""
+    """A minimised key, and what ``bound`` it: ``admission``, ``measured`` or ``range``."""
 
     below: Below
 
@@ -247,7 +248,7 @@ class _Trial(TypedDict):
 
 
 class Trial(_Trial, total=False):
-    """What was tried, and how far it is from what has to hold."""
+    """A trial, and the amount by which it misses its conditions."""
 
     refused: str
     admitted: bool | None
@@ -264,7 +265,7 @@ class Bucket(TypedDict):
 
 
 class FittedClass(TypedDict):
-    """What a class sent in a recording, and its arrival curve."""
+    """The recorded traffic of a class, and its arrival curve."""
 
     name: str
     packets: int
@@ -275,13 +276,13 @@ class FittedClass(TypedDict):
 
 
 class LoadLimit(TypedDict):
-    """How much of today's traffic, in percent, keeps everything."""
+    """The largest load with which everything holds, in percent of today's traffic."""
 
     percent: int
 
 
 class LinkLimit(TypedDict):
-    """The smallest rate of a link that keeps everything; ``None`` if none does."""
+    """The smallest rate of a link with which everything holds; ``None`` if there is none."""
 
     link: str
     rate_bps: int
@@ -300,7 +301,7 @@ ClassLimit = TypedDict(
         "shortest_end_to_end_ns": "int | None",
     },
 )
-"""What a class could do with, everything else as it is."""
+"""The limits of a class, with everything else as it is."""
 
 _WorstCase = TypedDict(
     "_WorstCase",
@@ -309,7 +310,7 @@ _WorstCase = TypedDict(
 
 
 class WorstCase(_WorstCase, total=False):
-    """The longest delay of a class, in a network along the path over these ``nodes``, beside the one that is proved; the
-    packet arrived at ``arrival_ns``."""
+    """The longest delay of a class, in a network along the path over these ``nodes``, and the proved bound; the packet
+    arrived at ``arrival_ns``."""
 
     nodes: list[str]

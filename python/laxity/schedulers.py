@@ -1,4 +1,4 @@
-"""Schedulers of one's own."""
+"""Your own schedulers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Number = int | float
 
 
 class Scheduler(_laxity.Scheduler):
-    """The base of schedulers: what is written here is the contract, and it is held to at every call.
+    """The base class of schedulers. It describes the contract, which is checked at every call.
 
-    A packet that came in goes out once, or is dropped with ``self.drop(packet)``, and none goes out before it is
-    ``eligible``. Whatever breaks that, or is raised, ends the run and reaches who asked for it.
+    Each packet goes out once, or is dropped with ``self.drop(packet)``, and none goes out before it is ``eligible``. A
+    breach of the contract, or an exception, ends the run and reaches the caller.
 
     >>> import laxity as lx
     >>> class Shortest(lx.Scheduler):
@@ -36,42 +36,42 @@ class Scheduler(_laxity.Scheduler):
 
     @property
     def name(self) -> str:
-        """What tables call it: its class."""
+        """Its name in tables: that of its class."""
         return type(self).__name__
 
     def __getstate__(self) -> dict[str, Any]:
-        """What it knows, for another process or a copy."""
+        """Its state, for another process or a copy."""
         return dict(self.__dict__)
 
     def stands_for(self) -> tuple[str, dict[str, str]]:
-        """The discipline that a plan is put under meanwhile, which proves no more than holds of this one, and values at
-        keys that are set for it: first come, first served proves nothing."""
+        """The discipline that stands in for this one in proofs, and the values of keys to set for it. It must prove no
+        more than holds for this scheduler; ``fifo`` proves nothing."""
         return "fifo", {}
 
     def reset(self, plan: Plan) -> None:
-        """A run of this plan begins."""
+        """Begins a run of this plan."""
 
     def enqueue(self, now: int, packet: Packet) -> None:
-        """A packet arrives at a time in nanoseconds."""
+        """Takes a packet that arrives at ``now``, in nanoseconds."""
         raise NotImplementedError("a scheduler has an `enqueue(self, now, packet)`")
 
     def dequeue(self, now: int) -> Packet | None:
-        """The packet that the link sends now; it is asked whenever the link is free and packets wait.
+        """The packet that the link sends now; called whenever the link is free and packets wait.
 
-        Whoever returns none while packets wait says with ``next_ready`` when there is one.
+        If it returns ``None`` while packets wait, ``next_ready`` must say when there is one.
         """
         raise NotImplementedError("a scheduler has a `dequeue(self, now)`")
 
     def next_ready(self, now: int) -> int | None:
-        """After ``dequeue`` returned none while packets wait: when it is asked again, unless one arrives before."""
+        """After ``dequeue`` returned ``None`` while packets wait: when to call it again, unless a packet arrives before."""
         return None
 
 
 class Deadline:
-    """When packets are due, as a rank: their arrival and the deadline of their class.
+    """The time when a packet is due, as a rank: its arrival plus the deadline of its class.
 
-    By ``by_rank`` it makes earliest deadline first, which the admission test proves. Classes that are not named have
-    the plan's deadlines; those without any are best effort.
+    With ``by_rank`` it makes earliest deadline first, which has an admission test. Classes that are not named have the
+    plan's deadlines; those without any are best effort.
 
     >>> import laxity as lx
     >>> sooner = lx.by_rank(lx.Deadline({"voice": "3ms"}))
@@ -81,12 +81,12 @@ class Deadline:
         self.deadlines = given.table("deadlines", {} if deadlines is None else deadlines, '{"voice": "3ms"}')
 
     def __call__(self, packet: Packet) -> Number:
-        """When a packet is due in a plan that has these deadlines, in ns; best effort never is."""
+        """When a packet is due in a plan with these deadlines, in ns; best effort is never due."""
         return float("inf") if packet.deadline is None else packet.deadline
 
 
 class ByRank:
-    """A scheduler by rank; ``by_rank`` makes it."""
+    """A scheduler by rank, made by ``by_rank``."""
 
     def __init__(self, rank: Callable[[Packet], Number], eligible: Callable[[Packet], int] | None, name: str) -> None:
         self.rank = rank
@@ -95,22 +95,21 @@ class ByRank:
 
     @property
     def deadlines(self) -> dict[str, str] | None:
-        """The deadlines that its rank is, if packets go out by them as soon as they can."""
+        """The deadlines of its rank, if the rank is a ``Deadline`` and packets are eligible at once."""
         return self.rank.deadlines if isinstance(self.rank, Deadline) and self.eligible is None else None
 
     def stands_for(self) -> tuple[str, dict[str, str]]:
-        """The discipline that a plan is put under meanwhile, which proves no more than holds of this one, and values at
-        keys that are set for it."""
+        """The discipline that stands in for this one in proofs, and the values of keys to set for it."""
         if self.deadlines is None:
             return "fifo", {}
         return "edf/background", {f"class.{name}.deadline": deadline for name, deadline in self.deadlines.items()}
 
     def reset(self, plan: Plan) -> None:
-        """Ranks are functions."""
+        """Does nothing: a rank is a function."""
 
     @property
     def native(self) -> _laxity.Ranks:
-        """It as the simulator has it."""
+        """The scheduler for the simulator."""
         rank = None if isinstance(self.rank, Deadline) else self.rank
         return _laxity.Ranks(self.name, rank, self.eligible)
 
@@ -118,10 +117,10 @@ class ByRank:
 def by_rank(
     rank: Callable[[Packet], Number], *, eligible: Callable[[Packet], int] | None = None, name: str | None = None
 ) -> ByRank:
-    """A scheduler that sends the packet of the least rank, of equal ones the first to arrive.
+    """A scheduler that sends the packet with the least rank; among equal ones, the first to arrive.
 
-    ``rank`` is asked once for each packet, as it arrives. With ``eligible``, a time in ns that is asked then, too, it
-    is not sent before. A rank that is a ``Deadline`` is proved by ``Plan.check``.
+    ``rank`` is called once for each packet, as it arrives. So is ``eligible``, which returns a time in ns before which the
+    packet is not sent. ``Plan.check`` proves a rank that is a ``Deadline``.
 
     >>> import laxity as lx
     >>> shortest_first = lx.by_rank(lambda packet: packet.length)
@@ -134,7 +133,7 @@ def by_rank(
 
 
 def is_one(scheduler: Any) -> None:
-    """Raises ``TypeError`` if it is no scheduler."""
+    """Raises ``TypeError`` if this is no scheduler."""
     if isinstance(scheduler, type) and issubclass(scheduler, Scheduler):
         raise TypeError(f"`scheduler` is an object, and {scheduler.__name__} is its class: give `{scheduler.__name__}()`")
     if not isinstance(scheduler, Scheduler | ByRank):
@@ -144,5 +143,5 @@ def is_one(scheduler: Any) -> None:
 
 
 def native(scheduler: Scheduler | ByRank | None) -> Any:
-    """A scheduler as the simulator has it."""
+    """A scheduler for the simulator."""
     return scheduler.native if isinstance(scheduler, ByRank) else scheduler

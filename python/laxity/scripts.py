@@ -1,4 +1,4 @@
-"""Plans of scripts for tc."""
+"""Plans from scripts for tc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .plans import Plan
 
 
 class Note(NamedTuple):
-    """What of a script was not taken as it stands."""
+    """A difference between a script and its plan."""
 
     kind: str
     line: int | None
@@ -37,10 +37,10 @@ def import_tc(
     """The plan of a script that calls tc, of a file for ``tc -batch``, or of what ``tc … show`` printed, as ``laxity import
     tc`` writes it. Nothing is run.
 
-    ``device`` is the interface whose set-up is wanted, ``link_rate`` the rate where the script does not say it. The script
-    is called with ``arguments`` and these ``variables``, and reads only those files that are among ``sources``.
+    ``device`` is the interface whose set-up is imported, ``link_rate`` the rate if the script does not give it. The script
+    is called with ``arguments`` and ``variables``, and reads only the files in ``sources``.
 
-    Raises ``PlanError`` with its place at what cannot be read.
+    Raises ``PlanError``, with a place, if the script cannot be read.
     """
     called = None if arguments is None else given.several("arguments", arguments, '["eth0"]')
     known = given.table("variables", {} if variables is None else variables, '{"IFACE": "eth0"}')

@@ -1,8 +1,8 @@
 """Studies spread over an executor's workers.
 
-A task is a study in words and the names of some of its runs. Whichever process has it makes those that the store does
-not have, each a file that is whole once it is there. So nothing is lost with a worker but the runs that it was at,
-and these are given out again.
+A task is a study in words and the names of some of its runs. A worker makes the runs that the store does not have; each
+is a file that is complete once it exists. If a worker dies, only its current runs are lost, and they are given out
+again.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from . import _laxity, own
 from .executors import Pool, Task, opened
 
 SECONDS = 1.0
-"""So long a task is to last, where runs are shorter."""
+"""The duration of a task, in seconds, if runs are shorter."""
 AHEAD = 2
-"""So many tasks are given out for each worker: one that it is at, and the next."""
+"""The number of tasks given out for each worker: its current one, and the next."""
 PATIENCE = 3
-"""So many times all that is missing is given out without a run being made."""
+"""The number of rounds without a finished run after which the study fails."""
 
 
 class Question(NamedTuple):
-    """A study in words, which every process reads alike."""
+    """A study in words, which every process reads in the same way."""
 
     text: str
     name: str
@@ -42,9 +42,9 @@ class Question(NamedTuple):
 
 
 def make(call: str, question: Question, store: str, names: list[str]) -> float | Exception:
-    """Makes those of some runs that the store does not have: how many seconds it took, or why one cannot be had.
+    """Makes the runs that the store does not have. Returns the seconds that it took, or the error of a run.
 
-    That is a value, so that what a task raises is always that its worker came to grief.
+    The error is a value, so that an exception of a task always means that its worker died.
     """
     try:
         study = _read(call, question)
@@ -63,7 +63,7 @@ def _read(call: str, question: Question) -> _laxity.Study:
 
 
 def read(question: Question) -> _laxity.Study:
-    """The study, every plan of which is read."""
+    """The study, with every plan read."""
     return _laxity.Study(*question[:7], [one[:4] for one in question.own])
 
 
@@ -76,9 +76,9 @@ def run(
     tasks: int | None,
     heard: Callable[[int, int], object],
 ) -> None:
-    """Makes the runs of a part of a study that its store does not have on an executor.
+    """Makes, on an executor, the runs of a part of a study that its store does not have.
 
-    Raises what a run raises, or ``LaxityError`` if workers die without a run being made.
+    Raises the error of a run, or ``LaxityError`` if workers die and no run is made.
     """
     if tasks is not None and tasks < 1:
         raise _laxity.LaxityError("`tasks` is how many run at a time, at least one")
@@ -104,17 +104,17 @@ def run(
 
 
 class _Round:
-    """Every run that is missing given out once."""
+    """One round, which gives every missing run out once."""
 
     def __init__(self, pool: Pool, names: list[str]) -> None:
         self.pool = pool
         self.waiting = deque(names)
         self.going: dict[Task, list[str]] = {}
         self.lost: list[str] = []
-        """What was given to workers that came to grief."""
+        """The runs of workers that died."""
         self.reason: Exception | None = None
         self.pace: float | None = None
-        """How many seconds a run takes, of late."""
+        """The recent duration of a run, in seconds."""
 
     def run(self, heard: Callable[[int], object]) -> None:
         try:
@@ -152,7 +152,7 @@ class _Round:
         return min(math.ceil(len(self.waiting) / most), math.ceil(SECONDS / max(self.pace, 1e-6)))
 
     def _take(self) -> bool:
-        """Takes what is done, and says whether anything was."""
+        """Takes finished tasks; whether there were any."""
         done = [task for task in self.going if task.done()]
         for task in done:
             batch = self.going.pop(task)

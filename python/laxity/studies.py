@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from .results import Line
 
 SCHEDULER = ("scheduler", "scheduler.kind")
-"""The keys by which plans are put under another scheduler."""
+"""The keys that put a plan under another scheduler."""
 SHOWN = ("delay_ns.mean", "delay_ns.p99", "delay_ns.max", "deadline_misses", "dropped", "goodput_bps")
-"""The figures that a notebook shows of a study, of those that it has."""
+"""The figures of a study that a notebook shows, if it has them."""
 MOST_ROWS = 40
 
 
 class Study:
-    """What a study came to, and where its runs are."""
+    """The results of a study, and the place of its runs."""
 
     def __init__(self, summary: _laxity.Summary, store: Path) -> None:
         self._summary = summary
@@ -56,8 +56,8 @@ class Study:
         return str(self.store / "runs" / "**" / "*.parquet")
 
     def to_polars(self) -> polars.DataFrame:
-        """The lines as a table of polars (``pip install laxity[polars]``): a column for each key, a second one with its
-        numbers where they have a unit, as in the files of the runs."""
+        """The lines as a table of polars (``pip install laxity[polars]``): a column for each key, and a second one with its
+        numbers if they have a unit, as in the files of the runs."""
         frame = needed("polars", "polars", "a table").DataFrame
         columns: dict[str, list[Any]] = {key: [line["point"][at] for line in self.lines] for at, key in enumerate(self.keys)}
         for key, column, _, _, values in self._summary.numbers:
@@ -72,17 +72,17 @@ class Study:
         """A figure of runs over the first key whose values are numbers, as the report draws it; ``None`` if no number
         varies, or no class has it.
 
-        Raises ``LaxityError`` if no run has such a figure, with the names of those that they have."""
+        Raises ``LaxityError``, with the names of all figures, if no run has this one."""
         svg = self._summary.figure(name)
         return None if svg is None else Figure(svg)
 
     def chart(
         self, figure: str = "delay_ns.p99", *, x: str | None = None, color: str | None = None
     ) -> altair.ConcatChart:
-        """A figure of runs as a chart of Altair, a panel a class: means over the seeds with their intervals of 95 %.
+        """A figure of runs as a chart of Altair, a panel for each class: means over the seeds with their intervals of 95 %.
 
-        ``x`` is the first key whose values are numbers unless another is named, and the others make lines, of which
-        ``color`` names one. If two keys are numbers and no colour is named, it is a map of means over both.
+        ``x`` is by default the first key whose values are numbers. The other keys make lines; ``color`` names one of them.
+        If two keys are numbers and no colour is named, the chart is a map of means over both.
 
         Raises ``LaxityError`` if no class has the figure, or a key does not vary.
         """
@@ -133,18 +133,18 @@ def sweep(
     tasks: int | None = None,
     progress: Going | bool | None = None,
 ) -> Study:
-    """Runs a plan with each value of some keys with each of the others, under every seed.
+    """Runs a plan with every combination of the values of some keys, under every seed.
 
-    A run is a Parquet file in the folder ``store``, and one that is there is not run again: the same call goes on
-    after whatever stopped it. ``shard=(3, 10)`` makes the third of ten parts, for a machine of its own.
-    ``scheduler`` is a key, too, whose values are disciplines, and schedulers of one's own. Runs under one of these are
-    made one after another here, and side by side by an executor that ``pickle`` can send it to.
+    A run is a Parquet file in the folder ``store``, and existing runs are not repeated: the same call continues an
+    interrupted study. ``shard=(3, 10)`` makes the third of ten parts, for a machine of its own. ``scheduler`` is a key,
+    too; its values are disciplines and your own schedulers. Runs under your own scheduler are made one after another
+    here, or in parallel by an executor if ``pickle`` can send the scheduler there.
 
     It runs on all cores of this machine, or on an ``executor`` whose processes share the folder: a client of Dask, an
-    executor of submitit, ``concurrent.futures`` or whatever else has ``submit``, a function that makes one, or by
+    executor of submitit, ``concurrent.futures`` or anything else with ``submit``, a function that makes one, or by
     name Dask's current client (``"dask"``), the cluster that Ray is connected to (``"ray"``) or loky's processes
-    (``"joblib"``). ``tasks`` is how many run at a time, without it as many as the executor has workers; submitit
-    makes as many jobs. ``progress=True`` shows a bar of runs.
+    (``"joblib"``). ``tasks`` is the number of tasks at a time, by default the number of workers of the executor; with
+    submitit it is the number of jobs. ``progress=True`` shows a bar of runs.
     """
     plan = a_plan(plan)
     native = plan._plan

@@ -1,4 +1,4 @@
-"""Charts of Altair of what a study came to (``pip install laxity[altair]``)."""
+"""Charts of Altair for the results of a study (``pip install laxity[altair]``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Numbers(NamedTuple):
-    """A key, all of whose values are numbers."""
+    """A key with only numbers as values."""
 
     unit: str
     of: Mapping[str, float]
@@ -38,7 +38,7 @@ class Means:
             raise _laxity.LaxityError(f"no run of the study has the figure `{figure}`")
 
     def over(self, x: str | None, color: str | None) -> altair.ConcatChart:
-        """A panel a class: means with their intervals over one key, or a map over two."""
+        """A panel for each class: means with their intervals over one key, or a map over two."""
         for key in (x, color):
             if key is not None and key not in self.keys:
                 raise _laxity.LaxityError(f"`{key}` does not vary; accepted: {', '.join(self.keys)}")
@@ -63,7 +63,7 @@ class Means:
         return row | {f"{key} #": numbers.of.get(point[key]) for key, numbers in self.numbers.items()}
 
     def _named(self, others: Sequence[str]) -> list[str]:
-        """What else varies is a line's name; the scheduler if nothing does."""
+        """Names lines by the other keys that vary, or by the scheduler if there are none."""
         for row in self.rows:
             row["series"] = ", ".join(str(row[key]) for key in others) or row["of"]
         return list(dict.fromkeys(row["series"] for row in self.rows))
@@ -73,7 +73,7 @@ class Means:
         return self.numbers[key].of[value] if key in self.numbers else values.index(value)
 
     def _panels(self, draw: Any, drawn: Sequence[str], color: str = "shared") -> altair.ConcatChart:
-        """A panel a class, and a combination of what is not drawn."""
+        """A panel for each class and each combination of the keys that are not drawn."""
         alt = library()
         rest = [key for key in self.keys if key not in drawn]
 
@@ -145,7 +145,7 @@ def _field(name: str) -> Any:
 
 
 def _escaped(field: str) -> str:
-    """A field's name, in which dots are no paths."""
+    """A field's name, with dots escaped so that they are no paths."""
     return field.replace("\\", "\\\\").replace(".", "\\.").replace("[", "\\[").replace("]", "\\]")
 
 

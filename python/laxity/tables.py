@@ -28,12 +28,12 @@ FIGURES = (
     "shortest_deadline_ns",
     "highest_rate_bps",
 )
-"""What tables show of a class, where it is known."""
+"""The figures of a class that tables show, if they are known."""
 ROOM = "padding: 0.2em 0.7em"
 
 
 def figures(words: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
-    """A table of classes: columns of words, each a head and the field below it, and those figures that any class has."""
+    """A table of classes: columns of words, each with a head and a field, and the figures that any class has."""
     found = [name for name in FIGURES if any(_value(row, name) is not None for row in rows)]
     heads = [*words, *map(_laxity.label, found)]
     cells = (
@@ -59,7 +59,7 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[str]], words: int) -> st
 
 
 def said(text: str) -> str:
-    """Lines of words."""
+    """A paragraph, line by line."""
     return f"<p>{'<br>'.join(map(html.escape, text.splitlines()))}</p>"
 
 
