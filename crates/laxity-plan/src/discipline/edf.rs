@@ -12,12 +12,12 @@ use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 use super::room::{Discipline, Proof, Room};
+use crate::error::Fault;
 use crate::lateness::Growth;
 use crate::model::{
     BestEffort, BestEffortOrder, Class, EdfSpec, Late, Plan, Police, SchedulerSpec, TokenBucket,
 };
 use crate::raw;
-use crate::read::Read;
 
 pub(super) const ROOM: Room = Room {
     keys: &["best-effort", "best-effort-order", "late"],
@@ -233,7 +233,7 @@ fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
     ways.find(|scheme| scheme.name() == name).map_or(spec, SchedulerSpec::Edf)
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
+fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
     Ok(SchedulerSpec::Edf(EdfSpec {
         best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |scheme| scheme.value.0),
         order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),
