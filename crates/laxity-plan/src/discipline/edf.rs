@@ -11,9 +11,8 @@ use laxity::sched::edf::{
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-use super::room::{Discipline, Proof, Room};
+use super::room::{Discipline, Proof, Room, equal_growths};
 use crate::error::Fault;
-use crate::lateness::Growth;
 use crate::model::{
     BestEffort, BestEffortOrder, Class, EdfSpec, Late, Plan, Police, SchedulerSpec, TokenBucket,
 };
@@ -49,7 +48,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: true,
     bears_late_links: true,
-    growths: Growth::as_lost,
+    growths: equal_growths,
 };
 
 impl Discipline for EdfSpec {

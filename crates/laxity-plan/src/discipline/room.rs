@@ -7,8 +7,8 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
+use super::growth::Growth;
 use crate::error::Fault;
-use crate::lateness::Growth;
 use crate::model::{Plan, SchedulerSpec};
 use crate::raw;
 
@@ -199,8 +199,13 @@ impl Proof {
         is_one_queue: false,
         sets_demoted_behind: false,
         bears_late_links: false,
-        growths: Growth::as_lost,
+        growths: equal_growths,
     };
+}
+
+/// The growths of disciplines under which every class is as much later as the link.
+pub(super) fn equal_growths(plan: &Plan, _: &Bounds) -> Vec<Growth> {
+    vec![Growth::EQUAL; plan.classes.len()]
 }
 
 /// The answer of disciplines that guarantee nothing.

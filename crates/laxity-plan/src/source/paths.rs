@@ -3,13 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::routing::{Ends, Routes};
+use super::routing::{Ends, LONGEST_PATH, Routes};
 use crate::error::{Fault, shown};
 use crate::model::{Hop, Hops, LinkId, Network, NetworkLink, NodeId};
 use crate::raw::{self, At, Count, SourceTables, Way};
-
-/// The most links of a path, laps included.
-pub(super) const LONGEST_PATH: usize = 1000;
 
 /// How a network begins.
 const NO_NETWORK: &str = "add links, such as `[network.uplink]` with `between = [\"a\", \"b\"]`";
