@@ -154,7 +154,7 @@ impl Forwarder {
             start: now,
             lateness,
             departure: start.departure,
-            allowance: self.followed.growths[packet.class.index()].of(start.late),
+            allowance: self.followed.growths[packet.class.index()].delay_for(start.late),
         }));
         let oldest = self.held.oldest().map(|queued| queued.packet.arrival);
         self.outlet.goes_on(now, self.followed.port.next_ready(now), oldest);

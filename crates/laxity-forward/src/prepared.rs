@@ -5,7 +5,7 @@ use laxity::port::{Books, Port};
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::lateness::Growth;
+use laxity_plan::discipline::Growth;
 
 use crate::classify::Sorter;
 use crate::error::Refusal;

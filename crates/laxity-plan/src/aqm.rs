@@ -1,7 +1,7 @@
 //! A room for each queue management: its word and keys, how it is read, and what it does to a
 //! queue.
 //!
-//! Whoever adds one writes its room, its word in `kind.rs` and a variant of [`QueueSpec`]; the
+//! Whoever adds one writes its room, and beside [`QueueSpec`] its word and a variant; the
 //! matches below do not compile without it.
 
 mod choke;
@@ -10,7 +10,6 @@ mod droptail;
 mod pie;
 mod red;
 
-mod kind;
 mod room;
 
 use std::ops::Range;
@@ -19,10 +18,9 @@ use laxity::aqm::Limit;
 
 use crate::error::Fault;
 use crate::keys::{Keys, misplaced, names};
+pub use crate::model::queue::Kind;
 use crate::model::{LinkSpec, QueueSpec};
 use crate::raw;
-use crate::read::Read;
-pub use kind::Kind;
 pub use room::{Management, Room};
 pub(crate) use room::{limit, millionths};
 
@@ -73,14 +71,18 @@ impl QueueSpec {
 }
 
 /// Reads a `queue`, of a class or of all.
-pub(crate) fn queue(raw: &raw::Queue, span: &Range<usize>, link: &LinkSpec) -> Read<QueueSpec> {
+pub(crate) fn queue(
+    raw: &raw::Queue,
+    span: &Range<usize>,
+    link: &LinkSpec,
+) -> Result<QueueSpec, Fault> {
     check_keys(raw)?;
     let limit = limit("limit", &raw.limit)?;
     (raw.kind.0.room().read)(raw, span, limit, link)
 }
 
 /// Refuses the keys of another kind.
-fn check_keys(raw: &raw::Queue) -> Read<()> {
+fn check_keys(raw: &raw::Queue) -> Result<(), Fault> {
     let takes = |kind: Kind, key: &str| names(kind.room().keys).any(|name| name == key);
     let Some((key, span)) = misplaced(raw.options(), |key| takes(raw.kind.0, key)) else {
         return Ok(());

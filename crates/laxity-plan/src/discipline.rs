@@ -17,11 +17,13 @@ pub(crate) mod tdp;
 mod wf2q;
 mod wfq;
 
+mod growth;
 mod names;
 mod room;
 
 use crate::model::SchedulerSpec;
 pub use crate::model::scheduler::Kind;
+pub use growth::Growth;
 pub use names::{UnknownScheduler, accepted};
 pub use room::{Bounds, Discipline, Proof, Room, WaitsBehind};
 

@@ -118,6 +118,11 @@ impl Fault {
         Fault::new(Some(span.clone()), message)
     }
 
+    /// The zero of a key that takes none.
+    pub(crate) fn zero(key: &str, span: &Range<usize>) -> Self {
+        Fault::at(span, format!("`{key}` is zero: it must be more"))
+    }
+
     /// Says what is accepted instead.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {

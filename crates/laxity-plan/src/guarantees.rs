@@ -5,8 +5,7 @@ use laxity::packet::ClassId;
 use laxity::port::Promise;
 use laxity::units::{Bytes, Nanos};
 
-use crate::discipline::Bounds;
-use crate::lateness::Growth;
+use crate::discipline::{Bounds, Growth};
 use crate::model::{Class, Plan, Police};
 
 impl Plan {
@@ -56,10 +55,15 @@ impl Plan {
         if stall == Nanos::ZERO {
             return bounds;
         }
-        let growths = self.growths_of(&bounds);
-        let later =
-            |bound: Nanos, growth: Growth| Nanos(bound.0.saturating_add(growth.of(stall).0));
+        let growths = (self.scheduler.room().proof.growths)(self, &bounds);
+        let later = |bound: Nanos, growth: Growth| bound.saturating_add(growth.delay_for(stall));
         bounds.into_iter().zip(growths).map(|(bound, growth)| Ok(later(bound?, growth))).collect()
+    }
+
+    /// How much later the packets of each class are if the link could send and did not; meaningful
+    /// for classes with a bound.
+    pub fn growths(&self) -> Vec<Growth> {
+        (self.scheduler.room().proof.growths)(self, &self.bounds())
     }
 
     /// By what curves of their own the classes are served, whatever the others send; `None` where

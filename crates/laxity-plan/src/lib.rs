@@ -30,7 +30,6 @@ pub mod error;
 pub mod file;
 mod guarantees;
 mod keys;
-pub mod lateness;
 pub mod matching;
 pub mod model;
 pub mod network;

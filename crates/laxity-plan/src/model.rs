@@ -4,7 +4,7 @@
 
 mod class;
 mod network;
-mod queue;
+pub(crate) mod queue;
 pub(crate) mod scheduler;
 mod source;
 mod tcp;

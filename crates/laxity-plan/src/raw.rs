@@ -8,6 +8,7 @@
 mod class;
 mod curve;
 mod dist;
+mod fragments;
 mod limit;
 mod lists;
 mod network;
@@ -16,6 +17,7 @@ mod queue;
 mod scheduler;
 mod source;
 mod stream;
+pub(crate) mod toml_error;
 mod topology;
 mod values;
 mod way;
@@ -28,17 +30,24 @@ use serde::Deserialize;
 pub(crate) use class::{Arrivals, Bucket, Class, Lengths};
 pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
+pub(crate) use fragments::{Fragments, SourceTables};
 pub(crate) use limit::Limit;
 pub(crate) use lists::{Classes, Links, Nodes, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
 pub(crate) use overhead::Overhead;
 pub(crate) use queue::{Queue, Spacing};
 pub(crate) use scheduler::Scheduler;
-pub(crate) use source::Source;
+pub(crate) use source::{Kind as ModelKind, Source};
 pub(crate) use stream::Loss;
 pub(crate) use topology::{Drawn, Shape, Topology};
-pub(crate) use values::{At, Count, Measure, Number, Quantity, Slope, Table, Unit, span};
+pub(crate) use values::{
+    At, Count, Measure, Number, Quantity, Slope, Table, Unit, matching, positive, span,
+};
 pub(crate) use way::Way;
+
+/// The most classes that a plan has, and the most streams and the most sources that all of its
+/// counts make.
+pub(crate) const MOST: usize = 1_000_000;
 
 /// A Laxity plan: a link, the classes that share it, the scheduler that shares it among them, and
 /// for a simulation the sources.

@@ -7,16 +7,11 @@ mod keys;
 mod link;
 mod network;
 mod outside;
-mod paths;
-mod pieces;
-mod routing;
 mod scheduling;
 mod stream;
 #[cfg(test)]
 mod tests;
-mod toml_error;
 mod topology;
-mod values;
 
 use std::io;
 use std::ops::Range;
@@ -29,15 +24,11 @@ use crate::discipline::Kind;
 use crate::error::{Fault, PlanError};
 use crate::file;
 use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
-use crate::raw;
+use crate::raw::{self, Fragments, SourceTables, positive, toml_error};
 use crate::source;
 use link::{delay, link};
 use outside::Outside;
-pub(crate) use paths::Paths;
-use pieces::Pieces;
-pub(crate) use pieces::Sources;
 use scheduling::scheduling;
-pub(crate) use values::{MOST, Read, matching, positive, zero};
 
 /// The most classes of a network, each counted at every output.
 const MOST_BOOKS: usize = 4_000_000;
@@ -112,9 +103,9 @@ impl Plan {
     }
 }
 
-fn plan(text: &str, folder: &Path, others: &[Kind]) -> Read<Plan> {
+fn plan(text: &str, folder: &Path, others: &[Kind]) -> Result<Plan, Fault> {
     // What is wrong is told of the whole plan, in the order of its text.
-    if let Some(Pieces { rest, sources }) = Pieces::of(text)
+    if let Some(Fragments { rest, sources }) = Fragments::of(text)
         && let Ok(plan) = plan_of(&rest, Some(sources), folder, others)
     {
         return Ok(plan);
@@ -123,7 +114,12 @@ fn plan(text: &str, folder: &Path, others: &[Kind]) -> Read<Plan> {
 }
 
 /// The plan of a text, which says all but these sources if they are pieces of their own.
-fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path, others: &[Kind]) -> Read<Plan> {
+fn plan_of(
+    text: &str,
+    pieces: Option<Vec<&str>>,
+    folder: &Path,
+    others: &[Kind],
+) -> Result<Plan, Fault> {
     let root = DeTable::parse(text).map_err(|error| toml_error::syntax(&error, text))?;
     check_version(root.get_ref())?;
     if pieces.is_some() && root.get_ref().iter().any(|(key, _)| key.get_ref() == "source") {
@@ -132,8 +128,8 @@ fn plan_of(text: &str, pieces: Option<Vec<&str>>, folder: &Path, others: &[Kind]
     let raw = serde::Deserialize::deserialize(Deserializer::from(root));
     let mut raw: raw::Plan = raw.map_err(|error| toml_error::content(&error, text))?;
     let tables = match pieces {
-        Some(pieces) => Sources::Pieces(pieces),
-        None => Sources::Whole(std::mem::take(&mut raw.source)),
+        Some(pieces) => SourceTables::Fragments(pieces),
+        None => SourceTables::Whole(std::mem::take(&mut raw.source)),
     };
 
     let delay = delay(&raw)?;
@@ -192,7 +188,7 @@ fn disciplines(own: Kind, network: Option<&Network>, others: &[Kind]) -> Vec<Kin
 }
 
 /// Before anything else, so that a plan of another version is not blamed for its keys.
-fn check_version(root: &DeTable<'_>) -> Read<()> {
+fn check_version(root: &DeTable<'_>) -> Result<(), Fault> {
     const HELP: &str = "a plan begins with `version = 1`";
     if root.is_empty() {
         return Err(Fault::new(None, "the plan is empty").help(HELP));
@@ -211,7 +207,11 @@ fn check_version(root: &DeTable<'_>) -> Read<()> {
 }
 
 /// Refuses networks of which too much would be measured: every class at every output.
-fn check_books(classes: &[Class], network: Option<&Network>, at: &Range<usize>) -> Read<()> {
+fn check_books(
+    classes: &[Class],
+    network: Option<&Network>,
+    at: &Range<usize>,
+) -> Result<(), Fault> {
     let outputs = network.map_or(0, |network| 2 * network.links.len());
     match outputs.saturating_mul(classes.len()) {
         books if books > MOST_BOOKS => {
@@ -222,7 +222,7 @@ fn check_books(classes: &[Class], network: Option<&Network>, at: &Range<usize>) 
     }
 }
 
-fn run(raw: raw::Run) -> Read<RunSpec> {
+fn run(raw: raw::Run) -> Result<RunSpec, Fault> {
     let duration = raw.duration.as_ref().map(positive("duration")).transpose()?;
     let warm_up = raw.warm_up.as_ref().map_or(Nanos::ZERO, |warm_up| warm_up.value.0);
     if let (Some(duration), Some(written)) = (duration, &raw.warm_up)

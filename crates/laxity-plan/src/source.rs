@@ -1,6 +1,6 @@
 //! A room for each model of a source: its word and keys, and how it is read.
 //!
-//! Whoever adds one writes its room and its word in `kind.rs`; the match below does not compile
+//! Whoever adds one writes its room and its word beside `raw::Source`; the match below does not compile
 //! without it.
 
 mod backlogged;
@@ -10,12 +10,13 @@ mod context;
 mod correlated;
 mod csv;
 mod greedy;
-mod kind;
 mod on_off;
 mod pareto_on_off;
+mod paths;
 mod poisson;
 mod recording;
 mod room;
+mod routing;
 mod tcp;
 pub(crate) mod values;
 
@@ -24,10 +25,9 @@ use std::path::Path;
 use crate::error::Fault;
 use crate::keys::{Keys, misplaced, names};
 use crate::model::{Plan, Source};
-use crate::raw;
-use crate::read::{Read, Sources};
+pub(crate) use crate::raw::ModelKind as Kind;
+use crate::raw::{self, SourceTables};
 use context::Context;
-pub(crate) use kind::Kind;
 use room::Room;
 
 impl Kind {
@@ -53,7 +53,12 @@ pub(crate) fn keys() -> Vec<(&'static str, Keys)> {
 }
 
 /// All `[[source]]` tables of a plan.
-pub(crate) fn all(raw: &Sources<'_>, plan: &Plan, folder: &Path, text: &str) -> Read<Vec<Source>> {
+pub(crate) fn all(
+    raw: &SourceTables<'_>,
+    plan: &Plan,
+    folder: &Path,
+    text: &str,
+) -> Result<Vec<Source>, Fault> {
     let mut context = Context::new(plan, raw, folder, text)?;
     let mut sources = Vec::new();
     raw.each(|raw, span| {
@@ -66,7 +71,7 @@ pub(crate) fn all(raw: &Sources<'_>, plan: &Plan, folder: &Path, text: &str) -> 
 }
 
 /// Refuses the keys of another model.
-fn check_keys(raw: &raw::Source, text: &str) -> Read<()> {
+fn check_keys(raw: &raw::Source, text: &str) -> Result<(), Fault> {
     let keys: Vec<_> = names(raw.model.value.0.room().keys).collect();
     let Some((key, span)) = misplaced(raw.options(), |key| keys.contains(&key)) else {
         return Ok(());

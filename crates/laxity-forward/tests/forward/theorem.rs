@@ -137,7 +137,7 @@ fn judge(seed: u64, discipline: Discipline, latest: u64, judged: &mut Judged) {
     }
     caller.drain(forwarder, draw);
     let lost = Nanos(1_000_000);
-    let grows = plan.growths().iter().any(|growth| growth.of(lost) != lost);
+    let grows = plan.growths().iter().any(|growth| growth.delay_for(lost) != lost);
     if followed.len() == 1 && !grows {
         allowances_are_what_was_late(&caller.events);
     }

@@ -10,7 +10,6 @@ use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
 use crate::raw::{self, At, Count};
-use crate::read::{Read, zero};
 
 /// The most packets that an arriving one is compared with.
 const MOST_CANDIDATES: u64 = 1000;
@@ -47,14 +46,14 @@ fn read(
     span: &Range<usize>,
     limit: QueueLimit,
     link: &LinkSpec,
-) -> Read<QueueSpec> {
+) -> Result<QueueSpec, Fault> {
     let candidates = raw.candidates.as_ref().map_or(Ok(1), candidates)?;
     Ok(QueueSpec::Choke(Choke { red: red::red(raw, span, limit, link)?, candidates }))
 }
 
-fn candidates(At { value: Count(count), span }: &At<Count>) -> Read<u32> {
+fn candidates(At { value: Count(count), span }: &At<Count>) -> Result<u32, Fault> {
     match *count {
-        0 => Err(zero("candidates", span)),
+        0 => Err(Fault::zero("candidates", span)),
         1..=MOST_CANDIDATES => Ok(*count as u32),
         _ => Err(Fault::at(span, format!("`candidates` is {count}"))
             .help(format!("1 to {MOST_CANDIDATES} packets are compared"))),

@@ -5,10 +5,10 @@ use std::ops::Range;
 use laxity::aqm::{CoDel, Limit, Policy};
 
 use super::room::{ECN, Management, Room};
+use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
-use crate::raw;
-use crate::read::{Read, positive};
+use crate::raw::{self, positive};
 
 pub(super) const ROOM: Room = Room {
     keys: &[&[
@@ -35,7 +35,12 @@ impl Management for CoDel {
     }
 }
 
-fn read(raw: &raw::Queue, _: &Range<usize>, limit: QueueLimit, link: &LinkSpec) -> Read<QueueSpec> {
+fn read(
+    raw: &raw::Queue,
+    _: &Range<usize>,
+    limit: QueueLimit,
+    link: &LinkSpec,
+) -> Result<QueueSpec, Fault> {
     let time =
         |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
     Ok(QueueSpec::CoDel(CoDel {

@@ -10,7 +10,6 @@ use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{DropTailSpec, LinkSpec, QueueLimit, QueueSpec};
 use crate::raw::{self, At};
-use crate::read::Read;
 
 pub(super) const ROOM: Room = Room {
     keys: &[&[Key::new(
@@ -36,12 +35,17 @@ impl Management for DropTailSpec {
     }
 }
 
-fn read(raw: &raw::Queue, _: &Range<usize>, limit: QueueLimit, _: &LinkSpec) -> Read<QueueSpec> {
+fn read(
+    raw: &raw::Queue,
+    _: &Range<usize>,
+    limit: QueueLimit,
+    _: &LinkSpec,
+) -> Result<QueueSpec, Fault> {
     let mark = raw.mark.as_ref().map(|mark| threshold(mark, limit)).transpose()?;
     Ok(QueueSpec::DropTail(DropTailSpec { limit, mark }))
 }
 
-fn threshold(raw: &At<raw::Limit>, most: QueueLimit) -> Read<QueueLimit> {
+fn threshold(raw: &At<raw::Limit>, most: QueueLimit) -> Result<QueueLimit, Fault> {
     use QueueLimit::{Bytes as Size, Packets};
     let mark = limit("mark", raw)?;
     match (mark, most) {

@@ -6,10 +6,10 @@ use laxity::aqm::{Limit, Pie, Policy};
 use laxity::units::Nanos;
 
 use super::room::{ECN, Management, Room, millionths};
+use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
-use crate::raw;
-use crate::read::{Read, positive};
+use crate::raw::{self, positive};
 
 pub(super) const ROOM: Room = Room {
     keys: &[&[
@@ -42,7 +42,12 @@ impl Management for Pie {
     }
 }
 
-fn read(raw: &raw::Queue, _: &Range<usize>, limit: QueueLimit, link: &LinkSpec) -> Read<QueueSpec> {
+fn read(
+    raw: &raw::Queue,
+    _: &Range<usize>,
+    limit: QueueLimit,
+    link: &LinkSpec,
+) -> Result<QueueSpec, Fault> {
     let time =
         |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
     let gain = |key, written: &Option<_>, default| {

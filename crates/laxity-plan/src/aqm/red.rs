@@ -10,7 +10,6 @@ use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
 use crate::raw::{self, At, Number};
-use crate::read::Read;
 
 /// The most packets or bytes of `min` and `max`: the average counts up to twice that.
 const LONGEST: u64 = (1 << 30) - 1;
@@ -65,7 +64,7 @@ pub(super) fn red(
     span: &Range<usize>,
     limit: QueueLimit,
     link: &LinkSpec,
-) -> Read<Red> {
+) -> Result<Red, Fault> {
     let (Some(raw_min), Some(raw_max)) = (&raw.min, &raw.max) else {
         let missing = if raw.min.is_none() { "min" } else { "max" };
         let message = format!("`{missing}` is missing");
@@ -115,7 +114,11 @@ pub(super) fn red(
     })
 }
 
-fn millionths(key: &str, At { value: Number(share), span }: &At<Number>, most: u32) -> Read<u32> {
+fn millionths(
+    key: &str,
+    At { value: Number(share), span }: &At<Number>,
+    most: u32,
+) -> Result<u32, Fault> {
     let millionths = (share * 1e6).round();
     if (1.0..=f64::from(most)).contains(&millionths) {
         return Ok(millionths as u32);

@@ -9,7 +9,6 @@ use crate::error::Fault;
 use crate::keys::{Key, Keys};
 use crate::model::{LinkSpec, QueueLimit, QueueSpec};
 use crate::raw::{self, At, Number};
-use crate::read::{Read, zero};
 
 /// A queue management with its settings.
 pub trait Management {
@@ -28,7 +27,8 @@ pub struct Room {
     /// The keys of `queue` that it takes besides `kind` and `limit`.
     pub(crate) keys: Keys,
     /// Its settings from `queue`, with their limit.
-    pub(crate) read: fn(&raw::Queue, &Range<usize>, QueueLimit, &LinkSpec) -> Read<QueueSpec>,
+    pub(crate) read:
+        fn(&raw::Queue, &Range<usize>, QueueLimit, &LinkSpec) -> Result<QueueSpec, Fault>,
     /// Whether it drops by chance, so that a run depends on its seed.
     pub draws: bool,
     /// Whether it drops nothing but what exceeds its limit.
@@ -42,16 +42,16 @@ pub(super) const ECN: Key = Key::new(
 );
 
 /// A limit of packets or bytes that is not zero.
-pub(crate) fn limit(key: &str, raw: &At<raw::Limit>) -> Read<QueueLimit> {
+pub(crate) fn limit(key: &str, raw: &At<raw::Limit>) -> Result<QueueLimit, Fault> {
     match raw.value {
-        raw::Limit::Packets(0) | raw::Limit::Bytes(Bytes(0)) => Err(zero(key, &raw.span)),
+        raw::Limit::Packets(0) | raw::Limit::Bytes(Bytes(0)) => Err(Fault::zero(key, &raw.span)),
         raw::Limit::Packets(count) => Ok(QueueLimit::Packets(count)),
         raw::Limit::Bytes(size) => Ok(QueueLimit::Bytes(size)),
     }
 }
 
 /// A number in millionths, at most `most` of them.
-pub(crate) fn millionths(key: &str, most: u32, raw: &At<Number>) -> Read<u32> {
+pub(crate) fn millionths(key: &str, most: u32, raw: &At<Number>) -> Result<u32, Fault> {
     let At { value: Number(written), span } = raw;
     let millionths = (written * 1e6).round();
     if (0.0..=f64::from(most)).contains(&millionths) {

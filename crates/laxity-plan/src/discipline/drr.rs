@@ -6,6 +6,7 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
+use super::growth::Growth;
 use super::room::{Bounds, Discipline, Proof, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
@@ -19,7 +20,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: false,
     bears_late_links: false,
-    growths: Plan::growths_of_turns,
+    growths,
 };
 
 /// `kind = "drr"`.
@@ -80,11 +81,17 @@ impl Plan {
     }
 }
 
-impl Plan {
-    /// The delay bounds of all classes under deficit round robin that hold whatever others send.
-    pub(crate) fn drr_bounds_whatever_others_send(&self) -> Bounds {
-        for_leaves(self, drr(self.link.rate, &alone(self)))
-    }
+/// How much later each class is when the link is late: a bound may count on what others send, and
+/// so on when. Once anything is lost, a class has its bound whatever others send, and that as much
+/// later as was lost.
+fn growths(plan: &Plan, bounds: &Bounds) -> Vec<Growth> {
+    let alone = for_leaves(plan, drr(plan.link.rate, &alone(plan)));
+    let growth = |(bound, alone): (&Result<Nanos, _>, &Result<Nanos, _>)| match (bound, alone) {
+        (Ok(bound), Ok(alone)) => Growth { at_once: *alone - *bound, ..Growth::EQUAL },
+        (Ok(_), Err(_)) => Growth::ENDLESS,
+        (Err(_), _) => Growth::EQUAL,
+    };
+    bounds.iter().zip(&alone).map(growth).collect()
 }
 
 /// The leaves as the bounds see them that count on no other class.

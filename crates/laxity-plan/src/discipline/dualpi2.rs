@@ -12,8 +12,7 @@ use super::room::{Discipline, Proof, Room, no_guarantees};
 use crate::aqm;
 use crate::error::Fault;
 use crate::model::{Plan, SchedulerSpec};
-use crate::raw::{self, At, Count};
-use crate::read::{Read, positive};
+use crate::raw::{self, At, Count, positive};
 
 pub(super) const ROOM: Room = Room {
     keys: &["limit", "target", "update", "alpha", "beta", "coupling", "threshold", "classic-share"],
@@ -41,7 +40,7 @@ impl Discipline for DualPi2Settings {
     }
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
+fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
     let usual = DualPi2Settings::USUAL;
     let time =
         |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
@@ -66,7 +65,7 @@ fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
     }))
 }
 
-fn coupling(At { value: Count(coupling), span }: &At<Count>) -> Read<u32> {
+fn coupling(At { value: Count(coupling), span }: &At<Count>) -> Result<u32, Fault> {
     let most = u64::from(DualPi2Settings::MOST_COUPLING);
     if (1..=most).contains(coupling) {
         Ok(*coupling as u32)

@@ -14,7 +14,6 @@ use super::room::{Discipline, Proof, Room, no_guarantees};
 use crate::error::Fault;
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::raw;
-use crate::read::{Read, zero};
 
 pub(super) const ROOM: Room = Room {
     keys: &["precedence", "violation", "check-every"],
@@ -105,10 +104,12 @@ fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
     ways.find(|way| way.name() == name).map_or(spec, SchedulerSpec::Dwcs)
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
+fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
     let check_every = match &raw.check_every {
         None => 1,
-        Some(raw::At { value: raw::Count(0), span }) => return Err(zero("check-every", span)),
+        Some(raw::At { value: raw::Count(0), span }) => {
+            return Err(Fault::zero("check-every", span));
+        }
         Some(raw::At { value: raw::Count(services), span }) => {
             u32::try_from(*services).map_err(|_| {
                 let message =

@@ -11,13 +11,12 @@ use laxity::sched::edf::{
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-use super::room::{Discipline, Proof, Room};
-use crate::lateness::Growth;
+use super::room::{Discipline, Proof, Room, equal_growths};
+use crate::error::Fault;
 use crate::model::{
     BestEffort, BestEffortOrder, Class, EdfSpec, Late, Plan, Police, SchedulerSpec, TokenBucket,
 };
 use crate::raw;
-use crate::read::Read;
 
 pub(super) const ROOM: Room = Room {
     keys: &["best-effort", "best-effort-order", "late"],
@@ -49,7 +48,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: true,
     bears_late_links: true,
-    growths: Growth::as_lost,
+    growths: equal_growths,
 };
 
 impl Discipline for EdfSpec {
@@ -233,7 +232,7 @@ fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
     ways.find(|scheme| scheme.name() == name).map_or(spec, SchedulerSpec::Edf)
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
+fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
     Ok(SchedulerSpec::Edf(EdfSpec {
         best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |scheme| scheme.value.0),
         order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),

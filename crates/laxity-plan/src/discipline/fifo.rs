@@ -5,8 +5,7 @@ use laxity::curve::Curve;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Proof, Room, for_leaves, no_guarantees};
-use crate::lateness::Growth;
+use super::room::{Discipline, Proof, Room, equal_growths, for_leaves, no_guarantees};
 use crate::model::{Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
@@ -18,7 +17,7 @@ const PROOF: Proof = Proof {
     is_one_queue: true,
     sets_demoted_behind: false,
     bears_late_links: true,
-    growths: Growth::as_lost,
+    growths: equal_growths,
 };
 
 /// `kind = "fifo"`.

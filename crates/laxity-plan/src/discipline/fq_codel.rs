@@ -13,8 +13,7 @@ use super::room::{Discipline, Proof, Room, no_guarantees};
 use crate::aqm;
 use crate::error::Fault;
 use crate::model::{Plan, SchedulerSpec};
-use crate::raw::{self, At, Count};
-use crate::read::{Read, positive, zero};
+use crate::raw::{self, At, Count, positive};
 
 /// The most queues.
 const MOST_QUEUES: u64 = 65_536;
@@ -51,7 +50,7 @@ impl SchedulerSpec {
     pub const FQ_CODEL: SchedulerSpec = SchedulerSpec::FqCodel(FqCodelSettings::RFC_8290);
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
+fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
     let usual = FqCodelSettings::RFC_8290;
     let time =
         |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
@@ -76,9 +75,9 @@ fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Read<SchedulerSpec> {
     Ok(SchedulerSpec::FqCodel(FqCodelSettings { queues, quantum, codel }))
 }
 
-fn queues(At { value: Count(queues), span }: &At<Count>) -> Read<usize> {
+fn queues(At { value: Count(queues), span }: &At<Count>) -> Result<usize, Fault> {
     match *queues {
-        0 => Err(zero("flows", span)),
+        0 => Err(Fault::zero("flows", span)),
         1..=MOST_QUEUES => Ok(*queues as usize),
         _ => Err(Fault::at(span, format!("`flows` is {queues}"))
             .help(format!("flows are hashed into 1 to {MOST_QUEUES} queues"))),

@@ -6,8 +6,7 @@ use laxity::scheduler::Withdraw;
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
-use super::room::{Discipline, Proof, Room, where_proved};
-use crate::lateness::Growth;
+use super::room::{Discipline, Proof, Room, equal_growths, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec, TokenBucket};
 
 pub(super) const ROOM: Room = Room {
@@ -24,7 +23,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: false,
     bears_late_links: false,
-    growths: Growth::as_lost,
+    growths: equal_growths,
 };
 
 /// `kind = "hfsc"`.

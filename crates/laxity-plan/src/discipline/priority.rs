@@ -1,12 +1,16 @@
 //! Static priority.
 
+use std::collections::HashMap;
+
 use laxity::admit::priority::{Ranked, priority, priority_aggregates, priority_services};
 use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
+use laxity::police::TokenBucket;
 use laxity::scheduler::Withdraw;
-use laxity::units::Nanos;
+use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
-use super::room::{Discipline, Proof, Room, for_leaves, where_proved};
+use super::growth::Growth;
+use super::room::{Bounds, Discipline, Proof, Room, for_leaves, where_proved};
 use crate::model::{Class, Plan, Police, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room {
@@ -24,7 +28,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: true,
     bears_late_links: false,
-    growths: Plan::growths_of_levels,
+    growths,
 };
 
 /// `kind = "priority"`.
@@ -84,4 +88,40 @@ fn ranked(plan: &Plan) -> Vec<Ranked> {
         demotes: class.police == Police::Demote,
     };
     plan.leaves().map(ranked).collect()
+}
+
+/// How much later each class is when the link is late.
+///
+/// Classes on the levels before go first while the link is late, too, and while it catches up. With
+/// their arrival curves `A_j` and the rate `C`, a packet leaves at the `t` at which
+/// `C (t - lost) - sum A_j(t)` is what it was without loss. So a lost nanosecond delays it by
+/// `C / (C - sum A_j'(t))`. The slopes `A_j'` never grow, so those at the bound hold from there on.
+fn growths(plan: &Plan, bounds: &Bounds) -> Vec<Growth> {
+    let (rate, levels) = (plan.link.rate, plan.priority_levels());
+    // What comes while the last byte is sent is too late.
+    let last_byte = rate.time_for(Bytes(1)) + Nanos(1);
+    let growth = |level: u32, bound: Nanos| {
+        let at = bound.saturating_sub(last_byte);
+        let before = plan.leaves().filter(|(other, _)| levels[other.index()] < level);
+        let slope: u64 = before.map(|(_, class)| slope(class, at)).sum();
+        Growth { later: rate.0, lost: rate.0.saturating_sub(slope), ..Growth::EQUAL }
+    };
+    // The classes on a level all have one bound, if they have any.
+    let mut known = HashMap::new();
+    let growths = levels.iter().zip(bounds).map(|(level, bound)| match bound {
+        Ok(bound) => *known.entry(*level).or_insert_with(|| growth(*level, *bound)),
+        Err(_) => Growth::EQUAL,
+    });
+    growths.collect()
+}
+
+/// The slope of a class's arrival curve from a time on, in bits a second.
+fn slope(class: &Class, at: Nanos) -> u64 {
+    let bits = |line: &TokenBucket| {
+        let burst = u128::from(line.bucket.0) * u128::from(NANOBITS_PER_BYTE);
+        burst + u128::from(line.rate.0) * u128::from(at.0)
+    };
+    let buckets = class.arrival.iter().flat_map(|arrival| &arrival.buckets);
+    let least = buckets.min_by_key(|line| (bits(line), line.rate));
+    least.map_or(0, |line| line.rate.0)
 }

@@ -7,8 +7,7 @@ use laxity::sched::qfq::QfqClass;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Proof, Room, for_leaves, where_proved};
-use crate::lateness::Growth;
+use super::room::{Discipline, Proof, Room, equal_growths, for_leaves, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room =
@@ -21,7 +20,7 @@ const PROOF: Proof = Proof {
     is_one_queue: false,
     sets_demoted_behind: false,
     bears_late_links: false,
-    growths: Growth::as_lost,
+    growths: equal_growths,
 };
 
 /// What the lightest class weighs at the least, of all together.

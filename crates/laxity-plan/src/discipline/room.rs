@@ -7,10 +7,10 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use crate::lateness::Growth;
+use super::growth::Growth;
+use crate::error::Fault;
 use crate::model::{Plan, SchedulerSpec};
 use crate::raw;
-use crate::read::Read;
 
 /// A discipline with its settings, as it shares the link of a plan.
 ///
@@ -63,7 +63,7 @@ pub type Bounds = Vec<Result<Nanos, Unbounded>>;
 pub type WaitsBehind<'a> = Box<dyn Fn(ClassId, ClassId) -> bool + 'a>;
 
 /// Reads the settings of a discipline from `[scheduler]`, which stands at a place of the plan.
-pub(crate) type ReadSettings = fn(&raw::Scheduler, &Range<usize>) -> Read<SchedulerSpec>;
+pub(crate) type ReadSettings = fn(&raw::Scheduler, &Range<usize>) -> Result<SchedulerSpec, Fault>;
 
 /// What is the same of a discipline whatever its settings.
 ///
@@ -86,7 +86,7 @@ pub struct Room {
     /// Reads its settings. Default `None`, for the default ones always.
     pub(crate) read: Option<ReadSettings>,
     /// Refuses what a plan cannot have with it, at `[scheduler]`. Default nothing.
-    pub(crate) check: fn(&Plan, &Range<usize>) -> Read<()>,
+    pub(crate) check: fn(&Plan, &Range<usize>) -> Result<(), Fault>,
     /// On what its proofs rest.
     pub proof: Proof,
     /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as
@@ -177,7 +177,11 @@ impl Room {
     }
 
     /// The settings that a plan has for it.
-    pub(crate) fn read(&self, raw: &raw::Scheduler, at: &Range<usize>) -> Read<SchedulerSpec> {
+    pub(crate) fn read(
+        &self,
+        raw: &raw::Scheduler,
+        at: &Range<usize>,
+    ) -> Result<SchedulerSpec, Fault> {
         match (self.read, self.default) {
             (Some(read), _) => read(raw, at),
             (None, default) => Ok(default.expect("a room without settings has these")),
@@ -195,8 +199,13 @@ impl Proof {
         is_one_queue: false,
         sets_demoted_behind: false,
         bears_late_links: false,
-        growths: Growth::as_lost,
+        growths: equal_growths,
     };
+}
+
+/// The growths of disciplines under which every class is as much later as the link.
+pub(super) fn equal_growths(plan: &Plan, _: &Bounds) -> Vec<Growth> {
+    vec![Growth::EQUAL; plan.classes.len()]
 }
 
 /// The answer of disciplines that guarantee nothing.

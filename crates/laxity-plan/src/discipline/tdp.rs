@@ -15,8 +15,7 @@ use crate::error::{Fault, shown};
 use crate::model::{
     Assignment, BestEffortOrder, Late, NetworkLink, Plan, SchedulerSpec, Source, TdpSpec,
 };
-use crate::raw::{self, At, Count};
-use crate::read::{Read, positive, zero};
+use crate::raw::{self, At, Count, positive};
 use crate::tdp::Framed;
 
 /// The shortest and the longest time frame.
@@ -74,7 +73,7 @@ impl Discipline for TdpSpec {
     }
 }
 
-fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Read<SchedulerSpec> {
+fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Result<SchedulerSpec, Fault> {
     let time = time(raw, span)?;
     let guard = raw.guard.as_ref().map_or(Nanos::ZERO, |guard| guard.value.0);
     let clock_error = raw.clock_error.as_ref().map(|error| error.value.0);
@@ -99,7 +98,7 @@ fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Read<SchedulerSpec> {
     }))
 }
 
-fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Read<CommonTime> {
+fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Result<CommonTime, Fault> {
     let (Some(frame), Some(frames)) = (&raw.frame, &raw.frames) else {
         let missing = if raw.frame.is_none() { "frame" } else { "frames" };
         return Err(Fault::at(span, format!("`{missing}` is missing")).help(
@@ -120,7 +119,7 @@ fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Read<CommonTime> {
 }
 
 /// Reads the forwarding delay d, of a node or of all.
-pub(crate) fn forwarding_delay(raw: &At<Count>) -> Read<u32> {
+pub(crate) fn forwarding_delay(raw: &At<Count>) -> Result<u32, Fault> {
     frames("forwarding-delay", raw, 2..=LONGEST_DELAY)
 }
 
@@ -128,10 +127,10 @@ fn frames(
     key: &str,
     At { value: Count(count), span }: &At<Count>,
     range: std::ops::RangeInclusive<u64>,
-) -> Read<u32> {
+) -> Result<u32, Fault> {
     match u32::try_from(*count) {
         Ok(frames) if range.contains(count) => Ok(frames),
-        Ok(0) => Err(zero(key, span)),
+        Ok(0) => Err(Fault::zero(key, span)),
         _ => Err(Fault::at(span, format!("`{key}` is {count}")).help(format!(
             "{} to {} are accepted",
             range.start(),
@@ -142,7 +141,7 @@ fn frames(
 
 /// Refuses what could be said of a plan under another discipline but not under time-driven
 /// priority.
-fn check(plan: &Plan, scheduler: &Range<usize>) -> Read<()> {
+fn check(plan: &Plan, scheduler: &Range<usize>) -> Result<(), Fault> {
     let SchedulerSpec::Tdp(spec) = plan.scheduler else { return Ok(()) };
     let refuse = |message: String, help: &str| Err(Fault::at(scheduler, message).help(help));
     let Some(networked) = plan.networked() else {

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::limit::Limit;
 use super::values::{At, Count, Number, Quantity, Word, span};
-use crate::aqm::Kind;
 use crate::keys::Written;
+use crate::model::queue::Kind;
 
 /// Who gets into a queue, and how much of it there may be. Which keys apply depends on `kind`.
 // What the keys of some kinds mean is said in the rooms of these kinds.

@@ -8,8 +8,8 @@ use super::limit::Limit;
 use super::queue::Queue;
 use super::values::{At, Count, Number, Quantity, Table, Word, span};
 use super::words::{Late, Precedence, Violation};
-use crate::discipline::Kind;
 use crate::keys::Written;
+use crate::model::scheduler::Kind;
 use crate::model::{Assignment, BestEffort, BestEffortOrder};
 
 /// The discipline that shares the link.

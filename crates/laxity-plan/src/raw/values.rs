@@ -13,6 +13,9 @@ use serde::de::{
     Deserialize, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
 
+use crate::error::Fault;
+use crate::matching::{Match, MatchError};
+
 /// The longest text that is a number with its unit, or two numbers with a stroke between them.
 pub(super) const LONGEST_UNIT: usize = 64;
 
@@ -175,6 +178,27 @@ impl Measure for Slope {
     fn units(self) -> u64 {
         self.0
     }
+}
+
+/// Reads the quantity of a key that cannot be zero.
+pub(crate) fn positive<T: Measure>(key: &str) -> impl Fn(&Quantity<T>) -> Result<T, Fault> {
+    move |quantity| match quantity.value.0.units() {
+        0 => Err(Fault::zero(key, &quantity.span)),
+        _ => Ok(quantity.value.0),
+    }
+}
+
+/// Reads a match expression; its error points into the string.
+pub(crate) fn matching(raw: &At<String>, text: &str) -> Result<Match, Fault> {
+    raw.value.parse().map_err(|error: MatchError| {
+        let quoted = text.get(raw.span.clone()).unwrap_or_default();
+        let plain = quoted.len() == raw.value.len() + 2 && quoted[1..].starts_with(&raw.value);
+        let begin = raw.span.start + 1;
+        let span =
+            if plain { begin + error.span.start..begin + error.span.end } else { raw.span.clone() };
+        Fault::at(&span, format!("`match`: {}", error.message()))
+            .help(format!("accepted here: {}", error.expected))
+    })
 }
 
 /// Reads a quantity from a TOML string. Bare numbers come here as well, to be told that their

@@ -7,13 +7,12 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
 use super::scheduling::scheduling;
-use super::values::{MOST, Read, matching, positive, zero};
 use super::{curve, keys, stream};
 use crate::aqm::queue;
 use crate::discipline::Kind;
 use crate::error::{Fault, shown};
 use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};
-use crate::raw::{self, Arrivals, At, Number, Quantity, Table};
+use crate::raw::{self, Arrivals, At, MOST, Number, Quantity, Table, matching, positive};
 
 /// The longest name of a class, in characters.
 const LONGEST_NAME: usize = 64;
@@ -32,7 +31,7 @@ pub(super) struct Context<'a> {
     pub text: &'a str,
 }
 
-pub(super) fn all(raw: raw::Classes, context: &Context<'_>) -> Read<Vec<Class>> {
+pub(super) fn all(raw: raw::Classes, context: &Context<'_>) -> Result<Vec<Class>, Fault> {
     let classes = raw.0;
     if classes.is_empty() {
         return Err(Fault::new(None, "the plan has no classes")
@@ -54,7 +53,8 @@ pub(super) fn all(raw: raw::Classes, context: &Context<'_>) -> Read<Vec<Class>> 
     let read = |((name, class), (parent, children)): ((At<String>, Table<raw::Class>), _)| {
         read(name.value, class.0, parent, children, context)
     };
-    let mut classes: Vec<Class> = classes.into_iter().zip(places).map(read).collect::<Read<_>>()?;
+    let mut classes: Vec<Class> =
+        classes.into_iter().zip(places).map(read).collect::<Result<_, Fault>>()?;
     // Collecting keeps the room that the classes took as they were written, which is more.
     classes.shrink_to_fit();
     Ok(classes)
@@ -66,7 +66,7 @@ fn read(
     parent: Option<ClassId>,
     children: Vec<ClassId>,
     &Context { link, in_network, text, .. }: &Context<'_>,
-) -> Read<Class> {
+) -> Result<Class, Fault> {
     let curves = curve::of_class(&raw, children.is_empty())?;
     let streams = stream::of_class(&raw)?;
     let deadline = raw.deadline.as_ref().map(positive("deadline")).transpose()?;
@@ -122,7 +122,7 @@ fn check_deadline(
     span: &Range<usize>,
     link: &LinkSpec,
     in_network: bool,
-) -> Read<()> {
+) -> Result<(), Fault> {
     let Some(arrival) = arrival else {
         if in_network {
             return Ok(());
@@ -148,7 +148,7 @@ fn check_deadline(
     }))
 }
 
-fn inside(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
+fn inside(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Result<Scheduling, Fault> {
     let scheduling = scheduling(at, link)?;
     if !scheduling.scheduler.room().is_of_networks {
         return Ok(scheduling);
@@ -158,7 +158,7 @@ fn inside(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
         .help("frames are of links: write it in `[scheduler]` of a network"))
 }
 
-fn check_name(At { value: name, span }: &At<String>) -> Read<()> {
+fn check_name(At { value: name, span }: &At<String>) -> Result<(), Fault> {
     let wrong = match name {
         name if name.trim().is_empty() => "a class needs a name".into(),
         name if name.chars().count() > LONGEST_NAME => {
@@ -173,7 +173,7 @@ fn check_name(At { value: name, span }: &At<String>) -> Read<()> {
         .help(format!("a name has 1 to {LONGEST_NAME} characters, such as `[class.voice]`")))
 }
 
-fn weight(At { value: Number(weight), span }: At<Number>) -> Read<Weight> {
+fn weight(At { value: Number(weight), span }: At<Number>) -> Result<Weight, Fault> {
     let wrong = |message: String| {
         Err(Fault::at(&span, message)
             .help(format!("a weight is more than 0 and at most {LARGEST_WEIGHT}")))
@@ -187,7 +187,7 @@ fn weight(At { value: Number(weight), span }: At<Number>) -> Read<Weight> {
     }
 }
 
-fn level(At { value: raw::Count(level), span }: &At<raw::Count>) -> Read<u8> {
+fn level(At { value: raw::Count(level), span }: &At<raw::Count>) -> Result<u8, Fault> {
     u8::try_from(*level).map_err(|_| {
         Fault::at(span, format!("`level` is {level}"))
             .help("0 to 255 are accepted, and 0 goes first")
@@ -195,7 +195,7 @@ fn level(At { value: raw::Count(level), span }: &At<raw::Count>) -> Read<u8> {
 }
 
 /// All buckets of a class, with the peaks' among them, and the smallest `packet`.
-fn arrival(raw: &At<Arrivals>, link: &LinkSpec) -> Read<Arrival> {
+fn arrival(raw: &At<Arrivals>, link: &LinkSpec) -> Result<Arrival, Fault> {
     let tables: Vec<&raw::Bucket> = match &raw.value {
         Arrivals::One(table) => vec![table],
         Arrivals::Several(list) => list.iter().map(|Table(table)| table).collect(),
@@ -234,7 +234,11 @@ fn arrival(raw: &At<Arrivals>, link: &LinkSpec) -> Read<Arrival> {
 }
 
 /// The bucket of a TSpec's peak: one packet at the peak rate.
-fn peak(raw: &Quantity<Rate>, packet: Option<Bytes>, sustained: TokenBucket) -> Read<TokenBucket> {
+fn peak(
+    raw: &Quantity<Rate>,
+    packet: Option<Bytes>,
+    sustained: TokenBucket,
+) -> Result<TokenBucket, Fault> {
     let At { value: raw::Unit(peak), span } = raw;
     let Some(bucket) = packet else {
         let message =
@@ -252,7 +256,7 @@ fn peak(raw: &Quantity<Rate>, packet: Option<Bytes>, sustained: TokenBucket) -> 
 fn lengths(
     At { value, span }: &At<raw::Lengths>,
     link: &LinkSpec,
-) -> Read<(Option<Bytes>, Option<Bytes>)> {
+) -> Result<(Option<Bytes>, Option<Bytes>), Fault> {
     let of = |key: &str, raw: &Option<Quantity<Bytes>>| {
         raw.as_ref().map(|at| packet(key, at.value.0, &at.span, link)).transpose()
     };
@@ -265,10 +269,10 @@ fn lengths(
 }
 
 /// A length that the link's packets may have.
-fn packet(key: &str, packet: Bytes, span: &Range<usize>, link: &LinkSpec) -> Read<Bytes> {
+fn packet(key: &str, packet: Bytes, span: &Range<usize>, link: &LinkSpec) -> Result<Bytes, Fault> {
     let LinkSpec { max_packet, min_packet, .. } = link;
     if packet == Bytes(0) {
-        return Err(zero(key, span));
+        return Err(Fault::zero(key, span));
     }
     if packet > *max_packet {
         let message = format!("`{key}` is {packet}, above the link's `max-packet`, {max_packet}");

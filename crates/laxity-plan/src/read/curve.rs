@@ -6,13 +6,12 @@ use laxity::sched::hfsc::Curves;
 use laxity::service::{ServiceCurve, ServiceCurveError};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::values::{Read, positive};
 use crate::error::Fault;
-use crate::raw::{self, At, Curve, Pieces, Quantity, Slope};
+use crate::raw::{self, At, Curve, Pieces, Quantity, Slope, positive};
 
 /// What the keys `curve`, `real-time`, `link-share` and `upper-limit` of a class come to, `curve`
 /// standing for the first two.
-pub(super) fn of_class(raw: &raw::Class, is_leaf: bool) -> Read<Curves> {
+pub(super) fn of_class(raw: &raw::Class, is_leaf: bool) -> Result<Curves, Fault> {
     let [curve, real_time, link_share, upper_limit] =
         [&raw.curve, &raw.real_time, &raw.link_share, &raw.upper_limit].map(Option::as_deref);
     let parts = [("real-time", real_time), ("link-share", link_share)];
@@ -37,7 +36,7 @@ pub(super) fn of_class(raw: &raw::Class, is_leaf: bool) -> Read<Curves> {
     })
 }
 
-fn service_curve(At { value, span }: &At<Curve>, key: &str) -> Read<ServiceCurve> {
+fn service_curve(At { value, span }: &At<Curve>, key: &str) -> Result<ServiceCurve, Fault> {
     let pieces = match value {
         Curve::Linear(rate) => return Ok(ServiceCurve::linear(*rate)),
         Curve::Pieces(pieces) => pieces,
@@ -58,7 +57,11 @@ fn service_curve(At { value, span }: &At<Curve>, key: &str) -> Read<ServiceCurve
     }
 }
 
-fn for_burst(burst: &Quantity<Bytes>, delay: &Quantity<Nanos>, rate: Rate) -> Read<ServiceCurve> {
+fn for_burst(
+    burst: &Quantity<Bytes>,
+    delay: &Quantity<Nanos>,
+    rate: Rate,
+) -> Result<ServiceCurve, Fault> {
     let (work, time) = (positive("burst")(burst)?, positive("delay")(delay)?);
     if Rate::LIMIT.time_for(work) > time {
         let limit = Rate::LIMIT;
@@ -69,7 +72,7 @@ fn for_burst(burst: &Quantity<Bytes>, delay: &Quantity<Nanos>, rate: Rate) -> Re
     Ok(ServiceCurve::for_burst(work, time, rate))
 }
 
-fn two_piece(m1: &Quantity<Slope>, d: &Quantity<Nanos>, m2: Rate) -> Read<ServiceCurve> {
+fn two_piece(m1: &Quantity<Slope>, d: &Quantity<Nanos>, m2: Rate) -> Result<ServiceCurve, Fault> {
     let time =
         positive("d")(d).map_err(|fault| fault.help("for one slope write the rate alone"))?;
     let slope = m1.value.0.0;

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use laxity::packet::ClassId;
 
-use super::values::Read;
 use crate::discipline::Kind;
 use crate::error::{Fault, quoted_list};
 use crate::raw::{self, At, Table};
@@ -20,7 +19,7 @@ pub(super) struct Hierarchy {
 }
 
 impl Hierarchy {
-    pub(super) fn read(classes: &[(At<String>, Table<raw::Class>)]) -> Read<Hierarchy> {
+    pub(super) fn read(classes: &[(At<String>, Table<raw::Class>)]) -> Result<Hierarchy, Fault> {
         let names = classes.iter().map(|(name, _)| name.value.as_str());
         let by_name: HashMap<_, _> = names.clone().zip((0..).map(ClassId)).collect();
         let parent = |(_, Table(class)): &(_, Table<raw::Class>)| {
@@ -28,7 +27,7 @@ impl Hierarchy {
             let known = by_name.get(value.as_str()).copied();
             known.map(Some).ok_or_else(|| Fault::no_class(value, span, names.clone()))
         };
-        let parents: Vec<_> = classes.iter().map(parent).collect::<Read<_>>()?;
+        let parents: Vec<_> = classes.iter().map(parent).collect::<Result<_, Fault>>()?;
         let mut children = vec![Vec::new(); classes.len()];
         for (child, parent) in (0..).map(ClassId).zip(&parents) {
             if let Some(parent) = parent {
@@ -51,7 +50,7 @@ impl Hierarchy {
 
     /// Goes down from the top, level by level: what is not reached is its own ancestor, or below
     /// one that is.
-    fn check_depth(&self, classes: &[(At<String>, Table<raw::Class>)]) -> Read<()> {
+    fn check_depth(&self, classes: &[(At<String>, Table<raw::Class>)]) -> Result<(), Fault> {
         let mut reached = vec![false; classes.len()];
         let top = (0..).map(ClassId).zip(&self.parents).filter(|(_, parent)| parent.is_none());
         let mut level: Vec<ClassId> = top.map(|(class, _)| class).collect();
@@ -77,7 +76,7 @@ impl Hierarchy {
         &self,
         classes: &[(At<String>, Table<raw::Class>)],
         all: &raw::Scheduler,
-    ) -> Read<()> {
+    ) -> Result<(), Fault> {
         let scheduler = |class: usize| classes[class].1.0.scheduler.as_deref();
         let name = |class: usize| &classes[class].0.value;
         let up = |class: &usize| self.parents[*class].map(ClassId::index);
@@ -138,7 +137,7 @@ fn parent_span(class: &raw::Class) -> Range<usize> {
 }
 
 /// What a class with classes below it, and so without packets, cannot have.
-fn check_interior(name: &str, class: &raw::Class) -> Read<()> {
+fn check_interior(name: &str, class: &raw::Class) -> Result<(), Fault> {
     fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
         key.as_ref().map(|at| &at.span)
     }

@@ -6,7 +6,6 @@ use std::ops::Range;
 use laxity::packet::ClassId;
 
 use super::hierarchy::Hierarchy;
-use super::values::Read;
 use crate::discipline::Kind;
 use crate::error::Fault;
 use crate::keys::misplaced;
@@ -19,7 +18,7 @@ pub(super) fn check(
     classes: &[(At<String>, Table<raw::Class>)],
     hierarchy: &Hierarchy,
     of_links: &[Kind],
-) -> Read<()> {
+) -> Result<(), Fault> {
     let holds = |class: usize| Some(classes[class].1.0.scheduler.as_ref()?.value.0.kind.0);
     let up = |class: &usize| hierarchy.parents[*class].map(ClassId::index);
     for (at, (_, Table(class))) in classes.iter().enumerate() {

@@ -5,17 +5,16 @@ use std::ops::Range;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::outside::Outside;
-use super::values::{Read, positive};
 use crate::edit;
 use crate::error::Fault;
 use crate::model::{LONGEST_TRANSMISSION, LinkSpec, Overhead, latency};
-use crate::raw::{self, Quantity};
+use crate::raw::{self, Quantity, positive};
 
 /// The longest frame of Ethernet without tags, without its check sequence.
 const LONGEST_FRAME: u32 = 1514;
 /// The largest packet that a link may carry.
 const LARGEST_PACKET: Bytes = Bytes(1_000_000_000);
-pub(super) fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Read<LinkSpec> {
+pub(super) fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Result<LinkSpec, Fault> {
     let max = raw.max_packet.as_ref().map(positive("max-packet")).transpose()?;
     let min = raw.min_packet.as_ref().map(positive("min-packet")).transpose()?;
     let overhead = raw.overhead.as_ref().map_or(Overhead::NONE, |overhead| overhead.value.0);
@@ -50,7 +49,7 @@ pub(super) fn check_transmission(
     rate: Rate,
     max_packet: Bytes,
     written: &Range<usize>,
-) -> Read<()> {
+) -> Result<(), Fault> {
     let transmission = rate.time_for(max_packet);
     if transmission <= LONGEST_TRANSMISSION {
         return Ok(());
@@ -62,7 +61,7 @@ pub(super) fn check_transmission(
 }
 
 /// The propagation delay of links that do not say otherwise.
-pub(super) fn delay(raw: &raw::Plan) -> Read<Nanos> {
+pub(super) fn delay(raw: &raw::Plan) -> Result<Nanos, Fault> {
     match &raw.link.0.delay {
         Some(delay) if raw.network.0.is_empty() && raw.topology.is_none() => {
             Err(Fault::at(&delay.span, "`delay` without a network: nothing is far away")

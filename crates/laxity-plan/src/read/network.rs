@@ -8,7 +8,6 @@ use laxity::units::Nanos;
 use super::link::check_transmission;
 use super::outside::Outside;
 use super::scheduling::scheduling;
-use super::values::{MOST, Read, positive};
 use crate::discipline::tdp;
 use crate::edit;
 use crate::error::{Fault, shown};
@@ -16,7 +15,7 @@ use crate::model::{
     Clock, Hop, LinkSpec, Network, NetworkLink, Node, NodeId, Plan, Reorder, Scheduling, Source,
     WireLoss,
 };
-use crate::raw::{self, At, Number, Table};
+use crate::raw::{self, At, MOST, Number, Table, positive};
 use crate::source::values::longer;
 use crate::topology::Topology;
 
@@ -50,7 +49,7 @@ impl Written<'_> {
 
 /// Refuses regulators to which packets may come in another order than they were sent in, or twice:
 /// what they hold up would be the wrong ones, so that they would add to delays without limit.
-pub(super) fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> Read<()> {
+pub(super) fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> Result<(), Fault> {
     let Some(on) = plan.networked() else { return Ok(()) };
     if regulated.is_empty() {
         return Ok(());
@@ -87,7 +86,7 @@ pub(super) fn read(
     link: &LinkSpec,
     delay: Nanos,
     outside: &mut Outside<'_>,
-) -> Read<Option<Network>> {
+) -> Result<Option<Network>, Fault> {
     let Written { topology, links: raw, nodes: raw_nodes } = written;
     if raw.0.is_empty() && topology.is_none() {
         return match raw_nodes.0.first() {
@@ -142,7 +141,11 @@ struct Links<'a, 'b> {
 
 impl Links<'_, '_> {
     /// Adds those of a topology; tells where they are, by name.
-    fn draw(&mut self, topology: &Topology, at: &Range<usize>) -> Read<HashMap<String, usize>> {
+    fn draw(
+        &mut self,
+        topology: &Topology,
+        at: &Range<usize>,
+    ) -> Result<HashMap<String, usize>, Fault> {
         let numbers: Vec<NodeId> =
             topology.nodes.iter().map(|name| self.nodes.named(name)).collect();
         let mut drawn = HashMap::new();
@@ -167,7 +170,12 @@ impl Links<'_, '_> {
     }
 
     /// What a link of a topology has of its own.
-    fn change(&mut self, at: usize, name: &At<String>, raw: &raw::NetworkLink) -> Read<()> {
+    fn change(
+        &mut self,
+        at: usize,
+        name: &At<String>,
+        raw: &raw::NetworkLink,
+    ) -> Result<(), Fault> {
         if let Some(between) = &raw.between {
             let message = format!("`between` of `{}`, which `topology` has", shown(&name.value));
             return Err(
@@ -180,7 +188,7 @@ impl Links<'_, '_> {
     }
 
     /// Adds one that the plan writes.
-    fn add(&mut self, name: At<String>, raw: &raw::NetworkLink) -> Read<()> {
+    fn add(&mut self, name: At<String>, raw: &raw::NetworkLink) -> Result<(), Fault> {
         check_name(&name, "link")?;
         let raw_between = raw.between.as_ref().ok_or_else(|| {
             Fault::at(&name.span, "`between` is missing").help(
@@ -221,7 +229,7 @@ impl Links<'_, '_> {
     }
 
     /// A link with what is written of it.
-    fn with(&mut self, plain: NetworkLink, raw: &raw::NetworkLink) -> Read<NetworkLink> {
+    fn with(&mut self, plain: NetworkLink, raw: &raw::NetworkLink) -> Result<NetworkLink, Fault> {
         if let Some(rate) = &raw.rate {
             check_transmission(rate.value.0, self.link.max_packet, &rate.span)?;
         }
@@ -263,7 +271,7 @@ impl Links<'_, '_> {
     }
 }
 
-fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Read<Node> {
+fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Result<Node, Fault> {
     let clock = raw.clock.as_ref().map(|Table(clock)| clock_of(clock)).transpose()?;
     Ok(Node {
         name,
@@ -275,7 +283,7 @@ fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Read<Node> {
 
 /// The discipline of a link or a node, which time-driven priority is not: its frames are all
 /// nodes'.
-fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
+fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Result<Scheduling, Fault> {
     let scheduling = scheduling(at, link)?;
     if !scheduling.scheduler.room().is_of_networks {
         return Ok(scheduling);
@@ -285,7 +293,7 @@ fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Sched
         .help("write it in `[scheduler]`, and give what is not in step another discipline"))
 }
 
-fn wire_loss(raw: &raw::WireLoss) -> Read<WireLoss> {
+fn wire_loss(raw: &raw::WireLoss) -> Result<WireLoss, Fault> {
     let At { value: Number(share), span } = &raw.share;
     if !(1e-9..=0.999).contains(share) {
         return Err(Fault::at(span, format!("`share` is {share}"))
@@ -303,12 +311,12 @@ fn wire_loss(raw: &raw::WireLoss) -> Read<WireLoss> {
     Ok(WireLoss { share: *share, run: *run })
 }
 
-fn reordered(raw: &raw::Reorder) -> Read<Reorder> {
+fn reordered(raw: &raw::Reorder) -> Result<Reorder, Fault> {
     Ok(Reorder { share: some_or_all(&raw.share)?, by: longer("by", &raw.by)? })
 }
 
 /// A share of packets that is not none.
-fn some_or_all(At { value: Number(share), span }: &At<Number>) -> Read<f64> {
+fn some_or_all(At { value: Number(share), span }: &At<Number>) -> Result<f64, Fault> {
     if (1e-9..=1.0).contains(share) {
         Ok(*share)
     } else {
@@ -317,7 +325,7 @@ fn some_or_all(At { value: Number(share), span }: &At<Number>) -> Read<f64> {
     }
 }
 
-fn clock_of(raw: &raw::Clock) -> Read<Clock> {
+fn clock_of(raw: &raw::Clock) -> Result<Clock, Fault> {
     let offset = match (&raw.ahead, &raw.behind) {
         (Some(_), Some(behind)) => {
             return Err(Fault::at(&behind.span, "`behind` and `ahead` of one clock")
@@ -362,7 +370,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn pair(&mut self, raw: &At<Vec<At<String>>>) -> Read<[NodeId; 2]> {
+    fn pair(&mut self, raw: &At<Vec<At<String>>>) -> Result<[NodeId; 2], Fault> {
         let help = "write the two nodes that the link joins, such as [\"r1\", \"r2\"]";
         let [from, to] = &raw.value[..] else {
             let message = format!("`between` names {} nodes, not two", raw.value.len());
@@ -374,7 +382,7 @@ impl Nodes {
         Ok([self.node(from)?, self.node(to)?])
     }
 
-    fn node(&mut self, name: &At<String>) -> Read<NodeId> {
+    fn node(&mut self, name: &At<String>) -> Result<NodeId, Fault> {
         check_name(name, "node")?;
         Ok(self.named(&name.value))
     }
@@ -394,7 +402,7 @@ impl Nodes {
     }
 }
 
-fn check_name(At { value: name, span }: &At<String>, of: &str) -> Read<()> {
+fn check_name(At { value: name, span }: &At<String>, of: &str) -> Result<(), Fault> {
     let fits = (1..=LONGEST_NAME).contains(&name.chars().count());
     if fits && !name.trim().is_empty() && !name.chars().any(char::is_control) {
         Ok(())

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use laxity::link::Trace;
 
-use super::values::Read;
 use crate::edit;
 use crate::error::Fault;
 use crate::file;
@@ -36,7 +35,7 @@ impl<'a> Outside<'a> {
         name: &str,
         at: &Range<usize>,
         parse: impl FnOnce(&str) -> Result<T, E>,
-    ) -> Read<T> {
+    ) -> Result<T, Fault> {
         let file = self.folder.join(name);
         let refuse = |message: String| Fault::at(at, format!("{}: {message}", file.display()));
         let text = text(&file).map_err(|error| {
@@ -52,7 +51,7 @@ impl<'a> Outside<'a> {
     }
 
     /// The rate over time that a key names, read once for all links that have it.
-    pub(super) fn trace(&mut self, key: edit::Path, raw: &At<String>) -> Read<Arc<Trace>> {
+    pub(super) fn trace(&mut self, key: edit::Path, raw: &At<String>) -> Result<Arc<Trace>, Fault> {
         let file = self.folder.join(&raw.value);
         if let Some(known) = self.traces.get(&file).cloned() {
             self.files.push(PlanFile { key, file });

@@ -1,6 +1,5 @@
 //! `[scheduler]`, or the scheduler of a class, a link or a node.
 
-use super::values::Read;
 use crate::aqm;
 use crate::discipline::Kind;
 use crate::error::Fault;
@@ -9,7 +8,10 @@ use crate::model::{LinkSpec, Scheduling};
 use crate::raw::{self, At, Table};
 
 /// A discipline, with the queue of the classes that have none of their own.
-pub(super) fn scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Read<Scheduling> {
+pub(super) fn scheduling(
+    at: &At<Table<raw::Scheduler>>,
+    link: &LinkSpec,
+) -> Result<Scheduling, Fault> {
     let queue = at.value.0.queue.as_ref();
     let queue = queue.map(|at| aqm::queue(&at.value.0, &at.span, link)).transpose()?;
     let At { value: Table(raw), span } = at;
@@ -20,7 +22,7 @@ pub(super) fn scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Rea
 }
 
 /// Refuses the options of another discipline.
-fn check_options(raw: &raw::Scheduler, kind: Kind) -> Read<()> {
+fn check_options(raw: &raw::Scheduler, kind: Kind) -> Result<(), Fault> {
     let takes = |key: &str| kind.room().keys.contains(&key);
     let Some((key, span)) = misplaced(raw.options(), takes) else { return Ok(()) };
     let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&key));

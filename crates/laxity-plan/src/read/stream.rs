@@ -4,9 +4,8 @@ use laxity::sched::dwcs::Late;
 use laxity::units::Nanos;
 use laxity::window::Loss;
 
-use super::values::{MOST, Read, positive, zero};
 use crate::error::Fault;
-use crate::raw::{self, At, Count};
+use crate::raw::{self, At, Count, MOST, positive};
 
 /// The most packets that the windows of all streams hold together, a bit each.
 const MOST_IN_WINDOWS: u64 = 1_000_000_000;
@@ -19,7 +18,7 @@ pub(super) struct Streams {
 }
 
 /// Refuses more streams, or more memory for their windows, than there may be.
-pub(super) fn check_total<'a>(classes: impl Iterator<Item = &'a raw::Class>) -> Read<()> {
+pub(super) fn check_total<'a>(classes: impl Iterator<Item = &'a raw::Class>) -> Result<(), Fault> {
     let (mut streams, mut in_windows) = (0u64, 0u64);
     for class in classes {
         let count = class.count.as_ref().map_or(1, |count| count.value.0);
@@ -46,7 +45,7 @@ pub(super) fn check_total<'a>(classes: impl Iterator<Item = &'a raw::Class>) -> 
     Ok(())
 }
 
-pub(super) fn of_class(raw: &raw::Class) -> Read<Streams> {
+pub(super) fn of_class(raw: &raw::Class) -> Result<Streams, Fault> {
     let gap = raw.gap.as_ref().map(positive("gap")).transpose()?;
     let has_deadlines = gap.is_some() || raw.deadline.is_some();
     let loss = raw.loss.as_ref().map(|at| (at.value.0, &at.span));
@@ -69,9 +68,9 @@ pub(super) fn of_class(raw: &raw::Class) -> Read<Streams> {
 }
 
 /// How many streams there are, which [`check_total`] has found to be few enough.
-fn count(At { value: Count(count), span }: &At<Count>) -> Read<u32> {
+fn count(At { value: Count(count), span }: &At<Count>) -> Result<u32, Fault> {
     match u32::try_from(*count) {
-        Ok(0) => Err(zero("count", span)),
+        Ok(0) => Err(Fault::zero("count", span)),
         count => Ok(count.unwrap_or(u32::MAX)),
     }
 }

@@ -5,14 +5,13 @@ use std::ops::Range;
 use laxity::units::{Nanos, Rate};
 
 use super::outside::Outside;
-use super::values::Read;
 use crate::edit;
 use crate::error::Fault;
 use crate::raw::{self, At, Count, Quantity, Shape};
 use crate::topology::{Dumbbell, FatTree, Topology};
 
 /// The topology of a plan.
-pub(super) fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Read<Topology> {
+pub(super) fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Result<Topology, Fault> {
     match &raw.value {
         raw::Topology::File(file) => {
             outside.read(edit::Path::new(["topology"]), file, &raw.span, Topology::parse)
@@ -21,7 +20,7 @@ pub(super) fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Read<T
     }
 }
 
-fn drawn(raw: &raw::Drawn, at: &Range<usize>) -> Read<Topology> {
+fn drawn(raw: &raw::Drawn, at: &Range<usize>) -> Result<Topology, Fault> {
     let Some(shape) = raw.kind.as_ref().map(|kind| kind.value.0) else {
         let kinds = Shape::ALL.map(|shape| format!("`kind = \"{}\"`", shape.word()));
         let help = format!("write {}, or name a file in place of the table", kinds.join(" or "));
@@ -54,7 +53,7 @@ fn count(
     raw: &Option<At<Count>>,
     fits: std::ops::RangeInclusive<u32>,
     at: &Range<usize>,
-) -> Read<u32> {
+) -> Result<u32, Fault> {
     let help = format!("it is {} to {}", fits.start(), fits.end());
     let Some(At { value: Count(count), span }) = raw else {
         return Err(Fault::at(at, format!("`{key}` is missing")).help(help));
@@ -66,7 +65,7 @@ fn count(
 }
 
 /// Refuses the keys of another shape.
-fn check_keys(shape: Shape, raw: &raw::Drawn) -> Read<()> {
+fn check_keys(shape: Shape, raw: &raw::Drawn) -> Result<(), Fault> {
     let others = match shape {
         Shape::Dumbbell => vec![("k", raw::span(&raw.k))],
         Shape::FatTree => vec![

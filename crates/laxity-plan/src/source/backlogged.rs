@@ -8,8 +8,7 @@ use super::values::packets;
 use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{Model, Police, Source};
-use crate::raw;
-use crate::read::{MOST, Read};
+use crate::raw::{self, MOST};
 
 pub(super) const ROOM: Room = Room {
     keys: &[
@@ -29,7 +28,11 @@ pub(super) const ROOM: Room = Room {
     read,
 };
 
-fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+fn read(
+    context: &mut Context<'_>,
+    raw: &raw::Source,
+    span: &Range<usize>,
+) -> Result<Source, Fault> {
     let class = &context.plan.classes[context.class(raw, span)?.index()];
     if class.police == Police::Drop {
         let message = format!(

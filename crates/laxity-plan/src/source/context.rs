@@ -7,11 +7,11 @@ use std::path::Path;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
+use super::paths::Paths;
 use super::values::{longer, need};
 use crate::error::{Fault, quoted_list};
 use crate::model::{Class, Dist, Hop, Hops, Model, ModelSource, Plan, Source};
-use crate::raw::{self, At, Count, Distribution, Quantity};
-use crate::read::{MOST, Paths, Read, Sources, zero};
+use crate::raw::{self, At, Count, Distribution, MOST, Quantity, SourceTables};
 
 /// The plan without its sources, and how many of these there are so far.
 pub(super) struct Context<'a> {
@@ -36,10 +36,10 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(super) fn new(
         plan: &'a Plan,
-        sources: &Sources<'_>,
+        sources: &SourceTables<'_>,
         folder: &'a Path,
         text: &'a str,
-    ) -> Read<Self> {
+    ) -> Result<Self, Fault> {
         let names =
             plan.classes.iter().enumerate().map(|(at, class)| (class.name.as_str(), at)).collect();
         let paths = Paths::new(plan.network.as_ref(), sources)?;
@@ -53,7 +53,7 @@ impl<'a> Context<'a> {
         raw: &raw::Source,
         span: &Range<usize>,
         model: Model,
-    ) -> Read<Source> {
+    ) -> Result<Source, Fault> {
         let (class, count) = self.class_and_count(raw, span)?;
         let packet = need(&raw.packet, "packet", "\"100b\"", span)?;
         let start = raw.start.as_ref().map_or(Nanos::ZERO, |start| start.value.0);
@@ -74,14 +74,14 @@ impl<'a> Context<'a> {
         &mut self,
         raw: &raw::Source,
         span: &Range<usize>,
-    ) -> Read<(ClassId, u32)> {
+    ) -> Result<(ClassId, u32), Fault> {
         let class = self.class(raw, span)?;
         let count = self.count(raw.count.as_ref(), &self.plan.classes[class.index()], span)?;
         Ok((class, count))
     }
 
     /// The class that it feeds.
-    pub(super) fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Read<ClassId> {
+    pub(super) fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Result<ClassId, Fault> {
         let At { value: name, span } = need(&raw.class, "class", "\"voice\"", source)?;
         if let Some(at) = self.names.get(name.as_str()) {
             let class = &self.plan.classes[*at];
@@ -108,9 +108,9 @@ impl<'a> Context<'a> {
         raw: Option<&At<Count>>,
         class: &Class,
         source: &Range<usize>,
-    ) -> Read<u32> {
+    ) -> Result<u32, Fault> {
         let (count, span) = match raw {
-            Some(At { value: Count(0), span }) => return Err(zero("count", span)),
+            Some(At { value: Count(0), span }) => return Err(Fault::zero("count", span)),
             Some(At { value: Count(count), span }) => (*count, span),
             None => (class.count.into(), source),
         };
@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
         class: ClassId,
         count: u32,
         span: &Range<usize>,
-    ) -> Read<Hops> {
+    ) -> Result<Hops, Fault> {
         let path = self.paths.read(raw, span)?;
         let is_private = |hop: &Hop| {
             let network = self.plan.network.as_ref();
@@ -159,7 +159,7 @@ impl<'a> Context<'a> {
         Ok(path)
     }
 
-    fn packet(&self, raw: &At<Distribution<Bytes>>, class: &Class) -> Read<Dist<Bytes>> {
+    fn packet(&self, raw: &At<Distribution<Bytes>>, class: &Class) -> Result<Dist<Bytes>, Fault> {
         let packet = longer("packet", raw)?;
         let (max, min) = (self.plan.max_packet(class), self.plan.min_packet(class));
         let shortest = match packet {
@@ -195,7 +195,7 @@ impl<'a> Context<'a> {
     }
 }
 
-fn after(stop: &Quantity<Nanos>, start: Nanos) -> Read<Nanos> {
+fn after(stop: &Quantity<Nanos>, start: Nanos) -> Result<Nanos, Fault> {
     let At { value: raw::Unit(stop), span } = stop;
     if *stop > start {
         Ok(*stop)

@@ -9,7 +9,6 @@ use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{Model, Source};
 use crate::raw;
-use crate::read::Read;
 
 pub(super) const ROOM: Room = Room {
     keys: &[
@@ -20,7 +19,11 @@ pub(super) const ROOM: Room = Room {
     read,
 };
 
-fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+fn read(
+    context: &mut Context<'_>,
+    raw: &raw::Source,
+    span: &Range<usize>,
+) -> Result<Source, Fault> {
     let class = &context.plan.classes[context.class(raw, span)?.index()];
     if class.arrival.is_none() {
         let name = &class.name;

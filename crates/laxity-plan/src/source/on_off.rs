@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::context::Context;
 use super::room::{Room, STREAM, WAY};
 use super::values::{distribution, longer, off, on, rate};
+use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{Model, Source};
 use crate::raw;
-use crate::read::Read;
 
 pub(super) const ROOM: Room = Room {
     keys: &[
@@ -23,7 +23,11 @@ pub(super) const ROOM: Room = Room {
     read,
 };
 
-fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+fn read(
+    context: &mut Context<'_>,
+    raw: &raw::Source,
+    span: &Range<usize>,
+) -> Result<Source, Fault> {
     let rate = rate(raw, span)?;
     let on = longer("on", on(raw, span)?)?;
     let off = distribution("off", off(raw, span)?)?;

@@ -11,7 +11,6 @@ use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{Dist, Model, Source};
 use crate::raw::{self, At, Distribution, Number};
-use crate::read::Read;
 
 /// The shape of the periods unless the plan gives one.
 const DEFAULT_SHAPE: f64 = 1.5;
@@ -30,7 +29,11 @@ pub(super) const ROOM: Room = Room {
     read,
 };
 
-fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+fn read(
+    context: &mut Context<'_>,
+    raw: &raw::Source,
+    span: &Range<usize>,
+) -> Result<Source, Fault> {
     let shape = raw.shape.as_ref().map_or(Ok(DEFAULT_SHAPE), pareto_shape)?;
     let on = pareto_period("on", on(raw, span)?, shape)?;
     let rate = rate(raw, span)?;
@@ -38,7 +41,7 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
     context.model(raw, span, Model::OnOff { rate, on, off })
 }
 
-fn pareto_shape(At { value: Number(shape), span }: &At<Number>) -> Read<f64> {
+fn pareto_shape(At { value: Number(shape), span }: &At<Number>) -> Result<f64, Fault> {
     if *shape > 1.0 && *shape <= LARGEST_SHAPE {
         Ok(*shape)
     } else {
@@ -50,7 +53,11 @@ fn pareto_shape(At { value: Number(shape), span }: &At<Number>) -> Read<f64> {
 }
 
 /// A Pareto period of a mean: its minimum is mean (shape − 1) / shape.
-fn pareto_period(key: &str, raw: &At<Distribution<Nanos>>, shape: f64) -> Read<Dist<Nanos>> {
+fn pareto_period(
+    key: &str,
+    raw: &At<Distribution<Nanos>>,
+    shape: f64,
+) -> Result<Dist<Nanos>, Fault> {
     let Dist::Constant(mean) = distribution(key, raw)? else {
         let message = format!("`{key}` of `pareto-on-off` is a mean time, not a distribution");
         return Err(Fault::at(&raw.span, message)

@@ -7,8 +7,7 @@ use super::values::need;
 use crate::error::Fault;
 use crate::keys::Key;
 use crate::model::{Hops, Recording, Source};
-use crate::raw;
-use crate::read::{Read, matching};
+use crate::raw::{self, matching};
 
 /// The recording itself.
 pub(super) const FILE: Key =
@@ -25,7 +24,7 @@ pub(super) fn read(
     context: &mut Context<'_>,
     raw: &raw::Source,
     span: &Range<usize>,
-) -> Read<Source> {
+) -> Result<Source, Fault> {
     let file = need(&raw.file, "file", "\"traffic.pcap\"", span)?;
     if file.value.is_empty() {
         return Err(Fault::at(&file.span, "`file` is empty: write a path"));

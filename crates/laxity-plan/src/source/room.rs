@@ -3,17 +3,17 @@
 use std::ops::Range;
 
 use super::context::Context;
+use crate::error::Fault;
 use crate::keys::{Key, Keys};
 use crate::model::Source;
 use crate::raw;
-use crate::read::Read;
 
 /// What is the same of a model whatever its settings.
 pub(super) struct Room {
     /// The keys of `[[source]]` that it takes besides `model`.
     pub keys: Keys,
     /// A source of it from `[[source]]`.
-    pub read: fn(&mut Context<'_>, &raw::Source, &Range<usize>) -> Read<Source>,
+    pub read: fn(&mut Context<'_>, &raw::Source, &Range<usize>) -> Result<Source, Fault>,
 }
 
 /// The keys of sources whose packets come whatever becomes of those before.

@@ -14,8 +14,7 @@ use crate::model::{
     Dist, Hop, Plan, Source, TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer,
     TcpVariant,
 };
-use crate::raw::{self, At, Quantity};
-use crate::read::{Read, positive};
+use crate::raw::{self, At, Quantity, positive};
 
 /// The widest receiver's window in segments unless the plan says otherwise: about 6 MB.
 const DEFAULT_WINDOW: u32 = 4000;
@@ -96,7 +95,11 @@ pub(super) const ROOM: Room = Room {
     read,
 };
 
-fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Read<Source> {
+fn read(
+    context: &mut Context<'_>,
+    raw: &raw::Source,
+    span: &Range<usize>,
+) -> Result<Source, Fault> {
     let (class, count) = context.class_and_count(raw, span)?;
     let path = context.path(raw, class, count, span)?;
     let plan = context.plan;
@@ -145,7 +148,7 @@ fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Range<usize>) -> Re
     }))
 }
 
-fn variant(raw: &raw::Source) -> Read<(TcpRecovery, TcpCongestion)> {
+fn variant(raw: &raw::Source) -> Result<(TcpRecovery, TcpCongestion), Fault> {
     let variant = raw.variant.as_ref().map_or(TcpVariant::Cubic, |variant| variant.value.0);
     let (recovery, congestion) = variant.parts();
     let congestion = raw.congestion.as_ref().map_or(congestion, |congestion| congestion.value.0);
@@ -163,7 +166,7 @@ fn variant(raw: &raw::Source) -> Read<(TcpRecovery, TcpCongestion)> {
     Ok((recovery, congestion))
 }
 
-fn pacing(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
+fn pacing(raw: &raw::Source, congestion: TcpCongestion) -> Result<bool, Fault> {
     let needed = congestion == TcpCongestion::Bbr;
     match &raw.pacing {
         Some(At { value: false, span }) if needed => {
@@ -175,7 +178,7 @@ fn pacing(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
     }
 }
 
-fn slow_start(raw: &raw::Source, congestion: TcpCongestion) -> Read<TcpSlowStart> {
+fn slow_start(raw: &raw::Source, congestion: TcpCongestion) -> Result<TcpSlowStart, Fault> {
     match &raw.slow_start {
         Some(At { span, .. }) if congestion == TcpCongestion::Bbr => {
             let message =
@@ -186,7 +189,7 @@ fn slow_start(raw: &raw::Source, congestion: TcpCongestion) -> Read<TcpSlowStart
     }
 }
 
-fn every(raw: &raw::Source) -> Read<Option<Dist<Nanos>>> {
+fn every(raw: &raw::Source) -> Result<Option<Dist<Nanos>>, Fault> {
     let Some(every) = &raw.every else { return Ok(None) };
     if raw.transfer.is_none() {
         let message = "`every` without `transfer`: a transfer without end is followed by none";
@@ -201,7 +204,7 @@ fn every(raw: &raw::Source) -> Read<Option<Dist<Nanos>>> {
 }
 
 /// RFC 9331, section 4.3: ECT(1) is for senders that answer to the share of marks.
-fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<Ecn> {
+fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Result<Ecn, Fault> {
     let capable = is_capable(raw, congestion)?;
     match &raw.l4s {
         Some(At { value: true, span }) if congestion != TcpCongestion::Dctcp => {
@@ -215,7 +218,7 @@ fn ecn(raw: &raw::Source, congestion: TcpCongestion) -> Read<Ecn> {
     }
 }
 
-fn is_capable(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
+fn is_capable(raw: &raw::Source, congestion: TcpCongestion) -> Result<bool, Fault> {
     let needed = congestion == TcpCongestion::Dctcp;
     match &raw.ecn {
         Some(At { value: false, span }) if needed => {
@@ -230,7 +233,7 @@ fn is_capable(raw: &raw::Source, congestion: TcpCongestion) -> Read<bool> {
     }
 }
 
-fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Read<Bytes> {
+fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Result<Bytes, Fault> {
     let packet = need(&raw.packet, "packet", "\"1500b\"", span)?;
     match packet.value.0 {
         Dist::Constant(size) => {
@@ -241,7 +244,7 @@ fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Read<Bytes> {
     }
 }
 
-fn length(raw: &Quantity<Bytes>, key: &str, plan: &Plan) -> Read<Bytes> {
+fn length(raw: &Quantity<Bytes>, key: &str, plan: &Plan) -> Result<Bytes, Fault> {
     let size = positive(key)(raw)?;
     let max = plan.link.max_packet;
     if size > max {
@@ -256,7 +259,12 @@ fn length(raw: &Quantity<Bytes>, key: &str, plan: &Plan) -> Read<Bytes> {
 
 /// Unless the plan says otherwise up to a segment's time at the bottleneck, which takes senders out
 /// of step (Floyd, Jacobson 1992).
-fn jitter(raw: &raw::Source, plan: &Plan, path: &[Hop], packet: Bytes) -> Read<Dist<Nanos>> {
+fn jitter(
+    raw: &raw::Source,
+    plan: &Plan,
+    path: &[Hop],
+    packet: Bytes,
+) -> Result<Dist<Nanos>, Fault> {
     let Some(raw) = &raw.jitter else {
         let rates = plan
             .network
@@ -283,7 +291,7 @@ fn jitter(raw: &raw::Source, plan: &Plan, path: &[Hop], packet: Bytes) -> Read<D
     }
 }
 
-fn timer(raw: &raw::Source) -> Read<TcpTimer> {
+fn timer(raw: &raw::Source) -> Result<TcpTimer, Fault> {
     match (&raw.min_timeout, &raw.tick) {
         (Some(_), Some(tick)) => {
             Err(Fault::at(&tick.span, "`tick` beside `min-timeout`: a timer is of one kind")

@@ -7,8 +7,7 @@ use laxity::units::{Nanos, Rate};
 
 use crate::error::Fault;
 use crate::model::Dist;
-use crate::raw::{self, At, Count, Distribution, Measure};
-use crate::read::{MOST, Read, zero};
+use crate::raw::{self, At, Count, Distribution, MOST, Measure};
 
 /// The largest shape or sigma of a distribution.
 pub(crate) const LARGEST_SHAPE: f64 = 100.0;
@@ -19,7 +18,7 @@ pub(crate) fn need<'a, T>(
     key: &str,
     example: &str,
     span: &Range<usize>,
-) -> Read<&'a At<T>> {
+) -> Result<&'a At<T>, Fault> {
     value.as_ref().ok_or_else(|| {
         Fault::at(span, format!("`{key}` is missing"))
             .help(format!("this source needs one, such as `{key} = {example}`"))
@@ -27,7 +26,7 @@ pub(crate) fn need<'a, T>(
 }
 
 /// The rate of a model that has one.
-pub(crate) fn rate(raw: &raw::Source, span: &Range<usize>) -> Read<Rate> {
+pub(crate) fn rate(raw: &raw::Source, span: &Range<usize>) -> Result<Rate, Fault> {
     Ok(need(&raw.rate, "rate", "\"10mbit\"", span)?.value.0)
 }
 
@@ -35,7 +34,7 @@ pub(crate) fn rate(raw: &raw::Source, span: &Range<usize>) -> Read<Rate> {
 pub(crate) fn on<'a>(
     raw: &'a raw::Source,
     span: &Range<usize>,
-) -> Read<&'a At<Distribution<Nanos>>> {
+) -> Result<&'a At<Distribution<Nanos>>, Fault> {
     need(&raw.on, "on", "\"500ms\"", span)
 }
 
@@ -43,15 +42,15 @@ pub(crate) fn on<'a>(
 pub(crate) fn off<'a>(
     raw: &'a raw::Source,
     span: &Range<usize>,
-) -> Read<&'a At<Distribution<Nanos>>> {
+) -> Result<&'a At<Distribution<Nanos>>, Fault> {
     need(&raw.off, "off", "\"500ms\"", span)
 }
 
 /// How many packets a window holds.
-pub(crate) fn packets(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<u32> {
+pub(crate) fn packets(raw: Option<&At<Count>>, key: &str, default: u32) -> Result<u32, Fault> {
     let Some(At { value: Count(count), span }) = raw else { return Ok(default) };
     match u32::try_from(*count) {
-        Ok(0) => Err(zero(key, span)),
+        Ok(0) => Err(Fault::zero(key, span)),
         Ok(packets) if packets as usize <= MOST => Ok(packets),
         _ => Err(Fault::at(span, format!("`{key}` is {count}, above the largest, {MOST}"))),
     }
@@ -61,7 +60,7 @@ pub(crate) fn packets(raw: Option<&At<Count>>, key: &str, default: u32) -> Read<
 pub(crate) fn longer<T: Measure + Ord + Display>(
     key: &str,
     raw: &At<Distribution<T>>,
-) -> Read<Dist<T>> {
+) -> Result<Dist<T>, Fault> {
     let dist = distribution(key, raw)?;
     let size = match dist {
         Dist::Uniform(_, size) | Dist::Constant(size) | Dist::Normal(size, _) => size,
@@ -69,7 +68,7 @@ pub(crate) fn longer<T: Measure + Ord + Display>(
         Dist::LogNormal(size, _) | Dist::Weibull(size, _) => size,
     };
     match size.units() {
-        0 => Err(zero(key, &raw.span)),
+        0 => Err(Fault::zero(key, &raw.span)),
         _ => Ok(dist),
     }
 }
@@ -78,7 +77,7 @@ pub(crate) fn longer<T: Measure + Ord + Display>(
 pub(crate) fn distribution<T: Measure + Ord + Display>(
     key: &str,
     raw: &At<Distribution<T>>,
-) -> Read<Dist<T>> {
+) -> Result<Dist<T>, Fault> {
     let At { value: Distribution(dist), span } = raw;
     let wrong = |message: String, help: String| Err(Fault::at(span, message).help(help));
     match dist {
@@ -102,7 +101,7 @@ pub(crate) fn distribution<T: Measure + Ord + Display>(
         Dist::Pareto(scale, _) | Dist::LogNormal(scale, _) | Dist::Weibull(scale, _)
             if scale.units() == 0 =>
         {
-            Err(zero(key, span))
+            Err(Fault::zero(key, span))
         }
         _ => Ok(*dist),
     }

@@ -3,21 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::pieces::Sources;
-use super::routing::{Ends, Routes};
-use super::values::Read;
+use super::routing::{Ends, LONGEST_PATH, Routes};
 use crate::error::{Fault, shown};
 use crate::model::{Hop, Hops, LinkId, Network, NetworkLink, NodeId};
-use crate::raw::{self, At, Count, Way};
-
-/// The most links of a path, laps included.
-pub(super) const LONGEST_PATH: usize = 1000;
+use crate::raw::{self, At, Count, SourceTables, Way};
 
 /// How a network begins.
 const NO_NETWORK: &str = "add links, such as `[network.uplink]` with `between = [\"a\", \"b\"]`";
 
 /// From the names of nodes to the links between them.
-pub(crate) struct Paths<'a> {
+pub(super) struct Paths<'a> {
     network: Option<&'a Network>,
     positions: HashMap<&'a str, NodeId>,
     hops: HashMap<[NodeId; 2], Hop>,
@@ -28,7 +23,10 @@ pub(crate) struct Paths<'a> {
 
 impl<'a> Paths<'a> {
     /// The paths of these sources, of which the shortest are found at once.
-    pub(crate) fn new(network: Option<&'a Network>, sources: &Sources<'_>) -> Read<Self> {
+    pub(super) fn new(
+        network: Option<&'a Network>,
+        sources: &SourceTables<'_>,
+    ) -> Result<Self, Fault> {
         let nodes = network.map_or(&[][..], |network| &network.nodes);
         let links = network.map_or(&[][..], |network| &network.links);
         let hops = (0..).map(LinkId).zip(links).flat_map(
@@ -51,7 +49,11 @@ impl<'a> Paths<'a> {
     }
 
     /// The shortest paths that sources ask for.
-    fn all_shortest(&self, network: &Network, sources: &Sources<'_>) -> Read<HashMap<Ends, Hops>> {
+    fn all_shortest(
+        &self,
+        network: &Network,
+        sources: &SourceTables<'_>,
+    ) -> Result<HashMap<Ends, Hops>, Fault> {
         let mut routes = Routes::new(network);
         sources.each(|raw, span| {
             if let Some(At { value: Way::Shortest, .. }) = &raw.path {
@@ -65,7 +67,12 @@ impl<'a> Paths<'a> {
     }
 
     /// The nodes that a shortest path joins.
-    fn ends(&self, raw: &raw::Source, source: &Range<usize>, network: &Network) -> Read<Ends> {
+    fn ends(
+        &self,
+        raw: &raw::Source,
+        source: &Range<usize>,
+        network: &Network,
+    ) -> Result<Ends, Fault> {
         let end = |key, name: &Option<At<String>>| match name {
             Some(name) => self.node(name, network),
             None => Err(Fault::at(source, format!("`{key}` is missing")).help(
@@ -84,7 +91,7 @@ impl<'a> Paths<'a> {
     }
 
     /// The links of a source's path. A network needs one of every source, a single link of none.
-    pub(crate) fn read(&mut self, raw: &raw::Source, source: &Range<usize>) -> Read<Hops> {
+    pub(super) fn read(&mut self, raw: &raw::Source, source: &Range<usize>) -> Result<Hops, Fault> {
         if let (Some(laps), None) = (&raw.laps, &raw.path) {
             return Err(Fault::at(&laps.span, "`laps` without `path`"));
         }
@@ -125,14 +132,14 @@ impl<'a> Paths<'a> {
         span: &Range<usize>,
         laps: Option<&At<Count>>,
         network: &Network,
-    ) -> Read<Vec<Hop>> {
+    ) -> Result<Vec<Hop>, Fault> {
         if !(2..=LONGEST_PATH + 1).contains(&names.len()) {
             let message = format!("a path of {} nodes", names.len());
             let help = format!("a path has 2 to {} nodes", LONGEST_PATH + 1);
             return Err(Fault::at(span, message).help(help));
         }
         let nodes: Vec<NodeId> =
-            names.iter().map(|name| self.node(name, network)).collect::<Read<_>>()?;
+            names.iter().map(|name| self.node(name, network)).collect::<Result<_, Fault>>()?;
         let hop = |(at, ends): (usize, &[NodeId])| {
             self.hops.get(&[ends[0], ends[1]]).copied().ok_or_else(|| {
                 let [from, to] = [ends[0], ends[1]].map(|node| &network.nodes[node.index()].name);
@@ -143,12 +150,16 @@ impl<'a> Paths<'a> {
                 ))
             })
         };
-        let lap: Vec<Hop> = nodes.windows(2).enumerate().map(hop).collect::<Read<_>>()?;
+        let lap: Vec<Hop> = nodes.windows(2).enumerate().map(hop).collect::<Result<_, Fault>>()?;
         let laps = laps.map_or(Ok(1), |laps| self.laps(laps, &nodes))?;
         Ok(lap.repeat(laps))
     }
 
-    fn laps(&self, At { value: Count(laps), span }: &At<Count>, nodes: &[NodeId]) -> Read<usize> {
+    fn laps(
+        &self,
+        At { value: Count(laps), span }: &At<Count>,
+        nodes: &[NodeId],
+    ) -> Result<usize, Fault> {
         if nodes.first() != nodes.last() {
             return Err(not_closed(span));
         }
@@ -160,7 +171,11 @@ impl<'a> Paths<'a> {
         }
     }
 
-    fn node(&self, At { value: name, span }: &At<String>, network: &Network) -> Read<NodeId> {
+    fn node(
+        &self,
+        At { value: name, span }: &At<String>,
+        network: &Network,
+    ) -> Result<NodeId, Fault> {
         self.positions.get(name.as_str()).copied().ok_or_else(|| {
             Fault::at(span, format!("no link joins a node `{}`", shown(name)))
                 .accepted(name, network.nodes.iter().map(|node| node.name.as_str()))
@@ -183,7 +198,7 @@ fn not_closed(laps: &Range<usize>) -> Fault {
 }
 
 /// Refuses ends of a path that says itself where it leads, or of none.
-fn check_ends(raw: &raw::Source) -> Read<()> {
+fn check_ends(raw: &raw::Source) -> Result<(), Fault> {
     let ends = [("from", &raw.from), ("to", &raw.to)];
     let Some((key, end)) = ends.into_iter().find_map(|(key, end)| Some((key, end.as_ref()?)))
     else {

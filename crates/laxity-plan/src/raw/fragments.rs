@@ -7,16 +7,14 @@ use serde::Deserialize;
 use toml_parser::Source as Text;
 use toml_parser::lexer::{Lexer, Token, TokenKind};
 
-use super::toml_error;
-use super::values::Read;
+use super::{At, Source, Sources, Table, toml_error};
 use crate::error::Fault;
-use crate::raw::{self, At, Table};
 
 /// Fewer sources than this are read with everything else.
 const MANY: usize = 1000;
 
 /// A plan's text in pieces, each a whole TOML document.
-pub(super) struct Pieces<'a> {
+pub(crate) struct Fragments<'a> {
     /// All but the sources.
     pub rest: String,
     /// One `[[source]]` each.
@@ -24,24 +22,24 @@ pub(super) struct Pieces<'a> {
 }
 
 /// What is written of the sources.
-pub(crate) enum Sources<'a> {
+pub(crate) enum SourceTables<'a> {
     /// Read with the plan.
-    Whole(raw::Sources),
+    Whole(Sources),
     /// One document each, of which errors do not say where in the plan it stands.
-    Pieces(Vec<&'a str>),
+    Fragments(Vec<&'a str>),
 }
 
-impl Sources<'_> {
+impl SourceTables<'_> {
     /// One source after another, and where it is written.
     pub(crate) fn each(
         &self,
-        mut read: impl FnMut(&raw::Source, &std::ops::Range<usize>) -> Read<()>,
-    ) -> Read<()> {
+        mut read: impl FnMut(&Source, &std::ops::Range<usize>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         match self {
-            Sources::Whole(sources) => {
+            SourceTables::Whole(sources) => {
                 sources.0.iter().try_for_each(|At { value: Table(raw), span }| read(raw, span))
             }
-            Sources::Pieces(pieces) => pieces.iter().try_for_each(|piece| {
+            SourceTables::Fragments(pieces) => pieces.iter().try_for_each(|piece| {
                 let At { value: Table(raw), span } = &source(piece)?;
                 read(raw, span)
             }),
@@ -50,11 +48,11 @@ impl Sources<'_> {
 }
 
 /// The source of a piece.
-fn source(piece: &str) -> Read<At<Table<raw::Source>>> {
+fn source(piece: &str) -> Result<At<Table<Source>>, Fault> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Piece {
-        source: raw::Sources,
+        source: Sources,
     }
 
     let read: Result<Piece, _> = toml::from_str(piece);
@@ -65,10 +63,10 @@ fn source(piece: &str) -> Read<At<Table<raw::Source>>> {
     }
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> Fragments<'a> {
     /// The pieces of a plan with many sources; none where sources are few, or written in another
     /// way than each under its own `[[source]]`.
-    pub(super) fn of(text: &'a str) -> Option<Self> {
+    pub(crate) fn of(text: &'a str) -> Option<Self> {
         text.matches("[[source]]").nth(MANY)?;
         let (mut rest, mut sources) = (String::new(), Vec::new());
         let (mut begin, mut in_source) = (0, false);
@@ -100,7 +98,7 @@ impl<'a> Pieces<'a> {
             }
         }
         cut(begin, text.len(), in_source);
-        Some(Pieces { rest, sources })
+        Some(Fragments { rest, sources })
     }
 }
 

@@ -2,13 +2,12 @@
 
 use toml::de::Error;
 
-use crate::aqm;
+use super::ModelKind;
 use crate::error::{Fault, quoted_list, shown};
-use crate::model::scheduler;
-use crate::source;
+use crate::model::{queue, scheduler};
 
 /// An error of the text itself.
-pub(super) fn syntax(error: &Error, text: &str) -> Fault {
+pub(crate) fn syntax(error: &Error, text: &str) -> Fault {
     let source = error.span().and_then(|span| text.get(span)).unwrap_or_default();
     match error.message() {
         "duplicate key" => {
@@ -21,7 +20,7 @@ pub(super) fn syntax(error: &Error, text: &str) -> Fault {
 }
 
 /// An error of a key or value.
-pub(super) fn content(error: &Error, text: &str) -> Fault {
+pub(crate) fn content(error: &Error, text: &str) -> Fault {
     let message = error.message();
     let fault = |message: String| Fault::new(error.span(), message);
     if message.starts_with("unknown variant `$__toml") {
@@ -84,7 +83,7 @@ fn example(key: &str) -> String {
         "bucket" => "write a size such as `bucket = \"300b\"`",
         "limit" => "write packets such as `limit = 100` or bytes such as `limit = \"64kB\"`",
         "model" => {
-            let models = quoted_list(source::Kind::ALL.iter().map(|kind| kind.word()));
+            let models = quoted_list(ModelKind::ALL.iter().map(|kind| kind.word()));
             return format!("write `model = …` with one of {models}");
         }
         _ => "this key must be written",
@@ -95,6 +94,6 @@ fn example(key: &str) -> String {
 /// The words of schedulers and of queues.
 fn kinds() -> String {
     let schedulers = quoted_list(scheduler::Kind::ALL.iter().map(|kind| kind.word()));
-    let queues = quoted_list(aqm::Kind::ALL.iter().map(|kind| kind.word()));
+    let queues = quoted_list(queue::Kind::ALL.iter().map(|kind| kind.word()));
     format!("a scheduler is one of {schedulers}; a queue is one of {queues}")
 }

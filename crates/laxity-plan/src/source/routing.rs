@@ -5,10 +5,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::ops::Range;
 
-use super::paths::LONGEST_PATH;
-use super::values::{MOST, Read};
 use crate::error::{Fault, quoted_list};
 use crate::model::{Hop, Hops, LinkId, Network, NodeId};
+use crate::raw::MOST;
+
+/// The most links of a path, laps included.
+pub(super) const LONGEST_PATH: usize = 1000;
 
 /// The two nodes of a path.
 pub(super) type Ends = [NodeId; 2];
@@ -34,7 +36,7 @@ impl<'a> Routes<'a> {
     }
 
     /// Finds all paths.
-    pub(super) fn find(self) -> Read<HashMap<Ends, Hops>> {
+    pub(super) fn find(self) -> Result<HashMap<Ends, Hops>, Fault> {
         let mut found = HashMap::new();
         let Some(first) = self.asked.values().flat_map(BTreeMap::values).next() else {
             return Ok(found);
