@@ -39,6 +39,7 @@ class Plan:
         document["source"] = given.tables("sources", sources, '{"class": "web", "model": "poisson"}') or None
         self._plan = _laxity.Plan(toml.document(document), "plan", given.path("folder", folder))
         self._scheduler: Scheduler | ByRank | None = None
+        self._at: dict[str, Scheduler | ByRank] = {}
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Plan:
@@ -55,10 +56,16 @@ class Plan:
         return cls._of(_laxity.Plan(given.word("text", text, "version = 1"), given.word("name", name, "plan"), given.path("folder", folder)))
 
     @classmethod
-    def _of(cls, plan: _laxity.Plan, scheduler: Scheduler | ByRank | None = None) -> Plan:
+    def _of(
+        cls,
+        plan: _laxity.Plan,
+        scheduler: Scheduler | ByRank | None = None,
+        at: Mapping[str, Scheduler | ByRank] | None = None,
+    ) -> Plan:
         made = cls.__new__(cls)
         made._plan = plan
         made._scheduler = scheduler
+        made._at = dict(at or {})
         return made
 
     @property
@@ -74,7 +81,8 @@ class Plan:
     @property
     def scheduler(self) -> str:
         """Its discipline, such as ``edf/exact``, or the name of your scheduler."""
-        return self._scheduler.name if self._scheduler else self._plan.scheduler
+        name = self._scheduler.name if self._scheduler else self._plan.scheduler
+        return ", ".join([name, *(f"{one.name} at {at}" for at, one in self._at.items())])
 
     @property
     def classes(self) -> list[str]:
@@ -100,15 +108,23 @@ class Plan:
         """The plan with other values at some keys, such as ``{"class.video.deadline": "20ms"}``."""
         values = given.table("values", values, '{"link.rate": "20mbit"}')
         edits = [(given.word("key", key, "link.rate"), toml.value(value)) for key, value in values.items()]
-        return Plan._of(self._plan.edited(edits), self._scheduler)
+        return Plan._of(self._plan.edited(edits), self._scheduler, self._at)
 
-    def under(self, scheduler: str | Scheduler | ByRank) -> Plan:
-        """The plan under another discipline, such as ``hfsc`` or ``edf/background``, or your own scheduler."""
-        if isinstance(scheduler, str):
-            return Plan._of(self._plan.under(scheduler))
+    def under(self, scheduler: str | Scheduler | ByRank, *, at: str | None = None) -> Plan:
+        """The plan under another discipline, such as ``hfsc`` or ``edf/background``, or under your own scheduler.
+
+        In a network your own scheduler is at one output, ``at="a → b"``; each output takes an object of its own. Nothing
+        is proved of what waits there.
+        """
+        if isinstance(scheduler, str) and at is None:
+            return Plan._of(self._plan.under(scheduler), None, self._at)
         is_one(scheduler)
+        if at is not None:
+            output = given.word("at", at, "a → b")
+            self._plan.custom_at(output)
+            return Plan._of(self._plan, self._scheduler, {**self._at, output: scheduler})
         under, edits = scheduler.stands_for()
-        return Plan._of(self.edit(edits)._plan.under(under), scheduler)
+        return Plan._of(self.edit(edits)._plan.under(under), scheduler, self._at)
 
     def check(self) -> Proof:
         """Proves the plan. With your own scheduler, only a rank that is a ``Deadline`` has a proof."""
@@ -134,7 +150,7 @@ class Plan:
         """
         packets, seed = given.whole("packets", packets, 1000), given.whole("seed", seed)
         with of_runs(progress) as heard:
-            return WorstCases(*_laxity.worst_case(self._proved(), packets, seed, heard))
+            return WorstCases(*_laxity.worst_case(self._searched() if self._at else self._proved(), packets, seed, heard))
 
     def fit(
         self, recording: str | PathLike[str] | None = None, *, sort: bool = False, headroom: int = 10
@@ -145,7 +161,7 @@ class Plan:
         headroom = given.whole("headroom", headroom, most=10_000)
         file = None if recording is None else given.path("recording", recording)
         answer, text, notes, plan = _laxity.fit(self._plan, file, bool(sort), headroom)
-        return Fitted(answer, text, notes, Plan._of(plan, self._scheduler))
+        return Fitted(answer, text, notes, Plan._of(plan, self._scheduler, self._at))
 
     def check_for_linux(self, *, timer: str | None = None, offload: bool = True) -> Proof:
         """Proves the plan as the disciplines of Linux carry it out. Their timers are late by up to ``timer`` (by default
@@ -199,13 +215,23 @@ class Plan:
         file = None if arrivals is None else given.path("arrivals", arrivals)
         threads = None if threads is None else given.whole("threads", threads, 1, 2**32 - 1)
         with simulated(progress, self._plan.lasts(duration, file)) as heard:
-            return Run(self._plan.run(self._reset(), duration, seed, file, bool(packets), threads, heard))
+            return Run(self._native().run(self._reset(), duration, seed, file, bool(packets), threads, heard))
 
-    def _reset(self) -> Any:
-        """The user's scheduler, if the plan has one, reset for another run."""
+    def _native(self) -> _laxity.Plan:
+        """The plan, with the outputs that are left to the user's schedulers."""
+        plan = self._plan
+        for output in self._at:
+            plan = plan.custom_at(output)
+        return plan
+
+    def _reset(self) -> list[tuple[str | None, Any]]:
+        """The user's schedulers, each with its output in a network, reset for another run."""
+        schedulers: dict[str | None, Scheduler | ByRank] = {**self._at}
         if self._scheduler:
-            self._scheduler.reset(self)
-        return native(self._scheduler)
+            schedulers[None] = self._scheduler
+        for scheduler in schedulers.values():
+            scheduler.reset(self)
+        return [(output, native(scheduler)) for output, scheduler in schedulers.items()]
 
     def _proved(self) -> _laxity.Plan:
         """The plan, if its scheduler has a proof."""
@@ -213,11 +239,11 @@ class Plan:
             raise _laxity.LaxityError(
                 f"nothing is proved of {self.scheduler}: only a rank that is a laxity.Deadline has an admission test"
             )
-        return self._plan
+        return self._native()
 
     def _builtin(self) -> _laxity.Plan:
         """The plan, if Linux may have its discipline."""
-        if self._scheduler:
+        if self._scheduler or self._at:
             raise _laxity.LaxityError(
                 f"Linux has no {self.scheduler}: put the plan under a discipline that it has, such as hfsc"
             )
@@ -225,7 +251,7 @@ class Plan:
 
     def _searched(self) -> _laxity.Plan:
         """The plan, if a search may run it on all cores."""
-        if self._scheduler:
+        if self._scheduler or self._at:
             raise _laxity.LaxityError(
                 "a search runs beside the interpreter, and a scheduler written in Python cannot: put the plan, which is "
                 f"under {self.scheduler}, under a discipline, or give it to `laxity.sweep`"
@@ -264,7 +290,7 @@ def compare(
     duration = given.time("duration", duration)
     seed = None if seed is None else given.whole("seed", seed)
     plans = [plan.under(scheduler) for scheduler in given.several("schedulers", schedulers, '["fifo", "edf"]')]
-    contenders = [(one._plan, one._reset()) for one in plans]
+    contenders = [(one._native(), one._reset()) for one in plans]
     file = None if arrivals is None else given.path("arrivals", arrivals)
     with simulated(progress, plan._plan.lasts(duration, file), len(contenders)) as heard:
         return Comparison(_laxity.compare(plan._plan, contenders, duration, seed, file, heard))

@@ -148,6 +148,8 @@ def sweep(
     """
     plan = a_plan(plan)
     native = plan._plan
+    if plan._at:
+        raise _laxity.LaxityError("a study takes your own scheduler in place of the link's, not at an output: use `Plan.run`")
     over = given.table("over", over, '{"link.rate": ["10mbit", "20mbit"]}')
     grid = {key: given.several(key, values, '["10mbit", "20mbit"]') for key, values in over.items()}
     varied = [key for key in grid if key in SCHEDULER]

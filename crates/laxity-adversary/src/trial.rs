@@ -76,7 +76,7 @@ impl Trial<'_> {
                     let played: Box<dyn Arrivals> = Box::new(Played::new(played[source].clone()));
                     Ok(played)
                 };
-                let run = NetworkRun { on, duration: None, seed, arrivals: Some(&open) };
+                let run = NetworkRun { arrivals: Some(&open), ..NetworkRun::new(on, None, seed) };
                 run.simulate(ear, &mut laxity_sim::to_the_end)?;
             }
         }

@@ -13,7 +13,7 @@
 //! | [`check_for_linux`] | a plan, [what is known of a machine](Linux) | the same, as Linux carries the plan out |
 //! | [`export`] | a plan, an interface, a [format](ExportFormat) | what Linux is given for it |
 //! | [`run()`], [`run_compared`] | a plan, [`Traffic`], who watches | [`RunResult`]: what was measured, and the verdict; several are a [`Comparison`] |
-//! | [`run_custom`] | the same, with a scheduler that was made elsewhere | the same |
+//! | [`run_custom`] | the same, with schedulers that a program brings | the same |
 //! | [`choices`] | a plan, [`Traffic`] | its link, asking somebody else for every packet |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
 //! | [`sweep()`](sweep::sweep) | a study: a plan, what varies in it, seeds | a store of tables, and a [`sweep::Summary`] |
@@ -50,6 +50,7 @@
 #![deny(missing_docs)]
 
 mod check;
+mod custom;
 mod error;
 pub mod fit;
 mod linux;
@@ -63,6 +64,7 @@ pub mod tune;
 mod worst;
 
 pub use check::{Checked, check, curves, exactly, limits};
+pub use custom::{Custom, run_custom, with_custom};
 pub use error::Error;
 pub use laxity_answers::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_exchange as exchange;
@@ -77,7 +79,7 @@ pub use laxity_tc::{Import, Options as ImportOptions, import};
 pub use linux::{CheckedForLinux, Corrections, Exported, check_for_linux, export, nearest};
 pub use repeat::{Difference, RepeatError, Repeated, repeat};
 pub use result::{Comparison, Delays, RunResult};
-pub use run::{Custom, choices, run, run_compared, run_custom};
+pub use run::{choices, run, run_compared};
 pub use seeds::over_seeds;
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};
 pub use worst::{DEFAULT_PACKETS, Effort, WorstCase, WorstCases, worst_case};

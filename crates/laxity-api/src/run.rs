@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use laxity::scheduler::Withdraw;
+use laxity::scheduler::Scheduler;
 use laxity_answers::Proof;
 use laxity_answers::verdict::{HeldTo, Judged};
 use laxity_plan::Plan;
@@ -11,10 +11,10 @@ use laxity_plan::network::Networked;
 use laxity_plan::tdp::Assigned;
 use laxity_sim::Progress;
 use laxity_sim::link::{Choices, Run};
-use laxity_sim::network::{NetworkRun, Parallelism, Profile, Replaced};
+use laxity_sim::network::{NetworkRun, OutputSchedulers, Parallelism, Profile, Replaced};
 use laxity_sim::record::Observer;
 use laxity_sim::source::{Feed, Remarks};
-use laxity_sim::summary::{Outcome, Summary};
+use laxity_sim::summary::Outcome;
 
 use crate::result::RunResult;
 use crate::traffic::opaque;
@@ -48,58 +48,21 @@ pub fn run_compared<'a, O: Observer>(
     held_to(to, plan, traffic, observer, progress)
 }
 
-/// A scheduler that was made elsewhere, for the classes of a plan.
-pub struct Custom {
-    /// What tables call it.
-    pub name: String,
-    /// The scheduler.
-    pub scheduler: Box<dyn Withdraw + Send>,
-}
-
-/// Simulates a plan on another scheduler than its own, behind the plan's queues. What is promised
-/// and proved is that of the plan's: it is under one that proves no more than holds of the other;
-/// `fifo` proves nothing. Beside an `own` plan it is held to what [`run_compared`] says.
-///
-/// # Errors
-/// As [`run`], and of networks.
-pub fn run_custom<'a, O: Observer>(
-    own: Option<&Plan>,
-    plan: &'a Plan,
-    custom: Custom,
-    traffic: &Traffic<'_>,
-    observer: &mut O,
-    progress: Progress<'_>,
-) -> Result<RunResult<'a>, Error> {
-    is_one_link(plan)?;
-    let to = own.map_or(HeldTo::Plan, |own| HeldTo::in_comparison(own.scheduler, plan.scheduler));
-    let seed = traffic.seed(plan);
-    let scheduler = plan.behind_queues(custom.scheduler, seed);
-    let run = prepare(plan, traffic, seed)?;
-    let outcome = arrived(plan, run.simulate_on(scheduler, observer, progress)?)?;
-    let summary = Summary { scheduler: custom.name, ..outcome.summary };
-    Ok(Prepared::new(plan).judged(to, Outcome { summary, ..outcome }, How::default()))
-}
-
 /// A plan's link whose packets somebody else chooses, step by step, behind the plan's queues.
 ///
 /// # Errors
 /// If nothing arrives, or the plan is a network.
 pub fn choices(plan: Arc<Plan>, traffic: &Traffic<'_>) -> Result<Choices, Error> {
-    is_one_link(&plan)?;
+    if plan.network.is_some() {
+        return Err(Error::question(
+            "packets are chosen step by step for one link, and the plan is a network",
+        ));
+    }
     let (duration, seed) = (traffic.duration(&plan)?, traffic.seed(&plan));
     if plan.sources.is_empty() {
         return Err(Error::NothingArrives);
     }
     Ok(Choices::new(plan, duration, seed)?)
-}
-
-fn is_one_link(plan: &Plan) -> Result<(), Error> {
-    match plan.network {
-        None => Ok(()),
-        Some(_) => Err(Error::question(
-            "a scheduler of one's own shares one link, and the plan is a network",
-        )),
-    }
 }
 
 fn held_to<'a, O: Observer>(
@@ -117,7 +80,7 @@ fn held_to<'a, O: Observer>(
 /// A plan with what is worked out before any run of it.
 pub(crate) struct Prepared<'a> {
     plan: &'a Plan,
-    network: Option<Assigned<'a>>,
+    pub(crate) network: Option<Assigned<'a>>,
 }
 
 impl<'a> Prepared<'a> {
@@ -142,12 +105,13 @@ impl<'a> Prepared<'a> {
         progress: Progress<'_>,
     ) -> Result<(Outcome, How), Error> {
         match &self.network {
-            Some(on) => simulate_network(on, traffic, seed, observer, progress),
+            Some(on) => simulate_network(on, traffic, seed, None, observer, progress),
             None => simulate_link(self.plan, traffic, seed, observer, progress),
         }
     }
 
-    fn judged(self, to: HeldTo, outcome: Outcome, how: How) -> RunResult<'a> {
+    /// What came of a run, with its verdict.
+    pub(crate) fn judged(self, to: HeldTo, outcome: Outcome, how: How) -> RunResult<'a> {
         let proof = self.proof();
         let How { parallelism, profile } = how;
         let Outcome { summary, remarks } = outcome;
@@ -155,6 +119,19 @@ impl<'a> Prepared<'a> {
         let Prepared { plan, network } = self;
         RunResult { plan, network, judged, proof, remarks, parallelism, profile }
     }
+}
+
+/// Simulates one link on a scheduler of the caller's own.
+pub(crate) fn simulate_on(
+    plan: &Plan,
+    scheduler: Box<dyn Scheduler + Send>,
+    traffic: &Traffic<'_>,
+    seed: u64,
+    observer: &mut dyn Observer,
+    progress: Progress<'_>,
+) -> Result<Outcome, Error> {
+    let run = prepare(plan, traffic, seed)?;
+    arrived(plan, run.simulate_on(scheduler, observer, progress)?)
 }
 
 fn simulate(
@@ -244,10 +221,12 @@ fn one_thread_alone() -> Error {
     Error::question("a profile is of one thread: leave one of both out")
 }
 
-fn simulate_network<O: Observer>(
+/// Simulates a network, with schedulers of the caller's own at some outputs if there are any.
+pub(crate) fn simulate_network<O: Observer>(
     on: &Assigned<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
+    schedulers: Option<&OutputSchedulers<'_>>,
     observer: &mut O,
     progress: Progress<'_>,
 ) -> Result<(Outcome, How), Error> {
@@ -258,7 +237,8 @@ fn simulate_network<O: Observer>(
     }
     let replaced = traffic.arrivals.map(|open| move |source| open(on.plan, Some(source)));
     let arrivals = replaced.as_ref().map(|open| open as &Replaced<'_>);
-    let run = NetworkRun { on, duration: traffic.duration(on.plan)?, seed, arrivals };
+    let duration = traffic.duration(on.plan)?;
+    let run = NetworkRun { on, duration, seed, arrivals, schedulers };
     let mut how = How::default();
     let outcome = match (several_threads(traffic), traffic.profile) {
         (None, false) => run.simulate(observer, progress)?,

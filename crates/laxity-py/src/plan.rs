@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use laxity::units::Nanos;
-use laxity_api::{Traffic, check, check_for_linux, curves, export, on_all_cores};
+use laxity_api::{Traffic, check, check_for_linux, curves, export, on_all_cores, with_custom};
 use laxity_plan::discipline::Kind;
 use laxity_plan::edit::Draft;
 use laxity_report::admission::curves::curves as drawn;
@@ -187,13 +187,19 @@ impl Plan {
         Some((drawn(&compared).svg(), compared.title, corners))
     }
 
-    /// Simulates it, on a scheduler of Python's if there is one. `heard` is told how far simulated
+    /// The plan, with the scheduler of an output of its network left to Python.
+    fn custom_at(&self, py: Python<'_>, output: String) -> PyResult<Plan> {
+        let plan = with_custom(self.plan.clone(), &[output]);
+        Ok(Plan { plan: plan.map_err(|error| of_question(py, &error))?, ..self.clone() })
+    }
+
+    /// Simulates it, on schedulers of Python's if there are any, each with its output in a network. `heard` is told how far simulated
     /// time is, in ns, and how many packets links have sent, and may raise.
     #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn run(
         &self,
         py: Python<'_>,
-        scheduler: Option<Given>,
+        schedulers: Vec<(Option<String>, Given)>,
         duration: Option<&str>,
         seed: Option<u64>,
         arrivals: Option<PathBuf>,
@@ -204,7 +210,7 @@ impl Plan {
         let opener = arrivals.map(|file| opened(file, false));
         let arrivals = opener.as_deref();
         let traffic = Traffic { arrivals, threads, ..traffic(duration, seed)? };
-        RunResult::simulate(py, &self.plan, scheduler.as_ref(), &traffic, packets, heard)
+        RunResult::simulate(py, &self.plan, &schedulers, &traffic, packets, heard)
     }
 }
 

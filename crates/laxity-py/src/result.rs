@@ -77,18 +77,18 @@ impl RunResult {
 }
 
 impl RunResult {
-    /// Simulates a plan, on a scheduler of Python's if there is one.
+    /// Simulates a plan, on schedulers of Python's if there are any.
     pub fn simulate(
         py: Python<'_>,
         plan: &laxity_plan::Plan,
-        scheduler: Option<&Given>,
+        schedulers: &[(Option<String>, Given)],
         traffic: &Traffic<'_>,
         packets: bool,
         heard: Option<Py<PyAny>>,
     ) -> PyResult<RunResult> {
         let mut series = SeriesRecorder::new(plan);
         let mut table = packets.then(|| Packets::new(plan));
-        let one = One { own: None, plan, scheduler, traffic };
+        let one = One { own: None, plan, schedulers, traffic };
         let ran = match &mut table {
             Some(table) => one.simulate(py, &mut (&mut series, table), heard)?,
             None => one.simulate(py, &mut series, heard)?,
@@ -154,7 +154,7 @@ impl Comparison {
 pub(crate) fn compare(
     py: Python<'_>,
     plan: &Plan,
-    contenders: Vec<(PyRef<'_, Plan>, Option<Given>)>,
+    contenders: Vec<(PyRef<'_, Plan>, Vec<(Option<String>, Given)>)>,
     duration: Option<&str>,
     seed: Option<u64>,
     arrivals: Option<PathBuf>,
@@ -163,14 +163,10 @@ pub(crate) fn compare(
     let opener = arrivals.map(|file| opened(file, false));
     let traffic = Traffic { arrivals: opener.as_deref(), ..traffic(duration, seed)? };
     let mut over_time = Vec::new();
-    let runs = contenders.iter().map(|(contender, scheduler)| {
+    let runs = contenders.iter().map(|(contender, schedulers)| {
         let mut series = SeriesRecorder::new(&contender.plan);
-        let one = One {
-            own: Some(&plan.plan),
-            plan: &contender.plan,
-            scheduler: scheduler.as_ref(),
-            traffic: &traffic,
-        };
+        let one =
+            One { own: Some(&plan.plan), plan: &contender.plan, schedulers, traffic: &traffic };
         let ran = one.simulate(py, &mut series, heard.as_ref().map(|heard| heard.clone_ref(py)));
         over_time.push(series.finish());
         ran

@@ -38,13 +38,13 @@ impl Given {
         }
     }
 
-    /// The scheduler for a plan's classes, and where it leaves what was raised.
+    /// The scheduler for a plan's classes. It leaves what is raised in `raised`.
     pub fn build(
         &self,
         py: Python<'_>,
         plan: &Plan,
-    ) -> PyResult<(Box<dyn Withdraw + Send>, Raised)> {
-        let raised = Raised::default();
+        raised: &Raised,
+    ) -> PyResult<Box<dyn Withdraw + Send>> {
         let classes = Classes::of(py, plan);
         let scheduler: Box<dyn Withdraw + Send> = match self {
             Given::Object(scheduler) => {
@@ -52,7 +52,7 @@ impl Given {
             }
             Given::Ranks(ranks) => ranks.get().build(py, classes, raised.clone()),
         };
-        Ok((scheduler, raised))
+        Ok(scheduler)
     }
 }
 

@@ -7,15 +7,16 @@ use laxity_api::{Custom, Reached, Traffic, run, run_compared, run_custom};
 use laxity_sim::record::Observer;
 use pyo3::prelude::*;
 
-use crate::errors::of_question;
-use crate::scheduler::Given;
+use crate::errors::{LaxityError, of_question};
+use crate::scheduler::{Given, Raised};
 
 /// A simulation to be made.
 pub(crate) struct One<'p, 'a> {
     /// The plan that it is compared with, if it is.
     pub own: Option<&'a laxity_plan::Plan>,
     pub plan: &'p laxity_plan::Plan,
-    pub scheduler: Option<&'a Given>,
+    /// Schedulers of Python's, each with its output in a network.
+    pub schedulers: &'a [(Option<String>, Given)],
     pub traffic: &'a Traffic<'a>,
 }
 
@@ -30,27 +31,35 @@ impl<'p> One<'p, '_> {
     ) -> PyResult<laxity_api::RunResult<'p>> {
         let mut listener = Listener::begin(py, heard)?;
         let One { own, plan, traffic, .. } = *self;
-        let ran = match self.scheduler {
-            None => py.detach(|| {
+        let result = if self.schedulers.is_empty() {
+            py.detach(|| {
                 let progress = &mut |reached| listener.hear(reached);
                 match own {
                     Some(own) => run_compared(own, plan, traffic, observer, progress),
                     None => run(plan, traffic, observer, progress),
                 }
-            }),
-            Some(given) => {
-                let (scheduler, raised) = given.build(py, plan)?;
-                let custom = Custom { name: given.name(py)?, scheduler };
-                let progress = &mut |reached| {
-                    if raised.is_there() { ControlFlow::Break(()) } else { listener.hear(reached) }
-                };
-                let ran = run_custom(own, plan, custom, traffic, observer, progress);
-                raised.take().map_or(Ok(()), Err)?;
-                ran
+            })
+        } else {
+            if traffic.threads.is_some_and(|threads| threads.get() > 1) {
+                return Err(LaxityError::new_err(
+                    "a scheduler written in Python runs on one thread: leave out `threads`",
+                ));
             }
+            let raised = Raised::default();
+            let build = |(at, given): &(Option<String>, Given)| {
+                let scheduler = given.build(py, plan, &raised)?;
+                Ok(Custom { name: given.name(py)?, at: at.clone(), scheduler })
+            };
+            let schedulers = self.schedulers.iter().map(build).collect::<PyResult<_>>()?;
+            let progress = &mut |reached| {
+                if raised.is_there() { ControlFlow::Break(()) } else { listener.hear(reached) }
+            };
+            let result = run_custom(own, plan, schedulers, traffic, observer, progress);
+            raised.take().map_or(Ok(()), Err)?;
+            result
         };
         listener.raised()?;
-        ran.map_err(|error| of_question(py, &error))
+        result.map_err(|error| of_question(py, &error))
     }
 }
 

@@ -115,8 +115,9 @@ impl Study {
     ) -> PyResult<()> {
         let job = self.job(name)?;
         let store = Store::open(&store).map_err(|error| of_study(py, &error))?;
+        let schedulers = [(None, scheduler)];
         let made = sweep::make_by(&self.study, job, &store, |plan, traffic| {
-            let one = One { own: None, plan, scheduler: Some(&scheduler), traffic };
+            let one = One { own: None, plan, schedulers: &schedulers, traffic };
             one.simulate(py, &mut (), None).map_err(Refused)
         });
         made.map_err(|Refused(error)| error)

@@ -112,12 +112,8 @@ mod tests {
     fn run(plan: &Plan) -> (Summary, Series) {
         let mut series = SeriesRecorder::new(plan);
         let duration = Nanos(2_000_000_000);
-        let run = NetworkRun {
-            on: &plan.networked().unwrap().assigned(),
-            duration: Some(duration),
-            seed: 1,
-            arrivals: None,
-        };
+        let on = plan.networked().unwrap().assigned();
+        let run = NetworkRun::new(&on, Some(duration), 1);
         (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap().summary, series.finish())
     }
 

@@ -110,7 +110,7 @@ fn on_a_network(
     let on = on.assigned();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);
-    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1, arrivals: None };
+    let run = NetworkRun::new(&on, Some(duration), 1);
     let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
     let plan = on.plan;
     let mut longest = vec![0; plan.classes.len()];

@@ -36,7 +36,7 @@ pub(crate) fn run(
     let bounds = subject.feeds.iter().flatten().filter_map(|feed| feed.bound);
     let duration = Nanos(last + 2 * bounds.max().unwrap_or(0) + unpromised(&plan));
     let on = plan.networked().expect("frames are of a network").assigned();
-    let run = NetworkRun { on: &on, duration: Some(duration), seed: 1, arrivals: None };
+    let run = NetworkRun::new(&on, Some(duration), 1);
     let mut judge = Judge {
         subject,
         came: vec![0; plan.classes.len()],

@@ -21,7 +21,7 @@ fn main() {
     let on = plan.networked().expect("the plan has a network").assigned();
     let duration = plan.run.duration;
     let begin = Instant::now();
-    let run = NetworkRun { on: &on, duration, seed, arrivals: None };
+    let run = NetworkRun::new(&on, duration, seed);
     let outcome = run.simulate(&mut (), &mut to_the_end).expect("the network is simulated");
     tell("simulated", begin);
     let hops = outcome.summary.network.as_ref().expect("the plan is a network").hop_departures;

@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
         observer: O,
     ) -> Result<Simulation<'b, O>, SimError> {
         let Run { duration, seed, feeds, .. } = self;
-        let run = NetworkRun { on: &stage.on, duration, seed, arrivals: None };
+        let run = NetworkRun::new(&stage.on, duration, seed);
         Simulation::single(run, &stage.partition, feeds, scheduler, observer)
     }
 }

@@ -40,7 +40,7 @@ use laxity_plan::paths::Paths;
 
 pub use parallel::Parallelism;
 pub use profile::{Profile, Spent, Timing, What};
-pub use run::{NetworkRun, Replaced};
+pub use run::{NetworkRun, OutputSchedulers, Replaced};
 
 use self::agenda::regions::Regions;
 use self::agenda::{Agenda, Event, Slots};
@@ -106,7 +106,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             if is_here { books.watching(plan, false) } else { books }
         });
         let hops: Vec<_> = hops.collect();
-        let mut layout = Layout::new(run.on, paths, run.seed, here);
+        let mut layout = Layout::new(&run, paths, here);
         let (hosts, begins) = connect(&run, &mut layout)?;
         let topology = layout.finish(run.ends_early());
         let slots = Slots {

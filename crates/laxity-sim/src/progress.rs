@@ -97,12 +97,8 @@ mod tests {
         let plan = plan(links, ", path = ['a', 'b', 'c']");
         let networked = plan.networked().unwrap();
         heard(|observer, progress| {
-            let run = NetworkRun {
-                on: &networked.assigned(),
-                duration: Some(LASTS),
-                seed: 1,
-                arrivals: None,
-            };
+            let on = networked.assigned();
+            let run = NetworkRun::new(&on, Some(LASTS), 1);
             run.simulate(observer, progress).is_err()
         });
     }

@@ -154,10 +154,7 @@ impl Tuning {
 
 /// Refuses a goal of what the plan does not have.
 fn known(plan: &Plan, goal: &Goal, span: Option<Range<usize>>) -> Result<(), Fault> {
-    let outputs = || {
-        let networks = plan.network.iter();
-        networks.flat_map(|network| network.hops().map(|hop| network.ends(hop).join(" → ")))
-    };
+    let outputs = || crate::custom::outputs(plan);
     if let Some(at) = &goal.at
         && !outputs().any(|output| output == *at)
     {

@@ -59,12 +59,8 @@ impl Run {
         let plan = combination.plan(text);
         let duration = plan.run.duration.unwrap_or_default();
         let mut watch = Watch::new(&plan, duration);
-        let run = NetworkRun {
-            on: &plan.networked().expect("the paper's plans are networks").assigned(),
-            duration: Some(duration),
-            seed,
-            arrivals: None,
-        };
+        let on = plan.networked().expect("the paper's plans are networks").assigned();
+        let run = NetworkRun::new(&on, Some(duration), seed);
         let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?.summary;
         Ok(watch.shown(combination, &summary))
     }

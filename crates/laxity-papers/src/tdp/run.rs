@@ -36,12 +36,8 @@ pub(super) struct Flow {
 
 impl Run {
     pub(super) fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Run, SimError> {
-        let run = NetworkRun {
-            on: &networked(plan).assigned(),
-            duration: Some(duration),
-            seed,
-            arrivals: None,
-        };
+        let on = networked(plan).assigned();
+        let run = NetworkRun::new(&on, Some(duration), seed);
         let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
         Ok(Run::from(plan, &summary))
     }

@@ -58,6 +58,9 @@ pub struct NetworkLink {
     /// Whether what comes from other nodes to either of its outputs is held to the arrival curves
     /// of classes first. Default no.
     pub regulate: bool,
+    /// Whether a program has the scheduler of the output at its first end, and of the one at its
+    /// second. Nothing is proved of what waits there. No key of a plan says it.
+    pub custom: [bool; 2],
 }
 
 /// `loss = { … }` of a link: losses in runs, each as likely to begin at any packet that is not in
@@ -187,6 +190,7 @@ impl Network {
             reorder: None,
             duplicate: None,
             regulate: false,
+            custom: [false; 2],
         };
         Network { nodes: vec![node("in"), node("out")], links: vec![link] }
     }
@@ -200,6 +204,16 @@ impl Network {
     /// The names of these nodes.
     pub fn ends(&self, hop: Hop) -> [&str; 2] {
         self.between(hop).map(|node| &*self.nodes[node.index()].name)
+    }
+
+    /// The name of the output at the beginning of a hop: `from → to`.
+    pub fn output(&self, hop: Hop) -> String {
+        self.ends(hop).join(" → ")
+    }
+
+    /// Whether a program has the scheduler of the output at the beginning of a hop.
+    pub fn is_custom(&self, hop: Hop) -> bool {
+        self.links[hop.link.index()].custom[usize::from(hop.backward)]
     }
 
     /// The discipline at the beginning of a hop, where `otherwise` is that of links and nodes that

@@ -212,7 +212,9 @@ impl Analysis<'_> {
     fn guarantees(&mut self, paths: &mut Paths, number: OutputId) {
         let hop = paths.outputs[number.index()].hop;
         let scheduler = self.on.scheduling(hop).scheduler;
-        let AtOutput { bounds, services, mut aggregates } = if scheduler.room().proof.is_one_queue {
+        let AtOutput { bounds, services, mut aggregates } = if self.on.network.is_custom(hop) {
+            AtOutput::without_guarantee(paths.outputs[number.index()].classes.len())
+        } else if scheduler.room().proof.is_one_queue {
             self.at_one_queue(paths, number)
         } else {
             self.at_scheduler(paths, number)
@@ -488,6 +490,17 @@ struct AtOutput {
     bounds: Vec<Result<Nanos, Unproved>>,
     services: Vec<Option<Service>>,
     aggregates: Vec<Option<Aggregate>>,
+}
+
+impl AtOutput {
+    /// An output that guarantees nothing.
+    fn without_guarantee(classes: usize) -> Self {
+        AtOutput {
+            bounds: vec![Err(Unproved::Output(Unbounded::NoGuarantee)); classes],
+            services: vec![None; classes],
+            aggregates: vec![None; classes],
+        }
+    }
 }
 
 /// How long an output takes for each of its classes.

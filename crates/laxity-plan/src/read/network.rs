@@ -225,6 +225,7 @@ impl Links<'_, '_> {
             reorder: None,
             duplicate: None,
             regulate: false,
+            custom: [false; 2],
         }
     }
 

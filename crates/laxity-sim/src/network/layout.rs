@@ -17,7 +17,6 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, Source};
 use laxity_plan::paths::{OutputId, Paths};
-use laxity_plan::tdp::Assigned;
 use rand::RngExt;
 
 use self::here::Here;
@@ -29,6 +28,7 @@ use super::output::frames::{Frames, Input};
 use super::output::simultaneous::Ties;
 use super::output::wire::Wire;
 use super::output::{Discipline, FedBy, Onward, Output, SchedulerOutput};
+use super::run::{NetworkRun, OutputSchedulers};
 use crate::source::closed_loop::ClosedLoop;
 use crate::source::random::{Generator, generator};
 
@@ -36,6 +36,8 @@ use crate::source::random::{Generator, generator};
 pub(super) struct Layout<'a> {
     pub topology: Topology<'a>,
     seed: u64,
+    /// Schedulers of the caller's own.
+    schedulers: Option<&'a OutputSchedulers<'a>>,
     /// What is proved of the network, if anything is.
     paths: Option<&'a Paths>,
     /// The hops that backlogged sources feed.
@@ -52,15 +54,12 @@ pub(super) type Routes = [Range<StepId>; 2];
 
 impl<'a> Layout<'a> {
     /// A layout without routes.
-    pub(super) fn new(
-        on: &'a Assigned<'a>,
-        paths: Option<&'a Paths>,
-        seed: u64,
-        here: Here<'a>,
-    ) -> Self {
+    pub(super) fn new(run: &NetworkRun<'a>, paths: Option<&'a Paths>, here: Here<'a>) -> Self {
+        let NetworkRun { on, seed, schedulers, .. } = *run;
         Layout {
             topology: Topology::empty(on, here),
             seed,
+            schedulers,
             paths,
             backlogged: on.plan.sources.iter().filter_map(first_backlogged).collect(),
             shared: HashMap::new(),
@@ -271,6 +270,11 @@ impl<'a> Layout<'a> {
     fn discipline(&self, hop: Hop, here: &Plan, port: PortId) -> Discipline {
         let Topology { on, reserved, .. } = &self.topology;
         let seed = self.generator(0, port).random();
+        if let Some(scheduler) = self.schedulers.and_then(|make| make(hop, here)) {
+            let scheduler = here.behind_queues(scheduler, seed);
+            let ties = self.ties(port);
+            return Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties }));
+        }
         let room = here.scheduler.room();
         let is_one_queue = room.proof.is_one_queue && !self.backlogged.contains(&hop);
         if is_one_queue && here.limits_nothing() {

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
-use laxity_plan::model::Source;
+use laxity_plan::Plan;
+use laxity_plan::model::{Hop, Source};
 use laxity_plan::tdp::Assigned;
 
 use crate::error::SimError;
@@ -12,6 +14,11 @@ use crate::source::Arrivals;
 /// Opens what the plan's source of a number, from 0, sends in place of what the plan says: packets
 /// of its class, whose flows are its copies, from 0.
 pub type Replaced<'a> = dyn Fn(usize) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
+
+/// Makes the scheduler of the output at the beginning of a hop, for the classes of the plan as that
+/// output sees it; `None` where the plan's own is to be. It is asked once for each output, and
+/// stands behind the plan's queues.
+pub type OutputSchedulers<'a> = dyn Fn(Hop, &Plan) -> Option<Box<dyn Withdraw + Send>> + Sync + 'a;
 
 /// What to simulate.
 #[derive(Clone, Copy)]
@@ -25,21 +32,29 @@ pub struct NetworkRun<'a> {
     pub seed: u64,
     /// What sources send, if that is not what the plan says.
     pub arrivals: Option<&'a Replaced<'a>>,
+    /// Schedulers of the caller's own at some outputs.
+    pub schedulers: Option<&'a OutputSchedulers<'a>>,
 }
 
 impl fmt::Debug for NetworkRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NetworkRun { on, duration, seed, arrivals } = self;
+        let NetworkRun { on, duration, seed, arrivals, schedulers } = self;
         f.debug_struct("NetworkRun")
             .field("on", on)
             .field("duration", duration)
             .field("seed", seed)
             .field("arrivals", &arrivals.is_some())
+            .field("schedulers", &schedulers.is_some())
             .finish()
     }
 }
 
-impl NetworkRun<'_> {
+impl<'a> NetworkRun<'a> {
+    /// A run of the plan's own sources under its own schedulers.
+    pub fn new(on: &'a Assigned<'a>, duration: Option<Nanos>, seed: u64) -> Self {
+        NetworkRun { on, duration, seed, arrivals: None, schedulers: None }
+    }
+
     /// Whether it is over as soon as its traffic is: when it lasts as long as that, or all of it is
     /// recorded.
     pub(super) fn ends_early(&self) -> bool {

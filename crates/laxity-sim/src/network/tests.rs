@@ -41,12 +41,8 @@ fn plan(text: &str) -> Plan {
 
 fn run(plan: &Plan, duration: Nanos, seed: u64) -> (Summary, Diary) {
     let mut diary = Diary::default();
-    let run = NetworkRun {
-        on: &plan.networked().unwrap().assigned(),
-        duration: Some(duration),
-        seed,
-        arrivals: None,
-    };
+    let on = plan.networked().unwrap().assigned();
+    let run = NetworkRun::new(&on, Some(duration), seed);
     let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap().summary;
     (summary, diary)
 }
@@ -254,7 +250,8 @@ proptest! {
         let plan = plan(&text);
         let mut series = SeriesRecorder::new(&plan);
         let duration = Nanos(seconds * 1_000 * MS);
-        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(duration), seed, arrivals: None };
+        let on = plan.networked().unwrap().assigned();
+        let run = NetworkRun::new(&on, Some(duration), seed);
         let summary = run.simulate(&mut series, &mut crate::to_the_end).unwrap().summary;
         let Series { bin_ns, classes } = series.finish();
         // What comes within an interval has left the bottleneck within as long, but for the 0.8 ms
@@ -395,12 +392,8 @@ fn slots_are_used_again() {
     let plan = dumbbell("class.tcp = {}\nclass.udp = {}");
     let held = |seconds: u64| {
         let duration = Nanos(1_000 * seconds * MS);
-        let run = NetworkRun {
-            on: &plan.networked().unwrap().assigned(),
-            duration: Some(duration),
-            seed: 1,
-            arrivals: None,
-        };
+        let on = plan.networked().unwrap().assigned();
+        let run = NetworkRun::new(&on, Some(duration), 1);
         let mut nobody = ();
         let partition = Partition::whole(run.on);
         let here = Here { partition: &partition, part: PartId(0), is_observed: false };

@@ -68,6 +68,7 @@ fn links_and_paths() {
         reorder: None,
         duplicate: None,
         regulate: false,
+        custom: [false; 2],
     };
     let bottleneck = link(
         "bottleneck",

@@ -109,7 +109,7 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     let plan = Plan::parse_for(text, "plan.toml", &folder, Kind::ALL);
     let plan = plan.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let on = plan.networked().unwrap().assigned();
-    let run = NetworkRun { on: &on, duration, seed, arrivals: None };
+    let run = NetworkRun::new(&on, duration, seed);
     let mut serial = Diary::default();
     let expected = run.simulate(&mut serial, &mut crate::to_the_end).unwrap();
     let silent = run.simulate(&mut (), &mut crate::to_the_end).unwrap();
@@ -166,7 +166,7 @@ fn networks_have_regions() {
         let plan = Plan::parse_for(&text, "plan.toml", Path::new(""), Kind::ALL).unwrap();
         let on = plan.networked().unwrap().assigned();
         let duration = Some(Nanos(1_000_000));
-        let run = NetworkRun { on: &on, duration, seed, arrivals: None };
+        let run = NetworkRun::new(&on, duration, seed);
         let mut partition = Partition::whole(&on);
         (partition.region, partition.large) = (1, 0);
         let here = Here { partition: &partition, part: PartId(0), is_observed: false };
@@ -318,7 +318,7 @@ fn windows_are_longer_behind_a_queue() {
     assert_eq!((partition.parts, partition.lookahead), (2, Nanos(1_000_000)));
     for seed in 1..4 {
         let duration = Some(Nanos(10_000_000_000));
-        let run = NetworkRun { on: &on, duration, seed, arrivals: None };
+        let run = NetworkRun::new(&on, duration, seed);
         let end = &mut crate::to_the_end;
         let (_, silent) = run.simulate_in_parts(partition, &mut (), end).unwrap();
         let (_, told) = run.simulate_in_parts(partition, &mut Diary::default(), end).unwrap();

@@ -18,7 +18,7 @@ fn events(links: &str, path: &str) -> [(u64, u64); 2] {
         "#
     ));
     let on = plan.networked().unwrap().assigned();
-    let run = NetworkRun { on: &on, duration: Some(Nanos(2_000 * MS)), seed: 1, arrivals: None };
+    let run = NetworkRun::new(&on, Some(Nanos(2_000 * MS)), 1);
     let told = run.profile(&mut Diary::default(), &mut crate::to_the_end).unwrap().1;
     let silent = run.profile(&mut (), &mut crate::to_the_end).unwrap().1;
     [told, silent].map(|profile| (profile.events, profile.hops))

@@ -68,7 +68,8 @@ proptest! {
             warm_up.min(end),
         ));
         let (mut times, end) = (Times::default(), Nanos(end * 1_000));
-        let run = NetworkRun { on: &plan.networked().unwrap().assigned(), duration: Some(end), seed, arrivals: None };
+        let on = plan.networked().unwrap().assigned();
+        let run = NetworkRun::new(&on, Some(end), seed);
         let summary = run.simulate(&mut times, &mut crate::to_the_end).unwrap().summary;
         let from = plan.run.warm_up;
         let [deadline, whole] = [deadline, whole].map(|us| Nanos(us * 1_000));

@@ -98,12 +98,8 @@ fn recorded_datagrams_are_marked() {
         let frames: Vec<(u64, u32, &[u8])> =
             (0..4000).map(|number| (number * MS / 2, 1000, &frame[..])).collect();
         std::fs::write(&file, pcap(1, &frames)).unwrap();
-        let run = NetworkRun {
-            on: &plan.networked().unwrap().assigned(),
-            duration: Some(Nanos(2_000 * MS)),
-            seed: 1,
-            arrivals: None,
-        };
+        let on = plan.networked().unwrap().assigned();
+        let run = NetworkRun::new(&on, Some(Nanos(2_000 * MS)), 1);
         let mut marks = Marks::default();
         run.simulate(&mut marks, &mut crate::to_the_end).unwrap();
         let marked = marks.0.iter().filter(|is_marked| **is_marked).count();

@@ -138,7 +138,8 @@ proptest! {
         };
         let network = plan(&text("network.only.between = [\"x\", \"y\"]", "path = [\"x\", \"y\"]"));
         let (mut ours, mut theirs) = (Fates::default(), Fates::default());
-        let run = NetworkRun { on: &network.networked().unwrap().assigned(), duration: Some(Nanos(100_000 * MS)), seed, arrivals: None };
+        let on = network.networked().unwrap().assigned();
+        let run = NetworkRun::new(&on, Some(Nanos(100_000 * MS)), seed);
         let of_network = run.simulate(&mut ours, &mut crate::to_the_end).unwrap();
         let single = plan(&text("", ""));
         let run = Run { plan: &single, duration: None, seed, feeds: Vec::new() };

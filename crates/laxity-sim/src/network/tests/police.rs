@@ -70,12 +70,7 @@ fn keeps_promises(plan: &Plan, case: &str) -> Kept {
     let found = match plan.network {
         Some(_) => {
             let assigned = plan.networked().unwrap().assigned();
-            let run = NetworkRun {
-                on: &assigned,
-                duration: Some(Nanos(2_000 * MS)),
-                seed: 1,
-                arrivals: None,
-            };
+            let run = NetworkRun::new(&assigned, Some(Nanos(2_000 * MS)), 1);
             let outcome = run.simulate(&mut dropped, &mut crate::to_the_end).unwrap();
             let classes = outcome.summary.ends().classes.iter();
             classes.map(|of| (of.nonconforming, of.bound_ns, of.bound_misses)).collect::<Vec<_>>()

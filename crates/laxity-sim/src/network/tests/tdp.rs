@@ -27,12 +27,8 @@ fn spec(plan: &Plan) -> TdpSpec {
 fn travel(plan: &Plan, duration: Nanos, seed: u64) -> (Summary, Vec<Trip>) {
     let mut trips =
         Trips { paths: plan.class_paths(), under_way: HashMap::new(), trips: Vec::new() };
-    let run = NetworkRun {
-        on: &plan.networked().unwrap().assigned(),
-        duration: Some(duration),
-        seed,
-        arrivals: None,
-    };
+    let on = plan.networked().unwrap().assigned();
+    let run = NetworkRun::new(&on, Some(duration), seed);
     let summary = run.simulate(&mut trips, &mut crate::to_the_end).unwrap().summary;
     (summary, trips.trips)
 }

@@ -31,7 +31,8 @@ proptest! {
         let on_path = text("network.only.between = [\"x\", \"y\"]", ", path = [\"x\", \"y\"]", rates, losses);
         let network = plan(&on_path).under(kind).unwrap();
         let duration = Some(Nanos(20_000 * MS));
-        let run = NetworkRun { on: &network.networked().unwrap().assigned(), duration, seed, arrivals: None };
+        let on = network.networked().unwrap().assigned();
+        let run = NetworkRun::new(&on, duration, seed);
         let of_network = run.simulate(&mut (), &mut crate::to_the_end).unwrap().summary;
         let single = plan(&text("", "", rates, losses)).under(kind).unwrap();
         let run = Run { plan: &single, duration, seed, feeds: Vec::new() };

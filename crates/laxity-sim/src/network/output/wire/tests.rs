@@ -23,6 +23,7 @@ fn link() -> NetworkLink {
         reorder: None,
         duplicate: None,
         regulate: false,
+        custom: [false; 2],
     }
 }
 
