@@ -276,3 +276,65 @@ def test_networks_have_their_own():
     )
     with pytest.raises(lx.LaxityError, match="the plan is a network"):
         network.under(Fifo()).run()
+
+
+def two_hops():
+    """A network whose second link is often busy."""
+    path = {"path": ["a", "b", "c"]}
+    return lx.Plan(
+        link={"rate": "20mbit", "max-packet": "1500b"},
+        scheduler={"kind": "edf"},
+        network={"first": {"between": ["a", "b"]}, "second": {"between": ["b", "c"], "rate": "10mbit"}},
+        classes={"voice": {"deadline": "5ms", "arrival": {"bucket": "600b", "rate": "80kB/s"}}, "web": {}},
+        sources=[
+            {"class": "voice", "model": "constant", "packet": "200b", "rate": "64kB/s", **path},
+            {"class": "web", "model": "poisson", "packet": "1500b", "rate": "1.1MB/s", **path},
+        ],
+    )
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_own_schedulers_at_outputs_of_networks_do_what_the_same_discipline_does(seed):
+    own = two_hops().under(Fifo(), at="b → c").run(duration="2s", seed=seed, packets=True)
+    theirs = two_hops().edit({"network.second.scheduler": {"kind": "fifo"}}).run(duration="2s", seed=seed, packets=True)
+    assert [hop["scheduler"] for hop in own.results["hops"]] == ["edf/exact", "Fifo"]
+    assert own.results["scheduler"] == "edf/exact, Fifo at b → c"
+    told = ["class", "arrival_ns", "start_ns", "departure_ns"]
+    assert packets(own).select(told).equals(packets(theirs).select(told))
+    by_rank = two_hops().under(lx.by_rank(lambda packet: packet.arrival), at="b → c")
+    assert packets(by_rank.run(duration="2s", seed=seed, packets=True)).select(told).equals(packets(own).select(told))
+
+
+def test_nothing_is_proved_at_outputs_of_own_schedulers():
+    plan = two_hops()
+    assert plan.check().admitted
+    left = plan.under(Fifo(), at="b → c")
+    assert left.check().admitted is not True and "b → c" in left.scheduler
+    assert left.edit({"link.rate": "30mbit"}).check().admitted is not True, "an edit keeps the scheduler"
+    assert plan.check().admitted, "the plan itself is as it was"
+
+
+def test_own_schedulers_are_refused_where_they_cannot_be():
+    with pytest.raises(lx.LaxityError, match="no output `a → c`"):
+        two_hops().under(Fifo(), at="a → c")
+    with pytest.raises(lx.LaxityError, match="none is named"):
+        two_hops().under(Fifo()).run(duration="1s")
+    with pytest.raises(TypeError, match="discipline"):
+        two_hops().under("edf", at="b → c")
+    left = two_hops().under(Fifo(), at="b → c")
+    with pytest.raises(lx.LaxityError, match="one thread"):
+        left.run(duration="1s", threads=2)
+    with pytest.raises(lx.LaxityError, match="at an output"):
+        lx.sweep(left, {}, seeds=1, store="unused")
+    with pytest.raises(lx.LaxityError, match="beside the interpreter"):
+        left.worst_case(packets=1000)
+
+
+def test_own_schedulers_at_outputs_are_held_to_the_contract():
+    class Loses(Fifo):
+        def dequeue(self, now):
+            packet = super().dequeue(now)
+            return packet if packet is None or packet.seq != 7 else None
+
+    with pytest.raises(lx.ContractError):
+        two_hops().under(Loses(), at="b → c").run(duration="1s")
