@@ -279,7 +279,7 @@ impl Paths {
     /// there, as far as it is known.
     pub fn plan_at(&self, on: Networked<'_>, output: OutputId) -> Plan {
         let output = &self.outputs[output.index()];
-        let mut here = on.at(output.hop);
+        let mut here = on.plan.at_hop(output.hop);
         let counts_on_others = here.scheduler.room().proof.counts_on_others;
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
             match (output.class(id), &mut class.arrival) {
@@ -389,14 +389,14 @@ impl Outputs<'_> {
         let outputs = path.iter().map(|hop| self.output(class, *hop, number)).collect();
         let plan = self.on.plan;
         let longest = plan.max_packet(&plan.classes[class.index()]);
-        let takes = |hop: &Hop| self.on.link(*hop).takes(longest);
+        let takes = |hop: &Hop| self.on.network.link(*hop).takes(longest);
         self.paths.routes.push(Route {
             class,
             path: path.clone(),
             flows,
             acks,
             outputs,
-            regulated: self.on.regulated(class, path).collect(),
+            regulated: self.on.plan.regulated(class, path).collect(),
             bounds: Err(Unproved::UnboundedUpstream),
             unloaded: path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add),
         });
@@ -404,7 +404,7 @@ impl Outputs<'_> {
 
     /// The output of a route at a hop.
     fn output(&mut self, class: ClassId, hop: Hop, route: RouteId) -> OutputId {
-        let private = self.on.link(hop).private.then_some(route);
+        let private = self.on.network.link(hop).private.then_some(route);
         let outputs = &mut self.paths.outputs;
         let number = *self.numbers.entry((hop, private)).or_insert_with(|| {
             outputs.push(Output { hop, private, classes: Vec::new() });

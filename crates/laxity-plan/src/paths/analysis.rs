@@ -159,7 +159,7 @@ impl Analysis<'_> {
         let mut so_far = Nanos::ZERO;
         let mut up_to = vec![(so_far, Ok(so_far))];
         for (hop, next) in route.path.iter().zip(1..) {
-            let link = self.on.link(*hop);
+            let link = self.on.network.link(*hop);
             let least = self.least(route.class, link.peak());
             so_far = if route.is_regulated(next) {
                 Nanos::ZERO
@@ -187,7 +187,7 @@ impl Analysis<'_> {
             self.guarantees(paths, number);
         }
         let output = &paths.outputs[number.index()];
-        let link = self.on.link(output.hop);
+        let link = self.on.network.link(output.hop);
         let most = link.most_jitter().map(|jitter| link.delay.saturating_add(jitter));
         for &(route, place) in &self.passing[number.index()] {
             if paths.routes[route.index()].is_regulated(place + 1) {
@@ -211,13 +211,13 @@ impl Analysis<'_> {
     /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
     fn guarantees(&mut self, paths: &mut Paths, number: OutputId) {
         let hop = paths.outputs[number.index()].hop;
-        let scheduler = self.on.scheduling(hop).scheduler;
+        let scheduler = self.on.plan.scheduling_at(hop).scheduler;
         let AtOutput { bounds, services, mut aggregates } = if scheduler.room().proof.is_one_queue {
             self.at_one_queue(paths, number)
         } else {
             self.at_scheduler(paths, number)
         };
-        let (peak, plan) = (self.on.link(hop).peak(), self.on.plan);
+        let (peak, plan) = (self.on.network.link(hop).peak(), self.on.plan);
         let output = &mut paths.outputs[number.index()];
         for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
             let packet = plan.max_packet(&plan.classes[passing.class.index()]);
@@ -248,7 +248,7 @@ impl Analysis<'_> {
     /// they are of, so that no plan has to be made for it.
     fn at_one_queue(&self, paths: &Paths, number: OutputId) -> AtOutput {
         let output = &paths.outputs[number.index()];
-        let link = self.on.link_at(output.hop);
+        let link = self.on.plan.link_at(output.hop);
         let is_known = output.classes.iter().all(|passing| passing.arrival.is_some());
         let all = if is_known {
             self.one_queue(paths, number, &link)
@@ -288,7 +288,7 @@ impl Analysis<'_> {
             let (mut least, mut most) = (Nanos::ZERO, Some(Nanos::ZERO));
             let mut times = vec![(least, most)];
             for (hop, output) in route.path.iter().zip(&route.outputs) {
-                let link = self.on.link(*hop);
+                let link = self.on.network.link(*hop);
                 let takes = self.least(route.class, link.peak());
                 least = least.saturating_add(takes).saturating_add(link.delay);
                 let bound =
@@ -338,7 +338,7 @@ impl Analysis<'_> {
         let entered = spec.arrival.as_ref().filter(|_| self.knows_arrivals[class.index()]);
         let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
         if spec.police == Police::Demote {
-            let at_link = self.on.scheduling(paths.outputs[number.index()].hop).scheduler;
+            let at_link = self.on.plan.scheduling_at(paths.outputs[number.index()].hop).scheduler;
             let (_, scheduler) = self.on.plan.queued_under(at_link, class);
             spec.arrival_under(&scheduler).ok_or(Unbounded::Demotes)?;
         }
@@ -398,7 +398,7 @@ impl Analysis<'_> {
     ) -> Option<Vec<TokenBucket>> {
         let (from, analysed) = (&paths.outputs[from.index()], &self.analysed[from.index()]);
         let at = from.classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
-        let jitter = self.on.link(from.hop).most_jitter()?;
+        let jitter = self.on.network.link(from.hop).most_jitter()?;
         let one = with_jitter(&analysed[at].as_ref()?.leaving, jitter);
         let flows = match (from.private, paths.outputs[to.index()].private) {
             (Some(route), None) => u64::from(paths.routes[route.index()].flows),
@@ -477,7 +477,7 @@ impl Analysis<'_> {
             self.on.plan.max_packet(&self.on.plan.classes[class.index()])
         };
         let packet = classes.iter().map(longest).max().unwrap_or_default();
-        let link = self.on.link(paths.outputs[from.index()].hop);
+        let link = self.on.network.link(paths.outputs[from.index()].hop);
         sum.extend(with_jitter(&[over_link(link.peak(), packet)], link.most_jitter()?));
         Some(sum)
     }

@@ -84,8 +84,9 @@ impl Analysis<'_> {
 
     /// Whether bounds of any of these outputs count on what others send.
     fn counts_on_others(&self, paths: &Paths, outputs: &[OutputId]) -> bool {
-        let scheduler =
-            |output: &OutputId| self.on.scheduling(paths.outputs[output.index()].hop).scheduler;
+        let scheduler = |output: &OutputId| {
+            self.on.plan.scheduling_at(paths.outputs[output.index()].hop).scheduler
+        };
         outputs.iter().any(|output| scheduler(output).room().proof.counts_on_others)
     }
 

@@ -129,7 +129,7 @@ impl<'a> EndToEnd<'a> {
     /// What all its links take to carry a packet, once it is sent.
     fn propagation(&self) -> Result<Nanos, Unproved> {
         let mut propagation = Nanos::ZERO;
-        for of in self.path().iter().map(|hop| self.analysis.on.link(*hop)) {
+        for of in self.path().iter().map(|hop| self.analysis.on.network.link(*hop)) {
             let jitter = of.most_jitter().ok_or(Unproved::Disturbed)?;
             propagation = propagation.saturating_add(of.delay).saturating_add(jitter);
         }
@@ -140,7 +140,7 @@ impl<'a> EndToEnd<'a> {
     /// does something to them.
     fn is_disturbed(&self) -> bool {
         let inner = self.path().split_last().map_or(&[][..], |(_, inner)| inner);
-        inner.iter().any(|hop| self.analysis.on.link(*hop).disturbs())
+        inner.iter().any(|hop| self.analysis.on.network.link(*hop).disturbs())
     }
 
     fn path(&self) -> &'a [Hop] {
@@ -179,7 +179,7 @@ impl<'a> EndToEnd<'a> {
             let service = aggregate.map(|aggregate| aggregate.service.clone());
             return Ok(Server { service, order: Order::Arbitrary, packet, delay });
         }
-        let link = self.analysis.on.link_at(output.hop);
+        let link = self.analysis.on.plan.link_at(output.hop);
         let (service, packet) = if self.is_one_queue(number) {
             let longest = output.classes.iter().map(|passing| self.longest(passing.class)).max();
             let curve = link.latency.map(|latency| Curve::rate_latency(link.rate, latency));
@@ -256,7 +256,8 @@ impl<'a> EndToEnd<'a> {
     fn is_one_queue(&self, output: OutputId) -> bool {
         self.analysis
             .on
-            .scheduling(self.paths.outputs[output.index()].hop)
+            .plan
+            .scheduling_at(self.paths.outputs[output.index()].hop)
             .scheduler
             .room()
             .proof
@@ -306,7 +307,7 @@ impl<'a> EndToEnd<'a> {
         // Links that disturb their packets may bring them closer together than they send them.
         let link = |(from, numbers): (OutputId, Vec<usize>)| {
             let packet = numbers.iter().map(|&number| flows[number].packet).max();
-            let link = self.analysis.on.link(self.paths.outputs[from.index()].hop);
+            let link = self.analysis.on.network.link(self.paths.outputs[from.index()].hop);
             let arrival = vec![over_link(link.peak(), packet.unwrap_or_default())];
             (!link.disturbs()).then_some(Group { server, flows: numbers, arrival })
         };

@@ -56,7 +56,7 @@ pub fn drawings<'a>(
     summary: &NetworkSummary,
     series: &Series,
 ) -> Vec<Drawn<'a>> {
-    let mut drawn = vec![Drawn::new("topology", drawing::topology(on.on), TOPOLOGY)];
+    let mut drawn = vec![Drawn::new("topology", drawing::topology(on.networked()), TOPOLOGY)];
     if let Some(framing) = &on.framing {
         drawn.push(Drawn::new("frames", drawing::reservations(framing), FRAMES));
     }

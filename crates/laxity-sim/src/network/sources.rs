@@ -109,7 +109,7 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn plan_retries(&mut self, now: Nanos, output: usize) {
         let output = &self.topology.outputs[output];
         let Some(number) = output.closed_loop else { return };
-        let rate = self.run.on.link(hop_of(output.books)).rate;
+        let rate = self.run.on.network.link(hop_of(output.books)).rate;
         let closed = &mut self.loops[number as usize];
         if let Some(later) = closed.plan_retries(now, rate, self.run.on.plan) {
             if self.single.is_some() {

@@ -101,7 +101,7 @@ impl<'a> Topology<'a> {
             inputs: Vec::new(),
             routes: Vec::new(),
             framing: Vec::new(),
-            regulators: Regulators::new(on.on),
+            regulators: Regulators::new(on.networked()),
             edge,
             reserved,
             loops: 0,
@@ -139,7 +139,7 @@ impl<'a> Topology<'a> {
 
     /// Whether every flow along a path has outputs to itself.
     pub(super) fn is_private(&self, path: &[Hop]) -> bool {
-        path.iter().any(|hop| self.on.link(*hop).private)
+        path.iter().any(|hop| self.on.network.link(*hop).private)
     }
 
     /// Lays routes along a path for a flow of a class or, if none of the links is private, several,
@@ -169,7 +169,7 @@ impl<'a> Topology<'a> {
             Some((paths, &paths.routes[number.index()].outputs))
         });
         let mut before = None;
-        self.regulators.lay(self.on.on, class, path);
+        self.regulators.lay(self.on.networked(), class, path);
         for (place, &hop) in path.iter().enumerate() {
             let known = known.map(|(paths, outputs)| (paths, outputs[place]));
             let output = self.output(hop, known, private);
@@ -194,7 +194,7 @@ impl<'a> Topology<'a> {
         let at = |step: u32| self.routes[step as usize].output();
         let is_alone = |output: usize| {
             let passes = there.clone().chain(back.clone()).filter(|step| at(*step) == output);
-            self.on.link(hop_of(self.outputs[output].books)).private && passes.count() == 1
+            self.on.network.link(hop_of(self.outputs[output].books)).private && passes.count() == 1
         };
         let may_answer = |(route, answer): (&Range<u32>, &Range<u32>)| {
             let [last, first] = [route.end - 1, answer.start].map(at);
@@ -231,14 +231,14 @@ impl<'a> Topology<'a> {
         self.regulators.close();
         // A part knows what is peculiar to a wire only where it begins.
         let on = self.on;
-        let disturbs = |output: &Output| on.link(hop_of(output.books)).disturbs();
+        let disturbs = |output: &Output| on.network.link(hop_of(output.books)).disturbs();
         for number in 0..self.outputs.len() {
             let Output { discipline: Discipline::Arrival(FedBy::Link(link)), books, .. } =
                 self.outputs[number]
             else {
                 continue;
             };
-            if self.on.link(hop_of(books)).regulate {
+            if self.on.network.link(hop_of(books)).regulate {
                 continue;
             }
             let feeding = &mut self.outputs[link as usize];
@@ -263,7 +263,7 @@ impl<'a> Topology<'a> {
         known: Option<(&Paths, OutputId)>,
         private: &mut HashMap<Hop, u32>,
     ) -> u32 {
-        let link = self.on.link(hop);
+        let link = self.on.network.link(hop);
         let known_outputs = if link.private { private } else { &mut self.shared };
         if let Some(&output) = known_outputs.get(&hop) {
             return output;
@@ -284,7 +284,7 @@ impl<'a> Topology<'a> {
         if is_here {
             output.peculiar = Wire::new(link, |purpose| self.drawn(purpose, number)).map(Box::new);
         }
-        if self.on.framed().is_some() {
+        if self.on.plan.framed().is_some() {
             let input = self.here.has(to.0).then(|| self.input(hop)).flatten();
             self.inputs.push(input);
         }
@@ -305,13 +305,13 @@ impl<'a> Topology<'a> {
     ) -> Discipline {
         match known.filter(|(paths, output)| paths.outputs[output.index()].knows_arrivals()) {
             Some((paths, output)) => {
-                self.discipline(hop, &paths.plan_at(self.on.on, output), number)
+                self.discipline(hop, &paths.plan_at(self.on.networked(), output), number)
             }
             None => {
                 let here = self.seen.remove(&hop);
-                let here = here.unwrap_or_else(|| self.on.at(hop));
+                let here = here.unwrap_or_else(|| self.on.plan.at_hop(hop));
                 let discipline = self.discipline(hop, &here, number);
-                if self.on.link(hop).private {
+                if self.on.network.link(hop).private {
                     self.seen.insert(hop, here);
                 }
                 discipline
@@ -345,7 +345,7 @@ impl<'a> Topology<'a> {
             )));
         }
         let scheduler = here.build_scheduler(seed);
-        let framed = self.on.framed().zip(self.reserved.as_ref());
+        let framed = self.on.plan.framed().zip(self.reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
             return Discipline::Scheduler(Box::new(Scheduled {
                 scheduler,
@@ -369,10 +369,10 @@ impl<'a> Topology<'a> {
     /// The input at the end of a hop between two nodes that have frames, which has heard padding
     /// before the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
-        let framed = self.on.framed()?;
+        let framed = self.on.plan.framed()?;
         let [from, to] = self.on.network.between(hop);
         let is_marked = framed.has_frames(hop) && framed.is_in_step(to);
-        let link = self.on.link(hop);
+        let link = self.on.network.link(hop);
         let [before, behind] = [from, to].map(|node| self.on.network.nodes[node.index()].clock);
         let takes = i64::try_from(link.rate.time_for(self.on.plan.link.min_packet).0);
         let ahead = behind.error(Nanos::ZERO).saturating_sub(before.error(Nanos::ZERO));
