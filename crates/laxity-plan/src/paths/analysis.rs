@@ -146,13 +146,6 @@ impl Analysis<'_> {
         analysis
     }
 
-    /// Analyses an output again; whether anything is different.
-    pub(super) fn changes(&mut self, paths: &mut Paths, output: OutputId) -> bool {
-        let before = self.state(paths, &[output]);
-        self.output(paths, output);
-        before != self.state(paths, &[output])
-    }
-
     /// How long a route's packets take up to each output if none ever waits, since they were last
     /// held.
     fn unhindered(&self, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
@@ -171,22 +164,29 @@ impl Analysis<'_> {
         up_to
     }
 
-    /// Finds the arrival curves at an output and what follows from them, with what is known of all
-    /// outputs that feed it.
-    pub(super) fn output(&mut self, paths: &mut Paths, number: OutputId) {
+    /// Analyses an output: the arrival curves there, from what is known of the outputs that feed
+    /// it, and the bounds that follow. Says whether a curve, a bound or a delay up to the next
+    /// output is another than before.
+    pub(super) fn output(&mut self, paths: &mut Paths, number: OutputId) -> bool {
+        let mut changes = false;
+        let classes = &paths.outputs[number.index()].classes;
+        let before: Vec<_> = classes.iter().map(|passing| passing.bound).collect();
         for at in 0..paths.outputs[number.index()].classes.len() {
             let class = paths.outputs[number.index()].classes[at].class;
             let arrival = self.arrival(paths, number, class);
             let passing = &mut paths.outputs[number.index()].classes[at];
-            (passing.bound, passing.arrival) = match arrival {
+            let (bound, arrival) = match arrival {
                 Ok(arrival) => (Err(Unproved::UnboundedUpstream), Some(arrival)),
                 Err(why) => (Err(why), None),
             };
+            changes |= passing.arrival != arrival;
+            (passing.bound, passing.arrival) = (bound, arrival);
         }
         if paths.outputs[number.index()].knows_arrivals() {
             self.guarantees(paths, number);
         }
         let output = &paths.outputs[number.index()];
+        changes |= output.classes.iter().map(|passing| passing.bound).ne(before);
         let link = self.on.network.link(output.hop);
         let most = link.most_jitter().map(|jitter| link.delay.saturating_add(jitter));
         for &(route, place) in &self.passing[number.index()] {
@@ -196,7 +196,7 @@ impl Analysis<'_> {
             let bound =
                 output.class(paths.routes[route.index()].class).map(|passing| passing.bound);
             let so_far = &mut self.so_far[route.index()];
-            so_far[place + 1].1 = match (so_far[place].1, bound, most) {
+            let longest = match (so_far[place].1, bound, most) {
                 (Err(Unproved::Disturbed), ..) => Err(Unproved::Disturbed),
                 (_, _, None) => Err(Unproved::Disturbed),
                 (..) if link.duplicate.is_some() => Err(Unproved::Disturbed),
@@ -205,7 +205,10 @@ impl Analysis<'_> {
                 }
                 _ => Err(Unproved::UnboundedUpstream),
             };
+            changes |= so_far[place + 1].1 != longest;
+            so_far[place + 1].1 = longest;
         }
+        changes
     }
 
     /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.

@@ -3,8 +3,7 @@
 use laxity::units::{Bytes, Nanos};
 
 use super::analysis::Analysis;
-use super::{ClassAtOutput, OutputId, Paths, Unproved};
-use crate::model::TokenBucket;
+use super::{OutputId, Paths, Unproved};
 
 /// What is asked of bounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,9 +13,6 @@ pub(super) enum Wanted {
     /// To be there.
     Any,
 }
-
-/// What is found at an output, and how long the routes that pass it have taken then.
-pub(super) type State = (Vec<ClassAtOutput>, Vec<Result<Nanos, Unproved>>);
 
 impl Analysis<'_> {
     /// Analyses outputs that feed one another as if nothing were known of them.
@@ -112,52 +108,57 @@ impl Analysis<'_> {
             Wanted::Any | Wanted::Shortest => Growth::MOST,
         });
         while growth.may_end() {
-            let before = self.state(paths, cyclic);
-            for &output in cyclic {
-                self.output(paths, output);
+            let changes = cyclic.iter().filter(|output| self.output(paths, **output)).count();
+            if changes == 0 {
+                return cyclic.iter().all(|output| self.is_finite(paths, *output));
             }
-            let after = self.state(paths, cyclic);
-            if before == after {
-                return after.iter().all(is_finite);
-            }
-            let delays = after.iter().flat_map(|(_, so_far)| so_far.iter().flatten());
+            let delays = cyclic.iter().flat_map(|output| self.delays_behind(*output));
             growth.goes_on(delays.map(|delay| u128::from(delay.0)).sum());
         }
         false
     }
 
-    /// All that outputs find of one another.
-    pub(super) fn state(&self, paths: &Paths, outputs: &[OutputId]) -> Vec<State> {
-        let of = |&output: &OutputId| {
-            let passing = self.passing[output.index()].iter();
-            let so_far = passing.map(|&(route, place)| self.so_far[route.index()][place + 1].1);
-            (paths.outputs[output.index()].classes.clone(), so_far.collect())
-        };
-        outputs.iter().map(of).collect()
+    /// How long the routes that pass an output have taken behind it, where that is known.
+    fn delays_behind(&self, output: OutputId) -> impl Iterator<Item = Nanos> {
+        let passing = self.passing[output.index()].iter();
+        passing.filter_map(|&(route, place)| self.so_far[route.index()][place + 1].1.ok())
+    }
+
+    /// Whether no curve and no delay of an output has stopped growing only because there is no
+    /// larger number.
+    fn is_finite(&self, paths: &Paths, output: OutputId) -> bool {
+        let classes = &paths.outputs[output.index()].classes;
+        let mut lines = classes.iter().flat_map(|of| of.arrival.iter().flatten());
+        lines.all(|line| line.bucket < Bytes(u64::MAX))
+            && self.delays_behind(output).all(|delay| delay < Nanos::MAX)
     }
 }
 
-/// Whether delays that grow from one look at a cycle to the next may come to an end: they do where
-/// they grow by less and less. It is asked over some looks at once, since what changes at one
-/// output may take several to come round.
+/// A heuristic that ends the search for a fixed point early.
+///
+/// It adds up all delays after each look at a cycle and compares sums 32 looks apart, since a
+/// change at one output may take several looks to come round. If the sum grew by no less than in
+/// the 32 looks before, the delays are taken to grow without end. Otherwise the search goes on, up
+/// to a limit of looks. Ending too early loses a bound that exists; no bound is wrong by it.
 #[derive(Default)]
 struct Growth {
+    /// The limit of looks.
     most: usize,
     looks: usize,
-    /// All delays together when it was last asked.
+    /// The sum of all delays at the last comparison, in nanoseconds.
     sum: u128,
-    /// By how much they had grown since the time before.
+    /// By how much the sum had grown at the last comparison.
     grown: Option<u128>,
     is_endless: bool,
 }
 
 impl Growth {
-    /// So many looks go together.
+    /// Looks between two comparisons.
     const TOGETHER: usize = 32;
-    /// The most that are taken for short bounds.
+    /// The limit where bounds are to be as short as possible.
     const MOST: usize = 2_048;
-    /// The most that are taken to see whether there are bounds where each takes long: near the load
-    /// at which they are lost, few more percent take ten times as many.
+    /// The limit where only the existence of bounds counts and each look takes long. Close to the
+    /// load at which bounds are lost, a few percent more load take ten times as many looks.
     const ENOUGH: usize = 128;
 
     fn up_to(most: usize) -> Self {
@@ -177,11 +178,4 @@ impl Growth {
         self.is_endless = self.grown.is_some_and(|before| grown >= before && grown > 0);
         (self.sum, self.grown) = (sum, Some(grown));
     }
-}
-
-/// Whether what is found is no number that has only stopped because there are none above it.
-fn is_finite((classes, so_far): &State) -> bool {
-    let lines = classes.iter().flat_map(|of| of.arrival.iter().flatten());
-    let is_last = |line: &TokenBucket| line.bucket == Bytes(u64::MAX);
-    !lines.into_iter().any(is_last) && so_far.iter().flatten().all(|delay| *delay < Nanos::MAX)
 }

@@ -98,7 +98,7 @@ impl Outlook<'_> {
         };
         for &output in &self.order.forward {
             if is_affected(&changed, output) {
-                let changes = analysis.changes(&mut paths, output);
+                let changes = analysis.output(&mut paths, output);
                 changed[output.index()] = is_different(output) || follows(changes);
             }
         }
@@ -108,7 +108,7 @@ impl Outlook<'_> {
         }
         for &output in &self.order.behind {
             if is_affected(&changed, output) {
-                let changes = analysis.changes(&mut paths, output);
+                let changes = analysis.output(&mut paths, output);
                 changed[output.index()] = is_different(output) || follows(changes);
             }
         }
