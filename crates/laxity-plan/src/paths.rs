@@ -14,7 +14,9 @@
 //! of [`laxity::admit::network`].
 
 mod analysis;
+mod arrival;
 mod fixed_point;
+mod guarantees;
 mod outlook;
 mod simplex;
 mod stability;
@@ -34,6 +36,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use crate::model::{Arrival, Hop, Hops, Plan, Police, Source, TokenBucket};
 use crate::network::Networked;
 
+use analysis::{Analysis, Wanted};
 pub use outlook::Outlook;
 
 laxity::id! {
@@ -208,10 +211,7 @@ impl Output {
 impl Networked<'_> {
     /// The network's outputs, and the paths through them.
     pub fn paths(self) -> Paths {
-        let mut paths = self.outlined();
-        let analysis = paths.analyse(self);
-        paths.end_to_end(&analysis);
-        paths
+        Analysis::new(self, Wanted::Shortest).with_bounds()
     }
 
     /// The same before anything is analysed.

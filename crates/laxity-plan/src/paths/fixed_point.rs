@@ -2,23 +2,14 @@
 
 use laxity::units::{Bytes, Nanos};
 
-use super::analysis::Analysis;
-use super::{OutputId, Paths, Unproved};
-
-/// What is asked of bounds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// To be as short as can be found.
-    Shortest,
-    /// To be there.
-    Any,
-}
+use super::analysis::{Analysis, Wanted};
+use super::{OutputId, Unproved};
 
 impl Analysis<'_> {
     /// Analyses outputs that feed one another as if nothing were known of them.
-    pub(super) fn fixed_point_anew(&mut self, paths: &mut Paths, cyclic: &[OutputId]) {
-        self.begin_anew(paths, cyclic);
-        self.fixed_point(paths, cyclic);
+    pub(super) fn fixed_point_anew(&mut self, cyclic: &[OutputId]) {
+        self.begin_anew(cyclic);
+        self.fixed_point(cyclic);
     }
 
     /// Analyses outputs that feed one another, again and again, beginning with nothing that ever
@@ -38,23 +29,23 @@ impl Analysis<'_> {
     /// 12).
     ///
     /// Where bounds need not count on others and find no end if they do, they do not.
-    pub(super) fn fixed_point(&mut self, paths: &mut Paths, cyclic: &[OutputId]) {
+    pub(super) fn fixed_point(&mut self, cyclic: &[OutputId]) {
         let settles = match self.wanted {
-            Wanted::Shortest => self.settles(paths, cyclic) || self.settles_alone(paths, cyclic),
+            Wanted::Shortest => self.settles(cyclic) || self.settles_alone(cyclic),
             // What does not count on others takes a fraction of the time.
-            Wanted::Any => self.settles_alone(paths, cyclic) || self.settles_anew(paths, cyclic),
+            Wanted::Any => self.settles_alone(cyclic) || self.settles_anew(cyclic),
         };
         if settles {
             return;
         }
         for &output in cyclic {
-            for (at, passing) in paths.outputs[output.index()].classes.iter_mut().enumerate() {
+            for (at, passing) in self.paths.outputs[output.index()].classes.iter_mut().enumerate() {
                 passing.bound = Err(Unproved::CyclicDependency);
                 passing.arrival = None;
                 self.analysed[output.index()][at] = None;
             }
             for &(route, place) in &self.passing[output.index()] {
-                if !paths.routes[route.index()].is_regulated(place + 1) {
+                if !self.paths.routes[route.index()].is_regulated(place + 1) {
                     self.so_far[route.index()][place + 1].1 = Err(Unproved::UnboundedUpstream);
                 }
             }
@@ -63,33 +54,33 @@ impl Analysis<'_> {
 
     /// Whether there is an end to it with bounds that hold whatever others send, where there are
     /// such.
-    fn settles_alone(&mut self, paths: &mut Paths, cyclic: &[OutputId]) -> bool {
-        if !self.counts_on_others(paths, cyclic) {
+    fn settles_alone(&mut self, cyclic: &[OutputId]) -> bool {
+        if !self.counts_on_others(cyclic) {
             return false;
         }
         self.alone = true;
-        let settles = self.settles_anew(paths, cyclic);
+        let settles = self.settles_anew(cyclic);
         self.alone = false;
         settles
     }
 
-    fn settles_anew(&mut self, paths: &mut Paths, cyclic: &[OutputId]) -> bool {
-        self.begin_anew(paths, cyclic);
-        self.settles(paths, cyclic)
+    fn settles_anew(&mut self, cyclic: &[OutputId]) -> bool {
+        self.begin_anew(cyclic);
+        self.settles(cyclic)
     }
 
     /// Whether bounds of any of these outputs count on what others send.
-    fn counts_on_others(&self, paths: &Paths, outputs: &[OutputId]) -> bool {
+    fn counts_on_others(&self, outputs: &[OutputId]) -> bool {
         let scheduler = |output: &OutputId| {
-            self.on.plan.scheduling_at(paths.outputs[output.index()].hop).scheduler
+            self.on.plan.scheduling_at(self.paths.outputs[output.index()].hop).scheduler
         };
         outputs.iter().any(|output| scheduler(output).room().proof.counts_on_others)
     }
 
     /// Forgets what was found of some outputs: nothing ever waits there.
-    fn begin_anew(&mut self, paths: &mut Paths, outputs: &[OutputId]) {
+    fn begin_anew(&mut self, outputs: &[OutputId]) {
         for &output in outputs {
-            paths.outputs[output.index()]
+            self.paths.outputs[output.index()]
                 .classes
                 .iter_mut()
                 .for_each(|passing| passing.arrival = None);
@@ -102,15 +93,15 @@ impl Analysis<'_> {
     }
 
     /// Looks at outputs again and again; whether there is an end to it.
-    fn settles(&mut self, paths: &mut Paths, cyclic: &[OutputId]) -> bool {
+    fn settles(&mut self, cyclic: &[OutputId]) -> bool {
         let mut growth = Growth::up_to(match self.wanted {
-            Wanted::Any if self.counts_on_others(paths, cyclic) => Growth::ENOUGH,
+            Wanted::Any if self.counts_on_others(cyclic) => Growth::ENOUGH,
             Wanted::Any | Wanted::Shortest => Growth::MOST,
         });
         while growth.may_end() {
-            let changes = cyclic.iter().filter(|output| self.output(paths, **output)).count();
+            let changes = cyclic.iter().filter(|output| self.output(**output)).count();
             if changes == 0 {
-                return cyclic.iter().all(|output| self.is_finite(paths, *output));
+                return cyclic.iter().all(|output| self.is_finite(*output));
             }
             let delays = cyclic.iter().flat_map(|output| self.delays_behind(*output));
             growth.goes_on(delays.map(|delay| u128::from(delay.0)).sum());
@@ -126,8 +117,8 @@ impl Analysis<'_> {
 
     /// Whether no curve and no delay of an output has stopped growing only because there is no
     /// larger number.
-    fn is_finite(&self, paths: &Paths, output: OutputId) -> bool {
-        let classes = &paths.outputs[output.index()].classes;
+    fn is_finite(&self, output: OutputId) -> bool {
+        let classes = &self.paths.outputs[output.index()].classes;
         let mut lines = classes.iter().flat_map(|of| of.arrival.iter().flatten());
         lines.all(|line| line.bucket < Bytes(u64::MAX))
             && self.delays_behind(output).all(|delay| delay < Nanos::MAX)

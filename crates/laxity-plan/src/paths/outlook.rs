@@ -3,7 +3,7 @@
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::analysis::Analysis;
+use super::analysis::{Analysis, Wanted};
 use super::tandem::EndToEnd;
 use super::{Order, OutputId, Paths, RouteId};
 use crate::model::{LinkId, Plan};
@@ -12,7 +12,6 @@ use crate::network::Networked;
 /// A network whose outputs are analysed. Its paths are looked at from end to end when they are
 /// asked for, and no further than the question needs.
 pub struct Outlook<'a> {
-    paths: Paths,
     analysis: Analysis<'a>,
     order: Order,
     /// The outputs from which packets come to each.
@@ -24,26 +23,19 @@ pub struct Outlook<'a> {
 impl<'a> Networked<'a> {
     /// The network with what is proved of its outputs.
     pub fn outlook(self) -> Outlook<'a> {
-        let mut paths = self.outlined();
-        let analysis = paths.analyse(self);
-        let count = paths.outputs.len();
+        let analysis = Analysis::new(self, Wanted::Shortest);
+        let count = analysis.paths.outputs.len();
         let mut fed_by = vec![Vec::new(); count];
-        let feeds = paths.feeds(&self.plan.knows_arrivals());
+        let feeds = analysis.paths.feeds(&self.plan.knows_arrivals());
         feeds.iter().for_each(|&(from, to)| fed_by[to.index()].push(from));
-        Outlook {
-            order: Order::new(count, &feeds),
-            paths,
-            analysis,
-            fed_by,
-            changed: vec![true; count],
-        }
+        Outlook { order: Order::new(count, &feeds), analysis, fed_by, changed: vec![true; count] }
     }
 }
 
 impl Outlook<'_> {
     /// The outputs and the routes, of which the bounds from end to end are not there.
     pub fn paths(&self) -> &Paths {
-        &self.paths
+        &self.analysis.paths
     }
 
     /// Whether a route has a bound.
@@ -65,14 +57,16 @@ impl Outlook<'_> {
     /// The outlook of a plan that differs from this one in nothing but what a class's arrival curve
     /// is. Outputs to which the same comes as before are not looked at again.
     pub fn with_arrival<'b>(&self, plan: &'b Plan, class: ClassId) -> Option<Outlook<'b>> {
-        let passes = |output: OutputId| self.paths.outputs[output.index()].class(class).is_some();
+        let passes =
+            |output: OutputId| self.analysis.paths.outputs[output.index()].class(class).is_some();
         Some(self.with(plan.networked()?, passes, |changes| changes))
     }
 
     /// The outlook of a plan that differs from this one in nothing but what a link's rate is.
     /// Outputs that no packets come to that have passed it are not looked at again.
     pub fn with_rate<'b>(&self, plan: &'b Plan, link: LinkId) -> Option<Outlook<'b>> {
-        let is_over = |output: OutputId| self.paths.outputs[output.index()].hop.link == link;
+        let is_over =
+            |output: OutputId| self.analysis.paths.outputs[output.index()].hop.link == link;
         // How early packets come is different, too, behind outputs at which nothing else is.
         Some(self.with(plan.networked()?, is_over, |_| true))
     }
@@ -85,38 +79,37 @@ impl Outlook<'_> {
         is_different: impl Fn(OutputId) -> bool,
         follows: impl Fn(bool) -> bool,
     ) -> Outlook<'b> {
-        if self.paths.is_regulated() {
+        if self.analysis.paths.is_regulated() {
             // What is known of packets that are held depends on every output before.
             return on.outlook();
         }
-        let mut paths = self.paths.clone();
-        let mut analysis = self.analysis.on_another_plan(on, &paths);
-        let mut changed = vec![false; paths.outputs.len()];
+        let mut analysis = self.analysis.on_another_plan(on);
+        let mut changed = vec![false; analysis.paths.outputs.len()];
         let is_affected = |changed: &[bool], output: OutputId| {
             is_different(output)
                 || self.fed_by[output.index()].iter().any(|from| changed[from.index()])
         };
         for &output in &self.order.forward {
             if is_affected(&changed, output) {
-                let changes = analysis.output(&mut paths, output);
+                let changes = analysis.output(output);
                 changed[output.index()] = is_different(output) || follows(changes);
             }
         }
         if self.order.cyclic.iter().any(|output| is_affected(&changed, *output)) {
-            analysis.fixed_point_anew(&mut paths, &self.order.cyclic);
+            analysis.fixed_point_anew(&self.order.cyclic);
             self.order.cyclic.iter().for_each(|output| changed[output.index()] = true);
         }
         for &output in &self.order.behind {
             if is_affected(&changed, output) {
-                let changes = analysis.output(&mut paths, output);
+                let changes = analysis.output(output);
                 changed[output.index()] = is_different(output) || follows(changes);
             }
         }
         let (order, fed_by) = (self.order.clone(), self.fed_by.clone());
-        Outlook { paths, analysis, order, fed_by, changed }
+        Outlook { analysis, order, fed_by, changed }
     }
 
     fn of(&self, route: RouteId) -> EndToEnd<'_> {
-        EndToEnd::of(&self.analysis, &self.paths, route)
+        EndToEnd::new(&self.analysis, route)
     }
 }

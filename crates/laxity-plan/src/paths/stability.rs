@@ -2,8 +2,7 @@
 
 use laxity::units::{Bytes, Rate};
 
-use super::Paths;
-use super::fixed_point::Wanted;
+use super::analysis::{Analysis, Wanted};
 use crate::model::{Plan, TokenBucket};
 use crate::network::Networked;
 
@@ -39,9 +38,8 @@ impl Networked<'_> {
     fn bounded_at(self, percent: u64) -> usize {
         let plan = self.plan.with_traffic(percent);
         let on = Networked { plan: &plan, ..self };
-        let mut paths: Paths = on.outlined();
-        paths.analyse_for(on, Wanted::Any);
-        let classes = paths.outputs.iter().flat_map(|output| &output.classes);
+        let analysis = Analysis::new(on, Wanted::Any);
+        let classes = analysis.paths.outputs.iter().flat_map(|output| &output.classes);
         classes.filter(|passing| passing.bound.is_ok()).count()
     }
 }

@@ -14,6 +14,7 @@ use super::analysis::{Aggregate, Analysis};
 use super::simplex::Simplex;
 use super::{OutputId, Paths, RouteId, Unproved};
 use crate::model::Hop;
+use crate::parallel::side_by_side;
 
 /// Packets of a class that are in the same queues as a route's at some of its outputs in a row, and
 /// the output from which they come there.
@@ -47,9 +48,22 @@ enum View {
     Blind,
 }
 
+impl Analysis<'_> {
+    /// Finds the bounds of all routes from end to end.
+    pub(super) fn with_bounds(mut self) -> Paths {
+        let bounds = |route| EndToEnd::new(&self, RouteId::from_index(route)).bounds();
+        let bounds = side_by_side(self.paths.routes.len(), bounds);
+        for (route, bounds) in self.paths.routes.iter_mut().zip(bounds) {
+            route.bounds = bounds;
+        }
+        self.paths
+    }
+}
+
 impl<'a> EndToEnd<'a> {
     /// All of a route of this number.
-    pub(super) fn of(analysis: &'a Analysis<'a>, paths: &'a Paths, route: RouteId) -> Self {
+    pub(super) fn new(analysis: &'a Analysis<'a>, route: RouteId) -> Self {
+        let paths = &analysis.paths;
         let end = paths.routes[route.index()].outputs.len();
         EndToEnd { analysis, paths, route, start: 0, end, view: View::Queues }
     }
