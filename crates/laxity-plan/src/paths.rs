@@ -99,8 +99,7 @@ pub struct Route {
     /// At which of these packets are held until they keep to the class's arrival curve again, by
     /// their places.
     pub regulated: Vec<usize>,
-    /// How long its packets take from end to end at the most, propagation included, by each method
-    /// that applies.
+    /// Bounds of the delay from end to end, propagation included, one for each method that applies.
     pub bounds: Result<Vec<Bound>, Unproved>,
     /// What the longest packet takes through the empty network.
     pub unloaded: Nanos,
@@ -216,8 +215,7 @@ impl Networked<'_> {
 
     /// The same before anything is analysed.
     fn outlined(self) -> Paths {
-        // As many as there are at the most where no recordings are: what is not needed is given
-        // back.
+        // A limit without recordings; what is not needed is given back.
         let most = 2 * self.plan.sources.len();
         let mut paths = Paths {
             outputs: Vec::new(),
@@ -314,8 +312,8 @@ impl Paths {
         Order::new(self.outputs.len(), &self.feeds(knows))
     }
 
-    /// Which outputs feed which with packets of known classes: pairs of which the first feeds the
-    /// second.
+    /// Pairs of outputs, sorted: the first feeds the second with packets of a class that has a known
+    /// arrival curve.
     fn feeds(&self, knows: &[bool]) -> Vec<(OutputId, OutputId)> {
         let known = self.routes.iter().filter(|route| knows[route.class.index()]);
         let pairs = known.flat_map(|route| {
@@ -342,7 +340,7 @@ struct Order {
 }
 
 impl Order {
-    /// The order of so many outputs, in which the first of each pair feeds the second.
+    /// The order of `count` outputs; the first of each pair feeds the second.
     fn new(count: usize, feeds: &[(OutputId, OutputId)]) -> Self {
         let feeds: Vec<_> = feeds.iter().map(|(from, to)| (from.index(), to.index())).collect();
         let path::Order { forward, cyclic, behind } = path::Order::of(count, &feeds);
@@ -419,6 +417,5 @@ impl Outputs<'_> {
     }
 }
 
-/// The arrival curve of a class that is absent here, that does not pass the output: nothing comes,
-/// whatever is known of it elsewhere.
+/// The arrival curve of a class at an output that it does not pass: no traffic.
 const ABSENT: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };

@@ -11,7 +11,7 @@ use super::{OutputId, Paths, Route, RouteId, Unproved};
 use crate::model::{Plan, TokenBucket};
 use crate::network::Networked;
 
-/// How far the analysis has come.
+/// An analysis of the outputs of a network under way.
 pub(super) struct Analysis<'a> {
     pub(super) on: Networked<'a>,
     /// The outputs and routes, with the arrival curves and bounds that are known so far.
@@ -22,15 +22,15 @@ pub(super) struct Analysis<'a> {
     pub(super) passing: Vec<Vec<(RouteId, usize)>>,
     /// What each class of each output is guaranteed there and leaves it under.
     pub(super) analysed: Vec<Vec<Option<Analysed>>>,
-    /// How long each route's packets take up to each of its outputs, and in the end, at the least
-    /// and at the most, since they were last held. What has not been looked at yet takes as long as
-    /// it must.
+    /// Per route and hop: the minimum and maximum delay up to there since the last regulator; one
+    /// entry more for the end of the route. Not yet analysed: maximum = minimum.
     pub(super) so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
-    /// Whether bounds are those that hold whatever others send, where there are such.
+    /// Whether to ask for bounds that hold for any traffic of other classes, where a discipline has
+    /// them.
     pub(super) alone: bool,
     pub(super) wanted: Wanted,
-    /// By route and place, how long packets take since they entered, at the least and, where that
-    /// is known, at the most. Empty until all outputs were looked at once.
+    /// Per route and hop: the minimum and maximum delay since packets entered the network. Empty
+    /// until all outputs have been analysed once.
     pub(super) since_entry: Vec<Vec<(Nanos, Option<Nanos>)>>,
 }
 
@@ -47,12 +47,12 @@ pub(super) enum Wanted {
 #[derive(Clone)]
 pub(super) struct Analysed {
     pub(super) guarantee: Guarantee,
-    /// By what it is served together with those that may go before it.
+    /// The service of the class together with all that may go before it.
     pub(super) aggregate: Option<Aggregate>,
     pub(super) leaving: Vec<TokenBucket>,
 }
 
-/// Classes that an output serves together, in whatever order.
+/// The classes that an output serves together, in any order, and their service.
 #[derive(Clone)]
 pub(super) struct Aggregate {
     pub(super) service: Service,

@@ -52,8 +52,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// Whether there is an end to it with bounds that hold whatever others send, where there are
-    /// such.
+    /// Whether a fixed point is found with bounds that hold for any traffic of other classes; false
+    /// if no output here has a discipline with such bounds.
     fn settles_alone(&mut self, cyclic: &[OutputId]) -> bool {
         if !self.counts_on_others(cyclic) {
             return false;

@@ -51,8 +51,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// What a link guarantees that sends packets in the order in which they come: whatever class
-    /// they are of, so that no plan has to be made for it.
+    /// The guarantees of an output with one queue for all classes: one bound for all, found without
+    /// building the plan of the output.
     fn at_one_queue(&self, number: OutputId) -> AtOutput {
         let output = &self.paths.outputs[number.index()];
         let link = self.on.plan.link_at(output.hop);
@@ -174,7 +174,7 @@ fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
     classes().map(aggregate).collect()
 }
 
-/// The classes whose delays depend on cross traffic of which nothing is known.
+/// Per class: whether its delay depends on cross traffic without a known arrival curve.
 fn waiting_behind_unknown(output: &Output, here: &Plan) -> Vec<bool> {
     let waits_at = |scheduler: &SchedulerSpec| (scheduler.room().proof.waits_behind)(here);
     let at_the_link = waits_at(&here.scheduler);

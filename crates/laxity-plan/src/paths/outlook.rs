@@ -33,7 +33,7 @@ impl<'a> Networked<'a> {
 }
 
 impl Outlook<'_> {
-    /// The outputs and the routes, of which the bounds from end to end are not there.
+    /// The outputs and the routes. Bounds from end to end are missing.
     pub fn paths(&self) -> &Paths {
         &self.analysis.paths
     }
@@ -48,22 +48,22 @@ impl Outlook<'_> {
         self.of(route).is_within(most)
     }
 
-    /// Whether anything may be different at an output from what it is in the outlook
-    /// that this one was made of; of one that was made of none, everything.
+    /// Whether an output may differ from the outlook that this one was made from; `true` for all
+    /// outputs of an outlook that was made from none.
     pub fn is_changed(&self, output: OutputId) -> bool {
         self.changed[output.index()]
     }
 
-    /// The outlook of a plan that differs from this one in nothing but what a class's arrival curve
-    /// is. Outputs to which the same comes as before are not looked at again.
+    /// The outlook of a plan that differs from this one only in the arrival curve of a class.
+    /// Outputs with the same arrivals as before are not analysed again.
     pub fn with_arrival<'b>(&self, plan: &'b Plan, class: ClassId) -> Option<Outlook<'b>> {
         let passes =
             |output: OutputId| self.analysis.paths.outputs[output.index()].class(class).is_some();
         Some(self.with(plan.networked()?, passes, |changes| changes))
     }
 
-    /// The outlook of a plan that differs from this one in nothing but what a link's rate is.
-    /// Outputs that no packets come to that have passed it are not looked at again.
+    /// The outlook of a plan that differs from this one only in the rate of a link. Outputs over
+    /// the link and those downstream are analysed again, no others.
     pub fn with_rate<'b>(&self, plan: &'b Plan, link: LinkId) -> Option<Outlook<'b>> {
         let is_over =
             |output: OutputId| self.analysis.paths.outputs[output.index()].hop.link == link;
@@ -71,8 +71,8 @@ impl Outlook<'_> {
         Some(self.with(plan.networked()?, is_over, |_| true))
     }
 
-    /// The outlook of another plan, in which the outputs are different of which that is said, and
-    /// those behind where it follows from whether anything was found to be.
+    /// Re-analyses the network for another plan. `is_different` names the outputs that changed; an
+    /// output downstream is re-analysed if `follows` says so for the outputs that feed it.
     fn with<'b>(
         &self,
         on: Networked<'b>,

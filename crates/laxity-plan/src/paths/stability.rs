@@ -9,7 +9,8 @@ use crate::network::Networked;
 /// Nobody asks for more times today's traffic, in percent.
 const MOST: u64 = 10_000;
 
-/// Paths times outputs: beyond so many, an analysis is not worth doing another fourteen times.
+/// The largest product of paths and outputs at which the search, some fourteen analyses, is worth
+/// its time.
 const TOO_MANY: usize = 1_000;
 
 impl Networked<'_> {
@@ -45,7 +46,7 @@ impl Networked<'_> {
 }
 
 impl Plan {
-    /// The plan with so many percent of the traffic that its classes may send.
+    /// The plan with the arrival curves of all classes scaled to `percent` percent.
     pub fn with_traffic(&self, percent: u64) -> Plan {
         let part = |of: u64| of.saturating_mul(percent).div_ceil(100);
         let mut plan = self.clone();

@@ -44,7 +44,7 @@ pub(super) struct EndToEnd<'a> {
 enum View {
     /// With those in the same queue.
     Queues,
-    /// With all that may go before them, in whatever order.
+    /// With all that may go before them, in any order.
     Blind,
 }
 
