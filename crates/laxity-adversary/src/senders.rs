@@ -97,7 +97,7 @@ fn in_network(on: &Assigned<'_>) -> Vec<Sender> {
             continue;
         };
         let number = numbers.entry(*class).or_default();
-        let is_private = path.iter().any(|hop| on.link(*hop).private);
+        let is_private = path.iter().any(|hop| on.network.link(*hop).private);
         let copies = if is_private { (*count).min(MOST_COPIES) } else { 1 };
         for copy in 0..copies {
             let (id, path) = (FlowId(*number + copy), path.to_vec());

@@ -93,7 +93,7 @@ impl Trial<'_> {
                 Place::Link(plan) => plan.link.rate.time_for(length).0,
                 Place::Network(on) => {
                     let path = &self.senders.all[usize::from(arrival.feed)].path;
-                    path.iter().map(|hop| on.link(*hop).rate.time_for(length).0).sum()
+                    path.iter().map(|hop| on.network.link(*hop).rate.time_for(length).0).sum()
                 }
             }
         };

@@ -78,7 +78,7 @@ impl<'a> Place<'a> {
     pub fn plan(&self) -> &'a Plan {
         match self {
             Place::Link(plan) => plan,
-            Place::Network(on) => on.on.plan,
+            Place::Network(on) => on.plan,
         }
     }
 

@@ -89,14 +89,14 @@ impl Reading<'_> {
         if let Some(&number) = self.numbers.get(&hop) {
             return Ok(number);
         }
-        let link = self.on.link(hop);
+        let link = self.on.network.link(hop);
         let refuse = |what: &str| {
             Err(Error::new(format!(
                 "link `{}` has {what}, which the file cannot say",
                 shown(&link.name)
             )))
         };
-        if self.on.scheduling(hop).scheduler != SchedulerSpec::Fifo {
+        if self.on.plan.scheduling_at(hop).scheduler != SchedulerSpec::Fifo {
             return refuse("a scheduler that is not fifo");
         }
         if link.delay > Nanos::ZERO {

@@ -125,7 +125,7 @@ impl Router {
                 is_of_host: links.count() == 1,
             })
         });
-        let ways = Ways::new(on.on, node, &hops, schedule.as_ref())?;
+        let ways = Ways::new(on.networked(), node, &hops, schedule.as_ref())?;
         Ok(Router {
             sorter: Sorter::new(on.plan, settings.flows, settings.secret)?,
             policer: on.plan.policer(Nanos::ZERO),

@@ -2,9 +2,7 @@
 
 use laxity::packet::ClassId;
 
-use crate::model::{
-    Class, Hop, LinkSpec, Network, NetworkLink, Plan, QueueSpec, Scheduling, latency,
-};
+use crate::model::{Class, Hop, LinkSpec, Network, Plan, QueueSpec, Scheduling, latency};
 
 /// A plan that has a network, with that.
 #[derive(Clone, Copy, Debug)]
@@ -20,64 +18,69 @@ impl Plan {
     pub fn networked(&self) -> Option<Networked<'_>> {
         Some(Networked { plan: self, network: self.network.as_ref()? })
     }
-}
 
-impl<'a> Networked<'a> {
-    /// The link of a hop.
-    pub fn link(&self, hop: Hop) -> &'a NetworkLink {
-        &self.network.links[hop.link.index()]
+    /// The places on a path at which regulators hold a class's packets to its arrival curve.
+    ///
+    /// The first link of a path has none: packets enter the network there. Neither has any link
+    /// behind a private one, since each flow comes over a link of its own and all of them together
+    /// have no order to keep.
+    pub fn regulated<'a>(
+        &'a self,
+        class: ClassId,
+        path: &'a [Hop],
+    ) -> impl Iterator<Item = usize> + use<'a> {
+        let is_held = self.classes[class.index()].arrival.is_some();
+        let network = self.network.as_ref().filter(|_| is_held);
+        network.into_iter().flat_map(move |network| {
+            let shared = path.iter().take_while(|hop| !network.link(**hop).private).count();
+            (1..path.len().min(shared + 1)).filter(|place| network.link(path[*place]).regulate)
+        })
     }
 
-    /// At which places of a path a class's packets are held until they keep to its arrival curve
-    /// again. At the first link of a path packets enter the network, and those that have come over
-    /// private links, where each flow goes its own way, are in no order that could be kept.
-    pub fn regulated(&self, class: ClassId, path: &[Hop]) -> impl Iterator<Item = usize> {
-        let is_held = self.plan.classes[class.index()].arrival.is_some();
-        let shared = path.iter().take_while(|hop| is_held && !self.link(**hop).private).count();
-        (1..path.len().min(shared + 1)).filter(|place| self.link(path[*place]).regulate)
+    /// The discipline at the beginning of a hop; the plan's own without a network.
+    pub fn scheduling_at(&self, hop: Hop) -> Scheduling {
+        let own = Scheduling { scheduler: self.scheduler, queue: self.queue };
+        self.network.as_ref().map_or(own, |network| network.scheduling(hop, own))
     }
 
-    /// The discipline at the beginning of a hop.
-    pub fn scheduling(&self, hop: Hop) -> Scheduling {
-        let Plan { scheduler, queue, .. } = *self.plan;
-        self.network.scheduling(hop, Scheduling { scheduler, queue })
-    }
-
-    /// The link of a hop as the output at its beginning sees it.
+    /// The link of a hop as the output at its beginning sees it; the plan's own without a network.
     pub fn link_at(&self, hop: Hop) -> LinkSpec {
-        let link = self.link(hop);
+        let Some(network) = &self.network else { return self.link.clone() };
+        let link = network.link(hop);
+        let latency = latency(link.rate, link.trace.as_ref());
         LinkSpec {
             rate: link.rate,
             trace: link.trace.clone(),
-            latency: latency(link.rate, link.trace.as_ref())
-                .map(|late| late.saturating_add(link.latency)),
-            ..self.plan.link.clone()
+            latency: latency.map(|late| late.saturating_add(link.latency)),
+            ..self.link.clone()
         }
     }
 
-    /// The plan as the output at the beginning of a hop sees it. A private link without a
-    /// discipline of its own does not limit queues either.
-    pub fn at(&self, hop: Hop) -> Plan {
-        let Networked { plan, .. } = self;
-        let link = self.link(hop);
-        let own = self.link_at(hop);
-        let is_plain = link.private && link.scheduling.is_none();
-        let on = |queue: Option<QueueSpec>| Some(queue?.on(&own)).filter(|_| !is_plain);
+    /// The plan as the output at the beginning of a hop sees it: with the link and the discipline
+    /// there, and without network, sources and title. A private link without a discipline of its
+    /// own limits no queues.
+    pub fn at_hop(&self, hop: Hop) -> Plan {
+        let link = self.link_at(hop);
+        let is_plain = self.network.as_ref().is_some_and(|network| {
+            let link = network.link(hop);
+            link.private && link.scheduling.is_none()
+        });
+        let on = |queue: Option<QueueSpec>| Some(queue?.on(&link)).filter(|_| !is_plain);
         let class = |class: &Class| Class {
             queue: on(class.queue.as_deref().copied()).map(Box::new),
             ..class.clone()
         };
-        let Scheduling { scheduler, queue } = self.scheduling(hop);
+        let Scheduling { scheduler, queue } = self.scheduling_at(hop);
         Plan {
             title: None,
             network: None,
             files: Vec::new(),
             scheduler,
             queue: on(queue),
-            classes: plan.classes.iter().map(class).collect(),
+            classes: self.classes.iter().map(class).collect(),
             sources: Vec::new(),
-            run: plan.run,
-            link: own,
+            run: self.run,
+            link,
         }
     }
 }

@@ -14,7 +14,9 @@
 //! of [`laxity::admit::network`].
 
 mod analysis;
+mod arrival;
 mod fixed_point;
+mod guarantees;
 mod outlook;
 mod simplex;
 mod stability;
@@ -34,6 +36,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use crate::model::{Arrival, Hop, Hops, Plan, Police, Source, TokenBucket};
 use crate::network::Networked;
 
+use analysis::{Analysis, Wanted};
 pub use outlook::Outlook;
 
 laxity::id! {
@@ -96,8 +99,7 @@ pub struct Route {
     /// At which of these packets are held until they keep to the class's arrival curve again, by
     /// their places.
     pub regulated: Vec<usize>,
-    /// How long its packets take from end to end at the most, propagation included, by each method
-    /// that applies.
+    /// Bounds of the delay from end to end, propagation included, one for each method that applies.
     pub bounds: Result<Vec<Bound>, Unproved>,
     /// What the longest packet takes through the empty network.
     pub unloaded: Nanos,
@@ -208,16 +210,12 @@ impl Output {
 impl Networked<'_> {
     /// The network's outputs, and the paths through them.
     pub fn paths(self) -> Paths {
-        let mut paths = self.outlined();
-        let analysis = paths.analyse(self);
-        paths.end_to_end(&analysis);
-        paths
+        Analysis::new(self, Wanted::Shortest).with_bounds()
     }
 
     /// The same before anything is analysed.
     fn outlined(self) -> Paths {
-        // As many as there are at the most where no recordings are: what is not needed is given
-        // back.
+        // A limit without recordings; what is not needed is given back.
         let most = 2 * self.plan.sources.len();
         let mut paths = Paths {
             outputs: Vec::new(),
@@ -279,7 +277,7 @@ impl Paths {
     /// there, as far as it is known.
     pub fn plan_at(&self, on: Networked<'_>, output: OutputId) -> Plan {
         let output = &self.outputs[output.index()];
-        let mut here = on.at(output.hop);
+        let mut here = on.plan.at_hop(output.hop);
         let counts_on_others = here.scheduler.room().proof.counts_on_others;
         for (id, class) in (0..).map(ClassId).zip(&mut here.classes) {
             match (output.class(id), &mut class.arrival) {
@@ -314,8 +312,8 @@ impl Paths {
         Order::new(self.outputs.len(), &self.feeds(knows))
     }
 
-    /// Which outputs feed which with packets of known classes: pairs of which the first feeds the
-    /// second.
+    /// Pairs of outputs, sorted: the first feeds the second with packets of a class that has a known
+    /// arrival curve.
     fn feeds(&self, knows: &[bool]) -> Vec<(OutputId, OutputId)> {
         let known = self.routes.iter().filter(|route| knows[route.class.index()]);
         let pairs = known.flat_map(|route| {
@@ -342,7 +340,7 @@ struct Order {
 }
 
 impl Order {
-    /// The order of so many outputs, in which the first of each pair feeds the second.
+    /// The order of `count` outputs; the first of each pair feeds the second.
     fn new(count: usize, feeds: &[(OutputId, OutputId)]) -> Self {
         let feeds: Vec<_> = feeds.iter().map(|(from, to)| (from.index(), to.index())).collect();
         let path::Order { forward, cyclic, behind } = path::Order::of(count, &feeds);
@@ -389,14 +387,14 @@ impl Outputs<'_> {
         let outputs = path.iter().map(|hop| self.output(class, *hop, number)).collect();
         let plan = self.on.plan;
         let longest = plan.max_packet(&plan.classes[class.index()]);
-        let takes = |hop: &Hop| self.on.link(*hop).takes(longest);
+        let takes = |hop: &Hop| self.on.network.link(*hop).takes(longest);
         self.paths.routes.push(Route {
             class,
             path: path.clone(),
             flows,
             acks,
             outputs,
-            regulated: self.on.regulated(class, path).collect(),
+            regulated: self.on.plan.regulated(class, path).collect(),
             bounds: Err(Unproved::UnboundedUpstream),
             unloaded: path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add),
         });
@@ -404,7 +402,7 @@ impl Outputs<'_> {
 
     /// The output of a route at a hop.
     fn output(&mut self, class: ClassId, hop: Hop, route: RouteId) -> OutputId {
-        let private = self.on.link(hop).private.then_some(route);
+        let private = self.on.network.link(hop).private.then_some(route);
         let outputs = &mut self.paths.outputs;
         let number = *self.numbers.entry((hop, private)).or_insert_with(|| {
             outputs.push(Output { hop, private, classes: Vec::new() });
@@ -419,6 +417,5 @@ impl Outputs<'_> {
     }
 }
 
-/// The arrival curve of a class that is absent here, that does not pass the output: nothing comes,
-/// whatever is known of it elsewhere.
+/// The arrival curve of a class at an output that it does not pass: no traffic.
 const ABSENT: TokenBucket = TokenBucket { bucket: Bytes(0), rate: Rate(0) };

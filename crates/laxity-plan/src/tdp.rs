@@ -16,36 +16,27 @@ pub use margin::{ClockMargin, MarginBinding};
 pub use promise::Assigned;
 pub use schedule::Schedule;
 
-use std::ops::Deref;
-
 use laxity::admit::tdp::Flow;
 use laxity::police::TokenBucket;
 
-use crate::model::{Class, Hop, NodeId, Plan, SchedulerSpec, TdpSpec};
-use crate::network::Networked;
+use crate::model::{Class, Hop, Network, NodeId, Plan, SchedulerSpec, TdpSpec};
 
 /// A network whose plan's discipline is time-driven priority.
 #[derive(Clone, Copy, Debug)]
 pub struct Framed<'a> {
-    /// The plan and its network.
-    pub on: Networked<'a>,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Its network.
+    pub network: &'a Network,
     /// What the plan says of frames.
     pub spec: &'a TdpSpec,
 }
 
-impl<'a> Deref for Framed<'a> {
-    type Target = Networked<'a>;
-
-    fn deref(&self) -> &Networked<'a> {
-        &self.on
-    }
-}
-
-impl<'a> Networked<'a> {
-    /// The network with its frames, if they are the plan's discipline.
-    pub fn framed(self) -> Option<Framed<'a>> {
-        match &self.plan.scheduler {
-            SchedulerSpec::Tdp(spec) => Some(Framed { on: self, spec }),
+impl Plan {
+    /// The plan with its frames, if time-driven priority is its discipline.
+    pub fn framed(&self) -> Option<Framed<'_>> {
+        match (&self.scheduler, &self.network) {
+            (SchedulerSpec::Tdp(spec), Some(network)) => Some(Framed { plan: self, network, spec }),
             _ => None,
         }
     }
@@ -78,7 +69,7 @@ impl Framed<'_> {
     /// end of a frame gets there before the frame begins in which it is sent on, also if both
     /// clocks are wrong by as much as is to be borne.
     pub fn shortest_delay(&self, hop: Hop) -> u32 {
-        let way = self.link(hop).delay.0 + 2 * self.clock_error().0;
+        let way = self.network.link(hop).delay.0 + 2 * self.clock_error().0;
         u32::try_from(way / self.spec.time.frame.0 + 2).unwrap_or(u32::MAX)
     }
 }

@@ -80,7 +80,7 @@ impl Subject {
     /// If the plan is refused.
     pub fn of(draft: &Draft) -> Result<Subject, PlanError> {
         let plan = Plan::parse(&draft.text(), "searched.toml", Path::new("."))?;
-        Ok(match (plan.networked(), plan.networked().and_then(Networked::framed)) {
+        Ok(match (plan.networked(), plan.framed()) {
             (None, _) => Subject::on_a_link(draft, &plan),
             (Some(_), Some(framed)) => Subject::in_frames(draft, framed),
             (Some(on), None) => Subject::on_a_network(draft, on),
@@ -124,9 +124,12 @@ impl Subject {
         let ns = |time: Nanos| time.0;
         let mut outputs = Vec::new();
         for (id, output) in paths.output_ids().zip(&paths.outputs) {
-            let here =
-                if output.knows_arrivals() { paths.plan_at(on, id) } else { on.at(output.hop) };
-            let delay = on.link(output.hop).delay.0;
+            let here = if output.knows_arrivals() {
+                paths.plan_at(on, id)
+            } else {
+                on.plan.at_hop(output.hop)
+            };
+            let delay = on.network.link(output.hop).delay.0;
             let bound = |class| Some(ns(output.class(ClassId(class))?.bound.ok()?));
             let bounds = (0..plan.classes.len() as u32).map(bound).collect();
             outputs.push(Output { rate: here.link.rate.0, plan: here, delay, bounds });
@@ -172,7 +175,7 @@ impl Subject {
     }
 
     fn in_frames(draft: &Draft, framed: Framed<'_>) -> Subject {
-        let Networked { plan, .. } = framed.on;
+        let plan = framed.plan;
         let framing = Framing::of(framed);
         let bounds = framing.bounds();
         let mut feeds = Vec::new();

@@ -96,7 +96,7 @@ impl NetworkRun<'_> {
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One part of a network before anything happens.
     fn new(run: NetworkRun<'a>, here: Here<'a>, observer: O) -> Result<Self, SimError> {
-        let Networked { plan, network } = run.on.on;
+        let Networked { plan, network } = run.on.networked();
         let paths = run.on.known_paths();
         let bounds = paths.map(Paths::bounds).unwrap_or_default();
         let hops = network.hops().map(|hop| {

@@ -24,6 +24,7 @@ macro_rules! id {
         impl $name {
             /// The position in tables that hold one entry each.
             #[allow(dead_code, reason = "not every number is made and looked up")]
+            #[inline]
             $visibility fn index(self) -> usize {
                 self.0 as usize
             }
@@ -34,6 +35,7 @@ macro_rules! id {
             ///
             /// Panics if the position is above `u32::MAX`.
             #[allow(dead_code, reason = "not every number is made and looked up")]
+            #[inline]
             $visibility fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("tables are shorter than 2^32"))
             }

@@ -5,7 +5,6 @@ use laxity::admit::tdp::Blocked;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::model::Hop;
-use laxity_plan::network::Networked;
 use laxity_plan::tdp::FramedBound;
 use laxity_plan::tdp::{Framed, Framing, MarginBinding, Stretch};
 use serde::Serialize;
@@ -116,7 +115,7 @@ pub struct ReservedOutput {
 impl FramesProof {
     /// What is proved of a network whose frames are assigned.
     pub fn new(framing: &Framing<'_>) -> FramesProof {
-        let Framed { on: Networked { plan, .. }, spec } = framing.framed;
+        let Framed { plan, spec, .. } = framing.framed;
         let view = View { framed: framing.framed, framing };
         let clocks = view.clocks();
         let classes = view.classes();
@@ -250,7 +249,7 @@ impl View<'_> {
                 all => bytes as f64 / all as f64,
             };
             ReservedOutput {
-                link: self.framed.link(hop).name.clone(),
+                link: self.framed.network.link(hop).name.clone(),
                 from,
                 to,
                 capacity_bytes: capacity,

@@ -34,7 +34,7 @@ impl<'a> Promises<'a> {
     /// What the scheduler of an output cannot keep of what it promises.
     pub(super) fn refusals_at(self, id: OutputId) -> Vec<Reason> {
         let output = &self.paths.outputs[id.index()];
-        let kind = self.on.scheduling(output.hop).scheduler.kind();
+        let kind = self.on.plan.scheduling_at(output.hop).scheduler.kind();
         if !output.knows_arrivals() || !link::refuses_beyond_bounds(kind) {
             return Vec::new();
         }

@@ -131,7 +131,7 @@ impl NetworkProof {
     /// What is proved of a network without time frames.
     pub fn new(on: &Assigned<'_>) -> NetworkProof {
         let (plan, paths) = (on.plan, on.paths());
-        let view = View { on: on.on, paths };
+        let view = View { on: on.networked(), paths };
         let outputs: Vec<_> = paths.output_ids().map(|output| view.output(output)).collect();
         let routes = || paths.routes.iter().filter(|route| !route.acks);
         let late = routes().filter_map(|route| view.late_over(route));
@@ -165,7 +165,7 @@ impl NetworkProof {
     /// network fourteen times more.
     pub fn with_stability(mut self, on: &Assigned<'_>) -> NetworkProof {
         if !self.circles.is_empty() && !on.plan.scheduler.room().is_of_networks {
-            self.bounded_up_to_percent = on.bounded_up_to();
+            self.bounded_up_to_percent = on.networked().bounded_up_to();
         }
         self
     }
@@ -206,7 +206,7 @@ impl View<'_> {
         let slowest =
             || (0..route.path.len()).max_by_key(|at| bounds().nth(*at).and_then(Result::ok));
         let hop = |(place, (hop, bound)): (usize, (&Hop, Result<Nanos, Unproved>))| {
-            let link = self.on.link(*hop);
+            let link = self.on.network.link(*hop);
             HopProof {
                 link: link.name.clone(),
                 bound_ns: bound.ok().map(|bound| bound.0),
@@ -254,9 +254,9 @@ impl View<'_> {
     /// An output, and what stands against its promises.
     fn output(&self, id: OutputId) -> (Vec<Reason>, OutputProof) {
         let output = &self.paths.outputs[id.index()];
-        let link = self.on.link(output.hop);
+        let link = self.on.network.link(output.hop);
         let [from, to] = self.on.network.ends(output.hop).map(str::to_string);
-        let is_tested = output.knows_arrivals() && link::has_test(&self.on.at(output.hop));
+        let is_tested = output.knows_arrivals() && link::has_test(&self.on.plan.at_hop(output.hop));
         let mut reasons = self.promises().refusals_at(id);
         let fits = is_tested.then_some(reasons.is_empty());
         reasons.extend(self.promises().late_at(output));
@@ -266,7 +266,7 @@ impl View<'_> {
             from,
             to,
             private: output.private.is_some(),
-            scheduler: self.on.scheduling(output.hop).scheduler.name(),
+            scheduler: self.on.plan.scheduling_at(output.hop).scheduler.name(),
             rate_bps: link.rate.0,
             long_run_bps: output.long_run().0,
             fits,

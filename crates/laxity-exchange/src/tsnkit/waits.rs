@@ -6,7 +6,6 @@
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
 
 use super::read::Stream;
 
@@ -61,11 +60,14 @@ pub(super) fn shorten(plan: &Plan, streams: &mut [Stream], frame: u64) -> Vec<St
 
 /// How long each class takes from the beginning of its first frame to the end of its path, in ns.
 fn transits(plan: &Plan, frame: u64) -> Vec<u64> {
-    let Some(framed) = plan.networked().and_then(Networked::framed) else { return Vec::new() };
+    let Some(framed) = plan.framed() else { return Vec::new() };
     let transit = |path: &[laxity_plan::model::Hop]| {
         let Some((last, before)) = path.split_last() else { return 0 };
         let frames: u64 = before.iter().map(|hop| u64::from(framed.shortest_delay(*hop))).sum();
-        frames.saturating_add(1).saturating_mul(frame).saturating_add(framed.link(*last).delay.0)
+        frames
+            .saturating_add(1)
+            .saturating_mul(frame)
+            .saturating_add(framed.network.link(*last).delay.0)
     };
     plan.class_paths().into_iter().map(transit).collect()
 }

@@ -57,7 +57,7 @@ pub(super) fn files(plan: &Plan) -> Result<Files, Error> {
     }
     let mut topology = String::from("link,q_num,rate,t_proc,t_prop\n");
     for hop in on.network.hops() {
-        let link = on.link(hop);
+        let link = on.network.link(hop);
         let [from, to] = on.network.between(hop).map(|node| node.0);
         let (whole, part) = (link.rate.0 / 1_000_000_000, link.rate.0 % 1_000_000_000);
         let _ = writeln!(topology, "\"({from}, {to})\",8,{whole}.{part:09},0,{}", link.delay.0);

@@ -20,17 +20,17 @@ pub(super) fn output(
     schedule: Option<&Schedule<'_>>,
     settings: &Settings,
 ) -> Result<Output, Refusal> {
-    let link = on.link(hop);
+    let link = on.network.link(hop);
     let known = |output: &laxity_plan::paths::Output| {
         output.hop == hop && !link.private && output.knows_arrivals()
     };
     let here = match paths.outputs.iter().position(known) {
-        Some(output) => paths.plan_at(on.on, OutputId::from_index(output)),
-        None => on.at(hop),
+        Some(output) => paths.plan_at(on.networked(), OutputId::from_index(output)),
+        None => on.plan.at_hop(hop),
     };
     let scheduler = here.build_scheduler(settings.seed);
     let (SchedulerSpec::Tdp(spec), Some(framed), Some(schedule)) =
-        (here.scheduler, on.framed(), schedule)
+        (here.scheduler, on.plan.framed(), schedule)
     else {
         return Ok(Output::Plain(Box::new(Plain::new(scheduler, link.rate, settings.catch_up))));
     };
@@ -46,8 +46,8 @@ pub(super) fn output(
 
 /// The input at the end of a hop, if marked packets come there.
 pub(super) fn input(on: &Assigned<'_>, hop: Hop) -> Result<Option<Input>, Refusal> {
-    let Some(framed) = on.framed() else { return Ok(None) };
+    let Some(framed) = on.plan.framed() else { return Ok(None) };
     let is_marked = framed.has_frames(hop) && framed.is_in_step(on.network.between(hop)[1]);
-    let input = is_marked.then(|| Input::new(framed.spec.time, on.link(hop).delay));
+    let input = is_marked.then(|| Input::new(framed.spec.time, on.network.link(hop).delay));
     Ok(input.transpose()?)
 }

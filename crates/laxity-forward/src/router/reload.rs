@@ -84,7 +84,7 @@ pub fn agree(on: &Plan, other: &Plan) -> Result<(), Differs> {
         are(paths(on) == paths(other), Differs::Path(name()))?;
         let held = |plan: &Plan| -> Vec<Vec<usize>> {
             let on = plan.networked();
-            let places = |path: &Vec<Hop>| on.map(|on| on.regulated(id, path).collect());
+            let places = |path: &Vec<Hop>| on.map(|on| on.plan.regulated(id, path).collect());
             paths(plan).iter().filter_map(places).collect()
         };
         are(held(on) == held(other), Differs::Regulated(name()))?;

@@ -62,7 +62,7 @@ impl Ways {
                 let (Some(from), Some(to)) = (port(from), port(to)) else { continue };
                 let (delay, edge) = reserved.map(|on| on.step(id, place)).unwrap_or_default();
                 let edge_flow = edge.map(|flow| flow as usize);
-                let is_held = on.regulated(id, path).any(|held| held == place);
+                let is_held = on.plan.regulated(id, path).any(|held| held == place);
                 if is_held && place > 1 && class.police == Police::Demote {
                     let node = network.nodes[node.index()].name.clone();
                     return Err(Refusal::Demoted { class: class.name.clone(), node });

@@ -115,7 +115,7 @@ impl Laboratory {
     /// of it.
     pub(crate) fn run(&self, plan: &Plan, gap: Nanos, bulk: u32, lasts: Duration) -> Ran {
         let on = plan.networked().expect("a network").assigned();
-        let wired = self.wired(on.on);
+        let wired = self.wired(on.networked());
         let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
         let sockets =
             Sockets { frames: 4096, receive_buffer: 8 << 20, stamps: true, ..Sockets::default() };

@@ -25,7 +25,7 @@ pub(super) fn all(measured: &Measured, curves: &[Curve]) -> Vec<(String, String)
         ("blocking".to_string(), blocking::figure(curves)),
     ];
     for (number, plan) in (1..).zip(&plans) {
-        if let Some(framed) = networked(plan).framed() {
+        if let Some(framed) = plan.framed() {
             let drawing = drawing::reservations(&Framing::of(framed)).svg();
             figures.push((format!("frames-{number}"), drawing));
         }

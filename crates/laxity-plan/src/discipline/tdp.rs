@@ -144,14 +144,13 @@ fn frames(
 fn check(plan: &Plan, scheduler: &Range<usize>) -> Result<(), Fault> {
     let SchedulerSpec::Tdp(spec) = plan.scheduler else { return Ok(()) };
     let refuse = |message: String, help: &str| Err(Fault::at(scheduler, message).help(help));
-    let Some(networked) = plan.networked() else {
+    let Some(network) = &plan.network else {
         return refuse(
             "`kind = \"tdp\"` without a network".into(),
             "time frames are for networks: add links, such as `[network.uplink]` with \
              `between = [\"a\", \"b\"]`",
         );
     };
-    let network = networked.network;
     if let Some(link) = network.links.iter().find(|link| link.trace.is_some()) {
         return refuse(
             format!("`rate-trace` at link `{}`", link.name),
@@ -184,7 +183,7 @@ fn check(plan: &Plan, scheduler: &Range<usize>) -> Result<(), Fault> {
             "use fewer `frames` or `cycles`: 50 million frames of links at most",
         );
     }
-    let framed = Framed { on: networked, spec: &spec };
+    let framed = Framed { plan, network, spec: &spec };
     let mut fed: HashMap<ClassId, Vec<&Source>> = HashMap::new();
     for source in &plan.sources {
         if let Some(class) = source.class() {

@@ -161,6 +161,11 @@ impl NetworkLink {
 }
 
 impl Network {
+    /// The link of a hop.
+    pub fn link(&self, hop: Hop) -> &NetworkLink {
+        &self.links[hop.link.index()]
+    }
+
     /// Both directions of all links, in their order.
     pub fn hops(&self) -> impl Iterator<Item = Hop> + use<> {
         let both = |link| [false, true].map(|backward| Hop { link: LinkId(link), backward });
@@ -197,7 +202,7 @@ impl Network {
 
     /// The nodes that a hop leads from and to.
     pub fn between(&self, hop: Hop) -> [NodeId; 2] {
-        let [from, to] = self.links[hop.link.index()].between;
+        let [from, to] = self.link(hop).between;
         if hop.backward { [to, from] } else { [from, to] }
     }
 
@@ -220,7 +225,7 @@ impl Network {
     /// have none of their own: the link's, for a private link else FIFO without limits, or the
     /// node's.
     pub fn scheduling(&self, hop: Hop, otherwise: Scheduling) -> Scheduling {
-        let link = &self.links[hop.link.index()];
+        let link = self.link(hop);
         let [from, _] = self.between(hop);
         match (link.scheduling, link.private) {
             (Some(own), _) => own,

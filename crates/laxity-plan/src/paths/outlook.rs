@@ -3,7 +3,7 @@
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::analysis::Analysis;
+use super::analysis::{Analysis, Wanted};
 use super::tandem::EndToEnd;
 use super::{Order, OutputId, Paths, RouteId};
 use crate::model::{LinkId, Plan};
@@ -12,7 +12,6 @@ use crate::network::Networked;
 /// A network whose outputs are analysed. Its paths are looked at from end to end when they are
 /// asked for, and no further than the question needs.
 pub struct Outlook<'a> {
-    paths: Paths,
     analysis: Analysis<'a>,
     order: Order,
     /// The outputs from which packets come to each.
@@ -24,26 +23,19 @@ pub struct Outlook<'a> {
 impl<'a> Networked<'a> {
     /// The network with what is proved of its outputs.
     pub fn outlook(self) -> Outlook<'a> {
-        let mut paths = self.outlined();
-        let analysis = paths.analyse(self);
-        let count = paths.outputs.len();
+        let analysis = Analysis::new(self, Wanted::Shortest);
+        let count = analysis.paths.outputs.len();
         let mut fed_by = vec![Vec::new(); count];
-        let feeds = paths.feeds(&self.plan.knows_arrivals());
+        let feeds = analysis.paths.feeds(&self.plan.knows_arrivals());
         feeds.iter().for_each(|&(from, to)| fed_by[to.index()].push(from));
-        Outlook {
-            order: Order::new(count, &feeds),
-            paths,
-            analysis,
-            fed_by,
-            changed: vec![true; count],
-        }
+        Outlook { order: Order::new(count, &feeds), analysis, fed_by, changed: vec![true; count] }
     }
 }
 
 impl Outlook<'_> {
-    /// The outputs and the routes, of which the bounds from end to end are not there.
+    /// The outputs and the routes. Bounds from end to end are missing.
     pub fn paths(&self) -> &Paths {
-        &self.paths
+        &self.analysis.paths
     }
 
     /// Whether a route has a bound.
@@ -56,67 +48,68 @@ impl Outlook<'_> {
         self.of(route).is_within(most)
     }
 
-    /// Whether anything may be different at an output from what it is in the outlook
-    /// that this one was made of; of one that was made of none, everything.
+    /// Whether an output may differ from the outlook that this one was made from; `true` for all
+    /// outputs of an outlook that was made from none.
     pub fn is_changed(&self, output: OutputId) -> bool {
         self.changed[output.index()]
     }
 
-    /// The outlook of a plan that differs from this one in nothing but what a class's arrival curve
-    /// is. Outputs to which the same comes as before are not looked at again.
+    /// The outlook of a plan that differs from this one only in the arrival curve of a class.
+    /// Outputs with the same arrivals as before are not analysed again.
     pub fn with_arrival<'b>(&self, plan: &'b Plan, class: ClassId) -> Option<Outlook<'b>> {
-        let passes = |output: OutputId| self.paths.outputs[output.index()].class(class).is_some();
+        let passes =
+            |output: OutputId| self.analysis.paths.outputs[output.index()].class(class).is_some();
         Some(self.with(plan.networked()?, passes, |changes| changes))
     }
 
-    /// The outlook of a plan that differs from this one in nothing but what a link's rate is.
-    /// Outputs that no packets come to that have passed it are not looked at again.
+    /// The outlook of a plan that differs from this one only in the rate of a link. Outputs over
+    /// the link and those downstream are analysed again, no others.
     pub fn with_rate<'b>(&self, plan: &'b Plan, link: LinkId) -> Option<Outlook<'b>> {
-        let is_over = |output: OutputId| self.paths.outputs[output.index()].hop.link == link;
+        let is_over =
+            |output: OutputId| self.analysis.paths.outputs[output.index()].hop.link == link;
         // How early packets come is different, too, behind outputs at which nothing else is.
         Some(self.with(plan.networked()?, is_over, |_| true))
     }
 
-    /// The outlook of another plan, in which the outputs are different of which that is said, and
-    /// those behind where it follows from whether anything was found to be.
+    /// Re-analyses the network for another plan. `is_different` names the outputs that changed; an
+    /// output downstream is re-analysed if `follows` says so for the outputs that feed it.
     fn with<'b>(
         &self,
         on: Networked<'b>,
         is_different: impl Fn(OutputId) -> bool,
         follows: impl Fn(bool) -> bool,
     ) -> Outlook<'b> {
-        if self.paths.is_regulated() {
+        if self.analysis.paths.is_regulated() {
             // What is known of packets that are held depends on every output before.
             return on.outlook();
         }
-        let mut paths = self.paths.clone();
-        let mut analysis = self.analysis.on_another_plan(on, &paths);
-        let mut changed = vec![false; paths.outputs.len()];
+        let mut analysis = self.analysis.on_another_plan(on);
+        let mut changed = vec![false; analysis.paths.outputs.len()];
         let is_affected = |changed: &[bool], output: OutputId| {
             is_different(output)
                 || self.fed_by[output.index()].iter().any(|from| changed[from.index()])
         };
         for &output in &self.order.forward {
             if is_affected(&changed, output) {
-                let changes = analysis.changes(&mut paths, output);
+                let changes = analysis.output(output);
                 changed[output.index()] = is_different(output) || follows(changes);
             }
         }
         if self.order.cyclic.iter().any(|output| is_affected(&changed, *output)) {
-            analysis.fixed_point_anew(&mut paths, &self.order.cyclic);
+            analysis.fixed_point_anew(&self.order.cyclic);
             self.order.cyclic.iter().for_each(|output| changed[output.index()] = true);
         }
         for &output in &self.order.behind {
             if is_affected(&changed, output) {
-                let changes = analysis.changes(&mut paths, output);
+                let changes = analysis.output(output);
                 changed[output.index()] = is_different(output) || follows(changes);
             }
         }
         let (order, fed_by) = (self.order.clone(), self.fed_by.clone());
-        Outlook { paths, analysis, order, fed_by, changed }
+        Outlook { analysis, order, fed_by, changed }
     }
 
     fn of(&self, route: RouteId) -> EndToEnd<'_> {
-        EndToEnd::of(&self.analysis, &self.paths, route)
+        EndToEnd::new(&self.analysis, route)
     }
 }

@@ -9,7 +9,7 @@ use microlp::{ComparisonOp, OptimizationDirection, Problem, Variable};
 /// The simplex algorithm of `microlp`.
 pub(super) struct Simplex;
 
-/// So that no programme holds anybody up for ever; all that are asked for take a small part of it.
+/// The time limit of one programme; the usual ones take a small part of it.
 const TOO_LONG: Duration = Duration::from_secs(20);
 
 impl Solver for Simplex {

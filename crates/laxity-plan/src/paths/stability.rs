@@ -2,15 +2,15 @@
 
 use laxity::units::{Bytes, Rate};
 
-use super::Paths;
-use super::fixed_point::Wanted;
+use super::analysis::{Analysis, Wanted};
 use crate::model::{Plan, TokenBucket};
 use crate::network::Networked;
 
 /// Nobody asks for more times today's traffic, in percent.
 const MOST: u64 = 10_000;
 
-/// Paths times outputs: beyond so many, an analysis is not worth doing another fourteen times.
+/// The largest product of paths and outputs at which the search, some fourteen analyses, is worth
+/// its time.
 const TOO_MANY: usize = 1_000;
 
 impl Networked<'_> {
@@ -39,15 +39,14 @@ impl Networked<'_> {
     fn bounded_at(self, percent: u64) -> usize {
         let plan = self.plan.with_traffic(percent);
         let on = Networked { plan: &plan, ..self };
-        let mut paths: Paths = on.outlined();
-        paths.analyse_for(on, Wanted::Any);
-        let classes = paths.outputs.iter().flat_map(|output| &output.classes);
+        let analysis = Analysis::new(on, Wanted::Any);
+        let classes = analysis.paths.outputs.iter().flat_map(|output| &output.classes);
         classes.filter(|passing| passing.bound.is_ok()).count()
     }
 }
 
 impl Plan {
-    /// The plan with so many percent of the traffic that its classes may send.
+    /// The plan with the arrival curves of all classes scaled to `percent` percent.
     pub fn with_traffic(&self, percent: u64) -> Plan {
         let part = |of: u64| of.saturating_mul(percent).div_ceil(100);
         let mut plan = self.clone();

@@ -14,6 +14,7 @@ use super::analysis::{Aggregate, Analysis};
 use super::simplex::Simplex;
 use super::{OutputId, Paths, RouteId, Unproved};
 use crate::model::Hop;
+use crate::parallel::side_by_side;
 
 /// Packets of a class that are in the same queues as a route's at some of its outputs in a row, and
 /// the output from which they come there.
@@ -43,13 +44,26 @@ pub(super) struct EndToEnd<'a> {
 enum View {
     /// With those in the same queue.
     Queues,
-    /// With all that may go before them, in whatever order.
+    /// With all that may go before them, in any order.
     Blind,
+}
+
+impl Analysis<'_> {
+    /// Finds the bounds of all routes from end to end.
+    pub(super) fn with_bounds(mut self) -> Paths {
+        let bounds = |route| EndToEnd::new(&self, RouteId::from_index(route)).bounds();
+        let bounds = side_by_side(self.paths.routes.len(), bounds);
+        for (route, bounds) in self.paths.routes.iter_mut().zip(bounds) {
+            route.bounds = bounds;
+        }
+        self.paths
+    }
 }
 
 impl<'a> EndToEnd<'a> {
     /// All of a route of this number.
-    pub(super) fn of(analysis: &'a Analysis<'a>, paths: &'a Paths, route: RouteId) -> Self {
+    pub(super) fn new(analysis: &'a Analysis<'a>, route: RouteId) -> Self {
+        let paths = &analysis.paths;
         let end = paths.routes[route.index()].outputs.len();
         EndToEnd { analysis, paths, route, start: 0, end, view: View::Queues }
     }
@@ -129,7 +143,7 @@ impl<'a> EndToEnd<'a> {
     /// What all its links take to carry a packet, once it is sent.
     fn propagation(&self) -> Result<Nanos, Unproved> {
         let mut propagation = Nanos::ZERO;
-        for of in self.path().iter().map(|hop| self.analysis.on.link(*hop)) {
+        for of in self.path().iter().map(|hop| self.analysis.on.network.link(*hop)) {
             let jitter = of.most_jitter().ok_or(Unproved::Disturbed)?;
             propagation = propagation.saturating_add(of.delay).saturating_add(jitter);
         }
@@ -140,7 +154,7 @@ impl<'a> EndToEnd<'a> {
     /// does something to them.
     fn is_disturbed(&self) -> bool {
         let inner = self.path().split_last().map_or(&[][..], |(_, inner)| inner);
-        inner.iter().any(|hop| self.analysis.on.link(*hop).disturbs())
+        inner.iter().any(|hop| self.analysis.on.network.link(*hop).disturbs())
     }
 
     fn path(&self) -> &'a [Hop] {
@@ -179,7 +193,7 @@ impl<'a> EndToEnd<'a> {
             let service = aggregate.map(|aggregate| aggregate.service.clone());
             return Ok(Server { service, order: Order::Arbitrary, packet, delay });
         }
-        let link = self.analysis.on.link_at(output.hop);
+        let link = self.analysis.on.plan.link_at(output.hop);
         let (service, packet) = if self.is_one_queue(number) {
             let longest = output.classes.iter().map(|passing| self.longest(passing.class)).max();
             let curve = link.latency.map(|latency| Curve::rate_latency(link.rate, latency));
@@ -256,7 +270,8 @@ impl<'a> EndToEnd<'a> {
     fn is_one_queue(&self, output: OutputId) -> bool {
         self.analysis
             .on
-            .scheduling(self.paths.outputs[output.index()].hop)
+            .plan
+            .scheduling_at(self.paths.outputs[output.index()].hop)
             .scheduler
             .room()
             .proof
@@ -306,7 +321,7 @@ impl<'a> EndToEnd<'a> {
         // Links that disturb their packets may bring them closer together than they send them.
         let link = |(from, numbers): (OutputId, Vec<usize>)| {
             let packet = numbers.iter().map(|&number| flows[number].packet).max();
-            let link = self.analysis.on.link(self.paths.outputs[from.index()].hop);
+            let link = self.analysis.on.network.link(self.paths.outputs[from.index()].hop);
             let arrival = vec![over_link(link.peak(), packet.unwrap_or_default())];
             (!link.disturbs()).then_some(Group { server, flows: numbers, arrival })
         };

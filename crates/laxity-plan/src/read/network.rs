@@ -61,12 +61,13 @@ pub(super) fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> 
         let of_any = || plan.leaves().map(|(class, _)| class).collect();
         for class in source.class().map_or_else(of_any, |class| vec![class]) {
             for path in std::iter::once(&source.path()[..]).chain(back) {
-                let Some(last) = on.regulated(class, path).last() else { continue };
-                let Some(mixing) = path[..last].iter().map(|hop| on.link(*hop)).find(is_mixing)
+                let Some(last) = on.plan.regulated(class, path).last() else { continue };
+                let Some(mixing) =
+                    path[..last].iter().map(|hop| on.network.link(*hop)).find(is_mixing)
                 else {
                     continue;
                 };
-                let link = &on.link(path[last]).name;
+                let link = &on.network.link(path[last]).name;
                 let at = regulated.iter().find(|(name, _)| name == link);
                 let message = format!(
                     "`regulate` behind link `{}`, which has `reorder` or `duplicate`",

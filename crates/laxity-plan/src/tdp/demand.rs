@@ -84,7 +84,7 @@ impl Framed<'_> {
         let network = self.network;
         let outputs: Vec<_> = network.hops().filter(|&hop| self.has_frames(hop)).collect();
         let margin = spec.guard + Nanos(2 * self.clock_error().0);
-        let capacity = |hop: &Hop| capacity(self.link(*hop).rate, &spec.time, margin);
+        let capacity = |hop: &Hop| capacity(self.network.link(*hop).rate, &spec.time, margin);
         let numbers: HashMap<Hop, u32> = outputs.iter().copied().zip(0..).collect();
         let paths = self.plan.class_paths();
         let mut stretches = Vec::new();
@@ -132,13 +132,13 @@ impl Framed<'_> {
 
     /// Whether an output divides time into frames.
     pub fn has_frames(&self, hop: Hop) -> bool {
-        self.scheduling(hop).scheduler == self.plan.scheduler
+        self.plan.scheduling_at(hop).scheduler == self.plan.scheduler
     }
 
     /// What an output with frames is told that gives or is given frames up to so many ahead.
     pub fn settings(&self, hop: Hop, ahead: u32) -> TdpSettings {
         let TdpSpec { time, guard, late, .. } = *self.spec;
-        TdpSettings { time, rate: self.link(hop).rate, delay: ahead, guard, late }
+        TdpSettings { time, rate: self.network.link(hop).rate, delay: ahead, guard, late }
     }
 
     /// The error of any node's clock that the network is to bear.

@@ -137,7 +137,7 @@ impl<'a> Margins<'a> {
     }
 
     fn link(&self, output: u32) -> &'a NetworkLink {
-        self.framing.framed.link(self.framing.demand.outputs[output as usize])
+        self.framing.framed.network.link(self.framing.demand.outputs[output as usize])
     }
 }
 

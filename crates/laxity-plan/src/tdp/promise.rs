@@ -1,7 +1,6 @@
 //! What time-driven priority promises the classes of a network.
 
 use std::collections::HashMap;
-use std::ops::Deref;
 use std::sync::OnceLock;
 
 use laxity::admit::tdp::Reservation;
@@ -11,7 +10,7 @@ use laxity::units::Nanos;
 
 use super::margin::Margins;
 use super::{ClockMargin, Framed, FramedBound, Framing, MOST_AHEAD, Stretch, TdpSpec, Unframed};
-use crate::model::{Class, Hop, Plan};
+use crate::model::{Class, Hop, Network, Plan};
 use crate::network::Networked;
 use crate::paths::Paths;
 
@@ -20,22 +19,29 @@ use crate::paths::Paths;
 /// afterwards is asked of this.
 #[derive(Clone, Debug)]
 pub struct Assigned<'a> {
-    /// The network.
-    pub on: Networked<'a>,
+    /// The plan.
+    pub plan: &'a Plan,
+    /// Its network.
+    pub network: &'a Network,
     /// What is reserved in it.
     pub framing: Option<Framing<'a>>,
     paths: OnceLock<Paths>,
 }
 
-impl Assigned<'_> {
+impl<'a> Assigned<'a> {
+    /// The plan with its network.
+    pub fn networked(&self) -> Networked<'a> {
+        Networked { plan: self.plan, network: self.network }
+    }
+
     /// The network's outputs, and the paths through them.
     pub fn paths(&self) -> &Paths {
-        self.paths.get_or_init(|| self.on.paths())
+        self.paths.get_or_init(|| self.networked().paths())
     }
 
     /// The same where anything is known of what comes over them: where nothing is, nothing follows.
     pub fn known_paths(&self) -> Option<&Paths> {
-        let is_known = self.on.plan.knows_arrivals().contains(&true);
+        let is_known = self.plan.knows_arrivals().contains(&true);
         is_known.then(|| self.paths())
     }
 }
@@ -43,16 +49,8 @@ impl Assigned<'_> {
 impl<'a> Networked<'a> {
     /// The network with its frames assigned.
     pub fn assigned(self) -> Assigned<'a> {
-        let framing = self.framed().map(Framing::of);
-        Assigned { on: self, framing, paths: OnceLock::new() }
-    }
-}
-
-impl<'a> Deref for Assigned<'a> {
-    type Target = Networked<'a>;
-
-    fn deref(&self) -> &Networked<'a> {
-        &self.on
+        let framing = self.plan.framed().map(Framing::of);
+        Assigned { plan: self.plan, network: self.network, framing, paths: OnceLock::new() }
     }
 }
 
@@ -84,8 +82,8 @@ impl Framing<'_> {
         id: ClassId,
         path: &[Hop],
     ) -> Result<FramedBound, Unframed> {
-        let Framed { on, spec } = self.framed;
-        let class = &on.plan.classes[id.index()];
+        let Framed { plan, network, spec } = self.framed;
+        let class = &plan.classes[id.index()];
         let mut given: HashMap<usize, (&Stretch, Option<&Reservation>)> = HashMap::new();
         for (stretch, answer) in self.stretches(id) {
             given.insert(stretch.hops.start, (stretch, answer.as_ref().ok()));
@@ -104,13 +102,13 @@ impl Framing<'_> {
                 continue;
             };
             let reservation = reservation.ok_or(Unframed::Blocked(at))?;
-            is_held(on.plan, class, stretch, reservation)?;
+            is_held(plan, class, stretch, reservation)?;
             margins.bear_errors(stretch, reservation)?;
             let bounds = stretch.flow.bounds(&spec.time, reservation);
             let waits = if frame_before {
                 wait_between(spec, reservation)
             } else {
-                let more = on.plan.packets_at_once(class) - 1;
+                let more = plan.packets_at_once(class) - 1;
                 let gap = bounds.shaping.0 - spec.time.frame.0;
                 bounds.shaping.0.saturating_add(more.saturating_mul(gap))
             };
@@ -118,7 +116,7 @@ impl Framing<'_> {
             transit = transit.saturating_add(bounds.transit.0);
             let clocks = 2 * self.framed.worst_clock_error().0;
             let last = path[stretch.hops.end - 1];
-            let propagation = on.link(last).delay.0;
+            let propagation = network.link(last).delay.0;
             beside = beside.saturating_add(clocks).saturating_add(propagation);
             frame_before = true;
             at = stretch.hops.end;
@@ -152,16 +150,16 @@ fn wait_between(spec: &TdpSpec, Reservation { slots, .. }: &Reservation) -> u64 
 
 /// How long packets of a class take over a private link without frames, propagation included.
 fn private_wait(framed: Framed<'_>, class: &Class, hop: Hop, frame_before: bool) -> Option<Nanos> {
-    let link = framed.link(hop);
+    let link = framed.network.link(hop);
     if !link.private || link.scheduling.is_some() {
         return None;
     }
-    let Framed { on, spec } = framed;
+    let Framed { plan, spec, .. } = framed;
     let packets = framed.packets(class)?;
     // In two frames there is one slot more than they are long.
     let of_two_frames = (2 * packets).div_ceil(spec.period().into()) + 1;
-    let at_once = if frame_before { of_two_frames } else { on.plan.packets_at_once(class) };
-    let longest = link.rate.time_for(on.plan.max_packet(class));
+    let at_once = if frame_before { of_two_frames } else { plan.packets_at_once(class) };
+    let longest = link.rate.time_for(plan.max_packet(class));
     let length = u128::from(spec.time.frame.0) * u128::from(spec.period());
     let keeps_up = u128::from(longest.0) * u128::from(packets) <= length;
     keeps_up.then(|| Nanos(longest.0.saturating_mul(at_once)).saturating_add(link.delay))

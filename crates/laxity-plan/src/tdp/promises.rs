@@ -42,7 +42,7 @@ fn plan(text: &str) -> Plan {
 }
 
 fn framed(plan: &Plan) -> Framed<'_> {
-    plan.networked().unwrap().framed().unwrap()
+    plan.framed().unwrap()
 }
 
 fn bound(text: &str) -> Result<FramedBound, Unframed> {

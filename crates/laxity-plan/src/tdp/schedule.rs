@@ -9,7 +9,6 @@ use laxity::units::Nanos;
 
 use super::{Framed, Framing};
 use crate::model::{Hop, TdpSpec};
-use crate::network::Networked;
 
 /// When the packets of every flow are sent at every output.
 #[derive(Clone, Debug)]
@@ -32,7 +31,7 @@ impl<'a> Schedule<'a> {
     /// What is reserved for the plan's flows, and the edge of all of them.
     pub fn new(framing: &'a Framing<'a>) -> (Schedule<'a>, Edge) {
         let Framing { framed, demand, reserved } = framing;
-        let Framed { on: Networked { plan, .. }, spec } = *framed;
+        let Framed { plan, spec, .. } = *framed;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
         let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
         let mut at_edge = 0;

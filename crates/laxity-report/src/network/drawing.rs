@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use laxity::packet::ClassId;
-use laxity_plan::network::Networked;
 use laxity_plan::tdp::{Framed, Framing};
 use maud::{Markup, html};
 
@@ -30,7 +29,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
     const MOST: u32 = 120;
     const LEAST_WIDTH: f64 = 4.0;
     let demand = &framing.demand;
-    let Framed { on: Networked { plan, network }, spec } = framing.framed;
+    let Framed { plan, network, spec } = framing.framed;
     let period = spec.period();
     let shown = period.min(MOST);
     let mut uses = uses(framing);
@@ -182,7 +181,7 @@ mod tests {
     fn drawings(flows: usize) -> [String; 2] {
         let plan = plan(flows);
         let networked = plan.networked().unwrap();
-        let framing = Framing::of(networked.framed().unwrap());
+        let framing = Framing::of(networked.plan.framed().unwrap());
         [topology(networked).svg(), reservations(&framing).svg()]
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn of_scheduler(summary: &Summary, network: &NetworkSummary, series: 
 
 /// The topology, and the frames that are reserved.
 pub(crate) fn topology_drawings<'a>(on: &'a Assigned<'_>) -> Vec<Drawn<'a>> {
-    let mut drawn = vec![Drawn::new("topology", drawing::topology(on.on), TOPOLOGY)];
+    let mut drawn = vec![Drawn::new("topology", drawing::topology(on.networked()), TOPOLOGY)];
     if let Some(framing) = &on.framing {
         drawn.push(Drawn::new("frames", drawing::reservations(framing), FRAMES));
     }

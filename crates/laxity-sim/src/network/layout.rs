@@ -78,7 +78,7 @@ impl<'a> Layout<'a> {
 
     /// Whether every flow along a path has outputs to itself.
     pub(super) fn is_private(&self, path: &[Hop]) -> bool {
-        path.iter().any(|hop| self.topology.on.link(*hop).private)
+        path.iter().any(|hop| self.topology.on.network.link(*hop).private)
     }
 
     /// Lays routes along a path, and back if it `returns`, for a flow of a class or, if none of the
@@ -108,7 +108,7 @@ impl<'a> Layout<'a> {
             Some((paths, &paths.routes[number.index()].outputs))
         });
         let mut before = None;
-        self.topology.regulators.lay(self.topology.on.on, class, path);
+        self.topology.regulators.lay(self.topology.on.networked(), class, path);
         for (place, &hop) in path.iter().enumerate() {
             let known = known.map(|(paths, outputs)| (paths, outputs[place]));
             let output = self.output(hop, known, private);
@@ -138,7 +138,7 @@ impl<'a> Layout<'a> {
             steps.filter(|step| output_at(*step) == output).count()
         };
         let is_alone = |output: PortId| {
-            let link = topology.on.link(topology.outputs[output.index()].book.into());
+            let link = topology.on.network.link(topology.outputs[output.index()].book.into());
             link.private && passed(output) == 1
         };
         let [there, back] = routes;
@@ -164,7 +164,7 @@ impl<'a> Layout<'a> {
         topology.regulators.close();
         let (on, here) = (topology.on, topology.here);
         // A part knows what disturbs a wire only where it begins.
-        let disturbs = |output: &Output| on.link(output.book.into()).disturbs();
+        let disturbs = |output: &Output| on.network.link(output.book.into()).disturbs();
         let is_regulated = !topology.regulators.is_empty();
         let may_answer =
             !here.is_observed && !ends_early && !is_regulated && topology.inputs.is_empty();
@@ -185,7 +185,7 @@ impl<'a> Layout<'a> {
             };
             let has_input = topology.inputs.get(feeding.index()).is_some_and(Option::is_some);
             let feeding = &mut topology.outputs[feeding.index()];
-            let is_regulated = on.link(book.into()).regulate;
+            let is_regulated = on.network.link(book.into()).regulate;
             if !is_regulated && !has_input && !disturbs(feeding) && !here.is_observed {
                 feeding.onward = Onward::PassesAhead;
             }
@@ -201,7 +201,7 @@ impl<'a> Layout<'a> {
         private: &mut HashMap<Hop, PortId>,
     ) -> PortId {
         let (on, here) = (self.topology.on, self.topology.here);
-        let link = on.link(hop);
+        let link = on.network.link(hop);
         let laid = if link.private { private } else { &mut self.shared };
         let port = PortId::from_index(self.topology.outputs.len());
         if let Some(&output) = laid.get(&hop) {
@@ -222,7 +222,7 @@ impl<'a> Layout<'a> {
             let wire = Wire::new(link, |purpose| self.generator(purpose, port));
             output.disturbance = wire.map(Box::new);
         }
-        if on.framed().is_some() {
+        if on.plan.framed().is_some() {
             let input = here.has(to).then(|| self.input(hop)).flatten();
             self.topology.inputs.push(input);
         }
@@ -241,14 +241,14 @@ impl<'a> Layout<'a> {
         known: Option<(&Paths, OutputId)>,
         port: PortId,
     ) -> Discipline {
-        let on = self.topology.on.on;
+        let on = self.topology.on.networked();
         match known.filter(|(paths, output)| paths.outputs[output.index()].knows_arrivals()) {
             Some((paths, output)) => self.discipline(hop, &paths.plan_at(on, output), port),
             None => {
                 let here = self.private_plans.remove(&hop);
-                let here = here.unwrap_or_else(|| on.at(hop));
+                let here = here.unwrap_or_else(|| on.plan.at_hop(hop));
                 let discipline = self.discipline(hop, &here, port);
-                if on.link(hop).private {
+                if on.network.link(hop).private {
                     self.private_plans.insert(hop, here);
                 }
                 discipline
@@ -286,7 +286,7 @@ impl<'a> Layout<'a> {
             return Discipline::Fifo(Box::new(FifoOutput::new(here.tails(), ties)));
         }
         let scheduler = here.build_scheduler(seed);
-        let framed = on.framed().zip(reserved.as_ref());
+        let framed = on.plan.framed().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
             return Discipline::Scheduler(Box::new(SchedulerOutput {
                 scheduler,
@@ -311,10 +311,10 @@ impl<'a> Layout<'a> {
     /// the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
         let on = self.topology.on;
-        let framed = on.framed()?;
+        let framed = on.plan.framed()?;
         let [from, to] = on.network.between(hop);
         let is_marked = framed.has_frames(hop) && framed.is_in_step(to);
-        let link = on.link(hop);
+        let link = on.network.link(hop);
         let [before, behind] = [from, to].map(|node| on.network.nodes[node.index()].clock);
         let takes = i64::try_from(link.rate.time_for(on.plan.link.min_packet).0);
         let ahead = behind.error(Nanos::ZERO).saturating_sub(before.error(Nanos::ZERO));

@@ -267,11 +267,11 @@ impl Ledger {
                     What::Arrivals => (to, None),
                     _ => (from, Some(hop)),
                 };
-                let name = |hop| on.scheduling(hop).scheduler.name().to_string();
+                let name = |hop| on.plan.scheduling_at(hop).scheduler.name().to_string();
                 Spent {
                     what,
                     node: Some(node.to_string()),
-                    link: Some(on.link(hop).name.clone()),
+                    link: Some(on.network.link(hop).name.clone()),
                     scheduler: hop_of_discipline.map(name),
                     timing: sampled.timing(),
                 }

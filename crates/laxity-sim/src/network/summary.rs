@@ -204,7 +204,7 @@ impl Measured<'_> {
 
     fn hop(&self, hop: Hop, at: usize) -> HopSummary {
         let on = self.run.on;
-        let link = on.link(hop);
+        let link = on.network.link(hop);
         let [from, to] = on.network.ends(hop).map(str::to_string);
         let accounts = (0..).map(ClassId).zip(&on.plan.classes).zip(self.of.books[at].accounts());
         let sent_or_dropped = accounts.filter(|(_, account)| account.arrived > 0);
@@ -223,7 +223,7 @@ impl Measured<'_> {
             link: link.name.clone(),
             from,
             to,
-            scheduler: on.scheduling(hop).scheduler.name().to_string(),
+            scheduler: on.plan.scheduling_at(hop).scheduler.name().to_string(),
             rate_bps: link.rate.0,
             utilization: if time > 0.0 { self.of.busy[at].as_secs_f64() / time } else { 0.0 },
             lost: self.of.lost[at],

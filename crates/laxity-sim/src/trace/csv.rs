@@ -57,7 +57,7 @@ impl<'a, W: Write> CsvTrace<'a, W> {
 
     fn place(&mut self, on: Networked<'_>, hop: Hop) -> csv::Result<()> {
         let [from, to] = on.network.ends(hop);
-        let mut names = [&on.link(hop).name, from, to].into_iter();
+        let mut names = [&on.network.link(hop).name, from, to].into_iter();
         names.try_for_each(|name| self.writer.write_field(name))
     }
 

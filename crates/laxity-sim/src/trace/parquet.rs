@@ -87,7 +87,7 @@ impl<'a, W: Write + Send> ParquetTrace<'a, W> {
                     words(&mut group, rows, |row| {
                         row.hop.map_or("", |hop| {
                             let [from, to] = on.network.ends(hop);
-                            [&on.link(hop).name, from, to][column]
+                            [&on.network.link(hop).name, from, to][column]
                         })
                     })?;
                 }

@@ -86,10 +86,9 @@ fn links_and_paths() {
     assert_eq!(*calls.path, [Hop { link: LinkId(0), backward: false }]);
     assert_eq!(network.ends(Hop { link: LinkId(1), backward: true }), ["r2", "r1"]);
     let [access, slow] = [0, 1].map(|link| Hop { link: LinkId(link), backward: false });
-    let networked = plan.networked().unwrap();
-    assert_eq!(networked.scheduling(slow).scheduler, SchedulerSpec::Drr);
-    assert_eq!(networked.scheduling(access), Scheduling::default());
-    let here = networked.at(slow);
+    assert_eq!(plan.scheduling_at(slow).scheduler, SchedulerSpec::Drr);
+    assert_eq!(plan.scheduling_at(access), Scheduling::default());
+    let here = plan.at_hop(slow);
     assert_eq!((here.link.rate, here.scheduler), (Rate(1_000_000), SchedulerSpec::Drr));
 }
 

@@ -123,7 +123,7 @@ fn nodes_with_clocks_and_links_with_losses() {
     let loss = |run| Some(WireLoss { share: 0.2, run });
     assert_eq!(losses, [None, loss(1.25), loss(4.0)]);
     // The largest error is b's after two seconds, 3 us and one more.
-    let framed = plan.networked().unwrap().framed().unwrap();
+    let framed = plan.framed().unwrap();
     assert_eq!(framed.clock_error(), Nanos(4_000));
     let spec = TdpSpec { clock_error: Some(Nanos(7)), ..spec(&plan) };
     assert_eq!(Framed { spec: &spec, ..framed }.clock_error(), Nanos(7));

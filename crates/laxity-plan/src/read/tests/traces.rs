@@ -65,7 +65,7 @@ fn links_of_networks_have_their_own() {
         [(true, 5_000_000), (true, 12_000_000), (false, 1_000_000)]
     );
     let hop = plan.sources[0].path()[1];
-    let here = plan.networked().unwrap().at(hop);
+    let here = plan.at_hop(hop);
     // 11 of 12 ms pass without an opportunity.
     assert_eq!((here.link.rate, here.link.latency), (Rate(1_000_000), Some(Nanos(11_000_000))));
 }

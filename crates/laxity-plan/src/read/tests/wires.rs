@@ -102,7 +102,7 @@ fn regulators_are_read_and_need_order() {
         [false, true, false]
     );
     let path = read.sources[0].path();
-    assert_eq!(on.regulated(ClassId(0), path).collect::<Vec<_>>(), [1]);
+    assert_eq!(on.plan.regulated(ClassId(0), path).collect::<Vec<_>>(), [1]);
     assert!(read.under("tdp").is_err());
 
     let double = "duplicate = { share = 0.1 }";

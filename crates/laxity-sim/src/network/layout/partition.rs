@@ -110,7 +110,7 @@ impl Load {
         let mut load = Load { of_node: vec![0; on.network.nodes.len()], between: BTreeMap::new() };
         for (path, count, is_answered) in on.plan.sources.iter().map(flows_of) {
             let share = |hop: &Hop| {
-                let link = on.link(*hop);
+                let link = on.network.link(*hop);
                 let sharing = if link.private { 1 } else { flows[hop] };
                 link.rate.0 as f64 / f64::from(sharing)
             };
@@ -120,7 +120,7 @@ impl Load {
                 let [from, to] = on.network.between(*hop);
                 load.of_node[from.index()] += work;
                 load.of_node[to.index()] += if is_answered { work } else { 0 };
-                let delay = on.link(*hop).delay;
+                let delay = on.network.link(*hop).delay;
                 let between = load.between.entry([from.min(to), from.max(to)]);
                 let (least, all) = between.or_insert((delay, 0));
                 (*least, *all) = (delay.min(*least), *all + work);

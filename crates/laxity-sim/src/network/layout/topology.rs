@@ -86,7 +86,7 @@ impl<'a> Topology<'a> {
             inputs: Vec::new(),
             steps: Vec::new(),
             framing: Vec::new(),
-            regulators: Regulators::new(on.on),
+            regulators: Regulators::new(on.networked()),
             edge,
             reserved,
             loops: Vec::new(),
@@ -145,7 +145,7 @@ impl<'a> Topology<'a> {
     pub(crate) fn next_retry(&mut self, now: Nanos, port: PortId) -> Option<(LoopId, Nanos)> {
         let output = &self.outputs[port.index()];
         let number = output.closed_loop?;
-        let rate = self.on.link(output.book.into()).rate;
+        let rate = self.on.network.link(output.book.into()).rate;
         let later = self.loops[number.index()].plan_retries(now, rate, self.on.plan)?;
         Some((number, later))
     }

@@ -51,7 +51,7 @@ impl Regulators {
         self.steps.resize(first + path.len(), None);
         let Some(meter) = on.plan.meter(&on.plan.classes[class.index()]) else { return };
         let (mut before, mut from) = (None, 0);
-        for place in on.regulated(class, path) {
+        for place in on.plan.regulated(class, path) {
             let next = self.regulators.len() as u32;
             let way = (class, before, Box::from(&path[from..=place]));
             let number = *self.known.entry(way).or_insert(next);

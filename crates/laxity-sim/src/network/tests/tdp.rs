@@ -102,7 +102,7 @@ impl<'a> Reference<'a> {
             plan,
             network,
             spec,
-            framing: Framing::of(plan.networked().unwrap().framed().unwrap()),
+            framing: Framing::of(plan.framed().unwrap()),
             paths: plan.class_paths(),
         }
     }

@@ -1,0 +1,204 @@
+//! What the outputs of a network guarantee once it is known what comes to them.
+
+use std::sync::Arc;
+
+use laxity::admit::path::{Hop as Guarantee, aggregate, over_link, with_jitter};
+use laxity::admit::{Service, Unbounded, arrival_curve};
+use laxity::curve::{Curve, ceil_nanos};
+use laxity::packet::ClassId;
+use laxity::units::Nanos;
+
+use super::analysis::{Aggregate, Analysed, Analysis, least};
+use super::arrival::Origin;
+use super::{ClassAtOutput, Output, OutputId, Unproved};
+use crate::discipline::Bounds;
+use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
+
+impl Analysis<'_> {
+    /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
+    pub(super) fn guarantees(&mut self, number: OutputId) {
+        let hop = self.paths.outputs[number.index()].hop;
+        let scheduler = self.on.plan.scheduling_at(hop).scheduler;
+        let AtOutput { bounds, services, mut aggregates } = if self.on.network.is_custom(hop) {
+            AtOutput::without_guarantee(self.paths.outputs[number.index()].classes.len())
+        } else if scheduler.room().proof.is_one_queue {
+            self.at_one_queue(number)
+        } else {
+            self.at_scheduler(number)
+        };
+        let (peak, plan) = (self.on.network.link(hop).peak(), self.on.plan);
+        let output = &mut self.paths.outputs[number.index()];
+        for (at, (passing, bound)) in output.classes.iter_mut().zip(bounds).enumerate() {
+            let packet = plan.max_packet(&plan.classes[passing.class.index()]);
+            let least = least(self.on.plan, passing.class, peak);
+            passing.bound = bound;
+            self.analysed[number.index()][at] =
+                bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
+                    let guarantee = Guarantee { delay, service: services[at].clone() };
+                    let leaving = guarantee.leaving(arrival, least, packet, peak);
+                    Analysed { guarantee, aggregate: aggregates[at].take(), leaving }
+                });
+        }
+    }
+
+    /// What a scheduler guarantees that is set up for what comes to an output.
+    fn at_scheduler(&self, number: OutputId) -> AtOutput {
+        let here = self.paths.plan_at(self.on, number);
+        let output = &self.paths.outputs[number.index()];
+        let (bounds, services) = here.bounds_and_services(self.alone);
+        AtOutput {
+            bounds: bounds_of(output, &here, &bounds),
+            services: services_of(output, &here, &services),
+            aggregates: aggregates(output, &here),
+        }
+    }
+
+    /// The guarantees of an output with one queue for all classes: one bound for all, found without
+    /// building the plan of the output.
+    fn at_one_queue(&self, number: OutputId) -> AtOutput {
+        let output = &self.paths.outputs[number.index()];
+        let link = self.on.plan.link_at(output.hop);
+        let is_known = output.classes.iter().all(|passing| passing.arrival.is_some());
+        let all = if is_known {
+            self.one_queue(number, &link)
+        } else {
+            Err(Unproved::UnknownCrossTraffic)
+        };
+        let bound = |passing: &ClassAtOutput| match passing.arrival {
+            None => passing.bound,
+            Some(_) => all,
+        };
+        let service = link.latency.map(|latency| Service {
+            curve: Curve::rate_latency(link.rate, latency),
+            late: Nanos::ZERO,
+        });
+        let count = output.classes.len();
+        let of: Arc<[ClassId]> = output.classes.iter().map(|passing| passing.class).collect();
+        let aggregate = service.clone().map(|service| Aggregate { service, of });
+        let alone = service.filter(|_| count == 1 && link.trace.is_none());
+        AtOutput {
+            bounds: output.classes.iter().map(bound).collect(),
+            services: vec![alone; count],
+            aggregates: vec![aggregate; count],
+        }
+    }
+
+    /// How long packets take that share one queue. Together, those that come over one link come no
+    /// faster than it sends, unless they are held in between.
+    fn one_queue(&self, number: OutputId, link: &LinkSpec) -> Result<Nanos, Unproved> {
+        let latency = link.latency.ok_or(Unbounded::NotAdmitted)?;
+        let classes = || self.paths.outputs[number.index()].classes.iter();
+        let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
+        let mut all = aggregate(arrivals);
+        let mut from: Vec<_> = self.passing[number.index()]
+            .iter()
+            .map(|&(route, place)| {
+                let route = &self.paths.routes[route.index()];
+                (Origin::of(route, place), route.class)
+            })
+            .collect();
+        from.sort_unstable();
+        from.dedup();
+        let over_links =
+            from.chunk_by(|a, b| a.0 == b.0).map(|aggregate| self.over_link(number, aggregate));
+        let over_links: Option<Vec<_>> = over_links.collect();
+        all.extend(aggregate(over_links.iter().flatten().map(Vec::as_slice)));
+        let service = Curve::rate_latency(link.rate, latency);
+        let distance = Curve::horizontal_distance(&arrival_curve(&all), &service);
+        let bound = distance.and_then(|distance| ceil_nanos(&distance));
+        Ok(bound.ok_or(Unbounded::Unstable)?)
+    }
+
+    /// The arrival curve of what comes of these classes from the same place.
+    fn over_link(
+        &self,
+        number: OutputId,
+        classes: &[(Origin<'_>, ClassId)],
+    ) -> Option<Vec<TokenBucket>> {
+        let part = |&(from, class): &(Origin<'_>, ClassId)| match from {
+            Origin::Output(from) => self.leaving(from, number, class),
+            Origin::Host | Origin::Regulator(_) => {
+                Some(self.on.plan.classes[class.index()].arrival.as_ref()?.buckets.clone())
+            }
+        };
+        let parts: Option<Vec<_>> = classes.iter().map(part).collect();
+        let mut sum = aggregate(parts?.iter().map(Vec::as_slice));
+        let Origin::Output(from) = classes[0].0 else { return Some(sum) };
+        if self.paths.outputs[from.index()].private.is_some() {
+            return Some(sum);
+        }
+        let longest = |(_, class): &(Origin<'_>, ClassId)| {
+            self.on.plan.max_packet(&self.on.plan.classes[class.index()])
+        };
+        let packet = classes.iter().map(longest).max().unwrap_or_default();
+        let link = self.on.network.link(self.paths.outputs[from.index()].hop);
+        sum.extend(with_jitter(&[over_link(link.peak(), packet)], link.most_jitter()?));
+        Some(sum)
+    }
+}
+
+/// What an output guarantees its classes, in their order.
+struct AtOutput {
+    bounds: Vec<Result<Nanos, Unproved>>,
+    services: Vec<Option<Service>>,
+    aggregates: Vec<Option<Aggregate>>,
+}
+
+impl AtOutput {
+    /// An output that guarantees nothing.
+    fn without_guarantee(classes: usize) -> Self {
+        AtOutput {
+            bounds: vec![Err(Unproved::Output(Unbounded::NoGuarantee)); classes],
+            services: vec![None; classes],
+            aggregates: vec![None; classes],
+        }
+    }
+}
+
+/// How long an output takes for each of its classes.
+fn bounds_of(output: &Output, here: &Plan, all: &Bounds) -> Vec<Result<Nanos, Unproved>> {
+    let waiting = waiting_behind_unknown(output, here);
+    let bound = |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
+        (None, _) => passing.bound,
+        (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
+        (Some(_), false) => Ok(all[passing.class.index()]?),
+    };
+    output.classes.iter().zip(waiting).map(bound).collect()
+}
+
+/// By what curves of their own an output serves its classes.
+fn services_of(output: &Output, here: &Plan, all: &[Option<Service>]) -> Vec<Option<Service>> {
+    if here.link.trace.is_some() {
+        return vec![None; output.classes.len()];
+    }
+    output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
+}
+
+/// By what an output serves each of its classes together with those that may go before it.
+fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
+    let services = here.aggregates();
+    let waits_behind = (here.scheduler.room().proof.waits_behind)(here);
+    let classes = || output.classes.iter().map(|passing| passing.class);
+    let aggregate = |class: ClassId| {
+        let service = services[class.index()].clone()?;
+        let of = classes().filter(|&other| other == class || waits_behind(class, other));
+        Some(Aggregate { service, of: of.collect() })
+    };
+    classes().map(aggregate).collect()
+}
+
+/// Per class: whether its delay depends on cross traffic without a known arrival curve.
+fn waiting_behind_unknown(output: &Output, here: &Plan) -> Vec<bool> {
+    let waits_at = |scheduler: &SchedulerSpec| (scheduler.room().proof.waits_behind)(here);
+    let at_the_link = waits_at(&here.scheduler);
+    let unknown: Vec<_> = output.classes.iter().filter(|of| of.arrival.is_none()).collect();
+    let waits = |class: ClassId| {
+        let (place, scheduler) = here.queued_at(class);
+        let mut beside = unknown.iter().filter(|other| here.queued_at(other.class).0 == place);
+        match place {
+            None => beside.any(|other| at_the_link(class, other.class)),
+            Some(_) => beside.any(|other| waits_at(&scheduler)(class, other.class)),
+        }
+    };
+    output.classes.iter().map(|passing| waits(passing.class)).collect()
+}
