@@ -149,7 +149,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(simulation)
     }
 
-    /// Simulates all of it; `each` hears the slot of every event that is over.
+    /// Simulates the run. `each` is called with the slot of every event after it.
     fn run(
         &mut self,
         progress: Progress<'_>,
@@ -181,8 +181,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    /// Does what happens before `until`, or until `after` says of an event, which it hears the time
-    /// and the slot of, that it was the last one.
+    /// Simulates events before `until`, or until `after` returns true. It is called with the time
+    /// and the slot of every event.
     fn advance(
         &mut self,
         until: Nanos,
@@ -211,7 +211,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    /// Does what happens at a slot of the agenda now.
+    /// Simulates the event of a slot.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, slot: usize) -> Result<(), SimError> {
         self.prefetch.pass(now, &mut self.plane);
@@ -236,7 +236,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    /// Whether no packet is in this part of the network, and none will be that comes from here.
+    /// Whether no packet is in this part of the network, and no source here will send one.
     fn is_over(&self) -> bool {
         let has_ended = |source: &Sending| match &source.feed {
             Feed::Open(stream) => !stream.is_pending(),
@@ -248,7 +248,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 }
 
-/// What is asked for at a hop, and proved.
+/// The promises of a hop: what is required, and what is proved.
 fn promises(
     plan: &Plan,
     bounds: &HashMap<(Hop, ClassId), Option<Nanos>>,

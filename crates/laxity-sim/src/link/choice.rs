@@ -1,4 +1,4 @@
-//! One link whose packets somebody else chooses, step by step.
+//! One link whose packets the caller chooses, step by step.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,8 +16,8 @@ use crate::error::SimError;
 use crate::network::Simulation;
 use crate::record::{Observer, Record};
 
-/// A simulation that stops whenever the link may send packets of more than one class, and is told
-/// which class goes first. The packets of a class leave in the order of their arrival.
+/// A simulation that stops whenever the link may send packets of several classes, and asks for the
+/// class to send. Packets of a class leave in the order of their arrival.
 pub struct Choices {
     simulation: OwnSimulation,
     chosen: Arc<Mutex<Chosen>>,
@@ -51,12 +51,12 @@ self_cell!(
     }
 );
 
-/// What waits of a class.
+/// Packets that wait, of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// How much it is.
+    /// Packets and bytes.
     pub backlog: Backlog,
-    /// When the first of it arrived.
+    /// The arrival of the first one.
     pub since: Option<Nanos>,
 }
 
@@ -114,19 +114,19 @@ impl Choices {
         self.now
     }
 
-    /// What waits, by class.
+    /// Packets that wait, by class.
     pub fn waiting(&self) -> Vec<Waiting> {
         lock(&self.chosen).waiting.clone()
     }
 
-    /// What became of packets since this was last asked.
+    /// The fates of packets since the last call.
     pub fn take_fates(&mut self) -> Vec<Record> {
         self.simulation
             .with_dependent_mut(|_, simulation| std::mem::take(&mut simulation.observer().0))
     }
 }
 
-/// Keeps what became of packets.
+/// An observer that keeps fates.
 #[derive(Default)]
 struct Fates(Vec<Record>);
 

@@ -1,4 +1,4 @@
-//! The books of a network, and the observer that hears what is entered in them.
+//! The books of a network, and its observer.
 
 pub(super) mod hop_books;
 
@@ -12,7 +12,7 @@ use super::flow::ClassBooks;
 use super::ids::BookId;
 use crate::record::{Fate, Observer, Record, tell};
 
-/// What is counted while a network runs.
+/// The counts of a running network.
 pub(super) struct NetworkBooks<O> {
     hops: Vec<HopBooks>,
     /// By class, from end to end.

@@ -36,7 +36,7 @@ use crate::source::random::{Generator, generator};
 pub(super) struct Layout<'a> {
     pub topology: Topology<'a>,
     seed: u64,
-    /// What is proved of the network, if anything is.
+    /// The bounds that are proved, if any are.
     paths: Option<&'a Paths>,
     /// The hops that backlogged sources feed.
     backlogged: HashSet<Hop>,

@@ -1,4 +1,4 @@
-//! The outputs of a network: one for each link, direction and, where links are private, flow.
+//! The outputs of a network: one for each link and direction, and for each flow over private links.
 
 pub(super) mod clock;
 pub(super) mod fifo_output;
@@ -37,7 +37,7 @@ pub(super) struct Output {
     /// sends before it does.
     pub closed_loop: Option<LoopId>,
     pub onward: Onward,
-    /// What is under way, in the order of arrival.
+    /// Flights in the order of arrival.
     wire: VecDeque<Flight>,
 }
 

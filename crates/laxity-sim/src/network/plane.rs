@@ -1,4 +1,4 @@
-//! The data plane: outputs, packets on their way, and what is counted of them.
+//! The data plane: outputs, packets on their way, and their books.
 
 pub(super) mod drops;
 pub(super) mod forward;
@@ -21,11 +21,11 @@ use crate::source::closed_loop::Way;
 
 /// What carries packets from their senders to their receivers. It knows nothing of either.
 pub(super) struct DataPlane<'a, O> {
-    /// What is there.
+    /// Outputs and routes.
     pub topology: Topology<'a>,
-    /// When what happens next.
+    /// The next events.
     pub agenda: Agenda,
-    /// What was counted.
+    /// The counts.
     pub books: NetworkBooks<O>,
     pub transits: Transits,
     /// By part: what goes there.

@@ -164,7 +164,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             let (_, mut drops) = self.plane.output(PortId(0));
             return drops.dropped(packet, DropReason::Contract);
         }
-        self.plane.queue(now, PortId(0), packet, None, false);
+        self.plane.enqueue(now, PortId(0), packet, None, false);
         if !self.plane.topology.loops.is_empty() {
             self.plan_retries_single(now);
         }

@@ -128,7 +128,7 @@ impl<T: Quantity> Sampler<T> {
             Shape::LogNormal(lognormal) => lognormal.sample(generator),
             Shape::Weibull(weibull) => weibull.sample(generator),
         };
-        // The cast sends what is negative, or not a number, to 0.
+        // The cast makes negative numbers and NaN 0.
         T::from_units(((drawn + 0.5) as u64).min(T::LIMIT))
     }
 

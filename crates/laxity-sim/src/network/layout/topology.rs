@@ -16,7 +16,7 @@ use crate::network::output::simultaneous::Ties;
 use crate::network::output::{Discipline, Output, SchedulerOutput};
 use crate::source::closed_loop::ClosedLoop;
 
-/// What is there: outputs, the routes of flows through them, and what they carry their state in.
+/// Outputs, and the routes of flows through them.
 pub(crate) struct Topology<'a> {
     pub on: &'a Assigned<'a>,
     /// The part of the network whose outputs have disciplines.

@@ -1,4 +1,4 @@
-//! What a sender has, however it finds losses.
+//! The state of a sender that does not depend on its loss detection.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::tcp::segment::Ack;
 use crate::tcp::timing::Timeout;
 use crate::tcp::window::Window;
 
-/// The state of a sender beside what is outstanding.
+/// The state of a sender without its outstanding segments.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
     pub window: Window,
@@ -97,10 +97,10 @@ impl Common {
 
     pub(super) fn set_rate(&mut self) {
         let round_trip = self.round_trip();
-        if let Some(pacer) = &mut self.pacer {
-            if let Some(rate) = self.window.rate(self.config.length, round_trip) {
-                pacer.set_rate(rate);
-            }
+        if let Some(pacer) = &mut self.pacer
+            && let Some(rate) = self.window.rate(self.config.length, round_trip)
+        {
+            pacer.set_rate(rate);
         }
     }
 
