@@ -128,7 +128,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         };
         let mut simulation = Simulation {
             run,
-            here,
             plane,
             hosts,
             policer: plan.policer(plan.run.warm_up),

@@ -58,7 +58,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let sources = feeds.into_iter().map(|feed| Sending { feed, is_here: true, flows: flows() });
         let mut simulation = Simulation {
             run,
-            here,
             plane,
             hosts: Hosts { sources: sources.collect(), connections: Connections::default() },
             policer: plan.policer(plan.run.warm_up),

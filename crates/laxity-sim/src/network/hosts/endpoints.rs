@@ -144,7 +144,7 @@ impl<O: Observer> Simulation<'_, O> {
         let flow = &self.plane.topology.flows[number.index()];
         let last = self.plane.topology.output_at(StepId(flow.path.end.0 - 1));
         let part = self.plane.topology.outputs[last.index()].lands_in;
-        if part == self.here.part {
+        if part == self.plane.topology.here.part {
             self.expect_here(number, expected)
         } else {
             self.plane.outbox[part.index()].expect(number, expected)

@@ -105,7 +105,7 @@ impl<'a> Threads<'a> {
         mut simulation: Simulation<'_, &mut T>,
         lead: Lead<'_>,
     ) -> Result<Option<Part>, SimError> {
-        let (part, end) = (simulation.here.part, simulation.plane.books.end);
+        let (part, end) = (simulation.plane.topology.here.part, simulation.plane.books.end);
         let exits = Boundary::new(&simulation.plane.topology);
         let mut windows = Windows::new(self.partition, end, self.is_observed);
         let mut events = 0;

@@ -4,7 +4,7 @@ use laxity::units::Nanos;
 
 use super::common::Common;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::segment::{Ack, Advance};
+use crate::tcp::segment::Ack;
 
 /// The outstanding segments, and what duplicate acknowledgements say about them.
 #[derive(Clone, Debug, Default)]
@@ -170,15 +170,7 @@ impl DuplicateAcks {
                     self.phase = Phase::Open;
                 }
                 if !echoed {
-                    common.window.grow(&Advance {
-                        now,
-                        acked,
-                        first: next,
-                        next: self.board.next(),
-                        round_trip: common.round_trip(),
-                        sample,
-                        limit: common.config.receiver_window,
-                    });
+                    common.grow(now, acked, next..self.board.next(), sample);
                 }
             }
         }

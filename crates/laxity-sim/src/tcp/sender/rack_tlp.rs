@@ -7,7 +7,7 @@ use crate::tcp::bbr::Bbr;
 use crate::tcp::flight::{Flight, Transmission};
 use crate::tcp::probe::Probe;
 use crate::tcp::rack::{Moment, Rack};
-use crate::tcp::segment::{Ack, Advance};
+use crate::tcp::segment::Ack;
 use crate::tcp::window::Window;
 
 /// The outstanding segments, and what is known of them by time.
@@ -114,15 +114,8 @@ impl RackTlp {
         let recovered = self.phase != Phase::Open && self.flight.first() >= self.recover;
         self.rack.adapt(&self.flight, ack.duplicate().is_some(), recovered);
         if self.phase != Phase::Recovery && acked > 0 && !echoed {
-            common.window.grow(&Advance {
-                now,
-                acked,
-                first: self.flight.first(),
-                next: self.flight.next(),
-                round_trip: common.round_trip(),
-                sample: latest.map(|latest| now.saturating_sub(latest.at)),
-                limit: common.config.receiver_window,
-            });
+            let sample = latest.map(|latest| now.saturating_sub(latest.at));
+            common.grow(now, acked, self.flight.first()..self.flight.next(), sample);
         }
         if recovered {
             self.phase = Phase::Open;
