@@ -253,7 +253,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20))]
 
-        /// Who always chooses the first class that waits is static priority.
+        /// Choosing always the first class that waits is static priority.
         #[test]
         fn choosing_by_level_is_static_priority(seed: u64) {
             let plan = plan();
@@ -277,7 +277,7 @@ mod tests {
             prop_assert_eq!(told(&fates), told(&expected.0));
         }
 
-        /// Whatever is chosen, even of classes that there are not, all that arrives is sent or
+        /// With any choices, even of classes that do not exist, all packets that arrive are sent or
         /// dropped.
         #[test]
         fn nothing_is_lost(seed: u64, picks in prop::collection::vec(0..5u32, 1..50)) {

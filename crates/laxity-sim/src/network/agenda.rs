@@ -12,9 +12,9 @@ use self::regions::Regions;
 use self::tournament::Tournament;
 use super::ids::{FlowKey, LoopId, PacketKey, PortId};
 
-/// The times of a fixed number of events, each of which happens at one time or never. Events of one
-/// instant happen in the order of their slots: links choose after everything else, and nothing
-/// depends on what happened elsewhere before.
+/// The times of a fixed number of events, each at one time or never. Events of one instant happen
+/// in the order of their slots: links choose after everything else, and nothing depends on the
+/// order of events elsewhere.
 pub(super) struct Agenda {
     slots: Slots,
     times: Times,
@@ -289,7 +289,8 @@ mod tests {
             }
         }
 
-        /// Against a list of times: what is put off, brought forward, cleared and entered again.
+        /// Compares with a list of times: events are deferred, brought forward, cleared and entered
+        /// again.
         #[test]
         fn like_a_list(
             many: bool,

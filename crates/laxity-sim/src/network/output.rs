@@ -210,7 +210,7 @@ impl Output {
         }
     }
 
-    /// Reads what is nearest of it into the cache.
+    /// Reads its nearest memory into the cache.
     pub(super) fn touch(&self) -> u64 {
         self.link.free_at().0 ^ self.delay.0 ^ self.wire.len() as u64 ^ u64::from(self.book.0)
     }

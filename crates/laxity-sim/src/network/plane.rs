@@ -19,7 +19,7 @@ use super::layout::topology::Topology;
 use super::output::Output;
 use crate::source::closed_loop::Way;
 
-/// What carries packets from their senders to their receivers. It knows nothing of either.
+/// Carries packets from their senders to their receivers, and knows nothing about these.
 pub(super) struct DataPlane<'a, O> {
     /// Outputs and routes.
     pub topology: Topology<'a>,

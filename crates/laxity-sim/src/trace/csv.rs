@@ -33,7 +33,7 @@ impl<'a, W: Write> CsvTrace<'a, W> {
         CsvTrace { writer, plan, network, digits: itoa::Buffer::new(), failed }
     }
 
-    /// Writes what is still in memory.
+    /// Writes the rows that are still in memory.
     ///
     /// # Errors
     /// The first that any write met.

@@ -30,8 +30,7 @@ struct Slot {
     entered: Nanos,
 }
 
-// Not inlined: whoever looks up what happens next among few slots, which takes a few instructions,
-// would make room for all this beside them.
+// Not inlined, to leave room for the few instructions of the tournament beside them.
 impl DeferredTimes {
     /// Slots without a time. No region has had its turn.
     pub(super) fn new(slots: usize, regions: Regions) -> Self {

@@ -5,7 +5,7 @@ use rand::RngExt;
 
 use crate::source::random::Generator;
 
-/// Losses in runs: a chain of two states, in one of which every packet is lost (Gilbert 1960).
+/// Losses in runs: a chain of two states, one of them with every packet lost (Gilbert 1960).
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     /// The probability that a run begins with a packet that follows no lost one.

@@ -34,7 +34,7 @@ pub(super) struct Threads<'a> {
     failed: Mutex<Option<SimError>>,
 }
 
-/// What is left of a part: its counts, and packets that still wait.
+/// The results of a part: its counts, and packets that still wait.
 type Part = (Ended, Vec<(Place, Record)>);
 
 /// Called by the first thread after every window, while the others go on; may stop the run.

@@ -17,7 +17,8 @@ use crate::network::plane::DataPlane;
 use crate::network::plane::transit::Transits;
 use crate::record::Observer;
 
-/// The largest number of events that are read together: what is read too early is evicted again.
+/// The largest number of events that are read together. Memory that is read too early is evicted
+/// again.
 const TOGETHER: usize = 64;
 
 /// The subjects of the next events, as far as they are known.

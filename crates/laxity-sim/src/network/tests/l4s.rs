@@ -8,7 +8,7 @@ use crate::network::HopSummary;
 use crate::record::{Fate, Observer, Record};
 use crate::source::testing::{pcap, udp};
 
-/// So many flows of either kind over 40 Mbit/s and 10 ms there and back.
+/// Flows of both kinds over 40 Mbit/s and 10 ms there and back.
 fn beside(classic: u32, l4s: u32, seed: u64) -> NetworkSummary {
     let plan = plan(&format!(
         r#"

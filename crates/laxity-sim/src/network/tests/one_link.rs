@@ -49,7 +49,7 @@ impl Drop for Recorded {
 #[derive(Clone, Copy, Debug)]
 enum Feeding {
     Poisson,
-    /// So many packets of so many copies, from a time on that differs from class to class.
+    /// Packets of copies, from a time on that differs from class to class.
     Backlogged(u32, u32),
     Recording,
 }

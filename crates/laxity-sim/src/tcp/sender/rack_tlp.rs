@@ -10,7 +10,7 @@ use crate::tcp::rack::{Moment, Rack};
 use crate::tcp::segment::Ack;
 use crate::tcp::window::Window;
 
-/// The outstanding segments, and what is known of them by time.
+/// The outstanding segments, and their state by time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RackTlp {
     flight: Flight,

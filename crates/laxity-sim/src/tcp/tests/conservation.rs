@@ -1,4 +1,4 @@
-//! Everything sent is delivered in order exactly once, whatever the network does.
+//! Everything sent is delivered in order exactly once, over any network.
 
 use std::collections::BTreeSet;
 

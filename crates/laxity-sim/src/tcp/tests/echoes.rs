@@ -9,7 +9,7 @@ use crate::tcp::{Ack, Config, Congestion, Ecn, Recovery, Sender, Variant};
 /// What happens next to a sender whose segments arrive in order.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// At most so many segments are acknowledged.
+    /// The largest number of segments that are acknowledged.
     Ack {
         segments: u64,
         echo: bool,
@@ -27,9 +27,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Without a duplicate acknowledgement no window is ever inflated: whatever it grows by is slow
-    /// start or congestion avoidance, before and after timeouts, and neither may go on under an
-    /// echo.
+    /// Without a duplicate acknowledgement no window is ever inflated: it grows by slow start or
+    /// congestion avoidance only, before and after timeouts, and neither goes on under an echo.
     #[test]
     fn windows_do_not_grow_on_echoes(config in config(), steps in prop::collection::vec(step(), 1..300)) {
         // The draft of BBR has no answer to ECN.

@@ -1,4 +1,4 @@
-//! Wires alone: shares and times over ten seeds, and who passes whom.
+//! Wires alone: shares and times over ten seeds, and overtaking.
 
 use laxity::units::Rate;
 
@@ -30,7 +30,7 @@ fn wire(link: &NetworkLink, seed: u64) -> Wire {
     Wire::new(link, |purpose| generator(seed, u64::MAX - purpose, 0)).unwrap()
 }
 
-/// How far a mean of so many numbers may be from what is expected of it: five of its deviations.
+/// The tolerance of a mean: five standard deviations.
 fn is_near(mean: f64, expected: f64, deviation: f64, numbers: usize) {
     let off = (mean - expected).abs();
     assert!(off < 5.0 * deviation / (numbers as f64).sqrt(), "{mean} is not near {expected}");
@@ -133,7 +133,7 @@ fn copies_are_made_of_what_is_not_lost() {
     }
 }
 
-/// What one peculiarity draws is the same whatever others there are.
+/// The draws of one disturbance do not depend on others.
 #[test]
 fn peculiarities_draw_apart() {
     let loss = laxity_plan::model::WireLoss { share: 0.2, run: 1.25 };
