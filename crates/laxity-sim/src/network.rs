@@ -54,7 +54,7 @@ use self::hosts::Sending;
 use self::ids::{PartId, PortId};
 use self::layout::Layout;
 use self::layout::connect::connect;
-use self::layout::here::Here;
+use self::layout::partition::Here;
 pub(crate) use self::layout::partition::Partition;
 use self::plane::DataPlane;
 use self::plane::prefetch::Prefetch;

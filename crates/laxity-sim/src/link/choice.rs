@@ -20,7 +20,7 @@ use crate::record::{Observer, Record};
 /// class to send. Packets of a class leave in the order of their arrival.
 pub struct Choices {
     simulation: OwnSimulation,
-    chosen: Arc<Mutex<Chosen>>,
+    chosen: Arc<Mutex<ClassQueues>>,
     now: Nanos,
     slot: usize,
 }
@@ -67,7 +67,7 @@ impl Choices {
     /// If a source makes no sense or its recording cannot be opened.
     pub fn new(plan: Arc<Plan>, duration: Option<Nanos>, seed: u64) -> Result<Choices, SimError> {
         let feeds = Run { plan: &plan, duration, seed, feeds: Vec::new() }.with_sources()?.feeds;
-        let chosen = Arc::new(Mutex::new(Chosen::new(plan.classes.len())));
+        let chosen = Arc::new(Mutex::new(ClassQueues::new(plan.classes.len())));
         let scheduler = plan.behind_queues(Box::new(Behind(chosen.clone())), seed);
         let owner = Owner { network: Network::one_link(&plan.link), plan };
         let stage = OwnStage::new(owner, |owner| Stage::new(&owner.plan, &owner.network));
@@ -137,20 +137,20 @@ impl Observer for Fates {
 }
 
 /// A queue a class, and the class that goes next.
-struct Chosen {
+struct ClassQueues {
     queues: Fifos<(), Packet>,
     waiting: Vec<Waiting>,
     next: Option<ClassId>,
     backlog: Backlog,
 }
 
-fn lock(chosen: &Mutex<Chosen>) -> MutexGuard<'_, Chosen> {
+fn lock(chosen: &Mutex<ClassQueues>) -> MutexGuard<'_, ClassQueues> {
     chosen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Chosen {
-    fn new(classes: usize) -> Chosen {
-        Chosen {
+impl ClassQueues {
+    fn new(classes: usize) -> ClassQueues {
+        ClassQueues {
             queues: Fifos::new(classes),
             waiting: vec![Waiting::default(); classes],
             next: None,
@@ -197,7 +197,7 @@ impl Chosen {
 }
 
 /// The queues as a scheduler. Choosing the first takes time in the number of classes.
-struct Behind(Arc<Mutex<Chosen>>);
+struct Behind(Arc<Mutex<ClassQueues>>);
 
 impl Scheduler for Behind {
     fn enqueue(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) {

@@ -59,7 +59,6 @@ impl<O: Observer> NetworkBooks<O> {
     pub(super) fn single(plan: &Plan, hop: HopBooks, end: Nanos, observer: O) -> Self {
         let bytes_in_time = vec![0; plan.classes.len()];
         NetworkBooks {
-            has_windows: false,
             single: Some(Box::new(SingleBooks { bytes_in_time, footprint: 0 })),
             ..NetworkBooks::new(plan, vec![hop], end, observer)
         }
@@ -93,11 +92,6 @@ impl<O: Observer> NetworkBooks<O> {
         if self.has_windows {
             self.hops[book.index()].arrived(&packet());
         }
-    }
-
-    /// A packet comes to the only link.
-    pub(super) fn arrived_single(&mut self, packet: &Packet) {
-        self.hops[0].arrived(packet);
     }
 
     /// A packet is sent over a link of a network; `given` is the deadline that it was given.

@@ -3,7 +3,6 @@
 pub(super) mod clock;
 pub(super) mod fifo_output;
 pub(super) mod frames;
-pub(super) mod losses;
 pub(super) mod regulators;
 pub(super) mod simultaneous;
 pub(super) mod wire;

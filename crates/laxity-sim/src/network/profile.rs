@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::agenda::Event;
 use super::ids::{BookId, PartId, PortId};
-use super::layout::here::Here;
+use super::layout::partition::Here;
 use super::layout::partition::Partition;
 use super::run::NetworkRun;
 use super::simulation::Simulation;

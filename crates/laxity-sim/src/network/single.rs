@@ -15,8 +15,8 @@ use super::books::NetworkBooks;
 use super::books::hop_books::{ClosedBooks, HopBooks};
 use super::hosts::connections::Connections;
 use super::hosts::{Entrance, Hosts, Sending, SourceFlows, Upcoming};
-use super::ids::{FlowKey, PartId, PortId};
-use super::layout::here::Here;
+use super::ids::{BookId, FlowKey, PartId, PortId};
+use super::layout::partition::Here;
 use super::layout::partition::Partition;
 use super::layout::topology::Topology;
 use super::output::Discipline;
@@ -155,7 +155,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         upcoming.arrived += 1;
         upcoming.last_arrival = now;
         let mut packet = Packet { class, flow, length, demoted: false, ecn, arrival: now, handle };
-        self.plane.books.arrived_single(&packet);
+        self.plane.books.arrived(BookId(0), || packet);
         if let (Some(copy), Some(closed)) = (copy, self.plane.topology.loops.first_mut()) {
             closed.arrives(handle, copy);
         }

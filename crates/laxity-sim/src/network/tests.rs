@@ -25,7 +25,7 @@ use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
 use super::ids::PartId;
-use super::layout::here::Here;
+use super::layout::partition::Here;
 use super::{NetworkRun, NetworkSummary, Partition, Simulation};
 use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};

@@ -4,10 +4,9 @@
 mod tests;
 
 use laxity::units::Nanos;
-use laxity_plan::model::{Dist, NetworkLink, Reorder};
+use laxity_plan::model::{Dist, NetworkLink, Reorder, WireLoss};
 use rand::RngExt;
 
-use crate::network::output::losses::Losses;
 use crate::source::random::{Generator, Sampler};
 
 /// The disturbances of a wire. Each draws from a generator of its own, so that none changes
@@ -98,5 +97,33 @@ impl Wire {
 impl Delays {
     fn draw(&mut self) -> Nanos {
         self.sampler.draw(&mut self.generator)
+    }
+}
+
+/// Losses in runs: a chain of two states, one of them with every packet lost (Gilbert 1960).
+#[derive(Clone, Debug)]
+struct Losses {
+    /// The probability that a run begins with a packet that follows no lost one.
+    begin: f64,
+    /// The probability that a lost packet is the last one of its run.
+    end: f64,
+    in_run: bool,
+    generator: Generator,
+    /// Packets lost so far.
+    lost: u64,
+}
+
+impl Losses {
+    fn new(WireLoss { share, run }: WireLoss, generator: Generator) -> Self {
+        let end = 1.0 / run;
+        Losses { begin: share * end / (1.0 - share), end, in_run: false, generator, lost: 0 }
+    }
+
+    /// Whether the next packet is lost.
+    fn next(&mut self) -> bool {
+        let turn = if self.in_run { self.end } else { self.begin };
+        self.in_run ^= self.generator.random::<f64>() < turn;
+        self.lost += u64::from(self.in_run);
+        self.in_run
     }
 }

@@ -47,23 +47,23 @@ impl Barrier {
     }
 
     /// Breaks the barrier, which releases all threads, if the result is dropped without
-    /// [`keep`](Unbroken::keep), as in a panic.
-    pub(super) fn unless_kept(&self) -> Unbroken<'_> {
-        Unbroken(Some(self))
+    /// [`keep`](BarrierGuard::keep), as in a panic.
+    pub(super) fn unless_kept(&self) -> BarrierGuard<'_> {
+        BarrierGuard(Some(self))
     }
 }
 
 /// A guard that breaks the barrier when it is dropped.
-pub(super) struct Unbroken<'a>(Option<&'a Barrier>);
+pub(super) struct BarrierGuard<'a>(Option<&'a Barrier>);
 
-impl Unbroken<'_> {
+impl BarrierGuard<'_> {
     /// Keeps the barrier.
     pub(super) fn keep(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Unbroken<'_> {
+impl Drop for BarrierGuard<'_> {
     fn drop(&mut self) {
         if let Some(barrier) = self.0 {
             barrier.is_broken.0.store(true, Relaxed);

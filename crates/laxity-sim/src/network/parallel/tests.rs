@@ -10,7 +10,7 @@ use rand::seq::IndexedRandom;
 
 use super::*;
 use crate::network::ids::PartId;
-use crate::network::layout::here::Here;
+use crate::network::layout::partition::Here;
 use crate::network::layout::partition::partitions_of;
 use crate::network::simulation::Simulation;
 use crate::network::tests::kinds;

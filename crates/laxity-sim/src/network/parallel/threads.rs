@@ -15,7 +15,7 @@ use super::windows::Windows;
 use crate::error::SimError;
 use crate::network::ended::{Ended, Place};
 use crate::network::ids::PartId;
-use crate::network::layout::here::Here;
+use crate::network::layout::partition::Here;
 use crate::network::layout::partition::Partition;
 use crate::network::output::Flight;
 use crate::network::plane::DataPlane;
