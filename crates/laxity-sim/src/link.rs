@@ -37,8 +37,8 @@ impl<'a> Run<'a> {
     /// # Errors
     /// If a source makes no sense or its recording cannot be opened.
     pub fn with_sources(mut self) -> Result<Self, SimError> {
-        let feeds =
-            (0..self.plan.sources.len()).map(|index| Feed::of_source(self.plan, self.seed, index));
+        let feeds = (0..self.plan.sources.len())
+            .map(|index| Feed::from_source(self.plan, self.seed, index));
         self.feeds = feeds.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         Ok(self)
     }

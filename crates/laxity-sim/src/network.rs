@@ -2,12 +2,21 @@
 //! one another across them.
 //!
 //! Every output of every node has a link and a scheduler of its own. A packet arrives at an output,
-//! waits, is sent, and propagates to the next output of its path. Where nothing but the order of
-//! arrival counts, a packet's departure is known when it arrives, and takes one event a hop, or
-//! none where packets come over one link alone, as at hosts that have links of their own; elsewhere
-//! the link chooses when it is free, having seen every arrival of that instant. Under time-driven
-//! priority nodes go by clocks of their own, and know the frames of packets only by the marks that
-//! these carry.
+//! waits, is sent, and propagates to the next output of its path. Under FIFO its departure is known
+//! when it arrives. It then takes one event per hop, or none where packets come over one link only,
+//! as at hosts with links of their own. Under other disciplines the link chooses when it is free,
+//! after every arrival of that instant. Under time-driven priority nodes go by clocks of their own,
+//! and know the frames of packets only by their marks.
+//!
+//! | folder | what it holds |
+//! | --- | --- |
+//! | `layout` | from a plan to outputs, routes and flows; partitions and regions |
+//! | `agenda` | the times of events |
+//! | `output` | one output: its queue, its wire, its frames |
+//! | `plane` | the way of packets from output to output |
+//! | `books` | what is counted, and the observer |
+//! | `hosts` | sources and TCP endpoints |
+//! | `parallel` | several threads |
 
 mod agenda;
 mod books;

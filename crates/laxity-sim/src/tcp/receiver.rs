@@ -245,7 +245,7 @@ mod tests {
     /// RFC 2883 section 4, and what the sender reads of it.
     #[test]
     fn duplicates_are_reported_once() {
-        let variant = Variant::of(Recovery::RackTlp, Congestion::Reno);
+        let variant = Variant::new(Recovery::RackTlp, Congestion::Reno);
         let mut receiver = Receiver::new(Acknowledging::Every, variant);
         for (number, next, blocks, duplicate, why) in [
             (0, 1, vec![], None, "in order"),
@@ -316,7 +316,7 @@ mod tests {
     /// RFC 9768 section 3.2.2.5.1.
     #[test]
     fn marks_are_counted_and_told_in_time() {
-        let variant = Variant::of(Recovery::Sack, Congestion::Dctcp);
+        let variant = Variant::new(Recovery::Sack, Congestion::Dctcp);
         let mut receiver = Receiver::new(Acknowledging::Delayed, variant);
         for (number, marked, told, why) in [
             (0, false, None, "delayed"),

@@ -100,7 +100,7 @@ impl Workload {
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
         Ok(Workload {
             config: Arc::new(Config {
-                variant: Variant::of(recovery, congestion),
+                variant: Variant::new(recovery, congestion),
                 length: source.packet.0 as u32,
                 transfer: None,
                 initial_window: source.initial_window,

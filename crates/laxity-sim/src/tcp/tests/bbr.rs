@@ -22,7 +22,7 @@ struct Course {
 }
 
 fn course(seconds: u64, seed: u64, delayed: bool, fate: impl Fn(u64, u64, u64) -> Fate) -> Course {
-    let variant = Variant::of(Recovery::RackTlp, Congestion::Bbr);
+    let variant = Variant::new(Recovery::RackTlp, Congestion::Bbr);
     let config = Config { variant, seed, ..Config::modern(1_500) };
     let acknowledging = if delayed { Acknowledging::Delayed } else { Acknowledging::Every };
     let receiver = Receiver::new(acknowledging, variant);

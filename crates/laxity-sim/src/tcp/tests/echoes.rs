@@ -69,7 +69,7 @@ fn segments_say_what_queues_may_do() {
         sender.on_timer(expiry);
         let again = sender.poll_send(expiry).expect("it is lost");
         assert_eq!((again.number, again.ecn), (0, Ecn::NotCapable));
-        let variant = Variant::of(Recovery::RackTlp, Congestion::Bbr);
+        let variant = Variant::new(Recovery::RackTlp, Congestion::Bbr);
         let mut bbr = Sender::new(Config { ecn, variant, ..Config::modern(1_500) });
         assert_eq!(bbr.poll_send(Nanos::ZERO).map(|segment| segment.ecn), Some(Ecn::NotCapable));
     }
