@@ -112,33 +112,23 @@ impl Agenda {
     /// region whose turn it is, before the end of the present window.
     #[inline]
     pub(super) fn set(&mut self, event: Event, time: Nanos) {
-        let slot = self.slots.slot(event);
-        match &mut self.times {
-            Times::Few(times) => times.set(slot, time),
-            Times::Many(times) => times.set(slot, time),
-        }
+        self.times.set(self.slots.slot(event), time);
     }
 
     /// Brings an event forward to this time, if that is sooner.
     #[inline]
     pub(super) fn advance(&mut self, event: Event, time: Nanos) {
-        if time < self.time(event) {
-            self.set(event, time);
+        let slot = self.slots.slot(event);
+        if time < self.times.time(slot) {
+            self.times.set(slot, time);
         }
     }
 
     /// Takes an event out.
     pub(super) fn clear(&mut self, event: Event) {
-        if self.time(event) != Nanos::MAX {
-            self.set(event, Nanos::MAX);
-        }
-    }
-
-    fn time(&self, event: Event) -> Nanos {
         let slot = self.slots.slot(event);
-        match &self.times {
-            Times::Few(times) => times.time(slot),
-            Times::Many(times) => times.time(slot),
+        if self.times.time(slot) != Nanos::MAX {
+            self.times.set(slot, Nanos::MAX);
         }
     }
 }
@@ -149,6 +139,24 @@ enum Times {
     Few(Tournament),
     /// Many, at a cost that does not depend on how many.
     Many(Box<DeferredTimes>),
+}
+
+impl Times {
+    #[inline]
+    fn set(&mut self, slot: usize, time: Nanos) {
+        match self {
+            Times::Few(times) => times.set(slot, time),
+            Times::Many(times) => times.set(slot, time),
+        }
+    }
+
+    #[inline]
+    fn time(&self, slot: usize) -> Nanos {
+        match self {
+            Times::Few(times) => times.time(slot),
+            Times::Many(times) => times.time(slot),
+        }
+    }
 }
 
 /// How many events of each kind there are. They have their slots in this order: sources, arrivals
