@@ -108,8 +108,8 @@ impl Agenda {
         }
     }
 
-    /// Sets the time of an event; [`Nanos::MAX`] is never. It is not in the past nor, outside of the
-    /// region whose turn it is, before the end of the present window.
+    /// Sets the time of an event; [`Nanos::MAX`] is never. It is not in the past nor, outside of
+    /// the region whose turn it is, before the end of the present window.
     #[inline]
     pub(super) fn set(&mut self, event: Event, time: Nanos) {
         self.times.set(self.slots.slot(event), time);

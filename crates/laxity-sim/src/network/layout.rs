@@ -302,8 +302,8 @@ impl<'a> Layout<'a> {
         }))
     }
 
-    /// The input at the end of a hop between two nodes that have frames. It has heard padding before
-    /// the run begins.
+    /// The input at the end of a hop between two nodes that have frames. It has heard padding
+    /// before the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
         let on = self.topology.on;
         let framed = on.framed()?;

@@ -94,8 +94,8 @@ fn packets(recorded: &[char], drawn: &[(u64, u32, u32)]) -> Vec<(u64, char, u32,
 
 /// The disciplines that do the same on a link and in a network.
 fn alike() -> Vec<Kind> {
-    // FQ-CoDel hashes flows by its draw. Under DualPI2 the packets that replace a dropped and a sent
-    // packet come at one instant, in either order.
+    // FQ-CoDel hashes flows by its draw. Under DualPI2 the packets that replace a dropped and a
+    // sent packet come at one instant, in either order.
     let differs = |kind: &Kind| matches!(kind, Kind::FqCodel | Kind::DualPi2);
     kinds::any().into_iter().filter(|kind| !differs(kind)).collect()
 }
