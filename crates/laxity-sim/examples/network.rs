@@ -28,7 +28,7 @@ fn main() {
     println!("{hops} hops, {:.1} ns each", begin.elapsed().as_nanos() as f64 / hops as f64);
 }
 
-/// How long something took, and how much memory the program has had at the most.
+/// Prints the time since `begin`, and the largest memory of the program so far.
 fn tell(what: &str, begin: Instant) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("?").trim();

@@ -1,4 +1,4 @@
-//! Why a simulation cannot go on: where the fault is, what it is and what is accepted instead.
+//! Errors of simulations: where the fault is, what it is, and what is accepted instead.
 
 use std::fmt;
 use std::io;
@@ -17,7 +17,7 @@ pub enum SimError {
     System {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A source of the plan cannot send.
@@ -25,7 +25,7 @@ pub enum SimError {
     Source {
         /// Its place in the plan, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: SourceProblem,
     },
     /// A file is no recording at all.
@@ -33,7 +33,7 @@ pub enum SimError {
     Recording {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: RecordingProblem,
     },
     /// A line of an arrivals CSV.
@@ -43,7 +43,7 @@ pub enum SimError {
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: CsvProblem,
     },
     /// A frame of a capture.
@@ -53,10 +53,10 @@ pub enum SimError {
         path: PathBuf,
         /// The frame's number in the file, from 1, as Wireshark counts.
         frame: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: CaptureProblem,
     },
-    /// Whoever hears of the progress has stopped it.
+    /// The caller has stopped it.
     #[error("the simulation was stopped")]
     Stopped,
     /// The simulated clock has no more room.
@@ -106,7 +106,7 @@ pub enum SourceProblem {
     Dist {
         /// The field of the source.
         field: &'static str,
-        /// What is wrong with its distribution.
+        /// The problem of its distribution.
         source: DistError,
     },
     /// Greedy, but nothing to keep to.
@@ -207,7 +207,7 @@ fn headings(of_sources: bool) -> &'static str {
     }
 }
 
-/// What is wrong with a line of an arrivals CSV.
+/// A problem of a line of an arrivals CSV.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CsvProblem {
     /// A heading that is none of ours.
@@ -327,7 +327,7 @@ pub enum CsvProblem {
     },
 }
 
-/// What is wrong with a frame of a capture.
+/// A problem of a frame of a capture.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CaptureProblem {
     /// The file ends inside it.

@@ -19,7 +19,7 @@ use crate::summary::Outcome;
 
 pub use choice::{Choices, Waiting};
 
-/// What to simulate.
+/// A run over one link.
 pub struct Run<'a> {
     /// The plan.
     pub plan: &'a Plan,
@@ -37,14 +37,14 @@ impl<'a> Run<'a> {
     /// # Errors
     /// If a source makes no sense or its recording cannot be opened.
     pub fn with_sources(mut self) -> Result<Self, SimError> {
-        let feeds =
-            (0..self.plan.sources.len()).map(|index| Feed::of_source(self.plan, self.seed, index));
+        let feeds = (0..self.plan.sources.len())
+            .map(|index| Feed::from_source(self.plan, self.seed, index));
         self.feeds = feeds.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         Ok(self)
     }
 
-    /// Simulates until every packet that arrived has left. Each packet's fate is told to the
-    /// observer; `progress` hears of it and may stop it.
+    /// Simulates until every packet that arrived has left. The observer hears the fate of each;
+    /// `progress` may stop the run.
     ///
     /// # Errors
     /// When a recording cannot be read on.
@@ -57,8 +57,8 @@ impl<'a> Run<'a> {
         self.simulate_on(scheduler, observer, progress)
     }
 
-    /// The same on a scheduler of the caller's own for the plan's classes. The summary still names
-    /// the run's and holds delays against what that promises.
+    /// Simulates on a scheduler of the caller for the classes of the plan. The summary still names
+    /// the scheduler of the plan, and compares delays with its promises.
     ///
     /// # Errors
     /// When a recording cannot be read on.
@@ -73,8 +73,7 @@ impl<'a> Run<'a> {
         self.simulation(&stage, scheduler, observer)?.through(progress)
     }
 
-    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and tells where the
-    /// time went.
+    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and profiles the run.
     ///
     /// # Errors
     /// As there.

@@ -2,12 +2,21 @@
 //! one another across them.
 //!
 //! Every output of every node has a link and a scheduler of its own. A packet arrives at an output,
-//! waits, is sent, and propagates to the next output of its path. Where nothing but the order of
-//! arrival counts, a packet's departure is known when it arrives, and takes one event a hop, or
-//! none where packets come over one link alone, as at hosts that have links of their own; elsewhere
-//! the link chooses when it is free, having seen every arrival of that instant. Under time-driven
-//! priority nodes go by clocks of their own, and know the frames of packets only by the marks that
-//! these carry.
+//! waits, is sent, and propagates to the next output of its path. Under FIFO its departure is known
+//! when it arrives. It then takes one event per hop, or none where packets come over one link only,
+//! as at hosts with links of their own. Under other disciplines the link chooses when it is free,
+//! after every arrival of that instant. Under time-driven priority nodes go by clocks of their own,
+//! and know the frames of packets only by their marks.
+//!
+//! | folder | what it holds |
+//! | --- | --- |
+//! | `layout` | from a plan to outputs, routes and flows; partitions and regions |
+//! | `agenda` | the times of events |
+//! | `output` | one output: its queue, its wire, its frames |
+//! | `plane` | the way of packets from output to output |
+//! | `books` | what is counted, and the observer |
+//! | `hosts` | sources and TCP endpoints |
+//! | `parallel` | several threads |
 
 mod agenda;
 mod books;
@@ -51,7 +60,7 @@ use self::hosts::Sending;
 use self::ids::{PartId, PortId};
 use self::layout::Layout;
 use self::layout::connect::connect;
-use self::layout::here::Here;
+use self::layout::partition::Here;
 pub(crate) use self::layout::partition::Partition;
 use self::plane::DataPlane;
 use self::plane::prefetch::Prefetch;
@@ -125,7 +134,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         };
         let mut simulation = Simulation {
             run,
-            here,
             plane,
             hosts,
             policer: plan.policer(plan.run.warm_up),
@@ -146,7 +154,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(simulation)
     }
 
-    /// Simulates all of it; `each` hears the slot of every event that is over.
+    /// Simulates the run. `each` is called with the slot of every event after it.
     fn run(
         &mut self,
         progress: Progress<'_>,
@@ -178,8 +186,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    /// Does what happens before `until`, or until `after` says of an event, which it hears the time
-    /// and the slot of, that it was the last one.
+    /// Simulates events before `until`, or until `after` returns true. It is called with the time
+    /// and the slot of every event.
     fn advance(
         &mut self,
         until: Nanos,
@@ -208,7 +216,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    /// Does what happens at a slot of the agenda now.
+    /// Simulates the event of a slot.
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, slot: usize) -> Result<(), SimError> {
         self.prefetch.pass(now, &mut self.plane);
@@ -233,7 +241,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    /// Whether no packet is in this part of the network, and none will be that comes from here.
+    /// Whether no packet is in this part of the network, and no source here will send one.
     fn is_over(&self) -> bool {
         let has_ended = |source: &Sending| match &source.feed {
             Feed::Open(stream) => !stream.is_pending(),
@@ -245,7 +253,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 }
 
-/// What is asked for at a hop, and proved.
+/// The promises of a hop: what is required, and what is proved.
 fn promises(
     plan: &Plan,
     bounds: &HashMap<(Hop, ClassId), Option<Nanos>>,

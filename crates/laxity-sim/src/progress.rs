@@ -1,4 +1,4 @@
-//! How far a simulation is, for whoever watches it run.
+//! The progress of simulations.
 
 use std::ops::{ControlFlow, Sub};
 
@@ -26,7 +26,7 @@ impl Sub for Reached {
 /// Called now and then with how far a simulation has come; says whether to go on.
 pub type Progress<'a> = &'a mut dyn FnMut(Reached) -> ControlFlow<()>;
 
-/// The progress of a run that nobody stops.
+/// A progress callback that never stops the run.
 pub fn to_the_end(_: Reached) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -43,7 +43,7 @@ mod tests {
     use crate::network::NetworkRun;
     use crate::record::{Fate, Observer, Record};
 
-    /// Counts what is sent.
+    /// Counts packets that are sent.
     struct Sent<'a>(&'a Cell<u64>);
 
     impl Observer for Sent<'_> {
@@ -63,7 +63,7 @@ mod tests {
         Plan::parse(&text, "plan.toml", Path::new("")).unwrap()
     }
 
-    /// Runs with somebody who compares what is heard with what was sent, and stops at the fifth
+    /// Runs with an observer that compares the progress with the packets sent, and stops the fifth
     /// time.
     fn heard(run: impl FnOnce(&mut Sent<'_>, Progress<'_>) -> bool) {
         let sent = Cell::new(0);

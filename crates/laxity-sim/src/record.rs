@@ -1,4 +1,4 @@
-//! What became of each packet, and who wants to know.
+//! The fates of packets, and their observers.
 
 use laxity::packet::Packet;
 use laxity::scheduler::DropReason;
@@ -37,28 +37,28 @@ pub enum Fate {
     Queued,
 }
 
-/// Someone who watches packets: a trace file, a recorder of series.
+/// An observer of packets: a trace file, a recorder of series.
 pub trait Observer {
-    /// Told once for every packet that arrives at a link, in the order in which fates are decided:
-    /// drops when they happen, transmissions when they are sure; and at last what is still queued
-    /// at the end.
+    /// Called once for every packet that arrives at a link, in the order in which fates are
+    /// decided: drops when they happen, transmissions when they are certain, and packets still
+    /// queued at the end.
     fn record(&mut self, record: &Record);
 
-    /// Whether it cares. Where nobody does, a simulation may take shorter ways.
+    /// Whether it listens. If it does not, a simulation may take short cuts.
     fn listens(&self) -> bool {
         true
     }
 
-    /// In a network: a packet, whose `arrival` is when it set out, and whose handle is that of its
-    /// [records](Record::packet), has come to its receiver, which did not have so many `bytes` of
-    /// it before.
+    /// Called in a network when a packet has come to its receiver, which got `bytes` new bytes by
+    /// it. The `arrival` of the packet is when it set out; its handle is that of its
+    /// [records](Record::packet).
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         let _ = (packet, bytes, now);
     }
 }
 
-/// Tells of a packet of one link. It is due when its class is promised it, or else when it was
-/// `given`.
+/// Passes a packet of one link on to an observer. It is due when its class is promised it, else at
+/// the deadline that it was `given`.
 pub(crate) fn tell(
     observer: &mut dyn Observer,
     plan: &Plan,
@@ -71,7 +71,7 @@ pub(crate) fn tell(
     observer.record(&Record { packet, hop: None, deadline, fate });
 }
 
-/// Nobody.
+/// No observer.
 impl Observer for () {
     fn record(&mut self, _: &Record) {}
 

@@ -1,4 +1,4 @@
-//! Results over time and delay distributions, for figures. Memory is bounded whatever the run.
+//! Results over time and delay distributions, for figures. Memory is bounded for any run.
 
 use std::ops::Range;
 
@@ -82,7 +82,8 @@ impl SeriesRecorder {
         Series { bin_ns, classes: self.leaves.into_iter().map(class).collect() }
     }
 
-    /// A packet leaves, and with it so many bytes, evenly over a time that ends with its departure.
+    /// Adds a packet and the `bytes` that leave with it, evenly over a time that ends with its
+    /// departure.
     pub(crate) fn add(&mut self, packet: &Packet, bytes: u64, sent: Range<Nanos>) {
         let departure = sent.end;
         while departure.0 / self.series.bin_ns >= Self::BINS as u64 {
@@ -143,7 +144,7 @@ impl Bin {
     }
 }
 
-/// `part / whole` of so many bytes, rounded down.
+/// `part / whole` of `bytes`, rounded down.
 fn share(bytes: u64, part: u64, whole: u64) -> u64 {
     (u128::from(bytes) * u128::from(part) / u128::from(whole)) as u64
 }

@@ -5,9 +5,9 @@
 //! one-way agents of ns-2 do. There is no handshake and no end of a connection. Where a
 //! specification speaks of SMSS, read one segment.
 //!
-//! Whoever drives the endpoints passes the time with every call, carries each [`Segment`] that
-//! [`Sender::poll_send`] gives out to [`Receiver::on_segment`] and each [`Ack`] back to
-//! [`Sender::on_ack`], and calls `on_timer` when the time of `next_timer` has come:
+//! The caller passes the time with every call, carries each [`Segment`] that [`Sender::poll_send`]
+//! returns to [`Receiver::on_segment`] and each [`Ack`] back to [`Sender::on_ack`], and calls
+//! `on_timer` when the time of `next_timer` has come:
 //!
 //! ```
 //! use laxity::units::Nanos;

@@ -1,4 +1,4 @@
-//! One link whose packets somebody else chooses, step by step.
+//! One link whose packets the caller chooses, step by step.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,11 +16,11 @@ use crate::error::SimError;
 use crate::network::Simulation;
 use crate::record::{Observer, Record};
 
-/// A simulation that stops whenever the link may send packets of more than one class, and is told
-/// which class goes first. The packets of a class leave in the order of their arrival.
+/// A simulation that stops whenever the link may send packets of several classes, and asks for the
+/// class to send. Packets of a class leave in the order of their arrival.
 pub struct Choices {
     simulation: OwnSimulation,
-    chosen: Arc<Mutex<Chosen>>,
+    chosen: Arc<Mutex<ClassQueues>>,
     now: Nanos,
     slot: usize,
 }
@@ -51,12 +51,12 @@ self_cell!(
     }
 );
 
-/// What waits of a class.
+/// Packets that wait, of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
-    /// How much it is.
+    /// Packets and bytes.
     pub backlog: Backlog,
-    /// When the first of it arrived.
+    /// The arrival of the first one.
     pub since: Option<Nanos>,
 }
 
@@ -67,7 +67,7 @@ impl Choices {
     /// If a source makes no sense or its recording cannot be opened.
     pub fn new(plan: Arc<Plan>, duration: Option<Nanos>, seed: u64) -> Result<Choices, SimError> {
         let feeds = Run { plan: &plan, duration, seed, feeds: Vec::new() }.with_sources()?.feeds;
-        let chosen = Arc::new(Mutex::new(Chosen::new(plan.classes.len())));
+        let chosen = Arc::new(Mutex::new(ClassQueues::new(plan.classes.len())));
         let scheduler = plan.behind_queues(Box::new(Behind(chosen.clone())), seed);
         let owner = Owner { network: Network::one_link(&plan.link), plan };
         let stage = OwnStage::new(owner, |owner| Stage::new(&owner.plan, &owner.network));
@@ -114,19 +114,19 @@ impl Choices {
         self.now
     }
 
-    /// What waits, by class.
+    /// Packets that wait, by class.
     pub fn waiting(&self) -> Vec<Waiting> {
         lock(&self.chosen).waiting.clone()
     }
 
-    /// What became of packets since this was last asked.
+    /// The fates of packets since the last call.
     pub fn take_fates(&mut self) -> Vec<Record> {
         self.simulation
             .with_dependent_mut(|_, simulation| std::mem::take(&mut simulation.observer().0))
     }
 }
 
-/// Keeps what became of packets.
+/// An observer that keeps fates.
 #[derive(Default)]
 struct Fates(Vec<Record>);
 
@@ -137,20 +137,20 @@ impl Observer for Fates {
 }
 
 /// A queue a class, and the class that goes next.
-struct Chosen {
+struct ClassQueues {
     queues: Fifos<(), Packet>,
     waiting: Vec<Waiting>,
     next: Option<ClassId>,
     backlog: Backlog,
 }
 
-fn lock(chosen: &Mutex<Chosen>) -> MutexGuard<'_, Chosen> {
+fn lock(chosen: &Mutex<ClassQueues>) -> MutexGuard<'_, ClassQueues> {
     chosen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Chosen {
-    fn new(classes: usize) -> Chosen {
-        Chosen {
+impl ClassQueues {
+    fn new(classes: usize) -> ClassQueues {
+        ClassQueues {
             queues: Fifos::new(classes),
             waiting: vec![Waiting::default(); classes],
             next: None,
@@ -197,7 +197,7 @@ impl Chosen {
 }
 
 /// The queues as a scheduler. Choosing the first takes time in the number of classes.
-struct Behind(Arc<Mutex<Chosen>>);
+struct Behind(Arc<Mutex<ClassQueues>>);
 
 impl Scheduler for Behind {
     fn enqueue(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) {
@@ -253,7 +253,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20))]
 
-        /// Who always chooses the first class that waits is static priority.
+        /// Choosing always the first class that waits is static priority.
         #[test]
         fn choosing_by_level_is_static_priority(seed: u64) {
             let plan = plan();
@@ -277,7 +277,7 @@ mod tests {
             prop_assert_eq!(told(&fates), told(&expected.0));
         }
 
-        /// Whatever is chosen, even of classes that there are not, all that arrives is sent or
+        /// With any choices, even of classes that do not exist, all packets that arrive are sent or
         /// dropped.
         #[test]
         fn nothing_is_lost(seed: u64, picks in prop::collection::vec(0..5u32, 1..50)) {

@@ -99,7 +99,7 @@ fn packets_of_the_warm_up_are_sent_but_not_measured() {
 
 #[test]
 fn packets_that_break_the_contract_are_treated_as_the_plan_says() {
-    // Twice the contract: 1000 packets a second of which 500 conform.
+    // Twice the contract: 1000 packets a second, 500 of them conforming.
     let policed = |police: &str| {
         let plan = plan(&format!(
             r#"scheduler = {{ kind = "edf", best-effort = "background" }}
@@ -138,7 +138,7 @@ fn a_backlogged_source_keeps_the_link_busy_and_its_window_full() {
     assert!(outcome.summary.hops[0].utilization > 0.9999);
     let share = class(&outcome).throughput_bps / 8e6;
     assert!((share - 0.75).abs() < 1e-3, "{share}");
-    // What is queued at the end is sent after it: two packets and ten.
+    // Packets queued at the end are sent after it: two packets and ten.
     let sent: Vec<_> = outcome.summary.hops[0].classes.iter().map(|class| class.sent).collect();
     assert_eq!(sent[0], outcome.summary.hops[0].classes[0].arrived);
     assert_eq!(sent[1], outcome.summary.hops[0].classes[1].arrived);
@@ -327,7 +327,7 @@ fn a_backlogged_stream_goes_on_after_late_packets() {
     assert!(outcome.summary.hops[0].utilization > 0.9999);
     let windows = class(&outcome).windows.as_ref().unwrap();
     let dropped = class(&outcome).dropped["late"];
-    // A deadline every 20 ms for each stream, of which the link keeps two thirds.
+    // A deadline every 20 ms for each stream; the link keeps two thirds of them.
     assert!((windows.packets as f64 - 15_000.0).abs() < 100.0, "{windows:?}");
     assert!((dropped as f64 - 5_000.0).abs() < 100.0, "{dropped}");
     assert_eq!((windows.lost, windows.deadline_misses), (dropped, dropped));

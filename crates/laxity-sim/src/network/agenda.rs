@@ -12,9 +12,9 @@ use self::regions::Regions;
 use self::tournament::Tournament;
 use super::ids::{FlowKey, LoopId, PacketKey, PortId};
 
-/// The times of a fixed number of events, each of which happens at one time or never. Events of one
-/// instant happen in the order of their slots: links choose after everything else, and nothing
-/// depends on what happened elsewhere before.
+/// The times of a fixed number of events, each at one time or never. Events of one instant happen
+/// in the order of their slots: links choose after everything else, and nothing depends on the
+/// order of events elsewhere.
 pub(super) struct Agenda {
     slots: Slots,
     times: Times,
@@ -34,7 +34,11 @@ pub(super) struct EarlyArrival {
 impl Agenda {
     /// An agenda on which nothing happens.
     pub(super) fn new(slots: Slots, regions: Regions) -> Self {
-        let times = Times::new(slots.count(), regions);
+        let times = if slots.count() <= Tournament::MOST && regions.count == 1 {
+            Times::Few(Tournament::new(slots.count()))
+        } else {
+            Times::Many(Box::new(DeferredTimes::new(slots.count(), regions)))
+        };
         Agenda { slots, times, tied: Vec::new(), early: Vec::new() }
     }
 
@@ -62,13 +66,16 @@ impl Agenda {
     /// lasts.
     #[inline]
     pub(super) fn next(&mut self) -> Option<(usize, Nanos)> {
-        self.times.next()
+        match &mut self.times {
+            Times::Few(times) => times.first(),
+            Times::Many(times) => times.first(),
+        }
     }
 
     /// Whether no other event happens by now.
     #[inline]
     pub(super) fn is_quiet(&mut self, now: Nanos) -> bool {
-        self.times.next().is_none_or(|(_, next)| next > now)
+        self.next().is_none_or(|(_, next)| next > now)
     }
 
     /// Gives the turn to another region; returns whether any event is left before `until`.
@@ -101,8 +108,8 @@ impl Agenda {
         }
     }
 
-    /// Sets the time of an event; [`Nanos::MAX`] is never. It is not in the past nor, outside of the
-    /// region whose turn it is, before the end of the present window.
+    /// Sets the time of an event; [`Nanos::MAX`] is never. It is not in the past nor, outside of
+    /// the region whose turn it is, before the end of the present window.
     #[inline]
     pub(super) fn set(&mut self, event: Event, time: Nanos) {
         self.times.set(self.slots.slot(event), time);
@@ -111,12 +118,18 @@ impl Agenda {
     /// Brings an event forward to this time, if that is sooner.
     #[inline]
     pub(super) fn advance(&mut self, event: Event, time: Nanos) {
-        self.times.advance(self.slots.slot(event), time);
+        let slot = self.slots.slot(event);
+        if time < self.times.time(slot) {
+            self.times.set(slot, time);
+        }
     }
 
     /// Takes an event out.
     pub(super) fn clear(&mut self, event: Event) {
-        self.times.clear(self.slots.slot(event));
+        let slot = self.slots.slot(event);
+        if self.times.time(slot) != Nanos::MAX {
+            self.times.set(slot, Nanos::MAX);
+        }
     }
 }
 
@@ -129,22 +142,6 @@ enum Times {
 }
 
 impl Times {
-    fn new(slots: usize, regions: Regions) -> Self {
-        if slots <= Tournament::MOST && regions.count == 1 {
-            Times::Few(Tournament::new(slots))
-        } else {
-            Times::Many(Box::new(DeferredTimes::new(slots, regions)))
-        }
-    }
-
-    #[inline]
-    fn next(&mut self) -> Option<(usize, Nanos)> {
-        match self {
-            Times::Few(times) => times.first(),
-            Times::Many(times) => times.first(),
-        }
-    }
-
     #[inline]
     fn set(&mut self, slot: usize, time: Nanos) {
         match self {
@@ -154,18 +151,6 @@ impl Times {
     }
 
     #[inline]
-    fn advance(&mut self, slot: usize, time: Nanos) {
-        if time < self.time(slot) {
-            self.set(slot, time);
-        }
-    }
-
-    fn clear(&mut self, slot: usize) {
-        if self.time(slot) != Nanos::MAX {
-            self.set(slot, Nanos::MAX);
-        }
-    }
-
     fn time(&self, slot: usize) -> Nanos {
         match self {
             Times::Few(times) => times.time(slot),
@@ -272,7 +257,7 @@ mod tests {
             steps in prop::collection::vec((0u8..4, 0usize..6, ahead()), 1..300),
         ) {
             let regions = Regions { count: 3, lookahead: Nanos(lookahead), by_slot: of_slot.clone() };
-            let mut agenda = agenda(Times::new(6, regions));
+            let mut agenda = agenda(Times::Many(Box::new(DeferredTimes::new(6, regions))));
             let mut times = [Nanos::MAX; 6];
             let (mut region, mut now, mut until) = (2, 0, 0);
             for (step, slot, ahead) in steps {
@@ -312,7 +297,8 @@ mod tests {
             }
         }
 
-        /// Against a list of times: what is put off, brought forward, cleared and entered again.
+        /// Compares with a list of times: events are deferred, brought forward, cleared and entered
+        /// again.
         #[test]
         fn like_a_list(
             many: bool,

@@ -1,4 +1,4 @@
-//! The books of a network, and the observer that hears what is entered in them.
+//! The books of a network, and its observer.
 
 pub(super) mod hop_books;
 
@@ -12,7 +12,7 @@ use super::flow::ClassBooks;
 use super::ids::BookId;
 use crate::record::{Fate, Observer, Record, tell};
 
-/// What is counted while a network runs.
+/// The counts of a running network.
 pub(super) struct NetworkBooks<O> {
     hops: Vec<HopBooks>,
     /// By class, from end to end.
@@ -59,7 +59,6 @@ impl<O: Observer> NetworkBooks<O> {
     pub(super) fn single(plan: &Plan, hop: HopBooks, end: Nanos, observer: O) -> Self {
         let bytes_in_time = vec![0; plan.classes.len()];
         NetworkBooks {
-            has_windows: false,
             single: Some(Box::new(SingleBooks { bytes_in_time, footprint: 0 })),
             ..NetworkBooks::new(plan, vec![hop], end, observer)
         }
@@ -93,11 +92,6 @@ impl<O: Observer> NetworkBooks<O> {
         if self.has_windows {
             self.hops[book.index()].arrived(&packet());
         }
-    }
-
-    /// A packet comes to the only link.
-    pub(super) fn arrived_single(&mut self, packet: &Packet) {
-        self.hops[0].arrived(packet);
     }
 
     /// A packet is sent over a link of a network; `given` is the deadline that it was given.

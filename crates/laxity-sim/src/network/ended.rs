@@ -1,4 +1,4 @@
-//! What is left of a network, or of a part of it, at the end of a run.
+//! The results of a network, or of a part of it, at the end of a run.
 
 use laxity::port::Books;
 use laxity::units::Nanos;
@@ -16,8 +16,8 @@ use crate::source::{Arrivals, Remarks};
 use crate::summary::Outcome;
 use crate::windows::Windows;
 
-/// What was counted in one part of a network. Books, and the rest by books, are those of twice the
-/// number of a link, and one for the way back.
+/// The counts of one part of a network. Books, and vectors beside them, are by
+/// [`BookId`](super::ids::BookId).
 pub(super) struct Ended {
     pub end: Nanos,
     pub books: Vec<Books>,
@@ -137,8 +137,7 @@ impl<O: Observer> Simulation<'_, O> {
 }
 
 impl Ended {
-    /// With what was counted in another part. Outputs of which nothing is counted in a part have
-    /// empty books there.
+    /// Adds the counts of another part. Books of hops that begin in the other part are empty here.
     pub(super) fn join(mut self, other: Ended) -> Ended {
         let all = self.books.iter_mut().zip(other.books);
         all.filter(|(own, _)| own.accounts().is_empty()).for_each(|(own, books)| *own = books);

@@ -22,7 +22,7 @@ pub(super) struct Hosts {
     pub connections: Connections,
 }
 
-/// A source that hears nothing of the other end.
+/// A source without feedback from its receivers.
 pub(super) struct Sending {
     pub feed: Feed,
     /// Whether it sends from this part of the network.

@@ -3,7 +3,6 @@
 pub(super) mod connect;
 pub(super) mod division;
 pub(super) mod groups;
-pub(super) mod here;
 pub(super) mod partition;
 pub(super) mod topology;
 
@@ -19,7 +18,7 @@ use laxity_plan::model::{Hop, Model, ModelSource, Source};
 use laxity_plan::paths::{OutputId, Paths};
 use rand::RngExt;
 
-use self::here::Here;
+use self::partition::Here;
 use self::topology::{Framing, Step, Topology};
 use super::ids::{LoopId, PortId, StepId};
 use super::output::clock::NodeClock;
@@ -69,8 +68,8 @@ impl<'a> Layout<'a> {
 
     /// The delay of a class along a path that is proved.
     pub(super) fn bound(&self, class: ClassId, path: &[Hop]) -> Option<Nanos> {
-        if self.topology.reserved.is_some() {
-            return self.topology.reserved_bound(class);
+        if let Some(reserved) = &self.topology.reserved {
+            return reserved.bound(class);
         }
         let paths = self.paths?;
         paths.routes[paths.route(class, path, false)?.index()].bound().ok()
@@ -307,8 +306,8 @@ impl<'a> Layout<'a> {
         }))
     }
 
-    /// The input at the end of a hop between two nodes that have frames. It has heard padding before
-    /// the run begins.
+    /// The input at the end of a hop between two nodes that have frames. It has heard padding
+    /// before the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
         let on = self.topology.on;
         let framed = on.plan.framed()?;

@@ -1,9 +1,8 @@
-//! The outputs of a network: one for each link, direction and, where links are private, flow.
+//! The outputs of a network: one for each link and direction, and for each flow over private links.
 
 pub(super) mod clock;
 pub(super) mod fifo_output;
 pub(super) mod frames;
-pub(super) mod losses;
 pub(super) mod regulators;
 pub(super) mod simultaneous;
 pub(super) mod wire;
@@ -37,7 +36,7 @@ pub(super) struct Output {
     /// sends before it does.
     pub closed_loop: Option<LoopId>,
     pub onward: Onward,
-    /// What is under way, in the order of arrival.
+    /// Flights in the order of arrival.
     wire: VecDeque<Flight>,
 }
 
@@ -210,7 +209,7 @@ impl Output {
         }
     }
 
-    /// Reads what is nearest of it into the cache.
+    /// Reads its nearest memory into the cache.
     pub(super) fn touch(&self) -> u64 {
         self.link.free_at().0 ^ self.delay.0 ^ self.wire.len() as u64 ^ u64::from(self.book.0)
     }

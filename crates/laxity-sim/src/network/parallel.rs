@@ -1,5 +1,5 @@
-//! All cores on one network: a conservative parallel simulation (Chandy, Misra 1979), in windows as
-//! long as the lookahead is known to be.
+//! A conservative parallel simulation (Chandy, Misra 1979), in windows as long as the lookahead
+//! that is known.
 //!
 //! Every part of the network has a thread and an agenda of its own. Each simulates up to when
 //! something may come that another sends, all exchange what passes between them, which arrives
@@ -43,8 +43,8 @@ pub struct Parallelism {
     pub windows: u64,
     /// Events in all.
     pub events: u64,
-    /// Events of the part that had most in each window: what is done one after another if every
-    /// part has a core to itself.
+    /// Sum of the most events of a part in each window: the serial share of the work if every part
+    /// has a core.
     pub longest: u64,
 }
 
@@ -54,13 +54,12 @@ impl Parallelism {
         Parallelism { parts: 1, lookahead: None, windows: 0, events: 0, longest: 0 }
     }
 
-    /// By how much the run is faster at the most if every part has a core and waiting costs
-    /// nothing.
+    /// The largest possible speed-up, if every part has a core and waiting costs nothing.
     pub fn limit(&self) -> f64 {
         if self.longest == 0 { 1.0 } else { self.events as f64 / self.longest as f64 }
     }
 
-    /// A window is over.
+    /// Counts a window.
     fn count(&mut self, board: &Board) {
         self.windows += 1;
         self.events += board.events().sum::<u64>();

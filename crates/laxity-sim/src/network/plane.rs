@@ -1,31 +1,34 @@
-//! The data plane: outputs, packets on their way, and what is counted of them.
+//! The data plane: outputs, packets on their way, and their books.
 
-pub(super) mod drops;
 pub(super) mod forward;
 pub(super) mod mail;
 pub(super) mod prefetch;
 pub(super) mod propagate;
 pub(super) mod transit;
 
+use laxity::packet::{ClassId, Packet};
+use laxity::scheduler::{DropReason, DropSink};
 use laxity::units::Nanos;
+use laxity_plan::Plan;
 
-use self::drops::Drops;
 use self::mail::Mail;
 use self::transit::Transits;
 use super::agenda::{Agenda, Event};
 use super::books::NetworkBooks;
-use super::ids::PortId;
+use super::flow::Flow;
+use super::ids::{BookId, PacketKey, PortId};
 use super::layout::topology::Topology;
 use super::output::Output;
-use crate::source::closed_loop::Way;
+use crate::record::Observer;
+use crate::source::closed_loop::{ClosedLoop, Way};
 
-/// What carries packets from their senders to their receivers. It knows nothing of either.
+/// Carries packets from their senders to their receivers, and knows nothing about these.
 pub(super) struct DataPlane<'a, O> {
-    /// What is there.
+    /// Outputs and routes.
     pub topology: Topology<'a>,
-    /// When what happens next.
+    /// The next events.
     pub agenda: Agenda,
-    /// What was counted.
+    /// The counts.
     pub books: NetworkBooks<O>,
     pub transits: Transits,
     /// By part: what goes there.
@@ -54,5 +57,33 @@ impl<O> DataPlane<'_, O> {
         if let Some((number, later)) = self.topology.next_retry(now, port) {
             self.agenda.set(Event::Retry(number), later);
         }
+    }
+}
+
+/// Where the packets go that an output drops.
+pub(super) struct Drops<'a, O> {
+    pub book: BookId,
+    pub books: &'a mut NetworkBooks<O>,
+    pub transits: &'a mut Transits,
+    pub flows: &'a mut [Flow],
+    pub closed_loop: Option<&'a mut ClosedLoop>,
+    pub way: Way,
+    pub plan: &'a Plan,
+}
+
+impl<O: Observer> DropSink for Drops<'_, O> {
+    fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        if !self.books.is_single() {
+            let (transit, _) = self.transits.remove(PacketKey::from_packet(&packet));
+            self.flows[transit.flow.index()].books.lose(&transit, self.books.measured_from);
+        }
+        if let Some(closed) = &mut self.closed_loop {
+            closed.dropped(self.way, &packet, reason, self.plan);
+        }
+        self.books.dropped(self.book, &packet, reason, self.plan);
+    }
+
+    fn marked(&mut self, class: ClassId, arrival: Nanos) {
+        self.books.marked(self.book, class, arrival);
     }
 }

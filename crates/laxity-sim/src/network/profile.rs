@@ -1,4 +1,4 @@
-//! Where the time of a run goes: how much happens where, and by samples how long that takes.
+//! Profiles of runs: events by kind and place, and the time that they take, by samples.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::agenda::Event;
 use super::ids::{BookId, PartId, PortId};
-use super::layout::here::Here;
+use super::layout::partition::Here;
 use super::layout::partition::Partition;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
@@ -19,44 +19,44 @@ use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
 
-/// Where the time of a run went. Times are estimated: one event of 61 is timed, and stands for
-/// those of its kind and place.
+/// The profile of a run. Times are estimates: one event of 61 is timed, and stands for others of
+/// its kind and place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Profile {
-    /// How long all took, in ns.
+    /// Duration of the run in ns.
     pub wall_ns: u64,
-    /// How long was simulated, in ns.
+    /// Simulated time in ns.
     pub simulated_ns: u64,
-    /// Events in all.
+    /// Number of events.
     pub events: u64,
     /// Packets sent over links.
     pub hops: u64,
-    /// What took time, most of it first.
+    /// Kinds of events, the longest first.
     pub spent: Vec<Spent>,
-    /// What was told of packets, which is part of all that.
+    /// Time in the observer, which is part of that.
     pub told: Timing,
 }
 
 /// One kind of events at one place.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spent {
-    /// What happens.
+    /// The kind of event.
     pub what: What,
-    /// The node that does it; none for sources and the ends of connections.
+    /// The node; none for sources and the ends of connections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// The link, if one is meant.
+    /// The link, for arrivals and choices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The discipline that orders packets there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// How often, and how long.
+    /// Number and duration.
     #[serde(flatten)]
     pub timing: Timing,
 }
 
-/// What happens in a network.
+/// Kinds of events in a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -74,18 +74,18 @@ pub enum What {
     Choices,
 }
 
-/// How often something happened, and how long it took.
+/// Number and duration of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Timing {
-    /// How often.
+    /// Number of events.
     pub count: u64,
-    /// How many of them were timed.
+    /// Number of events that were timed.
     pub timed: u64,
-    /// How long all took, as those that were timed say.
+    /// Estimated duration of all in ns.
     pub ns: u64,
 }
 
-/// A count, and samples of it.
+/// A count of events and the durations of some.
 #[derive(Clone, Copy, Debug, Default)]
 struct Samples {
     count: u64,
@@ -93,7 +93,7 @@ struct Samples {
     time: Duration,
 }
 
-/// One of so many is timed: a prime, so that no pattern of a network is in step with it.
+/// One event of this many is timed. A prime, so that no pattern of a network is in step with it.
 const ONE_OF: u64 = 61;
 
 impl Samples {
@@ -110,7 +110,7 @@ impl Samples {
     }
 }
 
-/// An observer that is timed itself.
+/// An observer whose time is measured.
 pub(crate) struct TimedObserver<O> {
     observer: O,
     told: Samples,
@@ -138,21 +138,19 @@ impl<O: Observer> Observer for TimedObserver<O> {
     }
 }
 
-/// What is counted by slots of the agenda.
+/// Counts of events.
 struct Ledger {
-    /// Sources, then arrivals by the books of the links that they come over, senders, receivers,
-    /// and choices by the books of links.
+    /// Sources, senders, receivers.
     kinds: [Samples; 3],
     arrivals: Vec<Samples>,
     choices: Vec<Samples>,
     events: u64,
-    /// When the event began that is timed.
+    /// The start of the event that is being timed.
     begun: Option<Instant>,
 }
 
 impl NetworkRun<'_> {
-    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and tells where the
-    /// time went.
+    /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and profiles the run.
     ///
     /// # Errors
     /// As there.
@@ -177,8 +175,8 @@ impl NetworkRun<'_> {
 }
 
 impl Simulation<'_, ()> {
-    /// Simulates one link as [`through`](Self::through) does, to the same outcome, and tells where
-    /// the time went. `build` makes the simulation with an observer.
+    /// Simulates one link as [`through`](Self::through) does, to the same outcome, and profiles the
+    /// run. `build` makes the simulation for an observer.
     pub(crate) fn profile_single<'b, O: Observer + 'b>(
         observer: O,
         build: impl FnOnce(TimedObserver<O>) -> Result<Simulation<'b, TimedObserver<O>>, SimError>,
@@ -196,7 +194,7 @@ impl Simulation<'_, ()> {
 }
 
 impl Ledger {
-    /// Simulates all of it, and counts.
+    /// Simulates a run and counts its events.
     fn simulate<O: Observer>(
         simulation: &mut Simulation<'_, O>,
         progress: Progress<'_>,
@@ -231,7 +229,7 @@ impl Ledger {
         }
     }
 
-    /// The event of a slot is over.
+    /// Counts an event that is over.
     fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: usize) {
         let took = self.begun.take().map(|begun| begun.elapsed());
         let books = |port: PortId| simulation.plane.topology.outputs[port.index()].book.index();
@@ -249,7 +247,7 @@ impl Ledger {
         }
     }
 
-    /// All that happened, what took longest first.
+    /// All kinds of events, the longest first.
     fn spent(&self, on: &Assigned<'_>) -> Vec<Spent> {
         let kinds = [What::Sources, What::Senders, What::Receivers].into_iter().zip(&self.kinds);
         let kinds = kinds.map(|(what, sampled)| Spent {

@@ -1,4 +1,4 @@
-//! What is asked of the simulator.
+//! Runs of networks.
 
 use std::fmt;
 
@@ -11,8 +11,8 @@ use laxity_plan::tdp::Assigned;
 use crate::error::SimError;
 use crate::source::Arrivals;
 
-/// Opens what the plan's source of a number, from 0, sends in place of what the plan says: packets
-/// of its class, whose flows are its copies, from 0.
+/// Opens the arrivals that replace those of a source. The argument is the position of the source in
+/// the plan, from 0. Their class is that of the source, and their flows are its copies, from 0.
 pub type Replaced<'a> = dyn Fn(usize) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
 
 /// Makes the scheduler of the output at the beginning of a hop, for the classes of the plan as that
@@ -20,17 +20,17 @@ pub type Replaced<'a> = dyn Fn(usize) -> Result<Box<dyn Arrivals>, SimError> + S
 /// stands behind the plan's queues.
 pub type OutputSchedulers<'a> = dyn Fn(Hop, &Plan) -> Option<Box<dyn Withdraw + Send>> + Sync + 'a;
 
-/// What to simulate.
+/// A run of a network.
 #[derive(Clone, Copy)]
 pub struct NetworkRun<'a> {
     /// The network.
     pub on: &'a Assigned<'a>,
-    /// When the simulation ends, whatever is under way then; `None` lasts as long as the traffic
-    /// does, and with recordings alone it never lasts longer.
+    /// The end of the simulation, with packets still under way. `None`: when the traffic ends. A
+    /// run of recordings only ends with the traffic at the latest.
     pub duration: Option<Nanos>,
     /// The seed of every random draw.
     pub seed: u64,
-    /// What sources send, if that is not what the plan says.
+    /// Arrivals that replace those of sources.
     pub arrivals: Option<&'a Replaced<'a>>,
     /// Schedulers of the caller's own at some outputs.
     pub schedulers: Option<&'a OutputSchedulers<'a>>,
@@ -55,8 +55,7 @@ impl<'a> NetworkRun<'a> {
         NetworkRun { on, duration, seed, arrivals: None, schedulers: None }
     }
 
-    /// Whether it is over as soon as its traffic is: when it lasts as long as that, or all of it is
-    /// recorded.
+    /// Whether the run ends with its traffic.
     pub(super) fn ends_early(&self) -> bool {
         let is_recorded = |source: &Source| matches!(source, Source::Recording(_));
         self.duration.is_none()

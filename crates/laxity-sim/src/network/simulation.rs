@@ -4,7 +4,6 @@ use laxity::police::Policer;
 use laxity::units::Nanos;
 
 use super::hosts::{Hosts, Upcoming};
-use super::layout::here::Here;
 use super::plane::DataPlane;
 use super::plane::prefetch::Prefetch;
 use super::run::NetworkRun;
@@ -12,7 +11,6 @@ use super::run::NetworkRun;
 /// A network, or a part of it, while it runs: the data plane, and the hosts at its ends.
 pub(crate) struct Simulation<'a, O> {
     pub(super) run: NetworkRun<'a>,
-    pub(super) here: Here<'a>,
     pub(super) plane: DataPlane<'a, O>,
     pub(super) hosts: Hosts,
     pub(super) policer: Policer,

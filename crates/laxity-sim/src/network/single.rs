@@ -15,8 +15,8 @@ use super::books::NetworkBooks;
 use super::books::hop_books::{ClosedBooks, HopBooks};
 use super::hosts::connections::Connections;
 use super::hosts::{Entrance, Hosts, Sending, SourceFlows, Upcoming};
-use super::ids::{FlowKey, PartId, PortId};
-use super::layout::here::Here;
+use super::ids::{BookId, FlowKey, PartId, PortId};
+use super::layout::partition::Here;
 use super::layout::partition::Partition;
 use super::layout::topology::Topology;
 use super::output::Discipline;
@@ -59,7 +59,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let sources = feeds.into_iter().map(|feed| Sending { feed, is_here: true, flows: flows() });
         let mut simulation = Simulation {
             run,
-            here,
             plane,
             hosts: Hosts { sources: sources.collect(), connections: Connections::default() },
             policer: plan.policer(plan.run.warm_up),
@@ -157,7 +156,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         upcoming.arrived += 1;
         upcoming.last_arrival = now;
         let mut packet = Packet { class, flow, length, demoted: false, ecn, arrival: now, handle };
-        self.plane.books.arrived_single(&packet);
+        self.plane.books.arrived(BookId(0), || packet);
         if let (Some(copy), Some(closed)) = (copy, self.plane.topology.loops.first_mut()) {
             closed.arrives(handle, copy);
         }
@@ -165,7 +164,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             let (_, mut drops) = self.plane.output(PortId(0));
             return drops.dropped(packet, DropReason::Contract);
         }
-        self.plane.queue(now, PortId(0), packet, None, false);
+        self.plane.enqueue(now, PortId(0), packet, None, false);
         if !self.plane.topology.loops.is_empty() {
             self.plan_retries_single(now);
         }

@@ -25,7 +25,7 @@ use laxity_plan::model::Hop;
 use proptest::prelude::*;
 
 use super::ids::PartId;
-use super::layout::here::Here;
+use super::layout::partition::Here;
 use super::{NetworkRun, Partition, Simulation};
 use crate::record::{Fate, Observer, Record};
 use crate::series::{Series, SeriesRecorder};
@@ -267,7 +267,7 @@ proptest! {
         prop_assert!(goodput * measured <= carried(measured), "{goodput}");
     }
 
-    /// Nothing is lost on the way that is not told of.
+    /// Every loss on the way is reported.
     #[test]
     fn packets_are_conserved(seed: u64, limit in 1u32..40, edf: bool) {
         let limit = format!("queue = {{ kind = \"droptail\", limit = {limit} }}");
@@ -284,7 +284,8 @@ proptest! {
                 (*class, *id) == flow && *hop == Hop { link: laxity_plan::model::LinkId(link), backward: false } && matches!(fate, Fate::Sent { .. })
             }).count();
             let arrived = diary.delivered.iter().filter(|(class, id, ..)| (*class, *id) == flow).count();
-            // What is queued at the bottleneck at the end or under way to it is at most what fits.
+            // Packets that are queued at the bottleneck at the end, or on the way to it, are at
+            // most as many as fit.
             prop_assert!(passed(0) >= passed(1) + dropped(flow, false));
             prop_assert!(passed(0) <= passed(1) + dropped(flow, false) + 45, "{}", passed(0) - passed(1));
             prop_assert!(passed(1) >= passed(2) && passed(2) >= arrived && passed(1) <= arrived + 20);
@@ -386,7 +387,7 @@ fn marks_are_counted_wherever_they_are_made() {
     }
 }
 
-/// Memory does not grow with time: what a flow or an output holds is what is under way or waits.
+/// Memory does not grow with time: a flow or an output holds only packets on their way.
 #[test]
 fn slots_are_used_again() {
     let plan = dumbbell("class.tcp = {}\nclass.udp = {}");

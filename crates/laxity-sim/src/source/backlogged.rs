@@ -44,8 +44,7 @@ impl Backlogged {
         }
     }
 
-    /// Who sends the first packets of all copies, a window of each, if this is the `source`-th
-    /// feed.
+    /// The copies that send the first packets, a window each, if this is feed `source`.
     pub(crate) fn first_copies(&self, source: usize) -> impl Iterator<Item = SourceCopy> + use<> {
         let window = self.window as usize;
         let copies = (0..self.generators.len() as u32).map(FlowId);

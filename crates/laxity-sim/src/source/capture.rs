@@ -125,12 +125,12 @@ fn time_after(first: i128, stamp: i128) -> Result<i64, CaptureProblem> {
     }
 }
 
-/// What a frame is.
+/// The contents of a frame.
 struct Contents {
     headers: Headers,
     /// In bytes of the link.
     length: u32,
-    /// The DS field of what is IP.
+    /// The DS field, of IP packets.
     ds: u8,
     /// What it is if it is not looked into.
     opaque: Option<Opaque>,
@@ -161,7 +161,7 @@ struct Flows {
 }
 
 impl Flows {
-    /// So many flows are told apart; all others of a class share one number.
+    /// The largest number of flows that are distinguished; all others of a class share one number.
     const MOST: usize = 65_536;
 
     fn number(&mut self, class: ClassId, conversation: Conversation) -> FlowId {

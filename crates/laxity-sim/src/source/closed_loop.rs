@@ -1,4 +1,4 @@
-//! What backlogged sources have in a queue, and what they send in place of what leaves it.
+//! Packets of backlogged sources in a queue, and those that replace them.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,14 +19,14 @@ pub(crate) struct SourceCopy {
 /// The backlogged packets of one queue.
 #[derive(Debug, Default)]
 pub(crate) struct ClosedLoop {
-    /// By their handle, whose they are.
+    /// The copies that queued packets are of, by handle.
     queued: HashMap<u64, SourceCopy>,
-    /// Who sends the next at once: for the packet that is being sent, and for those that were
-    /// dropped on their way out.
+    /// Copies that send at once: for the packet in transmission, and for packets dropped on their
+    /// way out.
     refills: VecDeque<SourceCopy>,
-    /// Who lost a packet on its way in, to try again later.
+    /// Copies that lost a packet on its way in, and try again later.
     retries: Vec<SourceCopy>,
-    /// Whether that is planned.
+    /// Whether a retry is planned.
     retries_soon: bool,
 }
 
@@ -62,13 +62,13 @@ impl ClosedLoop {
         }
     }
 
-    /// Who sends a packet now for one that has left the queue.
+    /// The next copy that replaces a packet.
     pub(crate) fn next_refill(&mut self) -> Option<SourceCopy> {
         self.refills.pop_front()
     }
 
-    /// When copies try again whose packets were dropped on their way in, if that is not planned
-    /// yet: after the longest packet's time on the link.
+    /// When copies whose packets were dropped on their way in try again, if that is not planned
+    /// yet: after the time of the longest packet on the link.
     pub(crate) fn plan_retries(&mut self, now: Nanos, rate: Rate, plan: &Plan) -> Option<Nanos> {
         if self.retries.is_empty() || self.retries_soon {
             return None;
@@ -77,7 +77,7 @@ impl ClosedLoop {
         Some(now + rate.time_for(plan.link.max_packet).max(Nanos(1)))
     }
 
-    /// Those who try again now, and may lose their packets again.
+    /// The copies that try again now.
     pub(crate) fn take_retries(&mut self) -> Vec<SourceCopy> {
         self.retries_soon = false;
         std::mem::take(&mut self.retries)

@@ -28,7 +28,7 @@ pub(super) struct CsvArrivals<R: Read> {
     record: ByteRecord,
 }
 
-/// What a source of a network may send.
+/// The packets that a source of a network may send.
 #[derive(Clone, Copy)]
 struct SourceLimit {
     /// None for a recording, which may send for any.
@@ -296,7 +296,7 @@ fn number(field: &[u8], numbers: Numbers) -> Result<u64, CsvProblem> {
     }
 }
 
-/// A field as errors show it: readable whatever its bytes are, and short.
+/// A field as errors show it: printable and short.
 fn shown(field: &[u8]) -> String {
     let text = String::from_utf8_lossy(&field[..field.len().min(160)]);
     let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };

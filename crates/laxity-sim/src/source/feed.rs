@@ -1,4 +1,4 @@
-//! What feeds a simulation: arrivals that come of themselves, and sources that follow departures.
+//! Traffic of a simulation: open-loop arrivals, and sources that follow departures.
 
 use laxity::units::Nanos;
 
@@ -6,16 +6,15 @@ use super::arrival::{Arrival, Arrivals, Remarks};
 use super::backlogged::Backlogged;
 use crate::error::SimError;
 
-/// A source of a run. As [`Arrivals`] it has those that come of themselves: none if it is
-/// backlogged.
+/// A source of a run. As [`Arrivals`] it has open-loop arrivals: none if it is backlogged.
 pub enum Feed {
-    /// Its packets come whatever becomes of those before.
+    /// Open-loop arrivals.
     Open(Stream),
-    /// Its packets come when others leave.
+    /// Packets that replace others that leave.
     Backlogged(Backlogged),
 }
 
-/// Arrivals, of which the next may be looked up.
+/// Arrivals with a look-ahead of one.
 pub struct Stream {
     arrivals: Box<dyn Arrivals>,
     pending: Option<Arrival>,
@@ -29,7 +28,7 @@ impl Feed {
 }
 
 impl Stream {
-    /// Looks up the next arrival; tells when it comes.
+    /// Looks up the next arrival; returns its time.
     pub(crate) fn look_up(&mut self) -> Result<Option<Nanos>, SimError> {
         self.pending = self.arrivals.next_arrival()?;
         Ok(self.pending.map(|arrival| arrival.time))

@@ -19,7 +19,7 @@ impl Feed {
     ///
     /// # Errors
     /// If the source's parameters make no sense, or its recording cannot be opened.
-    pub fn of_source(plan: &Plan, seed: u64, index: usize) -> Result<Option<Self>, SimError> {
+    pub fn from_source(plan: &Plan, seed: u64, index: usize) -> Result<Option<Self>, SimError> {
         match &plan.sources[index] {
             Source::Model(source) => model_feed(plan, source, seed, index)
                 .map(Some)

@@ -24,8 +24,8 @@ pub(super) struct Greedy {
 }
 
 impl Greedy {
-    /// After so many bursts in which a waiting packet did not conform, a burst begins where it
-    /// does: bursts far shorter than a packet's tokens take must not stop the clock.
+    /// After this many bursts in which a waiting packet did not conform, a burst begins when it
+    /// does: bursts far shorter than the time of its tokens must not stop the clock.
     const PATIENCE: u32 = 10_000;
 
     /// The model of a source.

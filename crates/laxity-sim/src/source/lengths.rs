@@ -17,7 +17,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// No model's packet is longer, whatever the plan says: 1 GiB.
+    /// The longest packet of any model: 1 GiB.
     const LONGEST: u64 = 1 << 30;
 
     /// The lengths of a source's packets.
@@ -48,9 +48,9 @@ impl Lengths {
         drawn.max(self.shortest).min(self.longest)
     }
 
-    /// The mean of what is drawn, as it is rounded, raised and cut: the shortest length and, for
-    /// every byte up to the longest, the probability that a draw has it. Beyond 16 KiB as many
-    /// bytes at once as one in 16,384 are of the length that they make longer.
+    /// The mean length after rounding and limits: the shortest length plus, for every byte up to
+    /// the longest, the probability that a draw has it. Beyond 16 KiB bytes are taken together, as
+    /// many as one in 16,384 of their length.
     pub fn mean(&self) -> f64 {
         let (mut length, longest) = (self.shortest.min(self.longest), self.longest);
         let mut mean = f64::from(length);

@@ -1,4 +1,4 @@
-//! The links that captures are of: what comes first in a frame of each, and what is only named.
+//! Link types of captures: the layers of their frames, and names of types that are not read.
 
 mod headers;
 mod names;
@@ -15,7 +15,7 @@ struct Link {
     look: fn(&[u8]) -> Content,
 }
 
-/// What is known of a frame besides its length.
+/// The layers of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub encapsulation: Encapsulation,
@@ -73,7 +73,7 @@ const LINKS: &[Link] = &[
     },
 ];
 
-/// What is in a frame of a link of this type, if such are read.
+/// The content of a frame of a link type, if that type is read.
 pub(super) fn look(link_type: u32, frame: &[u8]) -> Option<Content> {
     let link = LINKS.iter().find(|link| link.types.contains(&link_type))?;
     Some((link.look)(frame))
@@ -104,7 +104,7 @@ impl Content {
 
     /// What a kernel puts in place of the link's header, with an EtherType somewhere in it.
     fn cooked(frame: &[u8], ether_type: usize, header: usize) -> Content {
-        /// What is no EtherType, and among these LLC.
+        /// Smaller numbers are no EtherTypes; one of them is LLC.
         const NUMBERED: u16 = 1500;
         const LLC: u16 = 4;
         let number = frame.get(ether_type..).and_then(<[u8]>::first_chunk).copied();
@@ -115,25 +115,24 @@ impl Content {
         }
     }
 
-    /// Nothing that holds a packet, behind so many bytes.
+    /// No packet, behind `at` bytes.
     fn nothing(at: usize) -> Content {
         Content::new(Encapsulation { tag: None, at, inside: Inside::Other })
     }
 
-    /// The length on the link of a frame of so many bytes: of the frame on Ethernet, of the packet
-    /// elsewhere.
+    /// The length on the link: of the frame on Ethernet, of the packet elsewhere.
     pub(super) fn length(&self, frame: u32, overhead: &Overhead) -> u32 {
         if self.is_ethernet {
             return overhead.on_link(frame);
         }
         let before = u32::try_from(self.encapsulation.at).unwrap_or(u32::MAX);
         let inside = frame.saturating_sub(before).saturating_sub(self.trailer);
-        // What is no packet may be nothing but a header.
+        // Without a packet the frame may be only a header.
         overhead.on_link_of_ip(inside.max(1))
     }
 }
 
-/// A family of addresses, in the order of bytes of whoever wrote it, and a packet.
+/// An address family in the byte order of the writer, and a packet.
 fn loopback(frame: &[u8]) -> Content {
     const HEADER: usize = 4;
     /// IPv4, and IPv6 as Linux, Windows, NetBSD, FreeBSD and macOS number it.

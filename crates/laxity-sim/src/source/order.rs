@@ -59,7 +59,7 @@ pub(super) struct Sighting {
     pub class: ClassId,
     pub flow: FlowId,
     pub length: u32,
-    /// The DS field, of which the two bits of ECN count.
+    /// The DS field; its two bits of ECN count.
     pub ds: u8,
 }
 

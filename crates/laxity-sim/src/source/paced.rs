@@ -135,8 +135,8 @@ pub(super) struct OnOff {
 }
 
 impl OnOff {
-    /// After so many periods between two packets the rest of the gap is reckoned from them: periods
-    /// far shorter than a gap must not stop the clock.
+    /// After this many periods between two packets the rest of the gap is extrapolated from them:
+    /// periods far shorter than a gap must not stop the clock.
     const PATIENCE: u32 = 10_000;
 
     pub(super) fn new(

@@ -16,9 +16,11 @@ pub type Generator = Pcg64Mcg;
 
 /// The generator of one copy of one source.
 ///
-/// Its 128-bit state is hashed from the run's seed, the source's position in the plan and the
-/// copy's number, so streams do not depend on one another: a source draws the same numbers
-/// whatever other sources there are behind it, and the same on every machine.
+/// The generator of one copy of one source.
+///
+/// Its 128-bit state is hashed from the seed of the run, the position of the source in the plan and
+/// the number of the copy, so that streams do not depend on one another: a source draws the same
+/// numbers with any other sources behind it, and on every machine.
 pub fn generator(seed: u64, source: u64, copy: u64) -> Generator {
     let name = [source, copy].iter().fold(seed, |name, part| mix(name).wrapping_add(*part));
     let (low, high) = (mix(name), mix(name.wrapping_add(GOLDEN)));
@@ -128,7 +130,7 @@ impl<T: Quantity> Sampler<T> {
             Shape::LogNormal(lognormal) => lognormal.sample(generator),
             Shape::Weibull(weibull) => weibull.sample(generator),
         };
-        // The cast sends what is negative, or not a number, to 0.
+        // The cast makes negative numbers and NaN 0.
         T::from_units(((drawn + 0.5) as u64).min(T::LIMIT))
     }
 

@@ -66,7 +66,7 @@ impl Bbr {
         (u128::from(self.pacing_rate) * u128::from(self.length) / u128::from(ONE)) as u64
     }
 
-    /// A segment is sent while so many others are in flight (OnTransmit, OnPacketSent).
+    /// A segment is sent with `in_flight` others in flight (OnTransmit, OnPacketSent).
     pub(super) fn sent(&mut self, number: u64, now: Nanos, in_flight: u64) {
         if in_flight == 0 && self.sampler.is_limited() {
             self.restart_from_idle(now);
@@ -84,7 +84,7 @@ impl Bbr {
         self.sampler.limit(in_flight);
     }
 
-    /// An acknowledgement tells of a segment.
+    /// An acknowledgement reports a segment.
     pub(super) fn arrived(&mut self, now: Nanos, segment: Transmission) {
         self.sampler.arrived(&mut self.sample, now, segment);
     }
@@ -101,15 +101,15 @@ impl Bbr {
         self.restore_cwnd();
     }
 
-    /// The retransmission timer has expired, and so much is taken to be in flight still
+    /// The retransmission timer has expired, with `in_flight` segments estimated to be in flight
     /// (OnEnterRTO).
     pub(super) fn timed_out(&mut self, in_flight: u64) {
         self.begin_recovery();
         self.cwnd = (in_flight + 1) * ONE;
     }
 
-    /// All that an acknowledgement tells of is taken in, losses are known, and everything below
-    /// `first` has arrived (section 5.2.3).
+    /// An acknowledgement has been taken in, losses are detected, and everything below `first` has
+    /// arrived (section 5.2.3).
     pub(super) fn heard(&mut self, now: Nanos, in_flight: u64, first: u64) {
         let mut sample = std::mem::take(&mut self.sample);
         if !self.sampler.finish(&mut sample, first) {

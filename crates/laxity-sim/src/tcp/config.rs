@@ -16,14 +16,14 @@ pub struct Variant {
 
 impl Variant {
     /// Fast recovery on cumulative acknowledgements, the window of RFC 5681.
-    pub const NEWRENO: Variant = Variant::of(Recovery::NewReno, Congestion::Reno);
+    pub const NEWRENO: Variant = Variant::new(Recovery::NewReno, Congestion::Reno);
     /// Recovery by SACK blocks, the window of RFC 5681.
-    pub const SACK: Variant = Variant::of(Recovery::Sack, Congestion::Reno);
+    pub const SACK: Variant = Variant::new(Recovery::Sack, Congestion::Reno);
     /// Recovery by SACK blocks, the window of RFC 9438.
-    pub const CUBIC: Variant = Variant::of(Recovery::Sack, Congestion::Cubic);
+    pub const CUBIC: Variant = Variant::new(Recovery::Sack, Congestion::Cubic);
 
-    /// One of each.
-    pub const fn of(recovery: Recovery, congestion: Congestion) -> Self {
+    /// A variant with this loss recovery and this congestion control.
+    pub const fn new(recovery: Recovery, congestion: Congestion) -> Self {
         Variant { recovery, congestion }
     }
 
@@ -114,7 +114,7 @@ impl Config {
         let config = Config { initial_window, receiver_window, ..self };
         match self.variant.congestion {
             Congestion::Bbr => Config {
-                variant: Variant::of(Recovery::RackTlp, Congestion::Bbr),
+                variant: Variant::new(Recovery::RackTlp, Congestion::Bbr),
                 pacing: true,
                 ecn: Ecn::NotCapable,
                 ..config

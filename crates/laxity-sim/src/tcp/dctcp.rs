@@ -26,9 +26,9 @@ impl Default for Dctcp {
 }
 
 impl Dctcp {
-    /// An acknowledgement of `acked` segments that tells of `marked` more marks; `first` is the
-    /// first that is not acknowledged now, `next` the first that was never sent (section 3.3, steps
-    /// 1 to 9).
+    /// Takes in an acknowledgement of `acked` segments that reports `marked` more marks. `first` is
+    /// the first unacknowledged segment, `next` the first that was never sent (section 3.3, steps 1
+    /// to 9).
     pub(super) fn observe(&mut self, acked: u64, marked: u64, first: u64, next: u64) {
         self.acked += acked;
         self.marked += marked;

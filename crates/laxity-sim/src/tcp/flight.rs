@@ -1,4 +1,4 @@
-//! What is outstanding, segment by segment, in the order in which it was last sent.
+//! Outstanding segments, in the order of their last transmission.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -106,7 +106,8 @@ impl Flight {
         self.link(number);
     }
 
-    /// Everything below `upto`, at most `next`, has arrived; reports those of which it is news.
+    /// Takes in that everything below `upto`, at most `next`, has arrived; passes on the segments
+    /// that had not.
     pub(super) fn acknowledge(&mut self, upto: u64, mut news: impl FnMut(Transmission)) {
         while self.first < upto {
             if let Some(transmission) = self.arrive(self.first) {
@@ -120,7 +121,7 @@ impl Flight {
         self.sacked.remove_below(upto, |_| {});
     }
 
-    /// A block has arrived; reports the segments of which it is news.
+    /// Takes in that a block has arrived; passes on the segments that had not.
     pub(super) fn sack(&mut self, block: Range<u64>, mut news: impl FnMut(Transmission)) {
         let block = block.start.max(self.first)..block.end.min(self.next());
         let mut sacked = std::mem::take(&mut self.sacked);

@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 
 use super::segment::{Advance, ONE};
 
-/// What is known of the present round and the last one.
+/// The state of HyStart++: the present round and the last one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HyStart {
     /// Whether segments are paced, so that growth by many at once is no burst.
@@ -53,13 +53,13 @@ impl HyStart {
         self.sent.push_back(now);
     }
 
-    /// The round trip of the last of so many segments that are acknowledged now.
+    /// The round trip of the last of `acked` segments that are acknowledged now.
     pub(super) fn sample(&mut self, now: Nanos, acked: u64) -> Option<Nanos> {
         let acked = (acked as usize).min(self.sent.len());
         self.sent.drain(..acked).next_back().map(|sent| now.saturating_sub(sent))
     }
 
-    /// By how much the window grows for an acknowledgement of so many segments, in 1/2^16 segments.
+    /// The growth of the window for an acknowledgement of `acked` segments, in 1/2^16 segments.
     pub(super) fn growth(&self, acked: u64) -> u64 {
         let whole = if self.paced { acked } else { acked.min(LARGEST_STEP) } * ONE;
         match self.conservative {

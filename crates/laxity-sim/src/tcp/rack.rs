@@ -4,7 +4,7 @@ use laxity::units::Nanos;
 
 use super::flight::{Flight, Transmission};
 
-/// What is remembered of what has arrived. Times that do not exist yet are none.
+/// The state of RACK: the latest arrivals. Times are `None` before there are any.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// RACK.xmit_ts and RACK.end_seq: of all that has arrived, what was sent last.
@@ -23,7 +23,7 @@ pub(super) struct Rack {
     dsack_round: Option<u64>,
 }
 
-/// What is known of a connection when losses are looked for.
+/// The state of a connection when losses are detected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub now: Nanos,
@@ -110,8 +110,7 @@ impl Rack {
         Nanos(least.saturating_mul(self.reo_wnd_mult.into()) / 4).min(moment.smoothed)
     }
 
-    /// Takes what is lost out of flight (step 5). If something may be lost later, says when to look
-    /// again.
+    /// Detects losses (step 5). Returns when to look again, if more may be lost later.
     pub(super) fn find_losses(
         &self,
         flight: &mut Flight,
@@ -137,8 +136,8 @@ impl Rack {
         look_again
     }
 
-    /// The retransmission timer expires (section 6.3): the first segment is lost, and whatever has
-    /// been under way for too long.
+    /// The retransmission timer expires (section 6.3): the first segment is lost, and all that were
+    /// sent too long ago.
     pub(super) fn give_up(&self, flight: &mut Flight, moment: Moment, mut lost: impl FnMut(u64)) {
         let patience = self.rtt.saturating_add(self.reordering_window(flight, moment));
         let first = flight.first();

@@ -11,7 +11,7 @@ use super::segment::ONE;
 /// No rate is faster, so that nothing made of rates overflows.
 const FASTEST: u64 = 1 << 56;
 
-/// What is known of a connection and of each outstanding segment. Volumes are in segments.
+/// The state of a connection and of each outstanding segment. Volumes are in segments.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     /// C.delivered and C.lost.
@@ -20,8 +20,8 @@ pub(super) struct Sampler {
     /// C.delivered_time and C.first_send_time.
     delivered_at: Nanos,
     first_sent_at: Nanos,
-    /// C.app_limited: what is delivered when the last segment is that left while there was too
-    /// little to send; 0 if there is enough.
+    /// C.app_limited: the delivered segments once all are that left while there was too little to
+    /// send; 0 if there is enough.
     app_limited: u64,
     /// The shortest round trip ever.
     min_rtt: Nanos,
@@ -42,7 +42,7 @@ struct Stamp {
     app_limited: bool,
 }
 
-/// What the segments that an acknowledgement tells of say: RS.
+/// RS: a rate sample of the segments that an acknowledgement reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample {
     /// Of those, the one that was sent last; none if none has arrived.
@@ -78,7 +78,7 @@ impl Default for Sampler {
 }
 
 impl Sampler {
-    /// A segment is sent, for the first time or again, while so many others are in flight.
+    /// A segment is sent, for the first time or again, with `in_flight` others in flight.
     pub(super) fn sent(&mut self, number: u64, now: Nanos, in_flight: u64) {
         if in_flight == 0 {
             (self.first_sent_at, self.delivered_at) = (now, now);
@@ -120,8 +120,8 @@ impl Sampler {
         }
     }
 
-    /// All that an acknowledgement tells of has been taken in, and everything below `first` has
-    /// arrived: GenerateRateSample. False if nothing has arrived.
+    /// GenerateRateSample: an acknowledgement has been taken in, and everything below `first` has
+    /// arrived. Returns `false` if nothing has arrived.
     pub(super) fn finish(&mut self, sample: &mut Sample, first: u64) -> bool {
         if self.delivered > self.app_limited {
             self.app_limited = 0;
@@ -141,7 +141,7 @@ impl Sampler {
         true
     }
 
-    /// A segment is lost; what is known of it, as an acknowledgement of it would say.
+    /// A segment is lost: returns the sample that an acknowledgement of it would have made.
     pub(super) fn lose(&mut self, number: u64) -> Option<Sample> {
         self.lost += 1;
         let stamp = self.stamps.get((number - self.first) as usize)?;
@@ -153,7 +153,7 @@ impl Sampler {
         })
     }
 
-    /// There is too little to send: rates say nothing until what is in flight has been delivered.
+    /// There is too little to send: samples are app-limited until all in flight is delivered.
     pub(super) fn limit(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }

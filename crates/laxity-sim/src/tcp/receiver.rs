@@ -36,7 +36,7 @@ pub struct Receiver {
     /// Segments that arrived with a mark, modulo 2^32, and whether the last one did.
     marked: u32,
     last_marked: bool,
-    /// Marks that no acknowledgement has told of.
+    /// Marks that no acknowledgement has reported.
     untold: u32,
     /// Congestion was experienced since the sender last reduced its window.
     echo: bool,
@@ -69,8 +69,8 @@ impl Receiver {
         self.next
     }
 
-    /// How many segments have arrived, in whatever order and each counted once: as many as are
-    /// delivered as soon as no gap is left.
+    /// Distinct segments that have arrived, in any order; they are all delivered once no gap is
+    /// left.
     pub fn received(&self) -> u64 {
         self.distinct
     }
@@ -86,8 +86,8 @@ impl Receiver {
         self.next ^ self.distinct ^ due ^ u64::from(self.marked) ^ u64::from(self.ahead.is_empty())
     }
 
-    /// A segment arrives; the acknowledgement that leaves at once, if one does. Whatever is out of
-    /// order, fills a gap or was there before is acknowledged at once (RFC 5681 section 4.2).
+    /// Takes a segment; returns the acknowledgement that leaves at once, if any. Segments that are
+    /// out of order, fill a gap or are duplicates are acknowledged at once (RFC 5681 section 4.2).
     // Inlined, so that the acknowledgement is built where the caller keeps it.
     #[inline]
     pub fn on_segment(&mut self, now: Nanos, segment: &Segment) -> Option<Ack> {
@@ -201,7 +201,7 @@ mod tests {
         Nanos(ms * 1_000_000)
     }
 
-    /// What is acknowledged, and with which blocks.
+    /// The acknowledgement and its blocks.
     type Reply = Option<(u64, Vec<(u64, u64)>)>;
 
     fn replies(receiver: &mut Receiver, numbers: &[u64]) -> Vec<Reply> {
@@ -245,7 +245,7 @@ mod tests {
     /// RFC 2883 section 4, and what the sender reads of it.
     #[test]
     fn duplicates_are_reported_once() {
-        let variant = Variant::of(Recovery::RackTlp, Congestion::Reno);
+        let variant = Variant::new(Recovery::RackTlp, Congestion::Reno);
         let mut receiver = Receiver::new(Acknowledging::Every, variant);
         for (number, next, blocks, duplicate, why) in [
             (0, 1, vec![], None, "in order"),
@@ -316,7 +316,7 @@ mod tests {
     /// RFC 9768 section 3.2.2.5.1.
     #[test]
     fn marks_are_counted_and_told_in_time() {
-        let variant = Variant::of(Recovery::Sack, Congestion::Dctcp);
+        let variant = Variant::new(Recovery::Sack, Congestion::Dctcp);
         let mut receiver = Receiver::new(Acknowledging::Delayed, variant);
         for (number, marked, told, why) in [
             (0, false, None, "delayed"),

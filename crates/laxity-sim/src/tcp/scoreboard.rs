@@ -1,4 +1,4 @@
-//! What is outstanding, what of it has arrived, what of it is lost (RFC 6675).
+//! The outstanding segments: which have arrived, which are lost (RFC 6675).
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(super) struct Scoreboard {
     sacked: Ranges,
     /// A timeout has declared everything below this lost.
     given_up_below: u64,
-    /// HighRxt: what is lost below this has been retransmitted.
+    /// HighRxt: lost segments below this have been retransmitted.
     retransmitted_below: u64,
     /// Segments from `first` to `retransmitted_below` that are not known to have arrived.
     retransmitted: u64,

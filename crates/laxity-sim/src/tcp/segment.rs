@@ -1,4 +1,4 @@
-//! What the two ends of a connection send one another.
+//! Segments and acknowledgements.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub struct Segment {
     pub number: u64,
     /// Length on the wire in bytes, headers included.
     pub length: u32,
-    /// What the network is told, and tells, about congestion.
+    /// The ECN field.
     pub ecn: Ecn,
     /// The sender has reduced its window (CWR, RFC 3168 section 6.1.2).
     pub reduced: bool,
@@ -32,8 +32,8 @@ pub struct Ack {
     /// Congestion was experienced and the sender has not answered yet (ECE, RFC 3168 section
     /// 6.1.3).
     pub echo: bool,
-    /// How many segments have arrived with a mark, where both ends agreed so, modulo 2^32: the
-    /// counter r.cep of RFC 9768, whole, as the option beside ACE tells it by bytes.
+    /// Segments that have arrived with a mark, modulo 2^32, if both ends agreed on it: the counter
+    /// r.cep of RFC 9768 in full, as its TCP option carries it in bytes.
     pub marked: u32,
 }
 
@@ -79,7 +79,7 @@ impl Blocks {
     }
 }
 
-/// What an acknowledgement of new segments tells the window.
+/// An acknowledgement of new segments, as the window sees it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Advance {
     pub now: Nanos,

@@ -24,7 +24,7 @@ pub struct Sender {
     losses: LossDetection,
 }
 
-/// How losses are found, and what is outstanding.
+/// How losses are detected, with the segments that are outstanding.
 #[derive(Clone, Debug)]
 enum LossDetection {
     DuplicateAcks(DuplicateAcks),
@@ -63,8 +63,7 @@ impl Sender {
         Sender { common, losses }
     }
 
-    /// Begins another transfer of so many segments, or without end: all is as at first but for what
-    /// was counted.
+    /// Begins another transfer of this many segments, or without end. Only the counts remain.
     pub fn restart(&mut self, transfer: Option<u64>) {
         let counts = self.common.counts;
         *self = Sender::from_settled(transfer, self.common.config.clone());
@@ -190,7 +189,7 @@ mod tests {
     use super::super::receiver::Receiver;
     use super::*;
 
-    /// Both ends with all that they have on the heap, but for what is outstanding.
+    /// Both ends with their memory on the heap, without that of outstanding segments.
     #[test]
     fn a_connection_takes_little_memory() {
         let ends = size_of::<Sender>() + size_of::<Receiver>();

@@ -20,9 +20,9 @@ pub enum Timing {
     /// the same estimators on whole ticks, with their rounding, no floor but two ticks, at first
     /// 3 s, at most 64 s, doubled at most six times.
     ///
-    /// What is measured is how many ticks of the host's clock were crossed, at least one, as 4.3BSD
-    /// and its heirs count: a round trip shorter than a tick may cross one or none. The timer
-    /// itself runs for whole ticks from when it is started.
+    /// Measured are the ticks of the clock of the host that were crossed, at least one, as in
+    /// 4.3BSD: a round trip shorter than a tick may cross one or none. The timer itself runs for
+    /// whole ticks from its start.
     Ticks {
         /// One tick, not zero; commonly 0.1 s or 0.5 s.
         tick: Nanos,
@@ -73,7 +73,7 @@ impl Timing {
     }
 }
 
-/// The estimators and the timeout, of a timer that is told with every call.
+/// The estimators and the timeout of a timer, whose [`Timing`] comes with every call.
 #[derive(Clone, Debug)]
 pub(super) struct Timeout {
     /// SRTT in eighths of a unit; 0 before the first measurement.
@@ -242,8 +242,8 @@ mod tests {
         }
     }
 
-    /// The smoothed round trip of segments that are sent at any time is the round trip, whatever
-    /// share of a tick that is.
+    /// The smoothed round trip of segments that are sent at random times is the round trip, for any
+    /// share of a tick.
     #[test]
     fn crossed_ticks_are_right_on_average() {
         for round_trip in [130, 250, 490] {

@@ -78,7 +78,7 @@ impl Window {
         self.hystart.as_mut()?.sample(now, acked)
     }
 
-    /// Tells BBR what happens, if it is in control: the window is what it makes of that.
+    /// Lets BBR handle an event, if it is in control, and takes over its window.
     pub(super) fn tell_bbr(&mut self, tell: impl FnOnce(&mut Bbr)) {
         if let Control::Bbr(bbr) = &mut self.control {
             tell(bbr);
@@ -166,7 +166,7 @@ impl Window {
         self.cwnd = self.cwnd.min(self.ssthresh);
     }
 
-    /// An acknowledgement tells how many more segments were marked, 0 or more.
+    /// An acknowledgement reports `marked` more marked segments, 0 or more.
     pub(super) fn observe_marks(&mut self, acked: u64, marked: u64, first: u64, next: u64) {
         if let Control::Dctcp(dctcp) = &mut self.control {
             dctcp.observe(acked, marked, first, next);
@@ -211,7 +211,7 @@ impl Window {
         self.ssthresh = kept.max(Self::LEAST_THRESHOLD);
     }
 
-    /// The window becomes the threshold and so many segments: those that have left the network.
+    /// Sets the window to the threshold and `segments` that have left the network.
     pub(super) fn inflate_from_threshold(&mut self, segments: u64) {
         self.cwnd = self.ssthresh + segments * ONE;
     }
@@ -221,14 +221,14 @@ impl Window {
         self.cwnd += ONE;
     }
 
-    /// A partial acknowledgement (RFC 6582 section 3.2, step 3): less by what it covers, more by
-    /// the segment it lets go.
+    /// Handles a partial acknowledgement (RFC 6582 section 3.2, step 3): the window shrinks by the
+    /// segments that it covers, and grows by the one that it lets go.
     pub(super) fn deflate(&mut self, acked: u64) {
         self.cwnd = self.cwnd.saturating_sub(acked * ONE) + ONE;
     }
 
-    /// The end of fast recovery (RFC 6582 section 3.2, step 3, first choice): no burst, because
-    /// the window is at most one segment above what is outstanding.
+    /// Ends fast recovery (RFC 6582 section 3.2, step 3, first choice). There is no burst, because
+    /// the window is at most one segment above the outstanding ones.
     pub(super) fn settle(&mut self, outstanding: u64) {
         self.cwnd = self.ssthresh.min((outstanding.max(1) + 1) * ONE);
     }

@@ -10,8 +10,8 @@ use laxity_plan::network::Networked;
 use super::columns::{COLUMNS, HOP_COLUMNS, outcome};
 use crate::record::{Observer, Record};
 
-/// Writes a row for every packet: of a network one at every hop, where the packet is sent, dropped,
-/// or still waits at the end. A write that fails is told by [`finish`](Self::finish).
+/// A packet file in CSV: one row for each packet that is sent, dropped or still queued at the end.
+/// [`finish`](Self::finish) returns errors of writes.
 pub struct CsvTrace<'a, W: Write> {
     writer: csv::Writer<W>,
     plan: &'a Plan,
@@ -33,7 +33,7 @@ impl<'a, W: Write> CsvTrace<'a, W> {
         CsvTrace { writer, plan, network, digits: itoa::Buffer::new(), failed }
     }
 
-    /// Writes what is still in memory.
+    /// Writes the rows that are still in memory.
     ///
     /// # Errors
     /// The first that any write met.

@@ -58,7 +58,7 @@ impl<'a, W: Write + Send> ParquetTrace<'a, W> {
         Ok(ParquetTrace { writer, plan, network, rows, failed: None })
     }
 
-    /// Writes what is still in memory.
+    /// Writes the rows that are still in memory.
     ///
     /// # Errors
     /// The first that any write met.

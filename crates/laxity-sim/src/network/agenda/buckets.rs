@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use laxity::units::Nanos;
 
-/// A slot at a time; of one time the lowest slot is first.
+/// A slot and its time. At one time the lower slot is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub time: Nanos,
@@ -35,8 +35,8 @@ impl PartialOrd for Entry {
 pub(super) struct Buckets {
     /// A bucket is 2^shift ns.
     shift: u32,
-    /// The bucket whose turn it is, its entries, the last one first, and what came for it or before
-    /// since.
+    /// The present bucket, its entries, the last one first, and later entries for it or for earlier
+    /// ones.
     at: u64,
     current: Vec<Entry>,
     late: BinaryHeap<Reverse<Entry>>,
@@ -45,23 +45,23 @@ pub(super) struct Buckets {
     used: Vec<u64>,
     /// Spans of as many buckets each.
     far: Vec<Vec<Entry>>,
-    /// What comes behind all that.
+    /// Entries beyond all spans.
     beyond: Vec<Entry>,
     /// Entries of `near`, and of `far`.
     held: [usize; 2],
     /// Buffers of buckets that are empty.
     spare: Vec<Vec<Entry>>,
-    /// Buckets that had their turn since the width was last judged, and their entries.
+    /// Buckets and entries since the width was last adjusted.
     turns: [usize; 2],
 }
 
 const LOG: u32 = 11;
 const NEAR: usize = 1 << LOG;
 const FAR: usize = 256;
-/// How many entries of a bucket are few, and many.
+/// Few and many entries of a bucket.
 const FEW: usize = 6;
 const MANY: usize = 40;
-/// How many buckets have their turn before their width is judged.
+/// Buckets after which the width is adjusted.
 const JUDGED: usize = 1024;
 
 impl Buckets {
@@ -81,7 +81,7 @@ impl Buckets {
         }
     }
 
-    /// Enters what is not before the first entry that was taken last.
+    /// Adds an entry that is not before the last one taken.
     pub(super) fn insert(&mut self, entry: Entry) {
         let bucket = entry.time.0 >> self.shift;
         if bucket <= self.at {
@@ -113,7 +113,7 @@ impl Buckets {
         self.held[0] += 1;
     }
 
-    /// The first entry, and whether a bucket has had its turn for that.
+    /// The first entry, and whether a new bucket became the present one.
     pub(super) fn first(&mut self) -> Option<(Entry, bool)> {
         let turned = self.current.is_empty() && self.late.is_empty();
         if turned && !self.turn() {
@@ -127,7 +127,7 @@ impl Buckets {
         Some((first, turned))
     }
 
-    /// Takes the first entry away.
+    /// Removes the first entry.
     pub(super) fn remove_first(&mut self) {
         let late = self.late.peek().map(|Reverse(entry)| *entry);
         match (self.current.last(), late) {
@@ -137,12 +137,12 @@ impl Buckets {
         }
     }
 
-    /// What is known to come next, the last one first.
+    /// The known next entries, the last one first.
     pub(super) fn upcoming(&self) -> &[Entry] {
         &self.current
     }
 
-    /// The next bucket that holds anything has its turn; whether there is one.
+    /// Moves on to the next bucket with entries; returns whether there is one.
     fn turn(&mut self) -> bool {
         self.judge();
         if !self.late.is_empty() {
@@ -189,7 +189,7 @@ impl Buckets {
         Some((self.at >> LOG << LOG) + place as u64)
     }
 
-    /// A span begins with its first bucket, and what waits for it is let into its buckets.
+    /// Moves on to a span, whose entries go into its buckets.
     fn begin_span(&mut self, span: u64) {
         self.at = span << LOG;
         let first = std::mem::take(&mut self.near[0]);
@@ -203,7 +203,7 @@ impl Buckets {
         }
     }
 
-    /// Makes buckets wider or narrower if they hold few or many.
+    /// Adjusts the width of buckets that hold few or many.
     fn judge(&mut self) {
         let [turns, entries] = self.turns;
         if turns < JUDGED && entries < JUDGED * MANY {

@@ -1,39 +1,38 @@
-//! Slots whose times are kept in buckets, and move there only when they have to.
+//! Times of many slots, whose entries move only when they must.
 
 use laxity::units::Nanos;
 
 use super::buckets::{Buckets, Entry};
 use crate::network::agenda::regions::Regions;
 
-/// The times of slots, of which most are put off again and again before they come.
+/// The times of slots, most of which are deferred again and again before they come.
 pub(super) struct DeferredTimes {
     slots: Vec<Slot>,
     regions: Regions,
-    /// What happens in each region.
+    /// The entries of each region.
     buckets: Vec<Buckets>,
-    /// The region whose turn it is, and the end of the window that it is in.
+    /// The region whose turn it is, and the end of the present window.
     at: usize,
     until: Nanos,
-    /// When something happens next in each region, as it was when that was last looked up.
+    /// The next time of each region, as last looked up.
     next: Vec<Nanos>,
-    /// Whether more of what comes has become known since it was last asked for.
+    /// Whether [`news`](Self::news) has more to say than at its last call.
     has_news: bool,
 }
 
-/// When something happens next.
+/// The time of a slot.
 #[derive(Clone, Copy)]
 struct Slot {
     /// [`Nanos::MAX`] is never.
     time: Nanos,
-    /// The entry that counts among the buckets, no later than that: what is put off moves when its
-    /// turn has come. Others of the slot count no more.
+    /// The time of its valid entry in the buckets, not later than `time`: a deferred slot moves
+    /// when its entry is the first. Other entries of the slot are stale.
     entered: Nanos,
 }
 
-// Not inlined: whoever looks up what happens next among few slots, which takes a few instructions,
-// would make room for all this beside them.
+// Not inlined, to leave room for the few instructions of the tournament beside them.
 impl DeferredTimes {
-    /// Slots at which nothing happens, in regions none of which has had its turn.
+    /// Slots without a time. No region has had its turn.
     pub(super) fn new(slots: usize, regions: Regions) -> Self {
         let never = Slot { time: Nanos::MAX, entered: Nanos::MAX };
         let buckets: Vec<Buckets> = (0..regions.count).map(|_| Buckets::new()).collect();
@@ -47,7 +46,7 @@ impl DeferredTimes {
         self.regions.count
     }
 
-    /// The first slot of the region whose turn it is, and its time, if that is within the window.
+    /// The first slot of the region whose turn it is, with its time, if it is within the window.
     #[inline(never)]
     pub(super) fn first(&mut self) -> Option<(usize, Nanos)> {
         self.first_of(self.at).filter(|(_, time)| *time < self.until)
@@ -72,7 +71,7 @@ impl DeferredTimes {
         None
     }
 
-    /// When something happens next anywhere.
+    /// The first time of all regions.
     pub(super) fn earliest(&mut self) -> Option<Nanos> {
         for region in 0..self.regions.count {
             self.next[region] = self.first_of(region).map_or(Nanos::MAX, |(_, time)| time);
@@ -80,9 +79,9 @@ impl DeferredTimes {
         self.next.iter().copied().min().filter(|first| *first < Nanos::MAX)
     }
 
-    /// The next region that has something to do in the window has its turn; when all had theirs,
-    /// the first one in the next window, which begins with what happens next anywhere and ends at
-    /// this time at the latest. Whether anything is left before that.
+    /// Gives the turn to the next region with something to do in the window. After the last one the
+    /// next window begins, with the next event anywhere, and ends at `until` at the latest. Returns
+    /// whether anything is left before that.
     #[inline(never)]
     pub(super) fn turn(&mut self, until: Nanos) -> bool {
         let next = match self.next_from(self.at + 1) {
@@ -100,13 +99,12 @@ impl DeferredTimes {
         true
     }
 
-    /// The next region, from this one on, that had something to do in the window.
+    /// The next region, from this one on, with something to do in the window.
     fn next_from(&self, region: usize) -> Option<usize> {
         (region..self.regions.count).find(|region| self.next[*region] < self.until)
     }
 
-    /// The slots of some of what comes next, the first one first, if that is not as it was last
-    /// time.
+    /// Some of the next slots, the first one first, if they have changed since the last call.
     pub(super) fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
         let upcoming = self.buckets[self.at].upcoming().iter().rev();
         let until = self.until;
@@ -120,7 +118,7 @@ impl DeferredTimes {
         self.slots[slot].time
     }
 
-    /// Makes a slot's time this.
+    /// Sets the time of a slot.
     #[inline(never)]
     pub(super) fn set(&mut self, slot: usize, time: Nanos) {
         let known = &mut self.slots[slot];

@@ -1,29 +1,29 @@
-//! Tournament slots: a tournament over one word each.
+//! The times of few slots: a tournament over one word each.
 
 use laxity::units::Nanos;
 
 /// The times of at most [`Tournament::MOST`] slots; the first one is at the root.
 ///
-/// A slot's word has its time since `base` above its number, so that one comparison tells which of
-/// two comes first, of one time the lower slot. A time that does not fit is `far`; all that is
-/// known of it up there is that it comes later.
+/// The word of a slot has its time since `base` above its number, so that one comparison finds the
+/// first of two slots. A time that does not fit is [`FAR`](Self::FAR), which only says that it is
+/// later.
 pub(super) struct Tournament {
     /// The root is 1, the children of i are 2i and 2i + 1, the leaves begin where the depth says.
     words: Box<[u64; 2 * Tournament::MOST]>,
     leaves: usize,
-    /// Not later than anything that happens yet.
+    /// Not after any time that is set.
     base: Nanos,
     times: Vec<Nanos>,
 }
 
 impl Tournament {
-    /// The most slots.
+    /// The largest number of slots.
     pub(super) const MOST: usize = 1 << Tournament::NUMBER;
     const NUMBER: u32 = 12;
     const NEVER: u64 = u64::MAX >> Tournament::NUMBER;
     const FAR: u64 = Tournament::NEVER - 1;
 
-    /// Slots at which nothing happens.
+    /// Slots without a time.
     ///
     /// # Panics
     /// If there are more than [`Tournament::MOST`].
@@ -52,7 +52,7 @@ impl Tournament {
         self.times[slot]
     }
 
-    /// Makes a slot's time this.
+    /// Sets the time of a slot.
     #[inline]
     pub(super) fn set(&mut self, slot: usize, time: Nanos) {
         self.times[slot] = time;
@@ -66,7 +66,7 @@ impl Tournament {
         }
     }
 
-    /// Nothing happens before this any more.
+    /// Moves the present on.
     #[inline]
     pub(super) fn pass(&mut self, now: Nanos) {
         if now.0 - self.base.0 > Tournament::FAR / 2 {
@@ -83,7 +83,7 @@ impl Tournament {
         since << Tournament::NUMBER | slot as u64
     }
 
-    /// The first slot where all that happens is far away: half a month at least.
+    /// The first slot if all times are far away: half a month at least.
     #[cold]
     fn first_far(&self) -> Option<(usize, Nanos)> {
         (0..).zip(self.times.iter().copied()).min_by_key(|&(_, time)| time)

@@ -10,8 +10,8 @@ use laxity_plan::Plan;
 
 use crate::windows::Windows;
 
-/// The books of one direction of a link, brought up to date now and then: an account and its
-/// distribution of delays are many lines of memory, a note of what was carried is a quarter of one.
+/// The books of one direction of a link, brought up to date now and then: an account with its
+/// distribution of delays takes many lines of memory, a note of a packet a quarter of one.
 #[repr(align(64))]
 pub(crate) struct HopBooks {
     books: Box<Books>,
@@ -26,8 +26,8 @@ pub(crate) struct HopBooks {
 /// Windows of streams at a hop.
 struct HopWindows {
     windows: Windows,
-    /// By the handles of the packets that are there, their numbers in the order of arrival, unless
-    /// handles are that.
+    /// By handle of the packets here: their numbers in the order of arrival. `None` if handles are
+    /// these numbers.
     numbers: Option<HashMap<u64, u64>>,
     arrived: u64,
 }
@@ -102,7 +102,7 @@ impl HopBooks {
         self.books.sent(packet, departure);
     }
 
-    /// Looks at what the next packet needs.
+    /// Reads what the next packet needs into the cache.
     pub(crate) fn touch(&self) -> u64 {
         self.busy.0 ^ self.noted.last().map_or(0, |last| last.delay.0)
     }
@@ -168,8 +168,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What is noted and entered later is what is entered at once, strays, demoted packets and
-        /// the warm-up included.
+        /// Notes that are entered later make the same books as packets entered at once, with
+        /// strays, demoted packets and the warm-up.
         #[test]
         fn notes_are_books(
             packets in prop::collection::vec((0u32..4, 1u32..2_000, any::<bool>(), 0u64..300, 1u64..99), 0..300),

@@ -1,5 +1,4 @@
-//! The ends of TCP's connections, made when they are first needed: a plan may hold many that begin
-//! late.
+//! The ends of TCP connections. They are made when first needed, since many may begin late.
 
 use std::sync::Arc;
 
@@ -13,14 +12,14 @@ use crate::network::hosts::sending::{SendingEnd, Workload, Workloads};
 use crate::network::ids::FlowKey;
 use crate::source::random::generator;
 
-/// Where the generators of hosts are apart from those of what they are asked to send.
+/// Distinguishes the generators of hosts from those of requests.
 const HOSTS: u64 = 1 << 62;
 
-/// What is known of the connections of a network before they begin.
+/// The connections of a network before they begin.
 #[derive(Default)]
 pub(crate) struct Connections {
     workloads: Workloads,
-    /// In the order of their flows.
+    /// One for each source, in the order of flows.
     sources: Vec<ConnectionGroup>,
 }
 
@@ -36,7 +35,7 @@ struct ConnectionGroup {
 }
 
 impl Connections {
-    /// A source's connections are the flows from `first` on.
+    /// Adds the connections of a source: the flows from `first` on.
     ///
     /// # Errors
     /// If a distribution's parameters describe none.
@@ -61,7 +60,7 @@ impl Connections {
         SendingEnd::new(workload.clone(), begins, asked, host)
     }
 
-    /// The receiving end of one.
+    /// The receiving end of a flow that is a connection.
     pub(crate) fn receiver(&self, flow: FlowKey) -> ReceivingEnd {
         self.group(flow).workload.receiver()
     }

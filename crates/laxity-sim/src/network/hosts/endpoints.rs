@@ -1,4 +1,4 @@
-//! What happens at the ends of a network: packets are received, and TCP's endpoints answer.
+//! The ends of a network: packets are received, and TCP endpoints answer.
 
 use laxity::packet::Ecn;
 use laxity::units::Nanos;
@@ -25,7 +25,7 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// A packet has come to its receiver, known by this key on its way.
+    /// A packet has come to its receiver. `key` is its key on the way.
     fn receive(&mut self, now: Nanos, key: PacketKey, transit: &Transit) {
         let number = transit.flow;
         let flow = &mut self.plane.topology.flows[number.index()];
@@ -71,7 +71,7 @@ impl<O: Observer> Simulation<'_, O> {
         self.rearm_receiver(number);
     }
 
-    /// A transfer may have ended.
+    /// Records the duration of a transfer, if one has ended.
     fn complete(&mut self, now: Nanos, number: FlowKey, took: Option<Nanos>) {
         if let Some(took) = took
             && now >= self.plane.books.measured_from
@@ -81,7 +81,7 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// An acknowledgement sets out for the sender.
+    /// Sends an acknowledgement.
     fn acknowledge(&mut self, now: Nanos, number: FlowKey, ack: Ack) {
         let Flow { class, id, ref back, ref receiver, .. } =
             self.plane.topology.flows[number.index()];
@@ -139,19 +139,19 @@ impl<O: Observer> Simulation<'_, O> {
         self.answer(now, number);
     }
 
-    /// The receiver of a flow learns what it is to measure of the transfer that begins.
+    /// Passes a request on to the receiver of a flow, which may be in another part.
     fn expect(&mut self, number: FlowKey, expected: Request) {
         let flow = &self.plane.topology.flows[number.index()];
         let last = self.plane.topology.output_at(StepId(flow.path.end.0 - 1));
         let part = self.plane.topology.outputs[last.index()].lands_in;
-        if part == self.here.part {
+        if part == self.plane.topology.here.part {
             self.expect_here(number, expected)
         } else {
             self.plane.outbox[part.index()].expect(number, expected)
         }
     }
 
-    /// The same where the receiver is in this part of the network.
+    /// Passes a request on to a receiver in this part.
     pub(crate) fn expect_here(&mut self, number: FlowKey, expected: Request) {
         let new = || Box::new(self.hosts.connections.receiver(number));
         self.plane.topology.flows[number.index()].receiver.get_or_insert_with(new).expect(expected);
@@ -166,7 +166,7 @@ impl<O: Observer> Simulation<'_, O> {
         self.rearm_receiver(number);
     }
 
-    /// A sender may send, as soon as its host gets to it: all that may be sent by then.
+    /// Lets a sender send, once its host has time.
     fn answer(&mut self, now: Nanos, number: FlowKey) {
         let Some(end) = &mut self.plane.topology.flows[number.index()].sender else { return };
         if end.begins.is_none() && end.holds(now) {
@@ -176,7 +176,7 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// Lets a sender send what it may.
+    /// Lets a sender send all that it may.
     fn pump(&mut self, now: Nanos, number: FlowKey) {
         let mut next = self.poll_send(now, number);
         while let Some((transfer, segment)) = next {
@@ -190,7 +190,7 @@ impl<O: Observer> Simulation<'_, O> {
         self.rearm(number);
     }
 
-    /// The next segment that leaves a sender now, if one may, and the transfer that it is of.
+    /// The next segment that leaves a sender now, with its transfer.
     fn poll_send(&mut self, now: Nanos, number: FlowKey) -> Option<(u32, Segment)> {
         let end = self.plane.topology.flows[number.index()]
             .sender
@@ -199,8 +199,8 @@ impl<O: Observer> Simulation<'_, O> {
         Some((end.transfer, end.sender.poll_send(now)?))
     }
 
-    /// Sees to it that a sender is woken in time. Its timer moves on with most acknowledgements;
-    /// the agenda follows only when it moves back, or when it is woken too early.
+    /// Sets the event of the next timer of a sender. The timer moves on with most acknowledgements;
+    /// the agenda follows only when it moves back, or when the sender is woken too early.
     pub(crate) fn rearm(&mut self, number: FlowKey) {
         let Some(end) = &self.plane.topology.flows[number.index()].sender else { return };
         if let Some(timer) = end.next_timer() {

@@ -4,51 +4,51 @@ use laxity::units::Nanos;
 
 use crate::tcp::{Ack, Acknowledging, Receiver, Segment, Variant};
 
-/// The receiving end of a TCP connection, which knows from what comes which transfer is under way.
+/// The receiving end of a TCP connection. Segments say to which transfer they belong.
 pub(crate) struct ReceivingEnd {
     pub receiver: Receiver,
-    /// The latest transfer of which anything has come.
+    /// The latest transfer with a segment that has come.
     pub transfer: u32,
-    /// How long its acknowledgements are in bytes.
+    /// The length of its acknowledgements in bytes.
     pub ack_length: u32,
     acknowledging: Acknowledging,
     variant: Variant,
     expected: Option<Request>,
 }
 
-/// A transfer that is asked for by time, and complete when its last byte has arrived.
+/// A transfer that was requested by time. It is complete when its last byte has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub transfer: u32,
-    /// When it was asked for.
+    /// When it was requested.
     pub asked: Nanos,
     pub segments: u64,
 }
 
 impl ReceivingEnd {
-    /// An end to which nothing has come.
+    /// A receiving end before any segment.
     pub(crate) fn new(acknowledging: Acknowledging, variant: Variant, ack_length: u32) -> Self {
         let receiver = Receiver::new(acknowledging, variant);
         ReceivingEnd { receiver, transfer: 0, ack_length, acknowledging, variant, expected: None }
     }
 
-    /// Looks at what a segment needs.
+    /// Reads what a segment needs into the cache.
     pub(crate) fn touch(&self) -> u64 {
         self.receiver.touch() ^ u64::from(self.transfer) ^ u64::from(self.ack_length)
     }
 
-    /// A transfer has begun of which nothing can have come yet: the one before is acknowledged.
+    /// A requested transfer begins. All before it is acknowledged.
     pub(crate) fn expect(&mut self, expected: Request) {
         self.expected = Some(expected);
     }
 
-    /// Whether a transfer is under way of which the end is measured here.
+    /// Whether a requested transfer is not complete.
     pub(crate) fn is_expecting(&self) -> bool {
         self.expected.is_some()
     }
 
-    /// A segment of a transfer has come: how many are new by that, and what is answered. What is
-    /// left of an earlier transfer is ignored.
+    /// Takes a segment of a transfer; returns the number of new segments and the acknowledgement.
+    /// Segments of earlier transfers are ignored.
     pub(crate) fn on_segment(
         &mut self,
         now: Nanos,
@@ -68,7 +68,7 @@ impl ReceivingEnd {
         (self.receiver.received() - before, ack)
     }
 
-    /// How long the transfer took that is complete now, if its end is measured here.
+    /// The duration of the requested transfer that is complete now.
     pub(crate) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
         let has_come = |expected: &mut Request| {
             expected.transfer == self.transfer && expected.segments == self.receiver.delivered()

@@ -1,4 +1,4 @@
-//! The sending end of a TCP connection: what it is asked to send, and when its host does so.
+//! The sending end of a TCP connection: its transfers, and the delays of its host.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,50 +13,52 @@ use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
 use crate::tcp::{Acknowledging, Config, Congestion, Recovery, Sender, SlowStart, Timing, Variant};
 
-/// The sending end of a TCP connection, and the transfers that it makes one after another.
+/// The sending end of a TCP connection, with its transfers one after another.
 pub(crate) struct SendingEnd {
     pub sender: Sender,
-    /// Counts transfers, so that stray packets of an earlier one are known.
+    /// The number of the transfer; stray packets of an earlier one are recognised by it.
     pub transfer: u32,
-    /// When the next transfer begins, between two.
+    /// When the next transfer begins; `None` during a transfer.
     pub begins: Option<Nanos>,
-    /// When the present or the next transfer was asked for.
+    /// When the present or the next transfer was requested.
     asked: Nanos,
-    /// Transfers that were asked for while another one was under way, and had to wait.
+    /// Transfers that had to wait because another one was in progress.
     waited: u64,
     workload: Arc<Workload>,
     generator: Generator,
-    /// From when on the sender's host has time for what may be sent, if it is busy.
+    /// Until when the host is busy, if it delays what may be sent.
     sends_at: Option<Nanos>,
-    /// What its host draws from.
+    /// The generator of its host.
     host: Generator,
 }
 
-/// What is sent over connections.
+/// The traffic of a connection, as a source describes it.
 pub(crate) struct Workload {
     config: Arc<Config>,
     acknowledging: Acknowledging,
     ack_length: u32,
-    /// In bytes; without end when `None`.
+    /// The size of a transfer in bytes; without end if `None`.
     transfer: Option<Sampler<laxity::units::Bytes>>,
     pause: Sampler<Nanos>,
-    /// From one transfer that is asked for to the next, instead of `pause`.
+    /// The time between two requests, if transfers are requested by time; `pause` does not apply
+    /// then.
     every: Option<Sampler<Nanos>>,
     jitter: Sampler<Nanos>,
 }
 
-/// The workloads of a plan, each held once for the sources that ask for the same.
+/// The workloads of a plan. Sources with the same traffic share one.
 #[derive(Default)]
 pub(crate) struct Workloads {
-    /// The latest that differ, with the source of each but for who sends when to whom.
+    /// The latest ones that differ, each with its source without class, count, path, start and
+    /// stagger.
     known: VecDeque<(TcpSource, Arc<Workload>)>,
 }
 
 impl Workloads {
-    /// How many are remembered.
+    /// The number of workloads that are remembered.
     const KNOWN: usize = 16;
 
-    /// What a source asks for.
+    /// The workload of a source.
     ///
     /// # Errors
     /// If a distribution's parameters describe none.
@@ -98,7 +100,7 @@ impl Workload {
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
         Ok(Workload {
             config: Arc::new(Config {
-                variant: Variant::of(recovery, congestion),
+                variant: Variant::new(recovery, congestion),
                 length: source.packet.0 as u32,
                 transfer: None,
                 initial_window: source.initial_window,
@@ -126,16 +128,15 @@ impl Workload {
         })
     }
 
-    /// The other end of a connection that carries this.
+    /// The receiving end of a connection with this traffic.
     pub(crate) fn receiver(&self) -> ReceivingEnd {
         ReceivingEnd::new(self.acknowledging, self.config.variant, self.ack_length)
     }
 }
 
 impl SendingEnd {
-    /// A connection that is there from `start` on, when its first transfer begins unless they come
-    /// by time. What its host draws, its clock's phase and the jitter of sends, is apart from what
-    /// it is asked to send.
+    /// A connection that begins at `start`, or with the first request after it. `host` draws the
+    /// phase of its clock and the jitter of sends, `generator` all else.
     pub(crate) fn new(
         workload: Arc<Workload>,
         start: Nanos,
@@ -167,13 +168,13 @@ impl SendingEnd {
         }
     }
 
-    /// Looks at what an acknowledgement needs.
+    /// Reads what an acknowledgement needs into the cache.
     pub(crate) fn touch(&self) -> u64 {
         let times = [self.begins, self.sends_at].map(|time| time.map_or(0, |time| time.0));
         self.sender.touch() ^ times[0] ^ times[1] ^ u64::from(self.transfer)
     }
 
-    /// The sender may send: whether its host is too busy to do so at once.
+    /// Whether the host delays what the sender may send now.
     pub(crate) fn holds(&mut self, now: Nanos) -> bool {
         if self.sends_at.is_none() {
             let late = self.workload.jitter.draw(&mut self.host);
@@ -182,12 +183,12 @@ impl SendingEnd {
         self.sends_at.is_some()
     }
 
-    /// Whether the time has come for what was held.
+    /// Whether the delay of the host is over.
     pub(crate) fn releases(&mut self, now: Nanos) -> bool {
         self.sends_at.take_if(|time| *time <= now).is_some()
     }
 
-    /// Begins the next transfer; tells what its receiver is to measure, if transfers come by time.
+    /// Begins the next transfer; returns the request, if its receiver measures the transfer.
     pub(crate) fn begin(&mut self, now: Nanos) -> Option<Request> {
         let length = u64::from(self.workload.config.length);
         let transfer = self.workload.transfer.as_ref();
@@ -202,7 +203,7 @@ impl SendingEnd {
         Some(Request { transfer, asked, segments })
     }
 
-    /// If all of the transfer is acknowledged, plans the next one, and tells how long it took,
+    /// Plans the next transfer if this one is acknowledged completely. Returns how long it took,
     /// unless its receiver measures that.
     pub(crate) fn complete(&mut self, now: Nanos) -> Option<Nanos> {
         if self.begins.is_some() || !self.sender.is_finished() {
@@ -217,17 +218,17 @@ impl SendingEnd {
         (!self.is_asked_by_time()).then_some(took)
     }
 
-    /// Whether transfers are asked for whatever became of those before.
+    /// Whether transfers are requested by time, not one after another.
     pub(crate) fn is_asked_by_time(&self) -> bool {
         self.workload.every.is_some()
     }
 
-    /// Transfers that had to wait for one before.
+    /// Transfers that had to wait for another one.
     pub(crate) fn waited(&self) -> u64 {
         self.waited
     }
 
-    /// When the sender has something to do without hearing of the receiver.
+    /// The time of the next timer.
     pub(crate) fn next_timer(&self) -> Option<Nanos> {
         let timer = self.begins.or(self.sender.next_timer());
         timer.into_iter().chain(self.sends_at).min()

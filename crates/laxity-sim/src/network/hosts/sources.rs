@@ -1,4 +1,4 @@
-//! How packets get into a network: sources send them, and the entrance lets them in or not.
+//! Sources send packets into the network, past the policer.
 
 use laxity::packet::{Ecn, FlowId, Packet};
 use laxity::police::Entry;
@@ -32,7 +32,7 @@ impl Content {
 }
 
 impl<O: Observer> Simulation<'_, O> {
-    /// Enters what sources do first.
+    /// Enters the first event of each source.
     pub(crate) fn start_sources(&mut self) -> Result<(), SimError> {
         for source in 0..self.hosts.sources.len() {
             if self.hosts.sources[source].is_here {
@@ -85,7 +85,7 @@ impl<O: Observer> Simulation<'_, O> {
         Ok(())
     }
 
-    /// A backlogged source sends its next packet, if it has not stopped.
+    /// A backlogged source sends its next packet, unless it has stopped.
     pub(crate) fn send_next(&mut self, now: Nanos, copy: SourceCopy) {
         if self.single.is_some() {
             return self.enter_copy(now, copy);
@@ -102,8 +102,8 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// Backlogged sources send a packet for each that has left an output, and plan to try again for
-    /// each that did not get in.
+    /// Backlogged sources replace packets that have left an output, and plan to try again for those
+    /// that were not let in.
     pub(crate) fn refill(&mut self, now: Nanos, port: PortId) {
         let Some(number) = self.plane.topology.outputs[port.index()].closed_loop else { return };
         while let Some(copy) = self.plane.topology.loops[number.index()].next_refill() {
@@ -123,8 +123,8 @@ impl<O: Observer> Simulation<'_, O> {
         }
     }
 
-    /// A packet of a flow sets out for the receiver, unless it breaks a contract that drops it; it
-    /// may lead others that do so at this instant.
+    /// A packet of a flow sets out, unless the policer drops it. With `may_lead` more of them may
+    /// follow at this instant.
     pub(crate) fn set_out(&mut self, now: Nanos, flow: FlowKey, content: Content, may_lead: bool) {
         let Content { id, length, ecn, body } = content;
         let Flow { class, backlogged, ref path, ref mut books, .. } =
@@ -160,7 +160,7 @@ impl<O: Observer> Simulation<'_, O> {
         self.plane.arrive(now, key, None, may_lead);
     }
 
-    /// A packet breaks the contract of its class where it sets out, and is dropped.
+    /// Drops a packet that breaks the contract of its class where it sets out.
     fn refuse(&mut self, transit: &Transit, packet: Packet) {
         let DataPlane { topology, books, .. } = &mut self.plane;
         let book = topology.outputs[topology.output_at(transit.at).index()].book;

@@ -37,7 +37,7 @@ pub(crate) fn connect(
     for (index, source) in plan.sources.iter().enumerate() {
         let feed = match run.arrivals {
             Some(open) => Some(Feed::new(open(index)?)),
-            None => Feed::of_source(plan, run.seed, index)?,
+            None => Feed::from_source(plan, run.seed, index)?,
         };
         let flows = match source {
             Source::Model(ModelSource { class, path, count, .. })

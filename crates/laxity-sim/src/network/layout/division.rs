@@ -22,7 +22,7 @@ use crate::network::layout::partition::Partition;
 use crate::network::layout::topology::Topology;
 use crate::network::run::NetworkRun;
 
-/// About how many regions there are at the most.
+/// About the largest number of regions.
 const MOST: usize = 1024;
 
 impl Regions {
@@ -72,11 +72,11 @@ impl Regions {
     }
 }
 
-/// Nodes before they are divided.
+/// The graph of nodes that is to be divided.
 struct NodeGraph {
-    /// How many outputs each has.
+    /// Outputs of each node.
     outputs: Vec<usize>,
-    /// How long links take between two nodes.
+    /// The delay of links between two nodes.
     links: BTreeMap<[NodeId; 2], Nanos>,
     metered: Groups,
 }
@@ -138,12 +138,13 @@ impl NodeGraph {
         Some(Division { count: usize::from(region) + 1, region_of, lookahead })
     }
 
-    /// By node, the first of those that it cannot be apart from for this lookahead.
+    /// By node: the first node of its group, the nodes that it cannot be apart from with this
+    /// lookahead.
     fn groups(&self, lookahead: Nanos) -> Vec<NodeId> {
         self.metered.within(lookahead, self.links.iter().map(|(nodes, delay)| (*nodes, *delay)))
     }
 
-    /// The outputs of each group, where its first node is.
+    /// By group: its outputs, at the position of its first node.
     fn held(&self, group_of: &[NodeId]) -> Vec<usize> {
         let mut held = vec![0; group_of.len()];
         for (group, outputs) in group_of.iter().zip(&self.outputs) {

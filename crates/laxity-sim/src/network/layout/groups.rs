@@ -17,8 +17,8 @@ impl Groups {
         Groups((0..nodes).map(NodeId::from_index).collect())
     }
 
-    /// Nodes that are together whatever the lookahead: those at which packets of a class set out
-    /// that one meter sees all.
+    /// Nodes that no lookahead separates: those where packets of a class set out that one policer
+    /// meters.
     pub(crate) fn metered(on: &Assigned<'_>) -> Self {
         let mut groups = Groups::apart(on.network.nodes.len());
         let is_metered = |class: &ClassId| on.plan.classes[class.index()].arrival.is_some();
@@ -33,8 +33,8 @@ impl Groups {
         groups
     }
 
-    /// By node, the first of those with which it is together for this lookahead: beside these sets,
-    /// those with shorter links between them.
+    /// By node: the first node of its group for this lookahead, which joins the groups and nodes
+    /// with shorter links between them.
     pub(crate) fn within(
         &self,
         lookahead: Nanos,

@@ -6,14 +6,14 @@ use std::num::NonZeroU32;
 
 use laxity::units::Nanos;
 use laxity_plan::model::{Hop, Hops, ModelSource, NodeId, Source, TcpSource};
+use laxity_plan::network::Networked;
 use laxity_plan::tdp::Assigned;
 
 use crate::network::ids::PartId;
 use crate::network::layout::groups::Groups;
 
-/// Nodes that are simulated together, part by part: every link between two parts takes at least the
-/// lookahead to pass (Chandy, Misra 1979), so that what a part does within that time is nothing to
-/// the others yet.
+/// Nodes that are simulated together, part by part. Every link between two parts takes at least the
+/// lookahead (Chandy, Misra 1979): within that time no part depends on what another one does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Partition {
     /// The part of each node.
@@ -21,10 +21,10 @@ pub(crate) struct Partition {
     pub parts: u32,
     /// [`Nanos::MAX`] where no packets pass from one part to another.
     pub lookahead: Nanos,
-    /// How long the fastest link takes from each part to each, part by part, if packets pass there.
+    /// The delay of the fastest link from each part to each, part by part; [`Nanos::MAX`] where no
+    /// packets pass.
     delays: Vec<Nanos>,
-    /// How many outputs of a part make a region of it, and how many are so many that there are
-    /// regions.
+    /// Outputs of a region, and from how many on a part has regions.
     pub region: usize,
     pub large: usize,
 }
@@ -35,8 +35,8 @@ impl Partition {
         Partition::between(vec![PartId(0); on.network.nodes.len()], 1, [])
     }
 
-    /// At most so many parts: fewer where there is no lookahead for as many, or nothing to be
-    /// gained.
+    /// A partition into at most `parts` parts: fewer if there is no lookahead for more, or nothing
+    /// to gain.
     pub(crate) fn new(on: &Assigned<'_>, parts: NonZeroU32) -> Self {
         let whole = Partition::whole(on);
         if parts.get() == 1 {
@@ -67,8 +67,8 @@ impl Partition {
         Partition { part_of, parts, lookahead, delays, region: REGION, large: LARGE }
     }
 
-    /// How long the fastest link takes from one part to another; [`Nanos::MAX`] if no packets pass
-    /// there.
+    /// The delay of the fastest link from one part to another; [`Nanos::MAX`] where no packets
+    /// pass.
     pub(crate) fn delay(&self, from: PartId, to: PartId) -> Nanos {
         self.delays[from.index() * self.parts as usize + to.index()]
     }
@@ -79,29 +79,52 @@ impl Partition {
     }
 }
 
-/// What so many outputs need fits in the cache of a core.
+/// One part of a network that is simulated in parts, or all of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Here<'a> {
+    pub partition: &'a Partition,
+    pub part: PartId,
+    /// Whether the observer listens: it hears everything in the order of time.
+    pub is_observed: bool,
+}
+
+impl Here<'_> {
+    /// Whether a node is in this part.
+    pub(crate) fn has(&self, node: NodeId) -> bool {
+        self.partition.part(node) == self.part
+    }
+
+    /// Whether a path begins, and whether it ends, in this part.
+    pub(crate) fn has_ends(&self, on: Networked<'_>, path: &[Hop]) -> [bool; 2] {
+        let begins = path.first().map(|hop| on.network.between(*hop)[0]);
+        let ends = path.last().map(|hop| on.network.between(*hop)[1]);
+        [begins, ends].map(|node| node.is_some_and(|node| self.has(node)))
+    }
+}
+
+/// The state of this many outputs fits in the cache of a core.
 const REGION: usize = 256;
-/// What so many need does not, however little happens.
+/// The state of this many does not.
 const LARGE: usize = 4096;
 
-/// What there is to do in a network, in ns of work for a second of its time.
+/// The work in a network, in ns per simulated second.
 struct Load {
     of_node: Vec<u64>,
-    /// Between nodes that packets pass between: how long the fastest link takes, and what passes.
+    /// By pair of nodes that packets pass between: the delay of the fastest link, and the work.
     between: BTreeMap<[NodeId; 2], (Nanos, u64)>,
 }
 
-/// What a hop and the end of a window are taken for, in ns: they decide between a longer lookahead
-/// and parts that are more alike.
+/// Estimated cost of a hop and of the end of a window, in ns. They weigh a longer lookahead against
+/// a better balance.
 const HOP: f64 = 200.0;
 const WINDOW: u64 = 4_000;
-/// The mean packet, which with the rates of flows says how many hops there are in a second.
+/// The mean packet in bits, which makes hops per second of rates.
 const PACKET_BITS: f64 = 8_000.0;
-/// How many lookaheads are tried.
+/// The number of lookaheads to try.
 const TRIES: usize = 24;
 
 impl Load {
-    /// Every flow is taken for one that has its share of the narrowest link on its way.
+    /// The load of the flows of a plan, each at its share of the narrowest link of its path.
     fn new(on: &Assigned<'_>) -> Self {
         let mut flows: HashMap<Hop, u32> = HashMap::new();
         for (path, count, _) in on.plan.sources.iter().map(flows_of) {
@@ -138,7 +161,7 @@ impl Load {
         self.lookaheads().into_iter().map(groups).map(partition)
     }
 
-    /// The lookaheads that are worth trying, some where there are many.
+    /// The lookaheads to try: the delays of links, or some of them if there are many.
     fn lookaheads(&self) -> Vec<Nanos> {
         let delays = self.between.values().map(|&(delay, _)| delay);
         let all: BTreeSet<Nanos> = delays.filter(|&delay| delay > Nanos::ZERO).collect();
@@ -146,8 +169,7 @@ impl Load {
         all.into_iter().step_by(skipped).collect()
     }
 
-    /// Parts that are as alike as groups of nodes can be, each grown from the heaviest group by
-    /// what most passes to and from it.
+    /// Balanced parts, each grown from the heaviest group along the links with most traffic.
     fn partition(&self, groups: &[NodeId], parts: u32) -> Partition {
         let mut work = BTreeMap::new();
         groups.iter().zip(&self.of_node).for_each(|(&group, load)| {
@@ -200,7 +222,7 @@ impl Load {
         Partition::between(part_of, part, between)
     }
 
-    /// The work of the heaviest part, and what it takes to keep in step.
+    /// The cost of a partition: the work of the heaviest part, and of all windows.
     fn cost(&self, partition: &Partition) -> u64 {
         let mut work = vec![0; partition.parts as usize];
         for (&part, load) in partition.part_of.iter().zip(&self.of_node) {
@@ -211,7 +233,7 @@ impl Load {
     }
 }
 
-/// A source's path, the number of its flows, and whether they are answered.
+/// The path of a source, the number of its flows, and whether they are answered.
 fn flows_of(source: &Source) -> (&Hops, u32, bool) {
     let path = source.path();
     match source {
@@ -221,7 +243,7 @@ fn flows_of(source: &Source) -> (&Hops, u32, bool) {
     }
 }
 
-/// Partitions for different lookaheads, whatever they cost.
+/// Partitions for different lookaheads, without regard to their cost.
 #[cfg(test)]
 pub(crate) fn partitions_of(on: &Assigned<'_>, parts: NonZeroU32) -> Vec<Partition> {
     Load::new(on).partitions(on, parts).collect()

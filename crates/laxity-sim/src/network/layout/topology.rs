@@ -1,6 +1,5 @@
 //! Outputs, and the routes that flows take through them.
 
-use laxity::packet::ClassId;
 use laxity::sched::tdp::Edge;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
@@ -9,14 +8,14 @@ use laxity_plan::tdp::{Assigned, Schedule};
 
 use crate::network::flow::Flow;
 use crate::network::ids::{BookId, LoopId, PortId, StepId};
-use crate::network::layout::here::Here;
+use crate::network::layout::partition::Here;
 use crate::network::output::frames::Input;
 use crate::network::output::regulators::Regulators;
 use crate::network::output::simultaneous::Ties;
 use crate::network::output::{Discipline, Output, SchedulerOutput};
 use crate::source::closed_loop::ClosedLoop;
 
-/// What is there: outputs, the routes of flows through them, and what they carry their state in.
+/// Outputs, and the routes of flows through them.
 pub(crate) struct Topology<'a> {
     pub on: &'a Assigned<'a>,
     /// The part of the network whose outputs have disciplines.
@@ -133,11 +132,6 @@ impl<'a> Topology<'a> {
     /// The nodes at the two ends of an output's link.
     pub(crate) fn ends(&self, port: PortId) -> [NodeId; 2] {
         self.on.network.between(self.outputs[port.index()].book.into())
-    }
-
-    /// The delay from end to end that is proved for a class with reserved frames.
-    pub(crate) fn reserved_bound(&self, class: ClassId) -> Option<Nanos> {
-        self.reserved.as_ref()?.bound(class)
     }
 
     /// When the backlogged sources of an output try again, if that is not planned yet, and their

@@ -1,5 +1,4 @@
-//! Outputs of which every departure is known on arrival: first come, first served, behind queues
-//! that drop their tails.
+//! FIFO outputs with limited queues that drop their tails. Departures are known on arrival.
 
 use std::collections::VecDeque;
 use std::mem::replace;
@@ -14,50 +13,50 @@ use crate::network::ids::PacketKey;
 use crate::network::output::simultaneous::{Room, Ties};
 use crate::network::plane::transit::{Transit, Transits};
 
-/// A queue of packets whose transmissions are settled, and which are here as long as they take
-/// room. What a packet needs that comes while nothing else happens is its first line of memory.
+/// A FIFO output whose queues have limits. It counts a packet until its transmission begins. Its
+/// first line of memory holds all that a packet needs that arrives alone.
 #[repr(C, align(64))]
 pub(crate) struct FifoOutput {
     line: Line,
-    /// When the transmissions begin of those that are queued, in order.
+    /// The future transmissions, in the order of their starts.
     starts: VecDeque<Transmission>,
     coming: Coming,
     pub ties: Box<Ties>,
-    /// What has got in and is to be sent.
+    /// Packets that were let in and are to be sent.
     pub entered: Vec<Packet>,
 }
 
 const _: () = assert!(std::mem::offset_of!(FifoOutput, coming) <= 64);
 
-/// Who has come at this instant and is not let in yet.
+/// Packets that came at this instant and are not let in yet.
 #[derive(Clone, Copy)]
 enum Coming {
     Nobody,
     One(PacketKey),
-    /// They are among the ties.
+    /// Two or more; they are in `ties`.
     Several,
 }
 
-/// What is known of a packet that waits.
+/// A transmission that is to begin.
 struct Transmission {
     start: Nanos,
     length: u32,
     class: ClassId,
 }
 
-/// How much waits, and may.
+/// How much waits, and how much may.
 enum Line {
-    /// In the queue that all classes share.
+    /// All classes share one queue.
     Shared(Queue),
-    /// In several queues.
+    /// Several queues, or classes without a queue.
     Several(Box<Several>),
 }
 
-/// Queues of classes, of which some have none.
+/// The queues of classes; some classes have none.
 struct Several {
     queues: Vec<Queue>,
     queue_of: Vec<Option<usize>>,
-    /// How many wait in all.
+    /// Packets that wait, of all classes.
     packets: usize,
 }
 
@@ -67,14 +66,14 @@ struct Queue {
 }
 
 impl FifoOutput {
-    /// Nothing waits.
+    /// An output at which nothing waits.
     pub(crate) fn new(tails: Tails, ties: Box<Ties>) -> Self {
         let (starts, entered) = (VecDeque::new(), Vec::new());
         FifoOutput { line: Line::new(tails), starts, coming: Coming::Nobody, ties, entered }
     }
 
-    /// A packet comes to a link that is free again at `free_at`, alone unless it may lead others:
-    /// whether it gets in at once.
+    /// Lets a packet in if it comes alone and finds room; returns whether it did. The link is free
+    /// again at `free_at`. A packet that `may_lead` others does not come alone to an idle link.
     #[inline]
     pub(crate) fn enqueue(
         &mut self,
@@ -94,8 +93,8 @@ impl FifoOutput {
         true
     }
 
-    /// Whether a packet finds room, whatever else happens now. What has left is looked for only
-    /// where that counts.
+    /// Whether a packet finds room for certain, in any order of events at this instant. Past
+    /// transmissions are removed only if that matters.
     #[inline]
     fn has_room(&mut self, now: Nanos, class: ClassId, length: u32) -> bool {
         let is_certain = self.line.takes(class, length, Backlog::default());
@@ -106,7 +105,8 @@ impl FifoOutput {
         !self.takes(now) && self.line.takes(class, length, Backlog::default())
     }
 
-    /// A packet comes at an instant at which others may; whether it is the first of them.
+    /// Adds a packet that others may come with; returns whether it is the first one at this
+    /// instant.
     pub(crate) fn join(&mut self, now: Nanos, key: PacketKey, transits: &Transits) -> bool {
         let ties = &mut self.ties;
         let mut tie = |key: PacketKey| ties.join(transits[key].packet(now, key.into()));
@@ -121,13 +121,13 @@ impl FifoOutput {
         matches!(self.coming, Coming::One(_))
     }
 
-    /// Whether nobody waits to be let in.
+    /// Whether no packet waits to be let in.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self.coming, Coming::Nobody)
     }
 
-    /// Nobody comes at this instant any more: the packet that came alone, if it got in at once.
-    /// Otherwise those that came are to be admitted.
+    /// Ends the arrivals of an instant. Returns the packet that came alone and got in at once, if
+    /// any; otherwise call [`admit`](Self::admit).
     pub(crate) fn settle(
         &mut self,
         now: Nanos,
@@ -143,8 +143,8 @@ impl FifoOutput {
         None
     }
 
-    /// What came together gets in, or not, before and behind what the link takes now, if it does.
-    /// What got in is `entered`.
+    /// Lets in the packets of an instant, or drops them: some before and some after the link takes
+    /// a packet, if it does at this instant. Those let in are in `entered`.
     pub(crate) fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
         self.catch_up(now);
         let (is_idle, takes) = (free_at <= now, self.takes(now));
@@ -160,8 +160,7 @@ impl FifoOutput {
         ties.admit_behind(line, |line, packet| line.enter(packet, entered, drops));
     }
 
-    /// A packet that got in is sent from `start` on; never before the end, if that is
-    /// [`Nanos::MAX`].
+    /// Notes that a packet is sent from `start` on; [`Nanos::MAX`] is after the end of the run.
     pub(crate) fn starts(&mut self, transit: &Transit, start: Nanos) {
         let Transit { class, length, .. } = *transit;
         self.starts.push_back(Transmission { start, length, class });
@@ -172,14 +171,14 @@ impl FifoOutput {
         self.starts.front().is_some_and(|first| first.start == now)
     }
 
-    /// What was taken before now leaves room.
+    /// Removes packets whose transmission began before now.
     fn catch_up(&mut self, now: Nanos) {
         while let Some(first) = self.starts.pop_front_if(|first| first.start < now) {
             self.line.remove(first.class, first.length);
         }
     }
 
-    /// Looks at what the next packet needs that comes alone.
+    /// Reads what the next packet needs into the cache.
     pub(crate) fn touch(&self) -> u64 {
         self.starts.back().map_or(0, |last| last.start.0)
     }
@@ -197,7 +196,7 @@ impl Line {
         }
     }
 
-    /// A packet comes, and gets in if there is room for it.
+    /// Lets a packet in, or drops it if there is no room.
     fn enter(&mut self, packet: Packet, entered: &mut Vec<Packet>, drops: &mut impl DropSink) {
         if self.has_room(&packet, Backlog::default()) {
             self.add(packet.class, packet.length);
@@ -207,7 +206,7 @@ impl Line {
         }
     }
 
-    /// Whether a packet of this class and length finds room behind so much more than is there.
+    /// Whether a packet of this class and length finds room behind `ahead` more.
     fn takes(&self, class: ClassId, length: u32, ahead: Backlog) -> bool {
         let queue = match self {
             Line::Shared(queue) => Some(queue),

@@ -12,19 +12,19 @@ use crate::network::output::clock::NodeClock;
 pub(crate) struct Frames {
     pub tdp: Tdp<Box<dyn Scheduler + Send>>,
     pub clock: NodeClock,
-    /// The length of padding, if there is anyone at the other end to be kept in step.
+    /// The length of padding in bytes, if it keeps the other end in step.
     pub padding: Option<u32>,
     pub counts: FrameCounts,
 }
 
-/// What was counted at an output and at the input behind its link.
+/// Counts at an output and at the input behind its link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameCounts {
     /// Padding packets.
     pub padding: u64,
     /// Packets that ended after their frame.
     pub late: u64,
-    /// Frames of which the other end heard nothing.
+    /// Frames without any packet at the other end.
     pub silent: u64,
     /// How often the other end got out of step.
     pub losses: u64,
@@ -33,7 +33,7 @@ pub(crate) struct FrameCounts {
 }
 
 impl FrameCounts {
-    /// With what was counted elsewhere of the same hop.
+    /// Adds the counts from the other end of the hop.
     pub(crate) fn plus(self, other: FrameCounts) -> FrameCounts {
         FrameCounts {
             padding: self.padding + other.padding,
@@ -45,17 +45,17 @@ impl FrameCounts {
     }
 }
 
-/// Where a link ends at a node that has frames.
+/// The input of a node that has frames.
 pub(crate) struct Input {
     upstream: Upstream,
     clock: NodeClock,
-    /// Propagation, which the node knows as whoever chose its forwarding delay does: marks alone do
-    /// not tell cycles that are two apart.
+    /// The propagation delay. A node knows it from its forwarding delay: marks alone do not
+    /// distinguish cycles that are two apart.
     delay: Nanos,
     unknown: u64,
 }
 
-/// What a link does next.
+/// The next action of a link.
 pub(crate) enum Next {
     Padding {
         length: u32,
@@ -65,12 +65,12 @@ pub(crate) enum Next {
         dispatch: Dispatch,
         ds: u8,
     },
-    /// Nothing until then.
+    /// Nothing until this time.
     Wait(Nanos),
 }
 
 impl Frames {
-    /// What the free link does now.
+    /// The action of the free link.
     pub(crate) fn next(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Next {
         let local = self.clock.at(now);
         if let Some(length) = self.padding {
@@ -92,22 +92,22 @@ impl Frames {
         }
     }
 
-    /// What follows in the frame when the link is free at `later`, if that is known already, and
-    /// the DS field with which it is sent.
+    /// The next packet of the frame, to be sent at `later`, with its DS field, if it is known
+    /// already.
     #[inline]
     pub(crate) fn next_ahead(&mut self, later: Nanos) -> Option<(Dispatch, u8)> {
         let dispatch = self.tdp.dequeue_ahead(self.clock.at(later))?;
         Some((dispatch, self.tdp.mark().encode()))
     }
 
-    /// Whether it looks again before a frame begins without being told: it does so at the beginning
-    /// of every frame if it sends padding.
+    /// Whether the output looks again before this frame begins without an event: with padding it
+    /// does so at the beginning of every frame.
     pub(crate) fn looks_before(&self, frame: u64) -> bool {
         self.padding.is_some() && frame > self.tdp.frame()
     }
 
-    /// When it has something to do again that has sent a packet: in the next frame if it sends
-    /// padding and nothing is left for this one, else at once.
+    /// When to look again after a transmission: in the next frame if the output pads and nothing is
+    /// left in this one, else at once.
     pub(crate) fn resumes(&self, now: Nanos) -> Nanos {
         if self.padding.is_some() && self.tdp.is_done() {
             self.clock.when(now, self.tdp.frame_end())
@@ -116,14 +116,14 @@ impl Frames {
         }
     }
 
-    /// A packet has left with this DS field, which was due by `deadline`.
+    /// Counts a packet that was due by `deadline`, if it was late.
     #[inline]
     pub(crate) fn sent(&mut self, departure: Nanos, deadline: Option<Nanos>, ds: u8) {
         let is_late = ds != 0 && deadline.is_some_and(|due| self.clock.at(departure) > due);
         self.counts.late += u64::from(is_late);
     }
 
-    /// When there is something to send again; with padding in the next frame at the latest.
+    /// When to look again: with padding in the next frame at the latest.
     fn ready(&self, now: Nanos, local: Nanos) -> Nanos {
         let frame = self.padding.map(|_| self.tdp.frame_end());
         let ready = self.tdp.next_ready(local).filter(|&ready| ready > local);
@@ -137,8 +137,8 @@ impl Input {
         Input { upstream, clock, delay, unknown: 0 }
     }
 
-    /// The frame in which a packet, or padding, was sent that arrives now with this DS field; none
-    /// for best effort and while out of step.
+    /// The frame in which a packet or padding with this DS field was sent. `None` for best effort,
+    /// and while out of step.
     #[inline]
     pub(crate) fn receive(&mut self, now: Nanos, ds: u8, is_padding: bool) -> Option<u64> {
         let mark = Mark::decode(ds)?;
@@ -148,7 +148,7 @@ impl Input {
         frame
     }
 
-    /// What was counted here.
+    /// The counts of this input.
     pub(crate) fn counts(&self) -> FrameCounts {
         FrameCounts {
             silent: self.upstream.silent(),

@@ -1,8 +1,8 @@
-//! Regulators in front of outputs: packets that come over a link and are held until they keep to
-//! the arrival curve of their class again.
+//! Regulators in front of outputs. They hold packets that come over a link until these keep to the
+//! arrival curve of their class again.
 //!
-//! A packet's release follows from those that came the same way before it. They all have come over
-//! the link before, so that it is known when the packet is sent there.
+//! The release of a packet follows from packets that came the same way before. All have passed the
+//! same link, so that it is known when the packet is sent there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,22 +15,21 @@ use laxity_plan::network::Networked;
 
 use crate::network::plane::transit::Transit;
 
-/// A regulator for each class and way on which its packets come to an output that is regulated.
+/// The regulators of a network: one for each class and way to an output that is regulated.
 pub(crate) struct Regulators {
-    /// By class, whether its packets are held anywhere; empty where none are.
+    /// By class: whether its packets are held anywhere. Empty if none are.
     in_order: Arc<[bool]>,
     regulators: Vec<Regulator>,
-    /// By the positions of all routes, which of them packets pass on the way to that step; empty
-    /// where there are none.
+    /// By step: the regulator on the way to it. Empty if there are none.
     steps: Vec<Option<u32>>,
     known: HashMap<Way, u32>,
 }
 
-/// How packets come to a regulator: their class, the regulator before, and the links from there.
+/// A way to a regulator: the class, the regulator before, and the hops from there.
 type Way = (ClassId, Option<u32>, Box<[Hop]>);
 
 impl Regulators {
-    /// Those of a network without routes.
+    /// The regulators of a network without routes.
     pub(crate) fn new(on: Networked<'_>) -> Self {
         let is_any = on.network.links.iter().any(|link| link.regulate);
         let classes = on.plan.classes.iter().filter(|_| is_any);
@@ -42,7 +41,7 @@ impl Regulators {
         }
     }
 
-    /// A route is added to all others.
+    /// Adds a route behind all others.
     pub(crate) fn lay(&mut self, on: Networked<'_>, class: ClassId, path: &[Hop]) {
         if self.in_order.is_empty() {
             return;
@@ -63,14 +62,13 @@ impl Regulators {
         }
     }
 
-    /// All routes are laid.
+    /// Frees memory when all routes are laid.
     pub(crate) fn close(&mut self) {
         self.known = HashMap::new();
         self.steps.shrink_to_fit();
     }
 
-    /// By class, whether its packets are to stay in their order wherever they pass, since
-    /// regulators count on it.
+    /// By class: whether its packets stay in order everywhere, since regulators rely on it.
     pub(crate) fn in_order(&self) -> Arc<[bool]> {
         self.in_order.clone()
     }
@@ -79,8 +77,8 @@ impl Regulators {
         self.regulators.is_empty()
     }
 
-    /// When a packet goes on that comes to the other end of its link, behind all that it is to stay
-    /// behind. Best effort is not held.
+    /// When a packet that arrives at the other end of its link is released, after all that it must
+    /// stay behind. Best effort is not held.
     pub(crate) fn release(&mut self, transit: &Transit, arrival: Nanos) -> Nanos {
         let number = self.steps.get(transit.at.index() + 1).copied().flatten();
         match number.filter(|_| !transit.demoted) {

@@ -1,4 +1,4 @@
-//! Packets that come to an output at one instant, where its queues do not hold all of them.
+//! Packets that come to an output at one instant, where its queues cannot hold all of them.
 
 use std::sync::Arc;
 
@@ -8,26 +8,26 @@ use laxity::units::Nanos;
 
 use crate::source::random::mix;
 
-/// What of packets that come at one instant, and of the link that takes one at that instant, is
-/// first, is nothing that a simulation knows. Where there is room for all it does not matter; where
-/// there is not, it is drawn, or the same flows would lose again and again.
+/// Packets of one instant that are not let in yet. Their order, and whether the link takes a packet
+/// before or after them, is unknown to a simulation. If all find room it does not matter; if not,
+/// the order is drawn, or the same flows would always lose.
 pub(crate) struct Ties {
-    /// What came at this instant, in this order.
+    /// Packets of this instant, in the order of their events.
     together: Vec<Packet>,
-    /// What came, as it was drawn, after the link had taken a packet, and waits for that.
+    /// Packets drawn to come after the link has taken a packet.
     behind: Vec<Packet>,
-    /// What is drawn depends on this and the instant alone.
+    /// The draw depends on the seed and the time only.
     seed: u64,
     /// By class, whether all of its packets stay in their order, not only those of each flow.
     in_order: Arc<[bool]>,
-    /// Packets that found a queue full which others reached, or the link made room in, at the same
-    /// instant.
+    /// Packets that found a queue full that others reached, or in which the link made room, at the
+    /// same instant.
     pub count: u64,
 }
 
-/// Where packets wait, if there is room for them.
+/// A place where packets wait if there is room.
 pub(crate) trait Room {
-    /// Whether a packet finds room behind so much more than is there.
+    /// Whether a packet finds room behind `ahead` more.
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool;
     /// Whether nothing waits.
     fn is_empty(&self) -> bool;
@@ -44,28 +44,29 @@ impl Room for dyn Scheduler + Send {
 }
 
 impl Ties {
-    /// Draws from a seed; some classes stay in their order.
+    /// No packets. Classes marked in `in_order` keep the order of their packets, not only of each
+    /// flow.
     pub(crate) fn new(seed: u64, in_order: Arc<[bool]>) -> Self {
         Ties { together: Vec::new(), behind: Vec::new(), seed, in_order, count: 0 }
     }
 
-    /// A packet comes at an instant at which more may happen.
+    /// Adds a packet of this instant.
     pub(crate) fn join(&mut self, packet: Packet) {
         self.together.push(packet);
     }
 
-    /// Whether anything came at this instant that is not yet let in.
+    /// Whether packets of this instant wait to be let in.
     pub(crate) fn any_together(&self) -> bool {
         !self.together.is_empty()
     }
 
-    /// Whether anything waits for the link to take a packet.
+    /// Whether packets wait for the link to take one.
     pub(crate) fn any_behind(&self) -> bool {
         !self.behind.is_empty()
     }
 
-    /// What came at this instant gets in, or not, before the link takes a packet if it is `free` to
-    /// and has one. What came behind that is held back. `enter` is how a packet gets in, or not.
+    /// Lets in the packets that come before the link takes one, if it is `free` and has one to
+    /// take; keeps the others. `enter` lets a packet in or drops it.
     pub(crate) fn admit<R: Room + ?Sized>(
         &mut self,
         now: Nanos,
@@ -106,7 +107,7 @@ impl Ties {
         }
     }
 
-    /// The link has taken a packet, if it could, and what came behind that gets in, or not.
+    /// Lets in the packets that came after the link took one.
     pub(crate) fn admit_behind<R: ?Sized>(
         &mut self,
         room: &mut R,
@@ -116,7 +117,7 @@ impl Ties {
     }
 }
 
-/// When it is the turn of a packet's flow, or of its class if that stays in order.
+/// The rank of a packet in the draw: one for each flow, or for each class that stays in order.
 fn turn(salt: u64, packet: &Packet, in_order: &[bool]) -> u64 {
     let is_one = in_order.get(packet.class.index()).copied().unwrap_or(false);
     let flow = if is_one { 0 } else { packet.flow.0 };

@@ -3,20 +3,20 @@
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-/// Threads that meet again and again, in times so short that who waits keeps looking.
+/// A barrier for waits so short that threads spin.
 pub(super) struct Barrier {
-    /// How often each thread has come.
+    /// The rounds of each thread.
     came: Vec<Line<AtomicUsize>>,
     is_broken: Line<AtomicBool>,
 }
 
-/// Alone in its lines of memory, of which processors fetch two at once: a thread that writes here
-/// takes nothing from one that reads elsewhere.
+/// A value alone in two lines of memory, which processors fetch together: a write to it does not
+/// slow threads that read others.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Line<T>(pub T);
 
-/// How often a thread looks before it lets others have its core.
+/// Spins before a thread yields its core.
 const LOOKS: u32 = 2_000;
 
 impl Barrier {
@@ -27,8 +27,8 @@ impl Barrier {
         }
     }
 
-    /// Returns to one of the threads when all are here: whether they will be here again. What each
-    /// did before is seen by all behind.
+    /// Waits until all threads are in this round; returns `false` if the barrier is broken. What
+    /// each thread did before is visible to all after.
     pub(super) fn wait(&self, thread: usize) -> bool {
         let round = self.came[thread].0.load(Relaxed).wrapping_add(1);
         self.came[thread].0.store(round, Release);
@@ -46,24 +46,24 @@ impl Barrier {
         }) && !self.is_broken.0.load(Relaxed)
     }
 
-    /// Lets go all who wait, now and later, if what the thread does ends without
-    /// [`keep`](Unbroken::keep): nobody waits for one that has panicked.
-    pub(super) fn unless_kept(&self) -> Unbroken<'_> {
-        Unbroken(Some(self))
+    /// Breaks the barrier, which releases all threads, if the result is dropped without
+    /// [`keep`](BarrierGuard::keep), as in a panic.
+    pub(super) fn unless_kept(&self) -> BarrierGuard<'_> {
+        BarrierGuard(Some(self))
     }
 }
 
-/// A thread that others wait for.
-pub(super) struct Unbroken<'a>(Option<&'a Barrier>);
+/// A guard that breaks the barrier when it is dropped.
+pub(super) struct BarrierGuard<'a>(Option<&'a Barrier>);
 
-impl Unbroken<'_> {
-    /// All went well.
+impl BarrierGuard<'_> {
+    /// Keeps the barrier.
     pub(super) fn keep(mut self) {
         self.0 = None;
     }
 }
 
-impl Drop for Unbroken<'_> {
+impl Drop for BarrierGuard<'_> {
     fn drop(&mut self) {
         if let Some(barrier) = self.0 {
             barrier.is_broken.0.store(true, Relaxed);

@@ -1,4 +1,4 @@
-//! What the parts of a network tell one another at the end of a window.
+//! Messages between the parts of a network at the end of a window.
 
 use std::mem::swap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -12,18 +12,18 @@ use crate::network::ids::PartId;
 use crate::network::plane::mail::Mail;
 use crate::record::Observer;
 
-/// A place of each part, to which it alone writes before all wait for one another, and from which
-/// all read behind that. Of two boards one is written while the other is read.
+/// A notice of each part. Only the part writes to it, before all threads wait for one another; all
+/// read it after. Of two boards one is written while the other is read.
 pub(super) struct Board {
     parts: Vec<Line<Notice>>,
-    /// Whether anybody listens.
+    /// Whether an observer listens.
     is_observed: bool,
 }
 
-/// What one part posts.
+/// The notice of one part.
 struct Notice {
-    /// By the part that it goes to: when the first of what is sent there arrives, and before when
-    /// nothing does that is sent later.
+    /// By destination part: the arrival of the first packet posted, and a lower bound on the
+    /// arrival of anything posted later.
     sent: Vec<[AtomicU64; 2]>,
     next: AtomicU64,
     last: AtomicU64,
@@ -35,7 +35,7 @@ struct Notice {
     log: Line<Mutex<Log>>,
 }
 
-/// What a part knows of itself at the end of a window.
+/// The state of a part at the end of a window.
 pub(super) struct Standing {
     /// When something happens next that is known of here, and when something last did here.
     pub next: Nanos,
@@ -91,12 +91,12 @@ impl Board {
         told.post(&posted.log.0);
     }
 
-    /// What all have posted to a part, part by part; who takes it leaves it empty.
+    /// Passes the mail of all parts for one part to `take`, which leaves it empty.
     pub(super) fn collect(&self, part: PartId, mut take: impl FnMut(&mut Mail)) {
         self.parts.iter().for_each(|posted| take(&mut lock(&posted.0.mail[part.index()].0)));
     }
 
-    /// When something happens next anywhere.
+    /// The time of the next event anywhere.
     pub(super) fn next(&self) -> Nanos {
         let sent =
             |part: &Line<Notice>| part.0.sent.iter().map(|[first, _]| first.load(Relaxed)).min();
@@ -105,22 +105,22 @@ impl Board {
         Nanos(all.min().unwrap_or(u64::MAX))
     }
 
-    /// When something happens next that is known of in a part.
+    /// The time of the next event that a part knows of.
     pub(super) fn next_of(&self, part: PartId) -> Nanos {
         Nanos(self.parts[part.index()].0.next.load(Relaxed))
     }
 
-    /// When the first of what a part has posted to another arrives there.
+    /// The first arrival that a part has posted to another.
     pub(super) fn sent(&self, from: PartId, to: PartId) -> Nanos {
         Nanos(self.parts[from.index()].0.sent[to.index()][0].load(Relaxed))
     }
 
-    /// Before when nothing arrives that a part will still send to another, whenever it does.
+    /// A lower bound on arrivals that a part will still post to another.
     pub(super) fn free(&self, from: PartId, to: PartId) -> Nanos {
         Nanos(self.parts[from.index()].0.sent[to.index()][1].load(Relaxed))
     }
 
-    /// When something last happened anywhere.
+    /// The time of the last event anywhere.
     pub(super) fn last(&self) -> Nanos {
         Nanos(self.parts.iter().map(|Line(posted)| posted.last.load(Relaxed)).max().unwrap_or(0))
     }
@@ -140,7 +140,7 @@ impl Board {
         self.parts.iter().map(|Line(posted)| posted.events.load(Relaxed))
     }
 
-    /// Tells an observer what happened in the window.
+    /// Passes the events of the window on to an observer.
     pub(super) fn tell(&self, observer: &mut impl Observer) {
         if self.is_observed {
             let mut logs: Vec<_> = self.parts.iter().map(|posted| lock(&posted.0.log.0)).collect();
@@ -149,7 +149,7 @@ impl Board {
     }
 }
 
-/// Nobody leaves anything half done.
+/// Locks a mutex; the data of a thread that has panicked is complete, too.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

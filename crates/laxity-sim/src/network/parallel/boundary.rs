@@ -1,4 +1,4 @@
-//! Where packets leave a part of the network for another.
+//! The outputs at the boundary of a part of a network.
 
 use laxity::units::Nanos;
 
@@ -6,15 +6,14 @@ use crate::network::ids::PortId;
 use crate::network::layout::topology::Topology;
 use crate::network::output::Output;
 
-/// The outputs of a part whose links end in each other part; none where they are many, or there are
-/// none.
+/// By part: the outputs here whose links end there. None if there are more than [`MOST`].
 pub(super) struct Boundary(Vec<Vec<PortId>>);
 
-/// How many outputs are looked at for each other part at the end of a window.
+/// The largest number of outputs that is looked at for each other part.
 const MOST: usize = 16;
 
 impl Boundary {
-    /// The exits of a part.
+    /// The boundary of a part.
     pub(super) fn new(topology: &Topology<'_>) -> Self {
         let here = topology.here;
         let mut exits = vec![Vec::new(); here.partition.parts as usize];
@@ -28,7 +27,7 @@ impl Boundary {
         Boundary(exits)
     }
 
-    /// By part, before when nothing arrives there that is not sent yet, whenever it will be.
+    /// By part: a lower bound on arrivals there that are not posted yet.
     pub(super) fn free(&self, topology: &Topology<'_>) -> impl Iterator<Item = Nanos> {
         let free = |Output { link, delay, .. }: &Output| link.free_at().saturating_add(*delay);
         let free = move |exit: &PortId| free(&topology.outputs[exit.index()]);

@@ -1,7 +1,7 @@
-//! Where threads begin: each on a core of its own.
+//! Threads begin on a core of their own.
 //!
-//! Linux may leave threads that one thread has begun on its core for tens of milliseconds, while
-//! another core is idle: those that wait for one another take turns there.
+//! Linux may leave threads on the core of the thread that started them for tens of milliseconds,
+//! while another core is idle. Threads that wait for one another take turns there.
 
 #[cfg(target_os = "linux")]
 use nix::{
@@ -9,12 +9,12 @@ use nix::{
     unistd::Pid,
 };
 
-/// The cores on which threads may begin, but for that of the thread which begins them.
+/// The cores on which threads may begin, without that of the thread that starts them.
 pub(super) struct Cores(Vec<usize>);
 
 #[cfg(target_os = "linux")]
 impl Cores {
-    /// Those that the present thread may be on.
+    /// The other cores of the present thread.
     pub(super) fn others() -> Self {
         let allowed = sched_getaffinity(THIS).unwrap_or_default();
         let own = sched_getcpu().ok();
@@ -22,8 +22,8 @@ impl Cores {
         Cores((0..CpuSet::count()).filter(is_other).collect())
     }
 
-    /// The present thread goes on on one of the cores, if there are so many; the system may move it
-    /// from there.
+    /// Moves the present thread to one of the cores, if there is one of this number. The system may
+    /// move it again.
     pub(super) fn begin_on(&self, number: usize) {
         let Some(&core) = self.0.get(number) else { return };
         let mut one = CpuSet::new();
@@ -31,7 +31,7 @@ impl Cores {
             && one.set(core).is_ok()
             && sched_setaffinity(THIS, &one).is_ok()
         {
-            // It was allowed so much before.
+            // It was allowed these before.
             _ = sched_setaffinity(THIS, &allowed);
         }
     }

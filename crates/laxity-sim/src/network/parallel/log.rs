@@ -1,4 +1,4 @@
-//! What an observer is to hear of the parts of a network.
+//! Observers of the parts of a network.
 
 use std::mem::swap;
 use std::ops::{Deref, DerefMut};
@@ -10,17 +10,17 @@ use laxity::units::Nanos;
 use super::board::lock;
 use crate::record::{Observer, Record};
 
-/// What a part of a network tells.
+/// The observer of a part of a network.
 pub(crate) trait PartObserver: Observer + Default {
-    /// What was told since the last time belongs to this event.
+    /// Assigns all that was observed since the last call to an event.
     fn close(&mut self, now: Nanos, slot: usize);
 
-    /// All of it is posted, and what was posted before, which is told, taken back.
+    /// Swaps its log for the one that was posted before.
     fn post(&mut self, posted: &Mutex<Log>);
 }
 
-/// Where nobody listens. It is not `()`, so that what one thread runs has no other callers and is
-/// inlined.
+/// An observer that does not listen. It differs from `()` so that code of one thread has no other
+/// callers and is inlined.
 #[derive(Default)]
 pub(super) struct Silent;
 
@@ -38,12 +38,11 @@ impl PartObserver for Silent {
     fn post(&mut self, _: &Mutex<Log>) {}
 }
 
-/// What happened in a part of a network, event by event.
+/// What was observed in a part of a network, event by event.
 #[derive(Default)]
 pub(crate) struct Log {
     entries: Vec<Entry>,
-    /// The time and the slot of each event that anything is told of, and how much is told before
-    /// its end.
+    /// The time and the slot of each event with entries, and the end of these.
     events: Vec<(Nanos, usize, usize)>,
 }
 
@@ -81,10 +80,10 @@ impl Log {
     }
 }
 
-/// Tells an observer what happened in all parts, in the order in which one thread would have done
-/// it: of the parts' next events always the first.
+/// Passes the events of all parts on to an observer, in the order in which one thread has them:
+/// always the first of the next events of the parts.
 pub(super) fn tell(logs: &mut [impl DerefMut<Target = Log>], observer: &mut impl Observer) {
-    // The next event of each part, and how much was told before.
+    // The next event of each part, and the beginning of its entries.
     let mut next = vec![(0, 0); logs.len()];
     let first = |logs: &[_], next: &[(usize, usize)]| {
         let event = |(part, log): (usize, &_)| {

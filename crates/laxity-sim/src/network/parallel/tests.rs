@@ -10,13 +10,13 @@ use rand::seq::IndexedRandom;
 
 use super::*;
 use crate::network::ids::PartId;
-use crate::network::layout::here::Here;
+use crate::network::layout::partition::Here;
 use crate::network::layout::partition::partitions_of;
 use crate::network::simulation::Simulation;
 use crate::network::tests::kinds;
 use crate::source::random::{Generator, generator};
 
-/// Everything that is told, in order.
+/// Everything that is observed, in order.
 #[derive(Debug, Default, PartialEq)]
 struct Diary(Vec<String>);
 
@@ -88,7 +88,7 @@ fn network(draw: &mut Generator) -> String {
             "model = \"tcp\"\ncongestion = \"bbr\"\ntransfer = { exponential = \"30kB\" }\nevery = { exponential = \"100ms\" }",
         ];
         let model = *model.choose(draw).unwrap();
-        // What is dropped for its contract would never be replaced.
+        // Packets dropped for their contract would never be replaced.
         let class = if model.contains("backlogged") { "c" } else { class };
         sources += &format!(
             "[[source]]\nclass = \"{class}\"\n{model}\npacket = \"1000b\"\ncount = {count}\n\
@@ -103,7 +103,7 @@ fn network(draw: &mut Generator) -> String {
     )
 }
 
-/// The most parts that any partition has, all of which agree with one thread.
+/// The number of parts of the finest partition, after all have agreed with one thread.
 fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let plan = Plan::parse_for(text, "plan.toml", &folder, Kind::ALL);
@@ -188,7 +188,7 @@ fn parts_of_examples_do_what_one_thread_does() {
     }
 }
 
-/// So many timers that the agenda is a calendar of buckets.
+/// With enough timers for an agenda of buckets.
 #[test]
 fn parts_of_large_networks_do_what_one_thread_does() {
     for seed in 0..3 {
@@ -326,7 +326,7 @@ fn windows_are_longer_behind_a_queue() {
     }
 }
 
-/// A run that ends with what is recorded.
+/// A run that ends with its recordings.
 #[test]
 fn parts_end_when_all_has_come() {
     let name = format!("laxity-parts-{}.csv", std::process::id());
@@ -346,7 +346,7 @@ fn parts_end_when_all_has_come() {
     assert_eq!(most, 4);
 }
 
-/// The windows of streams at every hop, whoever simulates it.
+/// The windows of streams at every hop, with one thread and with several.
 #[test]
 fn parts_watch_the_windows_of_their_hops() {
     let text = r#"

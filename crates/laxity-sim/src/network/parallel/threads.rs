@@ -15,7 +15,7 @@ use super::windows::Windows;
 use crate::error::SimError;
 use crate::network::ended::{Ended, Place};
 use crate::network::ids::PartId;
-use crate::network::layout::here::Here;
+use crate::network::layout::partition::Here;
 use crate::network::layout::partition::Partition;
 use crate::network::output::Flight;
 use crate::network::plane::DataPlane;
@@ -24,7 +24,7 @@ use crate::network::run::NetworkRun;
 use crate::network::simulation::Simulation;
 use crate::record::Record;
 
-/// What all threads see.
+/// What all threads share.
 pub(super) struct Threads<'a> {
     run: NetworkRun<'a>,
     partition: &'a Partition,
@@ -34,10 +34,10 @@ pub(super) struct Threads<'a> {
     failed: Mutex<Option<SimError>>,
 }
 
-/// What a part's thread leaves: what was counted, and what still waits.
+/// The results of a part: its counts, and packets that still wait.
 type Part = (Ended, Vec<(Place, Record)>);
 
-/// What the first thread does behind every window, while the others go on.
+/// Called by the first thread after every window, while the others go on; may stop the run.
 type Lead<'a> = &'a mut dyn FnMut(&Board, Nanos) -> ControlFlow<()>;
 
 impl<'a> Threads<'a> {
@@ -48,7 +48,7 @@ impl<'a> Threads<'a> {
         Threads { run, partition, is_observed, barrier, boards, failed }
     }
 
-    /// Simulates; `lead` hears of every window and may stop it.
+    /// Simulates all parts. `lead` is called after every window and may stop the run.
     pub(super) fn simulate(&self, lead: Lead<'_>) -> Result<Vec<Part>, SimError> {
         if self.is_observed {
             self.simulate_and_tell::<Log>(lead)
@@ -79,7 +79,7 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// Simulates a part of the network; none if the run has failed.
+    /// Simulates a part; `None` if the run has failed.
     fn part<T: PartObserver>(&self, part: PartId, lead: Lead<'_>) -> Option<Part> {
         let here = Here { partition: self.partition, part, is_observed: self.is_observed };
         let mut told = T::default();
@@ -99,13 +99,13 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// Simulates window by window; none if another thread has failed.
+    /// Simulates window by window; `None` if another thread has failed.
     fn windows<T: PartObserver>(
         &self,
         mut simulation: Simulation<'_, &mut T>,
         lead: Lead<'_>,
     ) -> Result<Option<Part>, SimError> {
-        let (part, end) = (simulation.here.part, simulation.plane.books.end);
+        let (part, end) = (simulation.plane.topology.here.part, simulation.plane.books.end);
         let exits = Boundary::new(&simulation.plane.topology);
         let mut windows = Windows::new(self.partition, end, self.is_observed);
         let mut events = 0;
@@ -136,7 +136,7 @@ impl<'a> Threads<'a> {
 }
 
 impl<T: PartObserver> Simulation<'_, &mut T> {
-    /// Does what happens before `until`; tells how much that was.
+    /// Simulates events before `until`; returns their number.
     fn window(&mut self, until: Nanos) -> Result<u64, SimError> {
         let ends_early = self.run.ends_early();
         let mut events = 0;
@@ -163,7 +163,7 @@ impl<T: PartObserver> Simulation<'_, &mut T> {
         }
     }
 
-    /// What another part has sent comes here.
+    /// Takes the mail of another part.
     fn take(&mut self, mail: &mut Mail) {
         for (flow, expected) in mail.expected.drain(..) {
             self.expect_here(flow, expected);

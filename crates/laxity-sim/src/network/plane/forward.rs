@@ -15,8 +15,9 @@ use crate::record::Observer;
 use crate::source::closed_loop::Way;
 
 impl<O: Observer> DataPlane<'_, O> {
-    /// A packet arrives at the next output of its route, sent in this frame by the node before if
-    /// both nodes are in step. It may lead others that set out at this instant.
+    /// A packet arrives at the present output of its route. `sent_in` is the frame in which the
+    /// node before sent it, if both nodes are in step. With `may_lead` its sender may send more at
+    /// this instant.
     pub(crate) fn arrive(
         &mut self,
         now: Nanos,
@@ -31,8 +32,8 @@ impl<O: Observer> DataPlane<'_, O> {
         let output = &self.topology.outputs[port.index()];
         self.books.arrived(output.book, || transit.packet(now, key.into()));
         match output.discipline {
-            Discipline::Arrival(_) => return self.follow(now, port, key),
-            Discipline::Fifo(_) => return self.line_up(now, port, key, may_lead),
+            Discipline::Arrival(_) => return self.send_fifo(now, port, key),
+            Discipline::Fifo(_) => return self.enqueue_fifo(now, port, key, may_lead),
             Discipline::Scheduler(_) | Discipline::Frames(_) => {}
         }
         let packet = transit.packet(now, key.into());
@@ -40,30 +41,29 @@ impl<O: Observer> DataPlane<'_, O> {
             Some(_) => self.frame(now, at, &packet, sent_in),
             None => None,
         };
-        self.queue(now, port, packet, frame, may_lead);
+        self.enqueue(now, port, packet, frame, may_lead);
         if !self.topology.loops.is_empty() {
             self.plan_retries(now, port);
         }
     }
 
-    /// A packet joins those that wait for an output of which departures are known on arrival, as
-    /// far as there is room.
-    fn line_up(&mut self, now: Nanos, port: PortId, key: PacketKey, may_lead: bool) {
+    /// A packet joins the queue of a FIFO output, if there is room.
+    fn enqueue_fifo(&mut self, now: Nanos, port: PortId, key: PacketKey, may_lead: bool) {
         let is_quiet = self.agenda.is_quiet(now);
         let transit = &self.transits[key];
         let output = &mut self.topology.outputs[port.index()];
         let Discipline::Fifo(fifo) = &mut output.discipline else { return };
         let is_first = self.agenda.tied.is_empty() || fifo.is_settled();
         if is_quiet && is_first && fifo.enqueue(now, transit, output.link.free_at(), may_lead) {
-            return self.follow(now, port, key);
+            return self.send_fifo(now, port, key);
         }
         if fifo.join(now, key, &self.transits) {
             self.agenda.tied.push(port);
         }
     }
 
-    /// A packet joins those that wait for an output.
-    pub(crate) fn queue(
+    /// A packet joins the queue of a scheduler, in this frame if it has one.
+    pub(crate) fn enqueue(
         &mut self,
         now: Nanos,
         port: PortId,
@@ -112,8 +112,8 @@ impl<O: Observer> DataPlane<'_, O> {
         self.agenda.advance(Event::Choice(port), free_at);
     }
 
-    /// The frame of a packet that comes to a step of a route: behind that in which it was sent, or
-    /// the one that the edge of frames gives it if its flow is reserved.
+    /// The frame of a packet at a step of a route: after the one in which it was sent, or the one
+    /// that the edge gives to a reserved flow.
     fn frame(
         &mut self,
         now: Nanos,
@@ -133,8 +133,8 @@ impl<O: Observer> DataPlane<'_, O> {
         self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
     }
 
-    /// Lets in what came to an output at one instant, and sends what its scheduler chooses if the
-    /// link is free.
+    /// Lets in packets that came to an output at one instant, and sends the one that its scheduler
+    /// chooses if the link is free.
     pub(crate) fn serve(&mut self, now: Nanos, port: PortId) {
         let (output, mut drops) = self.output(port);
         let free_at = output.link.free_at();
@@ -192,7 +192,7 @@ impl<O: Observer> DataPlane<'_, O> {
         self.agenda.set(Event::Choice(port), waits_until.max(free_at));
     }
 
-    /// What came to an output behind what its link has taken gets in, or not.
+    /// Lets in packets that came after the link took one.
     fn admit_behind(&mut self, now: Nanos, port: PortId) {
         let (output, mut drops) = self.output(port);
         if let Discipline::Scheduler(scheduled) = &mut output.discipline {
@@ -203,10 +203,10 @@ impl<O: Observer> DataPlane<'_, O> {
         }
     }
 
-    /// Sends a packet behind those that came to an output before it, as far as there is time: what
-    /// would be begun after the end waits at the end, as under every discipline.
+    /// Sends a packet of a FIFO output behind all before it, if its transmission begins before the
+    /// end of the run. Otherwise it waits, as under every discipline.
     #[inline]
-    fn follow(&mut self, now: Nanos, port: PortId, key: PacketKey) {
+    fn send_fifo(&mut self, now: Nanos, port: PortId, key: PacketKey) {
         let output = &mut self.topology.outputs[port.index()];
         let start = output.link.free_at().max(now);
         let is_sent = start < self.books.end;
@@ -222,35 +222,36 @@ impl<O: Observer> DataPlane<'_, O> {
         }
     }
 
-    /// All that came to the tied outputs at this instant is there: it gets in, or not, and is sent.
+    /// Lets in and sends packets of FIFO outputs that came at this instant, now that all have come.
     pub(crate) fn settle(&mut self, now: Nanos) {
         while let Some(port) = self.agenda.tied.pop() {
             let output = &mut self.topology.outputs[port.index()];
             let free_at = output.link.free_at();
             let Discipline::Fifo(fifo) = &mut output.discipline else { continue };
             if let Some(key) = fifo.settle(now, free_at, &self.transits) {
-                self.follow(now, port, key);
+                self.send_fifo(now, port, key);
                 continue;
             }
             let (output, mut drops) = self.output(port);
             if let Discipline::Fifo(fifo) = &mut output.discipline {
                 fifo.admit(now, free_at, &mut drops);
             }
-            self.follow_all(now, port);
+            self.send_entered(now, port);
         }
     }
 
-    /// Sends what came together to an output and got in.
-    fn follow_all(&mut self, now: Nanos, port: PortId) {
+    /// Sends the packets that were let in together.
+    fn send_entered(&mut self, now: Nanos, port: PortId) {
         let mut next = 0;
         while let Discipline::Fifo(fifo) = &mut self.topology.outputs[port.index()].discipline {
             let Some(&packet) = fifo.entered.get(next) else { return fifo.entered.clear() };
             next += 1;
-            self.follow(now, port, PacketKey::from_packet(&packet));
+            self.send_fifo(now, port, PacketKey::from_packet(&packet));
         }
     }
 
-    /// Sends what follows in the frame, as far as that is known; tells when to look for more.
+    /// Sends the packets that follow in the frame, as far as they are known; returns when to look
+    /// for more.
     fn transmit_ahead(&mut self, now: Nanos, port: PortId) -> Nanos {
         loop {
             let output = &mut self.topology.outputs[port.index()];
@@ -275,7 +276,8 @@ impl<O: Observer> DataPlane<'_, O> {
         self.agenda.set(Event::Choice(port), departure);
     }
 
-    /// Sends a packet over an output's link from `start` on, with this DS field.
+    /// Sends a packet over a link from `start` on. `given` is the deadline that the scheduler gave
+    /// it, `ds` its DS field.
     fn transmit(
         &mut self,
         start: Nanos,
@@ -298,7 +300,7 @@ impl<O: Observer> DataPlane<'_, O> {
         self.launch(port, flight);
     }
 
-    /// The only link takes a packet, whose path ends behind it.
+    /// Sends a packet over the only link, where its path ends.
     fn transmit_single(&mut self, now: Nanos, packet: &Packet, given: Option<Nanos>) {
         let departure = self.topology.outputs[0].link.transmit(now, packet.length);
         self.books.sent_single(self.topology.on.plan, packet, now, departure, given);
@@ -307,7 +309,7 @@ impl<O: Observer> DataPlane<'_, O> {
         }
     }
 
-    /// A packet takes its time on an output's link; tells when its last bit leaves.
+    /// Occupies a link with a packet; returns when its last bit leaves.
     #[inline]
     pub(crate) fn carry(
         &mut self,

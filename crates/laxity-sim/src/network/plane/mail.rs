@@ -1,4 +1,4 @@
-//! What passes from one part of a network to another.
+//! Mail from one part of a network to another.
 
 use laxity::units::Nanos;
 
@@ -7,15 +7,14 @@ use crate::network::ids::{FlowKey, PortId};
 use crate::network::output::Flight;
 use crate::network::plane::transit::{Parcels, Transits};
 
-/// What one part sends to another in a window: little memory, since all of it goes from one core to
-/// another.
+/// What one part sends to another in a window: little memory, since all of it moves between cores.
 #[derive(Default)]
 pub(crate) struct Mail {
     /// Each with the output that it has left; keys are those of the part that sent it.
     pub(crate) flights: Vec<(PortId, Flight)>,
-    /// The packets of those that are not padding.
+    /// The packets of flights that are not padding.
     pub(crate) packets: Parcels,
-    /// Transfers that have begun, by flow: what their receivers are to measure.
+    /// Requests, by flow, whose transfers have begun: receivers measure these.
     pub(crate) expected: Vec<(FlowKey, Request)>,
 }
 
@@ -37,7 +36,7 @@ impl Mail {
         self.flights.is_empty() && self.expected.is_empty()
     }
 
-    /// When the first of what is on its way arrives.
+    /// The arrival of the first flight.
     pub(crate) fn first(&self) -> Option<Nanos> {
         self.flights.iter().map(|(_, flight)| flight.arrival).min()
     }

@@ -1,9 +1,9 @@
-//! Looking ahead: the memory that the next events need is read before they happen, all at once.
+//! Prefetching: the memory of the next events is read before they happen, all at once.
 //!
-//! In a large network every event finds the output, the packet and the connection that it is about
-//! outside the cache, and each tells only where the next one is. A bucket of the agenda holds some
-//! events whose chains do not depend on one another: step by step of all chains together, waiting
-//! overlaps.
+//! In a large network the output, the packet and the connection of an event are not in the cache,
+//! and each is known only when the one before is read. A bucket of the agenda holds several events
+//! with independent chains of reads. Reading them step by step, all chains together, overlaps their
+//! latencies.
 
 use std::hint::black_box;
 
@@ -17,20 +17,21 @@ use crate::network::plane::DataPlane;
 use crate::network::plane::transit::Transits;
 use crate::record::Observer;
 
-/// How many events are looked at together at the most: what is read too early is gone again.
+/// The largest number of events that are read together. Memory that is read too early is evicted
+/// again.
 const TOGETHER: usize = 64;
 
-/// What the next events are about, so far as it is known.
+/// The subjects of the next events, as far as they are known.
 #[derive(Default)]
 pub(crate) struct Prefetch {
-    /// The outputs over whose links packets come.
+    /// Outputs over whose links packets arrive.
     wires: Vec<PortId>,
     packets: Vec<PacketKey>,
-    /// Where the packets are on their routes, their flows, and whether they are acknowledgements.
+    /// Of the packets: the step, the flow, and whether it is an acknowledgement.
     places: Vec<(StepId, FlowKey, bool)>,
-    /// The outputs to which they come.
+    /// Outputs to which they come.
     outputs: Vec<PortId>,
-    /// The flows whose senders, and whose receivers, have something to do.
+    /// Flows whose senders, and whose receivers, have something to do.
     senders: Vec<FlowKey>,
     receivers: Vec<FlowKey>,
 }
@@ -56,7 +57,8 @@ impl Prefetch {
         let Prefetch { wires, packets, places, outputs, senders, receivers } = self;
         [&mut *wires, outputs].into_iter().for_each(Vec::clear);
         [&mut *senders, receivers].into_iter().for_each(Vec::clear);
-        (packets.clear(), places.clear());
+        packets.clear();
+        places.clear();
         for event in events.take(TOGETHER) {
             match event {
                 Event::Wire(port) => wires.push(port),

@@ -1,4 +1,5 @@
-//! The way of a packet over a link, and over all behind it that nothing else can come before.
+//! The way of a packet over a link, and ahead of time over all links behind it where nothing can
+//! come before it.
 
 use laxity::units::Nanos;
 
@@ -10,7 +11,7 @@ use crate::network::plane::DataPlane;
 use crate::record::Observer;
 
 impl<O: Observer> DataPlane<'_, O> {
-    /// A packet or padding has left an output.
+    /// Puts a packet or padding that has left an output on its way.
     #[inline]
     pub(crate) fn launch(&mut self, port: PortId, flight: Flight) {
         match self.topology.outputs[port.index()].onward {
@@ -21,15 +22,15 @@ impl<O: Observer> DataPlane<'_, O> {
         }
     }
 
-    /// A packet or padding has left an output: carries it on up to where anything else may come
-    /// before it.
+    /// Puts a packet or padding on its way over a link that is not [`Onward::Plain`].
     fn launch_far(&mut self, port: PortId, mut flight: Flight) {
         if self.propagate(port, &mut flight) {
             self.proceed(port, flight);
         }
     }
 
-    /// Carries what comes over a link on as far as nothing else may come before it.
+    /// Carries a flight on over outputs that it passes ahead of time, and leaves the rest to the
+    /// agenda.
     pub(crate) fn proceed(&mut self, mut port: PortId, mut flight: Flight) {
         while let Some((key, next)) = self.passes_ahead(port, &flight) {
             let Some(departure) = self.pass(next, key, flight.arrival) else { return };
@@ -48,9 +49,9 @@ impl<O: Observer> DataPlane<'_, O> {
         }
     }
 
-    /// Sets when a flight arrives at the other end of a link, disturbances of the wire and the
-    /// regulator behind it included. Returns whether it is still here: not if it is lost, goes to
-    /// another part of the network or has been doubled, which leaves both on their way.
+    /// Disturbs a flight and holds it in the regulator behind the link. Returns whether it still
+    /// arrives here: not if it is lost, goes to another part of the network, or was duplicated,
+    /// when both copies are on their way.
     fn propagate(&mut self, port: PortId, flight: &mut Flight) -> bool {
         let output = &mut self.topology.outputs[port.index()];
         if let Some(wire) = &mut output.disturbance {
@@ -83,7 +84,7 @@ impl<O: Observer> DataPlane<'_, O> {
         is_here
     }
 
-    /// A packet or padding is on its way to the other end of a link, in whichever part that is.
+    /// Puts a flight on its way to the other end of a link, which may be in another part.
     fn travel(&mut self, port: PortId, flight: Flight) {
         let part = self.topology.outputs[port.index()].lands_in;
         if part == self.topology.here.part {
@@ -93,15 +94,15 @@ impl<O: Observer> DataPlane<'_, O> {
         }
     }
 
-    /// A packet is lost under way.
+    /// A packet is lost on a wire.
     fn lose(&mut self, key: PacketKey) {
         let (transit, _) = self.transits.remove(key);
         let flow = &mut self.topology.flows[transit.flow.index()];
         flow.books.lose(&transit, self.books.measured_from);
     }
 
-    /// The packet of a flight and the output that it comes to, if that is fed by this link only and
-    /// FIFO: everything that comes before has come there already.
+    /// The packet of a flight and the output that it passes ahead of time: one that is FIFO and fed
+    /// by this link only, so that everything before it has come there already.
     fn passes_ahead(&self, port: PortId, flight: &Flight) -> Option<(PacketKey, PortId)> {
         let output = &self.topology.outputs[port.index()];
         if output.onward != Onward::PassesAhead || flight.arrival >= self.books.end {
@@ -115,8 +116,8 @@ impl<O: Observer> DataPlane<'_, O> {
         is_alone.then_some((key, next))
     }
 
-    /// A packet comes to an output before its time, with all that came there before it known, and
-    /// is sent: tells when its last bit leaves, if it does so before the end.
+    /// Sends a packet over an output ahead of time; returns when its last bit leaves. `None` if its
+    /// transmission would not begin before the end of the run.
     fn pass(&mut self, port: PortId, key: PacketKey, arrival: Nanos) -> Option<Nanos> {
         let transit = &mut self.transits[key];
         (transit.at, transit.arrived) = (StepId(transit.at.0 + 1), arrival);
@@ -126,15 +127,15 @@ impl<O: Observer> DataPlane<'_, O> {
         (start < self.books.end).then(|| self.carry(start, port, key, None))
     }
 
-    /// A packet or padding is on its way to the other end of a link in this part of the network.
+    /// Puts a flight on its way to the other end of a link in this part.
     pub(crate) fn approach(&mut self, port: PortId, flight: Flight) {
         if let Some(arrival) = self.topology.outputs[port.index()].launch(flight) {
             self.agenda.set(Event::Wire(port), arrival);
         }
     }
 
-    /// Takes the first flight off the wire of an output. Its packet comes to the next output; if it
-    /// has come to its receiver instead, its key is returned.
+    /// Takes the first flight off the wire of an output. Its packet arrives at the next output. If
+    /// it has come to the end of its path instead, its key is returned.
     pub(crate) fn land(&mut self, now: Nanos, port: PortId) -> Option<PacketKey> {
         let (flight, next) = self.topology.outputs[port.index()].land()?;
         self.agenda.set(Event::Wire(port), next.unwrap_or(Nanos::MAX));

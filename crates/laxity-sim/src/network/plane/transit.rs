@@ -10,24 +10,25 @@ use slab::Slab;
 use crate::network::ids::{FlowKey, PacketKey, StepId};
 use crate::tcp::Ack;
 
-/// A packet on its way through the network: one line of memory.
+/// A packet on its way through the network; one line of memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Transit {
     pub flow: FlowKey,
     /// The present step of its route.
     pub at: StepId,
-    /// When it set out, and when its first transmission began.
+    /// When it set out.
     pub sent: Nanos,
+    /// When its first transmission began; [`Nanos::MAX`] before.
     pub began: Nanos,
-    /// When it came to the present output.
+    /// When it arrived at the present output.
     pub arrived: Nanos,
     pub class: ClassId,
     pub id: FlowId,
     pub length: u32,
     pub demoted: bool,
     pub ecn: Ecn,
-    /// Whether it was made of another one under way. It counts at hops, and not from end to end.
+    /// Whether it is a duplicate. Duplicates count at hops but not from end to end.
     pub is_copy: bool,
     pub body: Body,
 }
@@ -48,7 +49,7 @@ pub(crate) enum Body {
         transfer: u32,
         echo: bool,
     },
-    /// One that says more, with where that is: nobody looks at it on the way.
+    /// An acknowledgement with more to say, by its position among these.
     Selective {
         transfer: u32,
         ack: u32,
@@ -56,24 +57,24 @@ pub(crate) enum Body {
 }
 
 impl Body {
-    /// Whether it acknowledges.
+    /// Whether it is an acknowledgement.
     pub(crate) fn is_ack(&self) -> bool {
         matches!(self, Body::Ack { .. } | Body::Selective { .. })
     }
 }
 
-/// Packets that leave for another part of the network, one behind another.
+/// Packets that leave for another part of the network, in order.
 #[derive(Default)]
 pub(crate) struct Parcels {
     packets: Vec<Transit>,
-    /// Of those that say more than their bodies hold.
+    /// The acknowledgements of those with [`Body::Selective`], in order.
     acks: Vec<Ack>,
 }
 
 /// All packets on their way.
 #[derive(Default)]
 pub(crate) struct Transits {
-    /// With what is left of those that have come, whose flow is [`Transits::NONE`].
+    /// By key. Free entries have the flow [`Transits::NONE`].
     packets: Vec<Transit>,
     free: Vec<PacketKey>,
     acks: Slab<Ack>,
@@ -82,7 +83,7 @@ pub(crate) struct Transits {
 impl Transits {
     const NONE: FlowKey = FlowKey(u32::MAX);
 
-    /// A packet sets out; tells where it is found.
+    /// Adds a packet; returns its key.
     #[inline]
     pub(crate) fn insert(&mut self, transit: Transit) -> PacketKey {
         if let Some(key) = self.free.pop() {
@@ -93,7 +94,7 @@ impl Transits {
         PacketKey(self.packets.len() as u32 - 1)
     }
 
-    /// A packet that carries an acknowledgement of a transfer sets out, with that as its body.
+    /// Adds a packet whose body acknowledges segments of a transfer.
     #[inline]
     pub(crate) fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> PacketKey {
         let Ack { next, blocks, echo, marked } = ack;
@@ -105,7 +106,7 @@ impl Transits {
         self.insert(Transit { body, ..transit })
     }
 
-    /// A packet is no longer on its way; what it acknowledges, if it does.
+    /// Removes a packet; returns it with its acknowledgement, if it is one.
     #[inline]
     pub(crate) fn remove(&mut self, key: PacketKey) -> (Transit, Option<Ack>) {
         let transit = self.take(key);
@@ -117,7 +118,7 @@ impl Transits {
         (transit, ack)
     }
 
-    /// A packet is no longer on its way; what it says more than its body holds is left.
+    /// Removes a packet, but not the acknowledgement that its body points to.
     #[inline]
     fn take(&mut self, key: PacketKey) -> Transit {
         let gone = &mut self.packets[key.index()];
@@ -127,7 +128,7 @@ impl Transits {
         transit
     }
 
-    /// A packet is made of another one; tells where it is found.
+    /// Duplicates a packet; returns the key of the copy.
     pub(crate) fn copy(&mut self, key: PacketKey) -> PacketKey {
         let transit = Transit { is_copy: true, ..self[key] };
         let ack = match transit.body {
@@ -137,7 +138,7 @@ impl Transits {
         self.restore(transit, ack)
     }
 
-    /// A packet leaves for another part of the network.
+    /// Moves a packet to another part of the network.
     pub(crate) fn post(&mut self, key: PacketKey, parcels: &mut Parcels) {
         let transit = self.take(key);
         if let Body::Selective { ack, .. } = transit.body {
@@ -146,7 +147,7 @@ impl Transits {
         parcels.packets.push(transit);
     }
 
-    /// A packet comes in, with what it says more than its body holds; tells where it is found.
+    /// Adds a packet of another part, with the acknowledgement of a [`Body::Selective`].
     pub(crate) fn restore(&mut self, transit: Transit, ack: Option<Ack>) -> PacketKey {
         let body = match (transit.body, ack) {
             (Body::Selective { transfer, .. }, Some(ack)) => {
@@ -157,8 +158,7 @@ impl Transits {
         self.insert(Transit { body, ..transit })
     }
 
-    /// A packet's place among those of its flow that set out at one instant, where they are told
-    /// apart.
+    /// The rank of a packet among those of its flow that set out at one instant; 0 for datagrams.
     pub(crate) fn place(&self, transit: &Transit) -> u64 {
         match transit.body {
             Body::Datagram => 0,
@@ -172,12 +172,12 @@ impl Transits {
         self.free.len() == self.packets.len()
     }
 
-    /// How many packets there were at the same time at the most.
+    /// The largest number of packets at one time.
     pub(crate) fn most(&self) -> usize {
         self.packets.len()
     }
 
-    /// All of them, by where they are found.
+    /// All packets with their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (PacketKey, &Transit)> {
         (0..)
             .map(PacketKey)
@@ -187,7 +187,7 @@ impl Transits {
 }
 
 impl Parcels {
-    /// All of them as they left, each with what it says more than its body holds.
+    /// Takes out all packets in order, with the acknowledgement of each [`Body::Selective`].
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Transit, Option<Ack>)> {
         let mut acks = self.acks.drain(..);
         self.packets.drain(..).map(move |transit| match transit.body {
@@ -214,12 +214,13 @@ impl IndexMut<PacketKey> for Transits {
 }
 
 impl Transit {
-    /// Whether what becomes of it counts from end to end: acknowledgements and copies do not.
+    /// Whether it counts from end to end: acknowledgements, copies and packets of the warm-up do
+    /// not.
     pub(crate) fn is_measured(&self, plan: &Plan) -> bool {
         !self.is_copy && !self.body.is_ack() && self.sent >= plan.run.warm_up
     }
 
-    /// As an output sees it that it reaches now.
+    /// The packet as an output sees it that it reaches at `now`.
     pub(crate) fn packet(&self, now: Nanos, handle: u64) -> Packet {
         Packet {
             class: self.class,

@@ -1,4 +1,4 @@
-//! What is proved of networks, against what packets take in them.
+//! Bounds of networks, compared with delays in them.
 
 use std::fmt::Write;
 
@@ -243,8 +243,8 @@ fn taken(text: &str) -> f64 {
     class.delay_ns.unwrap().max as f64 / class.bound_ns.unwrap() as f64
 }
 
-/// A burst over two links that nobody else takes waits at the slower one, and takes to the
-/// nanosecond what is proved, but for those that are added at every hop.
+/// A burst over two links without other traffic waits at the slower one, and takes the bound to the
+/// nanosecond, without those that are added at every hop.
 #[test]
 fn the_bound_of_a_burst_that_is_alone_is_taken() {
     for (first, second) in [("8mbit", "3mbit"), ("3mbit", "8mbit"), ("5mbit", "5mbit")] {

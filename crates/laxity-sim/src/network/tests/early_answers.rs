@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Events and hops of a connection without delayed acknowledgements along a path, if somebody
-/// listens and if nobody does.
+/// Events and hops of a connection without delayed acknowledgements along a path, with and without
+/// an observer that listens.
 fn events(links: &str, path: &str) -> [(u64, u64); 2] {
     let plan = plan(&format!(
         r#"

@@ -8,7 +8,7 @@ use crate::record::{Fate, Observer, Record};
 use crate::source::testing::{pcap, udp};
 use crate::summary::HopSummary;
 
-/// So many flows of either kind over 40 Mbit/s and 10 ms there and back.
+/// Flows of both kinds over 40 Mbit/s and 10 ms there and back.
 fn beside(classic: u32, l4s: u32, seed: u64) -> Summary {
     let plan = plan(&format!(
         r#"

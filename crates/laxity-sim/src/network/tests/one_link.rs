@@ -49,7 +49,7 @@ impl Drop for Recorded {
 #[derive(Clone, Copy, Debug)]
 enum Feeding {
     Poisson,
-    /// So many packets of so many copies, from a time on that differs from class to class.
+    /// Packets of copies, from a time on that differs from class to class.
     Backlogged(u32, u32),
     Recording,
 }
@@ -94,8 +94,8 @@ fn packets(recorded: &[char], drawn: &[(u64, u32, u32)]) -> Vec<(u64, char, u32,
 
 /// The disciplines that do the same on a link and in a network.
 fn alike() -> Vec<Kind> {
-    // FQ-CoDel hashes flows by what it draws. Of DualPI2, what replaces a packet that it drops and
-    // what replaces one that it sends come at one instant, in either order.
+    // FQ-CoDel hashes flows by its draw. Under DualPI2 the packets that replace a dropped and a
+    // sent packet come at one instant, in either order.
     let differs = |kind: &Kind| matches!(kind, Kind::FqCodel | Kind::DualPi2);
     kinds::any().into_iter().filter(|kind| !differs(kind)).collect()
 }

@@ -92,8 +92,8 @@ fn keeps_promises(plan: &Plan, case: &str) -> Kept {
     Kept { nonconforming: found[0].0, bounds }
 }
 
-/// Demoted, they wait behind what is promised, or nothing is promised to those that wait with them;
-/// dropped, they do nothing. A queue has room for what is promised, whatever is demoted.
+/// Demoted packets wait behind promised ones, or those that wait with them have no promise; dropped
+/// packets do nothing. A queue has room for all promised packets beside demoted ones.
 #[test]
 fn what_breaks_its_contract_harms_no_promise() {
     let queue = "queue = { kind = \"droptail\", limit = \"6000b\" }";

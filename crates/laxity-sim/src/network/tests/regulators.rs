@@ -204,8 +204,7 @@ fn many_rings_are_proved() {
     assert!(bounded >= 40 && held >= 30, "{bounded} {held}");
 }
 
-/// A burst that meets others behind a regulator takes nearly what is proved, with what it waits
-/// there.
+/// A burst that meets others behind a regulator takes nearly the proved bound, with its wait there.
 #[test]
 fn bounds_behind_regulators_are_nearly_taken() {
     let mut text = String::from(

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Two links, of which the second is the slower one, with keys of the first and sources.
+/// Two links, the second one slower, with keys of the first and sources.
 fn two_links(first: &str, sources: &str) -> Plan {
     plan(&format!(
         r#"

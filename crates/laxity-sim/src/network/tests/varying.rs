@@ -1,4 +1,4 @@
-//! Links whose rates change: packets are sent when the rates say, and what is proved of them holds.
+//! Links whose rates change: packets are sent at these rates, and bounds hold.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn with_trace(
     plan
 }
 
-/// Nothing for so many of ten parts of a period, and then as fast as it takes for the mean rate.
+/// No transmission for some tenths of a period, then at the rate that keeps the mean.
 fn outage(rate: u64, period: u64, parts: u64) -> Trace {
     let rates = [(Nanos(0), 0), (Nanos(period / 10 * parts), rate * 10 / (10 - parts) + 1)];
     Trace::new(rates, Some(Nanos(period))).unwrap()

@@ -71,10 +71,10 @@ fn packets_arrive_in_the_order_of_their_times() {
             });
             sent.collect()
         };
-        // The wire changes nothing of what is sent over it.
+        // The wire changes nothing in the packets sent over it.
         let before = sent(&diary, 0);
         assert_eq!(before, sent(&plain, 0), "{keys}");
-        // Nobody comes before the propagation is over, and everybody comes.
+        // No packet arrives before the propagation delay, and all arrive.
         let after: Vec<_> = diary.delivered.iter().map(|(.., at)| *at).collect();
         let second = &summary.hops[1].classes[0];
         let lost = second.dropped.values().sum::<u64>() as usize;
@@ -143,7 +143,7 @@ fn rack_bears_reordering() {
     }
 }
 
-/// Transfers arrive whole and once through a wire that does all it can, whatever the sender.
+/// Transfers arrive whole and once through a wire with all disturbances, from any sender.
 #[test]
 fn transfers_arrive_whole() {
     for keys in [
@@ -214,7 +214,7 @@ fn bounds_know_what_wires_add() {
     };
     let plain = bound("").unwrap();
     let jitter = bound(r#"jitter = { uniform = ["0s", "5ms"] }"#).unwrap();
-    // What is added, and what more may come together behind it: 400 kbit/s for 5 ms are 250 bytes.
+    // The addition, and what may come together behind it: 400 kbit/s for 5 ms are 250 bytes.
     assert!(jitter >= plain + Nanos(5 * MS) && jitter <= plain + Nanos(6 * MS), "{plain} {jitter}");
     let reorder = bound(r#"reorder = { share = 0.1, by = "5ms" }"#);
     assert!(reorder.unwrap() >= plain + Nanos(5 * MS));

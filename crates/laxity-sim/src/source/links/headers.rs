@@ -14,8 +14,8 @@ pub(super) fn sun_atm(frame: &[u8]) -> Content {
     }
 }
 
-/// A circuit's number of two to four bytes, of which the last is odd, and what the frame carries
-/// (RFC 2427), or an EtherType as Cisco's routers have it.
+/// A circuit number of two to four bytes, the last one odd, then the content (RFC 2427), or an
+/// EtherType as in Cisco routers.
 pub(super) fn frame_relay(frame: &[u8]) -> Content {
     const LONGEST: usize = 4;
     let is_last = |byte: &u8| byte & 1 == 1;
@@ -46,16 +46,15 @@ pub(super) fn token_ring(frame: &[u8]) -> Content {
     if of_llc { Content::from(frame, Layer::Llc, at) } else { Content::nothing(at) }
 }
 
-/// What Linux's packet filter logs: a header, and pieces with a length and a type each, of which
-/// one is the packet.
+/// A log of the Linux packet filter: a header and typed pieces with lengths, one of them the
+/// packet.
 pub(super) fn netfilter_log(frame: &[u8]) -> Content {
     const HEADER: usize = 4;
     const PIECE: usize = 4;
     const PACKET: u16 = 9;
     let mut at = HEADER;
     while let Some(&[a, b, c, d]) = frame.get(at..).and_then(<[u8]>::first_chunk) {
-        // In the order of bytes of whoever wrote it; types and all lengths before the packet's are
-        // below 256.
+        // In the byte order of the writer.
         let small = |bytes: [u8; 2]| u16::from_le_bytes(bytes).min(u16::from_be_bytes(bytes));
         let (length, kind) = (usize::from(small([a, b])), small([c, d]));
         if kind == PACKET {

@@ -1,4 +1,4 @@
-//! What types of links are called.
+//! Names of link types.
 
 /// The name of a type among libpcap's LINKTYPE_ values.
 pub(super) fn name(link_type: u32) -> Option<&'static str> {

@@ -1,16 +1,16 @@
-//! Frames of 802.11, alone or behind what a card tells of how it heard them.
+//! Frames of 802.11, alone or behind a radio header.
 
 use laxity_plan::encapsulation::{Encapsulation, Inside, Layer, Opaque};
 
 use super::Content;
 
-/// A frame that begins so many bytes from the beginning.
+/// A frame that begins at byte `at`.
 pub(super) fn frame(bytes: &[u8], at: usize) -> Content {
     frame_aligned(bytes, at, 1)
 }
 
-/// A frame of 802.11: control, duration, three addresses and a sequence number, and what the
-/// control adds to these. What is behind them begins at a multiple of `align` bytes from there.
+/// A frame of 802.11: control, duration, three addresses, a sequence number, and fields that the
+/// control adds. The payload begins at a multiple of `align` bytes from `at`.
 fn frame_aligned(bytes: &[u8], at: usize, align: usize) -> Content {
     const OF_DATA: u8 = 0b10;
     const WITHOUT_DATA: u8 = 0x40;

@@ -72,8 +72,8 @@ fn frames_with_their_interface_are_read() {
     assert_eq!(read(&file, &plan).unwrap(), expected);
 }
 
-/// Wherever a recording is cut off, what is whole before is read, and told of is that something is
-/// left out.
+/// A recording that is cut off anywhere is read up to there, with a remark that something is left
+/// out.
 #[test]
 fn what_is_whole_of_a_recording_that_was_cut_off_is_read() {
     let (voice, plan) = (udp(1, 4000), av_plan());

@@ -1,4 +1,4 @@
-//! The links that captures are of: what is within their frames, how long it is, what is refused.
+//! Link types of captures: contents of frames, their lengths, and refusals.
 
 use laxity_plan::encapsulation::{Inside, Opaque};
 use laxity_plan::matching::{Headers, Ports};
@@ -20,7 +20,7 @@ pub(super) fn before_and_behind() -> Vec<(u32, Vec<u8>, Vec<u8>)> {
     };
     let radiotap = |header: &[u8], frame: Vec<u8>| [header, &frame, &snap].concat();
     let plain: &[u8] = &[0, 0, 8, 0, 0, 0, 0, 0];
-    // The time, the flags with one of a checksum, and another word of what is present.
+    // The time, the flags with one of a checksum, and another word of flags.
     let flags: &[u8] = &[
         0, 0, 32, 0, 3, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0, 0, 0,
         0, 0, 0, 0,
@@ -88,7 +88,7 @@ fn a_packet_is_found_and_is_as_long_on_all_links() {
     }
 }
 
-/// Whoever logged it may have another order of bytes than whoever wrote the file.
+/// A log may have another byte order than its file.
 #[test]
 fn a_log_is_read_in_either_order_of_bytes() {
     let header = [&[2, 0, 0, 0][..], &[0, 5, 0, 10, 0, 0, 0, 0], &[0, 32, 0, 9]].concat();

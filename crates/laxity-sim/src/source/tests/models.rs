@@ -21,7 +21,7 @@ fn seconds(seconds: u64) -> Nanos {
 
 /// The plan's only source.
 fn feed(plan: &Plan, seed: u64) -> Feed {
-    Feed::of_source(plan, seed, 0).unwrap().expect("it is not TCP")
+    Feed::from_source(plan, seed, 0).unwrap().expect("it is not TCP")
 }
 
 fn sent(plan: &Plan, seed: u64, end: Nanos) -> Vec<Arrival> {
@@ -39,7 +39,7 @@ fn rate(sent: &[Arrival], end: Nanos) -> f64 {
 }
 
 fn refusal(plan: &Plan) -> String {
-    Feed::of_source(plan, 1, 0).err().expect("the source is refused").to_string()
+    Feed::from_source(plan, 1, 0).err().expect("the source is refused").to_string()
 }
 
 /// The transactions of Chakraborty et al. 2002: their TSpec, lengths, bursts and spacings.

@@ -1,4 +1,4 @@
-//! Recordings: what is read, what is refused and how, and that nothing panics.
+//! Recordings: which are read, which are refused and how, and that nothing panics.
 
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(super) fn read(file: &[u8], plan: &Plan) -> Result<Vec<Arrival>, SimError> {
     all(&mut *open(file, plan)?)
 }
 
-/// All that arrives, and what is told besides.
+/// All arrivals, and the remarks.
 pub(super) fn remarks_of(file: &[u8], plan: &Plan) -> (Vec<Arrival>, Remarks) {
     let mut recording = open(file, plan).unwrap();
     (all(&mut *recording).unwrap(), recording.remarks())

@@ -1,4 +1,4 @@
-//! What is found in frames, held against what tshark finds in them.
+//! The contents of frames, compared with those that tshark finds.
 
 use std::path::Path;
 use std::process::Command;

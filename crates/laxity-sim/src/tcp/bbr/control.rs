@@ -1,4 +1,4 @@
-//! From the model to what is sent: the pacing rate and the window (section 5.6).
+//! Control parameters from the model: the pacing rate and the window (section 5.6).
 
 use laxity::units::Nanos;
 

@@ -10,7 +10,7 @@ use crate::tcp::segment::ONE;
 const HEADROOM: u64 = 15;
 /// The most rounds between two probes, so that Reno and CUBIC have their time.
 const RENO_ROUNDS: u64 = 63;
-/// Rounds after which Drain ends whatever is in flight.
+/// Rounds after which Drain ends with any amount in flight.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Cycle {

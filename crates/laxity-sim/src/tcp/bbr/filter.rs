@@ -1,4 +1,4 @@
-//! The largest value of the last so many rounds.
+//! The largest value of a number of rounds.
 
 /// A windowed maximum from three estimates, after K. Nichols: the largest value, and the largest
 /// ones since then and since that. It is never less than the maximum over the window.

@@ -74,7 +74,7 @@ pub(super) struct ExtraAcked {
     pub filter: WindowedMax,
 }
 
-/// An acknowledgement that tells of arrivals.
+/// An acknowledgement of segments that have arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delivery {
     pub now: Nanos,
@@ -140,7 +140,7 @@ pub(super) struct FullBandwidth {
     pub count: u32,
 }
 
-/// What is known of round trips. [`Nanos::MAX`] is none.
+/// The shortest round trips. [`Nanos::MAX`] is none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinRtt {
     /// BBR.min_rtt and BBR.min_rtt_stamp.

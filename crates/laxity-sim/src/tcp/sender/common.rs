@@ -1,5 +1,6 @@
-//! What a sender has, however it finds losses.
+//! The state of a sender that does not depend on its loss detection.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use laxity::packet::Ecn;
@@ -7,11 +8,11 @@ use laxity::units::Nanos;
 
 use crate::tcp::config::{Config, Counts};
 use crate::tcp::pacing::Pacer;
-use crate::tcp::segment::Ack;
+use crate::tcp::segment::{Ack, Advance};
 use crate::tcp::timing::Timeout;
 use crate::tcp::window::Window;
 
-/// The state of a sender beside what is outstanding.
+/// The state of a sender without its outstanding segments.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
     pub window: Window,
@@ -37,6 +38,13 @@ impl Common {
     pub(super) fn new_segment(&self, next: u64, outstanding: u64) -> Option<u64> {
         let room = outstanding < u64::from(self.config.receiver_window);
         (room && self.transfer.is_none_or(|transfer| next < transfer)).then_some(next)
+    }
+
+    /// Lets the window grow for an acknowledgement of `acked` segments, which leaves these.
+    pub(super) fn grow(&mut self, now: Nanos, acked: u64, left: Range<u64>, sample: Option<Nanos>) {
+        let Range { start: first, end: next } = left;
+        let (round_trip, limit) = (self.round_trip(), self.config.receiver_window);
+        self.window.grow(&Advance { now, acked, first, next, round_trip, sample, limit });
     }
 
     /// A loss among the outstanding segments from `first` to `next`: one reduction a window, for
@@ -97,10 +105,10 @@ impl Common {
 
     pub(super) fn set_rate(&mut self) {
         let round_trip = self.round_trip();
-        if let Some(pacer) = &mut self.pacer {
-            if let Some(rate) = self.window.rate(self.config.length, round_trip) {
-                pacer.set_rate(rate);
-            }
+        if let Some(pacer) = &mut self.pacer
+            && let Some(rate) = self.window.rate(self.config.length, round_trip)
+        {
+            pacer.set_rate(rate);
         }
     }
 

@@ -1,12 +1,12 @@
-//! LossDetection found by counting what arrives above them (RFC 6582, RFC 6675).
+//! Loss detection by duplicate acknowledgements (RFC 6582, RFC 6675).
 
 use laxity::units::Nanos;
 
 use super::common::Common;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::segment::{Ack, Advance};
+use crate::tcp::segment::Ack;
 
-/// What is outstanding, and what three duplicates say about it.
+/// The outstanding segments, and what duplicate acknowledgements say about them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DuplicateAcks {
     board: Scoreboard,
@@ -18,7 +18,7 @@ pub(super) struct DuplicateAcks {
     recover: u64,
     /// RescueRxt of RFC 6675.
     rescued_below: u64,
-    /// The first unacknowledged segment is to be retransmitted whatever the window says.
+    /// Whether the first unacknowledged segment is retransmitted without regard to the window.
     retransmit_first: bool,
     /// The segment that is timed and when it was sent.
     timed: Option<(u64, Nanos)>,
@@ -170,15 +170,7 @@ impl DuplicateAcks {
                     self.phase = Phase::Open;
                 }
                 if !echoed {
-                    common.window.grow(&Advance {
-                        now,
-                        acked,
-                        first: next,
-                        next: self.board.next(),
-                        round_trip: common.round_trip(),
-                        sample,
-                        limit: common.config.receiver_window,
-                    });
+                    common.grow(now, acked, next..self.board.next(), sample);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! LossDetection found by when segments were sent, and probes of the tail (RFC 8985).
+//! Loss detection by time: RACK-TLP (RFC 8985).
 
 use laxity::units::Nanos;
 
@@ -7,10 +7,10 @@ use crate::tcp::bbr::Bbr;
 use crate::tcp::flight::{Flight, Transmission};
 use crate::tcp::probe::Probe;
 use crate::tcp::rack::{Moment, Rack};
-use crate::tcp::segment::{Ack, Advance};
+use crate::tcp::segment::Ack;
 use crate::tcp::window::Window;
 
-/// What is outstanding, and what time says about it.
+/// The outstanding segments, and their state by time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RackTlp {
     flight: Flight,
@@ -19,8 +19,7 @@ pub(super) struct RackTlp {
     phase: Phase,
     /// What was sent when the last recovery began: its end ends the recovery.
     recover: u64,
-    /// Whether the first segment is to be sent again, or a probe to leave, whatever the window
-    /// says.
+    /// Whether the first segment is retransmitted, or a probe sent, without regard to the window.
     retransmit_first: bool,
     probing: bool,
     /// A round trip is measured with the next segment from this on.
@@ -115,15 +114,8 @@ impl RackTlp {
         let recovered = self.phase != Phase::Open && self.flight.first() >= self.recover;
         self.rack.adapt(&self.flight, ack.duplicate().is_some(), recovered);
         if self.phase != Phase::Recovery && acked > 0 && !echoed {
-            common.window.grow(&Advance {
-                now,
-                acked,
-                first: self.flight.first(),
-                next: self.flight.next(),
-                round_trip: common.round_trip(),
-                sample: latest.map(|latest| now.saturating_sub(latest.at)),
-                limit: common.config.receiver_window,
-            });
+            let sample = latest.map(|latest| now.saturating_sub(latest.at));
+            common.grow(now, acked, self.flight.first()..self.flight.next(), sample);
         }
         if recovered {
             self.phase = Phase::Open;
@@ -141,8 +133,8 @@ impl RackTlp {
         self.restart_timers(common, now, acked > 0);
     }
 
-    /// What has arrived leaves the network, in the order of its numbers, for what comes out of it
-    /// is taken for reordered. Returns what was sent last of that which was sent once.
+    /// Takes in arrived segments in the order of their numbers, so that only true reordering is
+    /// seen. Returns the latest transmission of those that were sent once.
     fn take_in(&mut self, window: &mut Window, now: Nanos, ack: &Ack) -> Option<Transmission> {
         let RackTlp { flight, rack, .. } = self;
         let mut latest: Option<Transmission> = None;

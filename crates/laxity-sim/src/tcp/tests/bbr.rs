@@ -22,7 +22,7 @@ struct Course {
 }
 
 fn course(seconds: u64, seed: u64, delayed: bool, fate: impl Fn(u64, u64, u64) -> Fate) -> Course {
-    let variant = Variant::of(Recovery::RackTlp, Congestion::Bbr);
+    let variant = Variant::new(Recovery::RackTlp, Congestion::Bbr);
     let config = Config { variant, seed, ..Config::modern(1_500) };
     let acknowledging = if delayed { Acknowledging::Delayed } else { Acknowledging::Every };
     let receiver = Receiver::new(acknowledging, variant);
@@ -33,7 +33,7 @@ fn course(seconds: u64, seed: u64, delayed: bool, fate: impl Fn(u64, u64, u64) -
         let (now, free) = &mut *times.borrow_mut();
         let waiting = free.saturating_sub(*now).div_ceil(TRANSMISSION);
         let fate = fate(*now / 1_000_000, place, waiting);
-        // What is lost does not take the link.
+        // Lost segments do not take the link.
         if fate != Fate::Lost {
             *free = (*free).max(*now) + TRANSMISSION;
         }
@@ -73,7 +73,7 @@ impl Course {
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=4;
 
-/// Exiting Startup on a plateau, and Drain on what is in flight.
+/// Startup ends on a plateau, Drain on the amount in flight.
 #[test]
 fn the_pipe_is_found_and_drained() {
     for (seed, delayed) in SEEDS.flat_map(|seed| [(seed, false), (seed, true)]) {
@@ -126,7 +126,7 @@ fn the_cycle() {
     }
 }
 
-/// A buffer of half a product: what is in flight is bounded by losses, and little is lost.
+/// With a buffer of half a product losses bound the amount in flight, and little is lost.
 #[test]
 fn a_short_buffer() {
     for seed in SEEDS {

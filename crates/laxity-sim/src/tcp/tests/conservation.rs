@@ -1,4 +1,4 @@
-//! Everything sent is delivered in order exactly once, whatever the network does.
+//! Everything sent is delivered in order exactly once, over any network.
 
 use std::collections::BTreeSet;
 
@@ -22,12 +22,12 @@ fn variant() -> impl Strategy<Value = Variant> {
         Variant::NEWRENO,
         Variant::SACK,
         Variant::CUBIC,
-        Variant::of(Recovery::RackTlp, Congestion::Reno),
-        Variant::of(Recovery::RackTlp, Congestion::Cubic),
-        Variant::of(Recovery::NewReno, Congestion::Dctcp),
-        Variant::of(Recovery::Sack, Congestion::Dctcp),
-        Variant::of(Recovery::RackTlp, Congestion::Dctcp),
-        Variant::of(Recovery::RackTlp, Congestion::Bbr),
+        Variant::new(Recovery::RackTlp, Congestion::Reno),
+        Variant::new(Recovery::RackTlp, Congestion::Cubic),
+        Variant::new(Recovery::NewReno, Congestion::Dctcp),
+        Variant::new(Recovery::Sack, Congestion::Dctcp),
+        Variant::new(Recovery::RackTlp, Congestion::Dctcp),
+        Variant::new(Recovery::RackTlp, Congestion::Bbr),
     ])
 }
 

@@ -15,7 +15,7 @@ use crate::tcp::{
 fn queue(congestion: Congestion, threshold: u64) -> (u64, f64, u64, f64) {
     const TRANSMISSION: u64 = 10_000;
     const END: u64 = 2_000_000_000;
-    let variant = Variant::of(Recovery::Sack, congestion);
+    let variant = Variant::new(Recovery::Sack, congestion);
     let config = Config { variant, ecn: Ecn::Capable, ..Config::modern(1_500) };
     let receiver = Receiver::new(Acknowledging::Every, variant);
     let mut pipe = Pipe::new(Sender::new(config), receiver, Nanos(TRANSMISSION), Nanos(500_000));

@@ -9,7 +9,7 @@ use crate::tcp::{Ack, Config, Congestion, Ecn, Recovery, Sender, Variant};
 /// What happens next to a sender whose segments arrive in order.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// At most so many segments are acknowledged.
+    /// The largest number of segments that are acknowledged.
     Ack {
         segments: u64,
         echo: bool,
@@ -27,9 +27,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Without a duplicate acknowledgement no window is ever inflated: whatever it grows by is slow
-    /// start or congestion avoidance, before and after timeouts, and neither may go on under an
-    /// echo.
+    /// Without a duplicate acknowledgement no window is ever inflated: it grows by slow start or
+    /// congestion avoidance only, before and after timeouts, and neither goes on under an echo.
     #[test]
     fn windows_do_not_grow_on_echoes(config in config(), steps in prop::collection::vec(step(), 1..300)) {
         // The draft of BBR has no answer to ECN.
@@ -70,7 +69,7 @@ fn segments_say_what_queues_may_do() {
         sender.on_timer(expiry);
         let again = sender.poll_send(expiry).expect("it is lost");
         assert_eq!((again.number, again.ecn), (0, Ecn::NotCapable));
-        let variant = Variant::of(Recovery::RackTlp, Congestion::Bbr);
+        let variant = Variant::new(Recovery::RackTlp, Congestion::Bbr);
         let mut bbr = Sender::new(Config { ecn, variant, ..Config::modern(1_500) });
         assert_eq!(bbr.poll_send(Nanos::ZERO).map(|segment| segment.ecn), Some(Ecn::NotCapable));
     }

@@ -11,9 +11,9 @@ pub(super) enum Fate {
     #[default]
     Arrives,
     Lost,
-    /// Late by so much.
+    /// Delayed by this.
     Late(Nanos),
-    /// Twice, the second late by so much.
+    /// Duplicated, the copy delayed by this.
     Twice(Nanos),
     Marked,
 }

@@ -187,7 +187,7 @@ proptest! {
     }
 }
 
-const RACK: Variant = Variant::of(Recovery::RackTlp, Congestion::Reno);
+const RACK: Variant = Variant::new(Recovery::RackTlp, Congestion::Reno);
 
 #[test]
 fn a_loss_is_found_by_three_arrivals() {

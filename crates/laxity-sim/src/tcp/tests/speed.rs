@@ -16,8 +16,8 @@ fn one_flow_without_loss() {
         Variant::NEWRENO,
         Variant::SACK,
         Variant::CUBIC,
-        Variant::of(Recovery::RackTlp, Congestion::Cubic),
-        Variant::of(Recovery::RackTlp, Congestion::Bbr),
+        Variant::new(Recovery::RackTlp, Congestion::Cubic),
+        Variant::new(Recovery::RackTlp, Congestion::Bbr),
     ] {
         for acknowledging in [Acknowledging::Every, Acknowledging::Delayed] {
             let config =

@@ -89,7 +89,7 @@ pub(super) fn trace(
     }
 }
 
-/// Time, window and threshold in hundredths of segments, what is sent, why.
+/// Time, window and threshold in hundredths of segments, segments sent, reason.
 pub(super) type Row = (u64, u64, u64, &'static [u64], &'static str);
 
 pub(super) fn check(trace: &Trace, rows: &[Row], again: &[(u64, u64)]) {
@@ -347,7 +347,7 @@ fn pacing() {
     let trace = trace(avoiding, without(&[]), all);
     let sends: Vec<u64> =
         trace.instants.iter().filter(|at| !at.sent.is_empty()).map(|at| at.ms).collect();
-    // At 1.2 windows of ten segments a round trip, 101 / 12 ms each, and then what is left of it.
+    // At 1.2 windows of ten segments a round trip, 101 / 12 ms each, and then the rest of it.
     let gaps: Vec<u64> = sends[40..120].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let paced = |gap: &u64| (7..=9).contains(gap);
     let after_a_pause = |gap: &u64| *gap == 1 || *gap >= 20;

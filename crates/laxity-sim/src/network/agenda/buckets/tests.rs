@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 proptest! {
-    /// Against a sorted set, over times of which some are crowded and some are far apart.
+    /// Compares with a sorted set, over times that are crowded or far apart.
     #[test]
     fn like_a_sorted_set(
         steps in prop::collection::vec((0u8..5, 0u64..1 << 44, 0u32..44, 0u32..8), 1..400),

@@ -1,4 +1,4 @@
-//! Wires alone: shares and times over ten seeds, and who passes whom.
+//! Wires alone: shares and times over ten seeds, and overtaking.
 
 use laxity::units::Rate;
 
@@ -31,7 +31,7 @@ fn wire(link: &NetworkLink, seed: u64) -> Wire {
     Wire::new(link, |purpose| generator(seed, u64::MAX - purpose, 0)).unwrap()
 }
 
-/// How far a mean of so many numbers may be from what is expected of it: five of its deviations.
+/// The tolerance of a mean: five standard deviations.
 fn is_near(mean: f64, expected: f64, deviation: f64, numbers: usize) {
     let off = (mean - expected).abs();
     assert!(off < 5.0 * deviation / (numbers as f64).sqrt(), "{mean} is not near {expected}");
@@ -116,7 +116,7 @@ fn all_may_be_held_up() {
 /// Copies are as many as are asked for, of those that are not lost, and are delayed by themselves.
 #[test]
 fn copies_are_made_of_what_is_not_lost() {
-    let loss = laxity_plan::model::WireLoss { share: 0.2, run: 1.25 };
+    let loss = WireLoss { share: 0.2, run: 1.25 };
     let reorder = Reorder { share: 0.5, by: Dist::Constant(Nanos(MS)) };
     let of_all =
         NetworkLink { loss: Some(loss), reorder: Some(reorder), duplicate: Some(0.25), ..link() };
@@ -134,10 +134,10 @@ fn copies_are_made_of_what_is_not_lost() {
     }
 }
 
-/// What one peculiarity draws is the same whatever others there are.
+/// The draws of one disturbance do not depend on others.
 #[test]
 fn peculiarities_draw_apart() {
-    let loss = laxity_plan::model::WireLoss { share: 0.2, run: 1.25 };
+    let loss = WireLoss { share: 0.2, run: 1.25 };
     let losing = NetworkLink { loss: Some(loss), ..link() };
     let all = NetworkLink {
         jitter: Some(Dist::Exponential(Nanos(MS))),
@@ -149,5 +149,20 @@ fn peculiarities_draw_apart() {
     for at in 0..1_000 {
         let fates = [&mut losing, &mut all].map(|wire| wire.next(Nanos(at * MS)).is_some());
         assert_eq!(fates[0], fates[1]);
+    }
+}
+
+#[test]
+fn shares_and_runs_are_as_asked() {
+    for (share, run) in [(0.01, 1.0 / 0.99), (0.2, 4.0), (0.5, 2.0), (0.7, 10.0)] {
+        for seed in 1..4 {
+            let mut losses = Losses::new(WireLoss { share, run }, generator(seed, 0, 0));
+            let packets = 400_000;
+            let lost: Vec<bool> = (0..packets).map(|_| losses.next()).collect();
+            let runs = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count();
+            let (all, runs) = (losses.lost as f64, runs as f64);
+            assert!((all / f64::from(packets) / share - 1.0).abs() < 0.05, "{share} {run}");
+            assert!((all / runs / run - 1.0).abs() < 0.05, "{share} {run}: {}", all / runs);
+        }
     }
 }

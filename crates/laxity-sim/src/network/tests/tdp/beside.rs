@@ -58,7 +58,7 @@ fn best_effort_fills_links_but_for_what_does_not_fit() {
     }
 }
 
-/// The same packets set out whatever the discipline is.
+/// The same packets set out under every discipline.
 #[test]
 fn arrivals_are_the_same_under_another_discipline() {
     let tdp = plan(PLAN);

@@ -152,7 +152,7 @@ fn a_clock_that_is_ahead_makes_packets_late() {
     assert!(late(80_000) > 300);
 }
 
-/// A clock that is set forward makes a frame shorter than what is reserved in it takes.
+/// A clock that is set forward makes a frame shorter than its reservations.
 #[test]
 fn a_clock_that_steps_makes_a_full_frame_end_late() {
     let late = |drift: i64| {

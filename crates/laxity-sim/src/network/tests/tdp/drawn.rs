@@ -61,9 +61,9 @@ pub(super) struct DrawnFlow {
 pub(super) enum Kind {
     /// Streams with a gap.
     Streams(u64),
-    /// Bursts of so many packets, at once or at twice the rate.
+    /// Bursts of packets, at once or at twice the rate.
     Bursts(u64, bool),
-    /// A constant rate, but for jitter of so many hundredths of the time between packets.
+    /// A constant rate with jitter, in hundredths of the time between packets.
     Jitter(u64),
 }
 
@@ -94,7 +94,7 @@ impl Drawn {
         format!("path = {path:?}\nlaps = {laps}").replace("\nlaps = 1", "")
     }
 
-    /// How long so many cycles take, and a packet over the farthest link.
+    /// The duration of cycles, and of a packet over the farthest link.
     pub(super) fn duration(&self, cycles: u64) -> Nanos {
         let farthest = self.links().iter().map(|(.., link)| link.delay).max().unwrap_or_default();
         Nanos(cycles * self.frame * self.frames + farthest)

@@ -100,7 +100,7 @@ fn check_losses(share: f64, run: f64, seed: u64) -> Counted {
     counted
 }
 
-/// Frames of which all packets are lost shift nothing as long as they are fewer than a cycle's.
+/// Frames that are lost completely shift nothing as long as they are fewer than a cycle has.
 #[test]
 fn scattered_losses_shift_nothing() {
     for seed in 0..30 {
