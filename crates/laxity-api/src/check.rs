@@ -2,15 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use laxity_answers::link::{Admission, LinkProof};
-use laxity_answers::network::{FramesProof, Limits, NetworkProof};
 use laxity_answers::{Proof, Reason};
+use laxity_answers::link::LinkProof;
+use laxity_answers::network::{FramesProof, Limits, NetworkProof};
 use laxity_plan::Plan;
 use laxity_plan::model::{Assignment, SchedulerSpec};
 use laxity_plan::parallel::on_all_cores;
-use laxity_report::admission::curves::CurveFigure;
 use laxity_report::json::Json;
-use laxity_report::{admission, network, words};
+use laxity_report::words;
 use laxity_sim::error::SimError;
 use serde::{Serialize, Serializer};
 
@@ -67,15 +66,6 @@ impl Checked {
     pub fn statement(&self) -> String {
         words::statement(self.reasons())
     }
-
-    /// The proof as a table and sentences.
-    pub fn text(&self, plan: &Plan) -> String {
-        match self {
-            Checked::Link(proof) => admission::text(proof, plan),
-            Checked::Network(proof) => network::proof::text(proof, plan),
-            Checked::Frames(proof) => network::frames::text(proof, plan),
-        }
-    }
 }
 
 impl Serialize for Checked {
@@ -86,14 +76,6 @@ impl Serialize for Checked {
             Checked::Frames(proof) => Json(&**proof).serialize(serializer),
         }
     }
-}
-
-/// The curves that the test of a plan's discipline compares, if it has any; of one link only.
-pub fn curves(plan: &Plan) -> Option<CurveFigure> {
-    if plan.networked().is_some() {
-        return None;
-    }
-    admission::figure(plan, &Admission::test(plan)?)
 }
 
 /// What each part of a network could be. `heard` is told before every question how many parts there

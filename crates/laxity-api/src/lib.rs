@@ -53,6 +53,8 @@ mod check;
 mod error;
 pub mod fit;
 mod linux;
+#[cfg(feature = "pages")]
+mod pages;
 mod repeat;
 mod result;
 mod run;
@@ -62,12 +64,13 @@ mod traffic;
 pub mod tune;
 mod worst;
 
-pub use check::{Checked, check, curves, exactly, limits};
+pub use check::{Checked, check, exactly, limits};
 pub use error::Error;
 pub use laxity_answers::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_exchange as exchange;
 pub use laxity_plan::parallel::on_all_cores;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
+#[cfg(feature = "pages")]
 pub use laxity_report::html::Drawn;
 pub use laxity_report::json::Json;
 pub use laxity_sim::{Progress, Reached, to_the_end};
@@ -75,8 +78,10 @@ pub use laxity_tc::export::Format as ExportFormat;
 pub use laxity_tc::linux::{Filters, Linux, Refusal};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
 pub use linux::{CheckedForLinux, Corrections, Exported, check_for_linux, export, nearest};
+#[cfg(feature = "pages")]
+pub use pages::{Delays, curves};
 pub use repeat::{Difference, RepeatError, Repeated, repeat};
-pub use result::{Comparison, Delays, RunResult};
+pub use result::{Comparison, RunResult};
 pub use run::{Custom, choices, run, run_compared, run_custom};
 pub use seeds::over_seeds;
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};

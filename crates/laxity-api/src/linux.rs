@@ -56,24 +56,6 @@ pub fn check_for_linux(plan: &Plan, linux: &Linux) -> Result<CheckedForLinux, Re
 }
 
 impl CheckedForLinux {
-    /// The same for people.
-    pub fn text(&self) -> String {
-        let time = |ns: u64| quantity::time(ns as f64);
-        let Corrections { stall_ns, link_rate_bps, max_packet_bytes, remarks } = &self.linux;
-        let mut text = self.checked.text(&self.carried.plan);
-        text += &format!(
-            "\nUnder Linux: a packet may be {} late because of timers, which the bounds count; after rounding the \
-             classes share {}, and the longest packet takes {} bytes.\n",
-            time(*stall_ns),
-            quantity::rate(*link_rate_bps as f64),
-            quantity::count(*max_packet_bytes),
-        );
-        for remark in remarks {
-            text += &format!("- {remark}\n");
-        }
-        text
-    }
-
     /// What each class is promised, in words.
     fn promises(&self) -> Promises {
         let plan = &self.carried.plan;

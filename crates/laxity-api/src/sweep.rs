@@ -16,6 +16,8 @@
 
 pub(crate) mod file;
 mod job;
+#[cfg(feature = "pages")]
+mod pages;
 mod quantity;
 pub(crate) mod space;
 pub(crate) mod store;

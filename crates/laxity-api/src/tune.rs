@@ -19,11 +19,12 @@ mod asked;
 mod goal;
 mod key;
 mod moved;
+#[cfg(feature = "pages")]
+mod pages;
 mod question;
-mod said;
 mod sampler;
 mod search;
-#[cfg(test)]
+#[cfg(all(test, feature = "pages"))]
 mod tests;
 mod trial;
 mod tuned;

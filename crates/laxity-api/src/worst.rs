@@ -4,11 +4,9 @@ use laxity_plan::network::Networked;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use laxity::units::Nanos;
 use laxity_adversary::worst::{Longest, Place, Sent, Target, csv, longest};
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
-use laxity_report::worst::{self, Burst};
 use serde::Serialize;
 
 use crate::Error;
@@ -43,7 +41,7 @@ pub struct WorstCase {
     /// How many packets bring it about.
     pub packets: usize,
     #[serde(skip)]
-    sent: Vec<Sent>,
+    pub(crate) sent: Vec<Sent>,
 }
 
 /// All of them.
@@ -112,36 +110,5 @@ impl WorstCase {
     /// The packets as an arrivals CSV, under which `run` measures that delay.
     pub fn csv(&self, plan: &Plan) -> String {
         csv(plan, &self.sent)
-    }
-
-    fn row(&self) -> worst::Row {
-        worst::Row {
-            class: self.class.clone(),
-            nodes: self.nodes.clone(),
-            bound: Nanos(self.bound_ns),
-            found: Nanos(self.found_ns),
-            arrival: Nanos(self.arrival_ns),
-            packets: self.packets,
-        }
-    }
-}
-
-impl WorstCases {
-    /// For people.
-    pub fn text(&self) -> String {
-        let rows: Vec<_> = self.0.iter().map(WorstCase::row).collect();
-        worst::text(&rows)
-    }
-
-    /// A page with a picture of who sends when, for each class and path.
-    pub fn page(&self, plan: &Plan) -> String {
-        let burst = |sent: &Sent| Burst {
-            time: sent.time,
-            class: sent.class,
-            source: sent.source,
-            length: sent.length,
-        };
-        let drawn = |case: &WorstCase| (case.row(), case.sent.iter().map(burst).collect());
-        worst::page(plan, &self.0.iter().map(drawn).collect::<Vec<_>>())
     }
 }

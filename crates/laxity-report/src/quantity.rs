@@ -10,7 +10,6 @@ pub(crate) const BITS_A_SECOND: Units =
 pub(crate) const BYTES: Units = &[("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
 pub(crate) const PERCENT: Units = &[("%", 1e-2)];
 pub(crate) const NUMBER: Units = &[("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
-pub(crate) const COUNT: Units = &[("", 1.0)];
 
 /// What stands where a number does not apply.
 pub const NOTHING: &str = "—";

@@ -3,8 +3,8 @@
 use maud::html;
 
 use crate::chart::{Axis, Chart, Dash, Figure, Mark, Series, Style, Unit};
+use crate::format::Format;
 use crate::html::{facts, figure as drawn, grid, page};
-use crate::seeds::Format;
 
 /// A class, and how a figure of it depends on a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ pub struct Over {
 
 /// Means over the seeds, each with its confidence interval of 95 %.
 pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
-    let shown = Format::of(&over.figure);
+    let shown = Format::new(&over.figure);
     let (unit, scale) = shown.unit();
     let mark = if over.is_sampled { Mark::Points } else { Mark::Beads };
     let chart = |panel: &Panel| {

@@ -3,8 +3,8 @@
 use maud::html;
 
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
+use crate::format::Format;
 use crate::html::{facts, figure as drawn, grid, page};
-use crate::seeds::Format;
 
 /// A goal over a key.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +26,7 @@ pub struct Panel {
 
 /// The worst figure of all seeds, tried value by value, and the goal's limit; a panel a key.
 pub fn figure(title: &str, figure: &str, limit: f64, panels: &[Panel]) -> Figure<'static> {
-    let (unit, scale) = Format::of(figure).unit();
+    let (unit, scale) = Format::new(figure).unit();
     let scaled = |points: &[(f64, f64)]| points.iter().map(|&(x, y)| (x, y * scale)).collect();
     let chart = |panel: &Panel| {
         let series = |name: &str, subject, points| Series {

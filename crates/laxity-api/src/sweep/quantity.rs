@@ -1,9 +1,8 @@
 //! Values with a unit, as numbers of the least one.
 
 use laxity::units::{Bytes, Nanos, Rate};
-use laxity_report::chart::Unit;
+use laxity_report::format::{Format, Unit};
 use laxity_report::quantity::TimeUnit;
-use laxity_report::seeds::Format;
 
 /// What a value with a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

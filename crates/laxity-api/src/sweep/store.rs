@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use laxity_report::chart::Unit;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -111,9 +110,6 @@ impl Numbers {
     }
 }
 
-/// Reads a number.
-type Reader = dyn Fn(&str) -> Option<f64>;
-
 /// The columns of the keys that vary.
 pub(super) fn columns(space: &Space) -> Vec<Column> {
     let mut columns = Vec::new();
@@ -132,20 +128,6 @@ pub(super) fn columns(space: &Space) -> Vec<Column> {
         }
     }
     columns
-}
-
-impl Column {
-    /// What it is on the axis of a chart, and how values come there, if they are numbers.
-    pub(super) fn axis(&self) -> Option<(Unit, Box<Reader>)> {
-        match self.content {
-            Content::Text => None,
-            Content::Number => Some((Unit::Number, Box::new(|text| text.parse().ok()))),
-            Content::Quantity(quantity) => {
-                let (unit, scale) = quantity.unit();
-                Some((unit, Box::new(move |text| Some(quantity.read(text)? as f64 * scale))))
-            }
-        }
-    }
 }
 
 /// A value without its quotes.

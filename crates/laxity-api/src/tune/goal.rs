@@ -1,7 +1,7 @@
 //! What a run is to measure.
 
+use laxity_report::format::{Format, subject};
 use laxity_report::quantity;
-use laxity_report::seeds::{Format, subject};
 use serde::Serialize;
 
 use crate::sweep::{Quantity, Row, store::plain};
@@ -52,7 +52,7 @@ pub struct Reached {
 /// # Errors
 /// If it is neither, in words.
 pub(super) fn limit(figure: &str, value: &str) -> Result<f64, String> {
-    let (quantity, example) = match Format::of(figure) {
+    let (quantity, example) = match Format::new(figure) {
         Format::Time => (Quantity::Time, "\"20ms\""),
         Format::Megabits => (Quantity::Rate, "\"8mbit\""),
         Format::Number | Format::Percent => {
@@ -95,7 +95,7 @@ impl Goal {
 
     /// A value of the figure with its unit.
     pub(super) fn shown(&self, value: f64) -> String {
-        match Format::of(&self.figure) {
+        match Format::new(&self.figure) {
             Format::Number => quantity::number(value),
             Format::Time => quantity::time(value),
             Format::Megabits => quantity::rate(value),

@@ -1,4 +1,4 @@
-//! What a search found, for people.
+//! What a search found, as text, figures and a page.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,7 @@ use laxity_report::quantity::NOTHING;
 use laxity_report::table::table;
 use laxity_report::tune::{self, Panel, Part};
 
-use super::goal::Goal;
-use super::key::{Key, Kind};
-use super::question::Tuning;
-use super::tuned::{Bound, Tuned};
+use super::{Bound, Goal, Key, Kind, Least, Reached, Trial, Tuned, Tuning};
 
 type Table = (Vec<String>, Vec<Vec<String>>);
 
@@ -65,7 +62,7 @@ impl Tuned {
             };
             let points = |holds: bool| {
                 let tried = self.trials.iter().filter(move |trial| trial.holds == holds);
-                let point = move |trial: &super::Trial| {
+                let point = move |trial: &Trial| {
                     Some((trial.numbers[at] * scale, trial.goals.get(goal)?.worst?))
                 };
                 tried.filter_map(point).collect()
@@ -100,7 +97,7 @@ impl Tuned {
             let why = self.best.why().join("; ");
             return vec![format!("Nearest, with {}: {why}", values.join(", "))];
         }
-        let reason = |least: &super::Least| match (&least.below, least.bound) {
+        let reason = |least: &Least| match (&least.below, least.bound) {
             (Some(below), bound) => {
                 let how = if bound == Bound::Admission { "proved" } else { "measured" };
                 let (key, value) = (&least.key, &below.value);
@@ -129,7 +126,7 @@ impl Tuned {
 
     fn goals(&self) -> Table {
         let header = ["goal", "asked", "worst", "seed", "holds"].map(str::to_owned).to_vec();
-        let row = |reached: &super::Reached| {
+        let row = |reached: &Reached| {
             let holds = if reached.holds() { "yes" } else { "no" };
             let (goal, seed) = (&reached.goal, reached.seed.to_string());
             vec![goal.name(), goal.asked(), reached.worst_text(), seed, holds.to_owned()]
@@ -141,7 +138,7 @@ impl Tuned {
         let mut header = self.keys.clone();
         header.extend(["admitted", "promises"].map(str::to_owned));
         header.extend(tuning.goals.iter().map(Goal::name));
-        let row = |trial: &super::Trial| {
+        let row = |trial: &Trial| {
             let mut row = trial.values.clone();
             let admitted = match trial.admitted {
                 Some(true) => "yes",
@@ -154,12 +151,12 @@ impl Tuned {
                 None => NOTHING,
             };
             row.extend([admitted, kept].map(str::to_owned));
-            let worst = |goal| trial.goals.get(goal).map(super::Reached::worst_text);
+            let worst = |goal| trial.goals.get(goal).map(Reached::worst_text);
             let goals = 0..tuning.goals.len();
             row.extend(goals.map(|goal| worst(goal).unwrap_or(NOTHING.to_owned())));
             row
         };
-        let mut best_first: Vec<&super::Trial> = self.trials.iter().collect();
+        let mut best_first: Vec<&Trial> = self.trials.iter().collect();
         best_first.sort_by(|a, b| {
             let numbers = a.numbers.iter().zip(&b.numbers).map(|(a, b)| a.total_cmp(b));
             a.miss.total_cmp(&b.miss).then(numbers.fold(Ordering::Equal, Ordering::then))
