@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use laxity_answers::{Proof, Reason};
+use laxity_answers::Reason;
 use laxity_answers::link::LinkProof;
 use laxity_answers::network::{FramesProof, Limits, NetworkProof};
 use laxity_plan::Plan;
@@ -92,14 +92,6 @@ pub fn limits(plan: &Plan, heard: Heard<'_>) -> Result<Limits, Error> {
     };
     let watch = |runs, done| -> ControlFlow<()> { heard(Going { runs, done }) };
     Ok(Limits::new(plan, &today, &watch).ok_or(SimError::Stopped)?)
-}
-
-/// Whether everything that is promised holds, if that is known, and why: the answer of [`check`],
-/// without what could be changed.
-pub(crate) fn admission(plan: &Plan) -> (Option<bool>, Option<String>) {
-    let proof = Proof::new(plan);
-    let statement = proof.as_ref().map(|proof| words::statement(proof.reasons()));
-    (proof.and_then(|proof| proof.admitted()), statement)
 }
 
 /// A plan that leaves out as few flows as can be, by an exact solver, where its discipline assigns

@@ -47,7 +47,7 @@ impl Tuned {
         }
         let all = vec!["All that was tried, the best first.".to_owned()];
         parts.push(part("Tried", all, self.tried(tuning)));
-        let statement = self.best.statement.clone().unwrap_or(NOTHING.to_owned());
+        let statement = self.best.statement().unwrap_or(NOTHING.to_owned());
         let about = [("Found", self.headline()), ("Admission test", statement)];
         tune::html(title, &about, &parts)
     }
@@ -140,7 +140,7 @@ impl Tuned {
         header.extend(tuning.goals.iter().map(Goal::name));
         let row = |trial: &Trial| {
             let mut row = trial.values.clone();
-            let admitted = match trial.admitted {
+            let admitted = match trial.admitted() {
                 Some(true) => "yes",
                 Some(false) => "no",
                 None => NOTHING,

@@ -1,12 +1,12 @@
 //! Values that are tried: proved, run under every seed, and judged.
 
+use laxity_answers::{Proof, Reason, reason};
 use laxity_plan::Plan;
-use laxity_report::words;
+use laxity_report::{json, words};
 use serde::Serialize;
 
 use super::goal::Reached;
 use super::question::Tuning;
-use crate::check::admission as test;
 use crate::sweep::{Error, Heard, Job, Row, Shard, Store, sweep};
 
 /// Values of the keys that are sought, and what came of them.
@@ -23,12 +23,12 @@ pub struct Trial {
     /// Why a plan cannot have these values together, if that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// Whether the admission test admits the plan; absent without a test, and where it cannot tell.
-    pub admitted: Option<bool>,
-    /// The test's answer in a few sentences.
-    pub statement: Option<String>,
-    /// The seeds with which a run broke a promise. What is not admitted is not run, nor what nobody
-    /// sends over.
+    /// The reasons of the admission test; `None` without a test. In JSON they stand beside
+    /// `admitted` and `statement`.
+    #[serde(flatten, serialize_with = "json::answer")]
+    pub reasons: Option<Vec<Reason>>,
+    /// The seeds with which a run broke a promise; `None` if there was no run, because the plan is
+    /// not admitted or has no sources.
     pub broken: Option<Vec<u64>>,
     /// How the goals were reached; none if it was not run.
     pub goals: Vec<Reached>,
@@ -49,8 +49,7 @@ impl Tuning {
             holds: false,
             miss: not_admitted,
             refused: None,
-            admitted: None,
-            statement: None,
+            reasons: None,
             broken: None,
             goals: Vec::new(),
         };
@@ -61,8 +60,8 @@ impl Tuning {
                 return Ok(Trial { refused: Some(why), miss, ..trial });
             }
         };
-        (trial.admitted, trial.statement) = test(&plan);
-        if trial.admitted == Some(false) {
+        trial.reasons = Proof::new(&plan).map(|proof| proof.reasons().to_vec());
+        if trial.admitted() == Some(false) {
             return Ok(trial);
         }
         (trial.holds, trial.miss) = (true, 0.0);
@@ -75,7 +74,7 @@ impl Tuning {
     /// Whether the admission test admits the plan with these values, if it tells; one that is none
     /// it does not.
     pub(super) fn admits(&self, values: &[f64]) -> Result<Option<bool>, Error> {
-        Ok(self.plan_or_why(values)?.map_or(Some(false), |plan| test(&plan).0))
+        Ok(self.plan_or_why(values)?.map_or(Some(false), |plan| Proof::new(&plan)?.admitted()))
     }
 
     /// The plan with these values, or why it is none: values that are right one by one may not go
@@ -110,13 +109,23 @@ impl Tuning {
 }
 
 impl Trial {
+    /// Whether the admission test admits the plan; `None` without a test, and if it is not known.
+    pub fn admitted(&self) -> Option<bool> {
+        self.reasons.as_deref().and_then(reason::admitted)
+    }
+
+    /// The answer of the admission test in a few sentences; `None` without a test.
+    pub fn statement(&self) -> Option<String> {
+        self.reasons.as_deref().map(words::statement)
+    }
+
     /// Why it does not hold, each reason a sentence; nothing if it does.
     pub fn why(&self) -> Vec<String> {
         if let Some(why) = &self.refused {
             return vec![format!("it is no plan: {why}")];
         }
-        if self.admitted == Some(false) {
-            return vec![words::answer(self.admitted, self.statement.as_deref().unwrap_or(""))];
+        if self.admitted() == Some(false) {
+            return vec![words::answer(Some(false), &self.statement().unwrap_or_default())];
         }
         let broken = self.broken.iter().filter(|seeds| !seeds.is_empty()).map(|seeds| {
             let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
