@@ -32,6 +32,8 @@ pub mod manifest;
 mod measures;
 #[cfg(feature = "pages")]
 pub mod network;
+#[cfg(feature = "pages")]
+pub mod parts;
 pub mod quantity;
 #[cfg(feature = "pages")]
 pub mod run;

@@ -3,8 +3,9 @@
 use laxity_answers::seeds::Spread;
 use laxity_report::chart::{Figure, Unit};
 use laxity_report::format::{Format, subject};
+use laxity_report::parts::{Part, html};
 use laxity_report::quantity::{self, TimeUnit};
-use laxity_report::study::{self, Over, Panel, Part, html};
+use laxity_report::study::{self, CAPTION, EXPLAINED, Over, Panel};
 use laxity_report::table::table;
 
 use super::store::{Column, Content, columns, plain};
@@ -23,11 +24,12 @@ impl Summary {
             let (header, rows) = self.cells(figure);
             let words = header.iter().position(|head| head == "class").unwrap_or_default();
             Part {
-                figure: figure.clone(),
-                picture: self.figure(&study.space, figure),
-                words,
+                heading: Format::plain(figure),
+                sentences: Vec::new(),
+                figure: self.figure(&study.space, figure),
                 header,
                 rows,
+                words,
             }
         };
         let parts: Vec<Part> = figures.iter().map(part).collect();
@@ -38,7 +40,7 @@ impl Summary {
             ("Seeds", study.seeds.len().to_string()),
             ("Runs", if found == runs { runs.to_string() } else { format!("{found} of {runs}") }),
         ];
-        html(title, &about, &parts)
+        html(title, &about, &parts, CAPTION, Some(EXPLAINED))
     }
 
     /// A figure over the first key whose values are numbers, a panel a class; none if no number
@@ -188,8 +190,8 @@ mod tests {
         ] {
             assert_eq!(are_even_by_logarithms(numbers.to_vec()), is_log, "{numbers:?}");
         }
-        let over = |is_log| {
-            let range = Range::new("1", "100", is_log).unwrap();
+        let over = |log| {
+            let range = Range::new("1", "100", log).unwrap();
             let mut space = Space {
                 sampled: vec![("a".parse().unwrap(), range)],
                 points: 9,

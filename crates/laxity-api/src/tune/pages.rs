@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 
 use laxity_report::chart::{Figure, Unit};
+use laxity_report::parts::{self, Part};
 use laxity_report::quantity::NOTHING;
 use laxity_report::table::table;
-use laxity_report::tune::{self, Panel, Part};
+use laxity_report::tune::{self, CAPTION, Panel};
 
 use super::{Bound, Goal, Key, Kind, Least, Reached, Trial, Tuned, Tuning};
 
@@ -39,17 +40,17 @@ impl Tuned {
             parts.push(part("Goals", Vec::new(), self.goals()));
         }
         for (at, goal) in tuning.goals.iter().enumerate() {
-            let picture = self.figure(tuning, at);
-            if picture.is_some() {
+            let figure = self.figure(tuning, at);
+            if figure.is_some() {
                 let part = part(&goal.name(), Vec::new(), Table::default());
-                parts.push(Part { picture, ..part });
+                parts.push(Part { figure, ..part });
             }
         }
         let all = vec!["All that was tried, the best first.".to_owned()];
         parts.push(part("Tried", all, self.tried(tuning)));
         let statement = self.best.statement().unwrap_or(NOTHING.to_owned());
         let about = [("Found", self.headline()), ("Admission test", statement)];
-        tune::html(title, &about, &parts)
+        parts::html(title, &about, &parts, CAPTION, None)
     }
 
     /// The worst figure of a goal over the keys, of all that was run; none if nothing was.
@@ -166,7 +167,7 @@ impl Tuned {
 }
 
 fn part(heading: &str, sentences: Vec<String>, (header, rows): Table) -> Part {
-    Part { heading: heading.to_owned(), sentences, picture: None, header, rows }
+    Part { heading: heading.to_owned(), sentences, figure: None, header, rows, words: usize::MAX }
 }
 
 fn shown((header, rows): &Table) -> String {
