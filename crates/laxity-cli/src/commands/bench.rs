@@ -1,6 +1,5 @@
 //! `laxity bench`: nanoseconds for one packet in and one packet out.
 
-mod case;
 mod load;
 #[cfg(target_os = "linux")]
 mod longest;
@@ -30,11 +29,9 @@ use laxity_plan::model::{BestEffort as Way, Late};
 use laxity_report::table;
 use serde::Serialize;
 
-use crate::args::{Bench, Load};
+use crate::args::{Bench, Case, Load};
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, progress};
-use case::Case;
-pub(crate) use case::accepted;
 use load::{Mode, RUNS, Under};
 use reference::HeapEdf;
 

@@ -12,9 +12,9 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use super::case::Case;
 use super::load::Mode;
 use super::natural::Driver;
+use crate::args::Case;
 use crate::failure::Failure;
 
 /// Operations that are watched.

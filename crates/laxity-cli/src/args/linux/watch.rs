@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use laxity::units::Nanos;
 
-use super::{Seen, duration};
+use super::control::Seen;
+use crate::args::value::duration;
 
 /// `laxity watch`.
 #[derive(Args, Debug)]

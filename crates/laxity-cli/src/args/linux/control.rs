@@ -1,9 +1,11 @@
-//! What runs can be seen and controlled by.
+//! What shows and controls running links on the command line.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+
+use crate::args::value::duration;
 
 /// Where what is measured can be seen, now and afterwards, and by what it is controlled.
 #[derive(Args, Debug)]
@@ -60,7 +62,7 @@ pub(crate) struct Status {
     #[arg(long = "dev", value_name = "INTERFACE", conflicts_with = "control")]
     pub interface: Option<String>,
     /// Look twice, so long apart, and tell the rates in between.
-    #[arg(long, value_name = "TIME", value_parser = super::duration, requires = "interface", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "interface", allow_hyphen_values = true)]
     pub over: Option<laxity::units::Nanos>,
     /// Print JSON.
     #[arg(long)]
