@@ -30,7 +30,7 @@ pub enum Checked {
 /// Proves what can be proved of a plan.
 ///
 /// # Errors
-/// If the plan is a network that nobody sends over, so that paths are not known.
+/// If the plan is a network without sources, so that paths are not known.
 pub fn check(plan: &Plan) -> Result<Checked, Error> {
     let Some(networked) = plan.networked() else {
         return Ok(Checked::Link(Box::new(LinkProof::new(plan))));
@@ -78,11 +78,11 @@ impl Serialize for Checked {
     }
 }
 
-/// What each part of a network could be. `heard` is told before every question how many parts there
-/// are and how many are done, and may end the search.
+/// Seeks what each part of a network could be. Before every question `heard` gets the number of
+/// parts and of those done, and may end the search.
 ///
 /// # Errors
-/// If the plan is no network of queues, if nobody sends over it, or if the search was ended.
+/// If the plan is no network of queues, has no sources, or `heard` ends the search.
 pub fn limits(plan: &Plan, heard: Heard<'_>) -> Result<Limits, Error> {
     let Checked::Network(today) = on_all_cores(|| check(plan))? else {
         return Err(Error::question(

@@ -27,14 +27,13 @@ pub struct Repeated {
     pub dropped: u64,
     /// Plans that were followed after the first one.
     pub reloads: u64,
-    /// The first packet of which the ledger and the simulator say different things.
+    /// The first packet on which the ledger and the simulator disagree.
     pub difference: Option<Difference>,
     /// Whether the ledger ends within a record, as when its writer was killed.
     pub cut_short: bool,
 }
 
-/// A packet of which the ledger and the simulator say different things, in words; nothing where one
-/// of them says nothing.
+/// A packet on which the ledger and the simulator disagree, in words.
 #[derive(Clone, Debug, Serialize)]
 pub struct Difference {
     /// What the ledger says.
@@ -152,7 +151,7 @@ impl Observer for Simulated<'_> {
     }
 }
 
-/// What the simulator is told, from what the ledger tells.
+/// The steps of the simulator, from the entries of a ledger.
 struct Steps<'a, R> {
     entries: Reader<R>,
     fates: &'a RefCell<Fates>,

@@ -103,7 +103,7 @@ pub fn check_figures(figures: &[String]) -> Result<(), Error> {
     })
 }
 
-/// One of so many equal parts of a study, for a machine of its own.
+/// One of several equal parts of a study, for a machine of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: u64,
@@ -119,14 +119,14 @@ impl Shard {
         (1..=of).contains(&number).then_some(Shard { number, of })
     }
 
-    /// Whether a run is of this part, which its name decides: whoever sees the study differently,
-    /// or stands at another run, agrees.
+    /// Whether a run belongs to this part. The name of the run alone decides, so that all machines
+    /// agree.
     pub fn has(self, id: &RunId) -> bool {
         id.number() % self.of == self.number - 1
     }
 }
 
-/// How a study goes on.
+/// The progress of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Going {
     /// How many runs this part of it has.
@@ -135,7 +135,7 @@ pub struct Going {
     pub done: usize,
 }
 
-/// Hears how something long goes on, and says whether it is to.
+/// Called with the progress of long work; may end it.
 pub type Heard<'a> = &'a (dyn Fn(Going) -> ControlFlow<()> + Sync);
 
 /// Those of a study's [jobs](Job::all) that are of a part of it and not in the store.
@@ -143,8 +143,8 @@ pub fn missing<'a>(jobs: &'a [Job], store: &Store, shard: Shard) -> Vec<&'a Job>
     jobs.iter().filter(|job| shard.has(&job.id) && !store.has(job)).collect()
 }
 
-/// Makes those of some jobs that are not in the store, one after another, for whoever spreads a
-/// study over processes of their own.
+/// Makes those of some jobs that are not in the store, one after another. For executors that spread
+/// a study over processes of their own.
 ///
 /// # Errors
 /// At the first run that cannot be had; what was done before is in the store.
@@ -158,8 +158,8 @@ pub fn make<'a>(
     missing.try_for_each(|job| store.write(job, &columns, &job.run(study)?))
 }
 
-/// Makes a run of a study, unless it is in the store, by whoever has the [scheduler](Study::own_at)
-/// that it is under.
+/// Makes a run of a study, unless it is in the store, by a caller that has its
+/// [scheduler](Study::own_at).
 ///
 /// # Errors
 /// If it cannot be had.
@@ -177,8 +177,8 @@ pub fn make_by<E: From<Error>>(
 }
 
 /// Makes those of a study's [jobs](Job::all) that are not in the store and not under a scheduler of
-/// one's own, on all cores, and tells after every run how it goes on; whoever hears it may stop. It
-/// says how many runs there are, and how many it made.
+/// one's own, on all cores. Calls `heard` after every run, which may end the sweep. Returns how
+/// many runs this part has, and how many were made.
 ///
 /// # Errors
 /// At the first run that cannot be had; what was done before is in the store.

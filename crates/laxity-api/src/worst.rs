@@ -21,7 +21,7 @@ pub struct Effort {
     pub seed: u64,
 }
 
-/// The packets that are sent for a class along a path when nobody says.
+/// The default of [`Effort::packets`].
 pub const DEFAULT_PACKETS: u64 = 1_000_000;
 
 /// The longest delay that was found of a class, beside the one that is proved.
@@ -54,7 +54,7 @@ pub struct WorstCases(pub Vec<WorstCase>);
 /// that is done, and may stop it.
 ///
 /// # Errors
-/// If the plan is a network that nobody sends over, nothing is proved of it, or `heard` stops it.
+/// If the plan is a network without sources, nothing is proved of it, or `heard` ends the search.
 pub fn worst_case(plan: &Plan, effort: Effort, heard: Heard<'_>) -> Result<WorstCases, Error> {
     let assigned = plan.networked().map(Networked::assigned);
     let place = place(plan, assigned.as_ref());

@@ -1,4 +1,4 @@
-//! The `laxity` command, for whoever starts it: the program of that name, or a module of Python.
+//! The `laxity` command, run by the program of that name and by the module for Python.
 
 mod args;
 mod commands;

@@ -65,7 +65,7 @@ pub(crate) fn gone(way: &WayStatus) -> &'static str {
     if way.watched.is_some() { "lost" } else { "dropped" }
 }
 
-/// Whether packets kept their bounds; from outside, whatever was late counts as theirs.
+/// Whether packets kept their bounds. Measured from outside, every delay counts as the packet's.
 pub(crate) fn lateness(way: &WayStatus) -> Option<String> {
     let broken = match way.broken {
         1 => "1 packet took longer than its bound".to_string(),

@@ -12,8 +12,8 @@ use crate::args::Seen;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Listens where it is asked to, and has what is asked there answered by whoever receives requests.
-/// Without a place of the user's choice there may be no control socket.
+/// Starts the server of status, metrics and control. It hands requests over through `requests`.
+/// Without `--control` a socket that cannot be made is a remark and no error.
 pub(crate) fn serve(
     seen: &Seen,
     control: &Path,

@@ -187,8 +187,8 @@ impl Plan {
         Some((drawn(&compared).svg(), compared.title, corners))
     }
 
-    /// Simulates it, on a scheduler of Python's if there is one. `heard` is told how far simulated
-    /// time is, in ns, and how many packets links have sent, and may raise.
+    /// Simulates the plan, on a scheduler of Python's if there is one. `heard` gets the simulated
+    /// time in ns and the number of packets that links have sent, and may raise.
     #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn run(
         &self,

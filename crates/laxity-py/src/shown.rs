@@ -17,19 +17,19 @@ pub(crate) fn plain(figure: &str) -> String {
     Format::plain(figure)
 }
 
-/// The unit in which a figure is shown, and by what its value is multiplied for that.
+/// The unit of a figure in tables, and the factor from a value to it.
 #[pyfunction]
 pub(crate) fn unit(figure: &str) -> (&'static str, f64) {
     Format::new(figure).in_columns(TimeUnit::MILLIS)
 }
 
-/// A value of a figure as a cell below that head.
+/// A value of a figure as a cell of a table, without its unit.
 #[pyfunction]
 pub(crate) fn cell(figure: &str, value: Option<f64>) -> String {
     value.map_or(NOTHING.to_owned(), |value| Format::new(figure).text(value, TimeUnit::MILLIS))
 }
 
-/// The colours and dashes of so many subjects, as the report has them on white paper.
+/// The colours and dashes of the first `subjects` subjects on white paper.
 #[pyfunction]
 pub(crate) fn styles(subjects: usize) -> Vec<(&'static str, Vec<f64>)> {
     let style = |subject| {

@@ -129,8 +129,8 @@ impl Study {
         made.map_err(|error| of_study(py, &error))
     }
 
-    /// Runs what the store does not have of a part, on all cores. `heard` is told how many runs
-    /// there are and how many are done, and may raise.
+    /// Makes the runs of a part that the store does not have, on all cores. `heard` gets the number
+    /// of runs and of those done, and may raise.
     fn sweep(
         &self,
         py: Python<'_>,
@@ -192,8 +192,8 @@ impl Summary {
         Ok(self.summary.figure(&self.space, name).map(|drawn| drawn.svg()))
     }
 
-    /// Of each key all of whose values are numbers its column in the store, the unit in which it is
-    /// shown, by what numbers are multiplied for that, and the number of each value.
+    /// For each key whose values are all numbers: its column in the store, the unit for display,
+    /// the factor from a number to it, and the number of each value.
     #[getter]
     fn numbers(&self) -> Vec<Key> {
         let numbers = Numbers::of(&self.space).into_iter();

@@ -46,7 +46,7 @@ impl Quantity {
         }
     }
 
-    /// The unit in which columns show numbers of it, and by what these are multiplied for that.
+    /// The unit of a column of such numbers, and the factor from a number to it.
     pub fn in_columns(self, numbers: impl Iterator<Item = f64>) -> (&'static str, f64) {
         let times = TimeUnit::of(numbers.map(Some));
         match self {
@@ -56,7 +56,7 @@ impl Quantity {
         }
     }
 
-    /// What charts show it in, and by what a number is multiplied for that.
+    /// The unit of such numbers on a chart's axis, and the factor from a number to it.
     pub fn unit(self) -> (Unit, f64) {
         match self {
             Quantity::Time => (Unit::Time, 1e-9),

@@ -13,9 +13,9 @@ pub struct Space {
     pub keys: Vec<Path>,
     /// Each value of each key with each of all others.
     pub axes: Vec<Axis>,
-    /// Combinations that are told one by one.
+    /// Combinations that are listed one by one.
     pub list: Vec<Vec<(Path, String)>>,
-    /// Keys of which each point of the sample has a value between two.
+    /// Sampled keys with their ranges. Each point of the sample has a value of each.
     pub sampled: Vec<(Path, Range)>,
     /// How many points the sample has.
     pub points: usize,
@@ -28,7 +28,7 @@ pub struct Space {
 pub struct Axis {
     /// The key.
     pub key: Path,
-    /// Its values, of which there is at least one.
+    /// Its values, at least one.
     pub values: Vec<String>,
 }
 

@@ -209,8 +209,8 @@ impl Store {
     }
 }
 
-/// A file beside another, locked so that nobody takes it for one that a killed process left. Where
-/// there are no locks, none is taken for that.
+/// Creates a file beside another. It is locked, so that no process takes it for one that a killed
+/// process left behind; on systems without locks it is not.
 fn begun(path: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let beside = beside(path);
@@ -222,8 +222,8 @@ fn begun(path: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// A name that nobody else writes to, be it another thread, or another machine whose processes have
-/// the same numbers.
+/// A name of its own for each writer, also among threads, and among machines that share process
+/// numbers.
 fn beside(path: &Path) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     path.with_extension(format!("{}-{}.{UNFINISHED}", std::process::id(), now.as_nanos()))
@@ -236,11 +236,11 @@ const VERSION: &str = "1";
 /// The ending of files that are not whole.
 const UNFINISHED: &str = "tmp";
 
-/// Held by all who write, and by who keeps them from it.
+/// Writers hold it shared; [`stop_writing`] holds it alone.
 static WRITING: RwLock<()> = RwLock::new(());
 
-/// Waits until runs are whole that are being written, by whatever store, and keeps others from
-/// being begun, for good: call it where the process is about to end.
+/// Waits until every store has written the runs that it has begun, and blocks all later ones for
+/// good. Call it where the process is about to end.
 pub fn stop_writing() {
     std::mem::forget(WRITING.write().unwrap_or_else(PoisonError::into_inner));
 }

@@ -49,8 +49,7 @@ pub struct Own {
     pub edits: Vec<(String, String)>,
 }
 
-/// Whether it is a key by which plans are put under another discipline, whatever the settings of
-/// the one that they have.
+/// Whether a key names the discipline of a plan, independent of that discipline's settings.
 pub fn is_scheduler(key: &str) -> bool {
     matches!(key, "scheduler" | "scheduler.kind")
 }

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use crate::sweep::{Quantity, Row, store::plain};
 
-/// A figure of a class, and what it may be at the most, or has to be at the least, under every
-/// seed.
+/// A figure of a class, and its limit under every seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Goal {
     /// The class, or `link`.
@@ -22,7 +21,7 @@ pub struct Goal {
     pub limit: Limit,
 }
 
-/// What a figure is not to go beyond.
+/// The limit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {

@@ -68,8 +68,8 @@ impl Tuning {
         Tuning::new(study?, Vec::new(), asked, &text, &name)
     }
 
-    /// The same from a text without a `plan`, of which `study` makes one from the seeds and
-    /// duration in it; the `fixed` keys have one value each.
+    /// Reads a text without a `plan`. `study` makes a study of the seeds and the duration in it;
+    /// each of the `fixed` keys has one value.
     ///
     /// # Errors
     /// As [`read`](Self::read).

@@ -9,9 +9,9 @@ use super::trial::Trial;
 use super::tuned::{Below, Bound, Least, Tuned};
 use crate::sweep::{Error, Going, Heard, Store};
 
-/// Seeks values of a plan's keys with which all that has to hold does, and of these, one key after
-/// the other, the smallest. What was run before is in the store, and is not run again. Whoever
-/// hears how it goes on, in runs that were asked for and are there, may stop.
+/// Seeks values of a plan's keys with which all requirements hold, and among them, one key after
+/// the other, the smallest. Runs that are in the store are not made again. `heard` gets the number
+/// of runs asked for and of those in the store, and may end the search.
 ///
 /// # Errors
 /// As [`Tuning::judge`].

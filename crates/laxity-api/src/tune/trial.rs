@@ -36,7 +36,7 @@ pub struct Trial {
 
 impl Tuning {
     /// Proves the plan with these values of the keys, makes the runs that the store does not have,
-    /// and judges them. Whoever hears how it goes on may stop.
+    /// and judges them. `heard` may end it.
     ///
     /// # Errors
     /// If the plan has no such keys, or a run cannot be had.

@@ -28,7 +28,7 @@ pub struct Tuned {
     pub trials: Vec<Trial>,
     /// What is proved of the plan, as `laxity check` has it; absent if nothing was found.
     pub proof: Option<Checked>,
-    /// The plan that was found, and its text: that which the search began with, with other values.
+    /// The plan that was found, and its text: the text of the question's plan with other values.
     #[serde(skip)]
     pub plan: Option<(Plan, String)>,
 }
@@ -54,8 +54,8 @@ pub struct Least {
 pub enum Bound {
     /// The range begins here.
     Range,
-    /// The next smaller value of its least unit is not admitted, or of no plan, whatever is sent:
-    /// with the values of the other keys that were found this is proved.
+    /// The next smaller value of its least unit is not admitted, or gives no plan. This is proved,
+    /// with the values of the other keys that were found.
     Admission,
     /// A smaller value by the precision of the search failed under a seed: this is measured.
     Measured,

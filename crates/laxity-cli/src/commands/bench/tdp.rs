@@ -21,9 +21,8 @@ struct Cycle {
     delay: u32,
 }
 
-/// An output within the network: it is told frames and knows no flows. Packets come for one frame
-/// after the other, each of which is full before the next one gets any, and none for a frame that
-/// has begun.
+/// An output within the network. Packets carry their frame; the output knows no flows. Packets fill
+/// one frame after the other, and none comes for a frame that has begun.
 pub(super) fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
     let cycle = Cycle::of(under);
     let CommonTime { frame: length, .. } = cycle.time();
