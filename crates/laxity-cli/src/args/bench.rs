@@ -25,7 +25,7 @@ pub(crate) struct Bench {
     /// Measure this alone.
     #[arg(long, value_name = "DISCIPLINE", help = bench_help())]
     pub only: Option<String>,
-    /// Measure with so many classes alone.
+    /// Measure only with this number of classes.
     #[arg(long, value_parser = whole::<u32>(1..=10_000_000))]
     pub classes: Option<u32>,
     /// What is sent.
@@ -51,10 +51,11 @@ pub(crate) struct Bench {
 pub(crate) enum Load {
     /// Packets of 1000 bytes, which take a microsecond each.
     Uniform,
-    /// Lengths from 64 to 1500 bytes, weights from 1 to 16, time that moves by what is sent, as
-    /// peers are measured.
+    /// Lengths from 64 to 1500 bytes, weights from 1 to 16, and time that advances by the length of
+    /// each packet sent, as peers are measured.
     Natural,
-    /// The same, as all classes wake at one instant, each packet told to whoever watches.
+    /// As `Natural`, with all classes waking at one instant, and each packet reported to the
+    /// watching process.
     #[value(skip)]
     Watched,
 }

@@ -18,15 +18,15 @@ pub(crate) struct Traffic {
     /// The seed of every random draw [default: the plan's, else 1].
     #[arg(long, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Run with so many seeds, from that one on, side by side, and print of every figure the mean
-    /// and its 95 % confidence interval. --out then writes summary.json, with every seed's results,
-    /// and report.html with the means, but no packets and no figures over time.
+    /// Run with N seeds side by side, the first one and those after it, and print the mean of every
+    /// figure with its 95 % confidence interval. --out then writes summary.json, with every seed's
+    /// results, and report.html with the means, but no packets and no figures over time.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = whole::<u64>(1..=10_000))]
     pub seeds: Option<u64>,
-    /// Simulate a network on so many threads, to the same result. They share its nodes, and meet as
-    /// often as the fastest link between two of them takes; with no such link worth it there is one
-    /// thread.
+    /// Simulate a network on N threads, with the same result. Each thread simulates some of the
+    /// nodes, and threads wait for each other once per delay of the fastest link between them. If
+    /// no link is slow enough for that to pay, there is one thread.
     #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "seeds",
           value_parser = whole::<u32>(1..=256))]
     pub threads: Option<u32>,
@@ -57,8 +57,8 @@ pub(crate) struct Run {
     /// The packet file that goes into the folder: one row for every packet.
     #[arg(long, value_name = "FORMAT", default_value = "csv", conflicts_with = "seeds")]
     pub packets: PacketFile,
-    /// Tell where the time of simulating goes, by what happens and where, on standard error, and
-    /// with --json as `profile` there.
+    /// Print on standard error where the time of the simulation goes, by kind of event and by
+    /// place; with --json it is also the field `profile`.
     #[arg(long, conflicts_with_all = ["seeds", "threads"])]
     pub profile: bool,
     /// Print JSON.
