@@ -14,11 +14,11 @@ use laxity_sim::error::SimError;
 use serde::{Serialize, Serializer};
 
 use crate::Error;
-use crate::sweep::{Going, Heard};
+use crate::sweep::{Listener, StudyProgress};
 
 /// What is proved of a plan. It serialises to the JSON of `laxity check --json`.
 #[derive(Clone, Debug)]
-pub enum Checked {
+pub enum CheckResult {
     /// What is proved of one link.
     Link(Box<LinkProof>),
     /// What is proved of the outputs and paths of a network.
@@ -31,9 +31,9 @@ pub enum Checked {
 ///
 /// # Errors
 /// If the plan is a network without sources, so that paths are not known.
-pub fn check(plan: &Plan) -> Result<Checked, Error> {
+pub fn check(plan: &Plan) -> Result<CheckResult, Error> {
     let Some(networked) = plan.networked() else {
-        return Ok(Checked::Link(Box::new(LinkProof::new(plan))));
+        return Ok(CheckResult::Link(Box::new(LinkProof::new(plan))));
     };
     if plan.sources.is_empty() {
         return Err(Error::question(
@@ -42,18 +42,18 @@ pub fn check(plan: &Plan) -> Result<Checked, Error> {
     }
     let on = networked.assigned();
     Ok(match &on.framing {
-        Some(framing) => Checked::Frames(Box::new(FramesProof::new(framing))),
-        None => Checked::Network(Box::new(NetworkProof::new(&on).with_stability(&on))),
+        Some(framing) => CheckResult::Frames(Box::new(FramesProof::new(framing))),
+        None => CheckResult::Network(Box::new(NetworkProof::new(&on).with_stability(&on))),
     })
 }
 
-impl Checked {
+impl CheckResult {
     /// Why the plan is admitted, refused or left open.
     pub fn reasons(&self) -> &[Reason] {
         match self {
-            Checked::Link(proof) => &proof.reasons,
-            Checked::Network(proof) => &proof.reasons,
-            Checked::Frames(proof) => &proof.reasons,
+            CheckResult::Link(proof) => &proof.reasons,
+            CheckResult::Network(proof) => &proof.reasons,
+            CheckResult::Frames(proof) => &proof.reasons,
         }
     }
 
@@ -68,12 +68,12 @@ impl Checked {
     }
 }
 
-impl Serialize for Checked {
+impl Serialize for CheckResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Checked::Link(proof) => Json(&**proof).serialize(serializer),
-            Checked::Network(proof) => Json(&**proof).serialize(serializer),
-            Checked::Frames(proof) => Json(&**proof).serialize(serializer),
+            CheckResult::Link(proof) => Json(&**proof).serialize(serializer),
+            CheckResult::Network(proof) => Json(&**proof).serialize(serializer),
+            CheckResult::Frames(proof) => Json(&**proof).serialize(serializer),
         }
     }
 }
@@ -83,14 +83,14 @@ impl Serialize for Checked {
 ///
 /// # Errors
 /// If the plan is no network of queues, has no sources, or `heard` ends the search.
-pub fn limits(plan: &Plan, heard: Heard<'_>) -> Result<Limits, Error> {
-    let Checked::Network(today) = on_all_cores(|| check(plan))? else {
+pub fn limits(plan: &Plan, heard: Listener<'_>) -> Result<Limits, Error> {
+    let CheckResult::Network(today) = on_all_cores(|| check(plan))? else {
         return Err(Error::question(
             "limits are of networks without time frames: `check` says on one link what a class could change, and \
              `tune` finds what a link needs",
         ));
     };
-    let watch = |runs, done| -> ControlFlow<()> { heard(Going { runs, done }) };
+    let watch = |runs, done| -> ControlFlow<()> { heard(StudyProgress { runs, done }) };
     Ok(Limits::new(plan, &today, &watch).ok_or(SimError::Stopped)?)
 }
 

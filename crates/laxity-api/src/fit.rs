@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::{Error, Opener};
 
 /// The curves that a recording keeps to.
-pub struct Fitted {
+pub struct FitResult {
     /// How they were read off it.
     pub fit: fit::Fit,
     /// Of each class, by its number; `None` without packets.
@@ -29,7 +29,7 @@ pub fn fit(
     plan: &Plan,
     recording: Option<&Opener<'_>>,
     headroom_percent: u32,
-) -> Result<Fitted, Error> {
+) -> Result<FitResult, Error> {
     let mut recording = match (recording, plan.sources.as_slice()) {
         (Some(open), _) => open(plan, None)?,
         (None, [Source::Recording(recording)]) => open_recording(recording, plan)?,
@@ -40,10 +40,10 @@ pub fn fit(
     if arrivals.iter().all(Option::is_none) {
         return Err(Error::question("the recording has no packet of any class to fit a curve to"));
     }
-    Ok(Fitted { fit, arrivals, remarks: recording.remarks() })
+    Ok(FitResult { fit, arrivals, remarks: recording.remarks() })
 }
 
-impl Fitted {
+impl FitResult {
     /// The leaves, in the form of `laxity fit --json`.
     pub fn classes<'a>(&'a self, plan: &'a Plan) -> Vec<FittedClass<'a>> {
         let of = |(id, class): (laxity::packet::ClassId, &'a laxity_plan::model::Class)| {

@@ -9,17 +9,17 @@ use laxity_plan::Plan;
 use laxity_report::admission::curves::CurveFigure;
 use laxity_report::{admission, network, quantity};
 
-use crate::{Checked, CheckedForLinux, Corrections};
+use crate::{CheckResult, Corrections, LinuxCheck};
 
 pub use result::Delays;
 
-impl Checked {
+impl CheckResult {
     /// The proof as a table and sentences.
     pub fn text(&self, plan: &Plan) -> String {
         match self {
-            Checked::Link(proof) => admission::text(proof, plan),
-            Checked::Network(proof) => network::proof::text(proof, plan),
-            Checked::Frames(proof) => network::frames::text(proof, plan),
+            CheckResult::Link(proof) => admission::text(proof, plan),
+            CheckResult::Network(proof) => network::proof::text(proof, plan),
+            CheckResult::Frames(proof) => network::frames::text(proof, plan),
         }
     }
 }
@@ -32,7 +32,7 @@ pub fn curves(plan: &Plan) -> Option<CurveFigure> {
     admission::figure(plan, &Admission::test(plan)?)
 }
 
-impl CheckedForLinux {
+impl LinuxCheck {
     /// The proof as a table and sentences, and what Linux adds to the bounds.
     pub fn text(&self) -> String {
         let time = |ns: u64| quantity::time(ns as f64);

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Repeated {
+pub struct Repetition {
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets that were sent, by both alike.
@@ -63,7 +63,7 @@ pub enum RepeatError {
 ///
 /// # Errors
 /// If it is no ledger, or one of no link.
-pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repeated, RepeatError> {
+pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
     let reader = Reader::new(&mut ledger)?;
     let header = reader.header();
     let mut plans = Vec::new();
@@ -102,7 +102,7 @@ pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repeated, RepeatError> {
 struct Fates {
     ledger: VecDeque<Record>,
     simulator: VecDeque<Record>,
-    repeated: Repeated,
+    repeated: Repetition,
 }
 
 impl Fates {

@@ -128,7 +128,7 @@ impl Shard {
 
 /// The progress of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Going {
+pub struct StudyProgress {
     /// How many runs this part of it has.
     pub runs: usize,
     /// How many of them are in the store.
@@ -136,7 +136,7 @@ pub struct Going {
 }
 
 /// Called with the progress of long work; may end it.
-pub type Heard<'a> = &'a (dyn Fn(Going) -> ControlFlow<()> + Sync);
+pub type Listener<'a> = &'a (dyn Fn(StudyProgress) -> ControlFlow<()> + Sync);
 
 /// Those of a study's [jobs](Job::all) that are of a part of it and not in the store.
 pub fn missing<'a>(jobs: &'a [Job], store: &Store, shard: Shard) -> Vec<&'a Job> {
@@ -187,14 +187,14 @@ pub fn sweep(
     jobs: &[Job],
     store: &Store,
     shard: Shard,
-    heard: Heard<'_>,
+    heard: Listener<'_>,
 ) -> Result<(usize, usize), Error> {
     let runs = jobs.iter().filter(|job| shard.has(&job.id)).count();
     let (mut missing, columns) = (missing(jobs, store, shard), store::columns(&study.space));
     let absent = missing.len();
     missing.retain(|job| study.own_at(&job.point).is_none());
     let done = AtomicUsize::new(runs - absent);
-    let tell = |done| match heard(Going { runs, done }) {
+    let tell = |done| match heard(StudyProgress { runs, done }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Stopped),
     };

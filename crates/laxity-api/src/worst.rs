@@ -10,7 +10,7 @@ use laxity_plan::parallel::{on_all_cores, side_by_side};
 use serde::Serialize;
 
 use crate::Error;
-use crate::sweep::{Going, Heard};
+use crate::sweep::{Listener, StudyProgress};
 
 /// How hard delays are looked for.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ pub struct WorstCases(pub Vec<WorstCase>);
 ///
 /// # Errors
 /// If the plan is a network without sources, nothing is proved of it, or `heard` ends the search.
-pub fn worst_case(plan: &Plan, effort: Effort, heard: Heard<'_>) -> Result<WorstCases, Error> {
+pub fn worst_case(plan: &Plan, effort: Effort, heard: Listener<'_>) -> Result<WorstCases, Error> {
     let assigned = plan.networked().map(Networked::assigned);
     let place = place(plan, assigned.as_ref());
     let targets = place.targets();
@@ -72,7 +72,7 @@ pub fn worst_case(plan: &Plan, effort: Effort, heard: Heard<'_>) -> Result<Worst
         let seed = effort.seed ^ (number as u64) << 32;
         let found = longest(&place, target, effort.packets, seed)?;
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-        match heard(Going { runs: targets.len(), done }) {
+        match heard(StudyProgress { runs: targets.len(), done }) {
             ControlFlow::Continue(()) => Ok(found.map(|found| case(&place, target, found))),
             ControlFlow::Break(()) => Err(laxity_sim::error::SimError::Stopped),
         }

@@ -27,7 +27,8 @@ pub(crate) use fit::Fit;
 pub(crate) use import::{ImportFrom, ImportTc};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    Apply, Asked, Demo, FrameBackend, ImportKernel, LinuxCommand, Live, Seen, Status, Watch,
+    Apply, Demo, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Status,
+    Watch,
 };
 pub(crate) use replay::Replay;
 pub(crate) use reproduce::Reproduce;

@@ -67,8 +67,8 @@ fn run_linux(command: &LinuxCommand) -> Result<Promises, Failure> {
         LinuxCommand::Live(live) => live::run(live),
         LinuxCommand::Apply(apply) => apply::run(apply),
         LinuxCommand::Status(status) => status::run(status),
-        LinuxCommand::Reload(reload) => reload::run(&reload.asked),
-        LinuxCommand::Top(top) => top::run(&top.asked),
+        LinuxCommand::Reload(reload) => reload::run(&reload.instance),
+        LinuxCommand::Top(top) => top::run(&top.instance),
         LinuxCommand::Watch(watch) => watch::run(watch),
     }
 }

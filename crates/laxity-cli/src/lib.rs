@@ -2,6 +2,8 @@
 
 mod args;
 mod commands;
+#[cfg(target_os = "linux")]
+mod control_socket;
 mod failure;
 mod input;
 mod interrupt;
@@ -12,8 +14,6 @@ mod progress;
 mod promises;
 #[cfg(target_os = "linux")]
 mod report;
-#[cfg(target_os = "linux")]
-mod sight;
 mod staging;
 mod terminal;
 mod traffic;

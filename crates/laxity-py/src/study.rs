@@ -8,7 +8,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use laxity_api::sweep::{self, Axis, Going, Job, Numbers, Own, Shard, Space, Store, is_scheduler};
+use laxity_api::sweep::{
+    self, Axis, Job, Numbers, Own, Shard, Space, Store, StudyProgress, is_scheduler,
+};
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_study};
@@ -253,7 +255,7 @@ impl Varied {
 pub(crate) fn attended<T: Send>(
     py: Python<'_>,
     heard: Option<Py<PyAny>>,
-    something: impl FnOnce(&(dyn Fn(Going) -> ControlFlow<()> + Sync)) -> T + Send,
+    something: impl FnOnce(&(dyn Fn(StudyProgress) -> ControlFlow<()> + Sync)) -> T + Send,
 ) -> PyResult<T> {
     py.detach(|| {
         let stop = AtomicBool::new(false);
@@ -281,7 +283,8 @@ pub(crate) fn attended<T: Send>(
                 if raised.is_ok() {
                     raised = Python::attach(|py| {
                         py.check_signals()?;
-                        let (Some(heard), Some(Going { runs, done })) = (&heard, going) else {
+                        let (Some(heard), Some(StudyProgress { runs, done })) = (&heard, going)
+                        else {
                             return Ok(());
                         };
                         heard.call1(py, (runs, done)).map(drop)

@@ -1,13 +1,13 @@
-//! Fitted arrival curves as text.
+//! FitResult arrival curves as text.
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_report::{quantity, table, visible};
 use toml_writer::{ToTomlKey, TomlKeyBuilder};
 
-use crate::fit::Fitted;
+use crate::fit::FitResult;
 
-impl Fitted {
+impl FitResult {
     /// The curves as lines of a plan, after a table of what the classes sent.
     pub fn text(&self, plan: &Plan) -> String {
         let mut rows = Vec::new();

@@ -33,7 +33,7 @@ pub enum Limit {
 
 /// How a goal was reached, under the seed that came off worst.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reached {
+pub struct GoalResult {
     /// The goal.
     #[serde(flatten)]
     pub goal: Goal,
@@ -66,13 +66,13 @@ pub(super) fn limit(figure: &str, value: &str) -> Result<f64, String> {
 
 impl Goal {
     /// How it was reached in runs, each with its seed.
-    pub(super) fn reached(&self, runs: &[(u64, Vec<Row>)]) -> Reached {
+    pub(super) fn reached(&self, runs: &[(u64, Vec<Row>)]) -> GoalResult {
         let is_ours =
             |row: &&Row| row.class == self.class && row.at == self.at && row.figure == self.figure;
         let one = |(seed, rows): &(u64, Vec<Row>)| {
             let worst = rows.iter().find(is_ours).map(|row| row.value);
             let miss = worst.map_or(1.0, |value| self.limit.miss(value));
-            Reached { goal: self.clone(), worst, seed: *seed, miss }
+            GoalResult { goal: self.clone(), worst, seed: *seed, miss }
         };
         let worst = runs.iter().map(one).max_by(|a, b| a.miss.total_cmp(&b.miss));
         worst.expect("a study has a seed")
@@ -124,7 +124,7 @@ impl Limit {
     }
 }
 
-impl Reached {
+impl GoalResult {
     /// Whether it holds under every seed.
     pub fn holds(&self) -> bool {
         self.miss <= 0.0

@@ -8,11 +8,11 @@ use laxity_report::quantity::NOTHING;
 use laxity_report::table::table;
 use laxity_report::tune::{self, CAPTION, Panel};
 
-use super::{Bound, Goal, Key, Kind, Least, Reached, Trial, Tuned, Tuning};
+use super::{Bound, Goal, GoalResult, Key, Kind, Least, Trial, TuneResult, Tuning};
 
 type Table = (Vec<String>, Vec<Vec<String>>);
 
-impl Tuned {
+impl TuneResult {
     /// What was sought, found, and binds, and what is proved.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.headline());
@@ -127,7 +127,7 @@ impl Tuned {
 
     fn goals(&self) -> Table {
         let header = ["goal", "asked", "worst", "seed", "holds"].map(str::to_owned).to_vec();
-        let row = |reached: &Reached| {
+        let row = |reached: &GoalResult| {
             let holds = if reached.holds() { "yes" } else { "no" };
             let (goal, seed) = (&reached.goal, reached.seed.to_string());
             vec![goal.name(), goal.asked(), reached.worst_text(), seed, holds.to_owned()]
@@ -152,7 +152,7 @@ impl Tuned {
                 None => NOTHING,
             };
             row.extend([admitted, kept].map(str::to_owned));
-            let worst = |goal| trial.goals.get(goal).map(Reached::worst_text);
+            let worst = |goal| trial.goals.get(goal).map(GoalResult::worst_text);
             let goals = 0..tuning.goals.len();
             row.extend(goals.map(|goal| worst(goal).unwrap_or(NOTHING.to_owned())));
             row

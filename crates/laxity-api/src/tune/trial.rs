@@ -5,9 +5,9 @@ use laxity_plan::Plan;
 use laxity_report::{json, words};
 use serde::Serialize;
 
-use super::goal::Reached;
+use super::goal::GoalResult;
 use super::question::Tuning;
-use crate::sweep::{Error, Heard, Job, Row, Shard, Store, sweep};
+use crate::sweep::{Error, Job, Listener, Row, Shard, Store, sweep};
 
 /// Values of the keys that are sought, and what came of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -31,7 +31,7 @@ pub struct Trial {
     /// not admitted or has no sources.
     pub broken: Option<Vec<u64>>,
     /// How the goals were reached; none if it was not run.
-    pub goals: Vec<Reached>,
+    pub goals: Vec<GoalResult>,
 }
 
 impl Tuning {
@@ -40,7 +40,12 @@ impl Tuning {
     ///
     /// # Errors
     /// If the plan has no such keys, or a run cannot be had.
-    pub fn judge(&self, values: &[f64], store: &Store, heard: Heard<'_>) -> Result<Trial, Error> {
+    pub fn judge(
+        &self,
+        values: &[f64],
+        store: &Store,
+        heard: Listener<'_>,
+    ) -> Result<Trial, Error> {
         // Further than anything that is admitted, whatever that misses.
         let not_admitted = 2.0 + self.goals.len() as f64;
         let mut trial = Trial {
@@ -89,7 +94,7 @@ impl Tuning {
         }
     }
 
-    fn measure(&self, trial: &mut Trial, store: &Store, heard: Heard<'_>) -> Result<(), Error> {
+    fn measure(&self, trial: &mut Trial, store: &Store, heard: Listener<'_>) -> Result<(), Error> {
         let study = self.study_at(&trial.numbers)?;
         let jobs = Job::all(&study)?;
         sweep(&study, &jobs, store, Shard::WHOLE, heard)?;
@@ -98,9 +103,9 @@ impl Tuning {
         let broke = runs.iter().filter(|(_, rows)| rows.iter().any(|row| !row.kept));
         let broken: Vec<u64> = broke.map(|(seed, _)| *seed).collect();
         trial.goals = self.goals.iter().map(|goal| goal.reached(&runs)).collect();
-        trial.holds = broken.is_empty() && trial.goals.iter().all(Reached::holds);
+        trial.holds = broken.is_empty() && trial.goals.iter().all(GoalResult::holds);
         // Of each goal less than 1, so that one which is missed by far does not hide the others.
-        let beyond = |reached: &Reached| reached.miss.max(0.0) / (1.0 + reached.miss.max(0.0));
+        let beyond = |reached: &GoalResult| reached.miss.max(0.0) / (1.0 + reached.miss.max(0.0));
         let missed: f64 = trial.goals.iter().map(beyond).sum();
         trial.miss = missed + broken.len() as f64 / runs.len() as f64;
         trial.broken = Some(broken);
@@ -133,6 +138,6 @@ impl Trial {
             format!("a promise was broken with {word} {}", seeds.join(", "))
         });
         let missed = self.goals.iter().filter(|reached| !reached.holds());
-        broken.chain(missed.map(Reached::why)).collect()
+        broken.chain(missed.map(GoalResult::why)).collect()
     }
 }

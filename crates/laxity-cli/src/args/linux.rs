@@ -10,7 +10,7 @@ mod watch;
 use clap::Subcommand;
 
 pub(crate) use apply::Apply;
-pub(crate) use control::{Asked, Seen, Status};
+pub(crate) use control::{Instance, Monitoring, Status};
 use control::{Reload, Top};
 pub(crate) use demo::Demo;
 pub(crate) use import::ImportKernel;

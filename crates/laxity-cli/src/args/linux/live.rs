@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use laxity::units::Nanos;
 use laxity_live::routers::PortName;
 
-use super::control::Seen;
+use super::control::Monitoring;
 use super::demo::Demo;
 use crate::args::value::{duration, whole};
 
@@ -68,7 +68,7 @@ pub(crate) struct Live {
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     #[command(flatten)]
-    pub seen: Seen,
+    pub monitoring: Monitoring,
     #[command(flatten)]
     pub demo: Demo,
 }
