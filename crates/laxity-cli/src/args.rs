@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Tune(Tune),
     #[cfg(target_os = "linux")]
     #[command(flatten)]
-    Linux(linux::LinuxCommand),
+    Linux(LinuxCommand),
     /// Give a live link's ledger to the simulator, and compare every dispatch and drop.
     Replay(Replay),
     /// Read the classes' arrival curves off recorded traffic.

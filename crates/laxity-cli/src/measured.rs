@@ -176,7 +176,7 @@ pub(crate) fn of_losses(status: &Status) -> String {
 fn table(way: &WayStatus) -> String {
     let times =
         |class: &ClassStatus| [class.delay_ns.as_ref().map(|delay| delay.max), class.bound_ns];
-    let unit = TimeUnit::of_whole(way.classes.iter().flat_map(times));
+    let unit = TimeUnit::from_whole(way.classes.iter().flat_map(times));
     let mean = unit.head("mean");
     let header =
         ["class", "arrived", "sent", gone(way), &mean, "p50", "p99", "p99.9", "max", "bound"];

@@ -33,7 +33,7 @@ pub(crate) fn cell(figure: &str, value: Option<f64>) -> String {
 #[pyfunction]
 pub(crate) fn styles(subjects: usize) -> Vec<(&'static str, Vec<f64>)> {
     let style = |subject| {
-        let style = Style::of(subject);
+        let style = Style::new(subject);
         (style.colour().unwrap_or("#000"), lengths(style.dash))
     };
     (0..subjects).map(style).collect()

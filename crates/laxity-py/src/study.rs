@@ -64,7 +64,7 @@ impl Study {
         let own = own.into_iter().map(whole).collect();
         let (space, duration) = (varied.space()?, lasting(duration)?);
         let read = py.detach(|| {
-            let study = sweep::Study::of(name, folder.clone(), text, space, seeds, duration)?
+            let study = sweep::Study::new(name, folder.clone(), text, space, seeds, duration)?
                 .with_own(own)?;
             let jobs = Job::all(&study)?;
             let names = jobs.iter().map(|job| job.id.to_string());
@@ -198,7 +198,7 @@ impl Summary {
     /// the factor from a number to it, and the number of each value.
     #[getter]
     fn numbers(&self) -> Vec<Key> {
-        let numbers = Numbers::of(&self.space).into_iter();
+        let numbers = Numbers::new(&self.space).into_iter();
         let key =
             |Numbers { key, column, unit, factor, values }| (key, column, unit, factor, values);
         numbers.map(key).collect()

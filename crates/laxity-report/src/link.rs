@@ -195,7 +195,7 @@ fn throughput(way: &WayReport) -> chart::Figure<'static> {
         chart::Series {
             name: class.name.clone(),
             mark: Mark::Line,
-            style: Style::of(at),
+            style: Style::new(at),
             points: class.bytes.chunks(together).enumerate().map(point).collect(),
         }
     };

@@ -44,7 +44,7 @@ pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
     let mark = if over.is_sampled { Mark::Points } else { Mark::Beads };
     let chart = |panel: &Panel| {
         let lines = panel.lines.iter().enumerate().flat_map(|(subject, line)| {
-            let style = Style::of(subject);
+            let style = Style::new(subject);
             let means = line.points.iter().map(|&(x, mean, _)| (x, mean * scale)).collect();
             let interval = |&(x, mean, half): &(f64, f64, Option<f64>)| {
                 let half = half.unwrap_or(f64::NAN);

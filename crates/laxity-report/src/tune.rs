@@ -29,7 +29,7 @@ pub fn figure(title: &str, figure: &str, limit: f64, panels: &[Panel]) -> Figure
         let series = |name: &str, subject, points| Series {
             name: name.to_owned(),
             mark: Mark::Points,
-            style: Style::of(subject),
+            style: Style::new(subject),
             points: scaled(points),
         };
         let marker = |along, at, meaning: &str, dash| Marker {

@@ -91,7 +91,7 @@ impl Summary {
         let shown = Format::new(figure);
         let lines = || self.lines.iter().filter(|line| line.figure == figure);
         let unit =
-            TimeUnit::of(lines().flat_map(|line| [line.spread.mean, line.spread.p95]).map(Some));
+            TimeUnit::new(lines().flat_map(|line| [line.spread.mean, line.spread.p95]).map(Some));
         let text = |value| shown.text(value, unit);
         let mut header = self.keys.clone();
         let has_key = self.keys.iter().any(|key| is_scheduler(key));

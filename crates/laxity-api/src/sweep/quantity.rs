@@ -48,7 +48,7 @@ impl Quantity {
 
     /// The unit of a column of such numbers, and the factor from a number to it.
     pub fn in_columns(self, numbers: impl Iterator<Item = f64>) -> (&'static str, f64) {
-        let times = TimeUnit::of(numbers.map(Some));
+        let times = TimeUnit::new(numbers.map(Some));
         match self {
             Quantity::Time => Format::Time.in_columns(times),
             Quantity::Rate => Format::Megabits.in_columns(times),

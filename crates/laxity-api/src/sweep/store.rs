@@ -84,8 +84,8 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Those of a study's combinations.
-    pub fn of(space: &Space) -> Vec<Numbers> {
+    /// The keys of a study's combinations whose values are all numbers.
+    pub fn new(space: &Space) -> Vec<Numbers> {
         let all = space.values();
         let numbers = columns(space).into_iter().filter_map(|column| {
             let number = |value: &str| match column.content {

@@ -62,7 +62,7 @@ impl Tuning {
         let (study, asked) = File::read(&text, &name, |file| {
             file.knows("what is sought", &KEYS)?;
             let (plan, seeds, duration) = (file.plan()?, file.seeds()?, file.duration()?);
-            let study = Study::of_file(folder.join(plan), Space::default(), seeds, duration);
+            let study = Study::from_file(folder.join(plan), Space::default(), seeds, duration);
             Ok((study, file.requirements()?))
         })?;
         Tuning::new(study?, Vec::new(), asked, &text, &name)
@@ -73,7 +73,7 @@ impl Tuning {
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn of(
+    pub fn from_text(
         text: &str,
         study: impl FnOnce(Vec<u64>, Option<laxity::units::Nanos>) -> Result<Study, Error>,
         fixed: Vec<(edit::Path, String)>,

@@ -15,9 +15,9 @@ use crate::{CheckResult, Traffic, check, run};
 /// What is sought in a plan's text.
 fn tuning(plan: &str, text: &str) -> Result<Tuning, Error> {
     let study = |seeds, duration| {
-        Study::of("plan.toml".into(), PathBuf::new(), plan, Space::default(), seeds, duration)
+        Study::new("plan.toml".into(), PathBuf::new(), plan, Space::default(), seeds, duration)
     };
-    Tuning::of(text, study, Vec::new())
+    Tuning::from_text(text, study, Vec::new())
 }
 
 fn tuned(plan: &str, text: &str) -> TuneResult {

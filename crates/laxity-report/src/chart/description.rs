@@ -144,7 +144,7 @@ impl Style {
 
     /// The style of a subject: a colour, of which there are seven, and from the fifth subject on
     /// dashes, so that no two of [`COUNT`](Style::COUNT) are alike.
-    pub fn of(subject: usize) -> Style {
+    pub fn new(subject: usize) -> Style {
         let (round, hue) = (subject / palette::HUES, subject % palette::HUES);
         let dash = Style::DASHES[(round + usize::from(hue >= Style::SOLID)) % Style::DASHES.len()];
         Style { subject: Some(subject), dash, faint: false }

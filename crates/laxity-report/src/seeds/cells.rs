@@ -20,5 +20,5 @@ pub(super) fn mean(estimate: &Estimate, times: TimeUnit) -> String {
 pub(super) fn unit(runs: &[Seeds]) -> TimeUnit {
     let times = runs.iter().flat_map(|run| &run.figures);
     let times = times.filter(|one| Format::new(one.figure) == Format::Time);
-    TimeUnit::of(times.flat_map(|one| [Some(one.mean), Some(one.max)]))
+    TimeUnit::new(times.flat_map(|one| [Some(one.mean), Some(one.max)]))
 }
