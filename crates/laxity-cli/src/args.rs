@@ -27,8 +27,7 @@ pub(crate) use fit::Fit;
 pub(crate) use import::{ImportFrom, ImportTc};
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    Apply, Demo, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Status,
-    Watch,
+    Apply, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Status, Watch,
 };
 pub(crate) use replay::Replay;
 pub(crate) use reproduce::Reproduce;

@@ -12,7 +12,6 @@ use clap::Subcommand;
 pub(crate) use apply::Apply;
 pub(crate) use control::{Instance, Monitoring, Status};
 use control::{Reload, Top};
-pub(crate) use demo::Demo;
 pub(crate) use import::ImportKernel;
 pub(crate) use live::{FrameBackend, Live};
 pub(crate) use watch::Watch;
