@@ -10,9 +10,9 @@ use laxity_fuzz::{HOME_UPLINK, read_error};
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let study = |seeds, duration| {
         let (plan, folder) = (PathBuf::from("plan.toml"), PathBuf::new());
-        Study::of(plan, folder, HOME_UPLINK, Space::default(), seeds, duration)
+        Study::new(plan, folder, HOME_UPLINK, Space::default(), seeds, duration)
     };
-    match Tuning::of(text, study, Vec::new()) {
+    match Tuning::from_text(text, study, Vec::new()) {
         Ok(tuning) => {
             let start = tuning.start();
             assert_eq!(start.len(), tuning.keys().count());

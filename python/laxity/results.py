@@ -253,6 +253,7 @@ class Trial(_Trial, total=False):
     refused: str
     admitted: bool | None
     statement: str | None
+    reasons: list[Reason]
     broken: list[int] | None
     goals: list[dict[str, Any]]
 

@@ -25,7 +25,7 @@ pub use proof::LinkProof;
 struct Tester {
     /// Asks its admission test.
     test: fn(&Plan) -> Option<Admission>,
-    /// Whether the test may refuse a plan of which every bound is as promised.
+    /// Whether the test may refuse a plan whose bounds all keep the promises.
     refuses_beyond_bounds: bool,
     /// Adds what the discipline gives to classes.
     classes: fn(&Plan, &mut [ClassProof]),
@@ -65,7 +65,7 @@ fn tester_of(kind: Kind) -> &'static Tester {
     }
 }
 
-/// Whether a discipline's test may refuse plans of which every bound is as promised.
+/// Whether a discipline's test may refuse plans whose bounds all keep the promises.
 pub(crate) fn refuses_beyond_bounds(kind: Kind) -> bool {
     tester_of(kind).refuses_beyond_bounds
 }

@@ -2,24 +2,23 @@
 
 use std::ops::ControlFlow;
 
-use laxity_answers::link::{Admission, LinkProof};
+use laxity_answers::Reason;
+use laxity_answers::link::LinkProof;
 use laxity_answers::network::{FramesProof, Limits, NetworkProof};
-use laxity_answers::{Proof, Reason};
 use laxity_plan::Plan;
 use laxity_plan::model::{Assignment, SchedulerSpec};
 use laxity_plan::parallel::on_all_cores;
-use laxity_report::admission::curves::CurveFigure;
 use laxity_report::json::Json;
-use laxity_report::{admission, network, words};
+use laxity_report::words;
 use laxity_sim::error::SimError;
 use serde::{Serialize, Serializer};
 
 use crate::Error;
-use crate::sweep::{Going, Heard};
+use crate::sweep::{Listener, StudyProgress};
 
 /// What is proved of a plan. It serialises to the JSON of `laxity check --json`.
 #[derive(Clone, Debug)]
-pub enum Checked {
+pub enum CheckResult {
     /// What is proved of one link.
     Link(Box<LinkProof>),
     /// What is proved of the outputs and paths of a network.
@@ -31,10 +30,10 @@ pub enum Checked {
 /// Proves what can be proved of a plan.
 ///
 /// # Errors
-/// If the plan is a network that nobody sends over, so that paths are not known.
-pub fn check(plan: &Plan) -> Result<Checked, Error> {
+/// If the plan is a network without sources, so that paths are not known.
+pub fn check(plan: &Plan) -> Result<CheckResult, Error> {
     let Some(networked) = plan.networked() else {
-        return Ok(Checked::Link(Box::new(LinkProof::new(plan))));
+        return Ok(CheckResult::Link(Box::new(LinkProof::new(plan))));
     };
     if plan.sources.is_empty() {
         return Err(Error::question(
@@ -43,18 +42,18 @@ pub fn check(plan: &Plan) -> Result<Checked, Error> {
     }
     let on = networked.assigned();
     Ok(match &on.framing {
-        Some(framing) => Checked::Frames(Box::new(FramesProof::new(framing))),
-        None => Checked::Network(Box::new(NetworkProof::new(&on).with_stability(&on))),
+        Some(framing) => CheckResult::Frames(Box::new(FramesProof::new(framing))),
+        None => CheckResult::Network(Box::new(NetworkProof::new(&on).with_stability(&on))),
     })
 }
 
-impl Checked {
+impl CheckResult {
     /// Why the plan is admitted, refused or left open.
     pub fn reasons(&self) -> &[Reason] {
         match self {
-            Checked::Link(proof) => &proof.reasons,
-            Checked::Network(proof) => &proof.reasons,
-            Checked::Frames(proof) => &proof.reasons,
+            CheckResult::Link(proof) => &proof.reasons,
+            CheckResult::Network(proof) => &proof.reasons,
+            CheckResult::Frames(proof) => &proof.reasons,
         }
     }
 
@@ -67,57 +66,32 @@ impl Checked {
     pub fn statement(&self) -> String {
         words::statement(self.reasons())
     }
-
-    /// The proof as a table and sentences.
-    pub fn text(&self, plan: &Plan) -> String {
-        match self {
-            Checked::Link(proof) => admission::text(proof, plan),
-            Checked::Network(proof) => network::proof::text(proof, plan),
-            Checked::Frames(proof) => network::frames::text(proof, plan),
-        }
-    }
 }
 
-impl Serialize for Checked {
+impl Serialize for CheckResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Checked::Link(proof) => Json(&**proof).serialize(serializer),
-            Checked::Network(proof) => Json(&**proof).serialize(serializer),
-            Checked::Frames(proof) => Json(&**proof).serialize(serializer),
+            CheckResult::Link(proof) => Json(&**proof).serialize(serializer),
+            CheckResult::Network(proof) => Json(&**proof).serialize(serializer),
+            CheckResult::Frames(proof) => Json(&**proof).serialize(serializer),
         }
     }
 }
 
-/// The curves that the test of a plan's discipline compares, if it has any; of one link only.
-pub fn curves(plan: &Plan) -> Option<CurveFigure> {
-    if plan.networked().is_some() {
-        return None;
-    }
-    admission::figure(plan, &Admission::test(plan)?)
-}
-
-/// What each part of a network could be. `heard` is told before every question how many parts there
-/// are and how many are done, and may end the search.
+/// Seeks what each part of a network could be. Before every question `heard` gets the number of
+/// parts and of those done, and may end the search.
 ///
 /// # Errors
-/// If the plan is no network of queues, if nobody sends over it, or if the search was ended.
-pub fn limits(plan: &Plan, heard: Heard<'_>) -> Result<Limits, Error> {
-    let Checked::Network(today) = on_all_cores(|| check(plan))? else {
+/// If the plan is no network of queues, has no sources, or `heard` ends the search.
+pub fn limits(plan: &Plan, heard: Listener<'_>) -> Result<Limits, Error> {
+    let CheckResult::Network(today) = on_all_cores(|| check(plan))? else {
         return Err(Error::question(
             "limits are of networks without time frames: `check` says on one link what a class could change, and \
              `tune` finds what a link needs",
         ));
     };
-    let watch = |runs, done| -> ControlFlow<()> { heard(Going { runs, done }) };
+    let watch = |runs, done| -> ControlFlow<()> { heard(StudyProgress { runs, done }) };
     Ok(Limits::new(plan, &today, &watch).ok_or(SimError::Stopped)?)
-}
-
-/// Whether everything that is promised holds, if that is known, and why: the answer of [`check`],
-/// without what could be changed.
-pub(crate) fn admission(plan: &Plan) -> (Option<bool>, Option<String>) {
-    let proof = Proof::new(plan);
-    let statement = proof.as_ref().map(|proof| words::statement(proof.reasons()));
-    (proof.and_then(|proof| proof.admitted()), statement)
 }
 
 /// A plan that leaves out as few flows as can be, by an exact solver, where its discipline assigns

@@ -7,7 +7,7 @@
 //!
 //! | verb | question | answer |
 //! | --- | --- | --- |
-//! | [`check()`] | a plan | [`Checked`]: what is proved of it |
+//! | [`check()`] | a plan | [`CheckResult`]: what is proved of it |
 //! | [`limits()`] | a network | what each link and class could be for everything to hold |
 //! | [`worst_case`] | a plan, an [`Effort`] | [`WorstCases`]: the longest delays that were found, and under which packets |
 //! | [`check_for_linux`] | a plan, [what is known of a machine](Linux) | the same, as Linux carries the plan out |
@@ -17,7 +17,7 @@
 //! | [`choices`] | a plan, [`Traffic`] | its link, asking somebody else for every packet |
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
 //! | [`sweep()`](sweep::sweep) | a study: a plan, what varies in it, seeds | a store of tables, and a [`sweep::Summary`] |
-//! | [`tune()`](tune::tune) | a plan, what is to be small in it, what has to hold | a plan, and [what binds](tune::Tuned) |
+//! | [`tune()`](tune::tune) | a plan, what is to be small in it, what has to hold | a plan, and [what binds](tune::TuneResult) |
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
 //! | [`repeat`] | a live link's ledger | whether the simulator does the same |
 //! | [`import`] | a script of tc | a plan's text |
@@ -26,7 +26,7 @@
 //! A plan is asked about under its own scheduler; [`Plan::under`] gives it another.
 //!
 //! ```
-//! use laxity_api::{Checked, Plan, Traffic, check, run};
+//! use laxity_api::{CheckResult, Plan, Traffic, check, run};
 //!
 //! let plan = Plan::parse(
 //!     r#"
@@ -54,6 +54,8 @@ mod custom;
 mod error;
 pub mod fit;
 mod linux;
+#[cfg(feature = "pages")]
+mod pages;
 mod repeat;
 mod result;
 mod run;
@@ -63,22 +65,25 @@ mod traffic;
 pub mod tune;
 mod worst;
 
-pub use check::{Checked, check, curves, exactly, limits};
+pub use check::{CheckResult, check, exactly, limits};
 pub use custom::{Custom, run_custom, with_custom};
 pub use error::Error;
 pub use laxity_answers::verdict::{HeldTo, Judged, Verdict};
 pub use laxity_exchange as exchange;
 pub use laxity_plan::parallel::on_all_cores;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
+#[cfg(feature = "pages")]
 pub use laxity_report::html::Drawn;
 pub use laxity_report::json::Json;
 pub use laxity_sim::{Progress, Reached, to_the_end};
 pub use laxity_tc::export::Format as ExportFormat;
 pub use laxity_tc::linux::{Filters, Linux, Refusal};
 pub use laxity_tc::{Import, Options as ImportOptions, import};
-pub use linux::{CheckedForLinux, Corrections, Exported, check_for_linux, export, nearest};
-pub use repeat::{Difference, RepeatError, Repeated, repeat};
-pub use result::{Comparison, Delays, RunResult};
+pub use linux::{Corrections, LinuxCheck, LinuxExport, check_for_linux, export, nearest};
+#[cfg(feature = "pages")]
+pub use pages::{Delays, curves};
+pub use repeat::{Difference, RepeatError, Repetition, repeat};
+pub use result::{Comparison, RunResult};
 pub use run::{choices, run, run_compared};
 pub use seeds::over_seeds;
 pub use traffic::{DEFAULT_DURATION, Opener, Traffic, remarks};

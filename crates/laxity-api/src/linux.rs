@@ -7,15 +7,15 @@ use laxity_tc::export::{self, Format, Promises};
 use laxity_tc::linux::{Linux, LinuxPlan, Refusal, linux_plan};
 use serde::Serialize;
 
-use crate::{Checked, check};
+use crate::{CheckResult, check};
 
 /// What is proved of a plan as Linux carries it out, in the form of
 /// `laxity check --for linux --json`.
 #[derive(Clone, Debug, Serialize)]
-pub struct CheckedForLinux {
+pub struct LinuxCheck {
     /// The proof.
     #[serde(flatten)]
-    pub checked: Checked,
+    pub checked: CheckResult,
     /// What the bounds count in.
     pub linux: Corrections,
     /// The plan as Linux carries it out.
@@ -40,7 +40,7 @@ pub struct Corrections {
 ///
 /// # Errors
 /// If the kernel has no counterpart.
-pub fn check_for_linux(plan: &Plan, linux: &Linux) -> Result<CheckedForLinux, Refusal> {
+pub fn check_for_linux(plan: &Plan, linux: &Linux) -> Result<LinuxCheck, Refusal> {
     let carried = linux_plan(plan, linux)?;
     let checked = check(&carried.plan).map_err(|error| {
         Refusal::new("the plan", error.to_string(), "check it without --for first")
@@ -52,32 +52,14 @@ pub fn check_for_linux(plan: &Plan, linux: &Linux) -> Result<CheckedForLinux, Re
         max_packet_bytes: link.max_packet.0,
         remarks: carried.remarks.clone(),
     };
-    Ok(CheckedForLinux { checked, linux: corrections, carried })
+    Ok(LinuxCheck { checked, linux: corrections, carried })
 }
 
-impl CheckedForLinux {
-    /// The same for people.
-    pub fn text(&self) -> String {
-        let time = |ns: u64| quantity::time(ns as f64);
-        let Corrections { stall_ns, link_rate_bps, max_packet_bytes, remarks } = &self.linux;
-        let mut text = self.checked.text(&self.carried.plan);
-        text += &format!(
-            "\nUnder Linux: a packet may be {} late because of timers, which the bounds count; after rounding the \
-             classes share {}, and the longest packet takes {} bytes.\n",
-            time(*stall_ns),
-            quantity::rate(*link_rate_bps as f64),
-            quantity::count(*max_packet_bytes),
-        );
-        for remark in remarks {
-            text += &format!("- {remark}\n");
-        }
-        text
-    }
-
+impl LinuxCheck {
     /// What each class is promised, in words.
     fn promises(&self) -> Promises {
         let plan = &self.carried.plan;
-        let Checked::Link(proof) = &self.checked else { return Promises::default() };
+        let CheckResult::Link(proof) = &self.checked else { return Promises::default() };
         let mut classes = vec![None; plan.classes.len()];
         for class in &proof.classes {
             let due = class.deadline_ns.map_or(String::new(), |deadline| {
@@ -103,11 +85,11 @@ impl CheckedForLinux {
 
 /// What Linux is given for a plan, and whether what the plan promises holds there.
 #[derive(Clone, Debug)]
-pub struct Exported {
+pub struct LinuxExport {
     /// The script, file or list.
     pub text: String,
     /// The proof that stands in its comments.
-    pub checked: CheckedForLinux,
+    pub checked: LinuxCheck,
 }
 
 /// Writes what Linux is given for a plan on an interface.
@@ -119,10 +101,10 @@ pub fn export(
     device: &str,
     format: Format,
     linux: &Linux,
-) -> Result<Exported, Refusal> {
+) -> Result<LinuxExport, Refusal> {
     let checked = check_for_linux(plan, linux)?;
     let text = export::export(plan, &checked.carried, device, format, &checked.promises())?;
-    Ok(Exported { text, checked })
+    Ok(LinuxExport { text, checked })
 }
 
 /// The text of the plan that comes nearest to one that Linux has no counterpart for: the same under

@@ -18,7 +18,7 @@ use thiserror::Error;
 
 /// What came of it.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Repeated {
+pub struct Repetition {
     /// Packets that arrived.
     pub arrived: u64,
     /// Packets that were sent, by both alike.
@@ -27,14 +27,13 @@ pub struct Repeated {
     pub dropped: u64,
     /// Plans that were followed after the first one.
     pub reloads: u64,
-    /// The first packet of which the ledger and the simulator say different things.
+    /// The first packet on which the ledger and the simulator disagree.
     pub difference: Option<Difference>,
     /// Whether the ledger ends within a record, as when its writer was killed.
     pub cut_short: bool,
 }
 
-/// A packet of which the ledger and the simulator say different things, in words; nothing where one
-/// of them says nothing.
+/// A packet on which the ledger and the simulator disagree, in words.
 #[derive(Clone, Debug, Serialize)]
 pub struct Difference {
     /// What the ledger says.
@@ -64,7 +63,7 @@ pub enum RepeatError {
 ///
 /// # Errors
 /// If it is no ledger, or one of no link.
-pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repeated, RepeatError> {
+pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
     let reader = Reader::new(&mut ledger)?;
     let header = reader.header();
     let mut plans = Vec::new();
@@ -103,7 +102,7 @@ pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repeated, RepeatError> {
 struct Fates {
     ledger: VecDeque<Record>,
     simulator: VecDeque<Record>,
-    repeated: Repeated,
+    repeated: Repetition,
 }
 
 impl Fates {
@@ -152,7 +151,7 @@ impl Observer for Simulated<'_> {
     }
 }
 
-/// What the simulator is told, from what the ledger tells.
+/// The steps of the simulator, from the entries of a ledger.
 struct Steps<'a, R> {
     entries: Reader<R>,
     fates: &'a RefCell<Fates>,

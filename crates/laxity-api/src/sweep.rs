@@ -16,6 +16,8 @@
 
 pub(crate) mod file;
 mod job;
+#[cfg(feature = "pages")]
+mod pages;
 mod quantity;
 pub(crate) mod space;
 pub(crate) mod store;
@@ -101,7 +103,7 @@ pub fn check_figures(figures: &[String]) -> Result<(), Error> {
     })
 }
 
-/// One of so many equal parts of a study, for a machine of its own.
+/// One of several equal parts of a study, for a machine of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     number: u64,
@@ -117,32 +119,32 @@ impl Shard {
         (1..=of).contains(&number).then_some(Shard { number, of })
     }
 
-    /// Whether a run is of this part, which its name decides: whoever sees the study differently,
-    /// or stands at another run, agrees.
+    /// Whether a run belongs to this part. The name of the run alone decides, so that all machines
+    /// agree.
     pub fn has(self, id: &RunId) -> bool {
         id.number() % self.of == self.number - 1
     }
 }
 
-/// How a study goes on.
+/// The progress of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Going {
+pub struct StudyProgress {
     /// How many runs this part of it has.
     pub runs: usize,
     /// How many of them are in the store.
     pub done: usize,
 }
 
-/// Hears how something long goes on, and says whether it is to.
-pub type Heard<'a> = &'a (dyn Fn(Going) -> ControlFlow<()> + Sync);
+/// Called with the progress of long work; may end it.
+pub type Listener<'a> = &'a (dyn Fn(StudyProgress) -> ControlFlow<()> + Sync);
 
 /// Those of a study's [jobs](Job::all) that are of a part of it and not in the store.
 pub fn missing<'a>(jobs: &'a [Job], store: &Store, shard: Shard) -> Vec<&'a Job> {
     jobs.iter().filter(|job| shard.has(&job.id) && !store.has(job)).collect()
 }
 
-/// Makes those of some jobs that are not in the store, one after another, for whoever spreads a
-/// study over processes of their own.
+/// Makes those of some jobs that are not in the store, one after another. For executors that spread
+/// a study over processes of their own.
 ///
 /// # Errors
 /// At the first run that cannot be had; what was done before is in the store.
@@ -156,8 +158,8 @@ pub fn make<'a>(
     missing.try_for_each(|job| store.write(job, &columns, &job.run(study)?))
 }
 
-/// Makes a run of a study, unless it is in the store, by whoever has the [scheduler](Study::own_at)
-/// that it is under.
+/// Makes a run of a study, unless it is in the store, by a caller that has its
+/// [scheduler](Study::own_at).
 ///
 /// # Errors
 /// If it cannot be had.
@@ -175,8 +177,8 @@ pub fn make_by<E: From<Error>>(
 }
 
 /// Makes those of a study's [jobs](Job::all) that are not in the store and not under a scheduler of
-/// one's own, on all cores, and tells after every run how it goes on; whoever hears it may stop. It
-/// says how many runs there are, and how many it made.
+/// one's own, on all cores. Calls `heard` after every run, which may end the sweep. Returns how
+/// many runs this part has, and how many were made.
 ///
 /// # Errors
 /// At the first run that cannot be had; what was done before is in the store.
@@ -185,14 +187,14 @@ pub fn sweep(
     jobs: &[Job],
     store: &Store,
     shard: Shard,
-    heard: Heard<'_>,
+    heard: Listener<'_>,
 ) -> Result<(usize, usize), Error> {
     let runs = jobs.iter().filter(|job| shard.has(&job.id)).count();
     let (mut missing, columns) = (missing(jobs, store, shard), store::columns(&study.space));
     let absent = missing.len();
     missing.retain(|job| study.own_at(&job.point).is_none());
     let done = AtomicUsize::new(runs - absent);
-    let tell = |done| match heard(Going { runs, done }) {
+    let tell = |done| match heard(StudyProgress { runs, done }) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Stopped),
     };

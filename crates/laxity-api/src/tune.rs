@@ -13,24 +13,25 @@
 //! | [`Tuning`] | the plan, the [keys](Key) that are sought, the [goals](Goal) |
 //! | [`Trial`] | values, and what came of them |
 //! | [`tune()`] | the search |
-//! | [`Tuned`] | what was found, and what binds |
+//! | [`TuneResult`] | what was found, and what binds |
 
-mod asked;
 mod goal;
 mod key;
-mod moved;
+#[cfg(feature = "pages")]
+mod pages;
 mod question;
-mod said;
+mod relocate;
+mod requirements;
+mod result;
 mod sampler;
 mod search;
-#[cfg(test)]
+#[cfg(all(test, feature = "pages"))]
 mod tests;
 mod trial;
-mod tuned;
 
-pub use goal::{Goal, Limit, Reached};
+pub use goal::{Goal, GoalResult, Limit};
 pub use key::{Key, Kind};
 pub use question::{Search, Tuning};
+pub use result::{Below, Bound, Chosen, Least, TuneResult};
 pub use search::tune;
 pub use trial::Trial;
-pub use tuned::{Below, Bound, Chosen, Least, Tuned};

@@ -4,15 +4,13 @@ use laxity_plan::network::Networked;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use laxity::units::Nanos;
 use laxity_adversary::worst::{Longest, Place, Sent, Target, csv, longest};
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
-use laxity_report::worst::{self, Burst};
 use serde::Serialize;
 
 use crate::Error;
-use crate::sweep::{Going, Heard};
+use crate::sweep::{Listener, StudyProgress};
 
 /// How hard delays are looked for.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +21,7 @@ pub struct Effort {
     pub seed: u64,
 }
 
-/// The packets that are sent for a class along a path when nobody says.
+/// The default of [`Effort::packets`].
 pub const DEFAULT_PACKETS: u64 = 1_000_000;
 
 /// The longest delay that was found of a class, beside the one that is proved.
@@ -43,7 +41,7 @@ pub struct WorstCase {
     /// How many packets bring it about.
     pub packets: usize,
     #[serde(skip)]
-    sent: Vec<Sent>,
+    pub(crate) sent: Vec<Sent>,
 }
 
 /// All of them.
@@ -56,8 +54,8 @@ pub struct WorstCases(pub Vec<WorstCase>);
 /// that is done, and may stop it.
 ///
 /// # Errors
-/// If the plan is a network that nobody sends over, nothing is proved of it, or `heard` stops it.
-pub fn worst_case(plan: &Plan, effort: Effort, heard: Heard<'_>) -> Result<WorstCases, Error> {
+/// If the plan is a network without sources, nothing is proved of it, or `heard` ends the search.
+pub fn worst_case(plan: &Plan, effort: Effort, heard: Listener<'_>) -> Result<WorstCases, Error> {
     let assigned = plan.networked().map(Networked::assigned);
     let place = place(plan, assigned.as_ref());
     let targets = place.targets();
@@ -74,7 +72,7 @@ pub fn worst_case(plan: &Plan, effort: Effort, heard: Heard<'_>) -> Result<Worst
         let seed = effort.seed ^ (number as u64) << 32;
         let found = longest(&place, target, effort.packets, seed)?;
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);
-        match heard(Going { runs: targets.len(), done }) {
+        match heard(StudyProgress { runs: targets.len(), done }) {
             ControlFlow::Continue(()) => Ok(found.map(|found| case(&place, target, found))),
             ControlFlow::Break(()) => Err(laxity_sim::error::SimError::Stopped),
         }
@@ -112,36 +110,5 @@ impl WorstCase {
     /// The packets as an arrivals CSV, under which `run` measures that delay.
     pub fn csv(&self, plan: &Plan) -> String {
         csv(plan, &self.sent)
-    }
-
-    fn row(&self) -> worst::Row {
-        worst::Row {
-            class: self.class.clone(),
-            nodes: self.nodes.clone(),
-            bound: Nanos(self.bound_ns),
-            found: Nanos(self.found_ns),
-            arrival: Nanos(self.arrival_ns),
-            packets: self.packets,
-        }
-    }
-}
-
-impl WorstCases {
-    /// For people.
-    pub fn text(&self) -> String {
-        let rows: Vec<_> = self.0.iter().map(WorstCase::row).collect();
-        worst::text(&rows)
-    }
-
-    /// A page with a picture of who sends when, for each class and path.
-    pub fn page(&self, plan: &Plan) -> String {
-        let burst = |sent: &Sent| Burst {
-            time: sent.time,
-            class: sent.class,
-            source: sent.source,
-            length: sent.length,
-        };
-        let drawn = |case: &WorstCase| (case.row(), case.sent.iter().map(burst).collect());
-        worst::page(plan, &self.0.iter().map(drawn).collect::<Vec<_>>())
     }
 }

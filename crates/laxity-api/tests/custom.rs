@@ -5,7 +5,7 @@ use std::path::Path;
 use laxity::sched::Fifo;
 use laxity_answers::reason::Finding;
 use laxity_api::{
-    Checked, Custom, Plan, RunResult, Traffic, check, run, run_custom, to_the_end, with_custom,
+    CheckResult, Custom, Plan, RunResult, Traffic, check, run, run_custom, to_the_end, with_custom,
 };
 
 const TWO_HOPS: &str = r#"
@@ -82,7 +82,7 @@ fn nothing_is_proved_where_a_program_schedules() {
     assert_eq!(check(&proved).unwrap().admitted(), Some(true));
     let left = with_custom(proved, &["b → c".to_owned()]).unwrap();
     let checked = check(&left).unwrap();
-    let Checked::Network(proof) = &checked else { panic!("a network") };
+    let CheckResult::Network(proof) = &checked else { panic!("a network") };
     assert_ne!(checked.admitted(), Some(true));
     assert!(proof.reasons.iter().any(|reason| matches!(reason.finding, Finding::Unbounded { .. })));
     let result = custom(&left, vec![fifo(Some("b → c"))], 1).unwrap();

@@ -1,50 +1,86 @@
 //! One file a command.
 
 #[cfg(target_os = "linux")]
-pub(crate) mod apply;
-pub(crate) mod bench;
-pub(crate) mod check;
-pub(crate) mod compare;
+mod apply;
+mod bench;
+mod check;
+mod compare;
 #[cfg(target_os = "linux")]
 mod demo;
-pub(crate) mod export;
-pub(crate) mod fit;
-pub(crate) mod import;
+mod export;
+mod fit;
+mod import;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
-pub(crate) mod live;
+mod live;
 #[cfg(target_os = "linux")]
-pub(crate) mod reload;
-pub(crate) mod replay;
-pub(crate) mod reproduce;
+mod reload;
+mod replay;
+mod reproduce;
 #[cfg(target_os = "linux")]
 mod routers;
-pub(crate) mod run;
+mod run;
 mod seeds;
 #[cfg(target_os = "linux")]
-pub(crate) mod status;
-pub(crate) mod sweep;
+mod status;
+mod sweep;
 #[cfg(target_os = "linux")]
-pub(crate) mod top;
-pub(crate) mod tune;
+mod top;
+mod tune;
 #[cfg(target_os = "linux")]
-pub(crate) mod watch;
+mod watch;
 
 use clap::CommandFactory;
 
-use crate::args::{Arguments, Completions, Manual};
+#[cfg(target_os = "linux")]
+use crate::args::LinuxCommand;
+use crate::args::{Arguments, Command, Completions, Manual};
 use crate::failure::Failure;
 use crate::{Promises, print, print_json};
 
+/// Carries a command out.
+pub(crate) fn run(command: &Command) -> Result<Promises, Failure> {
+    match command {
+        Command::Check(check) => check::run(check),
+        Command::Run(run) => run::run(run),
+        Command::Compare(compare) => compare::run(compare),
+        Command::Sweep(sweep) => sweep::run(sweep),
+        Command::Tune(tune) => tune::run(tune),
+        #[cfg(target_os = "linux")]
+        Command::Linux(command) => run_linux(command),
+        Command::Replay(replay) => replay::run(replay),
+        Command::Fit(fit) => fit::run(fit),
+        Command::Import { from } => import::run(from),
+        Command::Export { to } => export::run(to),
+        Command::Reproduce(reproduce) => reproduce::run(reproduce),
+        Command::Bench(bench) => bench::run(bench),
+        Command::Schema(_) => schema(),
+        Command::Completions(completions) => self::completions(completions),
+        Command::Manual(manual) => self::manual(manual),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn run_linux(command: &LinuxCommand) -> Result<Promises, Failure> {
+    match command {
+        LinuxCommand::Live(live) => live::run(live),
+        LinuxCommand::Apply(apply) => apply::run(apply),
+        LinuxCommand::Status(status) => status::run(status),
+        LinuxCommand::Reload(reload) => reload::run(&reload.instance),
+        LinuxCommand::Top(top) => top::run(&top.instance),
+        LinuxCommand::Watch(watch) => watch::run(watch),
+    }
+}
+
 /// `laxity schema`.
-pub(crate) fn schema() -> Result<Promises, Failure> {
+fn schema() -> Result<Promises, Failure> {
     print_json(&laxity_plan::schema())?;
     Ok(Promises::Kept)
 }
 
 /// `laxity completions`.
-pub(crate) fn completions(arguments: &Completions) -> Result<Promises, Failure> {
+fn completions(arguments: &Completions) -> Result<Promises, Failure> {
     let mut script = Vec::new();
     let mut command = Arguments::command();
     clap_complete::generate(arguments.shell, &mut command, "laxity", &mut script);
@@ -53,7 +89,7 @@ pub(crate) fn completions(arguments: &Completions) -> Result<Promises, Failure> 
 }
 
 /// `laxity manual`.
-pub(crate) fn manual(arguments: &Manual) -> Result<Promises, Failure> {
+fn manual(arguments: &Manual) -> Result<Promises, Failure> {
     let folder = &arguments.folder;
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Arguments::command(), folder));

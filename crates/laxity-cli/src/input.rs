@@ -131,7 +131,7 @@ pub(crate) fn text(path: &Path, limit: u64) -> Result<String, Failure> {
     }
 }
 
-/// The files that a command reads, told by what they are and not by their names.
+/// The files that a command reads, by identity: two names of one file are equal.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs(Vec<(Identity, String)>);
 

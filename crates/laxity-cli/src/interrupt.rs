@@ -38,7 +38,7 @@ mod unix {
 
     /// From now on a signal that asks the process to end has it abandon what is unfinished, and
     /// then end as by that signal. `abandon` says what became of it, or nothing. A thread waits for
-    /// signals, so that they are heard whatever the command is at.
+    /// signals, so that none is missed during the work of the command.
     pub(crate) fn watch(abandon: fn() -> &'static str) {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
@@ -62,8 +62,8 @@ mod unix {
         std::process::exit(128 + signal);
     }
 
-    /// The signals that whoever started the command wants ignored, as `nohup` does: bit n - 1 is
-    /// signal n (proc(5), SigIgn). None where the system does not tell.
+    /// The signals that were ignored when the command was started, as by `nohup`: bit n - 1 is
+    /// signal n (proc(5), SigIgn). Zero if the system does not say.
     fn ignored() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -65,7 +65,7 @@ pub(crate) fn gone(way: &WayStatus) -> &'static str {
     if way.watched.is_some() { "lost" } else { "dropped" }
 }
 
-/// Whether packets kept their bounds; from outside, whatever was late counts as theirs.
+/// Whether packets kept their bounds. Measured from outside, every delay counts as the packet's.
 pub(crate) fn lateness(way: &WayStatus) -> Option<String> {
     let broken = match way.broken {
         1 => "1 packet took longer than its bound".to_string(),
@@ -176,7 +176,7 @@ pub(crate) fn of_losses(status: &Status) -> String {
 fn table(way: &WayStatus) -> String {
     let times =
         |class: &ClassStatus| [class.delay_ns.as_ref().map(|delay| delay.max), class.bound_ns];
-    let unit = TimeUnit::of_whole(way.classes.iter().flat_map(times));
+    let unit = TimeUnit::from_whole(way.classes.iter().flat_map(times));
     let mean = unit.head("mean");
     let header =
         ["class", "arrived", "sent", gone(way), &mean, "p50", "p99", "p99.9", "max", "bound"];

@@ -60,9 +60,19 @@ impl Output {
         Failure::refused(self.folder.join(name).display(), error)
     }
 
-    /// Writes the manifest and moves every file to its place. `summary` is of the first of several
-    /// runs.
-    pub(crate) fn finish(mut self, plan: &Path, summary: &Summary) -> Result<(), Failure> {
+    /// Writes results as summary.json, then `pages`, then the manifest, and moves every file to its
+    /// place. `first` is the summary of the first of several runs.
+    pub(crate) fn finish(
+        mut self,
+        plan: &Path,
+        first: &Summary,
+        results: &impl Serialize,
+        pages: &[(&str, String)],
+    ) -> Result<(), Failure> {
+        self.write_json("summary.json", results)?;
+        for (name, page) in pages {
+            self.write(name, page)?;
+        }
         let measured = self.names.iter().map(|name| {
             WrittenFile::measure(self.staging.path(), name)
                 .map_err(|error| self.refused(name, &error))
@@ -71,9 +81,9 @@ impl Output {
             version: env!("CARGO_PKG_VERSION").to_string(),
             command: std::env::args_os().map(|argument| argument.as_os_str().into()).collect(),
             plan: plan.as_os_str().into(),
-            scheduler: summary.scheduler.clone(),
-            seed: summary.seed,
-            duration_ns: summary.duration_ns,
+            scheduler: first.scheduler.clone(),
+            seed: first.seed,
+            duration_ns: first.duration_ns,
             files: measured.collect::<Result<_, _>>()?,
         };
         self.write(MANIFEST, &manifest.to_json())?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Progress through so many seconds.
+/// Progress through a number of seconds.
 #[cfg(target_os = "linux")]
 pub(crate) fn seconds(what: &str, count: u64) -> ProgressBar {
     let bar = ProgressBar::new(count).with_style(style("{prefix} {wide_bar} {pos}/{len} s"));

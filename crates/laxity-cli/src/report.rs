@@ -26,7 +26,7 @@ pub(crate) struct Report {
     left_out: u64,
 }
 
-/// Who follows more plans is told of the last ones.
+/// A report shows at most the last plans that were followed.
 const MOST: usize = 20;
 
 impl Report {

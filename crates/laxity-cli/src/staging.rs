@@ -30,7 +30,7 @@ struct Made {
     created: Option<PathBuf>,
 }
 
-/// All of it in this process. Whoever holds it keeps signals waiting.
+/// The unfinished folders and files of this process. A signal waits until the lock is free.
 static UNFINISHED: Mutex<Vec<Made>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<Made>> {

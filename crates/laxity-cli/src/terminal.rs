@@ -2,6 +2,7 @@
 //! characters made visible, so that no plan, script or file name has a terminal obey it.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
 
 use anstyle::AnsiColor;
 use laxity_report::table::with_alarms;
@@ -24,6 +25,24 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let shown = serde_json::to_writer_pretty(Visible(&mut out), value).map_err(io::Error::from);
     checked(shown.and_then(|()| writeln!(out)).and_then(|()| out.flush()))
+}
+
+/// Prints results that were written into a folder, if there is one: as JSON, or as text that ends
+/// with the place of their report.
+pub(crate) fn print_results(
+    is_json: bool,
+    folder: Option<&Path>,
+    results: &impl serde::Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    if is_json {
+        return print_json(results);
+    }
+    let mut text = text();
+    if let Some(folder) = folder {
+        text += &format!("Report: {}\n", folder.join("report.html").display());
+    }
+    print(&text)
 }
 
 /// Passes JSON on, piece by piece, so that it is never held whole.

@@ -193,8 +193,9 @@ impl Plan {
         Ok(Plan { plan: plan.map_err(|error| of_question(py, &error))?, ..self.clone() })
     }
 
-    /// Simulates it, on schedulers of Python's if there are any, each with its output in a network. `heard` is told how far simulated
-    /// time is, in ns, and how many packets links have sent, and may raise.
+    /// Simulates the plan, on schedulers of Python's if there are any, each with its output in a
+    /// network. `heard` gets the simulated time in ns and the number of packets that links have
+    /// sent, and may raise.
     #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn run(
         &self,

@@ -1,14 +1,14 @@
 //! How figures are shown: their names, numbers and colours, for tables and charts.
 
 use laxity_report::chart::{Dash, Style};
+use laxity_report::format::Format;
 use laxity_report::quantity::{NOTHING, TimeUnit};
-use laxity_report::seeds::Format;
 use pyo3::prelude::*;
 
 /// A figure's name as the head of a column, with its unit.
 #[pyfunction]
 pub(crate) fn label(figure: &str) -> String {
-    Format::of(figure).label(figure, TimeUnit::MILLIS)
+    Format::new(figure).label(figure, TimeUnit::MILLIS)
 }
 
 /// A figure's name in words.
@@ -17,23 +17,23 @@ pub(crate) fn plain(figure: &str) -> String {
     Format::plain(figure)
 }
 
-/// The unit in which a figure is shown, and by what its value is multiplied for that.
+/// The unit of a figure in tables, and the factor from a value to it.
 #[pyfunction]
 pub(crate) fn unit(figure: &str) -> (&'static str, f64) {
-    Format::of(figure).in_columns(TimeUnit::MILLIS)
+    Format::new(figure).in_columns(TimeUnit::MILLIS)
 }
 
-/// A value of a figure as a cell below that head.
+/// A value of a figure as a cell of a table, without its unit.
 #[pyfunction]
 pub(crate) fn cell(figure: &str, value: Option<f64>) -> String {
-    value.map_or(NOTHING.to_owned(), |value| Format::of(figure).text(value, TimeUnit::MILLIS))
+    value.map_or(NOTHING.to_owned(), |value| Format::new(figure).text(value, TimeUnit::MILLIS))
 }
 
-/// The colours and dashes of so many subjects, as the report has them on white paper.
+/// The colours and dashes of the first `subjects` subjects on white paper.
 #[pyfunction]
 pub(crate) fn styles(subjects: usize) -> Vec<(&'static str, Vec<f64>)> {
     let style = |subject| {
-        let style = Style::of(subject);
+        let style = Style::new(subject);
         (style.colour().unwrap_or("#000"), lengths(style.dash))
     };
     (0..subjects).map(style).collect()

@@ -63,7 +63,7 @@ impl<'p> One<'p, '_> {
     }
 }
 
-/// Whoever hears how far a simulation is, and the signals that the interpreter has for it.
+/// Calls a function of Python with the progress of a simulation, and handles pending signals.
 struct Listener {
     heard: Option<Py<PyAny>>,
     last: Instant,

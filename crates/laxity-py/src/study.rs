@@ -8,7 +8,9 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use laxity_api::sweep::{self, Axis, Going, Job, Numbers, Own, Shard, Space, Store, is_scheduler};
+use laxity_api::sweep::{
+    self, Axis, Job, Numbers, Own, Shard, Space, Store, StudyProgress, is_scheduler,
+};
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_study};
@@ -62,7 +64,7 @@ impl Study {
         let own = own.into_iter().map(whole).collect();
         let (space, duration) = (varied.space()?, lasting(duration)?);
         let read = py.detach(|| {
-            let study = sweep::Study::of(name, folder.clone(), text, space, seeds, duration)?
+            let study = sweep::Study::new(name, folder.clone(), text, space, seeds, duration)?
                 .with_own(own)?;
             let jobs = Job::all(&study)?;
             let names = jobs.iter().map(|job| job.id.to_string());
@@ -130,8 +132,8 @@ impl Study {
         made.map_err(|error| of_study(py, &error))
     }
 
-    /// Runs what the store does not have of a part, on all cores. `heard` is told how many runs
-    /// there are and how many are done, and may raise.
+    /// Makes the runs of a part that the store does not have, on all cores. `heard` gets the number
+    /// of runs and of those done, and may raise.
     fn sweep(
         &self,
         py: Python<'_>,
@@ -193,11 +195,11 @@ impl Summary {
         Ok(self.summary.figure(&self.space, name).map(|drawn| drawn.svg()))
     }
 
-    /// Of each key all of whose values are numbers its column in the store, the unit in which it is
-    /// shown, by what numbers are multiplied for that, and the number of each value.
+    /// For each key whose values are all numbers: its column in the store, the unit for display,
+    /// the factor from a number to it, and the number of each value.
     #[getter]
     fn numbers(&self) -> Vec<Key> {
-        let numbers = Numbers::of(&self.space).into_iter();
+        let numbers = Numbers::new(&self.space).into_iter();
         let key =
             |Numbers { key, column, unit, factor, values }| (key, column, unit, factor, values);
         numbers.map(key).collect()
@@ -254,7 +256,7 @@ impl Varied {
 pub(crate) fn attended<T: Send>(
     py: Python<'_>,
     heard: Option<Py<PyAny>>,
-    something: impl FnOnce(&(dyn Fn(Going) -> ControlFlow<()> + Sync)) -> T + Send,
+    something: impl FnOnce(&(dyn Fn(StudyProgress) -> ControlFlow<()> + Sync)) -> T + Send,
 ) -> PyResult<T> {
     py.detach(|| {
         let stop = AtomicBool::new(false);
@@ -282,7 +284,8 @@ pub(crate) fn attended<T: Send>(
                 if raised.is_ok() {
                     raised = Python::attach(|py| {
                         py.check_signals()?;
-                        let (Some(heard), Some(Going { runs, done })) = (&heard, going) else {
+                        let (Some(heard), Some(StudyProgress { runs, done })) = (&heard, going)
+                        else {
                             return Ok(());
                         };
                         heard.call1(py, (runs, done)).map(drop)

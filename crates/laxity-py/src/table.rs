@@ -15,8 +15,8 @@ pub struct Table(pub RecordBatch);
 
 #[pymethods]
 impl Table {
-    /// The rows. Whatever types a reader requests, they are the table's own, as the interface
-    /// allows.
+    /// The rows, in the table's own types. A schema that a reader requests is ignored, as the
+    /// interface allows.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_plan};
 
-/// What messages call a file, and what stands in it. Ctrl-C is heard meanwhile: a pipe may have
-/// nobody who writes.
+/// The name of a file in messages, and its text. Ctrl-C ends the reading: a pipe may have no
+/// writer.
 pub(crate) fn text(py: Python<'_>, path: &Path) -> PyResult<(String, String)> {
     let name = path.display().to_string();
     let (tell, mut told) = mpsc::channel();

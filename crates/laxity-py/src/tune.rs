@@ -25,13 +25,13 @@ impl Tuning {
     fn new(py: Python<'_>, plan: &Plan, sought: &str, store: PathBuf) -> PyResult<Tuning> {
         let (name, folder) = (PathBuf::from(&plan.name), plan.folder.clone());
         let study = |seeds, duration| {
-            Study::of(name, folder, &plan.text, Space::default(), seeds, duration)
+            Study::new(name, folder, &plan.text, Space::default(), seeds, duration)
         };
         let under = plan
             .under
             .as_ref()
             .map(|scheduler| ("scheduler".parse().expect("it is a key"), format!("{scheduler:?}")));
-        let tuning = tune::Tuning::of(sought, study, under.into_iter().collect());
+        let tuning = tune::Tuning::from_text(sought, study, under.into_iter().collect());
         let tuning = tuning.map_err(|error| of_study(py, &error))?;
         Ok(Tuning { tuning, plan: plan.clone(), store })
     }

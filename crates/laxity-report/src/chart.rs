@@ -11,7 +11,8 @@ mod path;
 mod ruler;
 mod svg;
 
-pub use description::{Along, Axis, Chart, Dash, Mark, Marker, Paper, Scale, Series, Style, Unit};
+pub use crate::format::Unit;
+pub use description::{Along, Axis, Chart, Dash, Mark, Marker, Paper, Scale, Series, Style};
 pub(crate) use palette::{on_dark_paper, subjects};
 pub(crate) use svg::{Sheet, line as stroke, swatch, text_width};
 

@@ -135,7 +135,7 @@ pub(crate) fn promises(link: &HopSummary) -> Markup {
     let promised = |class: &&ClassSummary| class.deadline_ns.or(class.bound_ns).is_some();
     let times = link.classes.iter().filter(promised);
     let times = times.flat_map(|class| [class.deadline_ns, class.bound_ns, class.promised_max_ns]);
-    let unit = TimeUnit::of_whole(times);
+    let unit = TimeUnit::from_whole(times);
     let classes = link.classes.iter().enumerate().filter(|(_, class)| promised(class));
     html! {
         div.wide { table {

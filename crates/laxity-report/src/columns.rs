@@ -178,7 +178,7 @@ impl<T> Results<T> {
         let columns = columns.into_iter().filter(|column| column.is_shown(rows.iter()));
         let columns: Vec<_> = columns.collect();
         let times = columns.iter().flat_map(|column| rows.iter().map(|row| column.cell.time(row)));
-        let unit = TimeUnit::of(times);
+        let unit = TimeUnit::new(times);
         Results { columns, rows, unit, name, place: None }
     }
 
@@ -335,7 +335,7 @@ impl<T> Comparison<T> {
             let cells = std::iter::once(&column.cell).chain(limit);
             cells.flat_map(|cell| present.iter().map(move |run| cell.time(run)))
         });
-        let unit = TimeUnit::of(times);
+        let unit = TimeUnit::new(times);
         let row = |(at, column): (usize, &&Column<T>)| {
             let name = if at == 0 { shortened(name, NAME_LIMIT) } else { String::new() };
             let mut head = column.head.to_owned();
@@ -361,7 +361,7 @@ impl<T> Comparison<T> {
         let measures: Vec<_> =
             self.measures.iter().filter(|column| column.is_shown(all())).collect();
         let times = measures.iter().flat_map(|column| all().map(|run| column.cell.time(run)));
-        let unit = TimeUnit::of(times);
+        let unit = TimeUnit::new(times);
         let head = |column: &Column<T>| {
             let head = capitalised(column.head);
             if column.is_time() { format!("{head}, {}", unit.name) } else { head }
@@ -400,5 +400,5 @@ fn capitalised(head: &str) -> String {
 
 /// The colour that a class or a scheduler has in figures, by its place.
 pub(crate) fn swatch(at: usize) -> Markup {
-    chart::swatch(Style::of(at))
+    chart::swatch(Style::new(at))
 }

@@ -123,7 +123,7 @@ pub(crate) fn exceedance_of(
         ..Chart::default()
     };
     for Exceedance { at, name, bound_ns, deadline_ns, points } in classes {
-        let (mark, style) = (Mark::Step, Style::of(at));
+        let (mark, style) = (Mark::Step, Style::new(at));
         let flag = |meaning: &str, dash, ns: u64| Marker {
             along: Along::Y,
             at: ns as f64 * NS,
@@ -179,7 +179,7 @@ pub fn exceedance_compared(classes: &[ComparedClass<'_>]) -> Figure<'static> {
             |(run, (scheduler, same)): (usize, &(&str, Option<&ClassSeries>))| chart::Series {
                 name: (*scheduler).to_owned(),
                 mark: Mark::Step,
-                style: Style::of(run),
+                style: Style::new(run),
                 points: same.map(|same| exceedance_points(&same.exceedance)).unwrap_or_default(),
             };
         let deadline = class.deadline_ns.map(|ns| Marker {
@@ -218,7 +218,7 @@ pub fn throughput(summary: &Summary, link: &HopSummary, series: &Series) -> Figu
         chart::Series {
             name: class.class.to_owned(),
             mark: Mark::Line,
-            style: Style::of(at),
+            style: Style::new(at),
             points: bins.iter().enumerate().map(point).collect(),
         }
     };
@@ -264,7 +264,7 @@ pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> Figu
         series: vec![chart::Series {
             name: String::new(),
             mark: Mark::Sticks,
-            style: Style::of(set.subject),
+            style: Style::new(set.subject),
             points: set
                 .packets
                 .iter()

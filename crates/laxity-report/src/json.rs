@@ -2,7 +2,7 @@
 
 use laxity_answers::link::{LinkProof, Trap};
 use laxity_answers::network::{FramesProof, Limits, NetworkProof};
-use laxity_answers::reason::Reason;
+use laxity_answers::reason::{Reason, admitted};
 use laxity_answers::seeds::{Estimate, Seeds};
 use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
 use laxity_sim::summary::Summary;
@@ -28,12 +28,36 @@ fn reasons(reasons: &[Reason]) -> Vec<ReasonJson<'_>> {
     reasons.iter().map(json).collect()
 }
 
+/// The answer of an admission test. Without a test `admitted` and `statement` are null, and there
+/// is no reason.
+#[derive(Serialize)]
+struct AnswerJson<'a> {
+    admitted: Option<bool>,
+    statement: Option<String>,
+    reasons: Vec<ReasonJson<'a>>,
+}
+
+impl<'a> AnswerJson<'a> {
+    fn new(admitted: Option<bool>, why: Option<&'a [Reason]>) -> Self {
+        let statement = why.map(words::statement);
+        AnswerJson { admitted, statement, reasons: reasons(why.unwrap_or_default()) }
+    }
+}
+
+/// Serialises the reasons of an admission test as `admitted`, `statement` and `reasons`.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn answer<S: Serializer>(why: &Option<Vec<Reason>>, serializer: S) -> Result<S::Ok, S::Error> {
+    let why = why.as_deref();
+    AnswerJson::new(why.and_then(admitted), why).serialize(serializer)
+}
+
 /// A proof with its answer in front.
 #[derive(Serialize)]
 struct ProofJson<'a, T> {
-    admitted: Option<bool>,
-    statement: String,
-    reasons: Vec<ReasonJson<'a>>,
+    #[serde(flatten)]
+    answer: AnswerJson<'a>,
     #[serde(flatten)]
     proof: &'a T,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,8 +66,7 @@ struct ProofJson<'a, T> {
 
 impl<'a, T> ProofJson<'a, T> {
     fn new(proof: &'a T, admitted: Option<bool>, why: &'a [Reason]) -> Self {
-        let statement = words::statement(why);
-        ProofJson { admitted, statement, reasons: reasons(why), proof, traps: None }
+        ProofJson { answer: AnswerJson::new(admitted, Some(why)), proof, traps: None }
     }
 }
 
@@ -95,9 +118,8 @@ impl Serialize for Json<'_, Verdict> {
         struct VerdictJson<'a> {
             kept: bool,
             held_to: HeldTo,
-            admitted: Option<bool>,
-            statement: Option<String>,
-            reasons: Vec<ReasonJson<'a>>,
+            #[serde(flatten)]
+            answer: AnswerJson<'a>,
             promised: bool,
             broken: &'a [Broken],
         }
@@ -105,9 +127,7 @@ impl Serialize for Json<'_, Verdict> {
         VerdictJson {
             kept: *kept,
             held_to: *held_to,
-            admitted: *admitted,
-            statement: why.as_ref().map(|why| words::statement(why)),
-            reasons: reasons(why.as_deref().unwrap_or_default()),
+            answer: AnswerJson::new(*admitted, why.as_deref()),
             promised: *promised,
             broken,
         }

@@ -52,7 +52,7 @@ pub struct WayReport {
     pub rate_bps: u64,
     /// How long was measured.
     pub duration_ns: u64,
-    /// How long the intervals are of which it is told what was sent.
+    /// The length of the intervals of [`ClassReport::bytes`], in ns.
     pub interval_ns: u64,
     /// The classes that have packets, in the plan's order.
     pub classes: Vec<ClassReport>,
@@ -138,7 +138,7 @@ impl WayReport {
         self.classes.iter().any(|class| class.bound_ns.or(class.deadline_ns).is_some())
     }
 
-    /// The classes of which packets took longer than their bound, in words.
+    /// The classes with packets that took longer than their bound, in words.
     fn broken(&self) -> Vec<String> {
         let late = self.classes.iter().filter(|class| class.bound_misses > 0);
         late.map(ClassReport::broken).collect()
@@ -195,7 +195,7 @@ fn throughput(way: &WayReport) -> chart::Figure<'static> {
         chart::Series {
             name: class.name.clone(),
             mark: Mark::Line,
-            style: Style::of(at),
+            style: Style::new(at),
             points: class.bytes.chunks(together).enumerate().map(point).collect(),
         }
     };

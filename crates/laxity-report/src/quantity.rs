@@ -10,7 +10,6 @@ pub(crate) const BITS_A_SECOND: Units =
 pub(crate) const BYTES: Units = &[("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)];
 pub(crate) const PERCENT: Units = &[("%", 1e-2)];
 pub(crate) const NUMBER: Units = &[("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
-pub(crate) const COUNT: Units = &[("", 1.0)];
 
 /// What stands where a number does not apply.
 pub const NOTHING: &str = "—";
@@ -58,9 +57,9 @@ impl TimeUnit {
     const NANOS: TimeUnit = TimeUnit { name: "ns", nanos: 1.0 };
     const SECONDS: TimeUnit = TimeUnit { name: "s", nanos: 1e9 };
 
-    /// That of times in ns, those that are there: milliseconds, unless all are shorter or none is
-    /// below a second.
-    pub fn of(times: impl IntoIterator<Item = Option<f64>>) -> TimeUnit {
+    /// The unit for a table of times in ns: milliseconds, unless all are shorter or none is below a
+    /// second.
+    pub fn new(times: impl IntoIterator<Item = Option<f64>>) -> TimeUnit {
         let times = times.into_iter().flatten().filter(|ns| *ns > 0.0 && ns.is_finite());
         let (least, most) =
             times.fold((f64::INFINITY, 0.0f64), |(least, most), ns| (least.min(ns), most.max(ns)));
@@ -73,12 +72,12 @@ impl TimeUnit {
         }
     }
 
-    /// That of times in whole nanoseconds.
-    pub fn of_whole(times: impl IntoIterator<Item = Option<u64>>) -> TimeUnit {
-        TimeUnit::of(times.into_iter().map(|ns| ns.map(|ns| ns as f64)))
+    /// The unit for a table of times in whole nanoseconds.
+    pub fn from_whole(times: impl IntoIterator<Item = Option<u64>>) -> TimeUnit {
+        TimeUnit::new(times.into_iter().map(|ns| ns.map(|ns| ns as f64)))
     }
 
-    /// By what a time in ns is multiplied for it.
+    /// The factor from a time in ns to this unit.
     pub fn scale(self) -> f64 {
         1.0 / self.nanos
     }
@@ -227,13 +226,13 @@ mod tests {
 
     #[test]
     fn times_of_a_table_have_the_unit_that_fits() {
-        let of = |times: &[f64]| TimeUnit::of(times.iter().copied().map(Some)).name;
+        let of = |times: &[f64]| TimeUnit::new(times.iter().copied().map(Some)).name;
         assert_eq!(of(&[1.2e3, 48.6e3, 0.0]), "µs");
         assert_eq!(of(&[12.0, 999.0]), "ns");
         assert_eq!(of(&[1.2e3, 5e6, 4e9]), "ms");
         assert_eq!(of(&[1.5e9, 72e9]), "s");
         assert_eq!(of(&[0.0, f64::NAN]), "ms");
-        assert_eq!(TimeUnit::of([None]).name, "ms");
+        assert_eq!(TimeUnit::new([None]).name, "ms");
         assert_eq!(TimeUnit::MICROS.head("mean"), "mean µs");
     }
 
@@ -242,7 +241,7 @@ mod tests {
         #[test]
         fn no_time_is_shown_as_another(times in proptest::collection::vec(0.0f64..13.0, 1..30)) {
             let times: Vec<f64> = times.into_iter().map(|power| 10f64.powf(power)).collect();
-            let unit = TimeUnit::of(times.iter().copied().map(Some));
+            let unit = TimeUnit::new(times.iter().copied().map(Some));
             for ns in times {
                 let shown: f64 = unit.cell(ns).parse().unwrap();
                 let again = shown * unit.nanos;

@@ -1,10 +1,7 @@
-//! How figures depend on what varies in a study: a panel a class, and a page.
-
-use maud::html;
+//! How figures depend on what varies in a study, a panel a class.
 
 use crate::chart::{Axis, Chart, Dash, Figure, Mark, Series, Style, Unit};
-use crate::html::{facts, figure as drawn, grid, page};
-use crate::seeds::Format;
+use crate::format::Format;
 
 /// A class, and how a figure of it depends on a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,12 +39,12 @@ pub struct Over {
 
 /// Means over the seeds, each with its confidence interval of 95 %.
 pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
-    let shown = Format::of(&over.figure);
+    let shown = Format::new(&over.figure);
     let (unit, scale) = shown.unit();
     let mark = if over.is_sampled { Mark::Points } else { Mark::Beads };
     let chart = |panel: &Panel| {
         let lines = panel.lines.iter().enumerate().flat_map(|(subject, line)| {
-            let style = Style::of(subject);
+            let style = Style::new(subject);
             let means = line.points.iter().map(|&(x, mean, _)| (x, mean * scale)).collect();
             let interval = |&(x, mean, half): &(f64, f64, Option<f64>)| {
                 let half = half.unwrap_or(f64::NAN);
@@ -78,38 +75,9 @@ pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
     Figure::panels(&title, panels.iter().map(chart).collect(), 2)
 }
 
-/// A figure of a study: its table, and its picture if a number varies.
-pub struct Part {
-    /// The figure, as summaries call it.
-    pub figure: String,
-    /// The picture.
-    pub picture: Option<Figure<'static>>,
-    /// The place of the last column of words; numbers follow.
-    pub words: usize,
-    /// The table's head.
-    pub header: Vec<String>,
-    /// Its rows.
-    pub rows: Vec<Vec<String>>,
-}
+/// The caption of such a figure.
+pub const CAPTION: &str = "Means over the seeds, with their confidence intervals of 95 %.";
 
-const CAPTION: &str = "Means over the seeds, with their confidence intervals of 95 %.";
-const EXPLAINED: &str = "± is half the width of the mean's confidence interval of 95 %, by Student's t. \
+/// What the tables of a study mean, below them.
+pub const EXPLAINED: &str = "± is half the width of the mean's confidence interval of 95 %, by Student's t. \
     5, 50 and 95 % of the runs do not exceed p5, p50 and p95.";
-
-/// A study as one HTML file.
-pub fn html(title: &str, about: &[(&'static str, String)], parts: &[Part]) -> String {
-    page(
-        title,
-        &html! {
-            (facts(about))
-            @for part in parts {
-                section {
-                    h2 { (Format::plain(&part.figure)) }
-                    @if let Some(picture) = &part.picture { (drawn(picture, CAPTION)) }
-                    (grid(&part.header, &part.rows, part.words))
-                }
-            }
-            p.note { (EXPLAINED) }
-        },
-    )
-}

@@ -27,7 +27,8 @@ pub fn table_of<H: AsRef<str>>(
     table_within(1, header, rows, row, room())
 }
 
-/// A table whose rows are known by so many first columns, all of which lead each part.
+/// A table whose first `leads` columns name its rows. A table too wide for the terminal is printed
+/// in parts, each with these columns first.
 pub fn table_led<H: AsRef<str>>(leads: usize, header: &[H], rows: &[Vec<String>]) -> String {
     table_within(leads, header, rows.len(), &|at| rows[at].clone(), room())
 }

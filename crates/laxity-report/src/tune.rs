@@ -1,10 +1,7 @@
-//! What a search tried: a picture of each goal over each key, and a page.
-
-use maud::html;
+//! What a search tried: a figure of each goal over each key.
 
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
-use crate::html::{facts, figure as drawn, grid, page};
-use crate::seeds::Format;
+use crate::format::Format;
 
 /// A goal over a key.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,13 +23,13 @@ pub struct Panel {
 
 /// The worst figure of all seeds, tried value by value, and the goal's limit; a panel a key.
 pub fn figure(title: &str, figure: &str, limit: f64, panels: &[Panel]) -> Figure<'static> {
-    let (unit, scale) = Format::of(figure).unit();
+    let (unit, scale) = Format::new(figure).unit();
     let scaled = |points: &[(f64, f64)]| points.iter().map(|&(x, y)| (x, y * scale)).collect();
     let chart = |panel: &Panel| {
         let series = |name: &str, subject, points| Series {
             name: name.to_owned(),
             mark: Mark::Points,
-            style: Style::of(subject),
+            style: Style::new(subject),
             points: scaled(points),
         };
         let marker = |along, at, meaning: &str, dash| Marker {
@@ -57,38 +54,5 @@ pub fn figure(title: &str, figure: &str, limit: f64, panels: &[Panel]) -> Figure
     Figure::panels(title, panels.iter().map(chart).collect(), 2)
 }
 
-/// A part of a page.
-pub struct Part {
-    /// Its heading.
-    pub heading: String,
-    /// Paragraphs.
-    pub sentences: Vec<String>,
-    /// A picture.
-    pub picture: Option<Figure<'static>>,
-    /// A table's head; none if that is empty.
-    pub header: Vec<String>,
-    /// Its rows.
-    pub rows: Vec<Vec<String>>,
-}
-
-const CAPTION: &str = "Every point is a plan that was run: the worst figure of all seeds.";
-
-/// A search as one HTML file.
-pub fn html(title: &str, about: &[(&'static str, String)], parts: &[Part]) -> String {
-    page(
-        title,
-        &html! {
-            (facts(about))
-            @for part in parts {
-                section {
-                    h2 { (part.heading) }
-                    @for sentence in &part.sentences { p { (sentence) } }
-                    @if let Some(picture) = &part.picture { (drawn(picture, CAPTION)) }
-                    @if !part.header.is_empty() {
-                        (grid(&part.header, &part.rows, usize::MAX))
-                    }
-                }
-            }
-        },
-    )
-}
+/// The caption of such a figure.
+pub const CAPTION: &str = "Every point is a plan that was run: the worst figure of all seeds.";

@@ -72,8 +72,9 @@ fn cells(rows: &[Row]) -> (Vec<String>, Vec<Vec<String>>) {
         let kept = cells.into_iter().enumerate().filter(|(at, _)| !(is_link && *at == 1));
         kept.map(|(_, cell)| cell).collect()
     };
-    let unit =
-        TimeUnit::of_whole(rows.iter().flat_map(|row| [row.bound, row.found].map(|of| Some(of.0))));
+    let unit = TimeUnit::from_whole(
+        rows.iter().flat_map(|row| [row.bound, row.found].map(|of| Some(of.0))),
+    );
     (kept(header(unit).to_vec()), rows.iter().map(|row| kept(row.cells(unit))).collect())
 }
 
@@ -119,7 +120,7 @@ fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
         Series {
             name: if is_network { format!("{name}, source {}", source + 1) } else { name.clone() },
             mark: Mark::Step,
-            style: Style::of(place),
+            style: Style::new(place),
             points,
         }
     };

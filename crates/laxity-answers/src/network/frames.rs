@@ -107,8 +107,8 @@ pub struct ReservedOutput {
     pub reserved: f64,
     /// The share of the fullest frame's.
     pub fullest: f64,
-    /// The longest best-effort packet that finds room in every period, whatever reserved packets
-    /// come; absent where any does.
+    /// The longest best-effort packet that finds room in every period under any reserved traffic;
+    /// absent if every packet does.
     pub best_effort_bytes: Option<u64>,
 }
 

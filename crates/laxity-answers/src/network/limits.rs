@@ -82,7 +82,7 @@ pub struct ClassLimit {
 /// of a search, and may end the search.
 pub type Watch<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
 
-/// Nobody asks for more times what a plan has.
+/// The largest multiple of a value of the plan that is tried.
 const MOST: u64 = 64;
 
 impl Limits {
@@ -349,8 +349,8 @@ impl<'a> Standing<'a> {
             && promised.all(|(route, deadline)| outlook.is_within(route, deadline))
     }
 
-    /// Whether that goes on if a class's arrival curve is what this plan says. The plan differs in
-    /// nothing else from one of which everything holds.
+    /// Whether everything still holds with the arrival curve that `plan` has for a class. `plan`
+    /// differs in nothing else from one for which everything holds.
     fn holds_with_arrival(&self, plan: &Plan, class: ClassId, bounded: usize) -> bool {
         self.with(plan, self.outlook.with_arrival(plan, class), bounded)
     }

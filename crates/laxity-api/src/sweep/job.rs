@@ -102,7 +102,7 @@ impl Job {
         Ok(jobs)
     }
 
-    /// Makes it under one of Laxity's schedulers.
+    /// Makes the run under one of Laxity's schedulers.
     pub(super) fn run(&self, study: &Study) -> Result<Made, Error> {
         self.run_by(study, |plan, traffic| {
             let ran = run(plan, traffic, &mut (), &mut crate::to_the_end);
@@ -113,7 +113,7 @@ impl Job {
         })
     }
 
-    /// The same by whatever runs a plan.
+    /// Makes the run by a function that simulates its plan.
     pub(super) fn run_by<E: From<Error>>(
         &self,
         study: &Study,

@@ -1,9 +1,8 @@
 //! Values with a unit, as numbers of the least one.
 
 use laxity::units::{Bytes, Nanos, Rate};
-use laxity_report::chart::Unit;
+use laxity_report::format::{Format, Unit};
 use laxity_report::quantity::TimeUnit;
-use laxity_report::seeds::Format;
 
 /// What a value with a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +46,9 @@ impl Quantity {
         }
     }
 
-    /// The unit in which columns show numbers of it, and by what these are multiplied for that.
+    /// The unit of a column of such numbers, and the factor from a number to it.
     pub fn in_columns(self, numbers: impl Iterator<Item = f64>) -> (&'static str, f64) {
-        let times = TimeUnit::of(numbers.map(Some));
+        let times = TimeUnit::new(numbers.map(Some));
         match self {
             Quantity::Time => Format::Time.in_columns(times),
             Quantity::Rate => Format::Megabits.in_columns(times),
@@ -57,7 +56,7 @@ impl Quantity {
         }
     }
 
-    /// What charts show it in, and by what a number is multiplied for that.
+    /// The unit of such numbers on a chart's axis, and the factor from a number to it.
     pub fn unit(self) -> (Unit, f64) {
         match self {
             Quantity::Time => (Unit::Time, 1e-9),

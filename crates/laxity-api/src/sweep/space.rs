@@ -13,9 +13,9 @@ pub struct Space {
     pub keys: Vec<Path>,
     /// Each value of each key with each of all others.
     pub axes: Vec<Axis>,
-    /// Combinations that are told one by one.
+    /// Combinations that are listed one by one.
     pub list: Vec<Vec<(Path, String)>>,
-    /// Keys of which each point of the sample has a value between two.
+    /// Sampled keys with their ranges. Each point of the sample has a value of each.
     pub sampled: Vec<(Path, Range)>,
     /// How many points the sample has.
     pub points: usize,
@@ -28,7 +28,7 @@ pub struct Space {
 pub struct Axis {
     /// The key.
     pub key: Path,
-    /// Its values, of which there is at least one.
+    /// Its values, at least one.
     pub values: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Range {
     from: f64,
     to: f64,
     unit: String,
-    is_log: bool,
+    pub(super) is_log: bool,
     /// Numbers without a unit whose ends are whole are.
     is_whole: bool,
 }
@@ -124,17 +124,6 @@ impl Space {
         self.keys.is_empty()
     }
 
-    /// Whether the numbers that a key takes, which lies at this place, are even by their
-    /// logarithms.
-    pub(super) fn is_log(&self, key: usize, number: impl Fn(&str) -> Option<f64>) -> bool {
-        let sampled = self.sampled.iter().find(|(path, _)| *path == self.keys[key]);
-        if let Some((_, range)) = sampled {
-            return range.is_log;
-        }
-        let values = self.values().swap_remove(key);
-        are_even_by_logarithms(values.iter().filter_map(|value| number(value)).collect())
-    }
-
     /// Every combination: for each key its value, written in TOML, or `None` where the plan's own
     /// counts.
     pub fn points(&self) -> impl Iterator<Item = Vec<Option<String>>> {
@@ -189,20 +178,6 @@ impl Space {
     }
 }
 
-/// Whether three numbers or more, each above zero, grow by like factors rather than by like steps.
-fn are_even_by_logarithms(mut numbers: Vec<f64>) -> bool {
-    numbers.sort_by(f64::total_cmp);
-    numbers.dedup();
-    if numbers.len() < 3 || numbers[0] <= 0.0 {
-        return false;
-    }
-    let unevenness = |of: fn(f64) -> f64| {
-        let steps = || numbers.windows(2).map(|pair| of(pair[1]) - of(pair[0]));
-        steps().fold(0.0, f64::max) / steps().fold(f64::INFINITY, f64::min)
-    };
-    unevenness(f64::ln) < unevenness(|number| number) / 1.5
-}
-
 /// A Latin hypercube (McKay, Beckman, Conover 1979): in every direction each of as many equal parts
 /// of the way from 0 to 1 has one point, at random within that. By direction, what each point has
 /// of it.
@@ -236,31 +211,6 @@ mod tests {
         assert_eq!(range.at(0.0), "0.000000");
         assert_eq!(range.at(1.0), "123.456");
         assert_eq!(range.at(0.001), "0.123456");
-    }
-
-    #[test]
-    fn numbers_that_grow_by_factors_are_known_from_those_that_grow_by_steps() {
-        for (numbers, is_log) in [
-            (&[1.0, 10.0, 100.0][..], true),
-            (&[1.0, 2.0, 5.0, 10.0, 20.0, 50.0], true),
-            (&[1.0, 2.0, 4.0, 8.0], true),
-            (&[10.0, 20.0, 30.0], false),
-            (&[1.0, 2.0, 3.0, 4.0], false),
-            (&[0.0, 1.0, 10.0, 100.0], false),
-            (&[-1.0, 10.0, 100.0], false),
-            (&[1.0, 1000.0], false),
-            (&[5.0, 5.0, 5.0, 50.0, 500.0], true),
-        ] {
-            assert_eq!(are_even_by_logarithms(numbers.to_vec()), is_log, "{numbers:?}");
-        }
-        let over = |is_log| {
-            let range = Range::new("1", "100", is_log).unwrap();
-            let mut space =
-                Space { sampled: vec![(key("a"), range)], points: 9, ..Space::default() };
-            space.settle().unwrap();
-            space.is_log(0, |value| value.parse().ok())
-        };
-        assert!(over(true) && !over(false), "of a sample its range counts");
     }
 
     #[test]

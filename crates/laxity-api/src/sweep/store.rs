@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use laxity_report::chart::Unit;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -85,8 +84,8 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Those of a study's combinations.
-    pub fn of(space: &Space) -> Vec<Numbers> {
+    /// The keys of a study's combinations whose values are all numbers.
+    pub fn new(space: &Space) -> Vec<Numbers> {
         let all = space.values();
         let numbers = columns(space).into_iter().filter_map(|column| {
             let number = |value: &str| match column.content {
@@ -111,9 +110,6 @@ impl Numbers {
     }
 }
 
-/// Reads a number.
-type Reader = dyn Fn(&str) -> Option<f64>;
-
 /// The columns of the keys that vary.
 pub(super) fn columns(space: &Space) -> Vec<Column> {
     let mut columns = Vec::new();
@@ -132,20 +128,6 @@ pub(super) fn columns(space: &Space) -> Vec<Column> {
         }
     }
     columns
-}
-
-impl Column {
-    /// What it is on the axis of a chart, and how values come there, if they are numbers.
-    pub(super) fn axis(&self) -> Option<(Unit, Box<Reader>)> {
-        match self.content {
-            Content::Text => None,
-            Content::Number => Some((Unit::Number, Box::new(|text| text.parse().ok()))),
-            Content::Quantity(quantity) => {
-                let (unit, scale) = quantity.unit();
-                Some((unit, Box::new(move |text| Some(quantity.read(text)? as f64 * scale))))
-            }
-        }
-    }
 }
 
 /// A value without its quotes.
@@ -227,8 +209,8 @@ impl Store {
     }
 }
 
-/// A file beside another, locked so that nobody takes it for one that a killed process left. Where
-/// there are no locks, none is taken for that.
+/// Creates a file beside another. It is locked, so that no process takes it for one that a killed
+/// process left behind; on systems without locks it is not.
 fn begun(path: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let beside = beside(path);
@@ -240,8 +222,8 @@ fn begun(path: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// A name that nobody else writes to, be it another thread, or another machine whose processes have
-/// the same numbers.
+/// A name of its own for each writer, also among threads, and among machines that share process
+/// numbers.
 fn beside(path: &Path) -> PathBuf {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     path.with_extension(format!("{}-{}.{UNFINISHED}", std::process::id(), now.as_nanos()))
@@ -254,11 +236,11 @@ const VERSION: &str = "1";
 /// The ending of files that are not whole.
 const UNFINISHED: &str = "tmp";
 
-/// Held by all who write, and by who keeps them from it.
+/// Writers hold it shared; [`stop_writing`] holds it alone.
 static WRITING: RwLock<()> = RwLock::new(());
 
-/// Waits until runs are whole that are being written, by whatever store, and keeps others from
-/// being begun, for good: call it where the process is about to end.
+/// Waits until every store has written the runs that it has begun, and blocks all later ones for
+/// good. Call it where the process is about to end.
 pub fn stop_writing() {
     std::mem::forget(WRITING.write().unwrap_or_else(PoisonError::into_inner));
 }

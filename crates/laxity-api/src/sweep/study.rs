@@ -49,8 +49,7 @@ pub struct Own {
     pub edits: Vec<(String, String)>,
 }
 
-/// Whether it is a key by which plans are put under another discipline, whatever the settings of
-/// the one that they have.
+/// Whether a key names the discipline of a plan, independent of that discipline's settings.
 pub fn is_scheduler(key: &str) -> bool {
     matches!(key, "scheduler" | "scheduler.kind")
 }
@@ -81,7 +80,7 @@ impl Study {
             let plan = file.plan()?;
             let (space, seeds, duration) = (file.space()?, file.seeds()?, file.duration()?);
             few_enough(&space, &seeds).map_err(|message| Fault::new(None, message))?;
-            let study = Study::of_file(folder.join(plan), space, seeds, duration);
+            let study = Study::from_file(folder.join(plan), space, seeds, duration);
             Ok((study, file.values()))
         })?;
         let study = study?;
@@ -107,11 +106,11 @@ impl Study {
         self.draft.clone().set(&key, value).map_err(|error| error.to_string())
     }
 
-    /// A study of the plan in a file, beside which recordings lie.
+    /// A study of the plan in a file. Paths of recordings count from the file's folder.
     ///
     /// # Errors
     /// If that cannot be read, or is no TOML.
-    pub(crate) fn of_file(
+    pub(crate) fn from_file(
         plan: PathBuf,
         space: Space,
         seeds: Vec<u64>,
@@ -123,7 +122,7 @@ impl Study {
         Ok(Study { plan, space, seeds, duration, own: Vec::new(), draft, folder })
     }
 
-    /// The same with schedulers of one's own, which the values of its space may name.
+    /// The study with schedulers of one's own, which the values of its space may name.
     ///
     /// # Errors
     /// If two have one name, or one has that of a discipline.
@@ -148,17 +147,16 @@ impl Study {
         self.own.iter().find(|own| named.as_deref().map(plain) == Some(&own.name))
     }
 
-    /// The same with other combinations.
+    /// The study with other combinations.
     pub(crate) fn with_space(&self, space: Space) -> Study {
         Study { space, ..self.clone() }
     }
 
-    /// A study of a plan's text, which is called `plan` in errors and whose recordings are looked
-    /// for from `folder`. Its values are those of the space, each seed counts once.
+    /// A study of a plan's text. Errors call it `plan`; paths of recordings count from `folder`.
     ///
     /// # Errors
     /// If it is no TOML, there are no seeds or one twice, or too many runs.
-    pub fn of(
+    pub fn new(
         plan: PathBuf,
         folder: PathBuf,
         text: &str,

@@ -1,13 +1,12 @@
 //! What a run is to measure.
 
+use laxity_report::format::{Format, subject};
 use laxity_report::quantity;
-use laxity_report::seeds::{Format, subject};
 use serde::Serialize;
 
 use crate::sweep::{Quantity, Row, store::plain};
 
-/// A figure of a class, and what it may be at the most, or has to be at the least, under every
-/// seed.
+/// A figure of a class, and its limit under every seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Goal {
     /// The class, or `link`.
@@ -22,7 +21,7 @@ pub struct Goal {
     pub limit: Limit,
 }
 
-/// What a figure is not to go beyond.
+/// The limit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -34,7 +33,7 @@ pub enum Limit {
 
 /// How a goal was reached, under the seed that came off worst.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reached {
+pub struct GoalResult {
     /// The goal.
     #[serde(flatten)]
     pub goal: Goal,
@@ -52,7 +51,7 @@ pub struct Reached {
 /// # Errors
 /// If it is neither, in words.
 pub(super) fn limit(figure: &str, value: &str) -> Result<f64, String> {
-    let (quantity, example) = match Format::of(figure) {
+    let (quantity, example) = match Format::new(figure) {
         Format::Time => (Quantity::Time, "\"20ms\""),
         Format::Megabits => (Quantity::Rate, "\"8mbit\""),
         Format::Number | Format::Percent => {
@@ -67,13 +66,13 @@ pub(super) fn limit(figure: &str, value: &str) -> Result<f64, String> {
 
 impl Goal {
     /// How it was reached in runs, each with its seed.
-    pub(super) fn reached(&self, runs: &[(u64, Vec<Row>)]) -> Reached {
+    pub(super) fn reached(&self, runs: &[(u64, Vec<Row>)]) -> GoalResult {
         let is_ours =
             |row: &&Row| row.class == self.class && row.at == self.at && row.figure == self.figure;
         let one = |(seed, rows): &(u64, Vec<Row>)| {
             let worst = rows.iter().find(is_ours).map(|row| row.value);
             let miss = worst.map_or(1.0, |value| self.limit.miss(value));
-            Reached { goal: self.clone(), worst, seed: *seed, miss }
+            GoalResult { goal: self.clone(), worst, seed: *seed, miss }
         };
         let worst = runs.iter().map(one).max_by(|a, b| a.miss.total_cmp(&b.miss));
         worst.expect("a study has a seed")
@@ -95,7 +94,7 @@ impl Goal {
 
     /// A value of the figure with its unit.
     pub(super) fn shown(&self, value: f64) -> String {
-        match Format::of(&self.figure) {
+        match Format::new(&self.figure) {
             Format::Number => quantity::number(value),
             Format::Time => quantity::time(value),
             Format::Megabits => quantity::rate(value),
@@ -125,7 +124,7 @@ impl Limit {
     }
 }
 
-impl Reached {
+impl GoalResult {
     /// Whether it holds under every seed.
     pub fn holds(&self) -> bool {
         self.miss <= 0.0

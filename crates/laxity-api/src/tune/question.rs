@@ -8,9 +8,9 @@ use laxity_plan::error::Fault;
 use laxity_plan::file;
 use laxity_plan::{Plan, PlanError};
 
-use super::asked::{Asked, KEYS};
 use super::goal::Goal;
 use super::key::Key;
+use super::requirements::{KEYS, Requirements};
 use crate::sweep::file::File;
 use crate::sweep::{Error, Space, Study};
 
@@ -62,18 +62,18 @@ impl Tuning {
         let (study, asked) = File::read(&text, &name, |file| {
             file.knows("what is sought", &KEYS)?;
             let (plan, seeds, duration) = (file.plan()?, file.seeds()?, file.duration()?);
-            let study = Study::of_file(folder.join(plan), Space::default(), seeds, duration);
-            Ok((study, file.asked()?))
+            let study = Study::from_file(folder.join(plan), Space::default(), seeds, duration);
+            Ok((study, file.requirements()?))
         })?;
         Tuning::new(study?, Vec::new(), asked, &text, &name)
     }
 
-    /// The same from a text without a `plan`, of which `study` makes one from the seeds and
-    /// duration in it; the `fixed` keys have one value each.
+    /// Reads a text without a `plan`. `study` makes a study of the seeds and the duration in it;
+    /// each of the `fixed` keys has one value.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn of(
+    pub fn from_text(
         text: &str,
         study: impl FnOnce(Vec<u64>, Option<laxity::units::Nanos>) -> Result<Study, Error>,
         fixed: Vec<(edit::Path, String)>,
@@ -81,7 +81,7 @@ impl Tuning {
         let name = "what is sought";
         let (study, asked) = File::read(text, name, |file| {
             file.knows(name, &KEYS)?;
-            Ok((study(file.seeds()?, file.duration()?), file.asked()?))
+            Ok((study(file.seeds()?, file.duration()?), file.requirements()?))
         })?;
         Tuning::new(study?, fixed, asked, text, name)
     }
@@ -89,11 +89,11 @@ impl Tuning {
     fn new(
         study: Study,
         fixed: Vec<(edit::Path, String)>,
-        asked: Asked,
+        asked: Requirements,
         text: &str,
         name: &str,
     ) -> Result<Tuning, Error> {
-        let Asked { minimise, choose, goals, search } = asked;
+        let Requirements { minimise, choose, goals, search } = asked;
         let mut tuning = Tuning { study, fixed, minimise, choose, goals: Vec::new(), search };
         let (plan, _) = tuning.plan_at(&tuning.start())?;
         for (goal, span) in &goals {

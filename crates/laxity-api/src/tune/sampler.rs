@@ -18,7 +18,7 @@ pub(super) struct Sampler {
     draw: Pcg64,
 }
 
-/// Of so many points one is of the hypercube.
+/// One of this number of points belongs to the hypercube.
 const FIRST: usize = 4;
 
 impl Sampler {

@@ -4,36 +4,36 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::question::Tuning;
+use super::result::{Below, Bound, Least, TuneResult};
 use super::sampler::Sampler;
 use super::trial::Trial;
-use super::tuned::{Below, Bound, Least, Tuned};
-use crate::sweep::{Error, Going, Heard, Store};
+use crate::sweep::{Error, Listener, Store, StudyProgress};
 
-/// Seeks values of a plan's keys with which all that has to hold does, and of these, one key after
-/// the other, the smallest. What was run before is in the store, and is not run again. Whoever
-/// hears how it goes on, in runs that were asked for and are there, may stop.
+/// Seeks values of a plan's keys with which all requirements hold, and among them, one key after
+/// the other, the smallest. Runs that are in the store are not made again. `heard` gets the number
+/// of runs asked for and of those in the store, and may end the search.
 ///
 /// # Errors
 /// As [`Tuning::judge`].
-pub fn tune(tuning: &Tuning, store: &Store, heard: Heard<'_>) -> Result<Tuned, Error> {
+pub fn tune(tuning: &Tuning, store: &Store, heard: Listener<'_>) -> Result<TuneResult, Error> {
     let mut search =
         Search { tuning, store, heard, tried: Vec::new(), places: HashMap::new(), runs: 0 };
     let Some(mut best) = search.anything()? else {
         let nearest = search.tried.iter().min_by(|a, b| a.miss.total_cmp(&b.miss)).cloned();
         let nearest = nearest.expect("something was tried");
-        return Tuned::new(tuning, nearest, Vec::new(), search.tried);
+        return TuneResult::new(tuning, nearest, Vec::new(), search.tried);
     };
     let mut least = Vec::new();
     for key in 0..tuning.minimise.len() {
         least.push(search.least(key, &mut best)?);
     }
-    Tuned::new(tuning, best, least, search.tried)
+    TuneResult::new(tuning, best, least, search.tried)
 }
 
 struct Search<'a> {
     tuning: &'a Tuning,
     store: &'a Store,
-    heard: Heard<'a>,
+    heard: Listener<'a>,
     tried: Vec<Trial>,
     places: HashMap<Vec<u64>, usize>,
     runs: usize,
@@ -154,10 +154,10 @@ impl Search<'_> {
             return Ok(self.tried[*known].clone());
         }
         let before = self.runs;
-        let heard = |Going { runs, done }: Going| {
-            (self.heard)(Going { runs: before + runs, done: before + done })
+        let heard = |StudyProgress { runs, done }: StudyProgress| {
+            (self.heard)(StudyProgress { runs: before + runs, done: before + done })
         };
-        if heard(Going { runs: 0, done: 0 }).is_break() {
+        if heard(StudyProgress { runs: 0, done: 0 }).is_break() {
             return Err(Error::Stopped);
         }
         let trial = self.tuning.judge(values, self.store, &heard)?;

@@ -10,17 +10,17 @@ use rand_pcg::Pcg32;
 
 use super::*;
 use crate::sweep::{Error, Space, Store, Study};
-use crate::{Checked, Traffic, check, run};
+use crate::{CheckResult, Traffic, check, run};
 
 /// What is sought in a plan's text.
 fn tuning(plan: &str, text: &str) -> Result<Tuning, Error> {
     let study = |seeds, duration| {
-        Study::of("plan.toml".into(), PathBuf::new(), plan, Space::default(), seeds, duration)
+        Study::new("plan.toml".into(), PathBuf::new(), plan, Space::default(), seeds, duration)
     };
-    Tuning::of(text, study, Vec::new())
+    Tuning::from_text(text, study, Vec::new())
 }
 
-fn tuned(plan: &str, text: &str) -> Tuned {
+fn tuned(plan: &str, text: &str) -> TuneResult {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     tune(&tuning(plan, text).unwrap(), &store, &|_| ControlFlow::Continue(())).unwrap()
@@ -76,7 +76,7 @@ fn shortest_deadlines_are_those_that_check_tells() {
     for seed in 0..8 {
         let plan = random_plan(seed);
         let parsed = Plan::parse(&plan, "plan.toml", Path::new("")).unwrap();
-        let Checked::Link(answer) = check(&parsed).unwrap() else { unreachable!() };
+        let CheckResult::Link(answer) = check(&parsed).unwrap() else { unreachable!() };
         for class in answer.classes.iter().filter(|class| class.suggestions_sought) {
             let Some(shortest) = class.shortest_deadline_ns else { continue };
             let key = format!("\"class.{}.deadline\"", class.name);
@@ -156,7 +156,7 @@ fn the_same_seed_finds_the_same_and_runs_nothing_twice() {
     let tuning = tuning(SHARED, &goals(1)).unwrap();
     let first = tune(&tuning, &store, &|_| ControlFlow::Continue(())).unwrap();
     let made = std::sync::atomic::AtomicUsize::new(0);
-    let heard = |going: crate::sweep::Going| {
+    let heard = |going: crate::sweep::StudyProgress| {
         if going.done < going.runs {
             made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
@@ -208,6 +208,6 @@ fn a_discipline_without_a_test_is_measured() {
     let ask = "version = 1\nduration = '1s'\nminimise.\"link.rate\" = { from = '7mbit', to = '20mbit' }\n\
                [[goal]]\nclass = 'b'\nfigure = 'delay_ns.max'\nat_most = '8ms'\n";
     let found = tuned(&plan, ask);
-    assert_eq!((found.best.admitted, found.minimised[0].bound), (None, Bound::Measured));
+    assert_eq!((found.best.admitted(), found.minimised[0].bound), (None, Bound::Measured));
     assert!(found.text().contains("is too small (measured): b delay_ns.max is "));
 }

@@ -1,13 +1,13 @@
 //! Values that are tried: proved, run under every seed, and judged.
 
+use laxity_answers::{Proof, Reason, reason};
 use laxity_plan::Plan;
-use laxity_report::words;
+use laxity_report::{json, words};
 use serde::Serialize;
 
-use super::goal::Reached;
+use super::goal::GoalResult;
 use super::question::Tuning;
-use crate::check::admission as test;
-use crate::sweep::{Error, Heard, Job, Row, Shard, Store, sweep};
+use crate::sweep::{Error, Job, Listener, Row, Shard, Store, sweep};
 
 /// Values of the keys that are sought, and what came of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,24 +23,29 @@ pub struct Trial {
     /// Why a plan cannot have these values together, if that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// Whether the admission test admits the plan; absent without a test, and where it cannot tell.
-    pub admitted: Option<bool>,
-    /// The test's answer in a few sentences.
-    pub statement: Option<String>,
-    /// The seeds with which a run broke a promise. What is not admitted is not run, nor what nobody
-    /// sends over.
+    /// The reasons of the admission test; `None` without a test. In JSON they stand beside
+    /// `admitted` and `statement`.
+    #[serde(flatten, serialize_with = "json::answer")]
+    pub reasons: Option<Vec<Reason>>,
+    /// The seeds with which a run broke a promise; `None` if there was no run, because the plan is
+    /// not admitted or has no sources.
     pub broken: Option<Vec<u64>>,
     /// How the goals were reached; none if it was not run.
-    pub goals: Vec<Reached>,
+    pub goals: Vec<GoalResult>,
 }
 
 impl Tuning {
     /// Proves the plan with these values of the keys, makes the runs that the store does not have,
-    /// and judges them. Whoever hears how it goes on may stop.
+    /// and judges them. `heard` may end it.
     ///
     /// # Errors
     /// If the plan has no such keys, or a run cannot be had.
-    pub fn judge(&self, values: &[f64], store: &Store, heard: Heard<'_>) -> Result<Trial, Error> {
+    pub fn judge(
+        &self,
+        values: &[f64],
+        store: &Store,
+        heard: Listener<'_>,
+    ) -> Result<Trial, Error> {
         // Further than anything that is admitted, whatever that misses.
         let not_admitted = 2.0 + self.goals.len() as f64;
         let mut trial = Trial {
@@ -49,8 +54,7 @@ impl Tuning {
             holds: false,
             miss: not_admitted,
             refused: None,
-            admitted: None,
-            statement: None,
+            reasons: None,
             broken: None,
             goals: Vec::new(),
         };
@@ -61,8 +65,8 @@ impl Tuning {
                 return Ok(Trial { refused: Some(why), miss, ..trial });
             }
         };
-        (trial.admitted, trial.statement) = test(&plan);
-        if trial.admitted == Some(false) {
+        trial.reasons = Proof::new(&plan).map(|proof| proof.reasons().to_vec());
+        if trial.admitted() == Some(false) {
             return Ok(trial);
         }
         (trial.holds, trial.miss) = (true, 0.0);
@@ -75,7 +79,7 @@ impl Tuning {
     /// Whether the admission test admits the plan with these values, if it tells; one that is none
     /// it does not.
     pub(super) fn admits(&self, values: &[f64]) -> Result<Option<bool>, Error> {
-        Ok(self.plan_or_why(values)?.map_or(Some(false), |plan| test(&plan).0))
+        Ok(self.plan_or_why(values)?.map_or(Some(false), |plan| Proof::new(&plan)?.admitted()))
     }
 
     /// The plan with these values, or why it is none: values that are right one by one may not go
@@ -90,7 +94,7 @@ impl Tuning {
         }
     }
 
-    fn measure(&self, trial: &mut Trial, store: &Store, heard: Heard<'_>) -> Result<(), Error> {
+    fn measure(&self, trial: &mut Trial, store: &Store, heard: Listener<'_>) -> Result<(), Error> {
         let study = self.study_at(&trial.numbers)?;
         let jobs = Job::all(&study)?;
         sweep(&study, &jobs, store, Shard::WHOLE, heard)?;
@@ -99,9 +103,9 @@ impl Tuning {
         let broke = runs.iter().filter(|(_, rows)| rows.iter().any(|row| !row.kept));
         let broken: Vec<u64> = broke.map(|(seed, _)| *seed).collect();
         trial.goals = self.goals.iter().map(|goal| goal.reached(&runs)).collect();
-        trial.holds = broken.is_empty() && trial.goals.iter().all(Reached::holds);
+        trial.holds = broken.is_empty() && trial.goals.iter().all(GoalResult::holds);
         // Of each goal less than 1, so that one which is missed by far does not hide the others.
-        let beyond = |reached: &Reached| reached.miss.max(0.0) / (1.0 + reached.miss.max(0.0));
+        let beyond = |reached: &GoalResult| reached.miss.max(0.0) / (1.0 + reached.miss.max(0.0));
         let missed: f64 = trial.goals.iter().map(beyond).sum();
         trial.miss = missed + broken.len() as f64 / runs.len() as f64;
         trial.broken = Some(broken);
@@ -110,13 +114,23 @@ impl Tuning {
 }
 
 impl Trial {
+    /// Whether the admission test admits the plan; `None` without a test, and if it is not known.
+    pub fn admitted(&self) -> Option<bool> {
+        self.reasons.as_deref().and_then(reason::admitted)
+    }
+
+    /// The answer of the admission test in a few sentences; `None` without a test.
+    pub fn statement(&self) -> Option<String> {
+        self.reasons.as_deref().map(words::statement)
+    }
+
     /// Why it does not hold, each reason a sentence; nothing if it does.
     pub fn why(&self) -> Vec<String> {
         if let Some(why) = &self.refused {
             return vec![format!("it is no plan: {why}")];
         }
-        if self.admitted == Some(false) {
-            return vec![words::answer(self.admitted, self.statement.as_deref().unwrap_or(""))];
+        if self.admitted() == Some(false) {
+            return vec![words::answer(Some(false), &self.statement().unwrap_or_default())];
         }
         let broken = self.broken.iter().filter(|seeds| !seeds.is_empty()).map(|seeds| {
             let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
@@ -124,6 +138,6 @@ impl Trial {
             format!("a promise was broken with {word} {}", seeds.join(", "))
         });
         let missed = self.goals.iter().filter(|reached| !reached.holds());
-        broken.chain(missed.map(Reached::why)).collect()
+        broken.chain(missed.map(GoalResult::why)).collect()
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Sweep {
     /// The folder of the runs; those that are there count.
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Make this part of the runs alone, such as 3/10, on one of so many machines that share the
+    /// Make only this part of the runs, such as 3/10: the third part, where ten machines share the
     /// folder.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<Shard>,

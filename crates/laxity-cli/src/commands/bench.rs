@@ -1,6 +1,5 @@
 //! `laxity bench`: nanoseconds for one packet in and one packet out.
 
-mod case;
 mod load;
 #[cfg(target_os = "linux")]
 mod longest;
@@ -30,11 +29,9 @@ use laxity_plan::model::{BestEffort as Way, Late};
 use laxity_report::table;
 use serde::Serialize;
 
-use crate::args::{Bench, Load};
+use crate::args::{Bench, Case, Load};
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, progress};
-use case::Case;
-pub(crate) use case::accepted;
 use load::{Mode, RUNS, Under};
 use reference::HeapEdf;
 
@@ -291,8 +288,8 @@ fn hfsc(under: Under, groups: u32) -> Hfsc {
     Hfsc::new(&classes).expect("groups below the link and leaves below groups")
 }
 
-/// Streams with the tolerances of the paper, 1/80 to 1/150, and gaps of so many rounds of a packet
-/// of each. Where dropped packets would not come again, late ones are sent.
+/// Streams with the tolerances of the paper, 1/80 to 1/150, and gaps of `rounds` rounds, each
+/// with a packet of every stream. Where dropped packets would not come again, late ones are sent.
 fn dwcs(under: Under, rounds: f64) -> Dwcs {
     let Under { load, classes: streams, .. } = under;
     let gap = f64::from(streams) * uniform::TRANSMISSION.0 as f64 * rounds;

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use indicatif::ProgressBar;
 use laxity_answers::network::Limits;
-use laxity_api::sweep::Going;
+use laxity_api::sweep::StudyProgress;
 use laxity_api::{
-    Checked, Effort, Json, Plan, WorstCases, check, check_for_linux, exactly, limits, on_all_cores,
-    worst_case,
+    CheckResult, Effort, Json, Plan, WorstCases, check, check_for_linux, exactly, limits,
+    on_all_cores, worst_case,
 };
 use laxity_report::network;
 use serde::Serialize;
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(flatten)]
-    checked: &'a Checked,
+    checked: &'a CheckResult,
     #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<Json<'a, Limits>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ fn searched(arguments: &Check, plan: &Plan) -> Result<WorstCases, Failure> {
     Ok(found?)
 }
 
-fn shown(bar: &ProgressBar, going: Going) -> ControlFlow<()> {
+fn shown(bar: &ProgressBar, going: StudyProgress) -> ControlFlow<()> {
     bar.set_length(going.runs as u64);
     bar.set_position(going.done as u64);
     ControlFlow::Continue(())

@@ -8,7 +8,8 @@ use crate::args::Compare;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Simulating;
-use crate::{Promises, input, print, print_json, traffic};
+use crate::terminal::print_results;
+use crate::{Promises, input, traffic};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Compare) -> Result<Promises, Failure> {
@@ -54,23 +55,15 @@ fn compare_once(
     }
     let compared: Comparison = runs.into_iter().collect();
 
-    if let Some(mut output) = output {
-        output.write_json("summary.json", &compared)?;
-        output.write("report.html", &compared.page(&series))?;
-        output.write("delays.svg", &compared.figure(&series))?;
-        output.finish(&arguments.plan, &compared.runs[0].summary)?;
+    if let Some(output) = output {
+        let pages =
+            [("report.html", compared.page(&series)), ("delays.svg", compared.figure(&series))];
+        output.finish(&arguments.plan, &compared.runs[0].summary, &compared, &pages)?;
     }
-    if arguments.json {
-        print_json(&compared)?;
-    } else {
-        let mut text = compared.text();
-        for note in notes {
-            text += &format!("Note: {note}.\n");
-        }
-        if let Some(folder) = &arguments.out {
-            text += &format!("Report: {}\n", folder.join("report.html").display());
-        }
-        print(&text)?;
-    }
+    let text = || {
+        let notes = notes.iter().map(|note| format!("Note: {note}.\n"));
+        compared.text() + &notes.collect::<String>()
+    };
+    print_results(arguments.json, arguments.out.as_deref(), &compared, text)?;
     Ok(Promises::kept_if(compared.kept()))
 }

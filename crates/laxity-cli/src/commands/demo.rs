@@ -79,7 +79,7 @@ fn text(shown: &Shown) -> String {
 fn by_stream(Shown { fifo, edf, .. }: &Shown) -> String {
     let pairs = fifo.heard.streams.iter().zip(&edf.heard.streams);
     let pairs = pairs.flat_map(|(first, second)| [(fifo, first), (edf, second)]);
-    let unit = TimeUnit::of_whole(pairs.clone().flat_map(|(outcome, stream)| {
+    let unit = TimeUnit::from_whole(pairs.clone().flat_map(|(outcome, stream)| {
         let longest = stream.delay_ns.as_ref().map(|delay| delay.max);
         [longest, bound(outcome, stream.name)]
     }));

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use laxity_api::fit::{Fitted, fit};
+use laxity_api::fit::{FitResult, fit};
 use laxity_api::{Plan, remarks};
 use laxity_plan::file;
 use laxity_plan::rewrite::Change;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Fit) -> Result<Promises, Failure> {
 
 /// Gives the classes of a plan file their fitted curves, all of them or none, and tells what that
 /// changed.
-fn into_plan(path: &Path, plan: &Plan, fitted: &Fitted) -> Result<Vec<Change>, Failure> {
+fn into_plan(path: &Path, plan: &Plan, fitted: &FitResult) -> Result<Vec<Change>, Failure> {
     let name = path.display().to_string();
     let refused = |error: std::io::Error| Failure::refused(&name, &error);
     // What a link stands for is changed, and not the link.

@@ -8,7 +8,7 @@ use laxity_api::exchange::{self, Carried, Format};
 use laxity_tc::{Import, LARGEST_SCRIPT, NoteKind, Options, Source};
 
 #[cfg(target_os = "linux")]
-mod ran;
+mod sandbox;
 
 #[cfg(target_os = "linux")]
 use crate::args::ImportKernel;
@@ -74,7 +74,7 @@ fn told(carried: &Carried, out: Option<&Path>) -> Result<Promises, Failure> {
 fn from_tc(arguments: &ImportTc) -> Result<Promises, Failure> {
     #[cfg(target_os = "linux")]
     if arguments.run {
-        let (import, name) = ran::import(arguments)?;
+        let (import, name) = sandbox::import(arguments)?;
         return written(&import, &name, arguments.out.as_deref());
     }
     let name = input::shown(&arguments.script);

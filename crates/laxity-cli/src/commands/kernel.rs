@@ -31,7 +31,7 @@ fn text(status: &KernelStatus) -> String {
     let plan = status.plan.as_deref().unwrap_or("no plan is known");
     let qdisc = status.qdisc.as_deref().unwrap_or("nothing was added");
     let mut text = format!("{}: {plan}; {qdisc} at the root\n\n", status.interface);
-    let unit = TimeUnit::of_whole(status.classes.iter().map(|class| class.bound_ns));
+    let unit = TimeUnit::from_whole(status.classes.iter().map(|class| class.bound_ns));
     let header = [
         "class",
         "number",

@@ -19,7 +19,7 @@ use super::{demo, routers};
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 use crate::report::Report;
-use crate::{Promises, input, measured, print, sight, terminal};
+use crate::{Promises, control_socket, input, measured, print, terminal};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Live) -> Result<Promises, Failure> {
@@ -42,8 +42,9 @@ pub(crate) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
     let (ask, requests) = mpsc::channel();
-    let report = Report::begin(arguments.seen.report.as_deref())?;
-    let server = sight::serve(&arguments.seen, &control_socket_of(&[from, to]), ask)?;
+    let report = Report::begin(arguments.monitoring.report.as_deref())?;
+    let server =
+        control_socket::serve(&arguments.monitoring, &control_socket_of(&[from, to]), ask)?;
     let daemon = Daemon {
         interfaces,
         plans,

@@ -1,12 +1,12 @@
 //! `laxity reload`: has the plans of what runs read again.
 
-use crate::args::Asked;
+use crate::args::Instance;
 use crate::failure::Failure;
-use crate::{Promises, print, sight};
+use crate::{Promises, control_socket, print};
 
 /// Carries the command out.
-pub(crate) fn run(asked: &Asked) -> Result<Promises, Failure> {
-    match sight::running(asked.control.as_deref())?.reload()? {
+pub(crate) fn run(instance: &Instance) -> Result<Promises, Failure> {
+    match control_socket::running(instance.control.as_deref())?.reload()? {
         Ok(()) => print("The plan is reloaded.")?,
         Err(why) => {
             print(&format!("The plan is not reloaded: {why}"))?;

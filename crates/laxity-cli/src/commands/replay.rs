@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use laxity_api::{Repeated, repeat};
+use laxity_api::{Repetition, repeat};
 use laxity_report::quantity::count;
 
 use crate::args::Replay;
@@ -24,8 +24,8 @@ pub(crate) fn run(arguments: &Replay) -> Result<Promises, Failure> {
     Ok(Promises::kept_if(repeated.difference.is_none()))
 }
 
-fn text(repeated: &Repeated) -> String {
-    let Repeated { arrived, sent, dropped, reloads, .. } = *repeated;
+fn text(repeated: &Repetition) -> String {
+    let Repetition { arrived, sent, dropped, reloads, .. } = *repeated;
     let mut text = format!(
         "{} packets arrived, {} were sent and {} dropped, under {} plans.\n",
         count(arrived),

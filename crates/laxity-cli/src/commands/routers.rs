@@ -15,7 +15,7 @@ use laxity_live::status::Status;
 use super::live::{options, read_again};
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
-use crate::{Promises, input, measured, print, sight, terminal};
+use crate::{Promises, control_socket, input, measured, print, terminal};
 
 /// How many frames that arrived at each interface may wait: there may be dozens of these.
 const FRAMES: u32 = 4096;
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
         all => all.to_vec(),
     };
     let (ask, requests) = mpsc::channel();
-    let server = sight::serve(&arguments.seen, &control_socket_of(&ends), ask)?;
+    let server = control_socket::serve(&arguments.monitoring, &control_socket_of(&ends), ask)?;
     let service = Service {
         on: &on,
         wired: &wired,

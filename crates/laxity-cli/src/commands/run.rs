@@ -12,8 +12,8 @@ use crate::args::{PacketFile, Run};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Simulating;
-use crate::terminal::remark;
-use crate::{Promises, input, print, print_json, traffic};
+use crate::terminal::{print_results, remark};
+use crate::{Promises, input, traffic};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Run) -> Result<Promises, Failure> {
@@ -44,9 +44,9 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
         Some(folder) => {
             let mut output = Output::new(folder, &arguments.inputs(plan))?;
             let (result, series) = traced(arguments, plan, traffic, &mut output)?;
-            output.write_json("summary.json", &result)?;
-            output.write("report.html", &result.page(&series))?;
-            output.finish(&arguments.plan, &result.judged.summary)?;
+            let page = result.page(&series);
+            let first = &result.judged.summary;
+            output.finish(&arguments.plan, first, &result, &[("report.html", page)])?;
             result
         }
     };
@@ -56,15 +56,7 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
     if let Some(profile) = result.profile() {
         remark(&profile.to_string());
     }
-    if arguments.json {
-        print_json(&result)?;
-    } else {
-        let mut text = result.text();
-        if let Some(folder) = &arguments.out {
-            text += &format!("Report: {}\n", folder.join("report.html").display());
-        }
-        print(&text)?;
-    }
+    print_results(arguments.json, arguments.out.as_deref(), &result, || result.text())?;
     Ok(Promises::kept_if(result.judged.verdict.kept))
 }
 

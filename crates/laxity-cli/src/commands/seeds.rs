@@ -13,7 +13,8 @@ use crate::args::{Compare, Run};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Simulating;
-use crate::{Promises, input, print, print_json};
+use crate::terminal::print_results;
+use crate::{Promises, input};
 
 /// `laxity run --seeds`.
 pub(super) fn run(
@@ -28,28 +29,20 @@ pub(super) fn run(
     let plans = std::slice::from_ref(plan);
     let run = over(plan, plans, traffic, range)?.swap_remove(0);
     let duration_ns = run.runs[0].summary.duration_ns;
-    if let Some(mut output) = output {
+    if let Some(output) = output {
         let title = plan.title.as_deref();
         let admission = run.proof.as_ref().map(|proof| AdmissionView::new(plan, proof));
         let page = seeds::html(title, duration_ns, &run, admission.as_ref());
-        output.write_json("summary.json", &Json(&run))?;
-        output.write("report.html", &page)?;
-        output.finish(&arguments.plan, &run.runs[0].summary)?;
+        let first = &run.runs[0].summary;
+        output.finish(&arguments.plan, first, &Json(&run), &[("report.html", page)])?;
     }
-    if arguments.json {
-        print_json(&Json(&run))?;
-    } else {
-        let mut text = head(plan, &run, duration_ns);
-        text += &format!("{}\n\n", seeds::figures_table(&run));
-        for line in words::lines(&run.verdict) {
-            text += &format!("{line}\n");
-        }
-        text += &notes(std::slice::from_ref(&run));
-        if let Some(folder) = &arguments.out {
-            text += &format!("Report: {}\n", folder.join("report.html").display());
-        }
-        print(&text)?;
-    }
+    let text = || {
+        let table = seeds::figures_table(&run);
+        let verdict: String = words::lines(&run.verdict).map(|line| line + "\n").collect();
+        let notes = notes(std::slice::from_ref(&run));
+        format!("{}{table}\n\n{verdict}{notes}", head(plan, &run, duration_ns))
+    };
+    print_results(arguments.json, arguments.out.as_deref(), &Json(&run), text)?;
     Ok(Promises::kept_if(run.verdict.kept))
 }
 
@@ -66,25 +59,17 @@ pub(super) fn compare(
     input::keep(arguments.traffic.arrivals.as_deref())?;
     let runs = over(plan, compared, traffic, range)?;
     let duration_ns = runs[0].runs[0].summary.duration_ns;
-    if let Some(mut output) = output {
-        let title = plan.title.as_deref();
-        output.write_json("summary.json", &Json(&runs))?;
-        output.write("report.html", &seeds::compare_html(title, duration_ns, &runs))?;
-        output.finish(&arguments.plan, &runs[0].runs[0].summary)?;
+    if let Some(output) = output {
+        let page = seeds::compare_html(plan.title.as_deref(), duration_ns, &runs);
+        let first = &runs[0].runs[0].summary;
+        output.finish(&arguments.plan, first, &Json(&runs), &[("report.html", page)])?;
     }
-    if arguments.json {
-        print_json(&Json(&runs))?;
-    } else {
-        let mut text = format!("{}\n\n", seeds::compare_table(&runs));
-        for line in seeds::compared(&runs) {
-            text += &format!("{line}\n");
-        }
-        text += &notes(&runs);
-        if let Some(folder) = &arguments.out {
-            text += &format!("Report: {}\n", folder.join("report.html").display());
-        }
-        print(&text)?;
-    }
+    let text = || {
+        let lines = seeds::compared(&runs).into_iter().map(|line| line + "\n");
+        let lines: String = lines.collect();
+        format!("{}\n\n{lines}{}", seeds::compare_table(&runs), notes(&runs))
+    };
+    print_results(arguments.json, arguments.out.as_deref(), &Json(&runs), text)?;
     Ok(Promises::kept_if(runs.iter().all(|run| run.verdict.kept)))
 }
 

@@ -5,17 +5,17 @@ use laxity_live::status::Status;
 
 use crate::args::Status as Arguments;
 use crate::failure::Failure;
-use crate::{Promises, measured, print, print_json, sight};
+use crate::{Promises, control_socket, measured, print, print_json};
 
 use super::kernel;
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
-    let Arguments { asked, interface, over, json } = arguments;
+    let Arguments { instance, interface, over, json } = arguments;
     if let Some(interface) = interface {
         return kernel::run(interface, *over, *json);
     }
-    let status = sight::running(asked.control.as_deref())?.status()?;
+    let status = control_socket::running(instance.control.as_deref())?.status()?;
     if *json {
         print_json(&status)?
     } else {

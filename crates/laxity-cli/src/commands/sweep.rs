@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use laxity_api::sweep::{self, Going, Job, Shard, Study, Summary};
+use laxity_api::sweep::{self, Job, Shard, Study, StudyProgress, Summary};
 use laxity_report::quantity;
 
 use crate::args::Sweep;
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &Sweep) -> Result<Promises, Failure> {
     let store = interrupt::store(&arguments.out)?;
     let began = Instant::now();
     let bar = progress::steps("runs", 0);
-    let heard = |Going { runs, done }| {
+    let heard = |StudyProgress { runs, done }| {
         bar.set_length(runs as u64);
         bar.set_position(done as u64);
         ControlFlow::Continue(())

@@ -16,9 +16,9 @@ use std::time::Duration;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
-use crate::args::Asked;
+use crate::args::Instance;
 use crate::failure::Failure;
-use crate::{Promises, sight};
+use crate::{Promises, control_socket};
 use asking::Asking;
 use keys::Wish;
 use state::State;
@@ -27,8 +27,8 @@ use state::State;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Carries the command out.
-pub(crate) fn run(asked: &Asked) -> Result<Promises, Failure> {
-    let client = sight::running(asked.control.as_deref())?;
+pub(crate) fn run(instance: &Instance) -> Result<Promises, Failure> {
+    let client = control_socket::running(instance.control.as_deref())?;
     // Before the screen is taken.
     let first = client.status()?;
     let refused = |error| Failure::refused("the terminal", &error);

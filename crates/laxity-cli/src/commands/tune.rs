@@ -4,8 +4,8 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use laxity_api::sweep::Going;
-use laxity_api::tune::{Tuned, Tuning, tune};
+use laxity_api::sweep::StudyProgress;
+use laxity_api::tune::{TuneResult, Tuning, tune};
 
 use crate::args::Tune;
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<Promises, Failure> {
     guard(&arguments.file, &tuning, folder)?;
     let store = interrupt::store(folder)?;
     let bar = progress::steps("runs", 0);
-    let heard = |Going { runs, done }| {
+    let heard = |StudyProgress { runs, done }| {
         bar.set_length(runs as u64);
         bar.set_position(done as u64);
         ControlFlow::Continue(())
@@ -54,7 +54,7 @@ fn guard(file: &Path, tuning: &Tuning, folder: &Path) -> Result<(), Failure> {
 }
 
 /// Writes the plan, if one is found, a page, and its pictures beside the runs.
-fn write(tuning: &Tuning, tuned: &Tuned, arguments: &Tune) -> std::io::Result<()> {
+fn write(tuning: &Tuning, tuned: &TuneResult, arguments: &Tune) -> std::io::Result<()> {
     let folder = &arguments.out;
     if let Some(text) = tuned.text_in(folder)? {
         fs::write(folder.join(PLAN), text)?;

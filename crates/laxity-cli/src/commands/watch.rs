@@ -11,18 +11,18 @@ use laxity_live::watch::{Behind, Settings, Watch};
 use crate::args::Watch as Arguments;
 use crate::failure::Failure;
 use crate::report::Report;
-use crate::{Promises, input, measured, print, print_json, sight, terminal};
+use crate::{Promises, control_socket, input, measured, print, print_json, terminal};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let plan = input::plan(&arguments.plan, None)?;
     let is_admitted = check(&plan)?.admitted() != Some(false);
-    let Arguments { from, to, seen, .. } = arguments;
+    let Arguments { from, to, monitoring, .. } = arguments;
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
-    let mut report = Report::begin(seen.report.as_deref())?;
+    let mut report = Report::begin(monitoring.report.as_deref())?;
     let (ask, requests) = mpsc::channel();
-    let server = sight::serve(seen, &watch_socket_of([from, to]), ask)?;
+    let server = control_socket::serve(monitoring, &watch_socket_of([from, to]), ask)?;
     let watch = Watch {
         interfaces,
         behind: if arguments.mirror { Behind::Arriving } else { Behind::Sent },

@@ -19,8 +19,8 @@ fn header(delays: TimeUnit, jitters: TimeUnit) -> Vec<String> {
 /// All ways through routers under a plan.
 pub(super) fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
     let units = (
-        TimeUnit::of_whole(way.classes.iter().flat_map(delays)),
-        TimeUnit::of_whole(network.classes.iter().flat_map(jitters)),
+        TimeUnit::from_whole(way.classes.iter().flat_map(delays)),
+        TimeUnit::from_whole(network.classes.iter().flat_map(jitters)),
     );
     let rows = way.classes.iter().zip(&network.classes);
     let rows: Vec<_> = rows.map(|(class, passage)| row(class, passage, units)).collect();

@@ -119,7 +119,7 @@ fn figure(shares: &[(f64, f64, f64)], phases: &[(f64, Range<f64>, usize)]) -> St
     let series = |name: &str, subject, value: fn(&(f64, f64, f64)) -> f64| Series {
         name: name.into(),
         mark: Mark::Line,
-        style: Style::of(subject),
+        style: Style::new(subject),
         points: shares.iter().map(|share| (share.0 - 0.05, value(share))).collect(),
     };
     let applied = |(at, _, plan): &(f64, Range<f64>, usize)| Marker {

@@ -6,7 +6,7 @@ use laxity::packet::Ecn;
 use laxity::port::Books;
 use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
-use laxity_api::{Repeated, repeat};
+use laxity_api::{Repetition, repeat};
 use laxity_forward::ledger::Writer;
 use laxity_forward::{Event, Forwarder, Frame, Settings};
 use laxity_plan::discipline::Kind;
@@ -97,7 +97,7 @@ fn told_as_nonconforming(events: &[Event], plan: Option<&Drawn>) -> Vec<u64> {
 }
 
 /// Through the bytes of a ledger.
-fn repeated(run: &Run) -> Repeated {
+fn repeated(run: &Run) -> Repetition {
     let mut ledger = Writer::new(Vec::new(), run.settings.into()).expect("room in memory");
     let mut plans = run.plans.iter();
     ledger.plan(&plans.next().expect("the first").text).expect("room in memory");

@@ -121,7 +121,7 @@ fn figure(
                 Series {
                     name: format!("{streams} streams"),
                     mark: Mark::Line,
-                    style: Style::of(at),
+                    style: Style::new(at),
                     points: shown
                         .map(|outcome| (f64::from(outcome.every), value(outcome)))
                         .collect(),

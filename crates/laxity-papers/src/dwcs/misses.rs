@@ -107,10 +107,12 @@ fn figure(title: &str, points: &[Point], count: fn(&Tally, usize) -> u64) -> Str
         .into_iter()
         .enumerate()
         .map(|(at, class)| {
-            line(format!("DWCS {}", name(class)), Style::of(at), &|point| count(&point.dwcs, class))
+            line(format!("DWCS {}", name(class)), Style::new(at), &|point| {
+                count(&point.dwcs, class)
+            })
         })
         .collect();
-    let fifo = Style::of(3).dashed(Dash::Dashed);
+    let fifo = Style::new(3).dashed(Dash::Dashed);
     series.push(line("FIFO, each class".to_string(), fifo, &|point| {
         (0..CLASSES as usize).map(|class| count(&point.fifo, class)).sum::<u64>()
             / u64::from(CLASSES)

@@ -86,7 +86,7 @@ impl Presentation {
         let line = |(way, name): (usize, &str)| Series {
             name: name.to_string(),
             mark: Mark::Line,
-            style: Style::of(way),
+            style: Style::new(way),
             points: pairs
                 .iter()
                 .map(|pair| (f64::from(pair.streams), pair.medians()[way] * 1e-9))

@@ -88,7 +88,7 @@ impl Rates {
             Series {
                 name: name(class),
                 mark: Mark::Line,
-                style: Style::of(at),
+                style: Style::new(at),
                 points: points.filter(|(time, _)| *time <= SHOWN).collect(),
             }
         });

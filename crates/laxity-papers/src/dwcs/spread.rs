@@ -134,7 +134,7 @@ fn figure(watches: &[Watch; 2]) -> String {
         Series {
             name: scheduler.to_string(),
             mark: Mark::Sticks,
-            style: Style::of(at),
+            style: Style::new(at),
             points: points.collect(),
         }
     });

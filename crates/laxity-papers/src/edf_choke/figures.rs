@@ -27,7 +27,7 @@ fn udp_throughput(shown: &[&Run]) -> String {
     let series = shown.iter().enumerate().map(|(at, shown)| Series {
         name: shown.combination.name(),
         mark: Mark::Line,
-        style: Style::of(at),
+        style: Style::new(at),
         points: shown.udp_over_time.clone(),
     });
     let chart = Chart {
@@ -44,7 +44,7 @@ fn flow_throughput(shown: &[&Run]) -> String {
     let series = shown.iter().enumerate().map(|(at, shown)| Series {
         name: shown.combination.name(),
         mark: Mark::Points,
-        style: Style::of(at),
+        style: Style::new(at),
         points: (1..).map(f64::from).zip(shown.flows.iter().copied()).collect(),
     });
     let flows = shown.first().map_or(1, |shown| shown.flows.len());
@@ -77,7 +77,7 @@ fn tcp_delays(shown: &[&Run]) -> String {
         Series {
             name: shown.combination.name(),
             mark: Mark::Step,
-            style: Style::of(at),
+            style: Style::new(at),
             points: points.collect(),
         }
     });

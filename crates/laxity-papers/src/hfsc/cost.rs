@@ -302,7 +302,7 @@ fn figure(costs: &[Cost]) -> String {
                 chart::Series {
                     name: cost.traffic.name().to_string(),
                     mark: Mark::Line,
-                    style: Style::of(at),
+                    style: Style::new(at),
                     points: shown.map(|(x, shape)| (f64::from(x), cost.of(shape) * 1e-9)).collect(),
                 }
             })

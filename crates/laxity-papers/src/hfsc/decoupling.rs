@@ -111,7 +111,7 @@ fn frames(title: &str, plan: &Plan, services: &Services) -> chart::Chart {
     let due = chart::Series {
         name: "due".to_string(),
         mark: Mark::Line,
-        style: Style::of(1).dashed(Dash::Dashed),
+        style: Style::new(1).dashed(Dash::Dashed),
         points: due,
     };
     let series = vec![

@@ -180,7 +180,7 @@ fn figure(watches: &[Watch]) -> String {
                 series: vec![chart::Series {
                     name: String::new(),
                     mark: Mark::Sticks,
-                    style: Style::of(at),
+                    style: Style::new(at),
                     points: watch.sessions[at].shown.clone(),
                 }],
                 markers: switches.iter().map(switch).chain([target]).collect(),

@@ -70,7 +70,7 @@ pub(super) fn sent(
     chart::Series {
         name: name.to_string(),
         mark: Mark::Step,
-        style: Style::of(subject),
+        style: Style::new(subject),
         points: [(0.0, 0.0)].into_iter().chain(points).collect(),
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn asked(
     chart::Series {
         name: name.to_string(),
         mark: Mark::Line,
-        style: Style::of(subject).dashed(Dash::Dashed),
+        style: Style::new(subject).dashed(Dash::Dashed),
         points: corners.map(at).to_vec(),
     }
 }

@@ -254,7 +254,7 @@ fn line(plan: &Plan, watch: Option<&Watch>, name: &str, subject: usize) -> chart
     chart::Series {
         name: format!("{name}, {}", laxity_report::quantity::rate(shares(plan, id)[1].0 as f64)),
         mark: Mark::Step,
-        style: Style::of(subject),
+        style: Style::new(subject),
         points: session.map(|session| session.shown.clone()).unwrap_or_default(),
     }
 }

@@ -221,10 +221,10 @@ fn drawn(at: usize, curve: &Curve) -> [Series; 3] {
         frames => format!("up to {frames} frames later"),
     };
     let deviation = |by| {
-        let style = Style { faint: true, ..Style::of(at).dashed(Dash::Dotted) };
+        let style = Style { faint: true, ..Style::new(at).dashed(Dash::Dotted) };
         series("deviation between seeds".to_owned(), style, by)
     };
-    [series(name, Style::of(at), 0.0), deviation(-1.0), deviation(1.0)]
+    [series(name, Style::new(at), 0.0), deviation(-1.0), deviation(1.0)]
 }
 
 #[cfg(test)]

@@ -46,14 +46,14 @@ fn jitter(measured: &Measured, plan: &Plan) -> String {
             Series {
                 name: name.to_owned(),
                 mark: Mark::Points,
-                style: Style::of(subject),
+                style: Style::new(subject),
                 points: points.collect(),
             }
         };
         let papers = |name: &str, subject, which: usize| Series {
             name: name.to_owned(),
             mark: Mark::Points,
-            style: Style::of(subject),
+            style: Style::new(subject),
             points: (1..)
                 .zip(PAPER[at][which])
                 .map(|(x, ms)| (f64::from(x) - 0.08, ms / 1e3))

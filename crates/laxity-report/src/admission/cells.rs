@@ -13,7 +13,7 @@ pub(super) fn unit(classes: &[ClassProof]) -> TimeUnit {
         let gap = class.streams.as_ref().and_then(|streams| streams.gap_ns);
         [class.deadline_ns, class.bound_ns, class.slack_ns, class.shortest_deadline_ns, gap]
     };
-    TimeUnit::of_whole(classes.iter().flat_map(times))
+    TimeUnit::from_whole(classes.iter().flat_map(times))
 }
 
 /// A column of times.

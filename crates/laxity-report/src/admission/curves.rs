@@ -27,7 +27,7 @@ pub fn curves(figure: &CurveFigure) -> Figure<'static> {
     let line = |(at, curve): (usize, &NamedCurve)| chart::Series {
         name: curve.name.clone(),
         mark: Mark::Line,
-        style: Style::of(at),
+        style: Style::new(at),
         points: curve.points.iter().map(|(ms, kilobytes)| (ms / 1e3, kilobytes * 1e3)).collect(),
     };
     let chart = Chart {

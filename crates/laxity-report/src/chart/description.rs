@@ -1,6 +1,7 @@
 //! What a chart shows, however it is drawn.
 
 use super::palette;
+use crate::format::Unit;
 
 /// A chart. Points that are not finite are gaps.
 #[derive(Clone, Debug, Default)]
@@ -57,24 +58,6 @@ impl Axis {
 
 /// Values that are further apart are told by their logarithms.
 const LOG_FROM: f64 = 30.0;
-
-/// What an axis measures, with its base unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// Plain numbers.
-    #[default]
-    Number,
-    /// Whole numbers, shown in full.
-    Count,
-    /// Seconds.
-    Time,
-    /// Shares from 0 to 1, shown in percent.
-    Share,
-    /// Bits a second.
-    Rate,
-    /// Bytes.
-    Size,
-}
 
 /// How values are laid out on an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,7 +144,7 @@ impl Style {
 
     /// The style of a subject: a colour, of which there are seven, and from the fifth subject on
     /// dashes, so that no two of [`COUNT`](Style::COUNT) are alike.
-    pub fn of(subject: usize) -> Style {
+    pub fn new(subject: usize) -> Style {
         let (round, hue) = (subject / palette::HUES, subject % palette::HUES);
         let dash = Style::DASHES[(round + usize::from(hue >= Style::SOLID)) % Style::DASHES.len()];
         Style { subject: Some(subject), dash, faint: false }

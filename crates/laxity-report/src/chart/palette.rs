@@ -37,7 +37,7 @@ pub(crate) fn subjects() -> String {
         let rule = |(at, colour)| format!(".subject-{at}{{--subject:{colour}}}");
         colours.iter().enumerate().map(rule).collect()
     };
-    let dash = |at| Style::of(at).dash.pattern().unwrap_or("none");
+    let dash = |at| Style::new(at).dash.pattern().unwrap_or("none");
     let dashes: String =
         (0..HUES).map(|at| format!(".subject-{at}{{--dash:{}}}", dash(at))).collect();
     let (light, dark) = (rules(ON_WHITE), rules(ON_DARK));
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn no_two_classes_of_a_figure_have_a_style_in_common() {
-        let styles: Vec<Style> = (0..MOST_CLASSES).map(Style::of).collect();
+        let styles: Vec<Style> = (0..MOST_CLASSES).map(Style::new).collect();
         for (at, a) in styles.iter().enumerate() {
             for b in &styles[..at] {
                 assert!(a.colour() != b.colour() || a.dash != b.dash, "{a:?} {b:?}");

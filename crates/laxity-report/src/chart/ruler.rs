@@ -1,6 +1,7 @@
 //! From values to places along an axis, and the ticks in between.
 
-use super::description::{Axis, Scale, Unit};
+use super::description::{Axis, Scale};
+use crate::format::Unit;
 use crate::quantity::{self, Units, joined, unit_for, with_unit};
 
 /// Beyond these, values are taken for broken and left out.
@@ -74,7 +75,7 @@ impl Ruler {
 fn units(unit: Unit) -> Units {
     match unit {
         Unit::Number => quantity::NUMBER,
-        Unit::Count => quantity::COUNT,
+        Unit::Count => &[("", 1.0)],
         Unit::Time => quantity::SECONDS,
         Unit::Share => quantity::PERCENT,
         Unit::Rate => quantity::BITS_A_SECOND,

@@ -12,7 +12,7 @@ pub(super) fn classes(way: &WayReport) -> Markup {
         let bound = class.bound_ns.map(|ns| ns as f64);
         quantiles(class.delay.as_ref()).into_iter().chain([bound])
     };
-    let unit = TimeUnit::of(way.classes.iter().flat_map(times));
+    let unit = TimeUnit::new(way.classes.iter().flat_map(times));
     html! {
         div.wide { table {
             thead {
@@ -66,7 +66,7 @@ pub(super) fn gone(way: &WayReport) -> Markup {
 
 /// How late the link chose what to send.
 pub(super) fn late(late: &Delays) -> Markup {
-    let unit = TimeUnit::of(quantiles(Some(late)));
+    let unit = TimeUnit::new(quantiles(Some(late)));
     html! {
         h3 { "How late it woke up" }
         div.wide { table {

@@ -26,7 +26,7 @@ pub fn goodput(summary: &Summary, series: &Series) -> Figure<'static> {
         chart::Series {
             name: class.class.to_owned(),
             mark: Mark::Line,
-            style: Style::of(at),
+            style: Style::new(at),
             points: bins.iter().enumerate().filter_map(point).collect(),
         }
     };
@@ -52,7 +52,7 @@ pub fn flows(network: &NetworkSummary) -> Figure<'static> {
         chart::Series {
             name: class.name.clone(),
             mark: Mark::Points,
-            style: Style::of(at),
+            style: Style::new(at),
             points: (1..).map(f64::from).zip(goodputs).collect(),
         }
     };

@@ -69,7 +69,7 @@ fn crowded(proof: &FramesProof) -> Option<String> {
 
 /// The proof as tables: classes, then outputs with a picture of their frames.
 fn tables(proof: &FramesProof) -> String {
-    let unit = TimeUnit::of_whole(proof.classes.iter().flat_map(times));
+    let unit = TimeUnit::from_whole(proof.classes.iter().flat_map(times));
     let classes: Vec<_> = proof.classes.iter().map(|class| class_row(class, unit)).collect();
     let outputs: Vec<_> = proof.outputs.iter().map(output_row).collect();
     format!("{}\n\n{}", table(&class_header(unit), &classes), table(&OUTPUT_HEADER, &outputs))

@@ -20,7 +20,7 @@ fn class_header(unit: TimeUnit) -> [String; 7] {
 /// The limits as tables, and how much traffic there could be.
 pub fn text(limits: &Limits) -> String {
     let links: Vec<_> = limits.links.iter().map(link_cells).collect();
-    let unit = TimeUnit::of_whole(limits.classes.iter().flat_map(times));
+    let unit = TimeUnit::from_whole(limits.classes.iter().flat_map(times));
     let classes: Vec<_> = limits.classes.iter().map(|class| class_cells(class, unit)).collect();
     let load = limits.load.as_ref().map_or(String::new(), load_sentence);
     format!(

@@ -65,11 +65,11 @@ pub fn remarks(proof: &NetworkProof) -> Vec<String> {
 
 /// The proof as tables: paths, then outputs.
 fn tables(proof: &NetworkProof) -> String {
-    let unit = TimeUnit::of_whole(proof.paths.iter().flat_map(path_times));
+    let unit = TimeUnit::from_whole(proof.paths.iter().flat_map(path_times));
     let paths: Vec<_> = proof.paths.iter().map(|path| path_row(path, unit)).collect();
     let paths = table(&headed(&PATH_HEADER, unit), &paths);
     let passing = proof.outputs.iter().flat_map(|output| &output.classes);
-    let unit = TimeUnit::of_whole(passing.flat_map(|class| [class.deadline_ns, class.bound_ns]));
+    let unit = TimeUnit::from_whole(passing.flat_map(|class| [class.deadline_ns, class.bound_ns]));
     let rows = |output| output_rows(output, unit);
     let outputs: Vec<_> = proof.outputs.iter().flat_map(rows).collect();
     format!("{paths}\n\n{}", table(&headed(&OUTPUT_HEADER, unit), &outputs))

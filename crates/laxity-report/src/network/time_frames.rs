@@ -83,7 +83,7 @@ fn output_row(hop: &HopSummary) -> Vec<String> {
 
 /// By how much the delays of classes vary.
 fn table_of_classes(network: &NetworkSummary) -> ([String; 3], Vec<Vec<String>>) {
-    let unit = TimeUnit::of_whole(network.classes.iter().flat_map(jitters));
+    let unit = TimeUnit::from_whole(network.classes.iter().flat_map(jitters));
     let row = |class: &EndToEnd| {
         let name = shortened(&class.name, NAME_LIMIT);
         [name].into_iter().chain(jitters(class).map(|jitter| unit.whole(jitter))).collect()

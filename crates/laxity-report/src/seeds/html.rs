@@ -3,7 +3,7 @@
 use laxity_answers::seeds::Seeds;
 use maud::{Markup, html};
 
-use super::format::{mean, spread, unit};
+use super::cells::{mean, spread, unit};
 use super::pictures;
 use super::tables::{explained, lead, named, range};
 use crate::admission::AdmissionView;

@@ -27,11 +27,11 @@ pub(super) const CAPTION: &str = "Every mark is a seed. A thin line is the mean 
 
 /// The largest delay and the 99th percentile of every seed, beside what is promised.
 pub(super) fn delays(seeds: &Seeds) -> Figure<'static> {
-    let run = Run::of(seeds);
+    let run = Run::new(seeds);
     let chart = |class: usize| {
         let drawn = [LARGEST, P99].into_iter().enumerate();
-        let parts =
-            drawn.map(|(subject, drawn)| run.part(class, drawn.name, Style::of(subject), drawn.of));
+        let parts = drawn
+            .map(|(subject, drawn)| run.part(class, drawn.name, Style::new(subject), drawn.of));
         let (series, mut markers) = together(parts);
         markers.extend(run.promises(class, "", Style::default()));
         panel(&run, class, series, markers)
@@ -41,7 +41,7 @@ pub(super) fn delays(seeds: &Seeds) -> Figure<'static> {
 
 /// One figure of the delays under several schedulers.
 fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figure<'static> {
-    let runs: Vec<Run<'_>> = seeds.iter().map(Run::of).collect();
+    let runs: Vec<Run<'_>> = seeds.iter().map(Run::new).collect();
     let Some(first) = runs.first() else { return Figure::panels(title, Vec::new(), 2) };
     let chart = |class: usize| {
         let name = first.classes[class].class;
@@ -53,11 +53,11 @@ fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figur
         let drawn: Vec<_> = drawn.collect();
         let (series, mut markers) =
             together(drawn.iter().map(|(subject, scheduler, run, same)| {
-                run.part(*same, scheduler, Style::of(*subject), of)
+                run.part(*same, scheduler, Style::new(*subject), of)
             }));
         for (subject, scheduler, run, same) in drawn {
             let whose = shortened(scheduler, NAME_LIMIT);
-            let promises = run.promises(same, &whose, Style::of(subject));
+            let promises = run.promises(same, &whose, Style::new(subject));
             // The deadline is the same under all.
             markers.extend(promises.filter(|promise| subject == 0 || promise.meaning != DEADLINE));
         }
@@ -118,7 +118,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn of(seeds: &'a Seeds) -> Run<'a> {
+    fn new(seeds: &'a Seeds) -> Run<'a> {
         let classes = |run: &'a Judged| -> Vec<Measures<'a>> {
             run.summary.classes().into_iter().map(|(_, class)| class).collect()
         };

@@ -3,7 +3,8 @@
 use laxity_answers::seeds::{Estimate, Seeds};
 use laxity_answers::verdict::Verdict;
 
-use super::format::{Format, mean, spread, subject, unit};
+use super::cells::{mean, spread, unit};
+use crate::format::{Format, subject};
 use crate::quantity::{NOTHING, TimeUnit, shortened};
 use crate::table::table_led;
 use crate::words;
@@ -15,7 +16,7 @@ const NAME_LIMIT: usize = 32;
 pub fn figures_table(seeds: &Seeds) -> String {
     let unit = unit(std::slice::from_ref(seeds));
     let rows = seeds.figures.iter().enumerate().map(|(at, one)| {
-        let text = |value| Format::of(one.figure).text(value, unit);
+        let text = |value| Format::new(one.figure).text(value, unit);
         let figures = [text(one.mean), spread(one, unit), text(one.min), text(one.max)];
         lead(&seeds.figures, at, unit).into_iter().chain(figures).collect()
     });
@@ -47,7 +48,7 @@ pub(super) fn lead(figures: &[Estimate], at: usize, times: TimeUnit) -> [String;
     let subject = subject_of(&figures[at]);
     let is_repeated = at > 0 && subject_of(&figures[at - 1]) == subject;
     let subject = if is_repeated { String::new() } else { shortened(&subject, NAME_LIMIT) };
-    [subject, Format::of(figures[at].figure).label(figures[at].figure, times)]
+    [subject, Format::new(figures[at].figure).label(figures[at].figure, times)]
 }
 
 /// What the figures are, in a few sentences.

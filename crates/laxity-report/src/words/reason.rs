@@ -337,7 +337,7 @@ fn leave_out(out: &LeaveOut) -> String {
 }
 
 /// What a larger error of clocks breaks first.
-pub(crate) fn clock_binding(binding: &ClockBinding) -> String {
+pub fn clock_binding(binding: &ClockBinding) -> String {
     match binding {
         ClockBinding::Late { at } => {
             format!("packets would come over {at} when their frame has begun")

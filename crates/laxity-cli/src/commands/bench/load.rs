@@ -38,7 +38,7 @@ impl Mode {
     }
 }
 
-/// A load of so many classes.
+/// A load, and the number of classes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Under {
     pub load: Load,
@@ -95,8 +95,8 @@ pub(super) fn deadlines(classes: u32) -> Vec<Nanos> {
     shuffled(classes).into_iter().map(|place| Nanos(10_000_000 + u64::from(place) * step)).collect()
 }
 
-/// The median time of a packet over several runs, each of which says how many packets it had, after
-/// one that warms up.
+/// The median time of a packet over several runs, after one run to warm up. `run` returns the
+/// number of its packets.
 pub(super) fn median(mut run: impl FnMut() -> u64) -> f64 {
     run();
     let mut times: Vec<_> = (0..RUNS)

@@ -12,9 +12,9 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use super::case::Case;
 use super::load::Mode;
 use super::natural::Driver;
+use crate::args::Case;
 use crate::failure::Failure;
 
 /// Operations that are watched.
@@ -23,7 +23,7 @@ const OPERATIONS: usize = 100;
 const JUMP: Nanos = Nanos(3_600_000_000_000);
 /// An operation that takes more is not watched to its end.
 const MOST: u64 = 1_000_000;
-/// Whoever is watched tells by this that an operation begins.
+/// The watched process raises this signal where an operation begins.
 const BEGINS: Signal = Signal::SIGUSR1;
 
 /// What one packet out and one in takes, in instructions.

@@ -1,5 +1,5 @@
 //! The load under which Linux's own disciplines are measured: packets as long as they are on links,
-//! weights that differ, time that moves by what is sent.
+//! weights that differ, time that advances by the length of each packet sent.
 
 use std::hint::black_box;
 
@@ -15,9 +15,9 @@ const PACKETS: u64 = 400_000;
 pub(super) const LINK: Rate = Rate(10_000_000_000);
 /// The lengths of packets, each as likely as the others.
 const LENGTHS: [u32; 8] = [64, 64, 128, 256, 576, 1024, 1500, 1500];
-/// So much of a packet's buffer is written as it comes and read as it leaves.
+/// Bytes of a packet's buffer that are written on arrival and read on departure.
 const TOUCHED: usize = 192;
-/// From so many classes on, buffers are touched: what fewer hold would stay in the cache.
+/// From this number of classes on, buffers are touched. Those of fewer classes stay in the cache.
 const TOUCHED_FROM: u32 = 16_000;
 
 /// A weight from 1 to 16 for each class, at random.

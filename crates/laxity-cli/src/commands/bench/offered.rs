@@ -8,9 +8,9 @@ use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 
-use super::case::Case;
 use super::load::{median, mixed};
 use super::managed;
+use crate::args::Case;
 
 /// Rounds of one run.
 const ROUNDS: u64 = 8_000;

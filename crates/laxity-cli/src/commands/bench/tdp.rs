@@ -21,11 +21,10 @@ struct Cycle {
     delay: u32,
 }
 
-/// An output within the network: it is told frames and knows no flows. Packets come for one frame
-/// after the other, each of which is full before the next one gets any, and none for a frame that
-/// has begun.
+/// An output within the network. Packets carry their frame; the output knows no flows. Packets fill
+/// one frame after the other, and none comes for a frame that has begun.
 pub(super) fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
-    let cycle = Cycle::of(under);
+    let cycle = Cycle::new(under);
     let CommonTime { frame: length, .. } = cycle.time();
     let capacity = cycle.packets * cycle.longest;
     let (mut frame, mut begins, mut left) = (0, Nanos::ZERO, 0);
@@ -42,7 +41,7 @@ pub(super) fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Optio
 
 /// An output at the edge, where each flow's frames are looked up.
 pub(super) fn edge(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
-    let cycle = Cycle::of(under);
+    let cycle = Cycle::new(under);
     let contract = |place| {
         let slots = Slots { start: place / cycle.packets, packets: 1, period: cycle.frames };
         Some(Contract { slots, packet: Bytes(cycle.longest.into()) })
@@ -54,7 +53,7 @@ pub(super) fn edge(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Optio
 }
 
 impl Cycle {
-    fn of(under: Under) -> Self {
+    fn new(under: Under) -> Self {
         let (link, flows) = (under.link(), under.classes);
         match under.load {
             // So many packets of 250 bytes take 240 us at 100 Mbit/s. Every flow has two queued.

@@ -61,7 +61,7 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
         });
         // Of all that was ever measured, for it is not to change from second to second.
         let unit =
-            TimeUnit::of_whole(way.classes.iter().flat_map(|class| {
+            TimeUnit::from_whole(way.classes.iter().flat_map(|class| {
                 [class.delay_ns.as_ref().map(|delay| delay.max), class.bound_ns]
             }));
         lines.push(header(state, name, unit));

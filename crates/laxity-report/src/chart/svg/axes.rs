@@ -4,9 +4,10 @@ use maud::{Markup, html};
 
 use super::line::{group, stroke};
 use super::text::{BOLD, SMALL, TEXT, fitted, text_width};
-use crate::chart::description::{Along, Axis, Chart, Mark, Marker, Series, Unit};
+use crate::chart::description::{Along, Axis, Chart, Mark, Marker, Series};
 use crate::chart::path::path;
 use crate::chart::ruler::Ruler;
+use crate::format::Unit;
 use crate::quantity;
 
 /// Room for the labels of the vertical axis; rates have the longest.

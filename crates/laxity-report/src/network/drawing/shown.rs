@@ -19,7 +19,7 @@ pub(super) struct ShownClasses<'a> {
 
 impl<'a> ShownClasses<'a> {
     pub(super) fn new(plan: &'a Plan, classes: BTreeSet<ClassId>) -> Self {
-        let leaves = plan.leaves().map(|(class, _)| class).zip((0..).map(Style::of));
+        let leaves = plan.leaves().map(|(class, _)| class).zip((0..).map(Style::new));
         let classes = leaves.filter(|(class, _)| classes.contains(class)).collect();
         ShownClasses { plan, classes }
     }
@@ -30,12 +30,12 @@ impl<'a> ShownClasses<'a> {
 
     pub(super) fn style(&self, class: ClassId) -> Style {
         let own = self.classes.get(&class).filter(|_| self.are_told_apart());
-        own.copied().unwrap_or(Style::of(0))
+        own.copied().unwrap_or(Style::new(0))
     }
 
     pub(super) fn legend(&self) -> Vec<(String, Style)> {
         if !self.are_told_apart() {
-            return vec![(format!("{} classes", count(self.classes.len() as u64)), Style::of(0))];
+            return vec![(format!("{} classes", count(self.classes.len() as u64)), Style::new(0))];
         }
         let name = |class: &ClassId| self.plan.classes[class.index()].name.clone();
         self.classes.iter().map(|(class, style)| (name(class), *style)).collect()

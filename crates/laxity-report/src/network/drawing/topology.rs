@@ -79,7 +79,7 @@ struct Spread {
 impl Spread {
     /// Most traffic goes from left to right, or downwards where the paper is too narrow for that.
     fn new(paper: Paper, network: &Network, takers: &BTreeMap<Hop, BTreeSet<ClassId>>) -> Spread {
-        let ends = |hop: Hop| network.between(hop).map(|node| node.index());
+        let ends = |hop: Hop| network.between(hop).map(NodeId::index);
         let links = network.hops().filter(|hop| !hop.backward).map(|hop| ends(hop).into());
         let mut parts = layout::parts(network.nodes.len(), &links.collect::<Vec<_>>());
         let names = network.nodes.iter().map(|node| shortened(&node.name, NAME_LIMIT));

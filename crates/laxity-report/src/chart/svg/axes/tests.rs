@@ -8,7 +8,7 @@ fn chart(points: Vec<(f64, f64)>) -> Chart {
         at,
         label: label.to_owned(),
         meaning: "deadline".to_owned(),
-        style: Style::of(0).dashed(Dash::Dashed),
+        style: Style::new(0).dashed(Dash::Dashed),
     };
     Chart {
         title: "A < B".into(),
@@ -17,7 +17,7 @@ fn chart(points: Vec<(f64, f64)>) -> Chart {
         series: vec![Series {
             name: "voice".into(),
             mark: Mark::Step,
-            style: Style::of(0),
+            style: Style::new(0),
             points,
         }],
         markers: vec![marker(5e-3, Along::Y, "voice 5 ms"), marker(0.01, Along::X, "1 in 100")],

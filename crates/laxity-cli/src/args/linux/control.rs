@@ -1,16 +1,18 @@
-//! What runs can be seen and controlled by.
+//! What shows and controls running links on the command line.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Where what is measured can be seen, now and afterwards, and by what it is controlled.
+use crate::args::value::duration;
+
+/// Where a running link is shown, reported and controlled.
 #[derive(Args, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Monitoring {
     /// Show a page, the status as JSON and metrics for Prometheus over HTTP at this address, such
-    /// as 9464 or 10.0.0.1:9464. A port alone is one of 127.0.0.1. Whoever reaches it sees all of
-    /// it.
+    /// as 9464 or 10.0.0.1:9464. A port alone is one of 127.0.0.1. Everyone who can reach the
+    /// address sees all of it.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub listen: Option<SocketAddr>,
     /// The socket by which status, reload and top reach it [default: IN-OUT.sock, of routers that
@@ -33,10 +35,10 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Which of those that run is asked.
+/// Selects a running link.
 #[derive(Args, Debug)]
-pub(crate) struct Asked {
-    /// The control socket of what is asked [default: that of the only one that runs].
+pub(crate) struct Instance {
+    /// The control socket of the running command [default: that of the only one that runs].
     #[arg(long, value_name = "PATH")]
     pub control: Option<PathBuf>,
 }
@@ -55,12 +57,12 @@ Examples: laxity status --json
           laxity status --dev eth0 --over 1s")]
 pub(crate) struct Status {
     #[command(flatten)]
-    pub asked: Asked,
+    pub instance: Instance,
     /// The interface that `laxity apply` gave a plan to.
     #[arg(long = "dev", value_name = "INTERFACE", conflicts_with = "control")]
     pub interface: Option<String>,
     /// Look twice, so long apart, and tell the rates in between.
-    #[arg(long, value_name = "TIME", value_parser = super::duration, requires = "interface", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "interface", allow_hyphen_values = true)]
     pub over: Option<laxity::units::Nanos>,
     /// Print JSON.
     #[arg(long)]
@@ -76,7 +78,7 @@ command says why and exits with 1. What is queued goes on under the new plan.
 Example: laxity reload")]
 pub(crate) struct Reload {
     #[command(flatten)]
-    pub asked: Asked,
+    pub instance: Instance,
 }
 
 /// `laxity top`.
@@ -91,5 +93,5 @@ largest. Delays of the last second are read off buckets; those of all packets ar
 Example: laxity top")]
 pub(crate) struct Top {
     #[command(flatten)]
-    pub asked: Asked,
+    pub instance: Instance,
 }

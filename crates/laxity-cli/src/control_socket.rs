@@ -8,18 +8,18 @@ use laxity_live::request::Request;
 use laxity_live::server::{ControlSocket, Listeners, Server, ServerError};
 use laxity_report::html::colours;
 
-use crate::args::Seen;
+use crate::args::Monitoring;
 use crate::failure::Failure;
 use crate::terminal;
 
-/// Listens where it is asked to, and has what is asked there answered by whoever receives requests.
-/// Without a place of the user's choice there may be no control socket.
+/// Starts the server of status, metrics and control. It hands requests over through `requests`.
+/// Without `--control` a socket that cannot be made is a remark and no error.
 pub(crate) fn serve(
-    seen: &Seen,
+    monitoring: &Monitoring,
     control: &Path,
     requests: Sender<Request>,
 ) -> Result<Server, Failure> {
-    let control = match &seen.control {
+    let control = match &monitoring.control {
         Some(path) => Some(ControlSocket::bind(path)?),
         None => match ControlSocket::bind(control) {
             Err(error @ ServerError::Listen { .. }) => {
@@ -29,7 +29,7 @@ pub(crate) fn serve(
             bound => Some(bound?),
         },
     };
-    let network = seen.listen.map(Listeners::listen).transpose()?;
+    let network = monitoring.listen.map(Listeners::listen).transpose()?;
     let listeners = Listeners { control, network };
     listeners.said().iter().for_each(|sentence| say(sentence));
     Ok(Server::start(listeners, colours(), requests, say)?)

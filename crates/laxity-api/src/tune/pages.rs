@@ -1,20 +1,18 @@
-//! What a search found, for people.
+//! What a search found, as text, figures and a page.
 
 use std::cmp::Ordering;
 
 use laxity_report::chart::{Figure, Unit};
+use laxity_report::parts::{self, Part};
 use laxity_report::quantity::NOTHING;
 use laxity_report::table::table;
-use laxity_report::tune::{self, Panel, Part};
+use laxity_report::tune::{self, CAPTION, Panel};
 
-use super::goal::Goal;
-use super::key::{Key, Kind};
-use super::question::Tuning;
-use super::tuned::{Bound, Tuned};
+use super::{Bound, Goal, GoalResult, Key, Kind, Least, Trial, TuneResult, Tuning};
 
 type Table = (Vec<String>, Vec<Vec<String>>);
 
-impl Tuned {
+impl TuneResult {
     /// What was sought, found, and binds, and what is proved.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.headline());
@@ -42,17 +40,17 @@ impl Tuned {
             parts.push(part("Goals", Vec::new(), self.goals()));
         }
         for (at, goal) in tuning.goals.iter().enumerate() {
-            let picture = self.figure(tuning, at);
-            if picture.is_some() {
+            let figure = self.figure(tuning, at);
+            if figure.is_some() {
                 let part = part(&goal.name(), Vec::new(), Table::default());
-                parts.push(Part { picture, ..part });
+                parts.push(Part { figure, ..part });
             }
         }
         let all = vec!["All that was tried, the best first.".to_owned()];
         parts.push(part("Tried", all, self.tried(tuning)));
-        let statement = self.best.statement.clone().unwrap_or(NOTHING.to_owned());
+        let statement = self.best.statement().unwrap_or(NOTHING.to_owned());
         let about = [("Found", self.headline()), ("Admission test", statement)];
-        tune::html(title, &about, &parts)
+        parts::html(title, &about, &parts, CAPTION, None)
     }
 
     /// The worst figure of a goal over the keys, of all that was run; none if nothing was.
@@ -65,7 +63,7 @@ impl Tuned {
             };
             let points = |holds: bool| {
                 let tried = self.trials.iter().filter(move |trial| trial.holds == holds);
-                let point = move |trial: &super::Trial| {
+                let point = move |trial: &Trial| {
                     Some((trial.numbers[at] * scale, trial.goals.get(goal)?.worst?))
                 };
                 tried.filter_map(point).collect()
@@ -100,7 +98,7 @@ impl Tuned {
             let why = self.best.why().join("; ");
             return vec![format!("Nearest, with {}: {why}", values.join(", "))];
         }
-        let reason = |least: &super::Least| match (&least.below, least.bound) {
+        let reason = |least: &Least| match (&least.below, least.bound) {
             (Some(below), bound) => {
                 let how = if bound == Bound::Admission { "proved" } else { "measured" };
                 let (key, value) = (&least.key, &below.value);
@@ -129,7 +127,7 @@ impl Tuned {
 
     fn goals(&self) -> Table {
         let header = ["goal", "asked", "worst", "seed", "holds"].map(str::to_owned).to_vec();
-        let row = |reached: &super::Reached| {
+        let row = |reached: &GoalResult| {
             let holds = if reached.holds() { "yes" } else { "no" };
             let (goal, seed) = (&reached.goal, reached.seed.to_string());
             vec![goal.name(), goal.asked(), reached.worst_text(), seed, holds.to_owned()]
@@ -141,9 +139,9 @@ impl Tuned {
         let mut header = self.keys.clone();
         header.extend(["admitted", "promises"].map(str::to_owned));
         header.extend(tuning.goals.iter().map(Goal::name));
-        let row = |trial: &super::Trial| {
+        let row = |trial: &Trial| {
             let mut row = trial.values.clone();
-            let admitted = match trial.admitted {
+            let admitted = match trial.admitted() {
                 Some(true) => "yes",
                 Some(false) => "no",
                 None => NOTHING,
@@ -154,12 +152,12 @@ impl Tuned {
                 None => NOTHING,
             };
             row.extend([admitted, kept].map(str::to_owned));
-            let worst = |goal| trial.goals.get(goal).map(super::Reached::worst_text);
+            let worst = |goal| trial.goals.get(goal).map(GoalResult::worst_text);
             let goals = 0..tuning.goals.len();
             row.extend(goals.map(|goal| worst(goal).unwrap_or(NOTHING.to_owned())));
             row
         };
-        let mut best_first: Vec<&super::Trial> = self.trials.iter().collect();
+        let mut best_first: Vec<&Trial> = self.trials.iter().collect();
         best_first.sort_by(|a, b| {
             let numbers = a.numbers.iter().zip(&b.numbers).map(|(a, b)| a.total_cmp(b));
             a.miss.total_cmp(&b.miss).then(numbers.fold(Ordering::Equal, Ordering::then))
@@ -169,7 +167,7 @@ impl Tuned {
 }
 
 fn part(heading: &str, sentences: Vec<String>, (header, rows): Table) -> Part {
-    Part { heading: heading.to_owned(), sentences, picture: None, header, rows }
+    Part { heading: heading.to_owned(), sentences, figure: None, header, rows, words: usize::MAX }
 }
 
 fn shown((header, rows): &Table) -> String {

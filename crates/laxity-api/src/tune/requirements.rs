@@ -21,7 +21,7 @@ const MOST_TRIALS: i64 = 100_000;
 pub(super) type Placed = (Goal, Option<Range<usize>>);
 
 /// What a file says besides the plan.
-pub(super) struct Asked {
+pub(super) struct Requirements {
     pub minimise: Vec<Key>,
     pub choose: Vec<Key>,
     pub goals: Vec<Placed>,
@@ -30,7 +30,7 @@ pub(super) struct Asked {
 
 impl File<'_> {
     /// What is sought.
-    pub(super) fn asked(&self) -> Result<Asked, Fault> {
+    pub(super) fn requirements(&self) -> Result<Requirements, Fault> {
         let minimise = self.keys("minimise")?;
         let choose = self.keys("choose")?;
         if minimise.is_empty() && choose.is_empty() {
@@ -48,7 +48,7 @@ impl File<'_> {
             let help = "made small are times, rates, sizes and whole numbers";
             return Err(Fault::new(at, message).help(help));
         }
-        Ok(Asked { minimise, choose, goals: self.goals()?, search: self.search()? })
+        Ok(Requirements { minimise, choose, goals: self.goals()?, search: self.search()? })
     }
 
     fn keys(&self, table: &str) -> Result<Vec<Key>, Fault> {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use laxity::units::Nanos;
 
-use super::{Kernel, duration};
+use crate::args::export::Kernel;
+use crate::args::value::duration;
 
 /// `laxity apply`.
 #[derive(Args, Debug)]

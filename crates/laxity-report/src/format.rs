@@ -1,26 +1,41 @@
-//! How the figures of runs are shown: their names in words, and their values with units.
+//! Figures of results for people: their names in words, their values with units.
 
-use laxity_answers::seeds::{Estimate, Seeds};
+use crate::quantity::{self, TimeUnit};
 
-use crate::chart::Unit;
-use crate::quantity::{self, NOTHING, TimeUnit};
+/// The base unit in which charts take values of a kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Plain numbers.
+    #[default]
+    Number,
+    /// Whole numbers, shown in full.
+    Count,
+    /// Seconds.
+    Time,
+    /// Shares from 0 to 1, shown in percent.
+    Share,
+    /// Bits a second.
+    Rate,
+    /// Bytes.
+    Size,
+}
 
 /// How tables show a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// As it is.
+    /// Plain numbers.
     Number,
-    /// Nanoseconds as a time.
+    /// Nanoseconds, shown as a time.
     Time,
-    /// Bits a second as Mbit/s.
+    /// Bits a second, shown as Mbit/s.
     Megabits,
-    /// A share in percent.
+    /// A share from 0 to 1, shown in percent.
     Percent,
 }
 
 impl Format {
-    /// That of a figure of this name.
-    pub fn of(name: &str) -> Format {
+    /// The format of a figure, by its name in summaries.
+    pub fn new(name: &str) -> Format {
         match name {
             "utilization" => Format::Percent,
             _ if name.ends_with("_bps") => Format::Megabits,
@@ -29,8 +44,8 @@ impl Format {
         }
     }
 
-    /// The unit in which columns show it if this is that of times, and by what a value is
-    /// multiplied for that.
+    /// The unit of a column of such values, and the factor from a value to it. `times` is the unit
+    /// of all times in the table.
     pub fn in_columns(self, times: TimeUnit) -> (&'static str, f64) {
         match self {
             Format::Number => ("", 1.0),
@@ -40,8 +55,8 @@ impl Format {
         }
     }
 
-    /// What charts show it in, and by what a value is multiplied for that.
-    pub(crate) fn unit(self) -> (Unit, f64) {
+    /// The unit of such values on a chart's axis, and the factor from a value to it.
+    pub fn unit(self) -> (Unit, f64) {
         match self {
             Format::Number => (Unit::Number, 1.0),
             Format::Time => (Unit::Time, 1e-9),
@@ -50,7 +65,7 @@ impl Format {
         }
     }
 
-    /// A value as a bare number for a column in which times have this unit.
+    /// A value as a number for a column. `times` is the unit of all times in the table.
     pub fn text(self, value: f64, times: TimeUnit) -> String {
         match self {
             Format::Number => quantity::number(value),
@@ -66,7 +81,7 @@ impl Format {
         if name.starts_with("delay_ns.") { format!("Delay, {words}") } else { words }
     }
 
-    /// A figure's name with the unit of its column, if this is that of times.
+    /// A figure's name with the unit of its column. `times` is the unit of all times in the table.
     pub fn label(self, name: &str, times: TimeUnit) -> String {
         let (unit, _) = self.in_columns(times);
         format!("{} {unit}", words(name)).trim_end().to_owned()
@@ -81,28 +96,10 @@ fn words(name: &str) -> String {
     name.replace("p99 9", "p99.9")
 }
 
-/// The subject of a figure, as tables say: a class, and in networks at which output.
+/// The subject of a figure in tables: a class, in networks at an output.
 pub fn subject(class: &str, at: Option<&str>) -> String {
     match at {
         Some(at) => format!("{class} at {at}"),
         None => class.to_owned(),
     }
-}
-
-/// Half the width of a mean's confidence interval, for a column in which times have this unit.
-pub(super) fn spread(estimate: &Estimate, times: TimeUnit) -> String {
-    let format = Format::of(estimate.figure);
-    estimate.half_width.map_or(NOTHING.to_owned(), |half| format.text(half, times))
-}
-
-/// A mean for a column in which times have this unit.
-pub(super) fn mean(estimate: &Estimate, times: TimeUnit) -> String {
-    Format::of(estimate.figure).text(estimate.mean, times)
-}
-
-/// The unit of all times of some runs.
-pub(super) fn unit(runs: &[Seeds]) -> TimeUnit {
-    let times = runs.iter().flat_map(|run| &run.figures);
-    let times = times.filter(|one| Format::of(one.figure) == Format::Time);
-    TimeUnit::of(times.flat_map(|one| [Some(one.mean), Some(one.max)]))
 }

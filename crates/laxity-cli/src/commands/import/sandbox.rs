@@ -24,7 +24,7 @@ const REFUSED: [&str; 5] = [
     "Function not implemented",
 ];
 
-/// Runs the script, and imports what it issued; with the name that it is told by.
+/// Runs the script, and imports what it issued. Also returns the name for messages.
 pub(super) fn import(arguments: &ImportTc) -> Result<(Import, String), Failure> {
     if arguments.script == Path::new("-") {
         return Err(Failure::input(

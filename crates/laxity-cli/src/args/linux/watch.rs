@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use laxity::units::Nanos;
 
-use super::{Seen, duration};
+use super::control::Monitoring;
+use crate::args::value::duration;
 
 /// `laxity watch`.
 #[derive(Args, Debug)]
@@ -45,7 +46,7 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
     #[command(flatten)]
-    pub seen: Seen,
+    pub monitoring: Monitoring,
     /// Print JSON, in the form of `laxity status`.
     #[arg(long)]
     pub json: bool,

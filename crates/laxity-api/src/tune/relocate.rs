@@ -9,7 +9,7 @@ use laxity_plan::model::{PlanFile, Recording, Source};
 use toml_edit::Value;
 
 /// The text with the paths of its files as they are seen from a folder that is there.
-pub(super) fn moved(plan: &Plan, text: &str, folder: &Path) -> io::Result<String> {
+pub(super) fn relocated(plan: &Plan, text: &str, folder: &Path) -> io::Result<String> {
     let wrong = |error: &dyn std::fmt::Display| io::Error::other(error.to_string());
     let folder = folder.canonicalize()?;
     let mut draft = Draft::parse(text, "plan").map_err(|error| wrong(&error))?;
@@ -21,15 +21,15 @@ pub(super) fn moved(plan: &Plan, text: &str, folder: &Path) -> io::Result<String
     });
     let files = plan.files.iter().map(|PlanFile { key, file }| (key.clone(), file));
     for (key, file) in recordings.chain(files) {
-        let seen = seen(&file.canonicalize()?, &folder);
-        let seen = seen.to_str().ok_or_else(|| wrong(&"a file's path is no text"))?;
-        draft.set(&key, &Value::from(seen).to_string()).map_err(|error| wrong(&error))?;
+        let path = relative(&file.canonicalize()?, &folder);
+        let path = path.to_str().ok_or_else(|| wrong(&"a file's path is no text"))?;
+        draft.set(&key, &Value::from(path).to_string()).map_err(|error| wrong(&error))?;
     }
     Ok(draft.text())
 }
 
 /// A path as it is seen from a folder; both are whole.
-fn seen(path: &Path, folder: &Path) -> PathBuf {
+fn relative(path: &Path, folder: &Path) -> PathBuf {
     let same = path.components().zip(folder.components()).take_while(|(a, b)| a == b).count();
     let up = folder.components().skip(same).map(|_| Component::ParentDir);
     up.chain(path.components().skip(same)).collect()
@@ -47,7 +47,7 @@ mod tests {
             ("/a/c.pcap", "/b", "../a/c.pcap"),
             ("/c.pcap", "/", "c.pcap"),
         ] {
-            assert_eq!(seen(Path::new(path), Path::new(folder)), Path::new(expected));
+            assert_eq!(relative(Path::new(path), Path::new(folder)), Path::new(expected));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What can be measured, by its name.
+//! What `laxity bench` measures, by its name.
 
 use laxity_plan::discipline::Kind;
 use laxity_plan::model::{
@@ -9,29 +9,30 @@ use crate::failure::Failure;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Case {
+pub(crate) enum Case {
     /// A discipline of plans.
     Of(Kind),
     /// FIFO behind one managed queue without a limit: what the books cost.
     DropTail,
-    /// The same with random early detection, half-way between its thresholds.
+    /// FIFO with random early detection, half-way between its thresholds.
     Red,
-    /// The same, and each packet is compared with another.
+    /// FIFO with CHOKe, which compares each packet with another.
     Choke,
+    /// EDF with a binary heap, the reference.
     HeapEdf,
     /// About as many groups as there are leaves in each.
     HfscInGroups,
     /// Streams that are due twice as often as the link can send.
     DwcsLate,
-    /// That of a router at its edge, which looks up what is reserved for each flow.
+    /// Time-driven priority at the edge, where a router looks up the reservation of each flow.
     TdpEdge,
     /// The deadline of a best-effort packet alone, on the plan of Chakraborty, Gries and Thiele
     /// (2002).
     BestEffortDeadline(Way),
 }
 
-/// What can be measured, in words.
-pub(crate) fn accepted() -> String {
+/// The names of all cases, with remarks.
+pub(super) fn accepted() -> String {
     let names = Case::all().map(|case| match case.about() {
         "" => case.name(),
         about => format!("{} ({about})", case.name()),
@@ -68,7 +69,7 @@ impl Case {
         }
     }
 
-    pub(super) fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Case::Of(kind) => kind.word().into(),
             Case::DropTail => "fifo/droptail".into(),
@@ -85,7 +86,7 @@ impl Case {
         }
     }
 
-    /// What its name does not say.
+    /// A remark beside the name; often empty.
     fn about(self) -> &'static str {
         match self {
             Case::Of(Kind::Priority) => "eight levels",
@@ -106,8 +107,11 @@ impl Case {
         }
     }
 
-    /// The one of a name, or all.
-    pub(super) fn chosen(only: Option<&str>) -> Result<Vec<Case>, Failure> {
+    /// The case of a name, or all.
+    ///
+    /// # Errors
+    /// If no case has this name.
+    pub(crate) fn chosen(only: Option<&str>) -> Result<Vec<Case>, Failure> {
         let Some(only) = only else { return Ok(Case::all().collect()) };
         match Case::all().find(|case| case.name() == only) {
             Some(case) => Ok(vec![case]),

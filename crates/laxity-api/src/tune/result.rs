@@ -5,15 +5,15 @@ use std::path::Path;
 use laxity_plan::Plan;
 use serde::Serialize;
 
-use super::moved::moved;
 use super::question::Tuning;
+use super::relocate::relocated;
 use super::trial::Trial;
-use crate::Checked;
+use crate::CheckResult;
 use crate::sweep::Error;
 
 /// What a search found.
 #[derive(Clone, Debug, Serialize)]
-pub struct Tuned {
+pub struct TuneResult {
     /// Whether it found values with which all that has to hold does.
     pub found: bool,
     /// The keys that were sought.
@@ -27,8 +27,8 @@ pub struct Tuned {
     /// All that was tried, in order.
     pub trials: Vec<Trial>,
     /// What is proved of the plan, as `laxity check` has it; absent if nothing was found.
-    pub proof: Option<Checked>,
-    /// The plan that was found, and its text: that which the search began with, with other values.
+    pub proof: Option<CheckResult>,
+    /// The plan that was found, and its text: the text of the question's plan with other values.
     #[serde(skip)]
     pub plan: Option<(Plan, String)>,
 }
@@ -54,8 +54,8 @@ pub struct Least {
 pub enum Bound {
     /// The range begins here.
     Range,
-    /// The next smaller value of its least unit is not admitted, or of no plan, whatever is sent:
-    /// with the values of the other keys that were found this is proved.
+    /// The next smaller value of its least unit is not admitted, or gives no plan. This is proved,
+    /// with the values of the other keys that were found.
     Admission,
     /// A smaller value by the precision of the search failed under a seed: this is measured.
     Measured,
@@ -96,14 +96,14 @@ impl Least {
     }
 }
 
-impl Tuned {
+impl TuneResult {
     /// The text of the plan that was found for a folder that is there: its recordings are found
     /// from that.
     ///
     /// # Errors
     /// If a recording is not where it was.
     pub fn text_in(&self, folder: &Path) -> std::io::Result<Option<String>> {
-        self.plan.as_ref().map(|(plan, text)| moved(plan, text, folder)).transpose()
+        self.plan.as_ref().map(|(plan, text)| relocated(plan, text, folder)).transpose()
     }
 
     pub(super) fn new(
@@ -111,7 +111,7 @@ impl Tuned {
         best: Trial,
         minimised: Vec<Least>,
         trials: Vec<Trial>,
-    ) -> Result<Tuned, Error> {
+    ) -> Result<TuneResult, Error> {
         let plan = best.holds.then(|| tuning.plan_at(&best.numbers)).transpose()?;
         let check = |(plan, _): &(Plan, _)| {
             crate::check(plan).map_err(|error| Error::Question(error.to_string()))
@@ -123,7 +123,7 @@ impl Tuned {
             range: [key.from, key.to].map(|end| key.shown(end)),
             value: value.clone(),
         });
-        Ok(Tuned {
+        Ok(TuneResult {
             found: best.holds,
             keys: tuning.keys().map(|key| key.path.to_string()).collect(),
             minimised,

@@ -1,0 +1,85 @@
+//! `laxity live` on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use laxity::units::Nanos;
+use laxity_live::routers::PortName;
+
+use super::control::Monitoring;
+use super::demo::Demo;
+use crate::args::value::{duration, whole};
+
+/// `laxity live`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples: laxity live --demo
+          laxity live examples/home-uplink.toml --in eth1 --out eth0
+          laxity live examples/live-ring.toml --port r1:h1=eth0 --port r1:r2=eth1 --port r1:r4=eth2
+
+The interfaces are bridged: frames of any kind go both ways, and those that arrive at --in are sent at
+--out under the plan. The kernel's own stack sees them too, so the interfaces should have no addresses.
+SIGHUP has the plans read again, without losing a packet; SIGTERM and SIGINT send what is queued and
+end. Opening needs CAP_NET_RAW, being on time CAP_SYS_NICE; all privileges are given up then.
+
+With --port, nodes of the plan's network are run here, as many as have ports, in the time frames of
+CLOCK_TAI if the plan's scheduler is tdp. SIGHUP then has the plan followed if only what a router decides
+alone differs: how packets are policed, queued and ordered; other plans are refused, and the old one goes on.")]
+pub(crate) struct Live {
+    /// The plan of what is sent at --out, or of a network.
+    #[arg(required_unless_present = "demo")]
+    pub plan: Option<PathBuf>,
+    /// Where the frames arrive that the plan is for.
+    #[arg(long = "in", value_name = "INTERFACE", required_unless_present_any = ["port", "demo"])]
+    pub from: Option<String>,
+    /// Where they leave: the interface before the link.
+    #[arg(long = "out", value_name = "INTERFACE", required_unless_present_any = ["port", "demo"])]
+    pub to: Option<String>,
+    /// A plan for the way back. Without one frames go as they come.
+    #[arg(long, value_name = "PLAN")]
+    pub back: Option<PathBuf>,
+    /// In a network: the interface at which a node's link to a neighbour is; one for every link of
+    /// the node.
+    #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back", "report"])]
+    pub port: Vec<PortName>,
+    /// How frames are taken in and sent.
+    #[arg(long, value_name = "BACKEND", default_value = "ring")]
+    pub backend: FrameBackend,
+    /// The real-time priority of the thread that forwards; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<u8>(0..=99))]
+    pub priority: u8,
+    /// Keep that thread on this core; best the one that takes the interfaces' interrupts.
+    #[arg(long, value_name = "N")]
+    pub core: Option<usize>,
+    /// Keep all cores of the machine awake: frames are sent some 30 us sooner, and it takes
+    /// electricity.
+    #[arg(long)]
+    pub awake: bool,
+    /// End after this time, such as 60s.
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub duration: Option<Nanos>,
+    /// Write down everything that happens on a link into a file in this folder, for
+    /// `laxity replay`.
+    #[arg(long, value_name = "DIR")]
+    pub ledger: Option<PathBuf>,
+    /// Write the frames of the ways that have a plan into this pcapng file, each with its class and
+    /// delay as a comment, for Wireshark. A file of this name that is there already is kept: the
+    /// new one gets a number, as in frames-2.pcapng.
+    #[arg(long, value_name = "FILE")]
+    pub capture: Option<PathBuf>,
+    #[command(flatten)]
+    pub monitoring: Monitoring,
+    #[command(flatten)]
+    pub demo: Demo,
+}
+
+/// How frames are taken in and sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FrameBackend {
+    /// AF_PACKET sockets with a receive ring: any interface, any frame.
+    Ring,
+    /// AF_PACKET sockets without one.
+    Packet,
+    /// AF_XDP sockets: the fastest; who sends to the interfaces must have offloads off.
+    Xdp,
+}

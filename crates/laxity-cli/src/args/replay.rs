@@ -1,0 +1,20 @@
+//! `laxity replay` on the command line.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `laxity replay`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Example: laxity replay out/out-1764000000.ledger
+
+The simulator is given what arrived, how late the link chose what to send, and the plans. It comes to the
+same dispatches and drops, every one, or the first that differs is shown.")]
+pub(crate) struct Replay {
+    /// A ledger that `laxity live --ledger` wrote.
+    pub ledger: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
