@@ -10,8 +10,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// How many units of time the paper's server has a second: with 480 streams each gets 25 of them
-/// (Fig. 4).
+/// Units of time per second of the paper's server: with 480 streams each gets 25 of them (Fig. 4).
 pub(super) const PACKETS_A_SECOND: u64 = 12_000;
 
 /// Classes of streams.
@@ -20,7 +19,7 @@ pub(super) const CLASSES: u32 = 8;
 /// Streams of all classes alike, whose deadlines are a gap apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// How many; a multiple of [`CLASSES`].
+    /// Number of streams; a multiple of [`CLASSES`].
     pub streams: u32,
     /// T, in units of time.
     pub gap: u64,
@@ -33,7 +32,7 @@ pub(super) struct Served {
     pub at: u64,
     /// Its stream; its class is the remainder by [`CLASSES`].
     pub stream: usize,
-    /// How many deadlines it missed.
+    /// Deadlines that it missed.
     pub misses: u64,
 }
 
@@ -55,7 +54,7 @@ pub(super) fn name(class: usize) -> String {
 }
 
 impl Load {
-    /// DWCS as the paper has it, that looks for missed deadlines once in so many services.
+    /// The paper's DWCS, with a check for missed deadlines every `check_every` services.
     pub(super) fn dwcs(&self, check_every: u32) -> Dwcs {
         let settings = DwcsSettings {
             precedence: Precedence::LossFirst,
@@ -70,8 +69,8 @@ impl Load {
         Dwcs::new(settings, &classes).expect("streams with gaps, and looked at")
     }
 
-    /// Serves so many packets. The streams begin one after the other, in an order and at times
-    /// within the first gap that the seed draws.
+    /// Serves `packets` packets. The seed draws the order in which streams begin, and the times
+    /// within the first gap.
     pub(super) fn serve<S: Scheduler>(
         &self,
         scheduler: &mut S,
@@ -124,7 +123,7 @@ pub(super) struct Tally {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     misses: u64,
-    /// Deadlines missed beyond what the tolerance allows in the windows that follow one another.
+    /// Deadlines missed beyond the tolerance, in consecutive windows.
     violations: u64,
     /// Packets and missed deadlines of the window that has begun.
     packets: u32,
@@ -152,12 +151,12 @@ impl Tally {
 
     /// Deadlines that all streams of a class missed.
     pub(super) fn misses(&self, class: usize) -> u64 {
-        self.of(class).map(|counts| counts.misses).sum()
+        self.streams(class).map(|counts| counts.misses).sum()
     }
 
     /// How often their tolerance was violated.
     pub(super) fn violations(&self, class: usize) -> u64 {
-        self.of(class).map(|counts| counts.violations).sum()
+        self.streams(class).map(|counts| counts.violations).sum()
     }
 
     /// Deadlines missed and violations of all classes.
@@ -169,7 +168,7 @@ impl Tally {
         ]
     }
 
-    fn of(&self, class: usize) -> impl Iterator<Item = &Counts> {
+    fn streams(&self, class: usize) -> impl Iterator<Item = &Counts> {
         self.streams.iter().skip(class).step_by(CLASSES as usize)
     }
 }
