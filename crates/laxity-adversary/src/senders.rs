@@ -9,8 +9,8 @@ use laxity_plan::model::{Hop, ModelSource, SchedulerSpec, Source, TcpSource};
 use laxity_plan::tdp::Assigned;
 
 use crate::contract::{Conduct, Contract, contracts};
+use crate::target::{Place, Target};
 use crate::traffic::{Scene, times_of};
-use crate::worst::{Place, Target};
 
 /// A way from a sender to a receiver.
 pub(crate) struct Sender {
@@ -42,7 +42,7 @@ const MOST_FEEDS: usize = 100;
 
 impl Senders {
     /// Those of a plan who may be in the way of a target.
-    pub(crate) fn of(place: &Place<'_>, target: &Target) -> Senders {
+    pub(crate) fn new(place: &Place<'_>, target: &Target) -> Senders {
         let plan = place.plan();
         let mut contracts = contracts(plan);
         let all = match place {
