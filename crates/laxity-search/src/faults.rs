@@ -60,7 +60,7 @@ impl Fault {
 /// # Errors
 /// If the plan is refused.
 pub fn with_fault(draft: &Draft, fault: Option<&Fault>) -> Result<Subject, PlanError> {
-    let mut subject = Subject::of(draft)?;
+    let mut subject = Subject::new(draft)?;
     if let Some(fault) = fault {
         fault.spoil(&mut subject);
     }

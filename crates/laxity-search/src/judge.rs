@@ -184,7 +184,7 @@ impl Books {
             packets: 0,
             bytes: 0,
             bounds: output.bounds.clone(),
-            rules: Rules::of(&output.plan, plan),
+            rules: Rules::new(&output.plan, plan),
             windows,
         }
     }
@@ -325,7 +325,7 @@ impl Books {
 }
 
 impl Rules {
-    fn of(here: &Plan, whole: &Plan) -> Rules {
+    fn new(here: &Plan, whole: &Plan) -> Rules {
         let ids = || (0..whole.classes.len() as u32).map(ClassId);
         let nested = here.is_hierarchy_of_schedulers();
         let place = |id: ClassId| {

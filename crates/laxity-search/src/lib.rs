@@ -2,6 +2,7 @@
 //! driven towards the bounds that are proved.
 #![deny(missing_docs)]
 
+pub mod broken_plan;
 pub mod campaign;
 pub mod case;
 mod conforms;

@@ -43,8 +43,8 @@ fn drawn(kind: Kind) -> Vec<Plan> {
     let plan = |number| {
         let mut draw = case::generator(Discipline::Kind(kind), 11, number);
         let draft = plans::drawing(kind)?(&mut draw);
-        let draft = Place::Link.of(draft, &mut draw);
-        let subject = Subject::of(&draft).ok()?;
+        let draft = Place::Link.lay(draft, &mut draw);
+        let subject = Subject::new(&draft).ok()?;
         (subject.plan.network.is_none()).then_some(subject.plan)
     };
     (0..PLANS).filter_map(plan).collect()
