@@ -14,12 +14,14 @@
 
 mod batch;
 mod mmsg;
+mod options;
 mod queueing;
 mod ring;
 mod socket;
 mod tap;
 mod transmitter;
 
+pub use options::Options;
 pub use tap::{Passed, Tap, Way};
 
 use std::io;
@@ -36,37 +38,6 @@ pub type Mmsg = Packets<mmsg::Receiver>;
 
 /// Frames through a receive ring and `sendmmsg`.
 pub type Ring = Packets<ring::Receiver>;
-
-/// How sockets are set up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "made by whoever opens a backend, from the default")]
-pub struct Options {
-    /// How many frames that arrived at each interface may wait.
-    pub frames: u32,
-    /// Receive frames to any address, as a bridge does.
-    pub promiscuous: bool,
-    /// How many bytes of frames the kernel keeps until they are taken in. Beyond the system's
-    /// `rmem_max` it needs `CAP_NET_ADMIN`, without which there is less.
-    pub receive_buffer: u32,
-    /// Send past the interface's queueing discipline, and unseen by whoever watches it. Frames that
-    /// are to be cut never do.
-    pub bypass_qdisc: bool,
-    /// Let the kernel stamp frames when they arrive. For the first some milliseconds after opening
-    /// it may stamp none.
-    pub stamps: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            frames: 8192,
-            promiscuous: true,
-            receive_buffer: 16 << 20,
-            bypass_qdisc: false,
-            stamps: false,
-        }
-    }
-}
 
 /// A socket that receives nothing, and as long as it is open makes the interface take in frames to
 /// any address.
