@@ -8,9 +8,9 @@ use super::Verdict;
 
 /// Measurements by quantity and subject: one value per seed, in the order of the seeds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured(BTreeMap<(String, String), Vec<f64>>);
+pub(crate) struct Measurements(BTreeMap<(String, String), Vec<f64>>);
 
-impl Measured {
+impl Measurements {
     /// Adds the next seed's value.
     pub(crate) fn add(&mut self, what: &str, of: &str, value: f64) {
         self.0.entry((what.to_string(), of.to_string())).or_default().push(value);
@@ -62,13 +62,13 @@ struct Claim {
 
 impl Claims {
     /// Judges measurements by all claims.
-    pub(crate) fn judge(&self, measured: &Measured) -> Vec<Verdict> {
+    pub(crate) fn judge(&self, measured: &Measurements) -> Vec<Verdict> {
         self.claim.iter().flat_map(|claim| claim.judge(measured)).collect()
     }
 }
 
 impl Claim {
-    fn judge(&self, measured: &Measured) -> impl Iterator<Item = Verdict> {
+    fn judge(&self, measured: &Measurements) -> impl Iterator<Item = Verdict> {
         let with_figure = self.paper.iter().map(|(of, paper)| (of, Some(*paper)));
         let subjects = with_figure.chain(self.of.iter().map(|of| (of, None)));
         subjects.map(|(of, paper)| {
@@ -94,7 +94,7 @@ mod tests {
 
     fn judge(claim: &str, values: &[f64]) -> Vec<Verdict> {
         let claims: Claims = toml::from_str(&format!("[[claim]]\nwhat = \"x\"\n{claim}")).unwrap();
-        let mut measured = Measured::default();
+        let mut measured = Measurements::default();
         values.iter().for_each(|value| measured.add("x", "y", *value));
         claims.judge(&measured)
     }

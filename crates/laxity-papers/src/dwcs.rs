@@ -13,7 +13,7 @@ mod streams;
 use laxity::units::Nanos;
 use laxity_sim::error::SimError;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Findings, Settings};
 use streams::PACKETS_A_SECOND;
 
@@ -37,7 +37,7 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let of_a_seed = misses::RUNS + spread::RUNS + rates::RUNS + checks::RUNS;
     let runs = seeds * of_a_seed + cost::RUNS + handover::RUNS;
     let step = || progress(runs);
-    let measured = &mut Measured::default();
+    let measured = &mut Measurements::default();
     let parts = [
         misses::repeat(seeds, packets, &step, measured),
         spread::repeat(seeds, &step, measured)?,

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use self::combination::{COMBINATIONS, Combination};
 use self::watch::Run;
-use super::claims::Measured;
+use super::claims::Measurements;
 use crate::experiment::{Findings, Part, Settings, Step};
 
 const DUMBBELL: &str = include_str!("../../../papers/edf-choke/plan.toml");
@@ -46,7 +46,7 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let seeds = settings.seeds.max(FEWEST_SEEDS);
     let runs = seeds * (EXPERIMENTS.len() * COMBINATIONS.len()) as u64;
     let step: Step<'_> = &|| (settings.progress)(runs);
-    let mut measured = Measured::default();
+    let mut measured = Measurements::default();
     let mut parts = Vec::new();
     for (name, text) in EXPERIMENTS {
         let shown = run_all(text, seeds, step)?;
@@ -69,7 +69,7 @@ fn run_all(text: &str, seeds: u64, step: Step<'_>) -> Result<Vec<Run>, SimError>
     cases.into_par_iter().map(run).collect()
 }
 
-fn add(measured: &mut Measured, experiment: &str, shown: &Run) {
+fn add(measured: &mut Measurements, experiment: &str, shown: &Run) {
     let of = &format!("{}{experiment}", shown.combination.name());
     let (tcp, udp) = (&shown.tcp, &shown.udp);
     measured.add(FAIRNESS, of, shown.fairness);
@@ -86,7 +86,7 @@ fn add(measured: &mut Measured, experiment: &str, shown: &Run) {
 }
 
 /// A table with the means of a combination in each row; figures for the paper's own experiment.
-fn part(experiment: &str, shown: &[Run], measured: &Measured) -> Part {
+fn part(experiment: &str, shown: &[Run], measured: &Measurements) -> Part {
     let heading = match experiment {
         "" => "Tables I to III".to_string(),
         other => format!("The same{}", other.replacen(", ", ", with ", 1)),

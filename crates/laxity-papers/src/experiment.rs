@@ -3,7 +3,7 @@
 use laxity::units::Nanos;
 use laxity_report::table;
 
-use crate::claims::{Claims, Measured};
+use crate::claims::{Claims, Measurements};
 use crate::verdict::Verdict;
 
 /// Settings of a repetition.
@@ -65,7 +65,7 @@ impl Findings {
         duration: Nanos,
         seeds: u64,
         claims: &str,
-        measured: &Measured,
+        measured: &Measurements,
         parts: impl IntoIterator<Item = Part>,
     ) -> Findings {
         let claims: Claims = toml::from_str(claims).expect("the paper's claims are valid");

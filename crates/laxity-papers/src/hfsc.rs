@@ -13,7 +13,7 @@ mod system;
 
 use laxity_sim::error::SimError;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Findings, Settings};
 use plans::{DELAY, read};
 
@@ -27,7 +27,7 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     // Link-sharing runs once per seed.
     let runs = once + seeds * (delay::RUNS + 1);
     let step = || progress(runs);
-    let measured = &mut Measured::default();
+    let measured = &mut Measurements::default();
     let parts = [
         decoupling::repeat(seeds, &step, measured)?,
         punishment::repeat(&step, measured)?,

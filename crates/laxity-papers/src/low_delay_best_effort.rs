@@ -9,7 +9,7 @@ use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::summary::Summary;
 use rayon::prelude::*;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Findings, Part, Settings};
 use laxity_report::admission::curves::curves;
 use laxity_report::admission::edf;
@@ -57,7 +57,7 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
         (settings.progress)(jobs.len() as u64);
         run.map(|summary| (scheduler, summary))
     });
-    let mut measured = Measured::default();
+    let mut measured = Measurements::default();
     for (scheduler, summary) in done.collect::<Result<Vec<_>, _>>()? {
         measure(&mut measured, scheduler, &summary);
     }
@@ -71,7 +71,7 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
 }
 
 /// Measures a run.
-fn measure(measured: &mut Measured, scheduler: &str, summary: &Summary) {
+fn measure(measured: &mut Measurements, scheduler: &str, summary: &Summary) {
     let misses: u64 = summary.classes.iter().map(|class| class.deadline_misses).sum();
     measured.add(MISSES, scheduler, misses as f64);
     for class in &summary.classes {
@@ -88,8 +88,8 @@ fn measure(measured: &mut Measured, scheduler: &str, summary: &Summary) {
 }
 
 /// Compares best effort under a scheduler with the standard scheme and with two lines, by seed.
-fn compare(measured: &mut Measured, scheduler: &str) {
-    let percents = |measured: &Measured, class: &str, than: &str| -> Vec<f64> {
+fn compare(measured: &mut Measurements, scheduler: &str) {
+    let percents = |measured: &Measurements, class: &str, than: &str| -> Vec<f64> {
         let means = |scheduler| measured.values(MEAN, &format!("{scheduler}, {class}"));
         let pairs = means(scheduler).iter().zip(means(than));
         pairs.map(|(ours, other)| ours / other * 100.0).collect()
@@ -121,7 +121,7 @@ fn simulate(
 
 /// Adds a table like the paper's: delays of classes by schemes, also in percent of the standard
 /// scheme; means over the seeds.
-fn delays(part: Part, heading: &str, plan: &Plan, measured: &Measured, what: &str) -> Part {
+fn delays(part: Part, heading: &str, plan: &Plan, measured: &Measurements, what: &str) -> Part {
     let rows = plan.classes.iter().map(|class| {
         let millis = SCHEDULERS
             .map(|scheduler| measured.mean(what, &format!("{scheduler}, {}", class.name)) / 1e6);

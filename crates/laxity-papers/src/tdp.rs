@@ -13,7 +13,7 @@ use laxity_plan::model::SchedulerSpec;
 use laxity_sim::error::SimError;
 use rayon::prelude::*;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Findings, Part, Settings, Step};
 use blocking::Curve;
 use measures::{BOUND, FILLED, JITTER, LATE, LOAD, LOST, RATIO, REFUSED, TRANSIT};
@@ -34,7 +34,7 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let of_demands = settings.seeds.max(FEWEST_SEEDS_OF_DEMANDS);
     let runs = settings.seeds * (2 * SCENARIOS.len() as u64 + 1) + blocking::runs(of_demands);
     let step: Step<'_> = &|| (settings.progress)(runs);
-    let mut measured = Measured::default();
+    let mut measured = Measurements::default();
     let mut parts = Vec::new();
     for (name, text) in SCENARIOS {
         let tdp = plan(text);
@@ -74,7 +74,7 @@ fn run_all(plan: &Plan, duration: Nanos, seeds: u64, step: Step<'_>) -> Result<V
 }
 
 /// Measures both schedulers with the same arrivals, seed by seed.
-fn add(measured: &mut Measured, scenario: &str, fifo: &[Run], tdp: &[Run]) {
+fn add(measured: &mut Measurements, scenario: &str, fifo: &[Run], tdp: &[Run]) {
     for (fifo, tdp) in fifo.iter().zip(tdp) {
         for (fifo, tdp) in fifo.flows.iter().zip(&tdp.flows) {
             let flow = &tdp.name;
@@ -97,7 +97,7 @@ fn add(measured: &mut Measured, scenario: &str, fifo: &[Run], tdp: &[Run]) {
 const RING: [&str; 4] = ["r1 → r2", "r2 → r3", "r3 → r4", "r4 → r1"];
 
 /// A table like the paper's, of means over the seeds.
-fn part(scenario: &str, shown: &[Run], measured: &Measured) -> Part {
+fn part(scenario: &str, shown: &[Run], measured: &Measurements) -> Part {
     let header = [
         "flow",
         "FIFO ms",

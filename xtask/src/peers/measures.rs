@@ -123,8 +123,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// Of two values at least.
-    fn of(values: impl ExactSizeIterator<Item = f64> + Clone) -> Spread {
+    /// The spread of at least two values.
+    fn new(values: impl ExactSizeIterator<Item = f64> + Clone) -> Spread {
         let count = values.len() as f64;
         let mean = values.clone().sum::<f64>() / count;
         let squares: f64 = values.map(|value| (value - mean).powi(2)).sum();
@@ -165,7 +165,7 @@ pub(super) fn table(peer: &Peer, theirs: &[Run], ours: &[Run]) -> (String, Vec<&
     let mut table = line("mean ± deviation", &peer.name, "laxity", "ratio", "tolerated", "");
     let mut beyond = Vec::new();
     for &Measure { name, digits, of, tolerance, whatever_tcp } in &MEASURES {
-        let [their, our] = [theirs, ours].map(|runs| Spread::of(runs.iter().map(of)));
+        let [their, our] = [theirs, ours].map(|runs| Spread::new(runs.iter().map(of)));
         if their.mean == 0.0 && our.mean == 0.0 || our.mean.is_nan() {
             continue;
         }
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn spread_over_seeds() {
-        let spread = Spread::of([1.0, 2.0, 6.0].into_iter());
+        let spread = Spread::new([1.0, 2.0, 6.0].into_iter());
         assert_eq!(spread, Spread { mean: 3.0, deviation: 7f64.sqrt() }, "(4 + 1 + 9) / 2");
     }
 

@@ -68,7 +68,7 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
         tcp: tcp.iter().sum(),
         udp: udp.iter().sum(),
         fairness: if transfers.is_empty() { jain(&[tcp, udp].concat()) } else { 0.0 },
-        completion: Completion::of(transfers),
+        completion: Completion::new(transfers),
         wait: Wait::over(waits.into_iter()),
         dropped,
         retransmitted,

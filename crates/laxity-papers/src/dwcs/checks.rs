@@ -5,7 +5,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::streams::{Load, Tally};
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::{chart, series, within};
 use crate::experiment::{Part, Step, median};
 use laxity_report::chart::{self, Axis, Mark, Style, Unit};
@@ -48,7 +48,12 @@ impl Outcome {
 }
 
 /// Serves `packets` packets in every case.
-pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(
+    seeds: u64,
+    packets: u64,
+    step: Step<'_>,
+    measured: &mut Measurements,
+) -> Part {
     let cases: Vec<_> = cases().collect();
     let outcomes: Vec<_> = cases
         .into_par_iter()

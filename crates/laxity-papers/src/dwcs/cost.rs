@@ -8,7 +8,7 @@ use laxity::scheduler::Scheduler;
 use super::linear::LinearList;
 use super::pairs::{self, Pair, Presentation};
 use super::streams::Load;
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Unit};
 
@@ -23,7 +23,7 @@ const PACKETS: u64 = 40_000;
 pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
 /// Times it all.
-pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measurements) -> Part {
     let rounds = pairs::rounds(shortened);
     let costs = STREAMS.map(|streams| {
         let load = Load { streams, gap: GAP };

@@ -11,7 +11,7 @@ use sem_safe::SemaphoreRef;
 use sem_safe::unnamed::Semaphore;
 
 use super::pairs::{self, Pair, Presentation};
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Part, Step, median};
 use laxity_report::chart::{Axis, Unit};
 
@@ -26,7 +26,7 @@ const ROOM: usize = 1;
 pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
 /// Times it all.
-pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measurements) -> Part {
     let rounds = pairs::rounds(shortened);
     let costs = STREAMS.map(|streams| {
         let semaphores: Vec<_> = (0..streams).map(|_| Box::pin(Semaphore::uninit())).collect();

@@ -4,7 +4,7 @@ use laxity::sched::Fifo;
 use rayon::prelude::*;
 
 use super::streams::{CLASSES, Load, Tally, name};
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::{chart, series};
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Dash, Mark, Style, Unit};
@@ -35,7 +35,12 @@ struct Point {
 }
 
 /// Serves `packets` packets at every point.
-pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(
+    seeds: u64,
+    packets: u64,
+    step: Step<'_>,
+    measured: &mut Measurements,
+) -> Part {
     let seeds: Vec<_> = (1..=seeds).collect();
     let curves: Vec<Vec<Point>> = seeds
         .par_iter()
@@ -81,7 +86,7 @@ fn point(streams: u32, seed: u64, packets: u64, step: Step<'_>) -> Point {
     Point { streams, dwcs, fifo }
 }
 
-fn judge(point: &Point, measured: &mut Measured) {
+fn judge(point: &Point, measured: &mut Measurements) {
     let [lowest, highest] = ENDS;
     if point.streams == JUST_ENOUGH {
         for class in ENDS {

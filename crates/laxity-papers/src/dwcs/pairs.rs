@@ -1,6 +1,6 @@
 //! Two ways to do one thing, timed in turn, so that a slow machine slows both alike.
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::{chart, series};
 use crate::experiment::{Part, median};
 use laxity_report::chart::{Axis, Mark, Style};
@@ -38,7 +38,7 @@ impl Pair {
     }
 
     /// Measures the second way in percent of the first: the median over the rounds.
-    pub(super) fn measure(&self, what: &str, measured: &mut Measured) {
+    pub(super) fn measure(&self, what: &str, measured: &mut Measurements) {
         let [first, second] = &self.times;
         let ratios = first.iter().zip(second).map(|(first, second)| second / first * 100.0);
         measured.add(what, &format!("{} streams", self.streams), median(ratios.collect()));

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::streams::{CLASSES, Load, PACKETS_A_SECOND, name};
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::{chart, series, within};
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Axis, Chart, Mark, Style, Unit};
@@ -24,7 +24,12 @@ const SHOWN: f64 = 100.0;
 pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
 /// Serves `packets` packets in every case.
-pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(
+    seeds: u64,
+    packets: u64,
+    step: Step<'_>,
+    measured: &mut Measurements,
+) -> Part {
     let seeds: Vec<_> = (1..=seeds).collect();
     let panels: Vec<Vec<Rates>> = STREAMS
         .iter()

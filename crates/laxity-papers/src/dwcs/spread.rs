@@ -10,7 +10,7 @@ use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::summary::WindowSummary;
 use rayon::prelude::*;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::{chart, series};
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Mark, Style, Unit};
@@ -35,7 +35,7 @@ pub(super) const RUNS: u64 = SCHEDULERS.len() as u64;
 pub(super) fn repeat(
     seeds: u64,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let seeds: Vec<_> = (1..=seeds).collect();
     let runs = seeds.par_iter().map(|&seed| {

@@ -27,7 +27,7 @@ pub(super) struct Load {
 
 /// A packet is served.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Served {
+pub(super) struct Service {
     /// When its service commences.
     pub at: u64,
     /// Its stream; its class is the remainder by [`CLASSES`].
@@ -36,7 +36,7 @@ pub(super) struct Served {
     pub misses: u64,
 }
 
-impl Served {
+impl Service {
     /// Its class.
     pub(super) fn class(&self) -> usize {
         self.stream % CLASSES as usize
@@ -76,7 +76,7 @@ impl Load {
         scheduler: &mut S,
         seed: u64,
         packets: u64,
-        mut watch: impl FnMut(Served),
+        mut watch: impl FnMut(Service),
     ) {
         let drops = &mut |_: Packet, _: DropReason| {};
         let begins = self.begins(seed);
@@ -95,7 +95,7 @@ impl Load {
             *due += self.gap;
             let misses = at.saturating_sub(*due).div_ceil(self.gap);
             *due += misses * self.gap;
-            watch(Served { at, stream: stream as usize, misses });
+            watch(Service { at, stream: stream as usize, misses });
             scheduler.enqueue(Nanos(at + 1), packet(stream, at + 1), drops);
         }
     }
@@ -137,7 +137,7 @@ impl Tally {
     }
 
     /// Counts a packet.
-    pub(super) fn count(&mut self, served: Served) {
+    pub(super) fn count(&mut self, served: Service) {
         let loss = loss(served.class());
         let counts = &mut self.streams[served.stream];
         counts.misses += served.misses;
@@ -208,7 +208,7 @@ mod tests {
                 100 => 2,
                 _ => 0,
             };
-            tally.count(Served { at, stream: 0, misses });
+            tally.count(Service { at, stream: 0, misses });
         }
         assert_eq!((tally.misses(0), tally.violations(0)), (4, 2));
         assert_eq!(tally.totals(), [4, 2]);

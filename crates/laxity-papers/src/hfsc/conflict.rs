@@ -9,7 +9,7 @@ use laxity_sim::error::SimError;
 use super::plans::{CONFLICT, read};
 use super::service::{Services, asked, panel, sent};
 use super::system::{Discipline, class};
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::moment;
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Chart};
@@ -26,7 +26,7 @@ const CLASSES: [&str; 2] = ["A", "B"];
 pub(super) const RUNS: u64 = DISCIPLINES.len() as u64;
 
 /// Repeats the example.
-pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(step: Step<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
     let plan = read(CONFLICT);
     let end = plan.run.duration.unwrap_or_default();
     let names = SESSIONS.iter().chain(&CLASSES);

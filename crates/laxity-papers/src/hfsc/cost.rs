@@ -18,7 +18,7 @@ use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrivals, Feed};
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::{chart, series, within};
 use crate::experiment::{Part, Step, median};
 use laxity_report::chart::{self, Axis, Mark, Style, Unit};
@@ -72,7 +72,7 @@ impl Traffic {
 pub(super) fn repeat(
     shortened: bool,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let between: &[Shape] = if shortened { &[] } else { &BETWEEN };
     let rounds = if shortened { ROUNDS_IF_SHORTENED } else { ROUNDS };

@@ -9,8 +9,8 @@ use num_traits::ToPrimitive;
 
 use super::plans::{DECOUPLING, read};
 use super::service::{Services, panel, sent};
-use super::system::{Discipline, Sent, class, in_phase, linear};
-use crate::claims::Measured;
+use super::system::{Departure, Discipline, class, in_phase, linear};
+use crate::claims::Measurements;
 use crate::drawing::series;
 use crate::experiment::{Part, Step};
 
@@ -38,7 +38,7 @@ pub(super) const RUNS: u64 = CASES.len() as u64;
 pub(super) fn repeat(
     seeds: u64,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let curves = read(DECOUPLING);
     let lines = linear(&curves);
@@ -78,7 +78,7 @@ pub(super) fn repeat(
 
 fn largest_delay(plan: &Plan, services: &Services) -> f64 {
     let video = [class(plan, "video")];
-    services.of(&video).map(Sent::delay_ms).fold(f64::NEG_INFINITY, f64::max)
+    services.packets_of(&video).map(Departure::delay_ms).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Arrivals, deadlines and departures of video's frames.
@@ -87,7 +87,7 @@ fn frames(title: &str, plan: &Plan, services: &Services) -> Chart {
     let curve = plan.classes[video.index()].curves.real_time.expect("video has a curve").curve();
     let mut arrived = 0;
     let (mut coming, mut due) = (vec![], vec![]);
-    for frame in services.of(&[video]) {
+    for frame in services.packets_of(&[video]) {
         let (at, bytes) = (frame.arrival.as_secs_f64(), u64::from(frame.length));
         let within = curve
             .lower_pseudo_inverse(&exact(bytes))

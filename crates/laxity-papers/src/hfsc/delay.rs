@@ -8,8 +8,8 @@ use laxity_sim::record::{Observer, Record};
 use rayon::prelude::*;
 
 use super::plans::{DELAY, read};
-use super::system::{Discipline, Sent, Switching, class, in_phase, simulate};
-use crate::claims::Measured;
+use super::system::{Departure, Discipline, Switching, class, in_phase, simulate};
+use crate::claims::Measurements;
 use crate::drawing::{chart, limit, moment, series, time, within};
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Along, Axis, Chart, Mark, Style, Unit};
@@ -31,7 +31,7 @@ pub(super) fn repeat(
     seeds: u64,
     duration: Option<Nanos>,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let plan = read(DELAY);
     let jobs: Vec<_> = (1..=seeds).flat_map(|seed| DISCIPLINES.map(|d| (seed, d))).collect();
@@ -112,7 +112,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn record(&mut self, record: &Record) {
-        let Some(sent) = Sent::from_record(record) else { return };
+        let Some(sent) = Departure::from_record(record) else { return };
         let Some(session) = self.sessions.iter_mut().find(|session| session.class == sent.class)
         else {
             return;
@@ -125,7 +125,7 @@ impl Observer for Watch {
     }
 }
 
-fn rows(measured: &Measured) -> Vec<Vec<String>> {
+fn rows(measured: &Measurements) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for (session, _) in SESSIONS {
         for discipline in DISCIPLINES {

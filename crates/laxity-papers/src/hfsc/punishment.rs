@@ -9,7 +9,7 @@ use laxity_sim::error::SimError;
 use super::plans::{PUNISHMENT, read};
 use super::service::{Services, asked, panel, sent};
 use super::system::{Discipline, class};
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::moment;
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Chart};
@@ -25,7 +25,7 @@ const WAKES: Nanos = Nanos(100_000_000);
 pub(super) const RUNS: u64 = DISCIPLINES.len() as u64;
 
 /// Repeats the example.
-pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(step: Step<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
     let plan = read(PUNISHMENT);
     let sessions = ["session-1", "session-2"].map(|name| class(&plan, name));
     let curve =
@@ -69,7 +69,7 @@ pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, Si
 fn longest_pause(services: &Services, class: ClassId, plan: &Plan) -> f64 {
     let mut free_since = WAKES;
     let mut longest = Nanos::ZERO;
-    for sent in services.of(&[class]).filter(|sent| sent.departure > WAKES) {
+    for sent in services.packets_of(&[class]).filter(|sent| sent.departure > WAKES) {
         let start = sent.departure - plan.link.rate.time_for(Bytes(sent.length.into()));
         longest = longest.max(start.saturating_sub(free_since));
         free_since = sent.departure;

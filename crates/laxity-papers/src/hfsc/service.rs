@@ -10,19 +10,19 @@ use laxity_sim::error::SimError;
 use laxity_sim::record::{Observer, Record};
 use num_traits::ToPrimitive;
 
-use super::system::{Discipline, Sent, simulate};
+use super::system::{Departure, Discipline, simulate};
 use crate::drawing::{chart, series, time, within};
 
 /// Keeps every packet of a short run.
 #[derive(Debug, Default)]
 pub(super) struct Services {
     /// In the order of departure.
-    pub packets: Vec<Sent>,
+    pub packets: Vec<Departure>,
 }
 
 impl Observer for Services {
     fn record(&mut self, record: &Record) {
-        self.packets.extend(Sent::from_record(record));
+        self.packets.extend(Departure::from_record(record));
     }
 }
 
@@ -35,7 +35,10 @@ impl Services {
     }
 
     /// The packets of some classes.
-    pub(super) fn of<'a>(&'a self, classes: &'a [ClassId]) -> impl Iterator<Item = &'a Sent> {
+    pub(super) fn packets_of<'a>(
+        &'a self,
+        classes: &'a [ClassId],
+    ) -> impl Iterator<Item = &'a Departure> {
         self.packets.iter().filter(|sent| classes.contains(&sent.class))
     }
 
@@ -44,7 +47,7 @@ impl Services {
         &'a self,
         classes: &'a [ClassId],
     ) -> impl Iterator<Item = (Nanos, u64)> {
-        self.of(classes).scan(0, |sum, sent| {
+        self.packets_of(classes).scan(0, |sum, sent| {
             *sum += u64::from(sent.length);
             Some((sent.departure, *sum))
         })
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn service_lags_behind_a_curve_by_its_latest_packet() {
-        let sent = |class, departure: u64| Sent {
+        let sent = |class, departure: u64| Departure {
             class: ClassId(class),
             length: 1000,
             arrival: Nanos::ZERO,

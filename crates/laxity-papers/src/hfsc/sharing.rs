@@ -8,8 +8,8 @@ use laxity_sim::record::{Observer, Record};
 use rayon::prelude::*;
 
 use super::plans::{LINK_SHARING, read};
-use super::system::{Discipline, Sent, Switching, class, in_phase, simulate};
-use crate::claims::Measured;
+use super::system::{Departure, Discipline, Switching, class, in_phase, simulate};
+use crate::claims::Measurements;
 use crate::drawing::{chart, moment, series, time, within};
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{self, Axis, Chart, Mark, Marker, Series, Style, Unit};
@@ -35,7 +35,7 @@ pub(super) fn repeat(
     seeds: u64,
     duration: Option<Nanos>,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let plan = read(LINK_SHARING);
     let seeds: Vec<_> = (1..=seeds).collect();
@@ -141,7 +141,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn record(&mut self, record: &Record) {
-        let Some(sent) = Sent::from_record(record) else { return };
+        let Some(sent) = Departure::from_record(record) else { return };
         for session in &mut self.sessions {
             session.close_windows(sent.departure.min(self.end), self.switching, sent.length);
             if session.class == sent.class {
@@ -196,7 +196,7 @@ impl Share {
     }
 }
 
-fn row(plan: &Plan, name: &str, measured: &Measured) -> Vec<String> {
+fn row(plan: &Plan, name: &str, measured: &Measurements) -> Vec<String> {
     let due = shares(plan, class(plan, name));
     let cell = |at: usize| {
         let mean = measured.mean(BANDWIDTH[at], name);

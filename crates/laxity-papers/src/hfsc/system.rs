@@ -157,7 +157,7 @@ impl Switching {
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct Departure {
     /// Its class.
     pub class: ClassId,
     /// In bytes.
@@ -168,12 +168,12 @@ pub(super) struct Sent {
     pub departure: Nanos,
 }
 
-impl Sent {
+impl Departure {
     /// The packet of a record, if it was sent.
-    pub(super) fn from_record(record: &Record) -> Option<Sent> {
+    pub(super) fn from_record(record: &Record) -> Option<Departure> {
         let Fate::Sent { departure, .. } = record.fate else { return None };
         let Packet { class, length, arrival, .. } = record.packet;
-        Some(Sent { class, length, arrival, departure })
+        Some(Departure { class, length, arrival, departure })
     }
 
     /// From its arrival to its departure, in ms.

@@ -6,7 +6,7 @@ use laxity_plan::tdp::Framing;
 use super::blocking::{self, Curve};
 use super::measures::JITTER;
 use super::plans::{SCENARIOS, networked, plan};
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::drawing::{chart, limit, series, within};
 use crate::experiment::Part;
 use laxity_report::chart::{self, Along, Axis, Chart, Mark, Style, Unit};
@@ -19,7 +19,7 @@ const PAPER: [[[f64; 5]; 2]; 2] = [
 ];
 
 /// All figures.
-pub(super) fn all(measured: &Measured, curves: &[Curve]) -> Part {
+pub(super) fn all(measured: &Measurements, curves: &[Curve]) -> Part {
     let plans = SCENARIOS.map(|(_, text)| plan(text));
     let mut part = Part::default()
         .figure("figure-4", drawing::topology(networked(&plans[0])).svg())
@@ -35,7 +35,7 @@ pub(super) fn all(measured: &Measured, curves: &[Curve]) -> Part {
 }
 
 /// The largest jitter of each flow, the paper's and every seed's.
-fn jitter(measured: &Measured, plan: &Plan) -> String {
+fn jitter(measured: &Measurements, plan: &Plan) -> String {
     let flows: Vec<&str> = plan.classes.iter().map(|class| class.name.as_str()).collect();
     let panel = |(at, (scenario, _)): (usize, &(&str, &str))| {
         let ours = |name: &str, subject, scheduler: &str| {

@@ -260,11 +260,11 @@ impl Commands {
             self.notes.not_read(command.line, text);
             return Ok(None);
         }
-        Ok(Some(self.of_device(&device.text)))
+        Ok(Some(self.device(&device.text)))
     }
 
     /// The set-up of an interface.
-    pub(super) fn of_device(&mut self, device: &str) -> &mut Assembly {
+    pub(super) fn device(&mut self, device: &str) -> &mut Assembly {
         let next = self.setups.len();
         let at = *self.by_device.entry(device.into()).or_insert(next);
         if at == next {
