@@ -35,7 +35,7 @@ pub(crate) struct Senders {
     pub begins_anew: bool,
 }
 
-/// Of a source over private links so many copies may send on their own.
+/// Copies of a source over private links that may send on their own.
 const MOST_COPIES: u32 = 8;
 /// The most feeds that send at once.
 const MOST_FEEDS: usize = 100;
@@ -86,7 +86,7 @@ fn on_link(plan: &Plan) -> Vec<Sender> {
     plan.leaves().map(sender).collect()
 }
 
-/// The sources of a network but recordings, of which each has its own packets.
+/// The sources of a network except recordings, which have their own packets.
 fn in_network(on: &Assigned<'_>) -> Vec<Sender> {
     let mut numbers: BTreeMap<ClassId, u32> = BTreeMap::new();
     let mut all = Vec::new();

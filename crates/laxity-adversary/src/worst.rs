@@ -58,8 +58,8 @@ const TOGETHER: usize = 32;
 /// Rounds of copies in a row that bring nothing, after which traffic is drawn anew.
 const PATIENCE: u32 = 12;
 
-/// The longest delay of a target that is found with so many packets, the same for the same seed.
-/// `None` if none of its packets arrives.
+/// Searches the longest delay of a target with `packets` simulated packets; deterministic in the
+/// seed. `None` if none of the target's packets arrives.
 ///
 /// # Errors
 /// If the simulator cannot go on.

@@ -1,4 +1,4 @@
-//! The qdiscs, classes and filters of an interface in one form, whoever made them.
+//! The qdiscs, classes and filters of an interface in one form.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 

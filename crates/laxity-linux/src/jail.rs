@@ -1,5 +1,5 @@
-//! Running a script of which nothing is known: it can change nothing outside, and what it tells
-//! other programs to do is recorded instead of done.
+//! Running an untrusted script: it can change nothing outside, and its calls of other programs are
+//! recorded instead of carried out.
 //!
 //! The script runs under its own shell, in namespaces of its own (user, mount, network, process,
 //! IPC, host name), as the user 0 that it sees there:
@@ -211,7 +211,7 @@ impl Jail {
             drop(stdin);
             let until = Instant::now().checked_add(self.limits.time.saturating_add(GRACE));
             let is_late = || until.is_some_and(|until| Instant::now() >= until);
-            // One that is not known any more, as where nobody waits for children, has ended.
+            // An unknown child has ended: its parent may ignore SIGCHLD.
             while matches!(child.try_wait(), Ok(None)) && !is_late() {
                 thread::sleep(Duration::from_millis(2));
             }
@@ -282,7 +282,7 @@ pub fn role() -> Option<u8> {
     if std::env::args_os().next().is_some_and(|name| name == STAGE) {
         return Some(stage::build());
     }
-    // Not the first argument, which whoever starts a program may choose.
+    // Not the first argument, which the caller of a program may choose.
     // SAFETY: takes an integer only.
     let path = unsafe { libc::getauxval(libc::AT_EXECFN) } as *const libc::c_char;
     if path.is_null() {

@@ -85,10 +85,10 @@ pub struct Awake {
 }
 
 impl Awake {
-    /// Begins.
+    /// Keeps the processors awake from now on.
     ///
     /// # Errors
-    /// For whoever may not write to `/dev/cpu_dma_latency`, which is root's.
+    /// Without permission to write to `/dev/cpu_dma_latency`, which is root's.
     pub fn begin() -> Result<Awake, Error> {
         let request = File::options().write(true).open("/dev/cpu_dma_latency");
         let asked = request.and_then(|mut request| {

@@ -49,7 +49,7 @@ pub enum ViolationKind {
     Window {
         /// So many …
         lost: u32,
-        /// … of so many.
+        /// … of this many.
         of: u32,
     },
     /// A packet left before one that comes first.

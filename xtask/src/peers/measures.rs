@@ -14,13 +14,12 @@ struct Measure {
     whatever_tcp: bool,
 }
 
-/// What is tolerated follows from what the two need not have in common. Links and queues are the
-/// same to the packet, so what a busy link carries and how long its queue is must agree closely.
-/// Who of the connections gets it, what is dropped and what is sent again depends on each sender's
-/// NewReno, of which RFC 6582 leaves parts to choose, and is chaotic: one packet decides about all
-/// that follow. Beside a peer whose timers and handshakes are others as well, all that is shown and
-/// not held to anything. Timeouts are the rarest and the most sensitive. With ECN hardly anything
-/// else cuts windows than echoes, and it takes as many of them to fill the same link.
+/// Tolerances follow from the freedom that the two have. Links and queues are the same to the
+/// packet, so the throughput and the queue of a busy link must agree closely. Shares of connections,
+/// drops and retransmissions depend on each sender's NewReno, whose details RFC 6582 leaves open,
+/// and are chaotic: one packet changes all that follow. Beside a peer with other timers and
+/// handshakes they are shown and not judged. Timeouts are the rarest and the most sensitive. With
+/// ECN almost only echoes cut windows, and filling the same link takes the same number of them.
 const MEASURES: [Measure; 13] = [
     Measure {
         name: "goodput TCP [kbit/s]",
@@ -190,7 +189,7 @@ pub(super) fn table(peer: &Peer, theirs: &[Run], ours: &[Run]) -> (String, Vec<&
     (table, beyond)
 }
 
-/// The least of all runs, in ns: whatever else the machine does only adds to it.
+/// The least of all runs, in ns: other work of the machine only adds to it.
 fn cost(runs: &[Run]) -> f64 {
     let costs = runs.iter().map(|run| run.took.as_secs_f64() * 1e9 / run.hops as f64);
     costs.fold(f64::INFINITY, f64::min)

@@ -32,7 +32,7 @@ pub fn build() -> u8 {
     // Whoever started this may have its children forgotten, and these are waited for.
     // SAFETY: the default way to take a signal is no function.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
-    // What whoever started this left open would be the script's, too.
+    // Descriptors that the parent left open would be the script's, too.
     // SAFETY: takes integers only, and nothing here has opened anything yet.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
     let mut bytes = Vec::new();
@@ -292,7 +292,7 @@ fn dies_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// One process becomes two; 0 is told to the new one.
+/// Forks: the number of the new process, or 0 in the new process.
 fn fork() -> io::Result<c_int> {
     // SAFETY: this process was started to build a jail and has no other threads, so that nothing is
     // held in the new one by a thread that is not there.

@@ -202,7 +202,7 @@ fn tag(beside: &libc::tpacket_auxdata) -> Option<[u16; 2]> {
     tag_of(beside.tp_status, beside.tp_vlan_tpid, beside.tp_vlan_tci)
 }
 
-/// The tag that the kernel took out of a frame, by what it says beside it.
+/// The tag that the kernel took out of a frame, from the frame's auxiliary data.
 pub(super) fn tag_of(status: u32, protocol: u16, control: u16) -> Option<[u16; 2]> {
     let known = status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
     let protocol = if known { protocol } else { libc::ETH_P_8021Q as u16 };

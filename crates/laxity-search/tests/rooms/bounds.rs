@@ -32,7 +32,7 @@ pub(crate) fn proves(kind: Kind, place: Place) -> bool {
     match (kind, place) {
         // Their queues are for short waits on average.
         (Kind::FqCodel | Kind::DualPi2, _) => false,
-        // On one link nobody says what all send together.
+        // On one link no contract limits all classes together.
         (Kind::Fifo, place) => place != Place::Link,
         // Windows are those of a link.
         (Kind::Dwcs, place) => place == Place::Link,

@@ -85,7 +85,7 @@ fn pairs(plan: &Plan) -> Vec<(ClassId, ClassId)> {
     ids.iter().flat_map(others).collect()
 }
 
-/// What is proved of a class is the same whatever those send behind which it does not wait.
+/// Bounds of a class do not depend on the traffic of classes that it does not wait behind.
 #[test]
 fn no_proof_rests_on_a_class_behind_which_nobody_waits() {
     for kind in Kind::ALL {

@@ -36,7 +36,7 @@ pub(crate) struct Commands {
 
 /// The roots that are read.
 const READ: &str = "hfsc, htb, qfq, drr, prio, fq_codel, cake or tbf";
-/// The rank of a set-up that shapes, whatever shares it.
+/// Rank of a set-up that shapes, under any discipline.
 const SHAPED_RANK: u32 = 1;
 /// Options of `tc` itself that have a value.
 const WITH_VALUE: [&str; 6] = ["-n", "-net", "-netns", "-cf", "-conf", "-loop"];

@@ -193,7 +193,7 @@ impl Packets {
             numbers.is_some_and(|numbers| !is_said(*field, numbers))
         });
         tests.extend(numbers.by_ref().take(of_tag.count()));
-        // Addresses say of which version they are.
+        // Addresses imply the version.
         if self.nets == [None, None] {
             tests.extend(self.version.map(Expr::Version));
         }

@@ -38,7 +38,7 @@ pub(crate) struct Arrangement {
     pub matches: Vec<Option<Match>>,
 }
 
-/// Arranges `count` classes, of which `leaves` take packets, under rules in their order.
+/// Arranges `count` classes under rules in their order. Only `leaves` take packets.
 pub(crate) fn arrange(
     mut rules: Vec<Rule>,
     leaves: &[usize],

@@ -111,7 +111,7 @@ impl Shell<'_> {
     ) -> Result<Flow, Fault> {
         let mark = self.state.mark();
         let locals = std::mem::take(&mut self.locals);
-        // The next step is told if that comes to too much.
+        // The next step fails if that is too much.
         self.usage.expand(16 * self.exported.len());
         let (exported, at_exit) = (self.exported.clone(), self.at_exit.take());
         let flow = done(self).and_then(|flow| self.end().map(|()| flow));
