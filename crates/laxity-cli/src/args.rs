@@ -106,6 +106,7 @@ pub(crate) enum Command {
         to: ExportTo,
     },
     /// Repeat a paper's experiment and hold its figures against ours.
+    #[cfg(feature = "papers")]
     Reproduce(Reproduce),
     /// Measure the schedulers: nanoseconds a packet.
     Bench(Bench),
@@ -523,6 +524,7 @@ fn variable(text: &str) -> Result<(String, String), String> {
 }
 
 /// `laxity reproduce`.
+#[cfg(feature = "papers")]
 #[derive(Args, Debug)]
 #[command(after_help = "Example: laxity reproduce low-delay-best-effort --out out/paper")]
 pub(crate) struct Reproduce {

@@ -17,6 +17,7 @@ pub(crate) mod live;
 #[cfg(target_os = "linux")]
 pub(crate) mod reload;
 pub(crate) mod replay;
+#[cfg(feature = "papers")]
 pub(crate) mod reproduce;
 #[cfg(target_os = "linux")]
 mod routers;

@@ -56,6 +56,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Sweep(sweep) => commands::sweep::run(sweep),
         Command::Tune(tune) => commands::tune::run(tune),
         Command::Replay(replay) => commands::replay::run(replay),
+        #[cfg(feature = "papers")]
         Command::Reproduce(reproduce) => commands::reproduce::run(reproduce),
         Command::Bench(bench) => commands::bench::run(bench),
         Command::Schema(_) => commands::schema(),
