@@ -6,8 +6,7 @@ use laxity_plan::error::Fault;
 
 use crate::shell::run::{Flow, Shell, Way};
 use crate::shell::syntax::{AndOr, List, Node, Pipeline};
-use crate::shell::values::input::Input;
-use crate::shell::values::value::{Status, Value};
+use crate::shell::values::{Input, Status, Value};
 
 impl Shell<'_> {
     /// Carries out commands one after the other, up to one that ends them.
