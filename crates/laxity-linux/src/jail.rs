@@ -163,10 +163,9 @@ impl Jail {
         let script = fs::canonicalize(&self.script);
         let script = script.doing(format!("find the script {}", self.script.display()))?;
         // A name alone is looked for in the folder first, and then in `PATH`.
-        let name = match self.script.as_os_str().as_bytes().contains(&b'/') {
-            true => self.script.clone(),
-            false => PathBuf::from(".").join(&self.script),
-        };
+        let has_folder = self.script.as_os_str().as_bytes().contains(&b'/');
+        let folder = if has_folder { "" } else { "." };
+        let name = PathBuf::from(folder).join(&self.script);
         let order = Order {
             name: name.into_os_string().into_vec(),
             script: script.into_os_string().into_vec(),

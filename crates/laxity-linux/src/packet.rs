@@ -162,12 +162,13 @@ impl<R: Receive> Backend for Packets<R> {
 
     fn reattach(&mut self, at: impl Into<Port>, to: &Interface) -> Result<(), Error> {
         let end = &mut self.ends[at.into().index()];
-        let bound = socket::bind(end.receiver.descriptor(), to.index, libc::ETH_P_ALL)
-            .and_then(|()| match self.promiscuous {
-                true => socket::promiscuous(end.receiver.descriptor(), to.index),
-                false => Ok(()),
-            })
-            .and_then(|()| end.transmitter.reattach(to.index));
-        bound.doing(format!("go on with the interface {}", to.name))
+        let bind = || {
+            socket::bind(end.receiver.descriptor(), to.index, libc::ETH_P_ALL)?;
+            if self.promiscuous {
+                socket::promiscuous(end.receiver.descriptor(), to.index)?;
+            }
+            end.transmitter.reattach(to.index)
+        };
+        bind().doing(format!("go on with the interface {}", to.name))
     }
 }

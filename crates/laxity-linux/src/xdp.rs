@@ -112,10 +112,8 @@ impl End {
             queues.push(Queue::open(interface, number, pool, shared, options.native)?);
         }
         let sockets = queues.iter().map(Queue::socket);
-        let promiscuous = match options.promiscuous {
-            true => Some(crate::packet::hold_promiscuous(interface)?),
-            false => None,
-        };
+        let hold = || crate::packet::hold_promiscuous(interface);
+        let promiscuous = options.promiscuous.then(hold).transpose()?;
         Ok(End {
             _program: program::attach(interface, sockets, options.native)?,
             queues,

@@ -237,9 +237,10 @@ fn watch(script: libc::pid_t, limits: &Limits) -> io::Result<(Ending, bool)> {
             match check(unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) }) {
                 Ok(0) => break,
                 Ok(process) if process == script => {
-                    ending = Some(match libc::WIFSIGNALED(status) {
-                        true => Ending::Signal(libc::WTERMSIG(status)),
-                        false => Ending::Exited(libc::WEXITSTATUS(status)),
+                    ending = Some(if libc::WIFSIGNALED(status) {
+                        Ending::Signal(libc::WTERMSIG(status))
+                    } else {
+                        Ending::Exited(libc::WEXITSTATUS(status))
                     });
                     until = until.min(Instant::now() + AFTERWARDS);
                 }

@@ -102,13 +102,11 @@ impl Batch {
         let size = size_of::<u32>() as u32;
         // SAFETY: takes an integer only.
         let room = unsafe { libc::CMSG_SPACE(size) } as usize;
-        (header.msg_control, header.msg_controllen) = match stamps {
-            true => (self.control[0].as_mut_ptr().cast(), room),
-            false => (ptr::null_mut(), 0),
-        };
         if !stamps {
+            (header.msg_control, header.msg_controllen) = (ptr::null_mut(), 0);
             return;
         }
+        (header.msg_control, header.msg_controllen) = (self.control[0].as_mut_ptr().cast(), room);
         let wanted = libc::SOF_TIMESTAMPING_TX_SCHED | libc::SOF_TIMESTAMPING_TX_SOFTWARE;
         // SAFETY: there is room for one header with this much behind it, which is aligned.
         unsafe {
