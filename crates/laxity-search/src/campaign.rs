@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::broken_plan::BrokenPlan;
+use crate::case::broken_plan::BrokenPlan;
+use crate::case::save::{self, SavedCase};
+use crate::case::shrink;
 use crate::case::{self, Outcome};
 use crate::discipline::Discipline;
 use crate::hill_climb::Budget;
-use crate::save::{self, SavedCase};
-use crate::shrink;
 
 /// What is to be searched.
 #[derive(Clone, Debug)]

@@ -1,19 +1,23 @@
 //! One numbered case: a plan is drawn, pushed to the edge and searched.
 
+pub mod broken_plan;
+mod police;
+pub mod save;
+pub mod shrink;
+
 use rand::{RngExt, SeedableRng};
 
 use crate::Generator;
-use crate::broken_plan::BrokenPlan;
 use crate::discipline::Discipline;
 use crate::draft::Draft;
 use crate::edge;
 use crate::faults::{Fault, with_fault};
 use crate::hill_climb::{self, Budget};
-use crate::judge::{Violation, ViolationKind};
-use crate::police;
 use crate::replay::{self, Replay};
 use crate::subject::Subject;
 use crate::testbed::Testbed;
+use crate::testbed::judge::{Violation, ViolationKind};
+use broken_plan::BrokenPlan;
 use laxity_adversary::arrival::{Arrival, FIRST};
 
 /// What came of a case.
@@ -115,7 +119,7 @@ fn alone(broken: &BrokenPlan, last: usize, fault: Option<&'static Fault>) -> Opt
 /// to the contracts.
 pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<Violation> {
     let rogues = bits(subject, rogues);
-    let conforms = crate::conforms::conforms(subject, arrivals, rogues);
+    let conforms = crate::testbed::conforms::conforms(subject, arrivals, rogues);
     if !subject.is_promising() || !conforms {
         return None;
     }

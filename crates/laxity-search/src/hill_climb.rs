@@ -9,9 +9,9 @@ use rand::RngExt;
 
 use self::scene::SearchedTraffic;
 use crate::Generator;
-use crate::judge::Violation;
 use crate::subject::Subject;
 use crate::testbed::Testbed;
+use crate::testbed::judge::Violation;
 
 /// How long a search goes on.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 use laxity_adversary::arrival::Arrival;
 
 use crate::draft::Draft;
-use crate::judge::Violation;
+use crate::testbed::judge::Violation;
 
 /// A plan and packets that break what is proved of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,10 +4,10 @@
 use rand::RngExt;
 
 use crate::Generator;
-use crate::broken_plan::BrokenPlan;
+use crate::case::broken_plan::BrokenPlan;
 use crate::draft::{Draft, Police};
-use crate::judge::{Violation, ViolationKind};
 use crate::replay::{self, Replay};
+use crate::testbed::judge::{Violation, ViolationKind};
 use laxity_adversary::arrival::Arrival;
 
 /// How many packets a flood has.

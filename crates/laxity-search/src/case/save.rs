@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::broken_plan::BrokenPlan;
+use crate::case::broken_plan::BrokenPlan;
 use crate::discipline::Discipline;
 use crate::replay;
 

@@ -1,12 +1,12 @@
 //! A counterexample made simple: packets, classes and digits are taken away as long as it still
 //! breaks.
 
-use crate::broken_plan::BrokenPlan;
+use crate::case::broken_plan::BrokenPlan;
 use crate::case::{breaks, from_the_start};
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 use crate::faults::{Fault, with_fault};
-use crate::judge::ViolationKind;
 use crate::replay;
+use crate::testbed::judge::ViolationKind;
 use laxity_adversary::arrival::Arrival;
 
 /// How many packets may be sent in search of a simpler one.
@@ -48,7 +48,7 @@ impl Shrinking {
         let what = match &self.best.what.what {
             ViolationKind::Verdict(_) => replay::run(draft, &arrivals).ok().and_then(|replayed| {
                 let what = ViolationKind::Verdict(replayed.broken.first()?.clone());
-                Some(crate::judge::Violation { at: 0, class: 0, what })
+                Some(crate::testbed::judge::Violation { at: 0, class: 0, what })
             }),
             _ => breaks(&subject, &arrivals, &self.best.rogues),
         };
