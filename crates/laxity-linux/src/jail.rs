@@ -93,7 +93,7 @@ impl Default for Limits {
 /// What became of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ran {
+pub struct ScriptRun {
     /// What it had tools do, in order.
     pub records: Vec<Record>,
     /// How it ended.
@@ -155,7 +155,7 @@ impl Jail {
     ///
     /// # Errors
     /// If the system does not allow what a jail is made of, or this program never called [`role`].
-    pub fn run(&self) -> Result<Ran, Error> {
+    pub fn run(&self) -> Result<ScriptRun, Error> {
         let doing = "run a script in a sandbox";
         if !CALLS_ROLE.load(Ordering::Relaxed) {
             return Err(refused(doing, "only the program laxity itself can do that"));

@@ -66,8 +66,8 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// The one that the calling thread is in.
-    pub fn of_this_thread() -> Result<Self, Error> {
+    /// The namespace of the calling thread.
+    pub fn current() -> Result<Self, Error> {
         current().doing("open this thread's network namespace")
     }
 

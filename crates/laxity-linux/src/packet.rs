@@ -22,7 +22,7 @@ mod tap;
 mod transmitter;
 
 pub use options::Options;
-pub use tap::{Passed, Tap, Way};
+pub use tap::{Tap, TappedFrame, Way};
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::recorder::{FULL, MOST, RECORDS, SCRIPT};
-use super::{Ending, Limits, Order, Ran, Record, mounts, walls};
+use super::{Ending, Limits, Order, Record, ScriptRun, mounts, walls};
 use crate::error::{Doing, Error, refused};
 use crate::sys::check;
 
@@ -320,7 +320,7 @@ fn head(ending: Ending, left: bool, full: bool) -> String {
 }
 
 /// What became of a script, or why it was not run: the jail or the script is at fault.
-pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<Ran, NotRun> {
+pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<ScriptRun, NotRun> {
     let lost = || NotRun::Script("the sandbox ended early".to_string());
     if let Some(why) = report.strip_prefix(NOT_STARTED.as_bytes()) {
         return Err(NotRun::Script(String::from_utf8_lossy(why).into_owned()));
@@ -343,7 +343,7 @@ pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<Ran, NotRun> {
         _ => return Err(lost()),
     };
     let records = Record::read_all(&report[end + 1..]);
-    Ok(Ran { records, ending, left_running: left == "true", full: full == "true", said })
+    Ok(ScriptRun { records, ending, left_running: left == "true", full: full == "true", said })
 }
 
 #[cfg(test)]
