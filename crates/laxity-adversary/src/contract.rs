@@ -32,8 +32,7 @@ impl Contract {
 pub enum Conduct {
     /// Never more than any of these buckets holds.
     Keeps(Vec<TokenBucket>),
-    /// So many streams in step: a packet before the last one is due, `gap` ns after the one before
-    /// was.
+    /// Streams in step: a packet before the last one is due, `gap` ns after the one before was.
     InStep {
         /// How many.
         streams: u32,

@@ -41,15 +41,15 @@ pub struct Longest {
 /// A packet that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// When.
+    /// Time of arrival.
     pub time: Nanos,
-    /// Of which class.
+    /// Its class.
     pub class: ClassId,
-    /// From which source of the plan, from 0; 0 on a link.
+    /// Index of its source in the plan; 0 on a link.
     pub source: usize,
-    /// By which of its copies, or in which stream of its class.
+    /// Number of the source's copy, or of the class's stream.
     pub flow: u32,
-    /// In bytes.
+    /// Length in bytes.
     pub length: u32,
 }
 

@@ -97,9 +97,9 @@ pub struct StreamsDraft {
     pub count: u64,
     /// In ns.
     pub gap: u64,
-    /// So many …
+    /// Packets of a window that may be lost.
     pub lost: u64,
-    /// … of this many.
+    /// Packets of a window.
     pub of: u64,
 }
 

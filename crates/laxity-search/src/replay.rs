@@ -48,7 +48,7 @@ pub fn files(draft: &Draft, arrivals: &[Arrival]) -> (String, Option<String>) {
             let path = draft.paths.iter().find(|path| path.name == arrival.feed);
             once(text, path.expect("a path of the plan"), arrival.length.into(), arrival.time);
         }
-        // Whoever sends nothing is proved for all the same: it sets out when all is over.
+        // Paths without packets are proved, too: their packet sets out after all others.
         let over = arrivals.last().map_or(0, |arrival| arrival.time) + SILENCE;
         let is_silent =
             |path: &&PathDraft| arrivals.iter().all(|arrival| arrival.feed != path.name);

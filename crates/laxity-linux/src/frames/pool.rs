@@ -20,7 +20,7 @@ enum Owner {
     Free,
     /// The backend, and where it shares memory with the kernel, the kernel.
     Backend,
-    /// Whoever has its handle.
+    /// The holder of its handle.
     Holder,
 }
 

@@ -29,7 +29,7 @@ const COUNTED: u32 = 10;
 
 /// Builds the jail that standard input orders. What becomes of it is reported on standard output.
 pub fn build() -> u8 {
-    // Whoever started this may have its children forgotten, and these are waited for.
+    // The parent may ignore SIGCHLD, and the children here are waited for.
     // SAFETY: the default way to take a signal is no function.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     // Descriptors that the parent left open would be the script's, too.

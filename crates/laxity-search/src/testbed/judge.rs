@@ -18,11 +18,11 @@ use crate::subject::{Output, Subject};
 /// A promise or a rule that was broken, at an instant in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// When.
+    /// Its time in ns.
     pub at: u64,
-    /// Of which class, by number.
+    /// Index of its class.
     pub class: usize,
-    /// What.
+    /// Its kind.
     pub what: ViolationKind,
 }
 
@@ -47,9 +47,9 @@ pub enum ViolationKind {
     },
     /// More of a window's packets were lost than proved.
     Window {
-        /// So many …
+        /// Packets of a window that may be lost.
         lost: u32,
-        /// … of this many.
+        /// Packets of a window.
         of: u32,
     },
     /// A packet left before one that comes first.
