@@ -1,4 +1,4 @@
-//! Rates over time: traces of Mahimahi and CSV. A link sends whatever is read.
+//! Rates over time: traces of Mahimahi and CSV. A link sends at any rates that are read.
 #![no_main]
 
 use std::sync::Arc;

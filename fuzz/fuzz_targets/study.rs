@@ -1,5 +1,4 @@
-//! Studies of a plan beside them. What is read has combinations, of which each is a plan or says
-//! why it is none.
+//! Studies of a plan beside them. Every combination of a study is a plan or an error.
 #![no_main]
 
 use laxity_api::sweep::{Error, Study};

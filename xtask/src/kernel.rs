@@ -3,7 +3,7 @@
 use crate::outcome::Done;
 use crate::steps::Step;
 
-/// All rounds of the tests of which a change passes some.
+/// All rounds of tests that are sampled for a change.
 pub(crate) fn step() -> Step {
     Step::new("kernel", |workspace| {
         let mut test = workspace.cargo();

@@ -1,4 +1,4 @@
-//! Licences: whoever ships Laxity can keep to all of them.
+//! Licences: a distributor of Laxity can keep to all of them.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -2,7 +2,7 @@
 
 use crate::steps::Step;
 
-/// What whoever gets the library reads first, and has to keep.
+/// Files that a library's users read first, and have to keep.
 const BESIDE: [&str; 3] = ["README.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// It is packed with what a registry asks for, and builds from nothing but what is packed and the

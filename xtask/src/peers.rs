@@ -23,7 +23,7 @@ use run::Run;
 pub(crate) fn step(seeds: u32) -> Step {
     Step::new("peers", move |workspace| {
         let installed =
-            Installed { ns2: ns2::is_installed(workspace), ns3: ns3::Programs::build(workspace)? };
+            Programs { ns2: ns2::is_installed(workspace), ns3: ns3::Programs::build(workspace)? };
         let missing = [
             (installed.ns2, "ns-2 is not installed (Debian's package ns2)"),
             (
@@ -52,7 +52,7 @@ pub(crate) fn step(seeds: u32) -> Step {
     })
 }
 
-struct Installed {
+struct Programs {
     ns2: bool,
     ns3: Option<ns3::Programs>,
 }
@@ -60,7 +60,7 @@ struct Installed {
 /// Prints one network's tables; gives what is beyond its tolerance.
 fn compare(
     workspace: &Workspace,
-    installed: &Installed,
+    installed: &Programs,
     case: &Case,
     seeds: u32,
 ) -> Result<Vec<String>, String> {

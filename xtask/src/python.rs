@@ -20,7 +20,7 @@ pub(crate) fn step() -> Step {
             program
         };
         workspace.run(program("maturin").args(["develop", "--profile", "dev"]))?;
-        // What tests need is told once, by the package that is now there.
+        // The package itself lists the needs of its tests.
         workspace.run(program("pip").args(["install", "--quiet", "laxity[test]"]))?;
         workspace.run(program("python").args(["-m", "pytest", "-q"]))
     })

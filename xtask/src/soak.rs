@@ -3,7 +3,7 @@
 use crate::outcome::Done;
 use crate::steps::Step;
 
-/// The test of a link at half load, with reloads and an interface that flaps, for so many minutes.
+/// The test of a link at half load, with reloads and a flapping interface, for `minutes` minutes.
 pub(crate) fn step(minutes: u32) -> Step {
     Step::new("soak", move |workspace| {
         let mut test = workspace.cargo();

@@ -1,4 +1,4 @@
-//! Steps: announced and timed, all of them, whatever fails.
+//! Steps, announced and timed. A failure does not end the run.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

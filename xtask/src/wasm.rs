@@ -27,7 +27,7 @@ pub(crate) fn step() -> Step {
                           wasm32-unknown-unknown, or Debian's rustc-web and rust-web-src)";
             return Ok(Done::Skipped(reason.into()));
         }
-        // A released compiler builds a standard library only when it is told that it may.
+        // A released compiler builds a standard library only with RUSTC_BOOTSTRAP.
         check.arg("-Zbuild-std=std,panic_abort").env("RUSTC", DEBIAN).env("RUSTC_BOOTSTRAP", "1");
         workspace.run(&mut check)
     })

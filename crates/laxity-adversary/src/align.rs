@@ -5,12 +5,12 @@ use rand::seq::IndexedRandom;
 
 use crate::Generator;
 use crate::traffic::{Scene, Traffic};
-use crate::trial::{Seen, Trial};
+use crate::trial::{Sighting, Trial};
 
 impl Traffic {
     /// Moves a train so that its packets come to a link when the slowest packet of the target did:
     /// the last of them, or the first. Nothing is moved where nothing was seen.
-    pub(crate) fn align(&mut self, scene: &Scene, seen: &Seen, draw: &mut Generator) {
+    pub(crate) fn align(&mut self, scene: &Scene, seen: &Sighting, draw: &mut Generator) {
         let Some(&(hop, meets)) = seen.slowest.choose(draw) else { return };
         let others: Vec<_> = (0..self.trains())
             .filter_map(|train| Some((train, *seen.spans.get(&(self.feed(train), hop))?)))
@@ -27,7 +27,7 @@ impl Traffic {
     }
 
     /// Has those meet the target that come to its way at this link of it, and at none before.
-    pub(crate) fn meet(&mut self, trial: &Trial<'_>, seen: &Seen, link: usize, what: Meets) {
+    pub(crate) fn meet(&mut self, trial: &Trial<'_>, seen: &Sighting, link: usize, what: Meeting) {
         let Trial { senders, target, .. } = trial;
         let meets_here = |feed: &usize| {
             let path = &senders.all[*feed].path;
@@ -42,7 +42,7 @@ impl Traffic {
         };
         let moved = |to: u64, from: u64| to as i64 - from as i64;
         let feeds: Vec<_> = (0..senders.all.len()).filter(meets_here).collect();
-        if let Meets::Bursts = what {
+        if let Meeting::Bursts = what {
             let own = (0..self.trains())
                 .filter(|train| senders.is_target(self.feed(*train), target))
                 .map(|train| self.start(train));
@@ -56,7 +56,7 @@ impl Traffic {
             let Some((first, last)) = seen.spans.get(&(feed, hop)) else { continue };
             if feeds.contains(&feed) {
                 let by = match what {
-                    Meets::Beginning => moved(begins, *first),
+                    Meeting::Beginning => moved(begins, *first),
                     _ => moved(slowest, *last) - 1,
                 };
                 self.delay(train, by);
@@ -65,9 +65,9 @@ impl Traffic {
     }
 }
 
-/// What meets the target.
+/// Packets of others that meet the target.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Meets {
+pub(crate) enum Meeting {
     /// The first packets of others its first one.
     Beginning,
     /// The last packets of others the one that takes longest.

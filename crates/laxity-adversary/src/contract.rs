@@ -32,15 +32,14 @@ impl Contract {
 pub enum Conduct {
     /// Never more than any of these buckets holds.
     Keeps(Vec<TokenBucket>),
-    /// So many streams in step: a packet before the last one is due, `gap` ns after the one before
-    /// was.
+    /// Streams in step: a packet before the last one is due, `gap` ns after the one before was.
     InStep {
         /// How many.
         streams: u32,
         /// In ns.
         gap: u64,
     },
-    /// Whenever and whatever it likes.
+    /// At any time and of any length.
     Free,
 }
 
@@ -63,7 +62,7 @@ pub fn contracts(plan: &Plan) -> Vec<Contract> {
             _ => plan.max_packet(class),
         };
         // Best effort keeps to nothing as it is.
-        let isolated = !is_best_effort(plan, id) && harms_nobody(plan, id);
+        let isolated = !is_best_effort(plan, id) && is_harmless(plan, id);
         // On one link no bound counts on what those send that may send anything.
         let is_free = plan.network.is_none() && !matches!(conduct, Conduct::Keeps(_));
         let shortest = if is_free { 1 } else { plan.min_packet(class).0 as u32 };
@@ -86,8 +85,8 @@ pub fn scheduler_of(plan: &Plan, id: ClassId) -> SchedulerSpec {
     }
 }
 
-/// Whether a class is served as best effort beside others with deadlines: whatever it sends, it can
-/// do no harm.
+/// Whether a class is served as best effort beside others with deadlines, so that no traffic of it
+/// can do harm.
 fn is_best_effort(plan: &Plan, id: ClassId) -> bool {
     let edf = |spec| matches!(spec, SchedulerSpec::Edf(_));
     let best_effort = plan.classes[id.index()].relative_deadline().is_none();
@@ -97,8 +96,8 @@ fn is_best_effort(plan: &Plan, id: ClassId) -> bool {
 /// How many classes may be told apart that break their contracts.
 pub(crate) const MOST_ROGUES: usize = 64;
 
-/// Whether everything that is proved of the other classes holds whatever this one sends.
-fn harms_nobody(plan: &Plan, id: ClassId) -> bool {
+/// Whether the proofs of all other classes hold for any traffic of this one.
+fn is_harmless(plan: &Plan, id: ClassId) -> bool {
     if plan.network.is_some() || id.index() >= MOST_ROGUES {
         return false;
     }

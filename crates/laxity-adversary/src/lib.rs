@@ -9,6 +9,7 @@ mod align;
 pub mod arrival;
 pub mod contract;
 mod senders;
+mod target;
 pub mod traffic;
 mod trial;
 pub mod worst;

@@ -9,8 +9,8 @@ use laxity_plan::model::{Hop, ModelSource, SchedulerSpec, Source, TcpSource};
 use laxity_plan::tdp::Assigned;
 
 use crate::contract::{Conduct, Contract, contracts};
+use crate::target::{Place, Target};
 use crate::traffic::{Scene, times_of};
-use crate::worst::{Place, Target};
 
 /// A way from a sender to a receiver.
 pub(crate) struct Sender {
@@ -35,14 +35,14 @@ pub(crate) struct Senders {
     pub begins_anew: bool,
 }
 
-/// Of a source over private links so many copies may send on their own.
+/// Copies of a source over private links that may send on their own.
 const MOST_COPIES: u32 = 8;
 /// The most feeds that send at once.
 const MOST_FEEDS: usize = 100;
 
 impl Senders {
     /// Those of a plan who may be in the way of a target.
-    pub(crate) fn of(place: &Place<'_>, target: &Target) -> Senders {
+    pub(crate) fn new(place: &Place<'_>, target: &Target) -> Senders {
         let plan = place.plan();
         let mut contracts = contracts(plan);
         let all = match place {
@@ -86,7 +86,7 @@ fn on_link(plan: &Plan) -> Vec<Sender> {
     plan.leaves().map(sender).collect()
 }
 
-/// The sources of a network but recordings, of which each has its own packets.
+/// The sources of a network except recordings, which have their own packets.
 fn in_network(on: &Assigned<'_>) -> Vec<Sender> {
     let mut numbers: BTreeMap<ClassId, u32> = BTreeMap::new();
     let mut all = Vec::new();

@@ -75,7 +75,7 @@ impl Scene {
         (0..).zip(&self.feeds).filter_map(|(name, class)| class.map(|_| name))
     }
 
-    /// Classes that break their contracts, which is to harm nobody else; never the target.
+    /// Draws classes that break their contracts, never the target. They must not harm others.
     pub fn rogues(&self, draw: &mut Generator, target: usize) -> u64 {
         let contracts = &self.contracts;
         let harms_nobody = |contract: &Contract| contract.isolated;
@@ -324,7 +324,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Of classes that have sent nothing, some of which keep to no contract.
+    /// The ledger before any packet. `rogues` are the classes that keep to no contract, a bit each.
     pub fn new(scene: &Scene, rogues: u64) -> Ledger {
         let allowance = |(class, contract): (usize, &Contract)| {
             let free = class < 64 && rogues >> class & 1 == 1;

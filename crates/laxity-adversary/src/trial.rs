@@ -14,7 +14,7 @@ use laxity_sim::source::{Arrivals, Feed};
 
 use crate::arrival::Arrival;
 use crate::senders::{Senders, simulated};
-use crate::worst::{Place, Target};
+use crate::target::{Place, Target};
 
 /// What is to be simulated again and again.
 pub(crate) struct Trial<'a> {
@@ -23,9 +23,9 @@ pub(crate) struct Trial<'a> {
     pub target: &'a Target,
 }
 
-/// Where packets of a run were, and when.
+/// Places and times of packets in a run.
 #[derive(Clone, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Sighting {
     /// When the target's packet that took longest set out.
     pub set_out: u64,
     /// The links it came to, and when.
@@ -48,8 +48,8 @@ impl Trial<'_> {
     }
 
     /// The same of one stretch, and what was seen of it.
-    pub(crate) fn watched(&self, arrivals: &[Arrival]) -> Result<(u64, Seen), SimError> {
-        let seen = Some((Seen::default(), HashMap::new()));
+    pub(crate) fn watched(&self, arrivals: &[Arrival]) -> Result<(u64, Sighting), SimError> {
+        let seen = Some((Sighting::default(), HashMap::new()));
         let mut ear = Ear { trial: self, begins: &[0], longest: vec![0], seen };
         self.run(arrivals, &mut ear)?;
         Ok((ear.longest[0], ear.seen.unwrap_or_default().0))
@@ -61,7 +61,7 @@ impl Trial<'_> {
         match self.place {
             Place::Link(plan) => {
                 let played = arrivals.iter().map(|of| simulated(sender(of), of)).collect();
-                let feeds = vec![Feed::new(Box::new(Played::new(played)))];
+                let feeds = vec![Feed::new(Box::new(Playback::new(played)))];
                 let run = Run { plan, duration: None, seed, feeds };
                 run.simulate(ear, &mut laxity_sim::to_the_end)?;
             }
@@ -73,7 +73,7 @@ impl Trial<'_> {
                 }
                 let played: Vec<Arc<[_]>> = played.into_iter().map(Arc::from).collect();
                 let open = |source: usize| {
-                    let played: Box<dyn Arrivals> = Box::new(Played::new(played[source].clone()));
+                    let played: Box<dyn Arrivals> = Box::new(Playback::new(played[source].clone()));
                     Ok(played)
                 };
                 let run = NetworkRun { arrivals: Some(&open), ..NetworkRun::new(on, None, seed) };
@@ -107,18 +107,18 @@ impl Trial<'_> {
 }
 
 /// Arrivals that were made beforehand.
-struct Played {
+struct Playback {
     arrivals: Arc<[laxity_sim::source::Arrival]>,
     next: usize,
 }
 
-impl Played {
-    fn new(arrivals: Arc<[laxity_sim::source::Arrival]>) -> Played {
-        Played { arrivals, next: 0 }
+impl Playback {
+    fn new(arrivals: Arc<[laxity_sim::source::Arrival]>) -> Playback {
+        Playback { arrivals, next: 0 }
     }
 }
 
-impl Arrivals for Played {
+impl Arrivals for Playback {
     fn next_arrival(&mut self) -> Result<Option<laxity_sim::source::Arrival>, SimError> {
         self.next += 1;
         Ok(self.arrivals.get(self.next - 1).copied())
@@ -136,7 +136,7 @@ struct Ear<'a> {
     trial: &'a Trial<'a>,
     begins: &'a [u64],
     longest: Vec<u64>,
-    seen: Option<(Seen, UnderWay)>,
+    seen: Option<(Sighting, UnderWay)>,
 }
 
 impl Ear<'_> {

@@ -10,42 +10,22 @@
 #[cfg(test)]
 mod tests;
 
-use laxity_plan::tdp::Framing;
 use std::fmt::Write;
 
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hops, SchedulerSpec};
-use laxity_plan::tdp::Assigned;
+use laxity_plan::model::SchedulerSpec;
 use laxity_sim::error::SimError;
 use rand::{RngExt, SeedableRng};
 
 use crate::Generator;
-use crate::align::Meets;
+use crate::align::Meeting;
 use crate::arrival::{Arrival, FIRST};
 use crate::senders::Senders;
+pub use crate::target::{Place, Target};
 use crate::traffic::{Ledger, Traffic};
-use crate::trial::{Seen, Trial};
-
-/// Where packets wait.
-pub enum Place<'a> {
-    /// At one link.
-    Link(&'a Plan),
-    /// In a network.
-    Network(&'a Assigned<'a>),
-}
-
-/// Whose packets are to be delayed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Target {
-    /// The class.
-    pub class: ClassId,
-    /// Its path, in a network.
-    pub path: Option<Hops>,
-    /// What is proved of it.
-    pub bound: Nanos,
-}
+use crate::trial::{Sighting, Trial};
 
 /// The longest delay that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,52 +41,16 @@ pub struct Longest {
 /// A packet that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// When.
+    /// Time of arrival.
     pub time: Nanos,
-    /// Of which class.
+    /// Its class.
     pub class: ClassId,
-    /// From which source of the plan, from 0; 0 on a link.
+    /// Index of its source in the plan; 0 on a link.
     pub source: usize,
-    /// By which of its copies, or in which stream of its class.
+    /// Number of the source's copy, or of the class's stream.
     pub flow: u32,
-    /// In bytes.
+    /// Length in bytes.
     pub length: u32,
-}
-
-impl<'a> Place<'a> {
-    /// The plan.
-    pub fn plan(&self) -> &'a Plan {
-        match self {
-            Place::Link(plan) => plan,
-            Place::Network(on) => on.plan,
-        }
-    }
-
-    /// Every class, along every path, of which a bound is proved.
-    pub fn targets(&self) -> Vec<Target> {
-        match self {
-            Place::Link(plan) => {
-                let bounds = plan.bounds();
-                let target = |(class, _): (ClassId, _)| {
-                    let bound = bounds[class.index()].ok()?;
-                    Some(Target { class, path: None, bound })
-                };
-                plan.leaves().filter_map(target).collect()
-            }
-            Place::Network(on) => {
-                let framed = on.framing.as_ref().map(Framing::bounds);
-                let routes = on.paths().routes.iter().filter(|route| !route.acks);
-                let target = |route: &laxity_plan::paths::Route| {
-                    let bound = match &framed {
-                        Some(bounds) => bounds.get(&route.class)?.as_ref().ok()?.delay(),
-                        None => route.bound().ok()?,
-                    };
-                    Some(Target { class: route.class, path: Some(route.path.clone()), bound })
-                };
-                routes.filter_map(target).collect()
-            }
-        }
-    }
 }
 
 /// Copies of traffic that are changed and simulated together.
@@ -114,8 +58,8 @@ const TOGETHER: usize = 32;
 /// Rounds of copies in a row that bring nothing, after which traffic is drawn anew.
 const PATIENCE: u32 = 12;
 
-/// The longest delay of a target that is found with so many packets, the same for the same seed.
-/// `None` if none of its packets arrives.
+/// Searches the longest delay of a target with `packets` simulated packets; deterministic in the
+/// seed. `None` if none of the target's packets arrives.
 ///
 /// # Errors
 /// If the simulator cannot go on.
@@ -125,7 +69,7 @@ pub fn longest(
     packets: u64,
     seed: u64,
 ) -> Result<Option<Longest>, SimError> {
-    let senders = Senders::of(place, target);
+    let senders = Senders::new(place, target);
     if !(0..senders.all.len()).any(|feed| senders.is_target(feed, target)) {
         return Ok(None);
     }
@@ -136,7 +80,7 @@ pub fn longest(
         ledger: Ledger::new(&senders.scene, 0),
         spent: 0,
     };
-    let mut best: Option<Alone> = None;
+    let mut best: Option<Outcome> = None;
     while search.spent < packets {
         let found = search.climb(packets)?;
         if found.delay > best.as_ref().map_or(0, |best| best.delay) {
@@ -161,12 +105,12 @@ pub fn longest(
     }))
 }
 
-/// What traffic does alone, from the first packet on.
+/// Effect of traffic on an idle network.
 #[derive(Clone)]
-struct Alone {
+struct Outcome {
     delay: u64,
     arrivals: Vec<Arrival>,
-    seen: Seen,
+    seen: Sighting,
 }
 
 struct Search<'a> {
@@ -178,7 +122,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// From traffic that is drawn to traffic that no change makes worse.
-    fn climb(&mut self, budget: u64) -> Result<Alone, SimError> {
+    fn climb(&mut self, budget: u64) -> Result<Outcome, SimError> {
         let (Senders { scene, .. }, draw) = (self.trial.senders, &mut self.draw);
         let target = self.trial.target.class.index();
         let drawn = (0..TOGETHER).map(|number| match number % 4 {
@@ -204,11 +148,11 @@ impl Search<'_> {
 
     /// Lets others meet the target link by link along its path, the first one first: what moves at
     /// one link changes when packets come to those behind. What does no good stays as it was.
-    fn met(&mut self, traffic: Traffic) -> Result<(Traffic, Alone), SimError> {
+    fn met(&mut self, traffic: Traffic) -> Result<(Traffic, Outcome), SimError> {
         let mut now = self.alone(&traffic)?;
         let mut top = traffic;
         for link in 0..now.seen.slowest.len() {
-            for what in [Meets::Beginning, Meets::Bursts, Meets::Slowest] {
+            for what in [Meeting::Beginning, Meeting::Bursts, Meeting::Slowest] {
                 let mut other = top.clone();
                 other.meet(&self.trial, &now.seen, link, what);
                 let then = self.alone(&other)?;
@@ -221,7 +165,7 @@ impl Search<'_> {
     }
 
     /// Traffic with something changed, once or more.
-    fn changed(&mut self, traffic: &Traffic, seen: &Seen) -> Traffic {
+    fn changed(&mut self, traffic: &Traffic, seen: &Sighting) -> Traffic {
         let scene = &self.trial.senders.scene;
         let mut other = traffic.clone();
         for _ in 0..1 + self.draw.random_range(0..3u32) * self.draw.random_range(0..2) {
@@ -262,7 +206,7 @@ impl Search<'_> {
     }
 
     /// This traffic alone, from the first packet on.
-    fn alone(&mut self, traffic: &Traffic) -> Result<Alone, SimError> {
+    fn alone(&mut self, traffic: &Traffic) -> Result<Outcome, SimError> {
         let mut arrivals = Vec::new();
         Ledger::new(&self.trial.senders.scene, 0).play(traffic, &mut arrivals);
         let is_phased = self.trial.senders.begins_anew
@@ -273,7 +217,7 @@ impl Search<'_> {
         }
         self.spent += arrivals.len() as u64;
         let (delay, seen) = self.trial.watched(&arrivals)?;
-        Ok(Alone { delay, arrivals, seen })
+        Ok(Outcome { delay, arrivals, seen })
     }
 }
 

@@ -9,6 +9,7 @@ mod import;
 #[cfg(target_os = "linux")]
 mod linux;
 mod replay;
+#[cfg(feature = "papers")]
 mod reproduce;
 mod run;
 mod sweep;
@@ -30,6 +31,7 @@ pub(crate) use linux::{
     Apply, FrameBackend, ImportKernel, Instance, LinuxCommand, Live, Monitoring, Status, Watch,
 };
 pub(crate) use replay::Replay;
+#[cfg(feature = "papers")]
 pub(crate) use reproduce::Reproduce;
 pub(crate) use run::{Compare, PacketFile, Run, Traffic};
 pub(crate) use sweep::Sweep;
@@ -89,6 +91,7 @@ pub(crate) enum Command {
         to: ExportTo,
     },
     /// Repeat a paper's experiment and hold its figures against ours.
+    #[cfg(feature = "papers")]
     Reproduce(Reproduce),
     /// Measure the schedulers: nanoseconds a packet.
     Bench(Bench),

@@ -17,6 +17,7 @@ mod live;
 #[cfg(target_os = "linux")]
 mod reload;
 mod replay;
+#[cfg(feature = "papers")]
 mod reproduce;
 #[cfg(target_os = "linux")]
 mod routers;
@@ -53,6 +54,7 @@ pub(crate) fn run(command: &Command) -> Result<Promises, Failure> {
         Command::Fit(fit) => fit::run(fit),
         Command::Import { from } => import::run(from),
         Command::Export { to } => export::run(to),
+        #[cfg(feature = "papers")]
         Command::Reproduce(reproduce) => reproduce::run(reproduce),
         Command::Bench(bench) => bench::run(bench),
         Command::Schema(_) => schema(),

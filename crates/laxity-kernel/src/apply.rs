@@ -64,7 +64,7 @@ pub enum Recovery {
     TakenBack,
 }
 
-/// An interface that nobody else changes meanwhile.
+/// An interface that no other process of Laxity changes meanwhile.
 #[derive(Debug)]
 pub struct Session {
     device: Device,
@@ -175,8 +175,7 @@ impl Session {
         Ok(self.records.step_back()?)
     }
 
-    /// Takes back a change that nobody confirmed. `false` if it was confirmed or is taken back
-    /// already.
+    /// Takes back an unconfirmed change. `false` if it was confirmed or is taken back already.
     ///
     /// # Errors
     /// If the kernel refuses.

@@ -1,8 +1,8 @@
-//! A second process that ends what a first one began. It outlives the first one and its terminal.
+//! A second process that completes or takes back the change of a first one. It outlives the first
+//! one and its terminal.
 //!
 //! The guardian waits while the first process lives. If that dies before it is done, the guardian
-//! settles what the interface has or takes it back. It also takes back a change that nobody
-//! confirms in time.
+//! completes the change or takes it back. It also takes back a change that is not confirmed in time.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};

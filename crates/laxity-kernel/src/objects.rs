@@ -1,4 +1,4 @@
-//! The qdiscs, classes and filters of an interface in one form, whoever made them.
+//! The qdiscs, classes and filters of an interface in one form.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -6,7 +6,7 @@ use laxity_tc::netlink::{Object, Sort};
 use laxity_tc::setup::Handle;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// By what an object is found again: one of a set-up has it.
+/// Identity of an object: no two objects of a set-up share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// Whether it is a qdisc, a class or a filter.

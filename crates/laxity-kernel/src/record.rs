@@ -132,8 +132,8 @@ impl Records {
         Ok(Records { base: folder.join(name) })
     }
 
-    /// The lock of whoever changes the interface. It is held until the file and its copies are
-    /// closed. `None` if someone has it.
+    /// Locks the interface for changes until the file and its copies are closed. `None` if another
+    /// process has the lock.
     ///
     /// # Errors
     /// If the file cannot be made.

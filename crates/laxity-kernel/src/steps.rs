@@ -207,7 +207,7 @@ struct Difference<'a> {
     gone: BTreeSet<Key>,
     /// The classes before that packets waited in.
     leaves: BTreeSet<Handle>,
-    /// The qdiscs before, by what they hung at.
+    /// The qdiscs before, by their parents.
     at: HashMap<Handle, &'a Object>,
     /// The qdiscs that had classes, or others at classes of their own.
     classful: BTreeSet<u16>,

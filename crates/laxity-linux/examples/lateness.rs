@@ -66,7 +66,7 @@ impl Timer {
         // SAFETY: takes integers only.
         let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) };
         assert!(fd >= 0);
-        // SAFETY: the descriptor was just made and belongs to nobody else.
+        // SAFETY: the descriptor was just made and has no other owner.
         Timer(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 

@@ -28,9 +28,8 @@ impl Clock {
         nanos(time)
     }
 
-    /// Sleeps until `at`, whatever signals come meanwhile. Being woken takes some more time: with
-    /// a [real-time priority](crate::priority) most often a few microseconds, without it a
-    /// hundred.
+    /// Sleeps until `at`, also through signals. Waking up takes longer: typically a few
+    /// microseconds with a [real-time priority](crate::priority), a hundred without.
     pub fn sleep_until(self, at: Nanos) {
         let until = timespec(at);
         loop {
@@ -75,8 +74,8 @@ pub fn processor_time() -> Nanos {
     nanos(time)
 }
 
-/// How many seconds TAI is ahead of UTC here: 37 since 2017, and 0 where nobody has told the
-/// kernel, so that [`Clock::Tai`] shows UTC.
+/// Seconds by which TAI is ahead of UTC: 37 since 2017. 0 if the kernel does not know it; then
+/// [`Clock::Tai`] shows UTC.
 pub fn tai_offset() -> io::Result<i32> {
     let mut state = crate::sys::zeroed::<libc::timex>();
     // SAFETY: `state` is valid for the call; with no modes set it only reads the clock's state.

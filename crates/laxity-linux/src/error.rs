@@ -63,9 +63,9 @@ impl<T> Doing<T> for io::Result<T> {
     }
 
     fn privileged(self, what: impl Into<String>, needs: &str) -> Result<T, Error> {
-        self.doing(what).map_err(|error| match error.is_permission() {
-            true => error.with_hint(format!("it needs {needs}")),
-            false => error,
+        self.doing(what).map_err(|error| {
+            let lacks = error.is_permission();
+            if lacks { error.with_hint(format!("it needs {needs}")) } else { error }
         })
     }
 }

@@ -1,10 +1,10 @@
-//! Frames and how they come in and go out, whatever brings them.
+//! Frames, and the interface of the backends that receive and send them.
 //!
 //! A [`Backend`] stands between two interfaces, as a bridge does, or among more, as a router does.
 //! Frames lie in its [`Pool`], those of each interface in a part of its own, so that a flood at one
-//! leaves the others their room. Who forwards knows a frame by its [`Handle`], a number that fits a
-//! scheduler's packet: it is [received](Backend::receive), looked at in the pool, and either
-//! [sent](Backend::send) or [released](Backend::release).
+//! leaves the others their room. A forwarder knows a frame by its [`Handle`], a number that fits a
+//! scheduler's packet: it [receives](Backend::receive) the frame, looks at it in the pool, and
+//! [sends](Backend::send) or [releases](Backend::release) it.
 
 mod pool;
 mod undone;

@@ -1,5 +1,5 @@
-//! Running a script of which nothing is known: it can change nothing outside, and what it tells
-//! other programs to do is recorded instead of done.
+//! Running an untrusted script: it can change nothing outside, and its calls of other programs are
+//! recorded instead of carried out.
 //!
 //! The script runs under its own shell, in namespaces of its own (user, mount, network, process,
 //! IPC, host name), as the user 0 that it sees there:
@@ -93,7 +93,7 @@ impl Default for Limits {
 /// What became of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ran {
+pub struct ScriptRun {
     /// What it had tools do, in order.
     pub records: Vec<Record>,
     /// How it ended.
@@ -155,7 +155,7 @@ impl Jail {
     ///
     /// # Errors
     /// If the system does not allow what a jail is made of, or this program never called [`role`].
-    pub fn run(&self) -> Result<Ran, Error> {
+    pub fn run(&self) -> Result<ScriptRun, Error> {
         let doing = "run a script in a sandbox";
         if !CALLS_ROLE.load(Ordering::Relaxed) {
             return Err(refused(doing, "only the program laxity itself can do that"));
@@ -163,10 +163,9 @@ impl Jail {
         let script = fs::canonicalize(&self.script);
         let script = script.doing(format!("find the script {}", self.script.display()))?;
         // A name alone is looked for in the folder first, and then in `PATH`.
-        let name = match self.script.as_os_str().as_bytes().contains(&b'/') {
-            true => self.script.clone(),
-            false => PathBuf::from(".").join(&self.script),
-        };
+        let has_folder = self.script.as_os_str().as_bytes().contains(&b'/');
+        let folder = if has_folder { "" } else { "." };
+        let name = PathBuf::from(folder).join(&self.script);
         let order = Order {
             name: name.into_os_string().into_vec(),
             script: script.into_os_string().into_vec(),
@@ -211,7 +210,7 @@ impl Jail {
             drop(stdin);
             let until = Instant::now().checked_add(self.limits.time.saturating_add(GRACE));
             let is_late = || until.is_some_and(|until| Instant::now() >= until);
-            // One that is not known any more, as where nobody waits for children, has ended.
+            // An unknown child has ended: its parent may ignore SIGCHLD.
             while matches!(child.try_wait(), Ok(None)) && !is_late() {
                 thread::sleep(Duration::from_millis(2));
             }
@@ -282,7 +281,7 @@ pub fn role() -> Option<u8> {
     if std::env::args_os().next().is_some_and(|name| name == STAGE) {
         return Some(stage::build());
     }
-    // Not the first argument, which whoever starts a program may choose.
+    // Not the first argument, which the caller of a program may choose.
     // SAFETY: takes an integer only.
     let path = unsafe { libc::getauxval(libc::AT_EXECFN) } as *const libc::c_char;
     if path.is_null() {

@@ -66,8 +66,8 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// The one that the calling thread is in.
-    pub fn of_this_thread() -> Result<Self, Error> {
+    /// The namespace of the calling thread.
+    pub fn current() -> Result<Self, Error> {
         current().doing("open this thread's network namespace")
     }
 
@@ -215,7 +215,7 @@ pub fn become_able() -> Result<(), Error> {
     let become_root = || {
         // SAFETY: takes nothing and cannot fail.
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-        // SAFETY: takes an integer only; whoever may not have it done is told so.
+        // SAFETY: takes an integer only; without permission it fails.
         check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;

@@ -14,13 +14,15 @@
 
 mod batch;
 mod mmsg;
+mod options;
 mod queueing;
 mod ring;
 mod socket;
 mod tap;
 mod transmitter;
 
-pub use tap::{Passed, Tap, Way};
+pub use options::Options;
+pub use tap::{Tap, TappedFrame, Way};
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -36,37 +38,6 @@ pub type Mmsg = Packets<mmsg::Receiver>;
 
 /// Frames through a receive ring and `sendmmsg`.
 pub type Ring = Packets<ring::Receiver>;
-
-/// How sockets are set up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "made by whoever opens a backend, from the default")]
-pub struct Options {
-    /// How many frames that arrived at each interface may wait.
-    pub frames: u32,
-    /// Receive frames to any address, as a bridge does.
-    pub promiscuous: bool,
-    /// How many bytes of frames the kernel keeps until they are taken in. Beyond the system's
-    /// `rmem_max` it needs `CAP_NET_ADMIN`, without which there is less.
-    pub receive_buffer: u32,
-    /// Send past the interface's queueing discipline, and unseen by whoever watches it. Frames that
-    /// are to be cut never do.
-    pub bypass_qdisc: bool,
-    /// Let the kernel stamp frames when they arrive. For the first some milliseconds after opening
-    /// it may stamp none.
-    pub stamps: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            frames: 8192,
-            promiscuous: true,
-            receive_buffer: 16 << 20,
-            bypass_qdisc: false,
-            stamps: false,
-        }
-    }
-}
 
 /// A socket that receives nothing, and as long as it is open makes the interface take in frames to
 /// any address.
@@ -191,12 +162,13 @@ impl<R: Receive> Backend for Packets<R> {
 
     fn reattach(&mut self, at: impl Into<Port>, to: &Interface) -> Result<(), Error> {
         let end = &mut self.ends[at.into().index()];
-        let bound = socket::bind(end.receiver.descriptor(), to.index, libc::ETH_P_ALL)
-            .and_then(|()| match self.promiscuous {
-                true => socket::promiscuous(end.receiver.descriptor(), to.index),
-                false => Ok(()),
-            })
-            .and_then(|()| end.transmitter.reattach(to.index));
-        bound.doing(format!("go on with the interface {}", to.name))
+        let bind = || {
+            socket::bind(end.receiver.descriptor(), to.index, libc::ETH_P_ALL)?;
+            if self.promiscuous {
+                socket::promiscuous(end.receiver.descriptor(), to.index)?;
+            }
+            end.transmitter.reattach(to.index)
+        };
+        bind().doing(format!("go on with the interface {}", to.name))
     }
 }

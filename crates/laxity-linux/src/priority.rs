@@ -41,10 +41,9 @@ fn why_not(priority: u8) -> String {
     if caps::has_cap(None, caps::CapSet::Effective, caps::Capability::CAP_SYS_NICE)
         .is_ok_and(|has| has)
     {
-        return match first {
-            true => "this control group has no real-time time (cpu.rt_runtime_us)".into(),
-            false => "inside a user namespace CAP_SYS_NICE does not count".into(),
-        };
+        let here = "this control group has no real-time time (cpu.rt_runtime_us)";
+        let inside = "inside a user namespace CAP_SYS_NICE does not count";
+        return if first { here } else { inside }.into();
     }
     format!("{needed}, or LimitRTPRIO={priority} (the limit is {})", limit())
 }
@@ -85,10 +84,10 @@ pub struct Awake {
 }
 
 impl Awake {
-    /// Begins.
+    /// Keeps the processors awake from now on.
     ///
     /// # Errors
-    /// For whoever may not write to `/dev/cpu_dma_latency`, which is root's.
+    /// Without permission to write to `/dev/cpu_dma_latency`, which is root's.
     pub fn begin() -> Result<Awake, Error> {
         let request = File::options().write(true).open("/dev/cpu_dma_latency");
         let asked = request.and_then(|mut request| {

@@ -108,7 +108,7 @@ impl Rtnetlink {
         let first = self.sequence.wrapping_add(1);
         let mut bytes = Vec::new();
         for (place, message) in messages.iter().enumerate() {
-            // What is refused is told of in any case; the last answer tells that all were seen.
+            // Refusals are always answered; the last answer says that all messages were seen.
             let is_last = place + 1 == messages.len();
             self.write(message, if is_last { NLM_F_ACK } else { 0 }, &mut bytes);
         }

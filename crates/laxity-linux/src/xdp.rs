@@ -4,7 +4,7 @@
 //! puts it into memory that both interfaces share, so that a frame is copied once in and once out.
 //! That is the fastest way, and the one that asks for most:
 //!
-//! - Frames are sent as they came. Whoever sends to these interfaces has checksums and segmentation
+//! - Frames are sent as they came. Senders to these interfaces need checksums and segmentation
 //!   [off](crate::interface::set_offload) (`tx`, `tso`, `gso` and `gro`), or frames arrive broken
 //!   or not at all; VLAN tags stand in the frames themselves.
 //! - The MTU is at most [`LARGEST`] less the headers.
@@ -112,10 +112,8 @@ impl End {
             queues.push(Queue::open(interface, number, pool, shared, options.native)?);
         }
         let sockets = queues.iter().map(Queue::socket);
-        let promiscuous = match options.promiscuous {
-            true => Some(crate::packet::hold_promiscuous(interface)?),
-            false => None,
-        };
+        let hold = || crate::packet::hold_promiscuous(interface);
+        let promiscuous = options.promiscuous.then(hold).transpose()?;
         Ok(End {
             _program: program::attach(interface, sockets, options.native)?,
             queues,

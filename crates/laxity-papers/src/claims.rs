@@ -1,4 +1,4 @@
-//! `claims.toml` of a paper, and what is measured to be held against it.
+//! `claims.toml` of a paper, and the measurements that are judged by it.
 
 use std::collections::BTreeMap;
 
@@ -6,31 +6,30 @@ use serde::Deserialize;
 
 use super::Verdict;
 
-/// What was measured: for every quantity and whatever it is about one value a seed, in the order
-/// of the seeds.
+/// Measurements by quantity and subject: one value per seed, in the order of the seeds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured(BTreeMap<(String, String), Vec<f64>>);
+pub(crate) struct Measurements(BTreeMap<(String, String), Vec<f64>>);
 
-impl Measured {
+impl Measurements {
     /// Adds the next seed's value.
     pub(crate) fn add(&mut self, what: &str, of: &str, value: f64) {
         self.0.entry((what.to_string(), of.to_string())).or_default().push(value);
     }
 
-    /// The values, none if nothing of the kind was measured.
-    pub(crate) fn of(&self, what: &str, of: &str) -> &[f64] {
+    /// The values; empty if the quantity was not measured.
+    pub(crate) fn values(&self, what: &str, of: &str) -> &[f64] {
         self.0.get(&(what.to_string(), of.to_string())).map_or(&[], Vec::as_slice)
     }
 
-    /// Their mean; not a number if nothing of the kind was measured.
+    /// Their mean; NaN without values.
     pub(crate) fn mean(&self, what: &str, of: &str) -> f64 {
-        let values = self.of(what, of);
+        let values = self.values(what, of);
         values.iter().sum::<f64>() / values.len() as f64
     }
 
-    /// The largest of them; not a number if nothing of the kind was measured.
+    /// The largest of them; NaN without values.
     pub(crate) fn largest(&self, what: &str, of: &str) -> f64 {
-        self.of(what, of).iter().copied().fold(f64::NAN, f64::max)
+        self.values(what, of).iter().copied().fold(f64::NAN, f64::max)
     }
 }
 
@@ -41,46 +40,48 @@ pub(crate) struct Claims {
     claim: Vec<Claim>,
 }
 
-/// Limits to a quantity of one or several subjects.
+/// Limits for a quantity of one or several subjects.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Claim {
     what: String,
-    /// By subject.
+    /// The paper's figures by subject.
     #[serde(default)]
     paper: BTreeMap<String, f64>,
     /// Subjects for which the paper has no figure.
     #[serde(default)]
     of: Vec<String>,
-    /// Of the paper's figure.
+    /// Accepted deviation from the paper's figure.
     within_percent: Option<f64>,
     at_least: Option<f64>,
     at_most: Option<f64>,
-    /// Every seed, not only the mean, has to keep the limits.
+    /// Whether every seed has to keep the limits, not only the mean.
     #[serde(default)]
     every_seed: bool,
 }
 
 impl Claims {
-    /// Holds what was measured against every claim.
-    pub(crate) fn judge(&self, measured: &Measured) -> Vec<Verdict> {
+    /// Judges measurements by all claims.
+    pub(crate) fn judge(&self, measured: &Measurements) -> Vec<Verdict> {
         self.claim.iter().flat_map(|claim| claim.judge(measured)).collect()
     }
 }
 
 impl Claim {
-    fn judge(&self, measured: &Measured) -> impl Iterator<Item = Verdict> {
+    fn judge(&self, measured: &Measurements) -> impl Iterator<Item = Verdict> {
         let with_figure = self.paper.iter().map(|(of, paper)| (of, Some(*paper)));
         let subjects = with_figure.chain(self.of.iter().map(|of| (of, None)));
         subjects.map(|(of, paper)| {
-            let verdict = if self.every_seed { Verdict::of_every_seed } else { Verdict::of_mean };
-            verdict(&self.what, of, paper, measured.of(&self.what, of), self.accepted(paper))
+            let values = measured.values(&self.what, of);
+            let verdict = Verdict::new(&self.what, of, paper, values, self.accepted(paper));
+            if self.every_seed { verdict.for_every_seed(values) } else { verdict }
         })
     }
 
     fn accepted(&self, paper: Option<f64>) -> (f64, f64) {
         let margin = paper.zip(self.within_percent).map(|(paper, percent)| {
-            (paper * (1.0 - percent / 100.0), paper * (1.0 + percent / 100.0))
+            let margin = paper / 100.0 * percent;
+            (paper - margin, paper + margin)
         });
         let (least, most) = margin.unwrap_or((0.0, f64::INFINITY));
         (self.at_least.unwrap_or(least), self.at_most.unwrap_or(most))
@@ -93,7 +94,7 @@ mod tests {
 
     fn judge(claim: &str, values: &[f64]) -> Vec<Verdict> {
         let claims: Claims = toml::from_str(&format!("[[claim]]\nwhat = \"x\"\n{claim}")).unwrap();
-        let mut measured = Measured::default();
+        let mut measured = Measurements::default();
         values.iter().for_each(|value| measured.add("x", "y", *value));
         claims.judge(&measured)
     }

@@ -13,36 +13,31 @@ mod streams;
 use laxity::units::Nanos;
 use laxity_sim::error::SimError;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Findings, Settings};
 use streams::PACKETS_A_SECOND;
 
 const CLAIMS: &str = include_str!("../../../papers/dwcs/claims.toml");
 
-/// What the paper serves at every point of its figures.
+/// Packets that the paper serves at every point of its figures.
 const PACKETS: u64 = 5_000_000;
 
 /// 100 seconds, in which 480 streams have found their rates and each of 760 has sent ten windows of
 /// the longest.
 const AT_LEAST: u64 = 100 * PACKETS_A_SECOND;
 
-/// Repeats the experiments. Time is logical, a packet a unit; a duration is so many seconds of the
-/// paper's server, and at least 100 of them. The times of Figure 5 are taken when everything else
-/// is done.
+/// Repeats the experiments. Time is logical, a packet a unit; a duration is in seconds of the
+/// paper's server, at least 100. The times of Figure 5 are measured last.
 pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let &Settings { seeds, duration, progress } = settings;
     let packets = duration.map_or(PACKETS, |duration| {
         let packets = u128::from(duration.0) * u128::from(PACKETS_A_SECOND) / 1_000_000_000;
         u64::try_from(packets).unwrap_or(u64::MAX).max(AT_LEAST)
     });
-    let runs = misses::runs(seeds)
-        + spread::runs(seeds)
-        + rates::runs(seeds)
-        + checks::runs(seeds)
-        + cost::runs()
-        + handover::runs();
+    let of_a_seed = misses::RUNS + spread::RUNS + rates::RUNS + checks::RUNS;
+    let runs = seeds * of_a_seed + cost::RUNS + handover::RUNS;
     let step = || progress(runs);
-    let measured = &mut Measured::default();
+    let measured = &mut Measurements::default();
     let parts = [
         misses::repeat(seeds, packets, &step, measured),
         spread::repeat(seeds, &step, measured)?,
@@ -53,5 +48,5 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     ];
     let nanos = u128::from(packets) * 1_000_000_000 / u128::from(PACKETS_A_SECOND);
     let duration = Nanos(nanos as u64);
-    Ok(Findings::of(duration, seeds, CLAIMS, measured, parts))
+    Ok(Findings::new(duration, seeds, CLAIMS, measured, parts))
 }

@@ -10,16 +10,15 @@ use rayon::prelude::*;
 
 use self::combination::{COMBINATIONS, Combination};
 use self::watch::Run;
-use super::claims::Measured;
+use super::claims::Measurements;
 use crate::experiment::{Findings, Part, Settings, Step};
-use laxity_report::table;
 
 const DUMBBELL: &str = include_str!("../../../papers/edf-choke/plan.toml");
 const SELF_SIMILAR: &str = include_str!("../../../papers/edf-choke/self-similar.toml");
 const THREE_LINKS: &str = include_str!("../../../papers/edf-choke/three-links.toml");
 const CLAIMS: &str = include_str!("../../../papers/edf-choke/claims.toml");
 
-/// The paper's experiment and its future work: what is measured is named after it.
+/// The paper's experiment and its future work; the names end the names of measurements.
 const EXPERIMENTS: [(&str, &str); 3] = [
     ("", DUMBBELL),
     (", self-similar UDP", SELF_SIMILAR),
@@ -47,30 +46,30 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let seeds = settings.seeds.max(FEWEST_SEEDS);
     let runs = seeds * (EXPERIMENTS.len() * COMBINATIONS.len()) as u64;
     let step: Step<'_> = &|| (settings.progress)(runs);
-    let mut measured = Measured::default();
+    let mut measured = Measurements::default();
     let mut parts = Vec::new();
     for (name, text) in EXPERIMENTS {
         let shown = run_all(text, seeds, step)?;
         shown.iter().for_each(|one| add(&mut measured, name, one));
         parts.push(part(name, &shown, &measured));
     }
-    Ok(Findings::of(watch::duration(DUMBBELL), seeds, CLAIMS, &measured, parts))
+    Ok(Findings::new(watch::duration(DUMBBELL), seeds, CLAIMS, &measured, parts))
 }
 
-/// Every seed of every combination, a combination behind another.
+/// Every seed of every combination, combination by combination.
 fn run_all(text: &str, seeds: u64, step: Step<'_>) -> Result<Vec<Run>, SimError> {
     let seeds = 1..=seeds;
     let of = |combination| seeds.clone().map(move |seed| (combination, seed));
     let cases: Vec<(Combination, u64)> = COMBINATIONS.into_iter().flat_map(of).collect();
     let run = |(combination, seed): (Combination, u64)| {
-        let shown = Run::of(text, combination, seed);
+        let shown = Run::simulate(text, combination, seed);
         step();
         shown
     };
     cases.into_par_iter().map(run).collect()
 }
 
-fn add(measured: &mut Measured, experiment: &str, shown: &Run) {
+fn add(measured: &mut Measurements, experiment: &str, shown: &Run) {
     let of = &format!("{}{experiment}", shown.combination.name());
     let (tcp, udp) = (&shown.tcp, &shown.udp);
     measured.add(FAIRNESS, of, shown.fairness);
@@ -86,21 +85,13 @@ fn add(measured: &mut Measured, experiment: &str, shown: &Run) {
     measured.add(UDP_POWER, of, udp.goodput / udp.delay_of_all.mean);
 }
 
-/// The table of an experiment and, of the paper's, its figures.
-fn part(experiment: &str, shown: &[Run], measured: &Measured) -> Part {
+/// A table with the means of a combination in each row; figures for the paper's own experiment.
+fn part(experiment: &str, shown: &[Run], measured: &Measurements) -> Part {
     let heading = match experiment {
         "" => "Tables I to III".to_string(),
         other => format!("The same{}", other.replacen(", ", ", with ", 1)),
     };
-    let figures = match experiment {
-        "" => figures::all(shown),
-        _ => Vec::new(),
-    };
-    Part { figures, tables: vec![(heading, summary(experiment, measured))] }
-}
-
-/// Means over the seeds, a combination a row.
-fn summary(experiment: &str, measured: &Measured) -> String {
+    let part = if experiment.is_empty() { figures::all(shown) } else { Part::default() };
     let header = [
         "order and queue",
         "Jain",
@@ -134,5 +125,5 @@ fn summary(experiment: &str, measured: &Measured) -> String {
             power(UDP_POWER),
         ]
     };
-    table::table(&header, &COMBINATIONS.map(row))
+    part.table(heading, &header, COMBINATIONS.map(row))
 }

@@ -13,7 +13,7 @@ mod system;
 
 use laxity_sim::error::SimError;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Findings, Settings};
 use plans::{DELAY, read};
 
@@ -23,14 +23,11 @@ const CLAIMS: &str = include_str!("../../../papers/hfsc/claims.toml");
 /// when everything else is done.
 pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let &Settings { seeds, duration, progress } = settings;
-    let runs = decoupling::runs()
-        + punishment::runs()
-        + conflict::runs()
-        + delay::runs(seeds)
-        + sharing::runs(seeds)
-        + cost::runs();
+    let once = decoupling::RUNS + punishment::RUNS + conflict::RUNS + cost::RUNS;
+    // Link-sharing runs once per seed.
+    let runs = once + seeds * (delay::RUNS + 1);
     let step = || progress(runs);
-    let measured = &mut Measured::default();
+    let measured = &mut Measurements::default();
     let parts = [
         decoupling::repeat(seeds, &step, measured)?,
         punishment::repeat(&step, measured)?,
@@ -40,5 +37,5 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
         cost::repeat(duration.is_some(), &step, measured)?,
     ];
     let duration = duration.or(read(DELAY).run.duration).unwrap_or_default();
-    Ok(Findings::of(duration, seeds, CLAIMS, measured, parts))
+    Ok(Findings::new(duration, seeds, CLAIMS, measured, parts))
 }

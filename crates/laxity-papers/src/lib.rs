@@ -2,6 +2,7 @@
 #![deny(missing_docs)]
 
 mod claims;
+mod drawing;
 mod dwcs;
 mod edf_choke;
 mod experiment;
@@ -60,16 +61,16 @@ pub const PAPERS: [Paper; 5] = [
     },
 ];
 
-/// What came of a repetition.
+/// Results of a repetition.
 #[derive(Clone, Debug, Serialize)]
 pub struct Repetition {
     /// The paper's name.
     pub paper: &'static str,
     /// The paper.
     pub citation: &'static str,
-    /// How many seeds were run.
+    /// Number of seeds.
     pub seeds: u64,
-    /// How much traffic each run had.
+    /// Simulated time of a run.
     pub duration_ns: u64,
     /// The comparisons.
     pub verdicts: Vec<Verdict>,
@@ -92,15 +93,15 @@ impl Paper {
     /// # Errors
     /// If its plan cannot be simulated.
     pub fn repeat(&self, settings: &Settings<'_>) -> Result<Repetition, SimError> {
-        let Findings { duration, seeds, verdicts, figures, tables } = (self.repeat)(settings)?;
+        let Findings { duration, seeds, verdicts, shown } = (self.repeat)(settings)?;
         Ok(Repetition {
             paper: self.name,
             citation: self.citation,
             seeds,
             duration_ns: duration.0,
             verdicts,
-            figures,
-            tables,
+            figures: shown.figures,
+            tables: shown.tables,
         })
     }
 }
@@ -116,7 +117,7 @@ impl Repetition {
         verdict::verdict_table(&self.verdicts)
     }
 
-    /// Those that lie outside their tolerance, as a table.
+    /// The verdicts that do not hold, as a table.
     pub fn table_of_failing(&self) -> String {
         verdict::verdict_table(self.verdicts.iter().filter(|verdict| !verdict.holds))
     }

@@ -1,5 +1,5 @@
-//! The experiments of Baldi et al. (2006): Tables I and II, best effort beside what is reserved
-//! (section II.B), and what they leave to others, how many demands find frames.
+//! The experiments of Baldi et al. (2006): Tables I and II, best effort beside reserved traffic
+//! (section II.B), and the share of refused demands, which the paper leaves to others.
 
 mod blocking;
 mod figures;
@@ -10,11 +10,10 @@ mod run;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
-use laxity_report::table;
 use laxity_sim::error::SimError;
 use rayon::prelude::*;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Findings, Part, Settings, Step};
 use blocking::Curve;
 use measures::{BOUND, FILLED, JITTER, LATE, LOAD, LOST, RATIO, REFUSED, TRANSIT};
@@ -23,7 +22,7 @@ use run::Run;
 
 const CLAIMS: &str = include_str!("../../../papers/tdp/claims.toml");
 
-/// Best effort is simulated for less: its queues are as full after a moment as for ever.
+/// Best effort is simulated for a shorter time: its queues fill within a moment.
 const BEST_EFFORT_LASTS: Nanos = Nanos(5_000_000_000);
 /// Refusals differ from seed to seed: there are never fewer.
 const FEWEST_SEEDS_OF_DEMANDS: u64 = 20;
@@ -35,7 +34,7 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let of_demands = settings.seeds.max(FEWEST_SEEDS_OF_DEMANDS);
     let runs = settings.seeds * (2 * SCENARIOS.len() as u64 + 1) + blocking::runs(of_demands);
     let step: Step<'_> = &|| (settings.progress)(runs);
-    let mut measured = Measured::default();
+    let mut measured = Measurements::default();
     let mut parts = Vec::new();
     for (name, text) in SCENARIOS {
         let tdp = plan(text);
@@ -52,33 +51,30 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
         measured.add(LOST, "beside best effort", shown.reserved().map(|of| of.dropped).sum());
         measured.add(LATE, "beside best effort", shown.late);
         for flow in shown.reserved() {
-            measured.add(
-                TRANSIT,
-                &format!("{} beside best effort", flow.name),
-                flow.transit_jitter,
-            );
+            let of = format!("{} beside best effort", flow.name);
+            measured.add(TRANSIT, &of, flow.transit_jitter);
         }
     }
     let curves = blocking::measure(of_demands, step);
     for curve in &curves {
         refusals(curve).for_each(|(of, refused)| measured.add(REFUSED, &of, refused));
     }
-    parts.push(Part { figures: figures::all(&measured, &curves), tables: Vec::new() });
-    Ok(Findings::of(duration, settings.seeds, CLAIMS, &measured, parts))
+    parts.push(figures::all(&measured, &curves));
+    Ok(Findings::new(duration, settings.seeds, CLAIMS, &measured, parts))
 }
 
 /// A run for every seed.
 fn run_all(plan: &Plan, duration: Nanos, seeds: u64, step: Step<'_>) -> Result<Vec<Run>, SimError> {
     let run = |seed| {
-        let shown = Run::of(plan, duration, seed);
+        let shown = Run::simulate(plan, duration, seed);
         step();
         shown
     };
     (1..=seeds).into_par_iter().map(run).collect()
 }
 
-/// What both schedulers made of the same arrivals, seed by seed.
-fn add(measured: &mut Measured, scenario: &str, fifo: &[Run], tdp: &[Run]) {
+/// Measures both schedulers with the same arrivals, seed by seed.
+fn add(measured: &mut Measurements, scenario: &str, fifo: &[Run], tdp: &[Run]) {
     for (fifo, tdp) in fifo.iter().zip(tdp) {
         for (fifo, tdp) in fifo.flows.iter().zip(&tdp.flows) {
             let flow = &tdp.name;
@@ -101,7 +97,7 @@ fn add(measured: &mut Measured, scenario: &str, fifo: &[Run], tdp: &[Run]) {
 const RING: [&str; 4] = ["r1 → r2", "r2 → r3", "r3 → r4", "r4 → r1"];
 
 /// A table like the paper's, of means over the seeds.
-fn part(scenario: &str, shown: &[Run], measured: &Measured) -> Part {
+fn part(scenario: &str, shown: &[Run], measured: &Measurements) -> Part {
     let header = [
         "flow",
         "FIFO ms",
@@ -125,12 +121,10 @@ fn part(scenario: &str, shown: &[Run], measured: &Measured) -> Part {
         let cells = jitter("FIFO").into_iter().chain(jitter("TDP")).chain([transit, bound]);
         std::iter::once(name.clone()).chain(cells).collect()
     };
-    let rows: Vec<_> = flows.iter().map(row).collect();
-    let heading = format!("Jitter of {scenario}");
-    Part { figures: Vec::new(), tables: vec![(heading, table::table(&header, &rows))] }
+    Part::default().table(format!("Jitter of {scenario}"), &header, flows.iter().map(row))
 }
 
-/// What each seed refused where the claims look at it.
+/// Refusals of each seed at the load that the claims look at.
 fn refusals(curve: &Curve) -> impl Iterator<Item = (String, f64)> + '_ {
     let name = match curve.spare {
         0 => format!("{}, immediate", curve.network.name()),

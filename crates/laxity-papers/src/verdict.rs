@@ -10,7 +10,7 @@ use laxity_report::table;
 pub struct Verdict {
     /// What is compared.
     pub what: String,
-    /// Of which class or scheduler.
+    /// The class or scheduler.
     pub of: String,
     /// The paper's figure; absent where the paper has none.
     pub paper: Option<f64>,
@@ -27,8 +27,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Holds the mean of one measurement a seed against the accepted interval.
-    pub(super) fn of_mean(
+    /// The verdict about the mean of one measurement per seed.
+    pub(super) fn new(
         what: &str,
         of: &str,
         paper: Option<f64>,
@@ -50,17 +50,11 @@ impl Verdict {
         }
     }
 
-    /// The same about every single measurement.
-    pub(super) fn of_every_seed(
-        what: &str,
-        of: &str,
-        paper: Option<f64>,
-        measured: &[f64],
-        accepted: (f64, f64),
-    ) -> Verdict {
-        let holds = !measured.is_empty() && measured.iter().all(|value| within(accepted, *value));
-        let mean = Verdict::of_mean(what, of, paper, measured, accepted);
-        Verdict { every_seed: true, holds, ..mean }
+    /// The verdict about every single measurement.
+    pub(super) fn for_every_seed(self, measured: &[f64]) -> Verdict {
+        let mut values = measured.iter();
+        let holds = !measured.is_empty() && values.all(|value| within(self.accepted, *value));
+        Verdict { every_seed: true, holds, ..self }
     }
 }
 
@@ -85,7 +79,7 @@ pub(super) fn verdict_table<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>)
     table::table(&header, &rows.collect::<Vec<_>>())
 }
 
-/// Two digits behind the point, four of what is small.
+/// Two decimals; four below 0.5.
 fn number(value: f64) -> String {
     if value.abs() < 0.5 { format!("{value:.4}") } else { format!("{value:.2}") }
 }
@@ -105,23 +99,24 @@ mod tests {
 
     #[test]
     fn a_verdict_is_about_the_mean_over_seeds() {
-        let held = Verdict::of_mean("x", "y", Some(1.0), &[0.9, 1.3], (0.9, 1.1));
+        let held = Verdict::new("x", "y", Some(1.0), &[0.9, 1.3], (0.9, 1.1));
         assert!(held.holds && held.range == (0.9, 1.3) && (held.ours - 1.1).abs() < 1e-12);
-        assert!(!Verdict::of_mean("x", "y", Some(1.0), &[1.2, 1.3], (0.9, 1.1)).holds);
-        assert!(!Verdict::of_mean("x", "y", None, &[f64::NAN], (0.0, 1.0)).holds);
+        assert!(!Verdict::new("x", "y", Some(1.0), &[1.2, 1.3], (0.9, 1.1)).holds);
+        assert!(!Verdict::new("x", "y", None, &[f64::NAN], (0.0, 1.0)).holds);
     }
 
     #[test]
     fn a_verdict_about_every_seed_fails_with_one() {
-        let of =
-            |measured: &[f64]| Verdict::of_every_seed("x", "y", None, measured, (0.0, 1.0)).holds;
-        assert!(of(&[0.5, 1.0]));
-        assert!(!of(&[0.1, 1.1]) && !of(&[0.1, f64::NAN]) && !of(&[]));
+        let holds = |measured: &[f64]| {
+            Verdict::new("x", "y", None, measured, (0.0, 1.0)).for_every_seed(measured).holds
+        };
+        assert!(holds(&[0.5, 1.0]));
+        assert!(!holds(&[0.1, 1.1]) && !holds(&[0.1, f64::NAN]) && !holds(&[]));
     }
 
     #[test]
     fn the_table_says_what_is_accepted_of_whom() {
-        let verdict = |accepted| Verdict::of_mean("x", "y", None, &[2.0], accepted);
+        let verdict = |accepted| Verdict::new("x", "y", None, &[2.0], accepted);
         let every = Verdict { every_seed: true, ..verdict((0.0, 3.0)) };
         let table = verdict_table(&[verdict((1.0, 3.0)), verdict((1.0, f64::INFINITY)), every]);
         for wanted in ["1.00 – 3.00", "≥ 1.00", "all ≤ 3.00"] {

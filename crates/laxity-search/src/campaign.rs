@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::case::broken_plan::BrokenPlan;
+use crate::case::save::{self, SavedCase};
+use crate::case::shrink;
 use crate::case::{self, Outcome};
 use crate::discipline::Discipline;
 use crate::hill_climb::Budget;
-use crate::save::{self, Saved};
-use crate::shrink;
 
 /// What is to be searched.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ pub struct Tally {
     /// By discipline, in the order of [`Campaign::disciplines`].
     pub rows: Vec<Outcome>,
     /// What was broken.
-    pub saved: Vec<Saved>,
+    pub saved: Vec<SavedCase>,
     /// Why counterexamples could not be written.
     pub failures: Vec<String>,
 }
@@ -105,8 +106,8 @@ impl Campaign {
         &self,
         discipline: Discipline,
         number: u64,
-        broken: &case::Broken,
-    ) -> std::io::Result<Saved> {
+        broken: &BrokenPlan,
+    ) -> std::io::Result<SavedCase> {
         let name = format!("{discipline}-{}-{number}", self.seed);
         save::save(Path::new(&self.folder), &name, discipline, broken)
     }

@@ -1,5 +1,10 @@
 //! One numbered case: a plan is drawn, pushed to the edge and searched.
 
+pub mod broken_plan;
+mod police;
+pub mod save;
+pub mod shrink;
+
 use rand::{RngExt, SeedableRng};
 
 use crate::Generator;
@@ -8,12 +13,11 @@ use crate::draft::Draft;
 use crate::edge;
 use crate::faults::{Fault, with_fault};
 use crate::hill_climb::{self, Budget};
-use crate::judge::{Violation, ViolationKind};
-use crate::plans;
-use crate::police;
-use crate::replay::{self, Replayed};
+use crate::replay::{self, Replay};
 use crate::subject::Subject;
 use crate::testbed::Testbed;
+use crate::testbed::judge::{Violation, ViolationKind};
+use broken_plan::BrokenPlan;
 use laxity_adversary::arrival::{Arrival, FIRST};
 
 /// What came of a case.
@@ -34,20 +38,7 @@ pub struct Outcome {
     /// How many plans were broken; of a single case see [`broken`](Self::broken).
     pub counterexamples: u64,
     /// What breaks, if anything.
-    pub broken: Option<Broken>,
-}
-
-/// A plan and packets that break what is proved of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Broken {
-    /// The plan.
-    pub draft: Draft,
-    /// The packets.
-    pub arrivals: Vec<Arrival>,
-    /// The names of feeds that do not keep to their contracts.
-    pub rogues: Vec<u16>,
-    /// What they break.
-    pub what: Violation,
+    pub broken: Option<BrokenPlan>,
 }
 
 /// The generator of a case: nothing but its discipline, the seed and its number count.
@@ -69,7 +60,7 @@ pub fn run(
 ) -> Outcome {
     let mut draw = generator(discipline, seed, number);
     let drawn = Outcome { plans: 1, ..Outcome::default() };
-    let Some(draft) = edge::loosened(plans::draw(discipline, &mut draw)) else { return drawn };
+    let Some(draft) = edge::loosened(discipline.draw(&mut draw)) else { return drawn };
     let most_pushed = draw.random_range(0..=MOST_PUSHED);
     Outcome { plans: 1, ..search(draft, most_pushed, budget, &mut draw, fault) }
 }
@@ -96,7 +87,7 @@ pub fn search(
         Some(counterexample) => {
             let rogues = names(&subject, counterexample.rogues);
             let (arrivals, what) = (counterexample.arrivals, counterexample.what);
-            let broken = Broken { draft: edge.inside, arrivals, rogues, what };
+            let broken = BrokenPlan { draft: edge.inside, arrivals, rogues, what };
             Some(alone(&broken, counterexample.last, fault).unwrap_or(broken))
         }
         None if fault.is_none() && (1..MOST_REPLAYED).contains(&nearest.len()) => {
@@ -117,18 +108,18 @@ const MOST_REPLAYED: usize = 400;
 const MOST_PUSHED: usize = 3;
 
 /// Whether the last run alone breaks the same.
-fn alone(broken: &Broken, last: usize, fault: Option<&'static Fault>) -> Option<Broken> {
+fn alone(broken: &BrokenPlan, last: usize, fault: Option<&'static Fault>) -> Option<BrokenPlan> {
     let subject = with_fault(&broken.draft, fault).ok()?;
     let arrivals = from_the_start(&subject, &broken.arrivals[last..]);
     let what = breaks(&subject, &arrivals, &broken.rogues)?;
-    what.what.is_like(&broken.what.what).then(|| Broken { arrivals, what, ..broken.clone() })
+    what.what.is_like(&broken.what.what).then(|| BrokenPlan { arrivals, what, ..broken.clone() })
 }
 
 /// What arrivals break of a subject whose schedulers have no history; nothing if they do not keep
 /// to the contracts.
 pub fn breaks(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<Violation> {
     let rogues = bits(subject, rogues);
-    let conforms = crate::conforms::conforms(subject, arrivals, rogues);
+    let conforms = crate::testbed::conforms::conforms(subject, arrivals, rogues);
     if !subject.is_promising() || !conforms {
         return None;
     }
@@ -151,11 +142,11 @@ fn verdict(
     draft: &Draft,
     arrivals: &[Arrival],
     rogues: &[u16],
-) -> Option<Broken> {
+) -> Option<BrokenPlan> {
     let mut testbed = Testbed::new(subject, bits(subject, rogues));
     let broken = |what| {
         let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
-        Some(Broken { draft: draft.clone(), arrivals, rogues, what })
+        Some(BrokenPlan { draft: draft.clone(), arrivals, rogues, what })
     };
     if let Err(what) = testbed.run(arrivals) {
         return broken(what);
@@ -170,7 +161,7 @@ fn verdict(
 /// What `run` and `check` say that is not what was found here.
 fn disagreement(
     subject: &Subject,
-    replayed: &Replayed,
+    replayed: &Replay,
     testbed: &Testbed,
     rogues: &[u16],
 ) -> Option<String> {
@@ -192,7 +183,7 @@ fn disagreement(
 }
 
 /// Whether a plan a step beyond the edge is refused by `check` and still said to break a proof.
-fn refusal(outside: &Draft, arrivals: &[Arrival], rogues: &[u16]) -> Option<Broken> {
+fn refusal(outside: &Draft, arrivals: &[Arrival], rogues: &[u16]) -> Option<BrokenPlan> {
     let subject = with_fault(outside, None).ok()?;
     let proves_nothing =
         subject.outputs.iter().all(|output| output.bounds.iter().all(Option::is_none));
@@ -202,7 +193,7 @@ fn refusal(outside: &Draft, arrivals: &[Arrival], rogues: &[u16]) -> Option<Brok
     let what = replay::run(outside, arrivals).ok()?.broken.first()?.clone();
     let what = Violation { at: 0, class: 0, what: ViolationKind::Verdict(what) };
     let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
-    Some(Broken { draft: outside.clone(), arrivals, rogues, what })
+    Some(BrokenPlan { draft: outside.clone(), arrivals, rogues, what })
 }
 
 /// The names of the feeds of classes that are given as bits.

@@ -1,11 +1,14 @@
-//! What is searched.
+//! Sorts of plans that are searched.
 
 use std::fmt;
 use std::str::FromStr;
 
 use laxity_plan::discipline::Kind;
 
-use crate::plans;
+use crate::Generator;
+use crate::draft::Draft;
+use crate::plans::place::Place;
+use crate::plans::{self, nested, network};
 
 /// A sort of plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// All that are searched: every discipline that promises anything, alone and together.
+    /// Every discipline that promises anything, alone and together.
     pub fn all() -> impl Iterator<Item = Discipline> + Clone {
         let kinds = Kind::ALL.iter().copied().filter(|kind| plans::drawing(*kind).is_some());
         kinds.map(Discipline::Kind).chain([Discipline::Nested, Discipline::Network])
@@ -34,7 +37,22 @@ impl Discipline {
         }
     }
 
-    /// What its cases are drawn from, beside a seed and their number.
+    /// Draws a plan, which need not be admitted.
+    pub fn draw(self, draw: &mut Generator) -> Draft {
+        match self {
+            Discipline::Kind(kind) => {
+                let drawing =
+                    plans::drawing(kind).expect("only what promises anything is searched");
+                let draft = drawing(draw);
+                // First come, first served bounds nothing on a link.
+                if kind == Kind::Fifo { Place::Links.lay(draft, draw) } else { draft }
+            }
+            Discipline::Nested => nested::draw(draw),
+            Discipline::Network => network::draw(draw),
+        }
+    }
+
+    /// The stream of random numbers for its cases.
     pub(crate) fn stream(self) -> u64 {
         let first = STREAMS.iter().position(|word| *word == self.name());
         let of_kind = |kind: &Kind| Discipline::Kind(*kind) == self;
@@ -54,14 +72,14 @@ impl fmt::Display for Discipline {
     }
 }
 
-/// A word that is none of a discipline's.
+/// A word that names no sort of plans.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is not searched: accepted are {}", words())]
 pub struct UnknownDiscipline {
     given: String,
 }
 
-/// The words of all that are searched.
+/// The words of all sorts.
 pub fn words() -> String {
     Discipline::all().map(Discipline::name).collect::<Vec<_>>().join(", ")
 }

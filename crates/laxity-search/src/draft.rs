@@ -97,9 +97,9 @@ pub struct StreamsDraft {
     pub count: u64,
     /// In ns.
     pub gap: u64,
-    /// So many …
+    /// Packets of a window that may be lost.
     pub lost: u64,
-    /// … of so many.
+    /// Packets of a window.
     pub of: u64,
 }
 
@@ -158,8 +158,7 @@ impl Draft {
         self.classes.iter().find(|class| class.name == name)
     }
 
-    /// The plan in TOML. In a network every path has a source, of which nothing but its path
-    /// counts.
+    /// The plan in TOML. In a network every path has a source; only the source's path counts.
     pub fn text(&self) -> String {
         let source = |text: &mut String, path: &PathDraft| {
             let packet = self.longest(path.class);

@@ -49,7 +49,7 @@ impl Part {
         matches!(self, Part::Deadline | Part::EndToEnd | Part::CurveDelay | Part::Gap)
     }
 
-    fn of(self, class: &mut ClassDraft) -> Option<&mut u64> {
+    fn value(self, class: &mut ClassDraft) -> Option<&mut u64> {
         match self {
             Part::Deadline => class.deadline.as_mut(),
             Part::EndToEnd => class.end_to_end.as_mut(),
@@ -73,7 +73,7 @@ impl Part {
 
 /// Whether a draft is a plan that is admitted and promises something.
 fn passes(draft: &Draft) -> bool {
-    Subject::of(draft).is_ok_and(|subject| subject.is_promising())
+    Subject::new(draft).is_ok_and(|subject| subject.is_promising())
 }
 
 /// The draft made easier until it is admitted; `None` if it never is.
@@ -113,7 +113,7 @@ pub struct Edge {
 pub fn pushed(mut draft: Draft, most: usize, draw: &mut Generator) -> Edge {
     let mut knobs: Vec<_> = (0..draft.classes.len())
         .flat_map(|class| PARTS.map(|part| Knob { class, part }))
-        .filter(|knob| knob.part.of(&mut draft.classes[knob.class]).is_some())
+        .filter(|knob| knob.part.value(&mut draft.classes[knob.class]).is_some())
         .collect();
     knobs.shuffle(draw);
     // Deadlines are what most promises are about.
@@ -133,10 +133,10 @@ pub fn pushed(mut draft: Draft, most: usize, draw: &mut Generator) -> Edge {
 fn push(draft: &mut Draft, knob: Knob) -> Option<Draft> {
     let with = |draft: &Draft, value: u64| {
         let mut other = draft.clone();
-        *knob.part.of(&mut other.classes[knob.class])? = value;
+        *knob.part.value(&mut other.classes[knob.class])? = value;
         Some(other)
     };
-    let value = *knob.part.of(&mut draft.classes[knob.class])?;
+    let value = *knob.part.value(&mut draft.classes[knob.class])?;
     let (mut good, mut bad) = if knob.part.is_shorter_harder() {
         (value, 0)
     } else {

@@ -1,7 +1,7 @@
-//! Faults planted on purpose, each of which the search has to find.
+//! Faults planted on purpose. The search has to find each of them.
 //!
-//! A fault lies in what is proved, in the plan that schedulers are built from, or in the
-//! schedulers. What is searched does not know of it.
+//! A fault lies in the proof, in the plan that schedulers are built from, or in the schedulers. The
+//! searched plan does not show it.
 
 mod books;
 mod built;
@@ -60,7 +60,7 @@ impl Fault {
 /// # Errors
 /// If the plan is refused.
 pub fn with_fault(draft: &Draft, fault: Option<&Fault>) -> Result<Subject, PlanError> {
-    let mut subject = Subject::of(draft)?;
+    let mut subject = Subject::new(draft)?;
     if let Some(fault) = fault {
         fault.spoil(&mut subject);
     }

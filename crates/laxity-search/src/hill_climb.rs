@@ -7,11 +7,11 @@ use laxity_adversary::arrival::Arrival;
 use laxity_adversary::traffic::{Ledger, Traffic};
 use rand::RngExt;
 
-use self::scene::Judged;
+use self::scene::SearchedTraffic;
 use crate::Generator;
-use crate::judge::Violation;
 use crate::subject::Subject;
 use crate::testbed::Testbed;
+use crate::testbed::judge::Violation;
 
 /// How long a search goes on.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ const AGE: u64 = 1 << 62;
 
 /// Searches until something breaks or the budget is spent.
 pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> Found {
-    let judged = Judged::of(subject);
+    let judged = SearchedTraffic::new(subject);
     let mut found = Found::default();
     if judged.classes.is_empty() {
         return found;
@@ -76,12 +76,12 @@ pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> Found 
 /// One climb from traffic that is drawn to traffic that no small change makes worse.
 fn climb(
     subject: &Subject,
-    judged: &Judged,
+    judged: &SearchedTraffic,
     budget: Budget,
     draw: &mut Generator,
     found: &mut Found,
 ) {
-    let Judged { classes, scene, .. } = judged;
+    let SearchedTraffic { classes, scene, .. } = judged;
     let target = classes[draw.random_range(0..classes.len())];
     let rogues = scene.rogues(draw, target);
     let mut life = Life::new(subject, judged, rogues);
@@ -103,7 +103,7 @@ fn climb(
 
 /// Schedulers from when they are built to when they are built anew.
 struct Life<'a> {
-    judged: &'a Judged,
+    judged: &'a SearchedTraffic,
     subject: &'a Subject,
     rogues: u64,
     testbed: Testbed<'a>,
@@ -113,7 +113,7 @@ struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    fn new(subject: &'a Subject, judged: &'a Judged, rogues: u64) -> Self {
+    fn new(subject: &'a Subject, judged: &'a SearchedTraffic, rogues: u64) -> Self {
         let ledger = Ledger::new(&judged.scene, rogues);
         let testbed = Testbed::new(subject, rogues);
         Life { judged, subject, rogues, testbed, ledger, log: Vec::with_capacity(2 * LIFE) }

@@ -4,20 +4,14 @@
 
 pub mod campaign;
 pub mod case;
-mod conforms;
 pub mod discipline;
 pub mod draft;
 pub mod edge;
 pub mod faults;
 pub mod hill_climb;
-pub mod judge;
 pub mod plans;
-mod police;
 pub mod replay;
-pub mod save;
-pub mod shrink;
 pub mod subject;
-mod tdp;
 pub mod testbed;
 
 pub use laxity_adversary::Generator;

@@ -5,8 +5,8 @@ mod edf;
 mod fair;
 mod fifo;
 mod hfsc;
-mod nested;
-mod network;
+pub(crate) mod nested;
+pub(crate) mod network;
 mod parts;
 pub mod place;
 mod priority;
@@ -15,29 +15,13 @@ mod tdp;
 use laxity_plan::discipline::Kind;
 
 use crate::Generator;
-use crate::discipline::Discipline;
 use crate::draft::Draft;
-use place::Place;
 
 /// Draws a plan.
 pub type Drawing = fn(&mut Generator) -> Draft;
 
-/// A plan of a sort, as yet perhaps not admitted.
-pub fn draw(discipline: Discipline, draw: &mut Generator) -> Draft {
-    match discipline {
-        Discipline::Kind(kind) => {
-            let drawing = drawing(kind).expect("only what promises anything is searched");
-            let draft = drawing(draw);
-            // First come, first served bounds nothing on a link.
-            if kind == Kind::Fifo { Place::Links.of(draft, draw) } else { draft }
-        }
-        Discipline::Nested => nested::draw(draw),
-        Discipline::Network => network::draw(draw),
-    }
-}
-
-/// How plans of one link under a discipline are drawn, or of a network where it has only these;
-/// `None` if it promises nothing that traffic could break.
+/// Draws plans under a discipline: of one link, or of a network if it has no others. `None` if it
+/// promises nothing that traffic could break.
 pub fn drawing(kind: Kind) -> Option<Drawing> {
     match kind {
         Kind::Fifo => Some(fifo::draw),

@@ -18,7 +18,7 @@ use laxity_adversary::arrival::Arrival;
 
 /// What `laxity run` measures.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Replayed {
+pub struct Replay {
     /// What `check` says.
     pub admitted: Option<bool>,
     /// Whether it says that every promise was kept.
@@ -48,7 +48,7 @@ pub fn files(draft: &Draft, arrivals: &[Arrival]) -> (String, Option<String>) {
             let path = draft.paths.iter().find(|path| path.name == arrival.feed);
             once(text, path.expect("a path of the plan"), arrival.length.into(), arrival.time);
         }
-        // Whoever sends nothing is proved for all the same: it sets out when all is over.
+        // Paths without packets are proved, too: their packet sets out after all others.
         let over = arrivals.last().map_or(0, |arrival| arrival.time) + SILENCE;
         let is_silent =
             |path: &&PathDraft| arrivals.iter().all(|arrival| arrival.feed != path.name);
@@ -74,7 +74,7 @@ fn csv(arrivals: &[Arrival]) -> String {
 ///
 /// # Errors
 /// If Laxity refuses what it is given.
-pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replayed, String> {
+pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replay, String> {
     let (text, recording) = files(draft, arrivals);
     let said = |error: &dyn std::error::Error| error.to_string();
     let plan = Plan::parse(&text, "searched.toml", Path::new(".")).map_err(|error| said(&error))?;
@@ -85,7 +85,7 @@ pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replayed, String> {
     replayed.map_err(|error| said(&error))
 }
 
-fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error::SimError> {
+fn on_a_link(plan: &Plan, recording: &str) -> Result<Replay, laxity_sim::error::SimError> {
     let csv =
         Recording { file: "searched.csv".into(), path: Hops::default(), filter: None, sort: false };
     // The recording outlives the run, which owns what it reads.
@@ -100,13 +100,13 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replayed, laxity_sim::error
     for ((id, _), class) in plan.leaves().zip(&summary.hops[0].classes) {
         longest[id.index()] = class.delay_ns.map_or(0, |delay| delay.max);
     }
-    Ok(Replayed::new(&verdict, longest))
+    Ok(Replay::new(&verdict, longest))
 }
 
 fn on_a_network(
     on: Networked<'_>,
     arrivals: &[Arrival],
-) -> Result<Replayed, laxity_sim::error::SimError> {
+) -> Result<Replay, laxity_sim::error::SimError> {
     let on = on.assigned();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);
@@ -122,13 +122,13 @@ fn on_a_network(
     }
     let proof = Proof::network(&on);
     let judged = Judged::new(plan, HeldTo::Plan, Some(&proof), summary);
-    Ok(Replayed::new(&judged.verdict, longest))
+    Ok(Replay::new(&judged.verdict, longest))
 }
 
-impl Replayed {
-    fn new(verdict: &Verdict, longest: Vec<u64>) -> Replayed {
+impl Replay {
+    fn new(verdict: &Verdict, longest: Vec<u64>) -> Replay {
         let broken = verdict.broken.iter().filter(|broken| broken.proved);
-        Replayed {
+        Replay {
             admitted: verdict.admitted,
             kept: verdict.kept,
             broken: broken.map(said).collect(),

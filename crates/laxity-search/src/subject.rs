@@ -78,7 +78,7 @@ impl Subject {
     ///
     /// # Errors
     /// If the plan is refused.
-    pub fn of(draft: &Draft) -> Result<Subject, PlanError> {
+    pub fn new(draft: &Draft) -> Result<Subject, PlanError> {
         let plan = Plan::parse(&draft.text(), "searched.toml", Path::new("."))?;
         Ok(match (plan.networked(), plan.framed()) {
             (None, _) => Subject::on_a_link(draft, &plan),

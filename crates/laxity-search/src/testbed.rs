@@ -1,5 +1,9 @@
 //! The testbed that packets pass: links, wires and the judge at every output.
 
+pub mod conforms;
+pub mod judge;
+mod tdp;
+
 use std::collections::VecDeque;
 
 use laxity::packet::{ClassId, FlowId, Packet};
@@ -7,9 +11,9 @@ use laxity::regulator::Regulator;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
-use crate::judge::{Books, Violation, ViolationKind, Waiting};
 use crate::subject::{Built, Subject};
-use crate::tdp;
+use crate::testbed::judge::{Books, Violation, ViolationKind, Waiting};
+
 use laxity_adversary::arrival::{Arrival, BYTE};
 
 /// A subject at work. Time goes on from one run to the next.

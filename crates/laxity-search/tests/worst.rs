@@ -7,7 +7,7 @@ use laxity_adversary::worst::{Place, longest};
 use laxity_plan::Plan;
 use laxity_search::discipline::Discipline;
 use laxity_search::draft::Draft;
-use laxity_search::{case, edge, plans};
+use laxity_search::{case, edge};
 
 /// Networks that are drawn, and packets that are sent in search of each path's longest delay: a
 /// thousand times and more the packets of a handful of bursts.
@@ -17,7 +17,7 @@ const PACKETS: u64 = 20_000;
 /// A network at the edge of what is admitted, if it can be brought there.
 fn network(number: u64) -> Option<Draft> {
     let mut draw = case::generator(Discipline::Network, 7, number);
-    let draft = edge::loosened(plans::draw(Discipline::Network, &mut draw))?;
+    let draft = edge::loosened(Discipline::Network.draw(&mut draw))?;
     Some(edge::pushed(draft, 12, &mut draw).inside)
 }
 

@@ -1,9 +1,8 @@
 //! Plans from traffic-control scripts for Linux, and from what `tc` shows.
 //!
 //! [`import`] interprets a shell script or a `tc -batch` file, or reads what `tc … show` printed,
-//! and writes the plan that comes nearest to its qdiscs, classes and filters. What a plan cannot
-//! say is not passed over: each such thing becomes a [`Note`] with its line, and stands in a
-//! comment at the head of the plan.
+//! and writes the plan that comes nearest to its qdiscs, classes and filters. A setting without a
+//! counterpart in plans becomes a [`Note`] with its line and a comment at the head of the plan.
 //!
 //! A [`Setup`](setup::Setup) is the one model in between: the disciplines, classes and filters of
 //! an interface, with their numbers. All that is read becomes items of it, and all that is written
@@ -19,8 +18,8 @@
 //!                        └ netlink   messages for the kernel
 //! ```
 //!
-//! An assembly is a set-up as it is told, item by item with its line. Rules are its filters and
-//! those of `netfilter` in the order in which Linux asks them, by the `packets` that they take.
+//! An assembly is a set-up in the making: items with their lines. Rules are its filters and those
+//! of `netfilter`, in the order in which Linux asks them, with the `packets` that each takes.
 //!
 //! ```
 //! use laxity_tc::{Options, import};

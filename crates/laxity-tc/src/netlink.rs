@@ -42,9 +42,9 @@ pub fn item(object: &Object) -> Option<Item> {
     }
 }
 
-/// An object that the kernel shows, in the form of [`objects`] and without its statistics. It is
-/// `None` for what the kernel makes by itself: disciplines without a handle, classes that nobody
-/// added, tables of filters, and what looks at arriving packets.
+/// An object that the kernel shows, in the form of [`objects`] and without its statistics. `None`
+/// for objects that the kernel makes by itself: disciplines without a handle, their own classes,
+/// tables of filters, and disciplines for arriving packets.
 pub fn shown(object: &Object) -> Option<Object> {
     let is_there_by_itself = match object.sort {
         Sort::Qdisc => object.handle.0 == 0 || object.handle.major() == 0xffff,

@@ -295,10 +295,10 @@ impl Walk<'_> {
             if self.looks > MOST_LOOKS {
                 return Err(too_many());
             }
-            let of_part = Bits::of_part(link.u32.hash, filter.part, parts);
-            let Some(of_part) = of_part else { continue };
+            let for_part = Bits::for_part(link.u32.hash, filter.part, parts);
+            let Some(for_part) = for_part else { continue };
             let own = &filter.link;
-            let bits = link.bits.and(&of_part);
+            let bits = link.bits.and(&for_part);
             let bits = if link.u32.finds_next_header {
                 bits.and(&own.bits.after_ip())
             } else {

@@ -50,7 +50,7 @@ pub(crate) fn commands(
 pub(crate) fn printed(script: &str) -> Result<String, Fault> {
     let call = Call { arguments: Some(Vec::new()), ..Call::default() };
     let mut shell = run::Shell::new(script, "sh", &call);
-    shell.printed.push(values::value::Value::default());
+    shell.printed.push(values::Value::default());
     shell.whole(script.len())?;
     Ok(shell.printed.pop().unwrap_or_default().text)
 }

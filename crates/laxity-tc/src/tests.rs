@@ -27,8 +27,8 @@ use laxity_plan::model::Class;
 
 use super::{Import, NoteKind, Options};
 
-/// A set-up of hfsc with room for more lines: the link, and classes 1:10 and 1:20 below 1:1, of
-/// which 1:20 is the default.
+/// A set-up of hfsc with room for more lines: the link, and classes 1:10 and 1:20 below 1:1. The
+/// default is 1:20.
 const HEAD: &str = "\
 tc qdisc add dev eth0 root handle 1: hfsc default 20
 tc class add dev eth0 parent 1: classid 1:1 hfsc sc m2 10mbit ul m2 10mbit

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use crate::workspace::Workspace;
 
-/// A network as all are told of it.
+/// A network for all simulators.
 pub(super) struct Case {
     pub title: &'static str,
     /// In s.
     pub duration: u32,
-    /// The script of ns-2, and what it is told besides.
+    /// The script of ns-2, and its arguments.
     pub script: &'static str,
     pub ns2: &'static [&'static str],
     /// Where ns-3 is given the network.
@@ -18,7 +18,7 @@ pub(super) struct Case {
     pub plan: &'static str,
 }
 
-/// A network as ns-3 is told of it.
+/// A network for ns-3.
 pub(super) struct Ns3 {
     pub program: &'static str,
     pub options: &'static [&'static str],

@@ -14,13 +14,12 @@ struct Measure {
     whatever_tcp: bool,
 }
 
-/// What is tolerated follows from what the two need not have in common. Links and queues are the
-/// same to the packet, so what a busy link carries and how long its queue is must agree closely.
-/// Who of the connections gets it, what is dropped and what is sent again depends on each sender's
-/// NewReno, of which RFC 6582 leaves parts to choose, and is chaotic: one packet decides about all
-/// that follow. Beside a peer whose timers and handshakes are others as well, all that is shown and
-/// not held to anything. Timeouts are the rarest and the most sensitive. With ECN hardly anything
-/// else cuts windows than echoes, and it takes as many of them to fill the same link.
+/// Tolerances follow from the freedom that the two have. Links and queues are the same to the
+/// packet, so the throughput and the queue of a busy link must agree closely. Shares of connections,
+/// drops and retransmissions depend on each sender's NewReno, whose details RFC 6582 leaves open,
+/// and are chaotic: one packet changes all that follow. Beside a peer with other timers and
+/// handshakes they are shown and not judged. Timeouts are the rarest and the most sensitive. With
+/// ECN almost only echoes cut windows, and filling the same link takes the same number of them.
 const MEASURES: [Measure; 13] = [
     Measure {
         name: "goodput TCP [kbit/s]",
@@ -123,8 +122,8 @@ struct Spread {
 }
 
 impl Spread {
-    /// Of two values at least.
-    fn of(values: impl ExactSizeIterator<Item = f64> + Clone) -> Spread {
+    /// The spread of at least two values.
+    fn new(values: impl ExactSizeIterator<Item = f64> + Clone) -> Spread {
         let count = values.len() as f64;
         let mean = values.clone().sum::<f64>() / count;
         let squares: f64 = values.map(|value| (value - mean).powi(2)).sum();
@@ -165,7 +164,7 @@ pub(super) fn table(peer: &Peer, theirs: &[Run], ours: &[Run]) -> (String, Vec<&
     let mut table = line("mean ± deviation", &peer.name, "laxity", "ratio", "tolerated", "");
     let mut beyond = Vec::new();
     for &Measure { name, digits, of, tolerance, whatever_tcp } in &MEASURES {
-        let [their, our] = [theirs, ours].map(|runs| Spread::of(runs.iter().map(of)));
+        let [their, our] = [theirs, ours].map(|runs| Spread::new(runs.iter().map(of)));
         if their.mean == 0.0 && our.mean == 0.0 || our.mean.is_nan() {
             continue;
         }
@@ -190,7 +189,7 @@ pub(super) fn table(peer: &Peer, theirs: &[Run], ours: &[Run]) -> (String, Vec<&
     (table, beyond)
 }
 
-/// The least of all runs, in ns: whatever else the machine does only adds to it.
+/// The least of all runs, in ns: other work of the machine only adds to it.
 fn cost(runs: &[Run]) -> f64 {
     let costs = runs.iter().map(|run| run.took.as_secs_f64() * 1e9 / run.hops as f64);
     costs.fold(f64::INFINITY, f64::min)
@@ -230,7 +229,7 @@ mod tests {
 
     #[test]
     fn spread_over_seeds() {
-        let spread = Spread::of([1.0, 2.0, 6.0].into_iter());
+        let spread = Spread::new([1.0, 2.0, 6.0].into_iter());
         assert_eq!(spread, Spread { mean: 3.0, deviation: 7f64.sqrt() }, "(4 + 1 + 9) / 2");
     }
 

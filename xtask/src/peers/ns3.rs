@@ -32,7 +32,7 @@ impl Programs {
         Ok(Some(Programs { folder }))
     }
 
-    /// Runs a network as ns-3 is told of it.
+    /// Runs a network under ns-3.
     pub(super) fn run(
         &self,
         workspace: &Workspace,

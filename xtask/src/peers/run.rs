@@ -40,7 +40,7 @@ pub(super) struct Completion {
 }
 
 impl Completion {
-    pub(super) fn of(mut times: Vec<f64>) -> Completion {
+    pub(super) fn new(mut times: Vec<f64>) -> Completion {
         if times.is_empty() {
             return Completion::default();
         }
@@ -97,10 +97,10 @@ mod tests {
 
     #[test]
     fn completion_of_transfers() {
-        assert_eq!(Completion::of(Vec::new()), Completion::default());
+        assert_eq!(Completion::new(Vec::new()), Completion::default());
         let times = (1..=200).rev().map(f64::from).collect();
         let expected = Completion { mean: 100.5, median: 100.0, p99: 198.0 };
-        assert_eq!(Completion::of(times), expected);
+        assert_eq!(Completion::new(times), expected);
     }
 
     #[test]

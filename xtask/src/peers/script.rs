@@ -55,7 +55,7 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
                 let links = if class == 1.0 { 5 } else { 2 };
                 hops += arrived as u64 + links * sent as u64;
             }
-            // Counted, whatever the links.
+            // Counted over any links.
             (Some("hops"), &[all]) => hops = all as u64,
             (Some("took"), &[_]) => {}
             _ => return Err(odd()),
@@ -68,7 +68,7 @@ fn read(printed: &str, seconds: u32) -> Result<Run, String> {
         tcp: tcp.iter().sum(),
         udp: udp.iter().sum(),
         fairness: if transfers.is_empty() { jain(&[tcp, udp].concat()) } else { 0.0 },
-        completion: Completion::of(transfers),
+        completion: Completion::new(transfers),
         wait: Wait::over(waits.into_iter()),
         dropped,
         retransmitted,

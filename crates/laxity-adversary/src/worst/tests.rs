@@ -132,8 +132,8 @@ source = [
     }
 }
 
-/// A flow over so many links of 10 Mbit/s, and one over each, buckets of 10 kB, packets of 1000
-/// bytes, a load in percent.
+/// A flow over `links` links of 10 Mbit/s and one over each, with buckets of 10 kB, packets of 1000
+/// bytes and a load in percent.
 fn links_in_a_row(links: u32, load: u32) -> Plan {
     let rate = load * 50;
     let contract =

@@ -14,7 +14,7 @@ use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_search::discipline::Discipline;
 use laxity_search::draft::Draft;
-use laxity_search::{edge, plans};
+use laxity_search::edge;
 use rand::SeedableRng;
 use serde_json::Value;
 
@@ -134,7 +134,7 @@ fn measure(text: &str) -> Measured {
 /// An admitted plan that this kernel can be sent the traffic of, a port for each leaf.
 pub(crate) fn drawn(kind: Kind, draw: &mut laxity_search::Generator) -> String {
     loop {
-        let mut draft = plans::draw(Discipline::Kind(kind), draw);
+        let mut draft = Discipline::Kind(kind).draw(draw);
         if draft.rate > FASTEST || draft.max_packet > 1_514 {
             continue;
         }

@@ -48,7 +48,7 @@ struct Case {
 fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
     let draft = edge::loosened(on_a_link(discipline, draw))?;
     let draft = edge::pushed(draft, draw.random_range(0..=2), draw).inside;
-    let subject = Subject::of(&draft).ok()?;
+    let subject = Subject::new(&draft).ok()?;
     let mut text = draft.text();
     let mut arrivals = Vec::new();
     let packet = subject.plan.link.rate.time_for(subject.plan.link.max_packet).0;
@@ -77,7 +77,7 @@ fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
         let conduct = if is_policed { &Conduct::Free } else { &contracted };
         let mut allowance = Allowance::new(conduct);
         let streams = match conduct {
-            Conduct::InStep { streams, .. } => *streams as u16,
+            Conduct::InStep { streams, .. } => streams as u16,
             Conduct::Keeps(_) | Conduct::Free => 3,
         };
         let mut wanted = draw.random_range(0..=4 * packet) + 1;

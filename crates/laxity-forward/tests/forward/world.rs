@@ -34,7 +34,7 @@ pub(crate) fn on_a_link(discipline: Discipline, draw: &mut Generator) -> Draft {
     };
     match drawing {
         Some(drawing) => drawing(draw),
-        None => plans::draw(discipline, draw),
+        None => discipline.draw(draw),
     }
 }
 

@@ -20,7 +20,7 @@ enum Owner {
     Free,
     /// The backend, and where it shares memory with the kernel, the kernel.
     Backend,
-    /// Whoever has its handle.
+    /// The holder of its handle.
     Holder,
 }
 
@@ -57,7 +57,7 @@ impl Pool {
     /// How long the two addresses are with which a frame begins; a VLAN tag comes behind them.
     pub(crate) const ADDRESSES: usize = 12;
 
-    /// `each` places of `stride` bytes for each of so many interfaces.
+    /// `each` places of `stride` bytes for each interface.
     pub(crate) fn new(interfaces: u16, each: u32, stride: usize) -> Result<Self, Error> {
         let each = each.clamp(1, Self::LIMIT);
         let all = usize::from(interfaces) * each as usize;
@@ -89,8 +89,8 @@ impl Pool {
     /// If it is not held.
     pub fn bytes(&self, frame: Handle) -> &[u8] {
         let (place, first) = self.held(frame);
-        // SAFETY: the bytes lie within the mapping, whoever holds a frame is the only one to touch
-        // it, and to take that away needs `&mut self`.
+        // SAFETY: the bytes lie within the mapping, only the holder of a frame touches it, and
+        // taking it away needs `&mut self`.
         unsafe { std::slice::from_raw_parts(first, place.length as usize) }
     }
 
@@ -131,8 +131,8 @@ impl Pool {
         self.free[at.into().index()].len()
     }
 
-    /// A frame of so many bytes, to be filled in, in the part of those that arrive at an interface;
-    /// none where there is no room for one, or for so many bytes in one.
+    /// A new frame of `length` bytes in the part of the frames that arrive at an interface. `None`
+    /// if there is no place left, or if a place is shorter.
     pub fn add(&mut self, at: impl Into<Port>, length: usize) -> Option<Handle> {
         if HEADROOM + length > self.stride {
             return None;

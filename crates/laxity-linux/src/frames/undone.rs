@@ -73,7 +73,7 @@ impl Undone {
         length + repeated * usize::from(segments.headers)
     }
 
-    /// The same for a frame that has become longer by so many bytes near its beginning.
+    /// The same for a frame into whose beginning `by` bytes were inserted.
     pub(crate) fn shifted(mut self, by: u16) -> Self {
         if self.checksum().is_some() {
             self.set_word(6, self.word(6).saturating_add(by));

@@ -72,10 +72,10 @@ pub fn set_offload(interface: &str, which: Offload, on: bool) -> Result<(), Erro
     let word = if on { "on" } else { "off" };
     let what = format!("turn {} {word} at {interface}", which.name());
     call(interface, &mut value).privileged(&what, "CAP_NET_ADMIN")?;
-    match offload(interface, which)? == on {
-        true => Ok(()),
-        false => Err(refused(what, "its driver does not change it")),
+    if offload(interface, which)? == on {
+        return Ok(());
     }
+    Err(refused(what, "its driver does not change it"))
 }
 
 /// The interface's driver, such as `veth`.

@@ -148,7 +148,7 @@ fn at(path: &Path) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Where something that is open can be found, whatever hides it.
+/// A path to an open file, also if mounts hide it.
 fn seen(opened: &OwnedFd) -> PathBuf {
     format!("/proc/self/fd/{}", opened.as_raw_fd()).into()
 }

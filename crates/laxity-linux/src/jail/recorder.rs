@@ -251,7 +251,7 @@ fn become_other(words: &[OsString]) -> u8 {
     become_program(&words)
 }
 
-/// Words as one text, of which a shell makes the same words.
+/// Words quoted as one text that a shell splits into the same words.
 fn in_one(words: &[OsString]) -> OsString {
     let mut text = Vec::new();
     for word in words {

@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::recorder::{FULL, MOST, RECORDS, SCRIPT};
-use super::{Ending, Limits, Order, Ran, Record, mounts, walls};
+use super::{Ending, Limits, Order, Record, ScriptRun, mounts, walls};
 use crate::error::{Doing, Error, refused};
 use crate::sys::check;
 
@@ -29,10 +29,10 @@ const COUNTED: u32 = 10;
 
 /// Builds the jail that standard input orders. What becomes of it is reported on standard output.
 pub fn build() -> u8 {
-    // Whoever started this may have its children forgotten, and these are waited for.
+    // The parent may ignore SIGCHLD, and the children here are waited for.
     // SAFETY: the default way to take a signal is no function.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
-    // What whoever started this left open would be the script's, too.
+    // Descriptors that the parent left open would be the script's, too.
     // SAFETY: takes integers only, and nothing here has opened anything yet.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
     let mut bytes = Vec::new();
@@ -237,9 +237,10 @@ fn watch(script: libc::pid_t, limits: &Limits) -> io::Result<(Ending, bool)> {
             match check(unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) }) {
                 Ok(0) => break,
                 Ok(process) if process == script => {
-                    ending = Some(match libc::WIFSIGNALED(status) {
-                        true => Ending::Signal(libc::WTERMSIG(status)),
-                        false => Ending::Exited(libc::WEXITSTATUS(status)),
+                    ending = Some(if libc::WIFSIGNALED(status) {
+                        Ending::Signal(libc::WTERMSIG(status))
+                    } else {
+                        Ending::Exited(libc::WEXITSTATUS(status))
                     });
                     until = until.min(Instant::now() + AFTERWARDS);
                 }
@@ -292,7 +293,7 @@ fn dies_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// One process becomes two; 0 is told to the new one.
+/// Forks: the number of the new process, or 0 in the new process.
 fn fork() -> io::Result<c_int> {
     // SAFETY: this process was started to build a jail and has no other threads, so that nothing is
     // held in the new one by a thread that is not there.
@@ -319,7 +320,7 @@ fn head(ending: Ending, left: bool, full: bool) -> String {
 }
 
 /// What became of a script, or why it was not run: the jail or the script is at fault.
-pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<Ran, NotRun> {
+pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<ScriptRun, NotRun> {
     let lost = || NotRun::Script("the sandbox ended early".to_string());
     if let Some(why) = report.strip_prefix(NOT_STARTED.as_bytes()) {
         return Err(NotRun::Script(String::from_utf8_lossy(why).into_owned()));
@@ -342,7 +343,7 @@ pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<Ran, NotRun> {
         _ => return Err(lost()),
     };
     let records = Record::read_all(&report[end + 1..]);
-    Ok(Ran { records, ending, left_running: left == "true", full: full == "true", said })
+    Ok(ScriptRun { records, ending, left_running: left == "true", full: full == "true", said })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::error::{Doing, Error, refused};
 use crate::sandbox::no_new_privileges;
 use crate::sys::check;
 
-/// What a process of a jail may map, in bytes, of which most is seldom touched.
+/// Limit of a process's address space, in bytes. Programs touch little of what they map.
 const MAPPED: u64 = 4 << 30;
 /// How many files a process may have open: bash keeps its script at 255. Each pipe holds memory
 /// that no process has.
@@ -61,7 +61,7 @@ pub fn restrict() -> Result<(), Error> {
     calls::restrict()
 }
 
-/// What is written is written in the jail's own folders, whatever the mounts are.
+/// Restricts writing to the jail's own folders, independently of the mounts.
 fn guard_files() -> Result<(), Error> {
     let abi = ABI::V6;
     let writes = AccessFs::from_write(abi);

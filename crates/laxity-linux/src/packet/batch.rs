@@ -102,13 +102,11 @@ impl Batch {
         let size = size_of::<u32>() as u32;
         // SAFETY: takes an integer only.
         let room = unsafe { libc::CMSG_SPACE(size) } as usize;
-        (header.msg_control, header.msg_controllen) = match stamps {
-            true => (self.control[0].as_mut_ptr().cast(), room),
-            false => (ptr::null_mut(), 0),
-        };
         if !stamps {
+            (header.msg_control, header.msg_controllen) = (ptr::null_mut(), 0);
             return;
         }
+        (header.msg_control, header.msg_controllen) = (self.control[0].as_mut_ptr().cast(), room);
         let wanted = libc::SOF_TIMESTAMPING_TX_SCHED | libc::SOF_TIMESTAMPING_TX_SOFTWARE;
         // SAFETY: there is room for one header with this much behind it, which is aligned.
         unsafe {
@@ -202,7 +200,7 @@ fn tag(beside: &libc::tpacket_auxdata) -> Option<[u16; 2]> {
     tag_of(beside.tp_status, beside.tp_vlan_tpid, beside.tp_vlan_tci)
 }
 
-/// The tag that the kernel took out of a frame, by what it says beside it.
+/// The tag that the kernel took out of a frame, from the frame's auxiliary data.
 pub(super) fn tag_of(status: u32, protocol: u16, control: u16) -> Option<[u16; 2]> {
     let known = status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
     let protocol = if known { protocol } else { libc::ETH_P_8021Q as u16 };

@@ -152,7 +152,7 @@ impl Receiver {
         unsafe { AtomicU32::from_ptr(self.slot().cast()) }
     }
 
-    /// An error that nobody fetches keeps the descriptor ready for ever.
+    /// Fetches a pending error, which would keep the descriptor ready for ever.
     fn forget_error(&self) -> io::Result<()> {
         let error = get_option(self.socket.as_fd(), libc::SOL_SOCKET, libc::SO_ERROR);
         let error: i32 = sys::unless_lost(error, 0)?;

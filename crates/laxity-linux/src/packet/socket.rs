@@ -89,10 +89,10 @@ pub(super) fn promiscuous(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> 
     set_option(socket, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &request)
 }
 
-/// How many frames the kernel had no room for since this was last asked.
+/// Frames that the kernel had no room for since the last call.
 pub(super) fn missed(socket: BorrowedFd<'_>) -> io::Result<u64> {
     let statistics = get_option(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS);
-    // Those that are not told now are told the next time.
+    // A count that is lost now comes with the next call.
     let statistics: libc::tpacket_stats = sys::unless_lost(statistics, sys::zeroed())?;
     Ok(statistics.tp_drops.into())
 }
@@ -101,7 +101,7 @@ pub(super) fn packet_option(socket: BorrowedFd<'_>, name: c_int, value: i32) -> 
     set_option(socket, libc::SOL_PACKET, name, &value)
 }
 
-/// Whether an interface is down or gone, which passes by itself or is told of elsewhere.
+/// Whether an interface is down or gone: the interface's own changes say so.
 pub(super) fn is_down(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV))
 }

@@ -34,10 +34,10 @@ pub struct Tap {
     missed: u64,
 }
 
-/// A frame that has passed.
+/// A frame that passed an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Passed<'a> {
+pub struct TappedFrame<'a> {
     /// The frame, with its VLAN tags. Its checksums may not be filled in yet.
     pub bytes: &'a [u8],
     /// How many bytes it takes on the link, more than there are if it is still to be cut.
@@ -75,7 +75,7 @@ impl Tap {
 
     /// Shows the frames that have passed since the last time, at most a batch. It says how many
     /// there were, and never waits.
-    pub fn look(&mut self, mut show: impl FnMut(Passed<'_>)) -> io::Result<usize> {
+    pub fn look(&mut self, mut show: impl FnMut(TappedFrame<'_>)) -> io::Result<usize> {
         let count = self.receiver.receive(&mut self.pool, Port(0), &mut self.taken)?;
         for frame in self.taken.drain(..) {
             match self.pool.arrived(frame) {
@@ -83,7 +83,7 @@ impl Tap {
                     let bytes = self.pool.bytes(frame);
                     let undone = self.pool.undone(frame);
                     let length_on_link = undone.length_on_link(bytes.len());
-                    show(Passed { bytes, length_on_link, undone, at });
+                    show(TappedFrame { bytes, length_on_link, undone, at });
                 }
                 None => self.missed += 1,
             }

@@ -28,10 +28,10 @@ pub(super) struct Transmitter {
     queueing: Queueing,
 }
 
-/// How long a frame for which the kernel has no room is tried alone. An interface that is busy
-/// takes less to send a frame, at 10 Mbit/s and above.
+/// Time for which a frame is tried alone if the kernel has no room for it. A busy interface sends a
+/// frame in less at 10 Mbit/s and above.
 const ALONE: Duration = Duration::from_millis(2);
-/// How long it is tried at all.
+/// Time after which it is dropped.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Transmitter {
@@ -124,7 +124,7 @@ impl Transmitter {
             let before = start - Undone::SIZE;
             // SAFETY: every frame has room for this much before it within its place.
             let first = unsafe { pool.room_at(*frame).add(before) };
-            // SAFETY: the place is the backend's, so nobody else touches it.
+            // SAFETY: the place is the backend's alone.
             unsafe { first.cast::<[u8; Undone::SIZE]>().write(*undone.bytes()) };
             self.batch.point(message, first, Undone::SIZE + length);
         }

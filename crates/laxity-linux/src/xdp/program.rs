@@ -126,7 +126,7 @@ fn instruction(code: u8, to: u8, from: u8, offset: i16, value: i32) -> u64 {
 /// A call that makes a descriptor.
 fn make<T>(command: i64, attributes: &T) -> io::Result<OwnedFd> {
     let made = bpf(command, attributes)?;
-    // SAFETY: the descriptor was just made and belongs to nobody else.
+    // SAFETY: the descriptor was just made and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(made) })
 }
 

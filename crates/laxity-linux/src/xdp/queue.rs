@@ -108,8 +108,8 @@ impl Queue {
         }
         self.receive.set_read(from.wrapping_add(count));
         if count == 0 && most > 0 {
-            // An error that nobody fetches, as of an interface that was removed, keeps the
-            // descriptor ready for ever.
+            // A pending error, as of an interface that was removed, keeps the descriptor ready for
+            // ever.
             let fetched = get_option(self.socket(), libc::SOL_SOCKET, libc::SO_ERROR);
             let _fetched: i32 = sys::unless_lost(fetched, 0)?;
         }
@@ -136,7 +136,7 @@ impl Queue {
             match kicked {
                 Ok(()) => {}
                 Err(error) => match error.raw_os_error() {
-                    // It does so many in a call and no more, or has lost one.
+                    // A call sends a limited number, or the kernel has lost one.
                     Some(libc::EAGAIN | libc::EBUSY | libc::ENOBUFS | libc::EINTR) => {}
                     Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => {
                         self.take_back(pool, statistics);
@@ -185,8 +185,8 @@ impl Queue {
         self.completion.set_read(from.wrapping_add(count));
     }
 
-    /// Takes frames out of the ring again that the kernel has not looked at. It looks only when it
-    /// is called, which nobody does meanwhile.
+    /// Takes frames out of the ring again that the kernel has not looked at. It looks only during
+    /// calls, and none happens meanwhile.
     fn take_back(&mut self, pool: &mut Pool, statistics: &mut Statistics) {
         let (from, count) = (self.transmit.read(), self.transmit.used());
         for frame in 0..count {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use laxity_linux::jail::{Ending, Jail, Limits, Ran};
+use laxity_linux::jail::{Ending, Jail, Limits, ScriptRun};
 
 use crate::{Folder, Test, ended, lines, short};
 
@@ -17,7 +17,7 @@ pub const TESTS: &[Test] = &[
     ("a_full_folder_is_full", a_full_folder_is_full),
 ];
 
-fn within(text: &str, limits: Limits) -> Ran {
+fn within(text: &str, limits: Limits) -> ScriptRun {
     let folder = Folder::new("limits");
     let begun = Instant::now();
     let ran = Jail::new(folder.script(text)).limits(limits).run().expect("it runs");

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use laxity_linux::jail::{self, Ending, Jail, Limits, Ran};
+use laxity_linux::jail::{self, Ending, Jail, Limits, ScriptRun};
 
 type Test = (&'static str, fn());
 
@@ -77,19 +77,19 @@ fn short() -> Limits {
     Limits { time: Duration::from_secs(3), ..Limits::default() }
 }
 
-fn run(text: &str) -> Ran {
+fn run(text: &str) -> ScriptRun {
     let folder = Folder::new("script");
     Jail::new(folder.script(text)).run().expect("it runs")
 }
 
 /// The words of all that was recorded, in lines.
-fn lines(ran: &Ran) -> Vec<String> {
+fn lines(ran: &ScriptRun) -> Vec<String> {
     ran.records.iter().map(|record| record.words.join(" ")).collect()
 }
 
 /// A script ended by itself; what it said otherwise.
 #[track_caller]
-fn ended(ran: &Ran, status: i32) {
+fn ended(ran: &ScriptRun, status: i32) {
     let said = String::from_utf8_lossy(&ran.said);
     assert_eq!(ran.ending, Ending::Exited(status), "{said}");
 }

@@ -31,7 +31,7 @@ fn an_interface_says_what_it_is() {
 fn a_namespace_is_the_same_however_it_is_opened() {
     let Some(here) = laboratory::namespace() else { return };
     let there = laboratory::namespace().expect("a second one");
-    let again = here.run(Namespace::of_this_thread).expect("entered").expect("opened");
+    let again = here.run(Namespace::current).expect("entered").expect("opened");
     let named = here.run(|| Namespace::named("/proc/thread-self/ns/net"));
     assert_eq!((&here, &here), (&again, &named.expect("entered").expect("opened")));
     assert_ne!(here, there);

@@ -207,7 +207,7 @@ fn pass<B: Backend + Send>(mtu: u32, open: impl FnOnce([&Interface; 2]) -> Optio
     }
 }
 
-/// Frames by what they are.
+/// Frames with their names.
 fn kinds(mtu: usize) -> Vec<(&'static str, Vec<u8>)> {
     let tag = |outer: u16, inner: &[u8]| [&outer.to_be_bytes(), inner].concat();
     let mut kinds = vec![
@@ -263,7 +263,7 @@ fn solicitation() -> Vec<u8> {
     packet
 }
 
-/// Its checksum is none, which is nobody's business here.
+/// A packet of IPv4 without a checksum, which nothing here verifies.
 fn ipv4(fragment: u16, protocol: u8, payload: &[u8]) -> Vec<u8> {
     let mut packet = vec![0x45, 0xb8];
     packet.extend((20 + payload.len() as u16).to_be_bytes());

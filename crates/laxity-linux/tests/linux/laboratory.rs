@@ -155,7 +155,7 @@ pub struct Forwarded {
     pub undone: usize,
 }
 
-/// Forwards whatever arrives, both ways, until it is to stop.
+/// Forwards all arriving frames, both ways, until `stop` is set.
 pub fn bridge<B: Backend>(backend: &mut B, stop: &AtomicBool) -> Forwarded {
     let mut waiter = Waiter::default();
     let mut frames = Vec::new();

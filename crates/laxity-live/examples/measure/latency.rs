@@ -3,7 +3,7 @@
 
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
-use laxity_linux::packet::{Passed, Tap, Way as Direction};
+use laxity_linux::packet::{Tap, TappedFrame, Way as Direction};
 use laxity_linux::priority;
 use laxity_live::Options;
 
@@ -67,7 +67,7 @@ fn round(way: Way, thread: Options) -> Result<[f64; 3]> {
         Ok(())
     })?;
     let mut took = Vec::new();
-    let mut note = |passed: Passed<'_>| {
+    let mut note = |passed: TappedFrame<'_>| {
         if let Some(sent) = sent_at(passed.bytes) {
             took.push(passed.at.saturating_sub(sent).0 as f64 / 1000.0);
         }

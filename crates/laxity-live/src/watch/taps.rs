@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::BATCH;
 use laxity_linux::interface::Interface;
-use laxity_linux::packet::{Passed, Tap, Way};
+use laxity_linux::packet::{Tap, TappedFrame, Way};
 use laxity_linux::wait::Waiter;
 use laxity_plan::Plan;
 
@@ -116,7 +116,7 @@ impl Taps {
         let sides = [Tapped::Before, Tapped::Behind].into_iter().zip(counts);
         for (tap, (tapped, count)) in taps.iter_mut().zip(sides) {
             let (mut last, mut batches) = (seen, 0);
-            let mut show = |passed: Passed<'_>| {
+            let mut show = |passed: TappedFrame<'_>| {
                 last = passed.at;
                 *count += 1;
                 let segments = passed.undone.segments().map(|segments| segments.size);

@@ -5,33 +5,30 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::streams::{Load, Tally};
-use crate::claims::Measured;
-use crate::experiment::median;
-use crate::experiment::{Part, Step};
-use laxity_report::chart::{self, Axis, Chart, Mark, Series, Style, Unit};
+use crate::claims::Measurements;
+use crate::drawing::{chart, series, within};
+use crate::experiment::{Part, Step, median};
+use laxity_report::chart::{self, Axis, Mark, Style, Unit};
 use laxity_report::quantity;
-use laxity_report::table;
 
 const MISSES: &str = "deadlines missed, p = 12 in % of p = 1, T = 500 (Fig. 7b)";
 const VIOLATIONS: &str = "violations, p = 12 in % of p = 1, T = 500 (Fig. 8b)";
 
 const GAPS: [u64; 2] = [200, 500];
 const STREAMS: [u32; 3] = [160, 480, 640];
-/// p: a check every so many services.
+/// p: services per check.
 const EVERY: [u32; 6] = [1, 2, 4, 6, 8, 12];
 const PAPERS_END: [u32; 2] = [EVERY[0], EVERY[5]];
 
-/// How many runs there are.
-pub(super) fn runs(seeds: u64) -> u64 {
-    seeds * cases().count() as u64
-}
+/// Number of runs per seed.
+pub(super) const RUNS: u64 = (GAPS.len() * STREAMS.len() * EVERY.len()) as u64;
 
 fn cases() -> impl Iterator<Item = (Load, u32)> {
     let loads = GAPS.into_iter().flat_map(|gap| STREAMS.map(|streams| Load { streams, gap }));
     loads.flat_map(|load| EVERY.map(|every| (load, every)))
 }
 
-/// What checking so often came to.
+/// Results of a load with a check every `every` services.
 struct Outcome {
     load: Load,
     every: u32,
@@ -50,8 +47,13 @@ impl Outcome {
     }
 }
 
-/// Serves so many packets in every case.
-pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+/// Serves `packets` packets in every case.
+pub(super) fn repeat(
+    seeds: u64,
+    packets: u64,
+    step: Step<'_>,
+    measured: &mut Measurements,
+) -> Part {
     let cases: Vec<_> = cases().collect();
     let outcomes: Vec<_> = cases
         .into_par_iter()
@@ -84,20 +86,17 @@ pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Me
     }
     let nanos = |outcome: &Outcome| outcome.nanos() * 1e-9;
     let share = |count| move |outcome: &Outcome| outcome.mean(count) / packets as f64;
-    Part {
-        figures: vec![
-            ("figure-6".to_string(), figure("A service", Unit::Time, &outcomes, &nanos)),
-            (
-                "figure-7".to_string(),
-                figure("Deadlines missed a packet", Unit::Count, &outcomes, &share(0)),
-            ),
-            (
-                "figure-8".to_string(),
-                figure("Violations a packet", Unit::Count, &outcomes, &share(1)),
-            ),
-        ],
-        tables: vec![("Figures 6 to 8: means of the seeds".to_string(), checks_table(&outcomes))],
-    }
+    let figure =
+        |title, unit, value: &dyn Fn(&Outcome) -> f64| figure(title, unit, &outcomes, value);
+    Part::default()
+        .figure("figure-6", figure("A service", Unit::Time, &nanos))
+        .figure("figure-7", figure("Deadlines missed a packet", Unit::Count, &share(0)))
+        .figure("figure-8", figure("Violations a packet", Unit::Count, &share(1)))
+        .table(
+            "Figures 6 to 8: means of the seeds",
+            &["T", "streams", "p", "missed", "violations", "ns a packet"],
+            outcomes.iter().map(row),
+        )
 }
 
 fn figure(
@@ -107,43 +106,29 @@ fn figure(
     value: &dyn Fn(&Outcome) -> f64,
 ) -> String {
     let highest = outcomes.iter().map(value).fold(0.0, f64::max);
-    let panels = GAPS.map(|gap| Chart {
-        title: format!("Deadlines {gap} services apart"),
-        x: Axis::linear("Services for every check", Unit::Count),
-        y: Axis { range: Some((0.0, highest * 1.05)), ..Axis::linear("", unit) },
-        series: STREAMS
-            .iter()
-            .enumerate()
-            .map(|(at, &streams)| {
-                let of =
-                    |outcome: &&Outcome| (outcome.load.gap, outcome.load.streams) == (gap, streams);
-                let shown = outcomes.iter().filter(of);
-                Series {
-                    name: format!("{streams} streams"),
-                    mark: Mark::Line,
-                    style: Style::new(at),
-                    points: shown
-                        .map(|outcome| (f64::from(outcome.every), value(outcome)))
-                        .collect(),
-                }
-            })
-            .collect(),
-        markers: Vec::new(),
+    let panels = GAPS.map(|gap| {
+        let line = |(at, &streams): (usize, &u32)| {
+            let shown = outcomes
+                .iter()
+                .filter(|Outcome { load, .. }| (load.gap, load.streams) == (gap, streams));
+            let points = shown.map(|outcome| (f64::from(outcome.every), value(outcome)));
+            series(format!("{streams} streams"), Mark::Line, Style::new(at), points)
+        };
+        let x = Axis::linear("Services for every check", Unit::Count);
+        let y = within((0.0, highest * 1.05), Axis::linear("", unit));
+        let lines = STREAMS.iter().enumerate().map(line);
+        chart(format!("Deadlines {gap} services apart"), x, y, lines)
     });
     chart::panels(title, &panels, 2)
 }
 
-fn checks_table(outcomes: &[Outcome]) -> String {
-    let row = |outcome: &Outcome| {
-        vec![
-            outcome.load.gap.to_string(),
-            outcome.load.streams.to_string(),
-            outcome.every.to_string(),
-            quantity::count(outcome.mean(0).round() as u64),
-            quantity::count(outcome.mean(1).round() as u64),
-            format!("{:.0}", outcome.nanos()),
-        ]
-    };
-    let header = ["T", "streams", "p", "missed", "violations", "ns a packet"];
-    table::table(&header, &outcomes.iter().map(row).collect::<Vec<_>>())
+fn row(outcome: &Outcome) -> Vec<String> {
+    vec![
+        outcome.load.gap.to_string(),
+        outcome.load.streams.to_string(),
+        outcome.every.to_string(),
+        quantity::count(outcome.mean(0).round() as u64),
+        quantity::count(outcome.mean(1).round() as u64),
+        format!("{:.0}", outcome.nanos()),
+    ]
 }

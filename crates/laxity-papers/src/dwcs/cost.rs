@@ -1,4 +1,4 @@
-//! Figure 5(a): what a service costs, with ordered structures and with linear lists.
+//! Figure 5(a): the cost of a service, with ordered structures and with linear lists.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use laxity::scheduler::Scheduler;
 use super::linear::LinearList;
 use super::pairs::{self, Pair, Presentation};
 use super::streams::Load;
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Part, Step};
 use laxity_report::chart::{Axis, Unit};
 
@@ -19,13 +19,11 @@ const STREAMS: [u32; 5] = [80, 240, 400, 560, 760];
 const ENDS: [u32; 2] = [STREAMS[0], STREAMS[4]];
 const PACKETS: u64 = 40_000;
 
-/// How many runs there are.
-pub(super) fn runs() -> u64 {
-    STREAMS.len() as u64
-}
+/// Number of runs.
+pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
 /// Times it all.
-pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measurements) -> Part {
     let rounds = pairs::rounds(shortened);
     let costs = STREAMS.map(|streams| {
         let load = Load { streams, gap: GAP };

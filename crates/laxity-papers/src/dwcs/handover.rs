@@ -11,7 +11,7 @@ use sem_safe::SemaphoreRef;
 use sem_safe::unnamed::Semaphore;
 
 use super::pairs::{self, Pair, Presentation};
-use crate::claims::Measured;
+use crate::claims::Measurements;
 use crate::experiment::{Part, Step, median};
 use laxity_report::chart::{Axis, Unit};
 
@@ -22,13 +22,11 @@ const PACKETS: usize = 200_000;
 /// Room for each stream: no more than is ever used, lest the machine's memory be what is timed.
 const ROOM: usize = 1;
 
-/// How many runs there are.
-pub(super) fn runs() -> u64 {
-    STREAMS.len() as u64
-}
+/// Number of runs.
+pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
 /// Times it all.
-pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measured) -> Part {
+pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measurements) -> Part {
     let rounds = pairs::rounds(shortened);
     let costs = STREAMS.map(|streams| {
         let semaphores: Vec<_> = (0..streams).map(|_| Box::pin(Semaphore::uninit())).collect();
@@ -54,10 +52,9 @@ fn open(semaphore: Pin<&Semaphore>) -> SemaphoreRef<'_> {
     semaphore.init_with(false, 1).expect("a semaphore that nobody has opened")
 }
 
-/// Puts a packet into every stream's ring and takes them out again, over and over, on one thread:
-/// the least that either costs, for nobody is ever waited for. The stream's semaphore is held
-/// meanwhile, if there is one. Each time over is timed, and the median counts: what disturbs the
-/// machine for a moment falls on few.
+/// Puts a packet into every stream's ring and takes them out again, over and over, on one thread,
+/// so that nothing ever waits. With locks, the stream's semaphore is held meanwhile. Each round is
+/// timed, and the median counts, since short disturbances of the machine fall on few.
 fn nanos(streams: usize, locks: &[SemaphoreRef<'_>]) -> f64 {
     let (mut producers, mut consumers): (Vec<_>, Vec<_>) =
         (0..streams).map(|_| RingBuffer::new(ROOM)).unzip();

@@ -4,11 +4,11 @@ use laxity::sched::Fifo;
 use rayon::prelude::*;
 
 use super::streams::{CLASSES, Load, Tally, name};
-use crate::claims::Measured;
+use crate::claims::Measurements;
+use crate::drawing::{chart, series};
 use crate::experiment::{Part, Step};
-use laxity_report::chart::{Axis, Chart, Dash, Mark, Series, Style, Unit};
+use laxity_report::chart::{Axis, Dash, Mark, Style, Unit};
 use laxity_report::quantity;
-use laxity_report::table;
 
 const MISSES: &str = "deadlines missed with 480 streams, of a class (Fig. 2a)";
 const RATIO: [&str; 2] = [
@@ -24,20 +24,23 @@ const JUST_ENOUGH: u32 = 480;
 /// The classes of the lowest and the highest precedence.
 const ENDS: [usize; 2] = [0, CLASSES as usize - 1];
 
-/// How many runs there are.
-pub(super) fn runs(seeds: u64) -> u64 {
-    seeds * STREAMS.len() as u64 * 2
-}
+/// Number of runs per seed.
+pub(super) const RUNS: u64 = STREAMS.len() as u64 * 2;
 
-/// What was missed with so many streams.
+/// Misses with a number of streams.
 struct Point {
     streams: u32,
     dwcs: Tally,
     fifo: Tally,
 }
 
-/// Serves so many packets at every point.
-pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+/// Serves `packets` packets at every point.
+pub(super) fn repeat(
+    seeds: u64,
+    packets: u64,
+    step: Step<'_>,
+    measured: &mut Measurements,
+) -> Part {
     let seeds: Vec<_> = (1..=seeds).collect();
     let curves: Vec<Vec<Point>> = seeds
         .par_iter()
@@ -51,19 +54,26 @@ pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Me
         }
     }
     let first = &curves[0];
-    Part {
-        figures: vec![
-            ("figure-2a".to_string(), figure("Deadlines missed", first, Tally::misses)),
-            (
-                "figure-2b".to_string(),
-                figure("Violations of the loss tolerance", first, Tally::violations),
-            ),
-        ],
-        tables: vec![(
+    let violations = figure("Violations of the loss tolerance", first, Tally::violations);
+    let header = [
+        "streams",
+        "missed",
+        "of 1/80",
+        "of 1/150",
+        "FIFO",
+        "violations",
+        "of 1/80",
+        "of 1/150",
+        "FIFO",
+    ];
+    Part::default()
+        .figure("figure-2a", figure("Deadlines missed", first, Tally::misses))
+        .figure("figure-2b", violations)
+        .table(
             format!("Figure 2: of {} packets, first seed", quantity::count(packets)),
-            misses_table(first),
-        )],
-    }
+            &header,
+            first.iter().map(row),
+        )
 }
 
 fn point(streams: u32, seed: u64, packets: u64, step: Step<'_>) -> Point {
@@ -76,7 +86,7 @@ fn point(streams: u32, seed: u64, packets: u64, step: Step<'_>) -> Point {
     Point { streams, dwcs, fifo }
 }
 
-fn judge(point: &Point, measured: &mut Measured) {
+fn judge(point: &Point, measured: &mut Measurements) {
     let [lowest, highest] = ENDS;
     if point.streams == JUST_ENOUGH {
         for class in ENDS {
@@ -94,68 +104,28 @@ fn judge(point: &Point, measured: &mut Measured) {
 }
 
 fn figure(title: &str, points: &[Point], count: fn(&Tally, usize) -> u64) -> String {
-    let line = |name: String, style, value: &dyn Fn(&Point) -> u64| Series {
-        name,
-        mark: Mark::Line,
-        style,
-        points: points
-            .iter()
-            .map(|point| (f64::from(point.streams), value(point) as f64))
-            .collect(),
+    let line = |name: String, style, value: &dyn Fn(&Point) -> u64| {
+        let point = |point: &Point| (f64::from(point.streams), value(point) as f64);
+        series(name, Mark::Line, style, points.iter().map(point))
     };
-    let mut series: Vec<_> = [0, 3, 7]
-        .into_iter()
-        .enumerate()
-        .map(|(at, class)| {
-            line(format!("DWCS {}", name(class)), Style::new(at), &|point| {
-                count(&point.dwcs, class)
-            })
-        })
-        .collect();
-    let fifo = Style::new(3).dashed(Dash::Dashed);
-    series.push(line("FIFO, each class".to_string(), fifo, &|point| {
-        (0..CLASSES as usize).map(|class| count(&point.fifo, class)).sum::<u64>()
-            / u64::from(CLASSES)
-    }));
-    Chart {
-        title: title.to_string(),
-        x: Axis::linear("Streams, deadlines 500 services apart", Unit::Count),
-        y: Axis::linear("", Unit::Count),
-        series,
-        markers: Vec::new(),
-    }
-    .svg()
+    let fifo = line("FIFO, each class".into(), Style::new(3).dashed(Dash::Dashed), &|point| {
+        let misses = (0..CLASSES as usize).map(|class| count(&point.fifo, class));
+        misses.sum::<u64>() / u64::from(CLASSES)
+    });
+    let dwcs = [0, 3, 7].into_iter().enumerate().map(|(at, class)| {
+        line(format!("DWCS {}", name(class)), Style::new(at), &|point| count(&point.dwcs, class))
+    });
+    let x = Axis::linear("Streams, deadlines 500 services apart", Unit::Count);
+    chart(title, x, Axis::linear("", Unit::Count), dwcs.chain([fifo])).svg()
 }
 
-fn misses_table(points: &[Point]) -> String {
-    let row = |point: &Point| {
-        let [lowest, highest] = ENDS;
-        let dwcs = &point.dwcs;
-        let [all_missed, all_violated] = dwcs.totals();
-        let [fifo_missed, fifo_violated] = point.fifo.totals();
-        let counts = [
-            all_missed,
-            dwcs.misses(lowest),
-            dwcs.misses(highest),
-            fifo_missed,
-            all_violated,
-            dwcs.violations(lowest),
-            dwcs.violations(highest),
-            fifo_violated,
-        ];
-        let counts = counts.into_iter().map(quantity::count);
-        [point.streams.to_string()].into_iter().chain(counts).collect()
-    };
-    let header = [
-        "streams",
-        "missed",
-        "of 1/80",
-        "of 1/150",
-        "FIFO",
-        "violations",
-        "of 1/80",
-        "of 1/150",
-        "FIFO",
-    ];
-    table::table(&header, &points.iter().map(row).collect::<Vec<_>>())
+fn row(point: &Point) -> Vec<String> {
+    let [lowest, highest] = ENDS;
+    let dwcs = &point.dwcs;
+    let [missed, violated] = dwcs.totals();
+    let [fifo_missed, fifo_violated] = point.fifo.totals();
+    let misses = [missed, dwcs.misses(lowest), dwcs.misses(highest), fifo_missed];
+    let violations = [violated, dwcs.violations(lowest), dwcs.violations(highest), fifo_violated];
+    let counts = misses.into_iter().chain(violations).map(quantity::count);
+    [point.streams.to_string()].into_iter().chain(counts).collect()
 }

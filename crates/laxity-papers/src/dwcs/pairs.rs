@@ -1,22 +1,21 @@
-//! Two ways to do the same, timed in turn: what slows the machine falls on both alike.
+//! Two ways to do one thing, timed in turn, so that a slow machine slows both alike.
 
-use crate::claims::Measured;
-use crate::experiment::Part;
-use crate::experiment::median;
-use laxity_report::chart::{Axis, Chart, Mark, Series, Style};
-use laxity_report::table;
+use crate::claims::Measurements;
+use crate::drawing::{chart, series};
+use crate::experiment::{Part, median};
+use laxity_report::chart::{Axis, Mark, Style};
 
-/// How often each case is timed.
+/// Measurements of each case.
 const ROUNDS: usize = 9;
 const ROUNDS_IF_SHORTENED: usize = 5;
 
-/// ns that either way takes with so many streams, round by round.
+/// Times of both ways with a number of streams, in ns, round by round.
 pub(super) struct Pair {
     streams: u32,
     times: [Vec<f64>; 2],
 }
 
-/// How many rounds there are.
+/// Number of rounds.
 pub(super) fn rounds(shortened: bool) -> usize {
     if shortened { ROUNDS_IF_SHORTENED } else { ROUNDS }
 }
@@ -33,13 +32,13 @@ impl Pair {
         Pair { streams, times }
     }
 
-    /// How many streams there are.
+    /// Number of streams.
     pub(super) fn streams(&self) -> u32 {
         self.streams
     }
 
-    /// Measures what the second way takes in percent of the first: the median over the rounds.
-    pub(super) fn measure(&self, what: &str, measured: &mut Measured) {
+    /// Measures the second way in percent of the first: the median over the rounds.
+    pub(super) fn measure(&self, what: &str, measured: &mut Measurements) {
         let [first, second] = &self.times;
         let ratios = first.iter().zip(second).map(|(first, second)| second / first * 100.0);
         measured.add(what, &format!("{} streams", self.streams), median(ratios.collect()));
@@ -58,7 +57,7 @@ pub(super) struct Presentation {
     pub title: &'static str,
     /// Its axes.
     pub axes: [Axis; 2],
-    /// What the table's times are.
+    /// The table's heading.
     pub heading: String,
     /// The names of the two ways.
     pub ways: [&'static str; 2],
@@ -67,39 +66,17 @@ pub(super) struct Presentation {
 impl Presentation {
     /// Times by the number of streams.
     pub(super) fn part(self, pairs: &[Pair]) -> Part {
-        Part {
-            tables: vec![(self.heading.clone(), self.table(pairs))],
-            figures: vec![(self.figure.to_string(), self.chart(pairs))],
-        }
-    }
-
-    fn table(&self, pairs: &[Pair]) -> String {
+        let Presentation { figure, title, axes: [x, y], heading, ways } = self;
+        let line = |(way, name): (usize, &'static str)| {
+            let point = |pair: &Pair| (f64::from(pair.streams), pair.medians()[way] * 1e-9);
+            series(name, Mark::Line, Style::new(way), pairs.iter().map(point))
+        };
         let row = |pair: &Pair| {
             let times = pair.medians().map(|nanos| format!("{nanos:.0}"));
             [pair.streams.to_string()].into_iter().chain(times).collect()
         };
-        let header = ["streams", self.ways[0], self.ways[1]];
-        table::table(&header, &pairs.iter().map(row).collect::<Vec<_>>())
-    }
-
-    fn chart(self, pairs: &[Pair]) -> String {
-        let line = |(way, name): (usize, &str)| Series {
-            name: name.to_string(),
-            mark: Mark::Line,
-            style: Style::new(way),
-            points: pairs
-                .iter()
-                .map(|pair| (f64::from(pair.streams), pair.medians()[way] * 1e-9))
-                .collect(),
-        };
-        let [x, y] = self.axes;
-        Chart {
-            title: self.title.to_string(),
-            x,
-            y,
-            series: self.ways.into_iter().enumerate().map(line).collect(),
-            markers: Vec::new(),
-        }
-        .svg()
+        Part::default()
+            .figure(figure, chart(title, x, y, ways.into_iter().enumerate().map(line)).svg())
+            .table(heading, &["streams", ways[0], ways[1]], pairs.iter().map(row))
     }
 }

@@ -1,11 +1,12 @@
-//! Figure 4: what every stream gets over time.
+//! Figure 4: the service of every stream over time.
 
 use rayon::prelude::*;
 
 use super::streams::{CLASSES, Load, PACKETS_A_SECOND, name};
-use crate::claims::Measured;
+use crate::claims::Measurements;
+use crate::drawing::{chart, series, within};
 use crate::experiment::{Part, Step};
-use laxity_report::chart::{self, Axis, Chart, Mark, Series, Style, Unit};
+use laxity_report::chart::{self, Axis, Chart, Mark, Style, Unit};
 
 const RATE: &str = "service of a stream at the end (Fig. 4) [packets/s]";
 const SPREAD: &str = "from the least to the most served class at the end (Fig. 4) [% of the mean]";
@@ -14,18 +15,21 @@ const GAP: u64 = 500;
 const STREAMS: [u32; 2] = [480, 560];
 /// Services are counted over two seconds.
 const WINDOW: u64 = 2 * PACKETS_A_SECOND;
-/// What counts as the end.
+/// Windows that count as the end.
 const LAST_WINDOWS: usize = 5;
 /// Seconds that the paper shows.
 const SHOWN: f64 = 100.0;
 
-/// How many runs there are.
-pub(super) fn runs(seeds: u64) -> u64 {
-    seeds * STREAMS.len() as u64
-}
+/// Number of runs per seed.
+pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
-/// Watches so many packets.
-pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Measured) -> Part {
+/// Serves `packets` packets in every case.
+pub(super) fn repeat(
+    seeds: u64,
+    packets: u64,
+    step: Step<'_>,
+    measured: &mut Measurements,
+) -> Part {
     let seeds: Vec<_> = (1..=seeds).collect();
     let panels: Vec<Vec<Rates>> = STREAMS
         .iter()
@@ -48,10 +52,10 @@ pub(super) fn repeat(seeds: u64, packets: u64, step: Step<'_>, measured: &mut Me
     }
     let charts: Vec<_> = panels.iter().map(|rates| rates[0].chart()).collect();
     let figure = chart::panels("Packets a second of a stream of a class", &charts, 2);
-    Part { figures: vec![("figure-4".to_string(), figure)], tables: Vec::new() }
+    Part::default().figure("figure-4", figure)
 }
 
-/// Packets a second that a stream of every class gets in the mean, window by window.
+/// Mean rate of a stream of every class, in packets a second, window by window.
 struct Rates {
     streams: u32,
     windows: Vec<[f64; CLASSES as usize]>,
@@ -74,30 +78,21 @@ impl Rates {
         Rates { streams, windows }
     }
 
-    /// What the least and the most served class gets in the worst of the last windows.
+    /// Rates of the least and the most served class in the worst of the last windows.
     fn at_the_end(&self) -> (f64, f64) {
         let last = self.windows.iter().rev().take(LAST_WINDOWS).flatten();
         last.fold((f64::INFINITY, 0.0), |(least, most), &rate| (rate.min(least), rate.max(most)))
     }
 
     fn chart(&self) -> Chart {
-        let series = [0, 2, 5, 7].into_iter().enumerate().map(|(at, class)| {
+        let lines = [0, 2, 5, 7].into_iter().enumerate().map(|(at, class)| {
             let points = self.windows.iter().enumerate().map(|(window, rates)| {
                 (window as f64 * (WINDOW / PACKETS_A_SECOND) as f64, rates[class])
             });
-            Series {
-                name: name(class),
-                mark: Mark::Line,
-                style: Style::new(at),
-                points: points.filter(|(time, _)| *time <= SHOWN).collect(),
-            }
+            let shown = points.filter(|(time, _)| *time <= SHOWN);
+            series(name(class), Mark::Line, Style::new(at), shown)
         });
-        Chart {
-            title: format!("{} streams", self.streams),
-            x: Axis::linear("Time", Unit::Time),
-            y: Axis { range: Some((0.0, 120.0)), ..Axis::linear("", Unit::Count) },
-            series: series.collect(),
-            markers: Vec::new(),
-        }
+        let y = within((0.0, 120.0), Axis::linear("", Unit::Count));
+        chart(format!("{} streams", self.streams), Axis::linear("Time", Unit::Time), y, lines)
     }
 }

@@ -10,34 +10,32 @@ use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::summary::WindowSummary;
 use rayon::prelude::*;
 
-use crate::claims::Measured;
+use crate::claims::Measurements;
+use crate::drawing::{chart, series};
 use crate::experiment::{Part, Step};
-use laxity_report::chart::{Axis, Chart, Mark, Series, Style, Unit};
+use laxity_report::chart::{Axis, Mark, Style, Unit};
 use laxity_report::quantity;
-use laxity_report::table;
 
 const LONGEST: &str = "longest run of losses, tolerance 1/3 (Fig. 3) [packets]";
 const LOST: &str = "lost, tolerance 1/3 (Fig. 3) [% of the packets]";
 const VIOLATED: &str = "windows violated, tolerance 1/3 (Fig. 3) [% of the windows]";
 
 const PLAN: &str = include_str!("../../../../papers/dwcs/spread.toml");
-/// Under FIFO so many packets have room: what comes later is as good as lost in the queue.
+/// Room of the queue under FIFO, in packets: packets beyond it would be late anyway.
 const ROOM: u64 = 24;
-/// Packets of a stream that the figure shows, after so many.
+/// Packets of a stream that the figure shows, and those before them.
 const SHOWN: usize = 480;
 const SKIPPED: usize = 120;
 const SCHEDULERS: [&str; 2] = ["FIFO", "DWCS"];
 
-/// How many runs there are.
-pub(super) fn runs(seeds: u64) -> u64 {
-    seeds * SCHEDULERS.len() as u64
-}
+/// Number of runs per seed.
+pub(super) const RUNS: u64 = SCHEDULERS.len() as u64;
 
 /// Repeats the experiment.
 pub(super) fn repeat(
     seeds: u64,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let seeds: Vec<_> = (1..=seeds).collect();
     let runs = seeds.par_iter().map(|&seed| {
@@ -58,13 +56,20 @@ pub(super) fn repeat(
             measured.add(VIOLATED, scheduler, percent(windows.violations, windows.windows));
         }
     }
-    Ok(Part {
-        figures: vec![("figure-3".to_string(), figure(&runs[0]))],
-        tables: vec![("Figure 3: first seed".to_string(), losses_table(&runs[0]))],
-    })
+    let row = |(scheduler, watch): (&&str, &Watch)| {
+        let WindowSummary { packets, lost, windows, violations, longest_run, .. } = &watch.windows;
+        let counts = [packets, lost, windows, violations, longest_run];
+        let counts = counts.into_iter().map(|count| quantity::count(*count));
+        [scheduler.to_string()].into_iter().chain(counts).collect()
+    };
+    Ok(Part::default().figure("figure-3", figure(&runs[0])).table(
+        "Figure 3: first seed",
+        &["", "packets", "lost", "windows", "violated", "longest run"],
+        SCHEDULERS.iter().zip(&runs[0]).map(row),
+    ))
 }
 
-/// What became of the packets of all streams, and of the first one's one by one.
+/// Losses of all streams together, and of the first packet by packet.
 struct Watch {
     windows: WindowSummary,
     /// Whether each packet of the first stream was lost.
@@ -89,7 +94,7 @@ impl Watch {
     }
 }
 
-/// The packets of the first stream: their number, arrival, and when they were begun, if they were.
+/// The packets of the first stream: number, arrival, and begin of transmission if sent.
 #[derive(Default)]
 struct FirstStream(Vec<(u64, Nanos, Option<Nanos>)>);
 
@@ -122,39 +127,18 @@ impl FirstStream {
     }
 }
 
-/// At every lost packet, how many were lost in a row up to it.
+/// At every lost packet, the length of the run of losses up to it.
 fn figure(watches: &[Watch; 2]) -> String {
-    let series = SCHEDULERS.iter().zip(watches).enumerate().map(|(at, (scheduler, watch))| {
+    let sticks = SCHEDULERS.iter().zip(watches).enumerate().map(|(at, (scheduler, watch))| {
         let mut run = 0;
         let shown = watch.lost.iter().skip(SKIPPED).take(SHOWN).enumerate();
         let points = shown.filter_map(|(packet, lost)| {
             run = if *lost { run + 1 } else { 0 };
             lost.then_some((packet as f64 + 1.0, f64::from(run)))
         });
-        Series {
-            name: scheduler.to_string(),
-            mark: Mark::Sticks,
-            style: Style::new(at),
-            points: points.collect(),
-        }
+        series(*scheduler, Mark::Sticks, Style::new(at), points)
     });
-    Chart {
-        title: "Consecutive losses of a stream that bears one of three".to_string(),
-        x: Axis::linear("Packet of the stream", Unit::Count),
-        y: Axis::linear("", Unit::Count),
-        series: series.collect(),
-        markers: Vec::new(),
-    }
-    .svg()
-}
-
-fn losses_table(watches: &[Watch; 2]) -> String {
-    let row = |(scheduler, watch): (&&str, &Watch)| {
-        let WindowSummary { packets, lost, windows, violations, longest_run, .. } = &watch.windows;
-        let counts = [packets, lost, windows, violations, longest_run];
-        let counts = counts.into_iter().map(|count| quantity::count(*count));
-        [scheduler.to_string()].into_iter().chain(counts).collect()
-    };
-    let header = ["", "packets", "lost", "windows", "violated", "longest run"];
-    table::table(&header, &SCHEDULERS.iter().zip(watches).map(row).collect::<Vec<_>>())
+    let x = Axis::linear("Packet of the stream", Unit::Count);
+    let y = Axis::linear("", Unit::Count);
+    chart("Consecutive losses of a stream that bears one of three", x, y, sticks).svg()
 }

@@ -10,8 +10,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// How many units of time the paper's server has a second: with 480 streams each gets 25 of them
-/// (Fig. 4).
+/// Units of time per second of the paper's server: with 480 streams each gets 25 of them (Fig. 4).
 pub(super) const PACKETS_A_SECOND: u64 = 12_000;
 
 /// Classes of streams.
@@ -20,7 +19,7 @@ pub(super) const CLASSES: u32 = 8;
 /// Streams of all classes alike, whose deadlines are a gap apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// How many; a multiple of [`CLASSES`].
+    /// Number of streams; a multiple of [`CLASSES`].
     pub streams: u32,
     /// T, in units of time.
     pub gap: u64,
@@ -28,16 +27,16 @@ pub(super) struct Load {
 
 /// A packet is served.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Served {
+pub(super) struct Service {
     /// When its service commences.
     pub at: u64,
     /// Its stream; its class is the remainder by [`CLASSES`].
     pub stream: usize,
-    /// How many deadlines it missed.
+    /// Deadlines that it missed.
     pub misses: u64,
 }
 
-impl Served {
+impl Service {
     /// Its class.
     pub(super) fn class(&self) -> usize {
         self.stream % CLASSES as usize
@@ -55,7 +54,7 @@ pub(super) fn name(class: usize) -> String {
 }
 
 impl Load {
-    /// DWCS as the paper has it, that looks for missed deadlines once in so many services.
+    /// The paper's DWCS, with a check for missed deadlines every `check_every` services.
     pub(super) fn dwcs(&self, check_every: u32) -> Dwcs {
         let settings = DwcsSettings {
             precedence: Precedence::LossFirst,
@@ -70,14 +69,14 @@ impl Load {
         Dwcs::new(settings, &classes).expect("streams with gaps, and looked at")
     }
 
-    /// Serves so many packets. The streams begin one after the other, in an order and at times
-    /// within the first gap that the seed draws.
+    /// Serves `packets` packets. The seed draws the order in which streams begin, and the times
+    /// within the first gap.
     pub(super) fn serve<S: Scheduler>(
         &self,
         scheduler: &mut S,
         seed: u64,
         packets: u64,
-        mut watch: impl FnMut(Served),
+        mut watch: impl FnMut(Service),
     ) {
         let drops = &mut |_: Packet, _: DropReason| {};
         let begins = self.begins(seed);
@@ -96,7 +95,7 @@ impl Load {
             *due += self.gap;
             let misses = at.saturating_sub(*due).div_ceil(self.gap);
             *due += misses * self.gap;
-            watch(Served { at, stream: stream as usize, misses });
+            watch(Service { at, stream: stream as usize, misses });
             scheduler.enqueue(Nanos(at + 1), packet(stream, at + 1), drops);
         }
     }
@@ -124,7 +123,7 @@ pub(super) struct Tally {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     misses: u64,
-    /// Deadlines missed beyond what the tolerance allows in the windows that follow one another.
+    /// Deadlines missed beyond the tolerance, in consecutive windows.
     violations: u64,
     /// Packets and missed deadlines of the window that has begun.
     packets: u32,
@@ -138,7 +137,7 @@ impl Tally {
     }
 
     /// Counts a packet.
-    pub(super) fn count(&mut self, served: Served) {
+    pub(super) fn count(&mut self, served: Service) {
         let loss = loss(served.class());
         let counts = &mut self.streams[served.stream];
         counts.misses += served.misses;
@@ -152,12 +151,12 @@ impl Tally {
 
     /// Deadlines that all streams of a class missed.
     pub(super) fn misses(&self, class: usize) -> u64 {
-        self.of(class).map(|counts| counts.misses).sum()
+        self.streams(class).map(|counts| counts.misses).sum()
     }
 
     /// How often their tolerance was violated.
     pub(super) fn violations(&self, class: usize) -> u64 {
-        self.of(class).map(|counts| counts.violations).sum()
+        self.streams(class).map(|counts| counts.violations).sum()
     }
 
     /// Deadlines missed and violations of all classes.
@@ -169,7 +168,7 @@ impl Tally {
         ]
     }
 
-    fn of(&self, class: usize) -> impl Iterator<Item = &Counts> {
+    fn streams(&self, class: usize) -> impl Iterator<Item = &Counts> {
         self.streams.iter().skip(class).step_by(CLASSES as usize)
     }
 }
@@ -209,7 +208,7 @@ mod tests {
                 100 => 2,
                 _ => 0,
             };
-            tally.count(Served { at, stream: 0, misses });
+            tally.count(Service { at, stream: 0, misses });
         }
         assert_eq!((tally.misses(0), tally.violations(0)), (4, 2));
         assert_eq!(tally.totals(), [4, 2]);

@@ -1,4 +1,4 @@
-//! One run of one combination, and what is measured of it.
+//! One run of one combination, and its measurements.
 
 use laxity::packet::ClassId;
 use laxity::port::Delays;
@@ -17,7 +17,7 @@ const BOTTLENECK: &str = "bottleneck";
 /// How finely throughput is shown.
 pub(super) const BIN: Nanos = Nanos(2_000_000_000);
 
-/// What one run showed.
+/// Measurements of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub combination: Combination,
@@ -44,7 +44,7 @@ pub(super) struct Traffic {
     pub goodput: f64,
     /// At the bottleneck, wait, transmission and propagation, in s: of the packets that were sent.
     pub delay: Moments,
-    /// The same where a packet that was dropped counts as zero.
+    /// `delay` with dropped packets counted as zero.
     pub delay_of_all: Moments,
 }
 
@@ -55,7 +55,11 @@ pub(super) struct Moments {
 }
 
 impl Run {
-    pub(super) fn of(text: &str, combination: Combination, seed: u64) -> Result<Run, SimError> {
+    pub(super) fn simulate(
+        text: &str,
+        combination: Combination,
+        seed: u64,
+    ) -> Result<Run, SimError> {
         let plan = combination.plan(text);
         let duration = plan.run.duration.unwrap_or_default();
         let mut watch = Watch::new(&plan, duration);

@@ -8,11 +8,11 @@ use laxity_sim::error::SimError;
 
 use super::plans::{CONFLICT, read};
 use super::service::{Services, asked, panel, sent};
-use super::system::{Discipline, class, simulate};
-use crate::claims::Measured;
+use super::system::{Discipline, class};
+use crate::claims::Measurements;
+use crate::drawing::moment;
 use crate::experiment::{Part, Step};
-use laxity_report::chart::{self, Along, Chart, Dash, Marker, Style};
-use laxity_report::table;
+use laxity_report::chart::{self, Chart};
 
 const BEHIND: &str = "behind its curve at the worst (Fig. 4) [ms]";
 
@@ -22,22 +22,19 @@ const WAKES: Nanos = Nanos(100_000_000);
 const SESSIONS: [&str; 4] = ["session-1", "session-2", "session-3", "session-4"];
 const CLASSES: [&str; 2] = ["A", "B"];
 
-/// How many runs there are.
-pub(super) fn runs() -> u64 {
-    DISCIPLINES.len() as u64
-}
+/// Number of runs.
+pub(super) const RUNS: u64 = DISCIPLINES.len() as u64;
 
 /// Repeats the example.
-pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(step: Step<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
     let plan = read(CONFLICT);
     let end = plan.run.duration.unwrap_or_default();
     let names = SESSIONS.iter().chain(&CLASSES);
-    let subjects: Vec<_> = names.map(|name| Subject::of(&plan, name)).collect();
+    let subjects: Vec<_> = names.map(|name| Subject::new(&plan, name)).collect();
     let mut rows: Vec<_> = subjects.iter().map(|subject| vec![subject.name.to_string()]).collect();
     let mut panels = Vec::new();
     for discipline in DISCIPLINES {
-        let mut services = Services::default();
-        simulate(&plan, discipline, None, &mut services)?;
+        let mut services = Services::simulate(&plan, discipline)?;
         services.packets.retain(|sent| sent.departure <= end);
         let mut lags = Vec::new();
         for (subject, row) in subjects.iter().zip(&mut rows) {
@@ -58,16 +55,12 @@ pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, Si
     }
     let header = ["class"].into_iter().chain(DISCIPLINES.map(Discipline::name));
     let header: Vec<_> = header.collect();
-    Ok(Part {
-        figures: vec![(
-            "figure-4".to_string(),
-            chart::panels("Two classes and a session of the first: bytes sent", &panels, 2),
-        )],
-        tables: vec![(
-            "Figure 4: behind its curve at the worst [ms]; below zero is early".to_string(),
-            table::table(&header, &rows),
-        )],
-    })
+    let figure = chart::panels("Two classes and a session of the first: bytes sent", &panels, 2);
+    Ok(Part::default().figure("figure-4", figure).table(
+        "Figure 4: behind its curve at the worst [ms]; below zero is early",
+        &header,
+        rows,
+    ))
 }
 
 /// A session or a class, when it wakes and what it is due from then on.
@@ -79,7 +72,7 @@ struct Subject {
 }
 
 impl Subject {
-    fn of(plan: &Plan, name: &'static str) -> Subject {
+    fn new(plan: &Plan, name: &'static str) -> Subject {
         let id = class(plan, name);
         let class = &plan.classes[id.index()];
         let leaves = if class.is_leaf() { vec![id] } else { class.children.clone() };
@@ -102,12 +95,6 @@ fn services_of(title: &str, services: &Services, subjects: &[Subject], end: Nano
             asked(&format!("{name}'s curve"), at, *curve, *from, end),
         ]
     });
-    let wakes = Marker {
-        along: Along::Y,
-        at: WAKES.as_secs_f64(),
-        label: "session-1 wakes".to_string(),
-        meaning: String::new(),
-        style: Style { faint: true, ..Style::default().dashed(Dash::Dotted) },
-    };
+    let wakes = moment(WAKES, "session-1 wakes", "");
     Chart { markers: vec![wakes], ..panel(title, end, 175_000.0, series.collect()) }
 }

@@ -1,9 +1,8 @@
 //! Figure 13: what a packet costs, by the number of sessions and of levels.
 //!
-//! These are times of the machine that this runs on, so only their ratios are judged. What disturbs
-//! it for a moment falls on few of the short stretches that are timed, of which the median counts;
-//! what slows it for longer falls on all cases alike, for they are measured in turn, round by
-//! round, and of the rounds the median counts as well.
+//! Times depend on the machine, so only their ratios are judged. Short disturbances fall on few of
+//! the timed stretches, and their median counts. Long ones fall on all cases alike, since a round
+//! measures each case once, and the median over the rounds counts.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -19,11 +18,10 @@ use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrivals, Feed};
 
-use crate::claims::Measured;
-use crate::experiment::median;
-use crate::experiment::{Part, Step};
-use laxity_report::chart::{self, Axis, Chart, Mark, Style, Unit};
-use laxity_report::table;
+use crate::claims::Measurements;
+use crate::drawing::{chart, series, within};
+use crate::experiment::{Part, Step, median};
+use laxity_report::chart::{self, Axis, Mark, Style, Unit};
 
 const GROWTH: &str = "cost with 1000 sessions in % of that with 100 (Fig. 13a)";
 const LEVELS: &str = "cost with 1000 sessions in % of that at one level (Fig. 13b)";
@@ -37,7 +35,7 @@ const WARM_UP: usize = 10_000;
 const STRETCHES: usize = 25;
 const STRETCH: usize = 400;
 
-/// How many classes there are below each, level by level.
+/// Number of classes below each class, level by level.
 type Shape = &'static [u32];
 /// At one level.
 const HUNDRED: Shape = &[100];
@@ -45,7 +43,7 @@ const THOUSAND: Shape = &[1000];
 const BETWEEN: [Shape; 8] = [&[200], &[300], &[400], &[500], &[600], &[700], &[800], &[900]];
 const IN_LEVELS: [(&str, Shape); 2] = [("two levels", &[10, 100]), ("three levels", &[10, 10, 10])];
 
-/// How often each case is measured.
+/// Measurements of each case.
 const ROUNDS: usize = 31;
 const ROUNDS_IF_SHORTENED: usize = 9;
 
@@ -74,7 +72,7 @@ impl Traffic {
 pub(super) fn repeat(
     shortened: bool,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let between: &[Shape] = if shortened { &[] } else { &BETWEEN };
     let rounds = if shortened { ROUNDS_IF_SHORTENED } else { ROUNDS };
@@ -91,19 +89,21 @@ pub(super) fn repeat(
         costs.push(cost);
         step();
     }
-    Ok(Part {
-        figures: vec![("figure-13".to_string(), figure(&costs))],
-        tables: vec![(
-            format!("Figure 13: ns a packet in and out, median of {rounds} rounds"),
-            cost_table(&shapes, &costs),
-        )],
-    })
+    let row = |shape: &Shape| {
+        let sessions: u32 = shape.iter().product();
+        let ns = costs.iter().map(|cost| format!("{:.0}", cost.nanos(shape)));
+        [sessions.to_string(), shape.len().to_string()].into_iter().chain(ns).collect()
+    };
+    let header = ["sessions", "levels"].into_iter().chain(TRAFFIC.map(Traffic::name));
+    Ok(Part::default().figure("figure-13", figure(&costs)).table(
+        format!("Figure 13: ns a packet in and out, median of {rounds} rounds"),
+        &header.collect::<Vec<_>>(),
+        shapes.iter().map(row),
+    ))
 }
 
-/// How many runs there are.
-pub(super) fn runs() -> u64 {
-    TRAFFIC.len() as u64
-}
+/// Number of runs.
+pub(super) const RUNS: u64 = TRAFFIC.len() as u64;
 
 /// What a packet costs in each shape.
 struct Cost {
@@ -130,14 +130,14 @@ impl Cost {
         found.map_or(&[], |(_, times)| times)
     }
 
-    /// A shape's cost in percent of another's: the median over the rounds of what it is in each.
+    /// A shape's cost in percent of another's: the median over the rounds.
     fn percent(&self, of: Shape, to: Shape) -> f64 {
         let rounds = self.times(of).iter().zip(self.times(to));
         median(rounds.map(|(of, to)| of / to * 100.0).collect())
     }
 
-    /// In ns.
-    fn of(&self, shape: Shape) -> f64 {
+    /// The cost of a packet, in ns.
+    fn nanos(&self, shape: Shape) -> f64 {
         median(self.times(shape).to_vec())
     }
 }
@@ -205,7 +205,7 @@ fn hierarchy(shape: Shape) -> (Vec<ClassSpec>, u32) {
 /// The packets of Markov sources in their stationary state, enough for all that are sent.
 fn markov_packets(first: u32, sessions: u32) -> Result<Vec<Packet>, SimError> {
     const PACKETS_IN_A_BURST: u64 = 10;
-    /// All sources are on at first; after so many mean on times that is forgotten.
+    /// All sources are on at first; after this many mean on times the state is stationary.
     const FORGOTTEN_AFTER: u64 = 10;
 
     let peak = Rate(LINK.0 * 19 / 10 / u64::from(sessions));
@@ -273,41 +273,20 @@ impl Port<'_> {
     }
 }
 
-fn cost_table(shapes: &[Shape], costs: &[Cost]) -> String {
-    let row = |shape: &Shape| {
-        let sessions: u32 = shape.iter().product();
-        let ns = costs.iter().map(|cost| format!("{:.0}", cost.of(shape)));
-        [sessions.to_string(), shape.len().to_string()].into_iter().chain(ns).collect()
-    };
-    let rows: Vec<Vec<String>> = shapes.iter().map(row).collect();
-    let header = ["sessions", "levels"].into_iter().chain(TRAFFIC.map(Traffic::name));
-    table::table(&header.collect::<Vec<_>>(), &rows)
-}
-
 /// Cost by sessions at one level, and by levels with 1000 sessions.
 fn figure(costs: &[Cost]) -> String {
     let of_thousand = IN_LEVELS.map(|(_, shape)| shape).into_iter().chain([THOUSAND]);
     let of_thousand: Vec<Shape> = of_thousand.collect();
-    let all = costs.iter().flat_map(|cost| cost.shapes.iter().map(|(shape, _)| cost.of(shape)));
+    let all = costs.iter().flat_map(|cost| cost.shapes.iter().map(|(shape, _)| cost.nanos(shape)));
     let highest = all.fold(0.0, f64::max);
-    let panel = |title: &str, label: &str, x: &dyn Fn(Shape) -> Option<u32>| Chart {
-        title: title.to_string(),
-        x: Axis::linear(label, Unit::Count),
-        y: Axis { range: Some((0.0, highest * 1.1e-9)), ..Axis::linear("", Unit::Time) },
-        series: costs
-            .iter()
-            .enumerate()
-            .map(|(at, cost)| {
-                let shown = cost.shapes.iter().filter_map(|(shape, _)| Some((x(shape)?, *shape)));
-                chart::Series {
-                    name: cost.traffic.name().to_string(),
-                    mark: Mark::Line,
-                    style: Style::new(at),
-                    points: shown.map(|(x, shape)| (f64::from(x), cost.of(shape) * 1e-9)).collect(),
-                }
-            })
-            .collect(),
-        markers: Vec::new(),
+    let panel = |title: &str, label: &str, x: &dyn Fn(Shape) -> Option<u32>| {
+        let line = |(at, cost): (usize, &Cost)| {
+            let shown = cost.shapes.iter().filter_map(|(shape, _)| Some((x(shape)?, *shape)));
+            let points = shown.map(|(x, shape)| (f64::from(x), cost.nanos(shape) * 1e-9));
+            series(cost.traffic.name(), Mark::Line, Style::new(at), points)
+        };
+        let y = within((0.0, highest * 1.1e-9), Axis::linear("", Unit::Time));
+        chart(title, Axis::linear(label, Unit::Count), y, costs.iter().enumerate().map(line))
     };
     let sessions = |shape: Shape| (shape.len() == 1).then(|| shape[0]);
     let levels = |shape: Shape| of_thousand.contains(&shape).then_some(shape.len() as u32);

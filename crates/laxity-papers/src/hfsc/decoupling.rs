@@ -3,21 +3,21 @@
 use laxity::curve::exact;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
+use laxity_report::chart::{self, Chart, Dash, Mark, Style};
 use laxity_sim::error::SimError;
 use num_traits::ToPrimitive;
 
 use super::plans::{DECOUPLING, read};
 use super::service::{Services, panel, sent};
-use super::system::{Discipline, Sent, class, in_phase, linear, simulate};
-use crate::claims::Measured;
+use super::system::{Departure, Discipline, class, in_phase, linear};
+use crate::claims::Measurements;
+use crate::drawing::series;
 use crate::experiment::{Part, Step};
-use laxity_report::chart::{self, Dash, Mark, Style};
-use laxity_report::table;
 
 /// As the paper draws it, both sessions begin at once.
 const DRAWN: &str = "largest delay of video, as drawn (Fig. 2) [ms]";
 const ANY_PHASE: &str = "largest delay of video, any phase (Fig. 2) [ms]";
-/// How many phases a seed draws: within a run the phase stays the same.
+/// Phases per seed: within a run the phase stays the same.
 const PHASES: u64 = 20;
 
 /// The figure shows four frames and a half.
@@ -31,16 +31,14 @@ const CASES: [(&str, Discipline, bool); 5] = [
     ("H-WF2Q+", Discipline::Wf2q, true),
 ];
 
-/// How many runs there are.
-pub(super) fn runs() -> u64 {
-    CASES.len() as u64
-}
+/// Number of steps.
+pub(super) const RUNS: u64 = CASES.len() as u64;
 
 /// Repeats the example.
 pub(super) fn repeat(
     seeds: u64,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let curves = read(DECOUPLING);
     let lines = linear(&curves);
@@ -48,13 +46,14 @@ pub(super) fn repeat(
     let mut rows = Vec::new();
     for (name, discipline, linear) in CASES {
         let plan = if linear { &lines } else { &curves };
-        let drawn = watch(plan, discipline)?;
+        let drawn = Services::simulate(plan, discipline)?;
         measured.add(DRAWN, name, largest_delay(plan, &drawn));
         for seed in 1..=seeds {
             let mut largest = f64::NEG_INFINITY;
             for phase in 0..PHASES {
                 let plan = in_phase(plan, seed * PHASES + phase);
-                largest = largest.max(largest_delay(&plan, &watch(&plan, discipline)?));
+                let services = Services::simulate(&plan, discipline)?;
+                largest = largest.max(largest_delay(&plan, &services));
             }
             measured.add(ANY_PHASE, name, largest);
         }
@@ -68,37 +67,27 @@ pub(super) fn repeat(
         }
         step();
     }
+    let figure = chart::panels("Video beside a transfer: bytes over time", &panels, 2);
     let header = ["scheduler", "as drawn", "any phase"];
-    Ok(Part {
-        figures: vec![(
-            "figure-2".to_string(),
-            chart::panels("Video beside a transfer: bytes over time", &panels, 2),
-        )],
-        tables: vec![(
-            "Figure 2: largest delay of video [ms]".to_string(),
-            table::table(&header, &rows),
-        )],
-    })
-}
-
-fn watch(plan: &Plan, discipline: Discipline) -> Result<Services, SimError> {
-    let mut services = Services::default();
-    simulate(plan, discipline, None, &mut services)?;
-    Ok(services)
+    Ok(Part::default().figure("figure-2", figure).table(
+        "Figure 2: largest delay of video [ms]",
+        &header,
+        rows,
+    ))
 }
 
 fn largest_delay(plan: &Plan, services: &Services) -> f64 {
     let video = [class(plan, "video")];
-    services.of(&video).map(Sent::delay_ms).fold(f64::NEG_INFINITY, f64::max)
+    services.packets_of(&video).map(Departure::delay_ms).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Video's frames as they come, are due and leave.
-fn frames(title: &str, plan: &Plan, services: &Services) -> chart::Chart {
+/// Arrivals, deadlines and departures of video's frames.
+fn frames(title: &str, plan: &Plan, services: &Services) -> Chart {
     let video = class(plan, "video");
     let curve = plan.classes[video.index()].curves.real_time.expect("video has a curve").curve();
     let mut arrived = 0;
     let (mut coming, mut due) = (vec![], vec![]);
-    for frame in services.of(&[video]) {
+    for frame in services.packets_of(&[video]) {
         let (at, bytes) = (frame.arrival.as_secs_f64(), u64::from(frame.length));
         let within = curve
             .lower_pseudo_inverse(&exact(bytes))
@@ -108,17 +97,10 @@ fn frames(title: &str, plan: &Plan, services: &Services) -> chart::Chart {
         arrived += bytes;
         coming.push((frame.arrival, arrived));
     }
-    let due = chart::Series {
-        name: "due".to_string(),
-        mark: Mark::Line,
-        style: Style::new(1).dashed(Dash::Dashed),
-        points: due,
-    };
     let series = vec![
-        sent("arrived", 2, coming.into_iter()),
-        due,
+        sent("arrived", 2, coming),
+        series("due", Mark::Line, Style::new(1).dashed(Dash::Dashed), due),
         sent("sent", 0, services.steps(&[video])),
     ];
-    let shown = plan.link.max_packet.0 as f64 * 5.0;
-    panel(title, SHOWN, shown, series)
+    panel(title, SHOWN, plan.link.max_packet.0 as f64 * 5.0, series)
 }

@@ -8,11 +8,11 @@ use laxity_sim::record::{Observer, Record};
 use rayon::prelude::*;
 
 use super::plans::{DELAY, read};
-use super::system::{Discipline, Sent, Switching, class, in_phase, simulate};
-use crate::claims::Measured;
+use super::system::{Departure, Discipline, Switching, class, in_phase, simulate};
+use crate::claims::Measurements;
+use crate::drawing::{chart, limit, moment, series, time, within};
 use crate::experiment::{Part, Step};
-use laxity_report::chart::{self, Along, Axis, Chart, Dash, Mark, Marker, Style, Unit};
-use laxity_report::table;
+use laxity_report::chart::{self, Along, Axis, Chart, Mark, Style, Unit};
 
 const LARGEST: &str = "largest delay (Fig. 11) [ms]";
 const MEAN: &str = "mean delay (Fig. 11) [ms]";
@@ -23,17 +23,15 @@ const SESSIONS: [(&str, Nanos); 2] = [("audio", Nanos(5_000_000)), ("video", Nan
 /// The part of a run that the figure shows.
 const SHOWN: (Nanos, Nanos) = (Nanos(2_000_000_000), Nanos(10_000_000_000));
 
-/// How many runs there are.
-pub(super) fn runs(seeds: u64) -> u64 {
-    seeds * DISCIPLINES.len() as u64
-}
+/// Number of runs per seed.
+pub(super) const RUNS: u64 = DISCIPLINES.len() as u64;
 
 /// Repeats the experiment.
 pub(super) fn repeat(
     seeds: u64,
     duration: Option<Nanos>,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let plan = read(DELAY);
     let jobs: Vec<_> = (1..=seeds).flat_map(|seed| DISCIPLINES.map(|d| (seed, d))).collect();
@@ -60,14 +58,11 @@ pub(super) fn repeat(
         }
     }
     let first = watches.chunks(DISCIPLINES.len()).next().unwrap_or_default();
-    Ok(Part {
-        figures: vec![("figure-11".to_string(), figure(first))],
-        tables: vec![(
-            "Figure 11: delay with ON-OFF off / on [ms], means and largest of the seeds"
-                .to_string(),
-            delay_table(measured),
-        )],
-    })
+    Ok(Part::default().figure("figure-11", figure(first)).table(
+        "Figure 11: delay with ON-OFF off / on [ms], means and largest of the seeds",
+        &["session", "scheduler", "mean", "largest"],
+        rows(measured),
+    ))
 }
 
 /// Delays of a class.
@@ -90,7 +85,7 @@ impl Delays {
     }
 }
 
-/// What is kept of audio's and video's packets.
+/// Delays of audio's and video's packets.
 struct Watch {
     switching: Switching,
     sessions: [Session; SESSIONS.len()],
@@ -111,13 +106,13 @@ impl Watch {
             by_state: Default::default(),
             shown: Vec::new(),
         };
-        Watch { switching: Switching::of(plan), sessions: SESSIONS.map(session) }
+        Watch { switching: Switching::new(plan), sessions: SESSIONS.map(session) }
     }
 }
 
 impl Observer for Watch {
     fn record(&mut self, record: &Record) {
-        let Some(sent) = Sent::of(record) else { return };
+        let Some(sent) = Departure::from_record(record) else { return };
         let Some(session) = self.sessions.iter_mut().find(|session| session.class == sent.class)
         else {
             return;
@@ -130,7 +125,7 @@ impl Observer for Watch {
     }
 }
 
-fn delay_table(measured: &Measured) -> String {
+fn rows(measured: &Measurements) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for (session, _) in SESSIONS {
         for discipline in DISCIPLINES {
@@ -146,7 +141,7 @@ fn delay_table(measured: &Measured) -> String {
             ]);
         }
     }
-    table::table(&["session", "scheduler", "mean", "largest"], &rows)
+    rows
 }
 
 /// A panel for each session and discipline, the target and the switches of ON-OFF marked.
@@ -158,32 +153,16 @@ fn figure(watches: &[Watch]) -> String {
         let highest = watches.iter().flat_map(|watch| &watch.sessions[at].shown);
         let highest = highest.map(|(_, delay)| *delay).fold(0.0, f64::max);
         for (discipline, watch) in DISCIPLINES.iter().zip(watches) {
-            let switch = |(at, on): &(Nanos, bool)| Marker {
-                along: Along::Y,
-                at: at.as_secs_f64(),
-                label: if *on { "on" } else { "off" }.to_string(),
-                meaning: "ON-OFF switches".to_string(),
-                style: Style { faint: true, ..Style::default().dashed(Dash::Dotted) },
+            let delays = series("", Mark::Sticks, Style::new(at), watch.sessions[at].shown.clone());
+            let switch = |&(at, on): &(Nanos, bool)| {
+                moment(at, if on { "on" } else { "off" }, "ON-OFF switches")
             };
-            let target = Marker {
-                along: Along::X,
-                at: target.as_secs_f64(),
-                label: String::new(),
-                meaning: "target".to_string(),
-                style: Style::default().dashed(Dash::Dashed),
-            };
-            let range = Some((SHOWN.0.as_secs_f64(), SHOWN.1.as_secs_f64()));
+            let target = limit(Along::X, target.as_secs_f64(), "", "target");
+            let y = within((0.0, highest * 1.08), Axis::linear("", Unit::Time));
+            let title = format!("{name}, {}", discipline.name());
             panels.push(Chart {
-                title: format!("{name}, {}", discipline.name()),
-                x: Axis { range, ..Axis::linear("", Unit::Time) },
-                y: Axis { range: Some((0.0, highest * 1.08)), ..Axis::linear("", Unit::Time) },
-                series: vec![chart::Series {
-                    name: String::new(),
-                    mark: Mark::Sticks,
-                    style: Style::new(at),
-                    points: watch.sessions[at].shown.clone(),
-                }],
                 markers: switches.iter().map(switch).chain([target]).collect(),
+                ..chart(title, time("", SHOWN.0, SHOWN.1), y, [delays])
             });
         }
     }

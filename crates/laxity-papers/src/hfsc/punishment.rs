@@ -8,11 +8,11 @@ use laxity_sim::error::SimError;
 
 use super::plans::{PUNISHMENT, read};
 use super::service::{Services, asked, panel, sent};
-use super::system::{Discipline, class, simulate};
-use crate::claims::Measured;
+use super::system::{Discipline, class};
+use crate::claims::Measurements;
+use crate::drawing::moment;
 use crate::experiment::{Part, Step};
-use laxity_report::chart::{self, Along, Chart, Dash, Marker, Style};
-use laxity_report::table;
+use laxity_report::chart::{self, Chart};
 
 const UNSERVED: &str = "session 1 without service after session 2 wakes (Fig. 3) [ms]";
 const BEHIND: &str = "behind its curve at the worst (Fig. 3) [ms]";
@@ -21,13 +21,11 @@ const DISCIPLINES: [Discipline; 3] = [Discipline::Sced, Discipline::LinkSharing,
 /// When session 2 wakes.
 const WAKES: Nanos = Nanos(100_000_000);
 
-/// How many runs there are.
-pub(super) fn runs() -> u64 {
-    DISCIPLINES.len() as u64
-}
+/// Number of runs.
+pub(super) const RUNS: u64 = DISCIPLINES.len() as u64;
 
 /// Repeats the example.
-pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, SimError> {
+pub(super) fn repeat(step: Step<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
     let plan = read(PUNISHMENT);
     let sessions = ["session-1", "session-2"].map(|name| class(&plan, name));
     let curve =
@@ -37,8 +35,7 @@ pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, Si
     let mut panels = Vec::new();
     let mut rows = Vec::new();
     for discipline in DISCIPLINES {
-        let mut services = Services::default();
-        simulate(&plan, discipline, None, &mut services)?;
+        let mut services = Services::simulate(&plan, discipline)?;
         services.packets.retain(|sent| sent.departure <= end);
         let name = discipline.name();
         let unserved = longest_pause(&services, sessions[0], &plan);
@@ -60,23 +57,19 @@ pub(super) fn repeat(step: Step<'_>, measured: &mut Measured) -> Result<Part, Si
     }
     let header =
         ["scheduler", "session 1 unserved", "session 1 behind its curve", "session 2 behind"];
-    Ok(Part {
-        figures: vec![(
-            "figure-3".to_string(),
-            chart::panels("What session 1 gets when session 2 wakes: bytes sent", &panels, 3),
-        )],
-        tables: vec![(
-            "Figure 3: when session 2 wakes [ms]; below zero is early".to_string(),
-            table::table(&header, &rows),
-        )],
-    })
+    let figure = chart::panels("What session 1 gets when session 2 wakes: bytes sent", &panels, 3);
+    Ok(Part::default().figure("figure-3", figure).table(
+        "Figure 3: when session 2 wakes [ms]; below zero is early",
+        &header,
+        rows,
+    ))
 }
 
 /// The longest time in ms after [`WAKES`] in which nothing of a backlogged class is being sent.
 fn longest_pause(services: &Services, class: ClassId, plan: &Plan) -> f64 {
     let mut free_since = WAKES;
     let mut longest = Nanos::ZERO;
-    for sent in services.of(&[class]).filter(|sent| sent.departure > WAKES) {
+    for sent in services.packets_of(&[class]).filter(|sent| sent.departure > WAKES) {
         let start = sent.departure - plan.link.rate.time_for(Bytes(sent.length.into()));
         longest = longest.max(start.saturating_sub(free_since));
         free_since = sent.departure;
@@ -97,12 +90,6 @@ fn services_of(
         asked("session 1's curve", 0, curves[0], Nanos::ZERO, end),
         asked("session 2's curve", 1, curves[1], WAKES, end),
     ];
-    let wakes = Marker {
-        along: Along::Y,
-        at: WAKES.as_secs_f64(),
-        label: "session 2 wakes".to_string(),
-        meaning: String::new(),
-        style: Style { faint: true, ..Style::default().dashed(Dash::Dotted) },
-    };
+    let wakes = moment(WAKES, "session 2 wakes", "");
     Chart { markers: vec![wakes], ..panel(title, end, 250_000.0, series) }
 }

@@ -4,45 +4,58 @@ use laxity::curve::exact;
 use laxity::packet::ClassId;
 use laxity::service::ServiceCurve;
 use laxity::units::Nanos;
+use laxity_plan::Plan;
+use laxity_report::chart::{Axis, Chart, Dash, Mark, Series, Style, Unit};
+use laxity_sim::error::SimError;
 use laxity_sim::record::{Observer, Record};
 use num_traits::ToPrimitive;
 
-use super::system::Sent;
-use laxity_report::chart::{self, Axis, Chart, Dash, Mark, Style, Unit};
+use super::system::{Departure, Discipline, simulate};
+use crate::drawing::{chart, series, time, within};
 
 /// Keeps every packet of a short run.
 #[derive(Debug, Default)]
 pub(super) struct Services {
     /// In the order of departure.
-    pub packets: Vec<Sent>,
+    pub packets: Vec<Departure>,
 }
 
 impl Observer for Services {
     fn record(&mut self, record: &Record) {
-        self.packets.extend(Sent::of(record));
+        self.packets.extend(Departure::from_record(record));
     }
 }
 
 impl Services {
+    /// The packets of a whole run.
+    pub(super) fn simulate(plan: &Plan, discipline: Discipline) -> Result<Services, SimError> {
+        let mut services = Services::default();
+        simulate(plan, discipline, None, &mut services)?;
+        Ok(services)
+    }
+
     /// The packets of some classes.
-    pub(super) fn of<'a>(&'a self, classes: &'a [ClassId]) -> impl Iterator<Item = &'a Sent> {
+    pub(super) fn packets_of<'a>(
+        &'a self,
+        classes: &'a [ClassId],
+    ) -> impl Iterator<Item = &'a Departure> {
         self.packets.iter().filter(|sent| classes.contains(&sent.class))
     }
 
-    /// What had been sent of some classes whenever one of their packets left: times and bytes.
+    /// Departure times of some classes' packets, each with the bytes sent up to then.
     pub(super) fn steps<'a>(
         &'a self,
         classes: &'a [ClassId],
     ) -> impl Iterator<Item = (Nanos, u64)> {
-        self.of(classes).scan(0, |sum, sent| {
+        self.packets_of(classes).scan(0, |sum, sent| {
             *sum += u64::from(sent.length);
             Some((sent.departure, *sum))
         })
     }
 
-    /// By how much the service of classes that were backlogged from a time on lagged behind a curve
-    /// that begins there, at the worst: in ms from when the curve asks for a packet's last byte to
-    /// when that left. Below zero if it was always early.
+    /// The largest lag in ms of some classes behind a curve that begins at `from`, at which they
+    /// become backlogged. A packet's lag is its departure less the time at which the curve reaches
+    /// its last byte; below zero if it was early.
     pub(super) fn behind_ms(&self, classes: &[ClassId], curve: ServiceCurve, from: Nanos) -> f64 {
         let curve = curve.curve();
         let lag = |(left, bytes): (Nanos, u64)| {
@@ -54,46 +67,35 @@ impl Services {
 }
 
 /// A panel of service over time.
-pub(super) fn panel(title: &str, until: Nanos, bytes: f64, series: Vec<chart::Series>) -> Chart {
-    let time = Axis { range: Some((0.0, until.as_secs_f64())), ..Axis::linear("", Unit::Time) };
-    let service = Axis { range: Some((0.0, bytes)), ..Axis::linear("", Unit::Size) };
-    Chart { title: title.to_string(), x: time, y: service, series, markers: Vec::new() }
+pub(super) fn panel(title: &str, until: Nanos, bytes: f64, series: Vec<Series>) -> Chart {
+    let service = within((0.0, bytes), Axis::linear("", Unit::Size));
+    chart(title, time("", Nanos::ZERO, until), service, series)
 }
 
-/// What was sent, as a staircase.
+/// Bytes sent, as a staircase.
 pub(super) fn sent(
     name: &str,
     subject: usize,
-    steps: impl Iterator<Item = (Nanos, u64)>,
-) -> chart::Series {
-    let points = steps.map(|(at, bytes)| (at.as_secs_f64(), bytes as f64));
-    chart::Series {
-        name: name.to_string(),
-        mark: Mark::Step,
-        style: Style::new(subject),
-        points: [(0.0, 0.0)].into_iter().chain(points).collect(),
-    }
+    steps: impl IntoIterator<Item = (Nanos, u64)>,
+) -> Series {
+    let points = steps.into_iter().map(|(at, bytes)| (at.as_secs_f64(), bytes as f64));
+    series(name, Mark::Step, Style::new(subject), [(0.0, 0.0)].into_iter().chain(points))
 }
 
-/// What a curve asks for from a time on, up to another.
+/// A curve that begins at `from`, up to `until`.
 pub(super) fn asked(
     name: &str,
     subject: usize,
     curve: ServiceCurve,
     from: Nanos,
     until: Nanos,
-) -> chart::Series {
+) -> Series {
     let at = |t: Nanos| {
         let work = curve.curve().value(&laxity::curve::exact_nanos(t)).to_f64();
         ((from + t).as_secs_f64(), work.unwrap_or(f64::NAN))
     };
     let corners = [Nanos::ZERO, curve.d(), until.saturating_sub(from)];
-    chart::Series {
-        name: name.to_string(),
-        mark: Mark::Line,
-        style: Style::new(subject).dashed(Dash::Dashed),
-        points: corners.map(at).to_vec(),
-    }
+    series(name, Mark::Line, Style::new(subject).dashed(Dash::Dashed), corners.map(at))
 }
 
 #[cfg(test)]
@@ -103,7 +105,7 @@ mod tests {
 
     #[test]
     fn service_lags_behind_a_curve_by_its_latest_packet() {
-        let sent = |class, departure: u64| Sent {
+        let sent = |class, departure: u64| Departure {
             class: ClassId(class),
             length: 1000,
             arrival: Nanos::ZERO,

@@ -8,11 +8,11 @@ use laxity_sim::record::{Observer, Record};
 use rayon::prelude::*;
 
 use super::plans::{LINK_SHARING, read};
-use super::system::{Discipline, Sent, Switching, class, in_phase, simulate};
-use crate::claims::Measured;
+use super::system::{Departure, Discipline, Switching, class, in_phase, simulate};
+use crate::claims::Measurements;
+use crate::drawing::{chart, moment, series, time, within};
 use crate::experiment::{Part, Step};
-use laxity_report::chart::{self, Along, Axis, Chart, Dash, Mark, Marker, Style, Unit};
-use laxity_report::table;
+use laxity_report::chart::{self, Axis, Chart, Mark, Marker, Series, Style, Unit};
 
 const BANDWIDTH: [&str; 2] = [
     "bandwidth while ON-OFF sleeps (Fig. 12) [kbit/s]",
@@ -30,17 +30,12 @@ const WINDOW_OF_SMALL: Nanos = Nanos(60_000_000);
 /// The part of a run that the figure shows.
 const SHOWN: (Nanos, Nanos) = (Nanos(2_000_000_000), Nanos(7_000_000_000));
 
-/// How many runs there are.
-pub(super) fn runs(seeds: u64) -> u64 {
-    seeds
-}
-
 /// Repeats the experiment.
 pub(super) fn repeat(
     seeds: u64,
     duration: Option<Nanos>,
     step: Step<'_>,
-    measured: &mut Measured,
+    measured: &mut Measurements,
 ) -> Result<Part, SimError> {
     let plan = read(LINK_SHARING);
     let seeds: Vec<_> = (1..=seeds).collect();
@@ -67,16 +62,15 @@ pub(super) fn repeat(
         }
     }
     let first = watches.first();
-    Ok(Part {
-        figures: vec![
-            ("figure-12".to_string(), inside(&plan, first)),
-            ("figure-12-outside".to_string(), outside(&plan, first)),
-        ],
-        tables: vec![(
-            "Figure 12: bandwidth [kbit/s], means of the seeds".to_string(),
-            bandwidth_table(&plan, measured),
-        )],
-    })
+    let header = ["session", "ON-OFF asleep / share", "all active / share", "farthest [packets]"];
+    Ok(Part::default()
+        .figure("figure-12", inside(&plan, first))
+        .figure("figure-12-outside", outside(&plan, first))
+        .table(
+            "Figure 12: bandwidth [kbit/s], means of the seeds",
+            &header,
+            INSIDE.iter().chain(&OUTSIDE).map(|name| row(&plan, name, measured)),
+        ))
 }
 
 /// The rates that a class is due while the ON-OFF source sleeps and while it is active: it leaves
@@ -138,7 +132,7 @@ impl Watch {
             }
         };
         Watch {
-            switching: Switching::of(plan),
+            switching: Switching::new(plan),
             end: duration.or(plan.run.duration).unwrap_or_default(),
             sessions: INSIDE.iter().chain(&OUTSIDE).map(|name| session(name)).collect(),
         }
@@ -147,7 +141,7 @@ impl Watch {
 
 impl Observer for Watch {
     fn record(&mut self, record: &Record) {
-        let Some(sent) = Sent::of(record) else { return };
+        let Some(sent) = Departure::from_record(record) else { return };
         for session in &mut self.sessions {
             session.close_windows(sent.departure.min(self.end), self.switching, sent.length);
             if session.class == sent.class {
@@ -202,72 +196,48 @@ impl Share {
     }
 }
 
-fn bandwidth_table(plan: &Plan, measured: &Measured) -> String {
-    let rows = INSIDE.iter().chain(&OUTSIDE).map(|name| {
-        let due = shares(plan, class(plan, name));
-        let cell = |at: usize| {
-            let mean = measured.mean(BANDWIDTH[at], name);
-            format!("{mean:.1} / {:.0}", due[at].0 as f64 / 1e3)
-        };
-        let farthest = measured.largest(FARTHEST, name);
-        vec![name.to_string(), cell(0), cell(1), format!("{farthest:.2}")]
-    });
-    let header = ["session", "ON-OFF asleep / share", "all active / share", "farthest [packets]"];
-    table::table(&header, &rows.collect::<Vec<_>>())
+fn row(plan: &Plan, name: &str, measured: &Measurements) -> Vec<String> {
+    let due = shares(plan, class(plan, name));
+    let cell = |at: usize| {
+        let mean = measured.mean(BANDWIDTH[at], name);
+        format!("{mean:.1} / {:.0}", due[at].0 as f64 / 1e3)
+    };
+    let farthest = measured.largest(FARTHEST, name);
+    vec![name.to_string(), cell(0), cell(1), format!("{farthest:.2}")]
 }
 
 /// All sessions of the class in one chart.
 fn inside(plan: &Plan, watch: Option<&Watch>) -> String {
     let lines = INSIDE.iter().enumerate().map(|(at, name)| line(plan, watch, name, at));
-    let chart = Chart {
-        title: "Bandwidth of the four sessions of one class".to_string(),
-        x: Axis { label: "Time".to_string(), ..time() },
-        y: Axis::linear("Bandwidth", Unit::Rate),
-        series: lines.collect(),
-        markers: switches(watch),
-    };
-    chart.svg()
+    let (x, y) = (time("Time", SHOWN.0, SHOWN.1), Axis::linear("Bandwidth", Unit::Rate));
+    let chart = chart("Bandwidth of the four sessions of one class", x, y, lines);
+    Chart { markers: switches(watch), ..chart }.svg()
 }
 
 /// A panel for each of the others, for their lines would cover each other.
 fn outside(plan: &Plan, watch: Option<&Watch>) -> String {
-    let panel = |(at, name): (usize, &&str)| Chart {
-        title: name.to_string(),
-        x: time(),
-        y: Axis { range: Some((0.0, 2e6)), ..Axis::linear("", Unit::Rate) },
-        series: vec![chart::Series { name: String::new(), ..line(plan, watch, name, at) }],
-        markers: switches(watch),
+    let panel = |(at, name): (usize, &&str)| {
+        let line = Series { name: String::new(), ..line(plan, watch, name, at) };
+        let y = within((0.0, 2e6), Axis::linear("", Unit::Rate));
+        let chart = chart(*name, time("", SHOWN.0, SHOWN.1), y, [line]);
+        Chart { markers: switches(watch), ..chart }
     };
     let panels: Vec<_> = OUTSIDE.iter().enumerate().map(panel).collect();
     chart::panels("Bandwidth of the sessions of 1.5 Mbit/s outside", &panels, 2)
 }
 
-fn time() -> Axis {
-    let range = Some((SHOWN.0.as_secs_f64(), SHOWN.1.as_secs_f64()));
-    Axis { range, ..Axis::linear("", Unit::Time) }
-}
-
-fn line(plan: &Plan, watch: Option<&Watch>, name: &str, subject: usize) -> chart::Series {
+fn line(plan: &Plan, watch: Option<&Watch>, name: &str, subject: usize) -> Series {
     let id = class(plan, name);
     let mut sessions = watch.iter().flat_map(|watch| &watch.sessions);
     let session = sessions.find(|session| session.class == id);
-    chart::Series {
-        name: format!("{name}, {}", laxity_report::quantity::rate(shares(plan, id)[1].0 as f64)),
-        mark: Mark::Step,
-        style: Style::new(subject),
-        points: session.map(|session| session.shown.clone()).unwrap_or_default(),
-    }
+    let name = format!("{name}, {}", laxity_report::quantity::rate(shares(plan, id)[1].0 as f64));
+    let points = session.map(|session| session.shown.clone()).unwrap_or_default();
+    series(name, Mark::Step, Style::new(subject), points)
 }
 
 fn switches(watch: Option<&Watch>) -> Vec<Marker> {
     let times = watch.map(|watch| watch.switching.switches(SHOWN.0, SHOWN.1));
-    let marker = |(at, on): (Nanos, bool)| Marker {
-        along: Along::Y,
-        at: at.as_secs_f64(),
-        label: if on { "wakes" } else { "sleeps" }.to_string(),
-        meaning: "on-off switches".to_string(),
-        style: Style { faint: true, ..Style::default().dashed(Dash::Dotted) },
-    };
+    let marker = |(at, on)| moment(at, if on { "wakes" } else { "sleeps" }, "on-off switches");
     times.into_iter().flatten().map(marker).collect()
 }
 
@@ -290,7 +260,7 @@ mod tests {
     #[test]
     fn windows_near_a_switch_are_not_judged() {
         let plan = read(LINK_SHARING);
-        let switching = Switching::of(&plan);
+        let switching = Switching::new(&plan);
         let judged = |ms: u64| settled(Nanos(ms * MS), Nanos(30 * MS), switching);
         assert_eq!([judged(0), judged(29), judged(30)], [None, None, Some(true)]);
         assert_eq!([judged(970), judged(971), judged(1029)], [Some(true), None, None]);

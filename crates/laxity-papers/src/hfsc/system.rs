@@ -1,6 +1,6 @@
 //! What the experiments run: a plan under one of the disciplines that the paper compares.
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, Packet};
 use laxity::sched::hfsc::Curves;
 use laxity::service::ServiceCurve;
 use laxity::units::Nanos;
@@ -45,21 +45,18 @@ pub(super) fn simulate(
     duration: Option<Nanos>,
     observer: &mut dyn Observer,
 ) -> Result<(), SimError> {
-    let plan = &match discipline {
-        Discipline::Hfsc | Discipline::Sced => {
-            Plan { scheduler: SchedulerSpec::Hfsc, ..plan.clone() }
-        }
-        Discipline::Wf2q => Plan { scheduler: SchedulerSpec::Wf2q, ..plan.clone() },
+    let (scheduler, plan) = match discipline {
+        Discipline::Hfsc | Discipline::Sced => (SchedulerSpec::Hfsc, plan.clone()),
+        Discipline::Wf2q => (SchedulerSpec::Wf2q, plan.clone()),
         Discipline::LinkSharing => {
             let without_guarantees =
                 with_curves(plan, |curves| Curves { real_time: None, ..curves });
-            Plan { scheduler: SchedulerSpec::Hfsc, ..without_guarantees }
+            (SchedulerSpec::Hfsc, without_guarantees)
         }
     };
-    let duration = duration.or(plan.run.duration);
-    let seed = plan.run.seed;
-    let run = Run { plan, duration, seed, feeds: vec![] };
-    let run = run.with_sources()?;
+    let plan = &Plan { scheduler, ..plan };
+    let (duration, seed) = (duration.or(plan.run.duration), plan.run.seed);
+    let run = Run { plan, duration, seed, feeds: vec![] }.with_sources()?;
     match discipline {
         Discipline::Sced => {
             let curves: Vec<_> = plan.classes.iter().map(|class| class.curves.real_time).collect();
@@ -125,23 +122,21 @@ pub(super) struct Switching {
 }
 
 impl Switching {
-    /// That of the plan's ON-OFF source.
-    pub(super) fn of(plan: &Plan) -> Switching {
-        let models = plan.sources.iter().filter_map(|source| match source {
-            Source::Model(source) => Some((source.start, &source.model)),
-            Source::Tcp(_) | Source::Recording(_) => None,
-        });
-        let mut on_off = models.filter_map(|(start, model)| match model {
-            &Model::OnOff { on: Dist::Constant(on), off: Dist::Constant(off), .. } => {
-                Some(Switching { start, on, off })
+    /// The switching of the plan's ON-OFF source.
+    pub(super) fn new(plan: &Plan) -> Switching {
+        let mut on_off = plan.sources.iter().filter_map(|source| {
+            let Source::Model(source) = source else { return None };
+            match source.model {
+                Model::OnOff { on: Dist::Constant(on), off: Dist::Constant(off), .. } => {
+                    Some(Switching { start: source.start, on, off })
+                }
+                _ => None,
             }
-            _ => None,
         });
         on_off.next().expect("the plan has a source of constant on and off times")
     }
 
-    /// Whether it is on at a time, and since when it is as it is: the beginning of the run at
-    /// the earliest.
+    /// Whether it is on at a time, and since when; since the beginning of the run before it starts.
     pub(super) fn at(self, now: Nanos) -> (bool, Nanos) {
         if now < self.start {
             return (false, Nanos::ZERO);
@@ -162,7 +157,7 @@ impl Switching {
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct Departure {
     /// Its class.
     pub class: ClassId,
     /// In bytes.
@@ -173,17 +168,12 @@ pub(super) struct Sent {
     pub departure: Nanos,
 }
 
-impl Sent {
+impl Departure {
     /// The packet of a record, if it was sent.
-    pub(super) fn of(record: &Record) -> Option<Sent> {
+    pub(super) fn from_record(record: &Record) -> Option<Departure> {
         let Fate::Sent { departure, .. } = record.fate else { return None };
-        let packet = record.packet;
-        Some(Sent {
-            class: packet.class,
-            length: packet.length,
-            arrival: packet.arrival,
-            departure,
-        })
+        let Packet { class, length, arrival, .. } = record.packet;
+        Some(Departure { class, length, arrival, departure })
     }
 
     /// From its arrival to its departure, in ms.

@@ -1,11 +1,10 @@
-//! How many demands are refused with immediate and with non-immediate forwarding: the paper leaves
-//! reservation to others, but what a flow's choice of delays is worth is a question of the
-//! literature on it, asked as there by demands that come one after another at random.
+//! Share of refused demands with immediate and with non-immediate forwarding. The paper leaves
+//! reservation to others; the literature measures the worth of spare delays by demands that come
+//! one after another at random.
 //!
-//! A demand that no choice of frames has room for is refused; others are held for good. The load is
-//! what was asked for so far, refused or not, of the link that most was asked of. Up to a full link
-//! nothing is refused for want of capacity, but only because free frames do not lie as a flow needs
-//! them.
+//! A demand is refused if no choice of frames has room for it; others are held for good. The load
+//! is the demand so far for the busiest link, refused or not. Below a full link demands are refused
+//! only because the free frames do not fit them.
 
 use laxity::admit::tdp::{Flow, Hop, Ledger};
 use laxity::units::Bytes;
@@ -13,10 +12,11 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rayon::prelude::*;
 
+use crate::drawing::{chart, series};
 use crate::experiment::Step;
-use laxity_report::chart::{self, Axis, Chart, Dash, Mark, Series, Style, Unit};
+use laxity_report::chart::{self, Axis, Dash, Mark, Series, Style, Unit};
 
-/// Frames of a cycle, and what each carries on links of 100 Mbit/s, as in the paper (section IV.A).
+/// Frames of a cycle, and their capacity on links of 100 Mbit/s (section IV.A).
 const PERIOD: u32 = 60;
 const CAPACITY: Bytes = Bytes(3125);
 /// The paper's first scenario: 1020 bytes, with preamble and gap, forwarded three frames later.
@@ -25,9 +25,9 @@ const DELAY: u32 = 3;
 /// Packets that a demand may ask for in a cycle.
 const PACKETS: std::ops::RangeInclusive<u32> = 1..=12;
 
-/// By how many frames a node may forward packets of a flow later than immediately.
+/// Spare delays: frames by which a node may forward packets of a flow later.
 pub(super) const SPARES: [u32; 3] = [0, 1, 3];
-/// The loads at which it is counted what was refused, in tenths of a link.
+/// Loads at which refusals are counted, in tenths of a link.
 const LOADS: std::ops::RangeInclusive<u32> = 1..=15;
 
 /// The networks.
@@ -42,7 +42,7 @@ pub(super) enum Network {
     Mesh,
 }
 
-/// What was refused in a network, with so much spare delay a hop.
+/// Refusals in a network with a spare delay per hop.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Curve {
     /// The network.
@@ -53,12 +53,12 @@ pub(super) struct Curve {
     pub points: Vec<Point>,
 }
 
-/// What was refused up to a load.
+/// Refusals up to a load.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Point {
-    /// What was asked of the busiest link, as a share of what it carries.
+    /// Demand for the busiest link, as a share of its capacity.
     pub load: f64,
-    /// By seed, the share of demands that were refused.
+    /// Shares of refused demands, by seed.
     pub refused: Vec<f64>,
 }
 
@@ -68,7 +68,7 @@ impl Point {
         self.refused.iter().sum::<f64>() / self.refused.len() as f64
     }
 
-    /// The standard deviation between seeds, of which there are two at least.
+    /// The standard deviation between seeds; at least two are needed.
     pub(super) fn deviation(&self) -> f64 {
         let mean = self.mean();
         let squares: f64 = self.refused.iter().map(|refused| (refused - mean).powi(2)).sum();
@@ -76,13 +76,13 @@ impl Point {
     }
 }
 
-/// How many runs [`measure`] makes.
+/// Number of runs of [`measure`].
 pub(super) fn runs(seeds: u64) -> u64 {
     seeds * (NETWORKS.len() * SPARES.len()) as u64
 }
 
-/// All networks with all spare delays, with seeds from 1 up to this one. The demands of a seed are
-/// the same whatever the spare delay.
+/// Measures all networks with all spare delays, with the seeds 1 to `seeds`. The demands of a seed
+/// are the same for all spare delays.
 pub(super) fn measure(seeds: u64, step: Step<'_>) -> Vec<Curve> {
     let mut curves = Vec::new();
     for network in NETWORKS {
@@ -194,26 +194,23 @@ fn shortest(links: &[(u32, u32)], from: u32, to: u32) -> Vec<u32> {
     Vec::new()
 }
 
-/// What is refused by load, a panel a network, with the deviation between seeds.
+/// Refusals by load, a panel per network, with the deviation between seeds.
 pub(super) fn figure(curves: &[Curve]) -> String {
     let panel = |network: Network| {
         let of_network = curves.iter().filter(|curve| curve.network == network);
-        Chart {
-            title: network.name().to_owned(),
-            x: Axis::linear("Asked of the busiest link", Unit::Share),
-            y: Axis::linear("Demands refused", Unit::Share),
-            series: of_network.enumerate().flat_map(|(at, curve)| drawn(at, curve)).collect(),
-            markers: Vec::new(),
-        }
+        let x = Axis::linear("Asked of the busiest link", Unit::Share);
+        let y = Axis::linear("Demands refused", Unit::Share);
+        let lines = of_network.enumerate().flat_map(|(at, curve)| drawn(at, curve));
+        chart(network.name(), x, y, lines)
     };
     chart::panels("Refused demands, by spare forwarding delay", &NETWORKS.map(panel), 2)
 }
 
 fn drawn(at: usize, curve: &Curve) -> [Series; 3] {
-    let series = |name: String, style, deviations: f64| {
+    let line = |name: String, style, deviations: f64| {
         let at =
             |point: &Point| (point.load, (point.mean() + deviations * point.deviation()).max(0.0));
-        Series { name, mark: Mark::Line, style, points: curve.points.iter().map(at).collect() }
+        series(name, Mark::Line, style, curve.points.iter().map(at))
     };
     let name = match curve.spare {
         0 => "immediate forwarding".to_owned(),
@@ -222,9 +219,9 @@ fn drawn(at: usize, curve: &Curve) -> [Series; 3] {
     };
     let deviation = |by| {
         let style = Style { faint: true, ..Style::new(at).dashed(Dash::Dotted) };
-        series("deviation between seeds".to_owned(), style, by)
+        line("deviation between seeds".to_owned(), style, by)
     };
-    [series(name, Style::new(at), 0.0), deviation(-1.0), deviation(1.0)]
+    [line(name, Style::new(at), 0.0), deviation(-1.0), deviation(1.0)]
 }
 
 #[cfg(test)]

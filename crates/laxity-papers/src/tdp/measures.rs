@@ -1,4 +1,4 @@
-//! What the claims are about, by their names in `claims.toml`.
+//! Names of measurements in `claims.toml`.
 
 pub(super) const JITTER: &str = "jitter from end to end [ms]";
 pub(super) const RATIO: &str = "jitter under FIFO / under TDP";

@@ -1,62 +1,58 @@
-//! One run, and what is measured of it.
+//! One run, and its measurements.
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 use laxity_sim::network::NetworkRun;
-use laxity_sim::summary::{EndToEnd, HopSummary, Summary};
+use laxity_sim::summary::EndToEnd;
 
 use super::plans::networked;
 
-/// What one run showed.
+/// Measurements of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     /// The classes, in the plan's order.
     pub flows: Vec<Flow>,
-    /// Each direction of a link that was used, and the share of time in which it was sending.
+    /// Directions of links in use, each with the share of time in which it was sending.
     pub links: Vec<(String, f64)>,
     /// Packets that were sent after their frame.
     pub late: f64,
 }
 
-/// What became of one class. Times are in ms.
+/// Measurements of a class. Times are in ms.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub name: String,
     /// The longest delay from end to end less the shortest.
     pub jitter: f64,
-    /// The same from the first transmission on.
+    /// The jitter from the first transmission on.
     pub transit_jitter: f64,
     pub longest: f64,
-    /// The delay that is promised; not a number if none is.
+    /// The promised delay; NaN if there is none.
     pub bound: f64,
     pub dropped: f64,
     is_reserved: bool,
 }
 
 impl Run {
-    pub(super) fn of(plan: &Plan, duration: Nanos, seed: u64) -> Result<Run, SimError> {
+    pub(super) fn simulate(plan: &Plan, duration: Nanos, seed: u64) -> Result<Run, SimError> {
         let on = networked(plan).assigned();
         let run = NetworkRun::new(&on, Some(duration), seed);
         let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
-        Ok(Run::from(plan, &summary))
-    }
-
-    fn from(plan: &Plan, summary: &Summary) -> Run {
-        let hops = || summary.hops.iter();
-        let link = |hop: &HopSummary| (format!("{} → {}", hop.from, hop.to), hop.utilization);
-        Run {
+        let hops = summary.hops.iter();
+        let links = hops.clone().map(|hop| (format!("{} → {}", hop.from, hop.to), hop.utilization));
+        Ok(Run {
             flows: summary
                 .network
                 .as_ref()
                 .expect("a network")
                 .classes
                 .iter()
-                .map(|class| Flow::of(plan, class))
+                .map(|class| Flow::new(plan, class))
                 .collect(),
-            links: hops().map(link).collect(),
-            late: hops().filter_map(|hop| hop.frames).map(|frames| frames.late as f64).sum(),
-        }
+            links: links.collect(),
+            late: hops.filter_map(|hop| hop.frames).map(|frames| frames.late as f64).sum(),
+        })
     }
 
     /// The classes that are promised frames.
@@ -66,7 +62,7 @@ impl Run {
 }
 
 impl Flow {
-    fn of(plan: &Plan, class: &EndToEnd) -> Flow {
+    fn new(plan: &Plan, class: &EndToEnd) -> Flow {
         let ms = |nanos: u64| nanos as f64 / 1e6;
         let spread = |delay: Option<laxity_sim::summary::DelaySummary>| {
             delay.map_or(f64::NAN, |delay| ms(delay.max - delay.min))

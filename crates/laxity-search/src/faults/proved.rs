@@ -110,7 +110,7 @@ pub(super) fn no_short_packets(subject: &mut Subject) {
     for arrival in draft.classes.iter_mut().filter_map(|class| class.arrival.as_mut()) {
         arrival.shortest = Some(arrival.packet);
     }
-    let Ok(other) = Subject::of(&draft) else { return };
+    let Ok(other) = Subject::new(&draft) else { return };
     for (output, other) in subject.outputs.iter_mut().zip(other.outputs) {
         output.bounds = other.bounds;
     }

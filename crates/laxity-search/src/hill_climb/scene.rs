@@ -1,4 +1,4 @@
-//! What of a subject counts when traffic for it is drawn.
+//! Traffic that is drawn for a subject.
 
 use laxity_adversary::arrival::BYTE;
 use laxity_adversary::contract::Conduct;
@@ -7,9 +7,9 @@ use laxity_plan::model::SchedulerSpec;
 
 use crate::subject::{Output, Subject};
 
-/// A subject's senders, and those of whom something is proved.
-pub(super) struct Judged {
-    /// The classes of which something is proved, by number.
+/// Senders of a subject, and the classes with a proof.
+pub(super) struct SearchedTraffic {
+    /// Indices of the classes with a proof.
     pub classes: Vec<usize>,
     /// Whether schedulers are built anew for every run.
     pub begins_anew: bool,
@@ -17,9 +17,9 @@ pub(super) struct Judged {
     pub scene: Scene,
 }
 
-impl Judged {
-    /// Of a subject.
-    pub(super) fn of(subject: &Subject) -> Judged {
+impl SearchedTraffic {
+    /// The traffic for a subject.
+    pub(super) fn new(subject: &Subject) -> SearchedTraffic {
         let class = |name: &u16| subject.feed(*name).expect("a name of a feed").class;
         let is_judged = |class: &usize| {
             let bound = |output: &Output| output.bounds[*class].is_some();
@@ -30,7 +30,7 @@ impl Judged {
         let mut classes: Vec<_> = subject.names().iter().map(class).filter(is_judged).collect();
         classes.sort_unstable();
         classes.dedup();
-        Judged {
+        SearchedTraffic {
             classes,
             begins_anew: subject.keeps_windows || subject.is_framed(),
             scene: Scene {

@@ -7,7 +7,7 @@ use super::parts::{arrival, chance, edf_keys, link, parts};
 use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 
-pub(super) fn draw(draw: &mut Generator) -> Draft {
+pub(crate) fn draw(draw: &mut Generator) -> Draft {
     let mut draft = link("kind = \"wf2q\"", draw);
     // What a share promises is most of its rate's time, so rates are not too low for a packet.
     let levels = draw.random_range(1..=2u32);

@@ -7,7 +7,7 @@ use super::parts::{arrival, chance, edf_keys, link, pick, time};
 use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft, LinkDraft, PathDraft};
 
-pub(super) fn draw(draw: &mut Generator) -> Draft {
+pub(crate) fn draw(draw: &mut Generator) -> Draft {
     let mut draft = link("kind = \"fifo\"", draw);
     let nodes = draw.random_range(2..=4u16);
     // Some networks go by deadlines everywhere, with best effort that is free beside, and some are

@@ -6,7 +6,7 @@ use super::parts::{chance, link};
 use crate::Generator;
 use crate::draft::{ClassDraft, CurveDraft, Draft, LinkDraft, PathDraft};
 
-/// Where a discipline is at work.
+/// A place for the classes of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// On the one link of a plan.
@@ -21,8 +21,8 @@ impl Place {
     /// All of them.
     pub const ALL: [Place; 3] = [Place::Link, Place::Links, Place::Share];
 
-    /// The classes of a plan in this place. A plan of a network stays as it is.
-    pub fn of(self, draft: Draft, draw: &mut Generator) -> Draft {
+    /// Lays the classes of a plan out in this place. A plan of a network stays as it is.
+    pub fn lay(self, draft: Draft, draw: &mut Generator) -> Draft {
         match self {
             Place::Links if draft.links.is_empty() => over_two_links(draft, draw),
             Place::Share => in_a_share(draft, draw),

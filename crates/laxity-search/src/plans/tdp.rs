@@ -54,7 +54,7 @@ pub(super) fn draw(draw: &mut Generator) -> Draft {
     draft
 }
 
-/// A class that sends up to some packets of one length at once, and so many in each super cycle.
+/// A class that sends a few packets of one length at once, the same number in each super cycle.
 fn class(name: usize, period: u64, draw: &mut Generator) -> ClassDraft {
     let packet = pick(&[64, 200, 500, 1_000], draw);
     let packets = draw.random_range(1..12u64);

@@ -32,7 +32,7 @@ pub(crate) fn proves(kind: Kind, place: Place) -> bool {
     match (kind, place) {
         // Their queues are for short waits on average.
         (Kind::FqCodel | Kind::DualPi2, _) => false,
-        // On one link nobody says what all send together.
+        // On one link no contract limits all classes together.
         (Kind::Fifo, place) => place != Place::Link,
         // Windows are those of a link.
         (Kind::Dwcs, place) => place == Place::Link,
@@ -65,7 +65,7 @@ fn searched(kind: Kind, place: Place) -> Outcome {
         if is_network && place != Place::Links {
             continue;
         }
-        let Some(draft) = edge::loosened(place.of(draft, &mut draw)) else { continue };
+        let Some(draft) = edge::loosened(place.lay(draft, &mut draw)) else { continue };
         let mut outcome = case::search(draft, MOST_PUSHED, budget(kind), &mut draw, None);
         if let Some(broken) = outcome.broken.take() {
             let (word, what, plan) = (kind.word(), &broken.what, broken.draft.text());
@@ -114,8 +114,8 @@ fn no_packet_in_a_share_takes_longer_than_a_room_proves() {
 fn every_plan_that_is_drawn_is_one() {
     for discipline in Discipline::all() {
         for number in 0..100 {
-            let draft = plans::draw(discipline, &mut case::generator(discipline, 3, number));
-            if let Err(error) = Subject::of(&draft) {
+            let draft = discipline.draw(&mut case::generator(discipline, 3, number));
+            if let Err(error) = Subject::new(&draft) {
                 let message = error.message();
                 assert!(!message.contains("means nothing"), "{discipline}: {error}");
             }
@@ -136,8 +136,8 @@ fn a_discipline_that_is_not_searched_proves_nothing() {
             let fifo = plans::drawing(Kind::Fifo).expect("it has bounds over links");
             let mut draw = case::generator(Discipline::Network, 1, place as u64);
             let scheduler = format!("kind = \"{}\"", kind.word());
-            let draft = place.of(Draft { scheduler, ..fifo(&mut draw) }, &mut draw);
-            let subject = Subject::of(&draft).expect("classes with nothing but contracts");
+            let draft = place.lay(Draft { scheduler, ..fifo(&mut draw) }, &mut draw);
+            let subject = Subject::new(&draft).expect("classes with nothing but contracts");
             assert!(!subject.is_promising(), "{}, {place:?}", kind.word());
         }
     }

@@ -43,8 +43,8 @@ fn drawn(kind: Kind) -> Vec<Plan> {
     let plan = |number| {
         let mut draw = case::generator(Discipline::Kind(kind), 11, number);
         let draft = plans::drawing(kind)?(&mut draw);
-        let draft = Place::Link.of(draft, &mut draw);
-        let subject = Subject::of(&draft).ok()?;
+        let draft = Place::Link.lay(draft, &mut draw);
+        let subject = Subject::new(&draft).ok()?;
         (subject.plan.network.is_none()).then_some(subject.plan)
     };
     (0..PLANS).filter_map(plan).collect()
@@ -85,7 +85,7 @@ fn pairs(plan: &Plan) -> Vec<(ClassId, ClassId)> {
     ids.iter().flat_map(others).collect()
 }
 
-/// What is proved of a class is the same whatever those send behind which it does not wait.
+/// Bounds of a class do not depend on the traffic of classes that it does not wait behind.
 #[test]
 fn no_proof_rests_on_a_class_behind_which_nobody_waits() {
     for kind in Kind::ALL {

@@ -36,7 +36,7 @@ pub(crate) struct Commands {
 
 /// The roots that are read.
 const READ: &str = "hfsc, htb, qfq, drr, prio, fq_codel, cake or tbf";
-/// The rank of a set-up that shapes, whatever shares it.
+/// Rank of a set-up that shapes, under any discipline.
 const SHAPED_RANK: u32 = 1;
 /// Options of `tc` itself that have a value.
 const WITH_VALUE: [&str; 6] = ["-n", "-net", "-netns", "-cf", "-conf", "-loop"];
@@ -260,11 +260,11 @@ impl Commands {
             self.notes.not_read(command.line, text);
             return Ok(None);
         }
-        Ok(Some(self.of_device(&device.text)))
+        Ok(Some(self.device(&device.text)))
     }
 
     /// The set-up of an interface.
-    pub(super) fn of_device(&mut self, device: &str) -> &mut Assembly {
+    pub(super) fn device(&mut self, device: &str) -> &mut Assembly {
         let next = self.setups.len();
         let at = *self.by_device.entry(device.into()).or_insert(next);
         if at == next {

@@ -28,7 +28,7 @@ impl Commands {
             let words = words.split_whitespace().map(word).collect();
             return self.take(&Command { words, line, called: None, comment: None });
         };
-        let setup = self.of_device(device);
+        let setup = self.device(device);
         match item {
             Item::Qdisc(Qdisc { handle, parent, kind, stab }) => setup.add_qdisc(NewQdisc {
                 place: Place::from(parent),

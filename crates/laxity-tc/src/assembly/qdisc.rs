@@ -121,7 +121,7 @@ impl Assembly {
         let nests = self.below.is_some() && has_rates && is_sharing(&parameters);
         let node = &mut self.classes[class];
         if nests && matches!(parameters, QdiscKind::Cake(_)) {
-            node.queue = Some((line, Queue::of_flows(&FqCodel::DEFAULT)));
+            node.queue = Some((line, Queue::from_flows(&FqCodel::DEFAULT)));
         }
         if !nests || matches!(parameters, QdiscKind::FqCodel(_)) {
             match Queue::try_from_kind(&parameters) {

@@ -1,6 +1,6 @@
 //! What `tc -j … show` prints of a set-up.
 
-use super::parameters::{ether_type, of_flower, of_qdisc};
+use super::parameters::{ether_type, flower_fields, qdisc_parameters};
 use crate::setup::units::bytes_a_second;
 use crate::setup::{
     Class, ClassKind, Filter, FilterKind, Flower, Handle, Protocol, Qdisc, QdiscKind, Red, Setup,
@@ -62,7 +62,9 @@ fn options(kind: &QdiscKind) -> Json {
                 ("probability", (f64::from(max_p) / 4_294_967_296.0).into()),
             ])
         }
-        kind => Json::object(of_qdisc(kind).into_iter().map(|(name, value)| (name, value.json()))),
+        kind => Json::object(
+            qdisc_parameters(kind).into_iter().map(|(name, value)| (name, value.json())),
+        ),
     }
 }
 
@@ -126,6 +128,6 @@ fn filter(filter: &Filter, device: &str) -> Json {
 /// The fields of `flower`; before them the type of frames, which is shown though it is not written.
 fn keys(protocol: &Protocol, fields: &Flower) -> Json {
     let frames = ether_type(protocol).map(|ether| ("eth_type", ether.into()));
-    let fields = of_flower(fields).into_iter().map(|(name, _, json)| (name, json));
+    let fields = flower_fields(fields).into_iter().map(|(name, _, json)| (name, json));
     Json::object(frames.into_iter().chain(fields))
 }

@@ -66,7 +66,7 @@ pub(super) fn rate_word(rate: Rate) -> String {
 }
 
 /// The parameters of a discipline that words and JSON have in common.
-pub(super) fn of_qdisc(kind: &QdiscKind) -> Vec<Parameter> {
+pub(super) fn qdisc_parameters(kind: &QdiscKind) -> Vec<Parameter> {
     match kind {
         QdiscKind::Prio(prio) => vec![
             ("bands", Value::Number(prio.bands.into())),
@@ -116,7 +116,7 @@ pub(super) fn of_qdisc(kind: &QdiscKind) -> Vec<Parameter> {
 }
 
 /// The fields of `flower`, each with its word and its value in JSON.
-pub(super) fn of_flower(fields: &Flower) -> Vec<(&'static str, String, Json)> {
+pub(super) fn flower_fields(fields: &Flower) -> Vec<(&'static str, String, Json)> {
     let mut all = Vec::new();
     let plain = |text: String| (text.clone(), Json::Text(text));
     let mut say = |name, value: Option<(String, Json)>| {

@@ -59,7 +59,7 @@ pub(crate) fn class(class: &Class, device: &str) -> String {
 pub(crate) fn filter(filter: &Filter, device: &str, police_is_known: bool) -> String {
     let Filter { parent, priority, protocol, kind, class, .. } = filter;
     let keys: String = match kind {
-        FilterKind::Flower(fields) => parameters::of_flower(fields)
+        FilterKind::Flower(fields) => parameters::flower_fields(fields)
             .into_iter()
             .map(|(name, word, _)| format!(" {name} {word}"))
             .collect(),
@@ -99,7 +99,7 @@ fn qdisc_options(kind: &QdiscKind) -> String {
         QdiscKind::Red(red) => early(red, "b", 1),
         QdiscKind::Choke(red) => early(red, "", red.packet.max(1)),
         kind => {
-            let parameters = parameters::of_qdisc(kind).into_iter();
+            let parameters = parameters::qdisc_parameters(kind).into_iter();
             parameters.map(|(name, value)| value.words(name)).collect::<Vec<_>>().join(" ")
         }
     }

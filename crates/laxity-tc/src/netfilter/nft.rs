@@ -322,7 +322,7 @@ impl RuleMatch {
                 if word != "meta" {
                     let version = if word == "ip" { Version::V4 } else { Version::V6 };
                     for packets in &mut self.packets {
-                        packets.of_version(version);
+                        packets.require_version(version);
                     }
                 }
             }

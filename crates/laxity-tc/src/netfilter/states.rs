@@ -80,7 +80,7 @@ impl Netfilter {
             let before = used.iter().find(|hook| **hook != HOOKS[3]);
             early = early.or(before.map(|hook| (first, *hook)));
             let mut state = State::default();
-            state.packets.of_version(version);
+            state.packets.require_version(version);
             let passing = vec![Passenger { state, depth: Some(0) }];
             let mut run = Run { netfilter: self, version, device, passing, looks: 0 };
             let done = used.into_iter().all(|hook| {

@@ -143,7 +143,7 @@ impl Object {
         self.request(interface, self.sort.new_message(), flags, &self.attributes)
     }
 
-    /// Puts it in the place of whatever is there.
+    /// Adds it, in place of an object that is there.
     pub fn replace(&self, interface: u32) -> Request {
         self.request(interface, self.sort.new_message(), CREATE | REPLACE, &self.attributes)
     }

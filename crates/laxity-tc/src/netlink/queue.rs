@@ -76,7 +76,7 @@ pub(super) fn read_tbf(options: &[u8]) -> Option<Tbf> {
 
 /// TCA_FQ_CODEL_TARGET and so on: target, limit, interval, ECN, flows, quantum.
 const FQ_CODEL: [u16; 6] = [1, 2, 3, 4, 5, 6];
-/// TCA_FQ_CODEL_DROP_BATCH_SIZE and MEMORY_LIMIT, and what they are if nobody says.
+/// TCA_FQ_CODEL_DROP_BATCH_SIZE and MEMORY_LIMIT with their defaults.
 const FQ_CODEL_DEFAULTS: [(u16, u32); 2] = [(8, 64), (9, 32 << 20)];
 
 pub(super) fn fq_codel(of: &FqCodel) -> Vec<u8> {
@@ -118,7 +118,7 @@ pub(super) fn read_codel(options: &[u8]) -> Option<CoDel> {
 
 /// TCA_PIE_TARGET, LIMIT, TUPDATE, ALPHA, BETA and ECN.
 const PIE: [u16; 6] = [1, 2, 3, 4, 5, 6];
-/// TCA_PIE_BYTEMODE and DQ_RATE_ESTIMATOR, which are off unless someone says.
+/// TCA_PIE_BYTEMODE and DQ_RATE_ESTIMATOR, which are off by default.
 const PIE_OFF: [u16; 2] = [7, 8];
 
 pub(super) fn pie(of: &Pie) -> Vec<u8> {

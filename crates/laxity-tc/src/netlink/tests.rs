@@ -191,7 +191,7 @@ proptest! {
         }
     }
 
-    /// The same of messages that begin as good ones do, one byte of which is another.
+    /// Messages with a valid beginning and one byte changed are read without a panic.
     #[test]
     fn any_byte_may_be_another(kind in qdisc_kind(), at in 0usize..200, byte: u8) {
         let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab: None };

@@ -35,7 +35,7 @@ impl Bits {
     }
 
     /// The bits by which one part of several of a table is asked; `None` if it never is.
-    pub(crate) fn of_part(hash: U32Hash, part: u16, parts: u32) -> Option<Bits> {
+    pub(crate) fn for_part(hash: U32Hash, part: u16, parts: u32) -> Option<Bits> {
         let shift = hash.mask.trailing_zeros().min(31);
         let mask = hash.mask & (parts.saturating_sub(1) << shift);
         let value = u32::from(part).checked_shl(shift)?;
@@ -46,7 +46,7 @@ impl Bits {
     }
 
     /// Asks for a header of this version, too.
-    fn of_version(&mut self, version: Version) {
+    fn require_version(&mut self, version: Version) {
         self.is_empty |= self.version.is_some_and(|other| other != version);
         self.version = Some(version);
     }
@@ -74,7 +74,7 @@ impl Bits {
         let mut both = self.clone();
         both.is_empty |= other.is_empty;
         if let Some(version) = other.version {
-            both.of_version(version);
+            both.require_version(version);
         }
         for (at, (value, mask)) in &other.bytes {
             both.byte(*at, *value, *mask);
@@ -101,7 +101,7 @@ impl Bits {
             }
             return Err("bytes are read only with `protocol ip` or `protocol ipv6`".into());
         };
-        packets.of_version(version);
+        packets.require_version(version);
         if self.bytes.range(NEXT_HEADER..).next().is_some() {
             return Err("the header after IP is found only by way of a link with `offset at 0 mask 0f00 shift 6`: \
                         `match ip sport` and `match ip dport` are read without one"

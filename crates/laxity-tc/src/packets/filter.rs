@@ -54,11 +54,11 @@ fn limit(packets: &mut Packets, protocol: &Protocol) -> Result<(), NotMapped> {
         Protocol::All => {}
         // What a tag hides is of another protocol.
         Protocol::Ip => {
-            packets.of_version(Version::V4);
+            packets.require_version(Version::V4);
             packets.without_tag();
         }
         Protocol::Ipv6 => {
-            packets.of_version(Version::V6);
+            packets.require_version(Version::V6);
             packets.without_tag();
         }
         Protocol::Vlan => packets.with(Field::Vlan, &all_vlans()),
@@ -76,7 +76,7 @@ fn flower(fields: &Flower) -> Result<Packets, NotMapped> {
             let name = inner.name();
             return Err(format!("frames of protocol {name} have no counterpart").into());
         };
-        packets.of_version(version);
+        packets.require_version(version);
     }
     let numbers = [
         (Field::Vlan, fields.vlan),

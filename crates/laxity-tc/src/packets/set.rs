@@ -49,7 +49,7 @@ const SIDES: [Side; 2] = [Side::Source, Side::Destination];
 
 impl Packets {
     /// Asks for this version of IP, too.
-    pub(crate) fn of_version(&mut self, version: Version) {
+    pub(crate) fn require_version(&mut self, version: Version) {
         self.is_empty |= self.version.is_some_and(|other| other != version);
         self.version = Some(version);
     }
@@ -61,7 +61,7 @@ impl Packets {
     }
 
     /// The packets whether their frames have a VLAN tag or not.
-    pub(crate) fn of_any_tag(&self) -> Packets {
+    pub(crate) fn with_any_tag(&self) -> Packets {
         Packets { untagged: false, ..self.clone() }
     }
 
@@ -86,7 +86,7 @@ impl Packets {
 
     /// Asks for an address of this network, too.
     pub(crate) fn within(&mut self, side: Side, net: Net) {
-        self.of_version(if net.address().is_ipv4() { Version::V4 } else { Version::V6 });
+        self.require_version(if net.address().is_ipv4() { Version::V4 } else { Version::V6 });
         let place = &mut self.nets[usize::from(side != Side::Source)];
         match place {
             _ if net.prefix() == 0 => {}
@@ -100,7 +100,7 @@ impl Packets {
         let mut both = self.clone();
         both.is_empty |= other.is_empty;
         if let Some(version) = other.version {
-            both.of_version(version);
+            both.require_version(version);
         }
         if other.untagged {
             both.without_tag();
@@ -193,7 +193,7 @@ impl Packets {
             numbers.is_some_and(|numbers| !is_said(*field, numbers))
         });
         tests.extend(numbers.by_ref().take(of_tag.count()));
-        // Addresses say of which version they are.
+        // Addresses imply the version.
         if self.nets == [None, None] {
             tests.extend(self.version.map(Expr::Version));
         }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use crate::packets::{FIELDS, Packets};
 
-/// Sets of packets by what they ask of the one field that tells most of them apart.
+/// Sets of packets, indexed by the field that tells most of them apart.
 pub(super) struct Meeting {
     field: usize,
     /// The spans of values that something asks for, with its number, in the order of first values.

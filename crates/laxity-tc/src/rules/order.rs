@@ -38,7 +38,7 @@ pub(crate) struct Arrangement {
     pub matches: Vec<Option<Match>>,
 }
 
-/// Arranges `count` classes, of which `leaves` take packets, under rules in their order.
+/// Arranges `count` classes under rules in their order. Only `leaves` take packets.
 pub(crate) fn arrange(
     mut rules: Vec<Rule>,
     leaves: &[usize],
@@ -230,13 +230,13 @@ impl ClassMatch {
         if !taken.is_empty() {
             let of_rule = |taken: &&Rule| {
                 if packets.untagged {
-                    taken.packets.of_any_tag().expression()
+                    taken.packets.with_any_tag().expression()
                 } else {
                     taken.packets.expression()
                 }
             };
             let not = Expr::Not(Box::new(Expr::either(taken.iter().map(of_rule).collect())));
-            let expression = match packets.of_any_tag().expression() {
+            let expression = match packets.with_any_tag().expression() {
                 Expr::Any => not,
                 packets => Expr::all(vec![packets, not]),
             };
@@ -260,7 +260,7 @@ impl ClassMatch {
 
     fn finish(self, notes: &mut Notes) -> Option<Match> {
         let part = |(packets, line): &(Packets, usize)| Part {
-            expression: packets.of_any_tag().expression(),
+            expression: packets.with_any_tag().expression(),
             untagged: packets.untagged,
             line: *line,
         };

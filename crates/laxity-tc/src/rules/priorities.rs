@@ -29,7 +29,7 @@ pub(super) fn unfiltered(prio: &Prio, line: usize, notes: &mut Notes) -> Vec<(Pa
     }
     let packets = |bits| {
         let mut packets = Packets::default();
-        packets.of_version(Version::V4);
+        packets.require_version(Version::V4);
         if let Some(dscp) = masked(bits, DSCP_MASK, 6) {
             packets.with(Field::Dscp, &dscp);
         }

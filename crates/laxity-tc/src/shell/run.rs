@@ -22,10 +22,7 @@ use crate::notes::Notes;
 use crate::shell::call::Call;
 use crate::shell::syntax::parser::{Attachments, Parser};
 use crate::shell::syntax::{Kind, List, Node, Pipeline, contents_of};
-use crate::shell::values::files::Files;
-use crate::shell::values::input::Input;
-use crate::shell::values::state::{Arguments, State};
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Arguments, Files, Input, State, Status, Value, Variable};
 use crate::words::command::{Command, Doubt};
 use limits::Usage;
 

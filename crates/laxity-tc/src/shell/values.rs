@@ -1,7 +1,13 @@
 //! What a script knows while it is carried out: values, variables, and the files that it wrote.
 
-pub(super) mod array;
-pub(super) mod files;
-pub(super) mod input;
-pub(super) mod state;
-pub(super) mod value;
+mod array;
+mod files;
+mod input;
+mod state;
+mod value;
+
+pub(crate) use array::{Array, MOST_NAMED};
+pub(crate) use files::Files;
+pub(crate) use input::Input;
+pub(crate) use state::{Arguments, Name, State};
+pub(crate) use value::{Status, Value, Variable};

@@ -75,7 +75,7 @@ impl ShownItem {
         let handle = value("fh").unwrap_or_default();
         let table = handle.split(':').next().unwrap_or_default();
         let is_high = u32::from_str_radix(table, 16).is_ok_and(|number| number >= 0x800);
-        // Each priority has a table by itself, which is not told of.
+        // Each priority has a table of its own, which needs no command.
         let is_own = !table.is_empty() && !is_high;
         if let (Some(parts), true) = (value("divisor"), is_own) {
             self.before.extend(["handle".into(), handle]);

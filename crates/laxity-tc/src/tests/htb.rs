@@ -76,7 +76,7 @@ fn a_shaper_that_does_not_shape_is_told() {
     let import = classes(&["1: 1:1 rate 1mbit", "1:1 1:10 rate 1mbit", "1:1 1:20 rate 1mbit"]);
     let plan = read(&import);
     assert_eq!(plan.link.rate, Rate(2_000_000));
-    // Whoever has the plan alone is told, too.
+    // The plan alone says so, too.
     let title = "Imported from script.sh: 1:1 lets 2mbit through, not 1mbit";
     assert_eq!(plan.title.as_deref(), Some(title));
     let said = notes(&import, NoteKind::Reading);

@@ -46,7 +46,7 @@ fn a_batch_file() {
     assert_eq!(read(&import), plan(HEAD));
     assert!(notes(&import, NoteKind::NotRead).is_empty());
     assert_eq!(plan(&HEAD.replace('\n', "\r\n")), plan(HEAD));
-    // Text for others is passed over, whatever is in it.
+    // A document for another program is passed over.
     let manual = format!("cat <<-EOF >&2\n\tdon't: tc qdisc add dev eth9 root hfsc\n\tEOF\n{HEAD}");
     assert_eq!(plan(&manual), plan(HEAD));
 }

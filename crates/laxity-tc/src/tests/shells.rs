@@ -141,7 +141,7 @@ fn arguments_variables_and_files() {
     options.variables.clear();
     options.sources.push(Source { name: "qos.conf".into(), text: "UP=10000\n".into() });
     assert_eq!(super::read(&crate::import(&script, "script.sh", &options).unwrap()), plan(HEAD));
-    // A fault in that file is told with its name.
+    // A fault in that file carries its name.
     options.sources[0].text = "UP=10000\nif\n".into();
     let error = crate::import(&script, "script.sh", &options).unwrap_err();
     assert_eq!((error.name(), error.line()), ("qos.conf", Some(2)), "{error:?}");

@@ -38,7 +38,7 @@ impl Queue {
     }
 
     /// The queue of what was to take turns, with controlled delay.
-    pub(crate) fn of_flows(flows: &FqCodel) -> Queue {
+    pub(crate) fn from_flows(flows: &FqCodel) -> Queue {
         let FqCodel { limit, target, interval, ecn, .. } = *flows;
         let lost = "fq_codel: its flows share one queue, turns among them are not kept";
         Queue { lost: Some(lost.into()), ..codel(CoDel { limit, target, interval, ecn }) }
@@ -58,7 +58,7 @@ impl Queue {
                 return Err("codel: a target or interval of nothing".into());
             }
             QdiscKind::CoDel(parameters) => codel(*parameters),
-            QdiscKind::FqCodel(flows) => Queue::of_flows(flows),
+            QdiscKind::FqCodel(flows) => Queue::from_flows(flows),
             QdiscKind::Pie(Pie { limit, target, tupdate, alpha, beta, ecn }) => {
                 let [alpha, beta] = [alpha, beta].map(|sixteenths| f64::from(*sixteenths) / 16.0);
                 let behind = format!(

@@ -89,7 +89,7 @@ fn prio(kind: &Word, args: &mut Args<'_>) -> Result<Prio, Fault> {
                 let fits = known.filter(|bands| (Prio::BANDS.0..=Prio::BANDS.1).contains(bands));
                 bands = fits.ok_or_else(|| value.fault("a number of bands", "prio has 2 to 16"))?;
             }
-            // It is last: whatever follows is part of it.
+            // It is last: all following words belong to it.
             "priomap" => priorities(&mut map, args)?,
             // Linux does not look at it.
             "multiqueue" => {}

@@ -11,54 +11,44 @@ use super::command::Word;
 use crate::error::plain;
 use crate::setup::Handle;
 
-/// Units of a rate and what they are in bits a second; upper and lower case are alike.
-const RATES: [(&str, u128); 18] = [
-    ("bit", 1),
-    ("kbit", 1_000),
-    ("mbit", 1_000_000),
-    ("gbit", 1_000_000_000),
-    ("tbit", 1_000_000_000_000),
-    ("kibit", 1 << 10),
-    ("mibit", 1 << 20),
-    ("gibit", 1 << 30),
-    ("tibit", 1 << 40),
-    ("bps", 8),
-    ("kbps", 8_000),
-    ("mbps", 8_000_000),
-    ("gbps", 8_000_000_000),
-    ("tbps", 8_000_000_000_000),
-    ("kibps", 8 << 10),
-    ("mibps", 8 << 20),
-    ("gibps", 8 << 30),
-    ("tibps", 8 << 40),
-];
+/// The bits a second of a unit of a rate.
+fn rate_unit(unit: &str) -> Option<u128> {
+    let (prefix, bits) = match unit.strip_suffix("bit") {
+        Some(prefix) => (prefix, 1),
+        None => (unit.strip_suffix("bps")?, 8),
+    };
+    let prefixes = ["", "k", "m", "g", "t"].into_iter().zip(0..);
+    let (times, power) = match prefix.strip_suffix('i') {
+        Some(prefix) if !prefix.is_empty() => (1024u128, prefix),
+        _ => (1000, prefix),
+    };
+    let known = prefixes.into_iter().find(|(known, _)| *known == power);
+    known.map(|(_, exponent)| bits * times.pow(exponent))
+}
 
-/// Units of a size in bytes, all of them powers of 1024; upper and lower case are alike.
-const SIZES: [(&str, u128); 10] = [
-    ("b", 1),
-    ("k", 1 << 10),
-    ("kb", 1 << 10),
-    ("m", 1 << 20),
-    ("mb", 1 << 20),
-    ("g", 1 << 30),
-    ("gb", 1 << 30),
-    ("kbit", 1 << 7),
-    ("mbit", 1 << 17),
-    ("gbit", 1 << 27),
-];
+/// The bytes of a unit of a size.
+fn size_unit(unit: &str) -> Option<u128> {
+    Some(match unit {
+        "b" => 1,
+        "k" | "kb" => 1 << 10,
+        "m" | "mb" => 1 << 20,
+        "g" | "gb" => 1 << 30,
+        "kbit" => 1 << 7,
+        "mbit" => 1 << 17,
+        "gbit" => 1 << 27,
+        _ => return None,
+    })
+}
 
-/// Units of a time in nanoseconds; upper and lower case are alike.
-const TIMES: [(&str, u128); 9] = [
-    ("s", 1_000_000_000),
-    ("sec", 1_000_000_000),
-    ("secs", 1_000_000_000),
-    ("ms", 1_000_000),
-    ("msec", 1_000_000),
-    ("msecs", 1_000_000),
-    ("us", 1_000),
-    ("usec", 1_000),
-    ("usecs", 1_000),
-];
+/// The nanoseconds of a unit of a time.
+fn time_unit(unit: &str) -> Option<u128> {
+    match unit {
+        "s" | "sec" | "secs" => Some(1_000_000_000),
+        "ms" | "msec" | "msecs" => Some(1_000_000),
+        "us" | "usec" | "usecs" => Some(1_000),
+        _ => None,
+    }
+}
 
 const RATE_HELP: &str = "tc reads a number and bit, kbit, mbit, gbit or tbit (bits a second), \
     bps, kbps, mbps, gbps or tbps (bytes a second), kibit, kibps and so on (powers of 1024), or no \
@@ -77,13 +67,13 @@ pub(crate) fn rate(word: &Word) -> Result<u64, Fault> {
         return Err(Fault::at(&word.span, message).help("write the rate itself, such as 10mbit"));
     }
     let limit = ("rate", Rate::LIMIT.0, Rate::LIMIT.to_string());
-    quantity(word, &RATES, 1, limit, RATE_HELP)
+    quantity(word, rate_unit, 1, limit, RATE_HELP)
 }
 
 /// A size in bytes.
 pub(crate) fn size(word: &Word) -> Result<Bytes, Fault> {
     let limit = ("size", Bytes::LIMIT.0, Bytes::LIMIT.to_string());
-    quantity(word, &SIZES, 1, limit, SIZE_HELP).map(Bytes)
+    quantity(word, size_unit, 1, limit, SIZE_HELP).map(Bytes)
 }
 
 /// A burst in bytes, which may be followed by the size of a table's cell.
@@ -100,20 +90,21 @@ pub(crate) fn small(size: Bytes) -> u32 {
 /// A time.
 pub(crate) fn time(word: &Word) -> Result<Nanos, Fault> {
     let limit = ("time", Nanos::LIMIT.0, Nanos::LIMIT.to_string());
-    quantity(word, &TIMES, 1_000, limit, TIME_HELP).map(Nanos)
+    quantity(word, time_unit, 1_000, limit, TIME_HELP).map(Nanos)
 }
 
-/// A number times its unit, or times `bare` without one; what is finer than 1 is cut off.
+/// A number times its unit, or times `bare` without one, rounded down. Upper and lower case are
+/// alike.
 fn quantity(
     word: &Word,
-    units: &[(&str, u128)],
+    unit: fn(&str) -> Option<u128>,
     bare: u128,
     (what, limit, limit_shown): (&str, u64, String),
     help: &str,
 ) -> Result<u64, Fault> {
-    let known = |unit: &str| match unit {
+    let known = |name: &str| match name {
         "" => Some(bare),
-        _ => units.iter().find(|(name, _)| unit.eq_ignore_ascii_case(name)).map(|(_, size)| *size),
+        name => unit(&name.to_ascii_lowercase()),
     };
     let read = decimal(&word.text).and_then(|(number, unit)| Some((number, known(unit)?)));
     let Some((number, unit)) = read else {

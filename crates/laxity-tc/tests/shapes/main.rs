@@ -77,7 +77,7 @@ mod linux {
                 Err(error) => {
                     println!("refused    {first}\n           {error}");
                     let help = error.help().unwrap_or_default();
-                    // Where a shell ends, running helps nobody.
+                    // Where a shell ends, running it does not help.
                     let ends = ["has no value", "readonly", "the script needs"];
                     let ends = ends.iter().any(|end| error.message().contains(end));
                     assert!(ends || help.contains("--run"), "{shape}\n{error}: {help}");

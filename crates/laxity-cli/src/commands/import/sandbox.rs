@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use laxity_linux::jail::{Ending, Jail, Limits, Ran, Record};
+use laxity_linux::jail::{Ending, Jail, Limits, Record, ScriptRun};
 use laxity_tc::{Import, LARGEST_SCRIPT, Options, RecordedCommand, Recording, import_recording};
 
 use crate::args::ImportTc;
@@ -64,7 +64,7 @@ fn recorded(record: Record) -> RecordedCommand {
 }
 
 /// What is to be said of a run.
-fn told(ran: &Ran, limit: Duration) -> Vec<String> {
+fn told(ran: &ScriptRun, limit: Duration) -> Vec<String> {
     let mut told = vec![format!(
         "the script ran in a sandbox, as root by its own account, with no variables but those of --set: it issued {} commands. \
          What else it read is this machine's, and may be different on another",

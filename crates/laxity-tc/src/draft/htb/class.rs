@@ -19,7 +19,7 @@ pub(super) fn htb(node: &Node) -> Option<&Htb> {
     }
 }
 
-/// The rate that a class sends of its own, whatever is above it.
+/// The rate that a class sends without borrowing.
 pub(super) fn own(htb: &Htb) -> Rate {
     htb.rate.min(htb.ceil)
 }

@@ -1,7 +1,7 @@
-//! What every class of htb sends while all of them have packets.
+//! Rates of all classes of htb while all of them have packets.
 //!
 //! A leaf sends its own rate. A class above lends what is left of its rate to the leaves below it.
-//! They take turns, whatever is between: each sends a quantum, those of the least `prio` first,
+//! They take turns across all levels: each sends a quantum, those of the least `prio` first,
 //! until a `ceil` on the way is reached (`htb_lookup_leaf`, `htb_dequeue_tree`). The lowest classes
 //! lend first.
 

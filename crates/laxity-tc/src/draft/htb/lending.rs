@@ -1,9 +1,9 @@
-//! Who lends to whom in htb, as limits of classes.
+//! Borrowing in htb, as limits of classes.
 //!
-//! A class sends or lends its `rate` whatever is above it. Its leaves send more only where a class
-//! above it has some of its own `rate` left. Its `ceil` ends both (`htb_class_mode`,
-//! `htb_activate_prios`). A class at the top has nobody to borrow from and is limited to its
-//! `rate`. A class does not limit what those below it have of their own.
+//! A class sends or lends its `rate` independently of the classes above it. Its leaves send more
+//! only if a class above has some of its own `rate` left, and never more than its `ceil`
+//! (`htb_class_mode`, `htb_activate_prios`). A class at the top borrows nothing and is limited to
+//! its `rate`. A class does not limit the own rates of those below it.
 
 use laxity::units::{Nanos, Rate};
 
@@ -33,7 +33,7 @@ pub(crate) fn lend(setup: &mut Assembly, r2q: u32, notes: &mut Notes) {
     note_cut(setup, &sent, r2q, notes);
 }
 
-/// What the leaves of each class send whatever is above it: their own rates, and what it lends.
+/// The rate of each class's leaves without loans from above: their own rates, and its loans.
 fn own_rates(setup: &Assembly) -> Vec<Rate> {
     let count = setup.classes.len();
     let (mut sum, mut most) = (vec![Rate(0); count], vec![Rate(0); count]);

@@ -103,7 +103,7 @@ fn decided(expr: &Expr) -> Result<Decisions, TooManyRules> {
     };
     let mut found = match expr {
         Expr::Any => vec![(Packets::default(), true)],
-        Expr::Version(version) => vec![those(&|packets| packets.of_version(*version))],
+        Expr::Version(version) => vec![those(&|packets| packets.require_version(*version))],
         Expr::Protocol(numbers) => with(Field::Protocol, numbers),
         Expr::Dscp(numbers) => with(Field::Dscp, numbers),
         Expr::Ecn(numbers) => with(Field::Ecn, numbers),

@@ -26,7 +26,7 @@ fn what_excludes_itself_is_empty() {
     both.with(Field::DestinationPort, &one(6));
     assert!(both.is_empty && !both.overlaps(&Packets::default()));
     let mut versions = Packets::default();
-    versions.of_version(Version::V6);
+    versions.require_version(Version::V6);
     versions.within(Side::Source, Net::new([10, 0, 0, 1].into(), 32));
     assert!(versions.is_empty);
 }

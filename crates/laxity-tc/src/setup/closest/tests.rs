@@ -2,10 +2,10 @@ use super::*;
 use laxity_plan::Plan;
 use std::path::Path;
 
-/// Whatever a hint writes is read in a plan.
+/// The words of a hint are read in a plan.
 #[test]
 fn hints_are_words_of_plans() {
-    for (kind, hint) in CLOSEST {
+    for (kind, hint) in hints() {
         let quoted: Vec<&str> = hint.split('`').skip(1).step_by(2).collect();
         let scheduler = quoted.iter().find_map(|words| words.strip_prefix("[scheduler] kind = "));
         let queue = quoted.iter().find(|words| words.starts_with("queue = {"));

@@ -12,8 +12,7 @@ use crate::shell::expansion::regex;
 use crate::shell::run::Shell;
 use crate::shell::run::simple::Fields;
 use crate::shell::syntax::TestWord;
-use crate::shell::values::array::Array;
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Array, Status, Value, Variable};
 
 /// How deep brackets may stand inside each other.
 const DEEPEST: usize = 64;

@@ -8,8 +8,7 @@ use laxity_plan::error::Fault;
 use crate::shell::run::simple::{Fields, spaced};
 use crate::shell::run::{Flow, Shell, not_followed};
 use crate::shell::syntax::Node;
-use crate::shell::values::state::Arguments;
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Arguments, Status, Value, Variable};
 
 impl Shell<'_> {
     /// Carries a command of the shell out; `None` if it is none.

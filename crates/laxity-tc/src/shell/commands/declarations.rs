@@ -5,8 +5,7 @@ use laxity_plan::error::Fault;
 use crate::shell::run::simple::Fields;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{Node, name_length};
-use crate::shell::values::array::Array;
-use crate::shell::values::value::{Value, Variable};
+use crate::shell::values::{Array, Value, Variable};
 
 impl Shell<'_> {
     /// `local`, `export` and the like: their assignments.

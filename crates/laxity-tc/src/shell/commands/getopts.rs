@@ -7,7 +7,7 @@ use laxity_plan::error::Fault;
 use crate::shell::run::Shell;
 use crate::shell::run::simple::Fields;
 use crate::shell::syntax::Node;
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Status, Value, Variable};
 
 impl Shell<'_> {
     /// Takes the next option of the arguments. Arguments that are not given have no options: the

@@ -6,8 +6,7 @@ use laxity_plan::error::Fault;
 
 use crate::netfilter::restore;
 use crate::shell::run::{Shell, decided};
-use crate::shell::values::input::Input;
-use crate::shell::values::value::Value;
+use crate::shell::values::{Input, Value};
 use crate::words::command::{Command, Word};
 
 impl Shell<'_> {

@@ -9,7 +9,7 @@ use crate::shell::expansion::escapes::{escapes, one_escape};
 use crate::shell::run::Shell;
 use crate::shell::run::simple::{Fields, spaced};
 use crate::shell::syntax::Node;
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Status, Value, Variable};
 use crate::words::command::Doubt;
 
 /// The widest field of `printf`.

@@ -10,7 +10,7 @@ use crate::shell::expansion::regex;
 use crate::shell::run::Shell;
 use crate::shell::run::simple::{Fields, values};
 use crate::shell::syntax::Node;
-use crate::shell::values::value::{Status, Value};
+use crate::shell::values::{Status, Value};
 
 impl Shell<'_> {
     /// Carries one of them out; `false` if it is another program, or is used in another way.

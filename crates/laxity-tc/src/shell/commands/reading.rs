@@ -8,9 +8,7 @@ use crate::error::plain;
 use crate::shell::run::simple::Fields;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::Node;
-use crate::shell::values::array::Array;
-use crate::shell::values::input::Input;
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Array, Input, Status, Value, Variable};
 use crate::words::command::Doubt;
 
 /// What `read` or `mapfile` is to do: options, and names after them.

@@ -9,7 +9,7 @@ use crate::shell::run::nested::SHELLS;
 use crate::shell::run::simple::Fields;
 use crate::shell::run::{Flow, Shell, not_followed};
 use crate::shell::syntax::{Node, Redirection, name_length};
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Status, Value, Variable};
 use crate::words::command::Doubt;
 
 /// What stands between such a command and the one behind it.

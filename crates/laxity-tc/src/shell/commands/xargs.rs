@@ -9,8 +9,7 @@ use crate::shell::expansion::escapes::escapes;
 use crate::shell::run::simple::Fields;
 use crate::shell::run::{Flow, Shell, undecided};
 use crate::shell::syntax::Node;
-use crate::shell::values::input::Input;
-use crate::shell::values::value::{Status, Value};
+use crate::shell::values::{Input, Status, Value};
 use crate::words::command::RUN;
 
 /// What its options say.

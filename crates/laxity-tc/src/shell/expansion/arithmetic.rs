@@ -9,7 +9,7 @@ use laxity_plan::error::Fault;
 use crate::error::plain;
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Text, name_length};
-use crate::shell::values::value::{Value, Variable};
+use crate::shell::values::{Value, Variable};
 use crate::words::command::{Doubt, RUN};
 
 /// How deep brackets and signs may stand inside each other.

@@ -8,7 +8,7 @@ use laxity_plan::error::Fault;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{Operation, Parameter, Text};
-use crate::shell::values::value::{Value, Variable};
+use crate::shell::values::{Value, Variable};
 use crate::words::command::Doubt;
 
 impl Shell<'_> {

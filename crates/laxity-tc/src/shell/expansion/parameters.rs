@@ -9,7 +9,7 @@ use crate::error::plain;
 use crate::shell::expansion::words::{Piece, joined};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Fallback, Operation, Parameter};
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Status, Value, Variable};
 use crate::words::command::Doubt;
 
 impl Shell<'_> {

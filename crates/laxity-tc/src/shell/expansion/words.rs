@@ -10,7 +10,7 @@ use crate::shell::expansion::braces;
 use crate::shell::expansion::pattern;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{DECLARATIONS, Part, RawWord, Text};
-use crate::shell::values::value::{Value, Variable};
+use crate::shell::values::{Value, Variable};
 use crate::words::command::Doubt;
 
 /// A part of a word after its expansion.

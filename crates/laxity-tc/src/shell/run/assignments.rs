@@ -7,8 +7,7 @@ use laxity_plan::error::Fault;
 
 use crate::shell::run::{Shell, undecided};
 use crate::shell::syntax::{AssignedValue, Assignment, Part, RawWord, Text};
-use crate::shell::values::array::{Array, MOST_NAMED};
-use crate::shell::values::value::{Value, Variable};
+use crate::shell::values::{Array, MOST_NAMED, Value, Variable};
 use crate::words::command::Doubt;
 
 /// The most elements of an array with numbers.

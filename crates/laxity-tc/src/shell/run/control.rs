@@ -8,7 +8,7 @@ use laxity_plan::error::Fault;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Flow, Shell, Way, undecided};
 use crate::shell::syntax::{Branch, CaseEnd, List, RawWord, Text};
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Status, Value, Variable};
 use crate::words::command::Command;
 
 impl Shell<'_> {

@@ -6,9 +6,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::shell::run::{Flow, Shell, Way, undecided};
-use crate::shell::values::files::Files;
-use crate::shell::values::state::{Arguments, Name};
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Arguments, Files, Name, Status, Value, Variable};
 use crate::words::command::{Command, Doubt};
 
 /// Where a way leads.

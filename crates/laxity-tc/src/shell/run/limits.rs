@@ -1,4 +1,4 @@
-//! How much a script may take: steps, values, work on patterns and depth.
+//! Limits of a script: steps, values, work on patterns and depth.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const MOST_WORK: usize = 256 << 20;
 /// How deep commands, functions and expansions may be inside each other.
 const DEEPEST: usize = 100;
 
-/// How much a script has taken up to here.
+/// Steps, bytes, work and depth of a script so far.
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
     steps: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Counts bytes of values. The next step is told if they are too many.
+    /// Counts bytes of values. The next [`step`](Shell::step) fails if they are too many.
     pub(crate) fn expand(&mut self, bytes: usize) {
         self.expanded = self.expanded.saturating_add(bytes);
     }

@@ -6,8 +6,7 @@ use laxity_plan::error::Fault;
 
 use crate::shell::run::{Flow, Shell, Way};
 use crate::shell::syntax::{AndOr, List, Node, Pipeline};
-use crate::shell::values::input::Input;
-use crate::shell::values::value::{Status, Value};
+use crate::shell::values::{Input, Status, Value};
 
 impl Shell<'_> {
     /// Carries out commands one after the other, up to one that ends them.
@@ -111,7 +110,7 @@ impl Shell<'_> {
     ) -> Result<Flow, Fault> {
         let mark = self.state.mark();
         let locals = std::mem::take(&mut self.locals);
-        // The next step is told if that comes to too much.
+        // The next step fails if that is too much.
         self.usage.expand(16 * self.exported.len());
         let (exported, at_exit) = (self.exported.clone(), self.at_exit.take());
         let flow = done(self).and_then(|flow| self.end().map(|()| flow));

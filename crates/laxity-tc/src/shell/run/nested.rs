@@ -10,9 +10,7 @@ use crate::shell::run::simple::{Fields, mentions_tc, values};
 use crate::shell::run::{Flow, Shell, undecided};
 use crate::shell::syntax::Node;
 use crate::shell::syntax::parser::Parser;
-use crate::shell::values::input::Input;
-use crate::shell::values::state::Arguments;
-use crate::shell::values::value::{Status, Value, Variable};
+use crate::shell::values::{Arguments, Input, Status, Value, Variable};
 
 /// Shells by name.
 pub(crate) const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "zsh"];

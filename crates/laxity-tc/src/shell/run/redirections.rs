@@ -8,8 +8,7 @@ use laxity_plan::error::Fault;
 use crate::error::plain;
 use crate::shell::run::{Flow, Shell};
 use crate::shell::syntax::{Node, Redirection};
-use crate::shell::values::input::Input;
-use crate::shell::values::value::Value;
+use crate::shell::values::{Input, Value};
 
 impl Shell<'_> {
     pub(crate) fn node(&mut self, node: &Node) -> Result<Flow, Fault> {

@@ -9,9 +9,7 @@ use crate::error::plain;
 use crate::netfilter::restore;
 use crate::shell::run::{Flow, Shell};
 use crate::shell::syntax::{Assignment, Node, RawWord};
-use crate::shell::values::input::Input;
-use crate::shell::values::state::Arguments;
-use crate::shell::values::value::{Status, Value};
+use crate::shell::values::{Arguments, Input, Status, Value};
 use crate::words::command::{Command, Doubt, RUN, Word};
 
 /// The most commands of `tc` that a script comes to.

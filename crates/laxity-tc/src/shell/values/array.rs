@@ -1,6 +1,6 @@
 //! Arrays as bash has them: elements by number, or by name in the order of bash's table.
 
-use crate::shell::values::value::Value;
+use super::value::Value;
 
 /// The most elements of an array with names. Beyond twice as many bash orders them anew.
 pub(crate) const MOST_NAMED: usize = 1000;

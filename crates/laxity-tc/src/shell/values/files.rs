@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::value::Value;
 use crate::error::plain;
-use crate::shell::values::value::Value;
 use crate::words::command::Doubt;
 
 /// Written files by their paths.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::shell::values::value::Value;
+use super::value::Value;
 use crate::words::command::Doubt;
 
 /// What a command reads: a text that is known, or why it is not.

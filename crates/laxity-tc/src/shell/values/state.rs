@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::value::{Value, Variable};
 use crate::shell::syntax::Node;
-use crate::shell::values::value::{Value, Variable};
 
 /// All that commands change, and what it was before as long as someone may want it back.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use super::array::Array;
 use crate::error::plain;
-use crate::shell::values::array::Array;
 use crate::words::command::Doubt;
 
 /// A text, and why it may be another one where the script is run.

@@ -17,8 +17,8 @@ use super::*;
 const TREES: usize = 6;
 /// By how much a rate may differ: a second's measurement of packets of 1042 bytes, and bursts.
 const TOLERANCE: f64 = 0.07;
-/// The longest turn: what a leaf of 1.5 Mbit/s borrows at once, in kbit, of which one may be
-/// measured more or less.
+/// The longest turn: what a leaf of 1.5 Mbit/s borrows at once, in kbit. A measurement may have one
+/// turn more or less.
 const TURN: f64 = 75.0;
 const SETTLE: Duration = Duration::from_millis(400);
 const MEASURE: Duration = Duration::from_millis(1_600);
@@ -239,8 +239,8 @@ fn run(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Sends to where it is told to, as fast as it is let, for as long as a measurement takes. It is
-/// started by the test below, inside the namespace.
+/// Sends as fast as possible for the time of a measurement. The test below starts it inside the
+/// namespace, with the receiver in its environment.
 #[test]
 #[ignore = "sends packets for another test"]
 fn sender() {

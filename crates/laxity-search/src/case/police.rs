@@ -4,10 +4,10 @@
 use rand::RngExt;
 
 use crate::Generator;
-use crate::case::Broken;
+use crate::case::broken_plan::BrokenPlan;
 use crate::draft::{Draft, Police};
-use crate::judge::{Violation, ViolationKind};
-use crate::replay::{self, Replayed};
+use crate::replay::{self, Replay};
+use crate::testbed::judge::{Violation, ViolationKind};
 use laxity_adversary::arrival::Arrival;
 
 /// How many packets a flood has.
@@ -15,7 +15,11 @@ const FLOOD: u64 = 200;
 
 /// Polices every class that has a contract, floods one of them beside arrivals that keep to theirs,
 /// and tells what breaks. Streams are counted and not policed.
-pub(crate) fn flooded(draft: &Draft, arrivals: &[Arrival], draw: &mut Generator) -> Option<Broken> {
+pub(crate) fn flooded(
+    draft: &Draft,
+    arrivals: &[Arrival],
+    draw: &mut Generator,
+) -> Option<BrokenPlan> {
     let mut draft = draft.clone();
     let police = Police { demotes: draw.random(), has_queue: draw.random() };
     for class in draft.classes.iter_mut().filter(|class| class.arrival.is_some()) {
@@ -27,7 +31,7 @@ pub(crate) fn flooded(draft: &Draft, arrivals: &[Arrival], draw: &mut Generator)
     let replayed = replay::run(&draft, &arrivals).ok()?;
     let what = ViolationKind::Verdict(broken(&replayed)?);
     let what = Violation { at: 0, class: 0, what };
-    Some(Broken { draft, arrivals, rogues: vec![rogue], what })
+    Some(BrokenPlan { draft, arrivals, rogues: vec![rogue], what })
 }
 
 /// The names of feeds of policed classes without streams: of classes, or of paths in a network.
@@ -73,7 +77,7 @@ fn with_flood(
 
 /// What is proved and does not hold, or is promised and not kept. A plan that is not admitted may
 /// have been before there were queues.
-fn broken(replayed: &Replayed) -> Option<String> {
+fn broken(replayed: &Replay) -> Option<String> {
     let is_promised = replayed.admitted == Some(true);
     let broken = replayed.broken.first().filter(|_| replayed.admitted != Some(false)).cloned();
     broken.or_else(|| (is_promised && !replayed.kept).then(|| "a promise was not kept".into()))

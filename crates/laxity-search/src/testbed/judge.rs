@@ -18,11 +18,11 @@ use crate::subject::{Output, Subject};
 /// A promise or a rule that was broken, at an instant in ns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// When.
+    /// Its time in ns.
     pub at: u64,
-    /// Of which class, by number.
+    /// Index of its class.
     pub class: usize,
-    /// What.
+    /// Its kind.
     pub what: ViolationKind,
 }
 
@@ -47,9 +47,9 @@ pub enum ViolationKind {
     },
     /// More of a window's packets were lost than proved.
     Window {
-        /// So many …
+        /// Packets of a window that may be lost.
         lost: u32,
-        /// … of so many.
+        /// Packets of a window.
         of: u32,
     },
     /// A packet left before one that comes first.
@@ -184,7 +184,7 @@ impl Books {
             packets: 0,
             bytes: 0,
             bounds: output.bounds.clone(),
-            rules: Rules::of(&output.plan, plan),
+            rules: Rules::new(&output.plan, plan),
             windows,
         }
     }
@@ -325,7 +325,7 @@ impl Books {
 }
 
 impl Rules {
-    fn of(here: &Plan, whole: &Plan) -> Rules {
+    fn new(here: &Plan, whole: &Plan) -> Rules {
         let ids = || (0..whole.classes.len() as u32).map(ClassId);
         let nested = here.is_hierarchy_of_schedulers();
         let place = |id: ClassId| {

@@ -8,8 +8,8 @@ use laxity_plan::model::{Dist, Model, ModelSource, SchedulerSpec, Source};
 use laxity_sim::network::NetworkRun;
 use laxity_sim::record::{Fate, Observer, Record};
 
-use crate::judge::{Violation, ViolationKind};
 use crate::subject::Subject;
+use crate::testbed::judge::{Violation, ViolationKind};
 use laxity_adversary::arrival::Arrival;
 
 /// Long enough for a packet to come to its receiver where nothing is promised, in ns.

@@ -3,13 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use crate::case::Broken;
+use crate::case::broken_plan::BrokenPlan;
 use crate::discipline::Discipline;
 use crate::replay;
 
 /// A counterexample that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Saved {
+pub struct SavedCase {
     /// The kind of its plan.
     pub discipline: Discipline,
     /// What it breaks.
@@ -28,8 +28,8 @@ pub fn save(
     folder: &Path,
     name: &str,
     discipline: Discipline,
-    broken: &Broken,
-) -> io::Result<Saved> {
+    broken: &BrokenPlan,
+) -> io::Result<SavedCase> {
     std::fs::create_dir_all(folder)?;
     let (plan, recording) = replay::files(&broken.draft, &broken.arrivals);
     let path = folder.join(name).with_extension("toml");
@@ -44,5 +44,5 @@ pub fn save(
     }
     let replayed = replay::run(&broken.draft, &broken.arrivals);
     let replayed = replayed.is_ok_and(|replayed| !replayed.kept || !replayed.broken.is_empty());
-    Ok(Saved { discipline, what, command, replayed })
+    Ok(SavedCase { discipline, what, command, replayed })
 }

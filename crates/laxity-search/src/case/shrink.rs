@@ -1,18 +1,19 @@
 //! A counterexample made simple: packets, classes and digits are taken away as long as it still
 //! breaks.
 
-use crate::case::{Broken, breaks, from_the_start};
+use crate::case::broken_plan::BrokenPlan;
+use crate::case::{breaks, from_the_start};
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 use crate::faults::{Fault, with_fault};
-use crate::judge::ViolationKind;
 use crate::replay;
+use crate::testbed::judge::ViolationKind;
 use laxity_adversary::arrival::Arrival;
 
 /// How many packets may be sent in search of a simpler one.
 const EFFORT: u64 = 4_000_000;
 
 /// The simplest that is found of the same sort.
-pub fn shrunk(broken: Broken, fault: Option<&'static Fault>) -> Broken {
+pub fn shrunk(broken: BrokenPlan, fault: Option<&'static Fault>) -> BrokenPlan {
     let mut shrinking = Shrinking { best: broken, fault, effort: EFFORT };
     loop {
         let before = shrinking.best.clone();
@@ -27,7 +28,7 @@ pub fn shrunk(broken: Broken, fault: Option<&'static Fault>) -> Broken {
 }
 
 struct Shrinking {
-    best: Broken,
+    best: BrokenPlan,
     fault: Option<&'static Fault>,
     effort: u64,
 }
@@ -47,14 +48,14 @@ impl Shrinking {
         let what = match &self.best.what.what {
             ViolationKind::Verdict(_) => replay::run(draft, &arrivals).ok().and_then(|replayed| {
                 let what = ViolationKind::Verdict(replayed.broken.first()?.clone());
-                Some(crate::judge::Violation { at: 0, class: 0, what })
+                Some(crate::testbed::judge::Violation { at: 0, class: 0, what })
             }),
             _ => breaks(&subject, &arrivals, &self.best.rogues),
         };
         let what = what.filter(|what| what.what.is_like(&self.best.what.what));
         let Some(what) = what else { return false };
         let rogues = self.best.rogues.clone();
-        self.best = Broken { draft: draft.clone(), arrivals, rogues, what };
+        self.best = BrokenPlan { draft: draft.clone(), arrivals, rogues, what };
         true
     }
 
@@ -163,14 +164,14 @@ impl Shrinking {
 
 /// The numbers of a class that may be rounded.
 fn numbers(class: &mut ClassDraft) -> Vec<&mut u64> {
-    fn of_curve(curve: &mut CurveDraft) -> [&mut u64; 3] {
+    fn curve_numbers(curve: &mut CurveDraft) -> [&mut u64; 3] {
         [&mut curve.m1, &mut curve.d, &mut curve.m2]
     }
     let times =
         [&mut class.deadline, &mut class.end_to_end, &mut class.weight, &mut class.upper_limit];
     let mut numbers: Vec<_> = times.into_iter().flatten().collect();
     for curve in [&mut class.curve, &mut class.real_time, &mut class.link_share] {
-        numbers.extend(curve.iter_mut().flat_map(of_curve));
+        numbers.extend(curve.iter_mut().flat_map(curve_numbers));
     }
     if let Some(arrival) = &mut class.arrival {
         numbers.extend([&mut arrival.bucket, &mut arrival.rate, &mut arrival.packet]);
