@@ -93,6 +93,7 @@ pub mod curve;
 pub mod error;
 mod id;
 pub mod link;
+mod memory;
 pub mod overhead;
 pub mod pacer;
 pub mod packet;

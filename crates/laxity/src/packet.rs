@@ -31,23 +31,9 @@ pub struct Packet {
     pub handle: u64,
 }
 
-/// The fields of a packet that say what it is.
-///
-/// A packet whose address is handed to a function anywhere is written to memory in small parts
-/// everywhere, and whoever then copies it whole waits until they are through. Two halves of 16
-/// bytes are handed over in registers: what is called now and then takes these.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Label {
-    class: ClassId,
-    flow: FlowId,
-    length: u32,
-    demoted: bool,
-    ecn: Ecn,
-}
-
 impl Packet {
-    /// Writes into it that it met congestion, and says whether it could: one that is not capable of
-    /// ECN stays as it is.
+    /// Marks the packet as having met congestion; returns whether its sender supports ECN. If not,
+    /// the packet stays as it is.
     #[inline]
     pub fn mark(&mut self) -> bool {
         let is_capable = self.ecn != Ecn::NotCapable;
@@ -55,20 +41,6 @@ impl Packet {
             self.ecn = Ecn::Experienced;
         }
         is_capable
-    }
-
-    /// Its two halves: what it is, and its arrival and handle.
-    #[inline(always)]
-    pub(crate) fn halves(self) -> (Label, (Nanos, u64)) {
-        let Packet { class, flow, length, demoted, ecn, arrival, handle } = self;
-        (Label { class, flow, length, demoted, ecn }, (arrival, handle))
-    }
-
-    /// The packet that has these halves.
-    #[inline(always)]
-    pub(crate) fn of_halves(label: Label, (arrival, handle): (Nanos, u64)) -> Packet {
-        let Label { class, flow, length, demoted, ecn } = label;
-        Packet { class, flow, length, demoted, ecn, arrival, handle }
     }
 }
 

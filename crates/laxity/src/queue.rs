@@ -19,3 +19,8 @@ pub use fifos::{Fifos, Withdrawn};
 pub use sorted_fifos::SortedFifos;
 pub use tournament::{Order, Rank, Tournament};
 pub use winner_tree::WinnerTree;
+
+crate::id! {
+    /// A slot of a set of requests, which holds one request at a time.
+    pub struct SlotId;
+}

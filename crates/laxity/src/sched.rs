@@ -15,7 +15,6 @@ pub(crate) mod pace;
 pub mod pifo;
 mod priority;
 pub mod qfq;
-mod servers;
 pub mod tdp;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -34,7 +33,6 @@ pub use late::Late;
 pub use pifo::Pifo;
 pub use priority::Priority;
 pub use qfq::Qfq;
-pub use servers::Share;
 pub use tdp::Tdp;
-pub use wf2q::Wf2q;
+pub use wf2q::{Share, Wf2q};
 pub use wfq::Wfq;

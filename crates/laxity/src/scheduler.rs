@@ -1,6 +1,7 @@
 //! The contract of every scheduler: time is an argument, nothing is lost, nothing is invented.
 
-use crate::packet::{ClassId, Label, Packet};
+use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::packet::{ClassId, Packet};
 use crate::units::Nanos;
 
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
@@ -139,15 +140,14 @@ pub(crate) fn turn_away(
     reason: DropReason,
     drops: &mut dyn DropSink,
 ) -> Option<Place> {
-    let (label, rest) = packet.halves();
-    drop_halves(label, rest, reason, drops);
+    #[cold]
+    #[inline(never)]
+    fn drop(first: FirstHalf, second: SecondHalf, reason: DropReason, drops: &mut dyn DropSink) {
+        drops.dropped(memory::join(first, second), reason);
+    }
+    let (first, second) = memory::split(packet);
+    drop(first, second, reason, drops);
     None
-}
-
-#[cold]
-#[inline(never)]
-fn drop_halves(label: Label, rest: (Nanos, u64), reason: DropReason, drops: &mut dyn DropSink) {
-    drops.dropped(Packet::of_halves(label, rest), reason);
 }
 
 /// Where a packet is queued, as its scheduler numbers it; no other packet has the number until it

@@ -1,10 +1,11 @@
 //! Requests in buckets by time.
 
 use alloc::vec::Vec;
-use core::hint::{black_box, select_unpredictable};
+use core::hint::select_unpredictable;
 
 use super::serial::{Stamp, earlier, is_before};
-use super::{Bitmap, EligibleTree};
+use super::{Bitmap, EligibleTree, SlotId};
+use crate::memory::prefetch;
 
 /// What a slot asks for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,7 +13,7 @@ pub(super) struct Request {
     pub eligible: Stamp,
     pub deadline: Stamp,
     /// The slot behind it in its bucket.
-    next: u32,
+    next: SlotId,
     pub lies: Lies,
 }
 
@@ -32,7 +33,7 @@ pub(super) enum Lies {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Due {
     pub deadline: Stamp,
-    pub slot: u32,
+    pub slot: SlotId,
 }
 
 impl Due {
@@ -88,7 +89,7 @@ const MOST: u32 = 15;
 const SLOT_BITS: u32 = 28;
 const SLOT: u32 = (1 << SLOT_BITS) - 1;
 /// No slot.
-const NONE: u32 = SLOT;
+const NONE: SlotId = SlotId(SLOT);
 /// Buckets for each slot.
 const BUCKETS: usize = 4;
 
@@ -98,10 +99,10 @@ impl Buckets {
     /// # Panics
     /// If there are 2^28 slots or more.
     pub(super) fn new(slots: usize) -> Self {
-        assert!(slots < NONE as usize, "too many slots for a calendar");
+        assert!(slots < NONE.index(), "too many slots for a calendar");
         let buckets = (BUCKETS * slots).next_power_of_two().max(8);
         Buckets {
-            heads: alloc::vec![NONE; buckets],
+            heads: alloc::vec![NONE.0; buckets],
             occupied: Bitmap::new(buckets),
             width: 0,
             span: 0,
@@ -192,48 +193,53 @@ impl Buckets {
         true
     }
 
-    /// Loads what will be asked for soon, the request in front, so that its way from memory
-    /// overlaps with what is done until then. Returns its slot.
+    /// The slot that came last into a bucket.
     #[inline(always)]
-    pub(super) fn touch_first(&self, requests: &[Request]) -> Option<u32> {
-        let (bucket, _) = self.first()?;
-        Some(self.touch(requests, bucket))
+    fn last(&self, bucket: usize) -> SlotId {
+        SlotId(self.heads[bucket] & SLOT)
     }
 
-    /// The same for a bucket that holds any.
+    /// Prefetches the request in front, and returns its slot.
     #[inline(always)]
-    pub(super) fn touch(&self, requests: &[Request], bucket: usize) -> u32 {
-        let slot = self.heads[bucket] & SLOT;
-        black_box(requests[slot as usize].next);
+    pub(super) fn prefetch_first(&self, requests: &[Request]) -> Option<SlotId> {
+        let (bucket, _) = self.first()?;
+        Some(self.prefetch(requests, bucket))
+    }
+
+    /// Prefetches the request in front of a bucket that is not empty, and returns its slot.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, requests: &[Request], bucket: usize) -> SlotId {
+        let slot = self.last(bucket);
+        prefetch(requests[slot.index()].next);
         slot
     }
 
     /// Puts a slot into a bucket that has room for it.
     #[inline(always)]
-    pub(super) fn insert(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
+    pub(super) fn insert(&mut self, requests: &mut [Request], slot: SlotId, bucket: usize) {
         let head = self.heads[bucket];
-        requests[slot as usize].next = head & SLOT;
-        self.heads[bucket] = ((head >> SLOT_BITS) + 1) << SLOT_BITS | slot;
+        requests[slot.index()].next = SlotId(head & SLOT);
+        self.heads[bucket] = ((head >> SLOT_BITS) + 1) << SLOT_BITS | slot.0;
         self.held += 1;
         self.occupied.insert(bucket);
     }
 
     /// Takes a slot out of its bucket.
     #[inline(always)]
-    pub(super) fn remove(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
+    pub(super) fn remove(&mut self, requests: &mut [Request], slot: SlotId, bucket: usize) {
         let head = self.heads[bucket];
-        let next = requests[slot as usize].next;
-        let first = if head & SLOT == slot {
-            next
+        let next = requests[slot.index()].next;
+        let mut first = SlotId(head & SLOT);
+        if first == slot {
+            first = next;
         } else {
-            let mut at = head & SLOT;
-            while requests[at as usize].next != slot {
-                at = requests[at as usize].next;
+            let mut at = first;
+            while requests[at.index()].next != slot {
+                at = requests[at.index()].next;
             }
-            requests[at as usize].next = next;
-            head & SLOT
-        };
-        self.heads[bucket] = ((head >> SLOT_BITS) - 1) << SLOT_BITS | first;
+            requests[at.index()].next = next;
+        }
+        self.heads[bucket] = ((head >> SLOT_BITS) - 1) << SLOT_BITS | first.0;
         self.held -= 1;
         if first == NONE {
             self.occupied.remove(bucket);
@@ -246,11 +252,11 @@ impl Buckets {
         &self,
         requests: &'a [Request],
         bucket: usize,
-    ) -> impl Iterator<Item = (u32, &'a Request)> + use<'a> {
-        let mut at = self.heads[bucket] & SLOT;
+    ) -> impl Iterator<Item = (SlotId, &'a Request)> + use<'a> {
+        let mut at = self.last(bucket);
         core::iter::from_fn(move || {
             let slot = (at != NONE).then_some(at)?;
-            let request = &requests[slot as usize];
+            let request = &requests[slot.index()];
             at = request.next;
             Some((slot, request))
         })
@@ -295,15 +301,15 @@ impl Buckets {
             return None;
         }
         let (bucket, _) = self.first()?;
-        let mut at = self.heads[bucket] & SLOT;
+        let mut at = self.last(bucket);
         while at != NONE {
-            let request = &mut requests[at as usize];
+            let request = &mut requests[at.index()];
             others.insert(request.eligible, request.deadline, at);
             request.lies = Lies::Elsewhere;
             at = request.next;
             self.held -= 1;
         }
-        self.heads[bucket] = NONE;
+        self.heads[bucket] = NONE.0;
         self.occupied.remove(bucket);
         Some(bucket)
     }

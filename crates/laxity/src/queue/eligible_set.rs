@@ -6,9 +6,9 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::EligibleTree;
 use super::buckets::{Buckets, Due, Lies, Request};
 use super::serial::{Stamp, earlier, is_before};
+use super::{EligibleTree, SlotId};
 use soonest::Soonest;
 
 /// Requests, at most one a slot, that each may be served from an eligible time on and have a
@@ -27,7 +27,7 @@ use soonest::Soonest;
 pub struct EligibleSet {
     requests: Vec<Request>,
     /// The only one there is, which need not be put in order.
-    alone: Option<u32>,
+    alone: Option<SlotId>,
     waiting: Buckets,
     /// The least deadlines of what waits.
     soonest: Soonest,
@@ -79,11 +79,11 @@ impl EligibleSet {
             }
         }
         if let Some(slot) = self.alone {
-            let Request { eligible, deadline, .. } = self.requests[slot as usize];
+            let Request { eligible, deadline, .. } = self.requests[slot.index()];
             grown.insert(eligible, deadline, slot);
         }
         while let Some((deadline, slot)) = self.others.first() {
-            let eligible = self.requests[slot as usize].eligible;
+            let eligible = self.requests[slot.index()].eligible;
             self.others.remove(deadline, slot);
             grown.insert(eligible, deadline, slot);
         }
@@ -133,22 +133,22 @@ impl EligibleSet {
         times: [Option<Stamp>; 3],
         time: fn(&Request) -> Stamp,
     ) -> Option<Stamp> {
-        let alone = self.alone.map(|slot| time(&self.requests[slot as usize]));
+        let alone = self.alone.map(|slot| time(&self.requests[slot.index()]));
         times.into_iter().chain([alone]).flatten().reduce(earlier)
     }
 
     /// Adds the request of a slot that has none.
     #[inline(always)]
-    pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: u32) {
+    pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
         let is_alone = self.is_empty();
-        let request = &mut self.requests[slot as usize];
+        let request = &mut self.requests[slot.index()];
         (request.eligible, request.deadline) = (eligible, deadline);
         if is_alone {
             self.alone = Some(slot);
             return;
         }
         if let Some(first) = self.alone.take() {
-            let Request { eligible, deadline, .. } = self.requests[first as usize];
+            let Request { eligible, deadline, .. } = self.requests[first.index()];
             self.waiting.expect(deadline.wrapping_sub(eligible));
             self.ready.expect(deadline.wrapping_sub(eligible));
             self.put_in_order(first);
@@ -157,8 +157,8 @@ impl EligibleSet {
     }
 
     #[inline(always)]
-    fn put_in_order(&mut self, slot: u32) {
-        let Request { eligible, deadline, .. } = self.requests[slot as usize];
+    fn put_in_order(&mut self, slot: SlotId) {
+        let Request { eligible, deadline, .. } = self.requests[slot.index()];
         if !is_before(self.now, eligible) {
             return self.insert_ready(slot, deadline);
         }
@@ -170,7 +170,7 @@ impl EligibleSet {
             return self.insert_elsewhere(slot);
         }
         self.due = earlier(self.due, eligible);
-        self.requests[slot as usize].lies = Lies::Waiting;
+        self.requests[slot.index()].lies = Lies::Waiting;
         let bucket = self.waiting.bucket(eligible);
         self.soonest.lower(&self.waiting, bucket, Due { deadline, slot });
         self.waiting.insert(&mut self.requests, slot, bucket);
@@ -178,11 +178,11 @@ impl EligibleSet {
 
     /// Removes the request of a slot.
     #[inline(always)]
-    pub fn remove(&mut self, slot: u32) {
+    pub fn remove(&mut self, slot: SlotId) {
         if self.alone.take().is_some() {
             return;
         }
-        let Request { eligible, deadline, lies, .. } = self.requests[slot as usize];
+        let Request { eligible, deadline, lies, .. } = self.requests[slot.index()];
         match lies {
             Lies::Ready => self.remove_ready(slot, deadline),
             Lies::Waiting => {
@@ -198,10 +198,10 @@ impl EligibleSet {
     /// Of the requests that are eligible by `now`, removes the one with the least deadline, and
     /// returns its slot.
     #[inline(always)]
-    pub fn take_least_deadline(&mut self, now: Stamp) -> Option<u32> {
+    pub fn take_least_deadline(&mut self, now: Stamp) -> Option<SlotId> {
         self.now = now;
         if let Some(slot) = self.alone {
-            let is_eligible = !is_before(now, self.requests[slot as usize].eligible);
+            let is_eligible = !is_before(now, self.requests[slot.index()].eligible);
             return self.alone.take_if(|_| is_eligible);
         }
         self.move_on();
@@ -223,11 +223,11 @@ impl EligibleSet {
     /// [taken](Self::take_least_deadline) next: what it needs can be loaded while others are
     /// served.
     #[inline(always)]
-    pub fn likely_next(&self) -> Option<u32> {
+    pub fn likely_next(&self) -> Option<SlotId> {
         if self.requests.len() < MANY {
             return None;
         }
-        self.ready.touch_first(&self.requests)
+        self.ready.prefetch_first(&self.requests)
     }
 
     /// What is eligible by now is ready, as far as an operation may move it.
@@ -242,7 +242,7 @@ impl EligibleSet {
             let Some((bucket, begin)) = self.waiting.first() else { return };
             self.due = begin;
             if is_before(now, begin) {
-                self.waiting.touch(&self.requests, bucket);
+                self.waiting.prefetch(&self.requests, bucket);
                 break;
             }
             self.waiting.begin_with(begin);
@@ -261,7 +261,7 @@ impl EligibleSet {
     #[inline(always)]
     fn move_bucket(&mut self, bucket: usize) -> Option<Stamp> {
         let mut left = None;
-        let mut moved = [0; 16];
+        let mut moved = [SlotId(0); 16];
         let mut count = 0;
         for (slot, request) in self.waiting.within(&self.requests, bucket) {
             if is_before(self.now, request.eligible) {
@@ -273,24 +273,24 @@ impl EligibleSet {
         }
         for &slot in &moved[..count] {
             self.waiting.remove(&mut self.requests, slot, bucket);
-            self.insert_ready(slot, self.requests[slot as usize].deadline);
+            self.insert_ready(slot, self.requests[slot.index()].deadline);
         }
         left
     }
 
     #[inline(always)]
-    fn insert_ready(&mut self, slot: u32, deadline: Stamp) {
+    fn insert_ready(&mut self, slot: SlotId, deadline: Stamp) {
         if !self.ready.has_room(deadline, earlier(self.now, deadline)) {
             return self.insert_elsewhere(slot);
         }
-        self.requests[slot as usize].lies = Lies::Ready;
+        self.requests[slot.index()].lies = Lies::Ready;
         let bucket = self.ready.bucket(deadline);
         self.ready.insert(&mut self.requests, slot, bucket);
     }
 
     #[inline(never)]
-    fn insert_elsewhere(&mut self, slot: u32) {
-        let request = &mut self.requests[slot as usize];
+    fn insert_elsewhere(&mut self, slot: SlotId) {
+        let request = &mut self.requests[slot.index()];
         request.lies = Lies::Elsewhere;
         self.others.insert(request.eligible, request.deadline, slot);
     }
@@ -305,7 +305,7 @@ impl EligibleSet {
     }
 
     #[inline(always)]
-    fn remove_ready(&mut self, slot: u32, deadline: Stamp) {
+    fn remove_ready(&mut self, slot: SlotId, deadline: Stamp) {
         let bucket = self.ready.bucket(deadline);
         self.ready.remove(&mut self.requests, slot, bucket);
     }
@@ -323,13 +323,13 @@ impl EligibleSet {
 
     /// The better of what was found and of what lies in no calendar or should have been moved.
     #[inline(never)]
-    fn take_any(&mut self, found: Option<Due>) -> Option<u32> {
+    fn take_any(&mut self, found: Option<Due>) -> Option<SlotId> {
         let waiting = self.is_behind().then(|| self.soonest_behind()).flatten();
         let other = self.others.least_deadline(self.now);
         if other.is_none() {
             self.others.find_earliest();
         }
-        let other = other.map(|slot| Due { slot, deadline: self.requests[slot as usize].deadline });
+        let other = other.map(|slot| Due { slot, deadline: self.requests[slot.index()].deadline });
         let next = [found, waiting, other].into_iter().flatten().reduce(Due::or_sooner)?;
         self.remove(next.slot);
         Some(next.slot)

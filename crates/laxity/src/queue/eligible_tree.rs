@@ -6,6 +6,7 @@ mod tests;
 
 use alloc::vec::Vec;
 
+use super::SlotId;
 use super::serial::{Stamp, earlier, is_before};
 use node::{Entry, MOST, Node, SPARSE};
 
@@ -80,7 +81,7 @@ impl EligibleTree {
 
     /// The least deadline of all, and whose it is.
     #[inline]
-    pub fn first(&self) -> Option<(Stamp, u32)> {
+    pub fn first(&self) -> Option<(Stamp, SlotId)> {
         let Entry { deadline, slot, .. } = self.front.entry(0);
         (!self.is_empty()).then_some((deadline, slot))
     }
@@ -110,7 +111,7 @@ impl EligibleTree {
     }
 
     /// Of the requests that are eligible by `now`, the slot of the one with the least deadline.
-    pub fn least_deadline(&self, now: Stamp) -> Option<u32> {
+    pub fn least_deadline(&self, now: Stamp) -> Option<SlotId> {
         if let Some(place) = self.front.first_eligible_by(now) {
             return Some(self.front.entry(place).slot);
         }
@@ -122,7 +123,7 @@ impl EligibleTree {
     }
 
     /// Removes the request of a slot, which has this deadline.
-    pub fn remove(&mut self, deadline: Stamp, slot: u32) {
+    pub fn remove(&mut self, deadline: Stamp, slot: SlotId) {
         let removed = if self.front.ends_before(deadline, slot) {
             self.take_request(deadline, slot)
         } else {
@@ -134,7 +135,7 @@ impl EligibleTree {
     }
 
     /// Adds the request of a slot that has none.
-    pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: u32) {
+    pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
         let entry = Entry { deadline, slot, eligible, child: 0 };
         self.earliest = if self.is_empty() { eligible } else { earlier(self.earliest, eligible) };
         if self.front.ends_before(deadline, slot) {
@@ -240,7 +241,7 @@ impl EligibleTree {
     }
 
     /// Takes a request behind the front.
-    fn take_request(&mut self, deadline: Stamp, slot: u32) -> Option<Entry> {
+    fn take_request(&mut self, deadline: Stamp, slot: SlotId) -> Option<Entry> {
         let mut path = Path::new();
         let mut at = self.root;
         for level in 0..self.height {

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::memory::prefetch;
 use crate::scheduler::Place;
 
 /// No place.
@@ -90,6 +91,12 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
     /// Whether a queue holds nothing.
     pub fn is_empty(&self, queue: usize) -> bool {
         self.queues[queue].second == EMPTY
+    }
+
+    /// Prefetches the record of a queue, with its front item.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, queue: usize) {
+        prefetch(self.queues[queue].second);
     }
 
     /// What its owner notes of a queue, in the line of memory that its front item is in.

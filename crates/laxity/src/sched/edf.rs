@@ -19,7 +19,8 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "admission")]
 use crate::admit::edf::System;
-use crate::packet::{Label, Packet};
+use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::packet::Packet;
 use crate::queue::SortedFifos;
 use crate::sched::Late;
 use crate::scheduler::{
@@ -228,8 +229,8 @@ impl Edf {
     fn admit_best_effort(
         &mut self,
         now: Nanos,
-        label: Label,
-        rest: (Nanos, u64),
+        first: FirstHalf,
+        second: SecondHalf,
         drops: &mut dyn DropSink,
     ) -> Option<Place> {
         let backlog = &mut self.backlog;
@@ -237,7 +238,7 @@ impl Edf {
             backlog.remove(packet.length);
             drops.dropped(packet, reason);
         };
-        let packet = Packet::of_halves(label, rest);
+        let packet = memory::join(first, second);
         let Place(place) = self.best_effort.admit(now, packet, &mut drops)?;
         Some(Place(place << 1 | 1))
     }
@@ -262,8 +263,8 @@ impl Withdraw for Edf {
         };
         self.backlog.add(packet.length);
         if packet.demoted || class.deadline == Nanos::MAX {
-            let (label, rest) = packet.halves();
-            return self.admit_best_effort(now, label, rest, drops);
+            let (first, second) = memory::split(packet);
+            return self.admit_best_effort(now, first, second, drops);
         }
         let deadline = now.saturating_add(class.deadline);
         let Place(place) = self.queues.push(class.queue as usize, deadline.0, packet);
@@ -314,8 +315,8 @@ impl Scheduler for Edf {
             }
             _ => {
                 let dispatch = self.dequeue_best_effort(now, drops)?;
-                let (label, rest) = dispatch.packet.halves();
-                (Packet::of_halves(label, rest), dispatch.deadline, dispatch.criterion)
+                let (first, second) = memory::split(dispatch.packet);
+                (memory::join(first, second), dispatch.deadline, dispatch.criterion)
             }
         };
         self.leave(packet.length);

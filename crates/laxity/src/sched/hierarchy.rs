@@ -22,7 +22,7 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::servers::{Servers, Share};
+use super::wf2q::{Servers, Share};
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::queue::WinnerTree;
@@ -43,7 +43,7 @@ pub struct Hierarchy {
 
 /// A scheduler that has a share of the link to itself.
 pub struct Leaf {
-    /// The number of its share, which is nobody's parent.
+    /// The number of its share, which is no parent.
     pub share: ClassId,
     /// The longest packet in bytes that is expected. A longer one is charged at its true length,
     /// but competes as one of this length: then it may be served as much too early, and others wait
@@ -66,7 +66,7 @@ struct Inner {
 /// Where a class's packets go.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    leaf: u32,
+    leaf: ClassId,
     class: ClassId,
 }
 
@@ -86,11 +86,11 @@ impl Hierarchy {
         let mut places = alloc::vec![None; classes.max().unwrap_or(0)];
         let mut inner: Vec<_> = shares.iter().map(|_| None).collect();
         for Leaf { share, longest, scheduler, classes } in leaves {
-            if !servers.is_leaf(share.index()) {
+            if !servers.is_leaf(share) {
                 return Err(SetupError::NotALeaf(share));
             }
             for (local, &class) in (0..).map(ClassId).zip(&classes) {
-                let place = Place { leaf: share.0, class: local };
+                let place = Place { leaf: share, class: local };
                 if places[class.index()].replace(place).is_some() {
                     return Err(SetupError::TwoPlaces(class));
                 }
@@ -105,8 +105,8 @@ impl Hierarchy {
     }
 
     /// Lets a leaf that does not compete for the link do so if it has packets that are ready.
-    fn rouse(&mut self, now: Nanos, number: u32) {
-        let Some(leaf) = &self.leaves[number as usize] else { return };
+    fn rouse(&mut self, now: Nanos, number: ClassId) {
+        let Some(leaf) = &self.leaves[number.index()] else { return };
         let ready = leaf.scheduler.next_ready(now);
         if let Some(length) = self.offer(now, number, ready) {
             self.servers.arrive(now, number, length);
@@ -115,12 +115,12 @@ impl Hierarchy {
 
     /// What a leaf offers whose next packet is ready at this time. If that is later it sleeps until
     /// then.
-    fn offer(&mut self, now: Nanos, number: u32, ready: Option<Nanos>) -> Option<u32> {
-        let leaf = self.leaves[number as usize].as_mut()?;
+    fn offer(&mut self, now: Nanos, number: ClassId, ready: Option<Nanos>) -> Option<u32> {
+        let leaf = self.leaves[number.index()].as_mut()?;
         leaf.offers = ready.is_some_and(|ready| ready <= now);
         let wake = ready.filter(|ready| *ready > now).map_or(NEVER, |ready| ready.0);
-        if self.wakes.key(number as usize) != wake {
-            self.wakes.set(number as usize, wake);
+        if self.wakes.key(number.index()) != wake {
+            self.wakes.set(number.index(), wake);
         }
         leaf.offers.then_some(leaf.longest)
     }
@@ -134,8 +134,7 @@ impl Hierarchy {
         enqueue: fn(&mut Box<dyn Scheduler + Send>, Nanos, Packet, &mut dyn DropSink),
     ) {
         let place = self.places.get(packet.class.index()).copied().flatten();
-        let leaf =
-            place.and_then(|place| Some((place, self.leaves[place.leaf as usize].as_mut()?)));
+        let leaf = place.and_then(|place| Some((place, self.leaves[place.leaf.index()].as_mut()?)));
         let Some((Place { leaf: number, class }, leaf)) = leaf else {
             return drops.dropped(packet, DropReason::NoClass);
         };
@@ -148,8 +147,8 @@ impl Hierarchy {
     }
 
     /// Takes the next packet from the leaf whose turn it is, which then offers the one behind it.
-    fn serve(&mut self, now: Nanos, number: u32, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        let leaf = self.leaves[number as usize].as_mut()?;
+    fn serve(&mut self, now: Nanos, number: ClassId, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        let leaf = self.leaves[number.index()].as_mut()?;
         let mut outward = Outward { classes: &leaf.classes, backlog: &mut self.backlog, drops };
         let dispatch = leaf.scheduler.dequeue(now, &mut outward);
         let dispatch = dispatch.map(|Dispatch { packet, deadline, criterion }| {
@@ -177,7 +176,7 @@ impl Scheduler for Hierarchy {
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         while let Some((leaf, _)) = self.wakes.winner().filter(|(_, ready)| *ready <= now.0) {
-            self.rouse(now, leaf as u32);
+            self.rouse(now, ClassId(leaf as u32));
         }
         while let Some(leaf) = self.servers.next(now) {
             let dispatch = self.serve(now, leaf, drops);
@@ -204,7 +203,7 @@ impl Scheduler for Hierarchy {
             return true;
         };
         let packet = Packet { class, ..*packet };
-        let leaf = &self.leaves[leaf as usize];
+        let leaf = &self.leaves[leaf.index()];
         leaf.as_ref().is_none_or(|leaf| leaf.scheduler.has_room(&packet, ahead))
     }
 

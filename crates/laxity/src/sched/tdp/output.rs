@@ -7,7 +7,8 @@ use core::mem;
 use super::settings::bytes_within;
 use super::{CommonTime, Mark, TdpSettings};
 use crate::error::{SetupError, check};
-use crate::packet::{Label, Packet};
+use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::packet::Packet;
 use crate::sched::pace::{Moment, Pace};
 use crate::sched::{Fifo, Late};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler, turn_away};
@@ -170,8 +171,8 @@ impl<B: Scheduler> Tdp<B> {
         self.advance(now, drops);
         let ahead = frame.wrapping_sub(self.now.frame);
         if ahead.wrapping_sub(1) >= self.reach() {
-            let (label, rest) = packet.halves();
-            return self.enqueue_elsewhere(label, rest, frame, drops);
+            let (first, second) = memory::split(packet);
+            return self.enqueue_elsewhere(first, second, frame, drops);
         }
         let place = self.place(frame);
         let queue = &mut self.queues[place];
@@ -193,12 +194,12 @@ impl<B: Scheduler> Tdp<B> {
     #[inline(never)]
     fn enqueue_elsewhere(
         &mut self,
-        label: Label,
-        rest: (Nanos, u64),
+        first: FirstHalf,
+        second: SecondHalf,
         frame: u64,
         drops: &mut dyn DropSink,
     ) {
-        let packet = Packet::of_halves(label, rest);
+        let packet = memory::join(first, second);
         if frame <= self.now.frame {
             self.overdue(packet, frame, drops);
         } else {
@@ -471,8 +472,8 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
             return due;
         }
         let Dispatch { packet, deadline, criterion } = self.dequeue_other(now, drops)?;
-        let (label, rest) = packet.halves();
-        Some(Dispatch { packet: Packet::of_halves(label, rest), deadline, criterion })
+        let (first, second) = memory::split(packet);
+        Some(Dispatch { packet: memory::join(first, second), deadline, criterion })
     }
 
     /// At once, too, where a frame has begun since the last operation: what is left of earlier ones
