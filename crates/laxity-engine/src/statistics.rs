@@ -1,6 +1,6 @@
 //! What an engine counts.
 
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use laxity::scheduler::DropReason;
 
 /// What went through an engine. Packets that are still in a ring are not in it; of all others,

@@ -63,6 +63,8 @@
 //! | [`police`] | does a packet keep to its class's arrival curve, and what becomes of it if not? |
 //! | [`regulator`] | holds packets until they keep to an arrival curve again |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
+//! | [`histogram`] | distributions of delays, exact but for quantiles |
+//! | [`queue`] | the ordered queues that disciplines are made of, each with its cost |
 //! | [`error`] | why a discipline or a queue management cannot be set up with the settings given |
 //!
 //! A packet takes the way [`police`], [`port`], [`aqm`], [`sched`], [`link`]; each may be left out.
@@ -91,6 +93,7 @@ pub mod aqm;
 #[cfg(feature = "admission")]
 pub mod curve;
 pub mod error;
+pub mod histogram;
 mod id;
 pub mod link;
 mod memory;
@@ -99,7 +102,6 @@ pub mod pacer;
 pub mod packet;
 pub mod police;
 pub mod port;
-#[doc(hidden)]
 pub mod queue;
 pub mod regulator;
 pub mod sched;

@@ -24,7 +24,7 @@ use soonest::Soonest;
 /// found in `log64(slots)` steps. What a calendar has no room for goes into an [`EligibleTree`],
 /// and the better of both answers counts.
 #[derive(Clone, Debug)]
-pub struct EligibleSet {
+pub(crate) struct EligibleSet {
     requests: Vec<Request>,
     /// The only one there is, which need not be put in order.
     alone: Option<SlotId>,
@@ -48,7 +48,7 @@ impl EligibleSet {
     ///
     /// # Panics
     /// If there are 2^28 slots or more.
-    pub fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize) -> Self {
         let waiting = Buckets::new(slots);
         EligibleSet {
             requests: alloc::vec![Request::default(); slots],
@@ -63,7 +63,7 @@ impl EligibleSet {
     }
 
     /// Makes the number of slots at least this; it doubles where it grows.
-    pub fn grow(&mut self, slots: usize) {
+    pub(crate) fn grow(&mut self, slots: usize) {
         let held = self.requests.len();
         if slots <= held {
             return;
@@ -91,7 +91,7 @@ impl EligibleSet {
     }
 
     /// Whether there is no request.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.alone.is_none()
             && self.waiting.is_empty()
             && self.ready.is_empty()
@@ -100,7 +100,7 @@ impl EligibleSet {
 
     /// The earliest time at which any request is eligible, or if some were when one was last
     /// [taken](Self::take_least_deadline), that of any of those.
-    pub fn first_eligible(&self) -> Option<Stamp> {
+    pub(crate) fn first_eligible(&self) -> Option<Stamp> {
         let eligible = |request: &Request| request.eligible;
         let others = self.others.first_eligible();
         let waiting = self.least_of(&self.waiting, eligible);
@@ -109,7 +109,7 @@ impl EligibleSet {
 
     /// The least deadline of all, or any if all are later than when one was last
     /// [taken](Self::take_least_deadline).
-    pub fn first_deadline(&self) -> Option<Stamp> {
+    pub(crate) fn first_deadline(&self) -> Option<Stamp> {
         let deadline = |request: &Request| request.deadline;
         let others = self.others.first().map(|(deadline, _)| deadline);
         let waiting = if self.is_behind() {
@@ -139,7 +139,7 @@ impl EligibleSet {
 
     /// Adds the request of a slot that has none.
     #[inline(always)]
-    pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
+    pub(crate) fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
         let is_alone = self.is_empty();
         let request = &mut self.requests[slot.index()];
         (request.eligible, request.deadline) = (eligible, deadline);
@@ -178,7 +178,7 @@ impl EligibleSet {
 
     /// Removes the request of a slot.
     #[inline(always)]
-    pub fn remove(&mut self, slot: SlotId) {
+    pub(crate) fn remove(&mut self, slot: SlotId) {
         if self.alone.take().is_some() {
             return;
         }
@@ -198,7 +198,7 @@ impl EligibleSet {
     /// Of the requests that are eligible by `now`, removes the one with the least deadline, and
     /// returns its slot.
     #[inline(always)]
-    pub fn take_least_deadline(&mut self, now: Stamp) -> Option<SlotId> {
+    pub(crate) fn take_least_deadline(&mut self, now: Stamp) -> Option<SlotId> {
         self.now = now;
         if let Some(slot) = self.alone {
             let is_eligible = !is_before(now, self.requests[slot.index()].eligible);
@@ -223,7 +223,7 @@ impl EligibleSet {
     /// [taken](Self::take_least_deadline) next: what it needs can be loaded while others are
     /// served.
     #[inline(always)]
-    pub fn likely_next(&self) -> Option<SlotId> {
+    pub(crate) fn likely_next(&self) -> Option<SlotId> {
         if self.requests.len() < MANY {
             return None;
         }
@@ -336,7 +336,7 @@ impl EligibleSet {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         self.requests.capacity() * size_of::<Request>()
             + self.waiting.footprint()
             + self.soonest.footprint()

@@ -20,7 +20,7 @@ use node::{Entry, MOST, Node, SPARSE};
 /// become eligible at once. The earliest ones lie apart in a node of their own in front of the
 /// tree, for they are the ones that are asked for and leave.
 #[derive(Clone, Debug)]
-pub struct EligibleTree {
+pub(crate) struct EligibleTree {
     /// The requests with the least deadlines; empty only if there are none at all.
     front: Node,
     nodes: Vec<Node>,
@@ -63,7 +63,7 @@ impl Default for EligibleTree {
 
 impl EligibleTree {
     /// No requests.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         EligibleTree {
             front: Node::EMPTY,
             nodes: alloc::vec![Node::EMPTY],
@@ -75,19 +75,19 @@ impl EligibleTree {
     }
 
     /// Whether there is no request.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.front.length() == 0
     }
 
     /// The least deadline of all, and whose it is.
     #[inline]
-    pub fn first(&self) -> Option<(Stamp, SlotId)> {
+    pub(crate) fn first(&self) -> Option<(Stamp, SlotId)> {
         let Entry { deadline, slot, .. } = self.front.entry(0);
         (!self.is_empty()).then_some((deadline, slot))
     }
 
     /// The earliest time at which any request is eligible.
-    pub fn first_eligible(&self) -> Option<Stamp> {
+    pub(crate) fn first_eligible(&self) -> Option<Stamp> {
         let front = self.front.find_least_eligible()?;
         Some(match self.nodes[self.root as usize].least_eligible() {
             Some(behind) => earlier(front, behind),
@@ -98,7 +98,7 @@ impl EligibleTree {
     /// Whether any request may be eligible by `now`, which never goes back: without a search, so
     /// that one that has left since may be taken for one.
     #[inline]
-    pub fn may_have_eligible(&mut self, now: Stamp) -> bool {
+    pub(crate) fn may_have_eligible(&mut self, now: Stamp) -> bool {
         let may = !is_before(now, self.earliest);
         self.earliest = if may { now } else { self.earliest };
         may & !self.is_empty()
@@ -106,12 +106,12 @@ impl EligibleTree {
 
     /// Finds when the earliest request is eligible, for
     /// [`may_have_eligible`](Self::may_have_eligible).
-    pub fn find_earliest(&mut self) {
+    pub(crate) fn find_earliest(&mut self) {
         self.earliest = self.first_eligible().unwrap_or(self.earliest);
     }
 
     /// Of the requests that are eligible by `now`, the slot of the one with the least deadline.
-    pub fn least_deadline(&self, now: Stamp) -> Option<SlotId> {
+    pub(crate) fn least_deadline(&self, now: Stamp) -> Option<SlotId> {
         if let Some(place) = self.front.first_eligible_by(now) {
             return Some(self.front.entry(place).slot);
         }
@@ -123,7 +123,7 @@ impl EligibleTree {
     }
 
     /// Removes the request of a slot, which has this deadline.
-    pub fn remove(&mut self, deadline: Stamp, slot: SlotId) {
+    pub(crate) fn remove(&mut self, deadline: Stamp, slot: SlotId) {
         let removed = if self.front.ends_before(deadline, slot) {
             self.take_request(deadline, slot)
         } else {
@@ -135,7 +135,7 @@ impl EligibleTree {
     }
 
     /// Adds the request of a slot that has none.
-    pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
+    pub(crate) fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
         let entry = Entry { deadline, slot, eligible, child: 0 };
         self.earliest = if self.is_empty() { eligible } else { earlier(self.earliest, eligible) };
         if self.front.ends_before(deadline, slot) {
@@ -151,7 +151,7 @@ impl EligibleTree {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>() + self.free.capacity() * size_of::<u32>()
     }
 

@@ -11,7 +11,7 @@ use core::hint::select_unpredictable;
 /// grows, as virtual times do, raises the greatest of those matches alone that it is the greatest
 /// in.
 #[derive(Clone, Debug)]
-pub struct Extremes {
+pub(crate) struct Extremes {
     /// The final is 0; the winners of 4i + 1 to 4i + 4 meet in i, and the slots in the last ones.
     matches: Vec<Match>,
     /// The greatest time in each match or below; 0 if nobody has one.
@@ -101,7 +101,7 @@ impl Default for Extremes {
 
 impl Extremes {
     /// Slots without times.
-    pub fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize) -> Self {
         let matches = slots.div_ceil(4).max(1);
         let mut first = 0;
         while 3 * first + 1 < matches {
@@ -117,7 +117,7 @@ impl Extremes {
     }
 
     /// Makes the number of slots at least this; it doubles where it grows.
-    pub fn grow(&mut self, slots: usize) {
+    pub(crate) fn grow(&mut self, slots: usize) {
         let held = self.matches.len() - self.first;
         if slots <= 4 * held {
             return;
@@ -138,18 +138,18 @@ impl Extremes {
     }
 
     /// The least time of all and whose it is, unless no slot has one.
-    pub fn least(&self) -> Option<(u128, u32)> {
+    pub(crate) fn least(&self) -> Option<(u128, u32)> {
         let winner = self.alone.map_or(self.winner, |(_, alone)| alone);
         Some((winner.time()?, winner.low as u32))
     }
 
     /// The greatest time of all; 0 if no slot has one.
-    pub fn greatest(&self) -> u128 {
+    pub(crate) fn greatest(&self) -> u128 {
         self.alone.and_then(|(_, alone)| alone.time()).unwrap_or(self.greatest[0])
     }
 
     /// The time of a slot, if it has one.
-    pub fn time(&self, slot: usize) -> Option<u128> {
+    pub(crate) fn time(&self, slot: usize) -> Option<u128> {
         match self.alone {
             Some((alone, entrant)) => entrant.time().filter(|_| alone == slot),
             None => self.matches[self.first + slot / 4].get(slot).time(),
@@ -157,7 +157,7 @@ impl Extremes {
     }
 
     /// Gives a slot a time, whose owner has this number, and returns the time that it had.
-    pub fn set(&mut self, slot: usize, time: u128, owner: u32) -> Option<u128> {
+    pub(crate) fn set(&mut self, slot: usize, time: u128, owner: u32) -> Option<u128> {
         let entrant = Entrant::new(time, owner);
         match self.alone.take() {
             Some((alone, before)) if alone == slot => {
@@ -186,7 +186,7 @@ impl Extremes {
     }
 
     /// Takes a slot's time away and returns it.
-    pub fn clear(&mut self, slot: usize) -> Option<u128> {
+    pub(crate) fn clear(&mut self, slot: usize) -> Option<u128> {
         if let Some((_, before)) = self.alone.take_if(|(alone, _)| *alone == slot) {
             return before.time();
         }
@@ -253,7 +253,7 @@ impl Extremes {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         self.matches.capacity() * size_of::<Match>() + self.greatest.capacity() * size_of::<u128>()
     }
 }

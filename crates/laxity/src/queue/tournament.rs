@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 /// What a tournament is played by: a key and whose it is.
-pub trait Rank: Copy {
+pub(crate) trait Rank: Copy {
     /// Whose it is.
     fn owner(&self) -> u32;
     /// Whether it wins against another one: without a branch, which could not be predicted.
@@ -13,7 +13,7 @@ pub trait Rank: Copy {
 }
 
 /// How ranks compare that say nothing themselves: numbers of what has the keys.
-pub trait Order<R> {
+pub(crate) trait Order<R> {
     /// A rank and its key, which is loaded once for all matches.
     type Player: Copy;
     /// Who plays by this rank.
@@ -68,7 +68,7 @@ impl<R: Rank> Order<R> for Own {
 /// next, so that both together are one change; until then its matches are played only if somebody
 /// asks who is first.
 #[derive(Clone, Debug)]
-pub struct Tournament<R> {
+pub(crate) struct Tournament<R> {
     /// Who wins each match. The final is 1, its players are those that win 2 and 3, and so on; in
     /// the second half are the seats themselves.
     winners: Vec<R>,
@@ -92,7 +92,7 @@ const NONE: u32 = u32::MAX;
 
 impl<R: Copy> Tournament<R> {
     /// For so many at once. `none` loses against anyone.
-    pub fn new(seats: usize, none: R) -> Self {
+    pub(crate) fn new(seats: usize, none: R) -> Self {
         let seats = seats.next_power_of_two();
         Tournament {
             winners: alloc::vec![none; 2 * seats],
@@ -108,7 +108,7 @@ impl<R: Copy> Tournament<R> {
 
     /// One joins, who has no seat; returns the seat.
     #[inline(always)]
-    pub fn join_by(&mut self, order: &impl Order<R>, rank: R) -> u32 {
+    pub(crate) fn join_by(&mut self, order: &impl Order<R>, rank: R) -> u32 {
         self.seated += 1;
         let seat = if self.left != NONE {
             core::mem::replace(&mut self.left, NONE)
@@ -130,7 +130,7 @@ impl<R: Copy> Tournament<R> {
 
     /// Who has this seat leaves.
     #[inline(always)]
-    pub fn leave_by(&mut self, order: &impl Order<R>, seat: u32) {
+    pub(crate) fn leave_by(&mut self, order: &impl Order<R>, seat: u32) {
         self.settle(order);
         self.seated -= 1;
         self.left = seat;
@@ -142,19 +142,19 @@ impl<R: Copy> Tournament<R> {
 
     /// Who has this seat has another rank, or another key.
     #[inline(always)]
-    pub fn change_by(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
+    pub(crate) fn change_by(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
         self.play::<false>(order, seat, rank);
     }
 
     /// The least rank.
     #[inline(always)]
-    pub fn first_by(&mut self, order: &impl Order<R>) -> Option<R> {
+    pub(crate) fn first_by(&mut self, order: &impl Order<R>) -> Option<R> {
         self.settle(order);
         (self.seated > 0).then(|| self.winners[self.root])
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         self.winners.capacity() * size_of::<R>() + self.next_free.capacity() * size_of::<u32>()
     }
 
@@ -201,7 +201,7 @@ impl<R: Copy> Tournament<R> {
 
 impl<R: Rank> Tournament<R> {
     /// Makes room for at least so many.
-    pub fn grow(&mut self, seats: usize) {
+    pub(crate) fn grow(&mut self, seats: usize) {
         let held = self.next_free.len();
         if seats <= held {
             return;
@@ -221,30 +221,30 @@ impl<R: Rank> Tournament<R> {
 
     /// One joins, who has no seat; returns the seat.
     #[inline(always)]
-    pub fn join(&mut self, rank: R) -> u32 {
+    pub(crate) fn join(&mut self, rank: R) -> u32 {
         self.join_by(&Own, rank)
     }
 
     /// Who has this seat leaves.
     #[inline(always)]
-    pub fn leave(&mut self, seat: u32) {
+    pub(crate) fn leave(&mut self, seat: u32) {
         self.leave_by(&Own, seat);
     }
 
     /// Who has this seat has another rank: quicker than [`change`](Self::change) for who was first.
     #[inline(always)]
-    pub fn change_first(&mut self, seat: u32, rank: R) {
+    pub(crate) fn change_first(&mut self, seat: u32, rank: R) {
         self.change_by(&Own, seat, rank);
     }
 
     /// Who has this seat has another rank.
-    pub fn change(&mut self, seat: u32, rank: R) {
+    pub(crate) fn change(&mut self, seat: u32, rank: R) {
         self.play::<true>(&Own, seat, rank);
     }
 
     /// The least rank.
     #[inline(always)]
-    pub fn first(&mut self) -> Option<R> {
+    pub(crate) fn first(&mut self) -> Option<R> {
         self.first_by(&Own)
     }
 }
