@@ -10,7 +10,7 @@ crate::id! {
     pub struct FlowId;
 }
 
-/// A packet as schedulers see it: 32 bytes, copied freely.
+/// A packet as schedulers see it: 32 bytes, `Copy`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The class it belongs to.
@@ -19,15 +19,15 @@ pub struct Packet {
     pub flow: FlowId,
     /// Length on the link in bytes, at least 1.
     pub length: u32,
-    /// Set when the packet broke its class's contract and the plan says that such packets travel
-    /// as best effort.
+    /// Set if the packet broke its class's arrival curve and the plan demotes such packets to best
+    /// effort.
     pub demoted: bool,
-    /// What congestion does with it.
+    /// The ECN bits: how congestion is signalled to its flow.
     pub ecn: Ecn,
     /// When its last bit arrived.
     pub arrival: Nanos,
-    /// The caller's own mark (a buffer index, a sequence number); schedulers carry it unread,
-    /// unless packets are [withdrawn](crate::scheduler::Withdraw) by it.
+    /// A mark of the caller (a buffer index, a sequence number). Schedulers do not read it, except
+    /// to [withdraw](crate::scheduler::Withdraw) packets.
     pub handle: u64,
 }
 

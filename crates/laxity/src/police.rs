@@ -1,5 +1,5 @@
-//! Token buckets: does a packet keep to its class's arrival curve, and if not now, when would it?
-//! And the entrance that holds packets to them.
+//! Token buckets: whether a packet conforms to its class's arrival curve, and if not, when it
+//! would. And the policer, which holds packets to these curves at the entrance.
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -23,15 +23,15 @@ impl TokenBucket {
         lines.iter().copied().min_by_key(TokenBucket::in_the_long_run)
     }
 
-    /// By what [`slowest`](Self::slowest) is the least: the rate and, of lines with one rate, the
+    /// The key by which [`slowest`](Self::slowest) chooses: the rate, and for equal rates the
     /// burst.
     pub fn in_the_long_run(&self) -> (Rate, Bytes) {
         (self.rate, self.bucket)
     }
 }
 
-/// A line that the number of packets of any interval stays under, whatever their lengths:
-/// `at_once + packets * t / every`.
+/// A line that bounds the number of packets in any interval of length `t`, independent of their
+/// lengths: `at_once + packets * t / every`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a line is a burst and a rate, and nothing else")]
 pub struct PacketLine {
@@ -61,7 +61,7 @@ struct Level {
 enum Cost {
     /// One for each billionth of a bit.
     Length,
-    /// So many whatever its length.
+    /// The same number for every packet.
     Packet(u128),
 }
 
@@ -116,8 +116,8 @@ fn nanobits(bytes: u64) -> u128 {
     u128::from(bytes) * u128::from(NANOBITS_PER_BYTE)
 }
 
-/// The token buckets of one class, all of which a conforming packet must find filled: the traffic
-/// of any interval then stays under the minimum of their lines.
+/// The token buckets of one class. A packet conforms if all of them hold enough tokens for it; so
+/// the traffic of any interval stays below the minimum of their lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meter {
     levels: Vec<Level>,
@@ -166,7 +166,7 @@ impl Meter {
     }
 }
 
-/// What becomes of packets that break their class's arrival curve.
+/// How a class treats packets that break its arrival curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a packet gets in as it is, as less, or not")]
 pub enum Police {
@@ -178,7 +178,7 @@ pub enum Police {
     Drop,
 }
 
-/// What an [entrance](Policer) finds of a packet.
+/// The verdict of a [`Policer`] on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a packet conforms or not, and gets in or not")]
 #[must_use = "what does not get in is dropped for its contract"]
@@ -241,8 +241,8 @@ impl Policer {
         packet.demoted = !meter.admit(packet.arrival, packet.length) && *police != Police::Count;
     }
 
-    /// How many packets broke their class's arrival curve, by class number, whatever became of
-    /// them.
+    /// Number of packets that broke their class's arrival curve, by class number. Refused and
+    /// demoted packets count as well.
     pub fn nonconforming(&self) -> &[u64] {
         &self.nonconforming
     }
@@ -260,7 +260,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is admitted keeps to the arrival curve over every interval.
+        /// All traffic that is let in keeps to the arrival curve over every interval.
         #[test]
         fn admitted_traffic_is_under_the_curve(
             bucket in 100u64..5_000, rate in 1_000u64..10_000_000,
@@ -322,8 +322,8 @@ mod tests {
         }
     }
 
-    /// Of two packets at once only the first conforms: what becomes of the second is what its class
-    /// says, and it is counted if it comes within the measured time.
+    /// Of two packets at once only the first conforms. The second is treated as its class says, and
+    /// is counted if it arrives within the measured time.
     #[test]
     fn what_breaks_its_curve_is_treated_as_its_class_says() {
         let bucket = TokenBucket { bucket: Bytes(100), rate: Rate(8_000) };

@@ -1,4 +1,5 @@
-//! Accounting around a scheduler: what arrived, what left, how late, and what was dropped and why.
+//! Books around a scheduler: packets that arrived, were sent and were dropped, by reason, and their
+//! delays.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -8,8 +9,8 @@ use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;
 
-/// A scheduler with its books kept by class. Once every transmission has been reported, for every
-/// class arrived = sent + dropped + queued; packets of the warm-up count as queued alone.
+/// A scheduler with books for every class. When every transmission has been reported, arrived =
+/// sent + dropped + queued for every class. Packets of the warm-up count as queued only.
 #[derive(Debug)]
 pub struct Port<S> {
     scheduler: S,
@@ -26,7 +27,7 @@ pub struct Books {
     measured_from: Nanos,
 }
 
-/// What a class is promised.
+/// The delays promised to a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Promise {
     /// The delay that its plan asks for.
@@ -38,7 +39,7 @@ pub struct Promise {
 /// The books of one class.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// What its packets are promised, unless they are demoted to best effort.
+    /// The promise to its packets; demoted packets have none.
     pub promise: Promise,
     /// Packets that arrived.
     pub arrived: u64,
@@ -85,7 +86,7 @@ impl<S: Scheduler> Port<S> {
         self.books.accounts()
     }
 
-    /// The books of all packets whose class has none of its own.
+    /// The books of all packets of unknown classes.
     pub fn strays(&self) -> &Account {
         self.books.strays()
     }
@@ -132,7 +133,7 @@ impl<S: Scheduler> Port<S> {
         self.scheduler.next_ready(now)
     }
 
-    /// Counts a packet whose last bit leaves at `departure`.
+    /// Counts a packet as sent; its last bit leaves at `departure`.
     pub fn sent(&mut self, packet: &Packet, departure: Nanos) {
         self.books.sent(packet, departure);
     }
@@ -183,7 +184,7 @@ impl Books {
         &self.accounts
     }
 
-    /// The books of all packets whose class has none of its own.
+    /// The books of all packets of unknown classes.
     pub fn strays(&self) -> &Account {
         &self.strays
     }
@@ -233,8 +234,8 @@ impl Books {
         self.account(packet).sent(packet.length, packet.demoted, delay);
     }
 
-    /// Packets have arrived, were dispatched and sent: what [`arrived`](Self::arrived),
-    /// [`dispatched`](Self::dispatched) and [`sent`](Self::sent) count of each.
+    /// Counts packets that arrived, were dispatched and sent, as one call each of
+    /// [`arrived`](Self::arrived), [`dispatched`](Self::dispatched) and [`sent`](Self::sent) does.
     pub fn carried(&mut self, packets: &[Carried]) {
         for alike in packets.chunk_by(|one, next| one.class == next.class) {
             let account = self.accounts.get_mut(alike[0].class.index()).unwrap_or(&mut self.strays);
@@ -245,8 +246,8 @@ impl Books {
         }
     }
 
-    /// A packet that had arrived is still waiting at the `end`: by then it has missed what it was
-    /// promised to be sent before.
+    /// A packet is still queued at the `end` of a run: counts the promises that it has broken by
+    /// then.
     pub fn waits(&mut self, packet: &Packet, end: Nanos) {
         if packet.arrival < self.measured_from || packet.demoted {
             return;
@@ -261,7 +262,8 @@ impl Account {
         self.troubled.as_deref().copied().unwrap_or_default().dropped
     }
 
-    /// Packets that a queue marked as having met congestion (ECN), whatever became of them then.
+    /// Number of packets that a queue marked as having met congestion (ECN), whether they were sent
+    /// or dropped later.
     pub fn marked(&self) -> u64 {
         self.troubled.as_deref().map_or(0, |troubled| troubled.marked)
     }
@@ -278,7 +280,7 @@ impl Account {
         self.delay.record(delay);
     }
 
-    /// Counts what a packet has missed that was so long on its way.
+    /// Counts the promises that a delay breaks.
     fn miss(&mut self, delay: Nanos) {
         let later_than = |limit: Option<Nanos>| limit.is_some_and(|limit| delay > limit);
         self.deadline_misses += u64::from(later_than(self.promise.deadline));
