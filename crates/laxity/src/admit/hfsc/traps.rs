@@ -1,5 +1,4 @@
-//! Curves that do what their author may not expect: they are kept as they are written, but what is
-//! written is seldom what is meant.
+//! Curves that do something that their author may not expect. They are kept as they are written.
 
 use alloc::vec::Vec;
 
@@ -13,12 +12,12 @@ use crate::sched::hfsc::Curves;
 use crate::service::ServiceCurve;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-/// What a class's curves do that its author may not expect.
+/// A curve with a surprising effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trap {
     /// The class; `None` for the link.
     pub class: Option<ClassId>,
-    /// What it is.
+    /// The effect.
     pub kind: TrapKind,
 }
 
@@ -64,8 +63,8 @@ pub enum TrapKind {
         /// The class above.
         ancestor: ClassId,
     },
-    /// A leaf with a real-time curve alone gets nothing of what is left: it never sends faster
-    /// than its curve, however idle the link.
+    /// A leaf with only a real-time curve gets none of the excess: it never sends faster than its
+    /// curve, even on an idle link.
     NoShare,
     /// A leaf with a link-sharing curve alone, where the real-time curves of others take the whole
     /// link in the long run: as long as those are busy it gets nothing.
@@ -73,7 +72,7 @@ pub enum TrapKind {
     /// The burst that a concave real-time curve serves within d is less than a packet, so the
     /// packet is due later than that.
     BurstBelowPacket {
-        /// What the curve serves within d, rounded down.
+        /// Bytes that the curve serves within d, rounded down.
         burst: Bytes,
         /// The length d of its first piece.
         delay: Nanos,
@@ -98,7 +97,7 @@ pub enum TrapKind {
     /// Even with packets waiting in every class, the upper limits, and the real-time curves of
     /// leaves that have nothing else, let less than the link's rate through in the long run.
     LimitsIdleLink {
-        /// What they let through.
+        /// The rate that they let through.
         most: Rate,
     },
 }
@@ -159,7 +158,7 @@ fn least_left(asked: &[ServiceCurve], given: &ServiceCurve) -> Option<(Nanos, i1
     at_bends.min_by_key(|(_, left)| *left)
 }
 
-/// What a curve serves within a time, in nanobits.
+/// Work served by a curve within a time, in nanobits.
 fn work(curve: &ServiceCurve, time: Nanos) -> u128 {
     let first = time.min(curve.d()).0;
     u128::from(curve.m1()) * u128::from(first)
@@ -179,8 +178,7 @@ fn rate(rates: impl Iterator<Item = Rate>) -> Rate {
 }
 
 impl System {
-    /// The curves that do what their author may not expect, in order of the classes; those of the
-    /// link come last.
+    /// The surprising curves, in order of the classes; those of the link come last.
     pub fn traps(&self) -> Vec<Trap> {
         traps(self, &self.tree())
     }
@@ -323,7 +321,7 @@ impl<'a> Search<'a> {
     /// The most that the classes at the top can get together in the long run; `None` if there is no
     /// limit to it.
     fn most(&self) -> Option<Rate> {
-        // Of each class: what it may get, and what it gets whatever its limits are.
+        // For each class, the most it may get, and the most it gets without its own limit.
         let mut most = alloc::vec![(None, Rate(0)); self.system.classes.len()];
         let sum = |most: &[(Option<Rate>, Rate)], classes: &[usize]| {
             let each: Option<Vec<_>> = classes.iter().map(|class| most[*class].0).collect();

@@ -90,8 +90,8 @@ pub(super) fn matching(tandem: &Tandem) -> Option<Nanos> {
     over(tandem, best.last()?.as_ref()?)
 }
 
-/// What servers leave to the flow of interest: a rate after a latency in ns; without a rate all of
-/// what comes.
+/// The service that servers leave to the flow of interest: a rate after a latency in ns; `None` as
+/// the rate stands for an infinite one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Left {
     rate: Option<Exact>,
@@ -106,7 +106,7 @@ impl Left {
     }
 }
 
-/// The delay of the flow of interest that is left so much.
+/// The delay of the flow of interest under this service.
 fn over(tandem: &Tandem, left: &Left) -> Option<Nanos> {
     let waits = match &left.rate {
         // The longest wait for a line is where the arrival curve breaks.
@@ -130,7 +130,7 @@ fn lines(tandem: &Tandem) -> Vec<Line> {
     (0..tandem.servers.len()).map(|at| rate_latency(&strict(tandem, at)?)).collect()
 }
 
-/// What some of the servers leave, other flows paid once.
+/// The service that some servers leave, with every other flow counted once.
 fn left_by(tandem: &Tandem, lines: &[Line], servers: Range<usize>) -> Option<Left> {
     if let [None] = lines[servers.clone()] {
         let latency = exact_nanos(tandem.servers[servers.start].delay);
@@ -213,7 +213,7 @@ fn rate_latency(curve: &Curve) -> Line {
     Some((rate, latency.max(Exact::zero())))
 }
 
-/// What comes of the flow of interest.
+/// The arrival curve of the flow of interest.
 fn own(tandem: &Tandem) -> Option<&[TokenBucket]> {
     tandem.flows.first()?.arrivals.first().map(Vec::as_slice).filter(|lines| !lines.is_empty())
 }

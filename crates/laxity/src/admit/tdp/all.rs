@@ -13,8 +13,8 @@ const TRIES: usize = 2000;
 impl Ledger {
     /// Reserves for as many of these flows as it finds room for.
     ///
-    /// As many as possible they need not be, but none of those left out has room beside the others:
-    /// the answer of each tells which frames it lacks then.
+    /// The set is not always a largest one, but none of the refused flows fits beside the others.
+    /// The answer of a refused flow names the frames that it lacks.
     ///
     /// # Panics
     /// As [`reserve`](Self::reserve).
