@@ -1,5 +1,8 @@
-//! One discipline a file or folder. A file holds the algorithm and nothing else; who counts and
-//! measures is [`port`](crate::port).
+//! The disciplines, one per file or folder.
+//!
+//! A file holds the algorithm in the terms of its paper and nothing else. Statistics are kept by
+//! [`port`](crate::port), queue limits by [`aqm`](crate::aqm), and delay bounds are proved in
+//! `admit`.
 
 mod ancestry;
 mod drr;

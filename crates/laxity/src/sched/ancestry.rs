@@ -1,4 +1,4 @@
-//! What every hierarchy of classes must be: classes below classes, and none below itself.
+//! The check that every hierarchy passes: parents exist, and no class lies below itself.
 
 use alloc::vec::Vec;
 

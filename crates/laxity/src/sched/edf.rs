@@ -2,9 +2,9 @@
 //! Thiele 2002).
 //!
 //! A packet of a real-time class is due at its arrival plus the class's deadline. Best-effort
-//! classes pass through a scheduler of their own that puts them in order; the packet at the head of
-//! that order gets a deadline out of the capacity that the real-time classes leave, and competes
-//! with them by it.
+//! packets first pass an inner scheduler that puts them in order. The head of that order gets a
+//! deadline out of the capacity that the real-time classes leave, and competes with their packets
+//! by it.
 
 #[cfg(feature = "admission")]
 mod deadline;
@@ -187,8 +187,8 @@ impl Edf {
         Some(Edf::new(&classes, BestEffort::by_arrival(Assign::Curve(deadlines))))
     }
 
-    /// The same scheduler with this done to real-time packets whose deadline is over before they
-    /// are chosen. Best-effort packets are promised nothing and never late.
+    /// Sets how real-time packets are treated if their deadline has passed when they would be sent.
+    /// Best-effort packets are never late.
     pub fn with_late(self, late: Late) -> Self {
         Edf { late, ..self }
     }

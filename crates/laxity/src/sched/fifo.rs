@@ -9,12 +9,12 @@ use crate::scheduler::{
 };
 use crate::units::Nanos;
 
-/// Sends packets in the order of their arrival, whatever their class.
+/// Sends packets in the order of their arrival, across all classes.
 #[derive(Clone, Debug)]
 pub struct Fifo {
     packets: VecDeque<Packet>,
-    /// The packets behind those, from the first on that may be withdrawn: a list costs more than a
-    /// row, and only who asks for places pays for it.
+    /// The packets behind those, from the first that may be withdrawn on. A list costs more than a
+    /// ring, so only callers that ask for places pay for it.
     listed: Fifos<(), Packet>,
     /// How many classes there are.
     classes: u64,
@@ -42,7 +42,7 @@ impl Fifo {
         }
     }
 
-    /// An empty queue for packets of so many classes.
+    /// An empty queue for packets of classes 0 to `classes - 1`.
     pub fn of(classes: usize) -> Self {
         Fifo { classes: classes as u64, ..Fifo::new() }
     }

@@ -1,10 +1,10 @@
 //! Hierarchical fair service curves (Stoica, Zhang, Ng 2000).
 //!
-//! Every leaf has a real-time request of an eligible time and a deadline, every class a virtual
+//! Every leaf has a real-time request with an eligible time and a deadline, every class a virtual
 //! time. If a leaf is eligible, the one with the earliest deadline is served: the real-time
-//! criterion, which keeps the leaves' service curves whatever else happens. Otherwise the class
-//! with the smallest virtual time is followed from the root down to a leaf: the link-sharing
-//! criterion, which gives every class its share of what its parent gets, and what siblings do not
+//! criterion. It keeps the leaves' service curves under any other traffic. Otherwise the class with
+//! the smallest virtual time is followed from the root down to a leaf: the link-sharing criterion.
+//! It gives every class its share of its parent's service, and distributes what siblings do not
 //! use.
 //!
 //! As in the kernels that have H-FSC, the curves of the two criteria may differ, a leaf may have
@@ -35,11 +35,12 @@ use siblings::{Siblings, Standing};
 /// The curves of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Curves {
-    /// What a leaf is guaranteed whatever the others do; leaves only.
+    /// The service that a leaf is guaranteed under any other traffic; leaves only.
     pub real_time: Option<ServiceCurve>,
-    /// Its share of what its parent gets; every class but a leaf with a real-time curve has one.
+    /// The class's share of its parent's service. Only a leaf with a real-time curve may go
+    /// without.
     pub link_share: Option<ServiceCurve>,
-    /// What it gets at most by link-sharing; needs `link_share`.
+    /// Upper limit of the service by link-sharing; needs `link_share`.
     pub upper_limit: Option<ServiceCurve>,
 }
 
@@ -190,7 +191,7 @@ impl Withdraw for Hfsc {
 }
 
 impl Hfsc {
-    /// Prefetches what serving a leaf will need.
+    /// Prefetches the memory that serving a leaf needs.
     #[inline(always)]
     fn prefetch(&self, leaf: ClassId) {
         let class = &self.classes[leaf.index()];
@@ -228,7 +229,7 @@ impl Hfsc {
         }
     }
 
-    /// A leaf's head packet was chosen. Only what the real-time criterion serves counts for its
+    /// A leaf's head packet was chosen. Only service by the real-time criterion counts for
     /// deadlines. Returns the packet's deadline.
     fn update_request(
         &mut self,
@@ -339,7 +340,7 @@ impl Hfsc {
         }
     }
 
-    /// Fit times of a class and of those above it follow what has changed below.
+    /// Updates the fit times of a class and of its ancestors after a change below.
     fn refit(&mut self, class: ClassId) {
         let mut at = Some(class);
         while let Some(class) = at {
@@ -393,7 +394,7 @@ impl Request {
     }
 }
 
-/// Real time counts for 292 years; what lies beyond lies there.
+/// Clamps a real time to 292 years.
 fn stamp(time: u128) -> Stamp {
     time.min(i64::MAX as u128) as Stamp
 }

@@ -1,19 +1,18 @@
-//! A hierarchy of schedulers: an upper level shares the link by weight, and every class of it has a
+//! A hierarchy of schedulers: an upper level shares the link by weight, and every class has a
 //! scheduler of its own, as in GPS over EDF (Hei, Tsang 2001).
 //!
-//! The upper level is WF2Q+ of any depth (Bennett, Zhang 1997), a packetised GPS: a class that has
-//! something to send gets its rate, and what others leave goes to those who have more to send.
+//! The upper level is WF2Q+ of any depth (Bennett, Zhang 1997), a packetised GPS: a backlogged
+//! class gets its rate, and the service that idle classes leave is shared among the others.
 //!
-//! Which packet a class sends is known only when it leaves: until then its scheduler may prefer a
-//! later arrival or drop what is late. So a class competes with its longest packet, L, for which
-//! its virtual finishing time is S + L/r, and its next packet starts at S + l/r, l being the length
-//! of the one that was sent. What is served before it has then finished, by true lengths, by S +
-//! L/r; so WF2Q+ still serves it within a packet's time of when the fluid would have finished a
-//! packet of length L, and no class gets ahead of or behind its share by what others' packets are
-//! shorter.
+//! The packet that a class sends is known only when it leaves, as its scheduler may prefer a later
+//! arrival or drop a late packet until then. So a class competes with its longest packet, of length
+//! L: its virtual finishing time is S + L/r. Its next packet starts at S + l/r, where l is the true
+//! length. All service before a packet has then finished, by true lengths, by S + L/r. So WF2Q+
+//! still serves the packet within a packet's time of when the fluid would have finished one of
+//! length L, and shorter packets of other classes move no class ahead of or behind its share.
 //!
-//! A class whose scheduler gives nothing although it is its turn (what it held was late) is passed
-//! over without charge. One whose scheduler holds its packets back is passed over until they are
+//! A class whose scheduler returns no packet in its turn (its packets were late) is passed over
+//! without charge. A class whose scheduler holds its packets back is passed over until they are
 //! ready.
 
 #[cfg(test)]
@@ -51,7 +50,7 @@ pub struct Leaf {
     pub longest: u32,
     /// The scheduler.
     pub scheduler: Box<dyn Scheduler + Send>,
-    /// The classes whose packets it takes, in the order in which it numbers them from 0.
+    /// The classes of this leaf, in the order in which its scheduler numbers them from 0.
     pub classes: Vec<ClassId>,
 }
 
@@ -74,12 +73,12 @@ struct Place {
 const NEVER: u64 = u64::MAX;
 
 impl Hierarchy {
-    /// A scheduler on a link of `rate` for these shares, numbered in their order, of which a parent
-    /// may come after its children. Packets of classes that are in no leaf are dropped.
+    /// A scheduler on a link of `rate` for these shares, numbered in their order; a parent may come
+    /// after its children. Packets of classes without a leaf are dropped.
     ///
     /// # Errors
     /// If a share's parent does not exist, a share lies below itself, a leaf's share does not
-    /// exist, is a parent or is another leaf's, or a class is in two places.
+    /// exist, is a parent or is another leaf's, or two leaves list the same class.
     pub fn new(rate: Rate, shares: &[Share], leaves: Vec<Leaf>) -> Result<Self, SetupError> {
         let servers = Servers::new(rate, shares)?;
         let classes = leaves.iter().flat_map(|leaf| &leaf.classes).map(|class| class.index() + 1);
@@ -113,8 +112,8 @@ impl Hierarchy {
         }
     }
 
-    /// What a leaf offers whose next packet is ready at this time. If that is later it sleeps until
-    /// then.
+    /// The length that a leaf offers if its next packet is ready at this time. If that is later,
+    /// the leaf sleeps until then.
     fn offer(&mut self, now: Nanos, number: ClassId, ready: Option<Nanos>) -> Option<u32> {
         let leaf = self.leaves[number.index()].as_mut()?;
         leaf.offers = ready.is_some_and(|ready| ready <= now);
@@ -146,7 +145,7 @@ impl Hierarchy {
         }
     }
 
-    /// Takes the next packet from the leaf whose turn it is, which then offers the one behind it.
+    /// Takes the next packet from a leaf in its turn; the leaf then offers the one behind it.
     fn serve(&mut self, now: Nanos, number: ClassId, drops: &mut dyn DropSink) -> Option<Dispatch> {
         let leaf = self.leaves[number.index()].as_mut()?;
         let mut outward = Outward { classes: &leaf.classes, backlog: &mut self.backlog, drops };
@@ -155,7 +154,7 @@ impl Hierarchy {
             outward.backlog.remove(packet.length);
             Dispatch { packet: outside(outward.classes, packet), deadline, criterion }
         });
-        // What gave nothing now is not asked again before a nanosecond has passed.
+        // A leaf that returned no packet is asked again a nanosecond later, at the earliest.
         let earliest = dispatch.map_or(now.saturating_add(Nanos(1)), |_| now);
         let ready = leaf.scheduler.next_ready(now).map(|ready| ready.max(earliest));
         let next_length = self.offer(now, number, ready);
@@ -223,7 +222,7 @@ impl Scheduler for Hierarchy {
     }
 }
 
-/// The sink of what a leaf drops and marks, whose classes have other numbers outside.
+/// The sink of a leaf's drops and marks; renumbers its classes as outside.
 struct Outward<'a> {
     classes: &'a [ClassId],
     backlog: &'a mut Backlog,

@@ -92,7 +92,7 @@ struct Slot<K> {
 const FREE: u64 = u64::MAX;
 
 impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
-    /// A scheduler of so many classes by this rank, which is told a packet as it arrives.
+    /// A scheduler of classes 0 to `classes - 1`; `rank` is called with each packet as it arrives.
     pub fn new(classes: u32, rank: F) -> Self {
         Pifo {
             rank,

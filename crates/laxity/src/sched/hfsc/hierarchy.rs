@@ -76,8 +76,8 @@ impl Hfsc {
         Ok(number)
     }
 
-    /// Gives a class other curves from `now` on, as if it became active now with the virtual time
-    /// it has: what it was served counts, what it was owed under the old curves does not.
+    /// Gives a class other curves from `now` on, as if it became active now with its present
+    /// virtual time: service received counts, service owed under the old curves does not.
     ///
     /// The first upper limit among siblings takes time linear in their number.
     ///
@@ -232,7 +232,7 @@ impl Hfsc {
         }
     }
 
-    /// A class no longer takes part in link-sharing, nor do those above it whose last it was.
+    /// A class leaves link-sharing, and so do the ancestors that have no other active child.
     pub(super) fn leave(&mut self, number: ClassId) {
         let mut at = number;
         loop {

@@ -7,7 +7,7 @@ use crate::packet::ClassId;
 use crate::queue::serial::{REACH, Stamp};
 use crate::queue::{EligibleTree, Extremes, SlotId};
 
-/// The classes that share what their parent gets.
+/// The classes that share the service of their parent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Siblings {
     /// The class they are part of; `None` at the top.
@@ -109,8 +109,8 @@ impl Siblings {
     }
 
     /// The system virtual time: the mean of the least and the greatest virtual time of active
-    /// classes. If there are none, the greatest that there ever was, so that no class is ahead of
-    /// another for what lies before.
+    /// classes. If there are none, the greatest ever, so that earlier service puts no class ahead
+    /// of another.
     pub(super) fn virtual_time(&self) -> u128 {
         match self.virtual_times.least() {
             Some((least, _)) => least + (self.virtual_times.greatest() - least) / 2,

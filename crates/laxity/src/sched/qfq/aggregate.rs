@@ -1,4 +1,5 @@
-//! Alike classes that are scheduled as one, and take turns in what it is served.
+//! Classes of equal weight and packets that are scheduled as one aggregate and take turns within
+//! it.
 
 use alloc::vec::Vec;
 
@@ -15,7 +16,7 @@ pub(super) struct Aggregate {
     pub start: u128,
     /// 1/phi.
     per_byte: u64,
-    /// What it may send before it is scheduled anew.
+    /// Bytes that it may send before it is scheduled anew.
     budget: u64,
     turns: Turns,
     /// The number of the first of its classes' members.
@@ -30,10 +31,10 @@ pub(super) struct Aggregate {
     pub group: u8,
 }
 
-/// What a class is within its aggregate.
+/// A class within its aggregate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Member {
-    /// What it may send in its turn.
+    /// Bytes that it may send in its turn.
     deficit: u32,
     /// The length of its first packet, if it has any.
     first: u32,
@@ -59,7 +60,7 @@ impl Aggregate {
         self.turns.0 == 0
     }
 
-    /// The member whose turn it is.
+    /// The member that has its turn.
     pub(super) fn turn(&self) -> usize {
         (self.first_member + self.turns.first()) as usize
     }
@@ -69,8 +70,7 @@ impl Aggregate {
         !self.is_idle() && u64::from(members[self.turn()].first) <= self.budget
     }
 
-    /// What it was served is over: the virtual time of that has passed for it, and what it did not
-    /// use of its budget is not charged.
+    /// Ends the present job: its virtual time has passed, and unused budget is not charged.
     pub(super) fn finish(&mut self) {
         let all = u64::from(self.classes) * u64::from(self.quantum);
         self.start += u128::from(all - self.budget) * u128::from(self.per_byte);
@@ -83,8 +83,8 @@ impl Aggregate {
         self.turns.push(member - self.first_member);
     }
 
-    /// The packet whose turn it was is sent; its class has this or no packet behind it. Deficit
-    /// round robin: what is left of a turn is kept for the next one.
+    /// The packet in turn is sent; its class has this or no packet behind it. Deficit round robin:
+    /// the rest of a turn is kept for the next one.
     pub(super) fn send(&mut self, members: &mut [Member], length: u32, next: Option<u32>) {
         self.budget -= u64::from(length);
         members[self.turn()].deficit -= length;
@@ -134,7 +134,7 @@ impl Turns {
 
 const _: () = assert!(4 * AGGREGATE == u32::BITS as usize);
 
-/// All aggregates, and what their classes are.
+/// All aggregates, and the members that their classes are.
 pub(super) fn of_shares(
     shares: &[Share],
     group: impl Fn(&Share) -> u8,

@@ -1,4 +1,4 @@
-//! The aggregates whose times are rounded to slots of one size.
+//! The aggregates with times rounded to slots of one size.
 
 use super::aggregate::{Aggregate, NONE};
 

@@ -105,8 +105,8 @@ impl Groups {
         Some(self.groups[first(self.eligible_ready)?].first())
     }
 
-    /// An aggregate has been served so much of its budget, or has lost its packets: it is scheduled
-    /// anew from where it finished, if it has packets.
+    /// An aggregate has used this much of its budget, or has lost its packets: it is scheduled anew
+    /// from where it finished, if it has packets.
     pub(super) fn end(&mut self, aggregates: &mut [Aggregate], number: u32) {
         if self.alone == Some(number) {
             let aggregate = &mut aggregates[number as usize];
@@ -139,8 +139,8 @@ impl Groups {
         self.groups.capacity() * size_of::<Group>()
     }
 
-    /// The virtual time moves on. Every start time that has not come is the next multiple of its
-    /// group's slot, so the groups are eligible whose slots' ends it has passed.
+    /// Moves the virtual time on. A start time to come is the next multiple of its group's slot, so
+    /// a group becomes eligible when the virtual time passes the end of its slot.
     fn advance(&mut self, to: u128) {
         let passed = (self.virtual_time ^ to) >> self.shift;
         self.virtual_time = to;

@@ -1,8 +1,7 @@
 //! A hierarchy of WF2Q+ servers (Bennett, Zhang 1997), for packets of any kind.
 //!
-//! A leaf that has something to send offers a packet of some length. If it then sends one of
-//! another length, it has competed with a finishing time of its offer and is charged for what it
-//! sent.
+//! A leaf with packets offers one of some length. If it then sends one of another length, it has
+//! competed with the finishing time of its offer and is charged for what it sent.
 
 use alloc::vec::Vec;
 
@@ -166,8 +165,8 @@ impl Servers {
         }
     }
 
-    /// The packet that a leaf offers, which was not served, makes way for another of this length or
-    /// for none: from there up, a class whose head packet it was gets another one with the same
+    /// Replaces the packet that a leaf offers, which was not served, by another of this length or
+    /// by none. From there up, a class that had it as head packet gets another one with the same
     /// start time.
     pub(in crate::sched) fn replace(&mut self, leaf: ClassId, mut next_length: Option<u32>) {
         let mut at = leaf;
