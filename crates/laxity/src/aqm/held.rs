@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use crate::packet::{ClassId, FlowId, Packet};
 use crate::scheduler::Place;
 
-/// Numbers that stand for queued packets, with what is known of each. Numbers that are free are
-/// used again, the last one first.
+/// Numbers that stand for queued packets, with a record of each. Free numbers are used again, the
+/// last one first.
 #[derive(Clone, Debug)]
 pub(super) struct Tickets {
     tickets: Vec<Ticket>,

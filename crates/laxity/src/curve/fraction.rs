@@ -98,7 +98,7 @@ fn quotient(number: i128, divisor: u128) -> i128 {
     if divisor == 1 { number } else { number / divisor as i128 }
 }
 
-/// The greatest common divisor of two numbers of which the second is above zero (Stein 1967).
+/// The greatest common divisor of two numbers; the second is above zero (Stein 1967).
 fn common_divisor(a: u128, b: u128) -> u128 {
     match (a, b) {
         (0, _) => return b,

@@ -1,4 +1,4 @@
-//! A set of small numbers of which the least is known.
+//! A set of small numbers with its least element.
 
 use alloc::vec::Vec;
 

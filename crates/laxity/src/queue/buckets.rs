@@ -7,7 +7,7 @@ use super::serial::{Stamp, earlier, is_before};
 use super::{Bitmap, EligibleTree, SlotId};
 use crate::memory::prefetch;
 
-/// What a slot asks for.
+/// The request of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Request {
     pub eligible: Stamp,
@@ -53,11 +53,11 @@ impl Due {
 
 /// Slots in buckets of equal width on a circle of time.
 ///
-/// Those in one bucket lie in a list of at most [`MOST`], so that it is searched in constant time.
-/// The times of all are less than a turn of the circle apart: from the earliest on, buckets come in
-/// the order of their times. What finds no room is [refused](Self::insert), and its owner keeps it
-/// elsewhere. The width follows the times: where many are refused, it becomes another one as soon
-/// as nothing is held.
+/// Each bucket has a list of at most [`MOST`] slots, so that it is searched in constant time. All
+/// times are less than a turn of the circle apart, so the buckets are in the order of their times,
+/// from the earliest on. A slot without room is [refused](Self::has_room), and its owner keeps it
+/// elsewhere. The width adapts to the times: if many slots are refused, it changes as soon as all
+/// buckets are empty.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     /// Of each bucket how many slots it holds, above [`SLOT_BITS`], and the one that came last.
@@ -83,7 +83,7 @@ pub(super) struct Buckets {
     far: u32,
 }
 
-/// Slots in a bucket at the most.
+/// The most slots in a bucket.
 const MOST: u32 = 15;
 /// Binary digits of a slot.
 const SLOT_BITS: u32 = 28;
@@ -94,7 +94,7 @@ const NONE: SlotId = SlotId(SLOT);
 const BUCKETS: usize = 4;
 
 impl Buckets {
-    /// Empty buckets for so many slots.
+    /// Empty buckets for `slots` slots.
     ///
     /// # Panics
     /// If there are 2^28 slots or more.
@@ -246,7 +246,7 @@ impl Buckets {
         }
     }
 
-    /// The slots in a bucket and what they ask for.
+    /// The slots in a bucket and their requests.
     #[inline(always)]
     pub(super) fn within<'a>(
         &self,
@@ -271,7 +271,7 @@ impl Buckets {
             .reduce(Due::or_sooner)
     }
 
-    /// The least deadline, where times are deadlines: what comes next is rarely due before now.
+    /// The least deadline, if times are deadlines. Later deadlines are rarely earlier than `now`.
     #[inline(always)]
     pub(super) fn soonest(&mut self, requests: &[Request], now: Stamp) -> Option<Due> {
         let (bucket, begin) = self.first()?;
@@ -284,14 +284,13 @@ impl Buckets {
         self.heads.capacity() * size_of::<u32>() + self.occupied.footprint()
     }
 
-    /// Whether another width is wanted, for which what is held has to go elsewhere.
+    /// Whether the width is to change, and slots have to be moved elsewhere first.
     #[inline]
     pub(super) fn is_given_up(&self) -> bool {
         (self.span == 0) & (self.held > 0)
     }
 
-    /// Gives up a bucket and says which, if another width is wanted: what lies there goes
-    /// elsewhere.
+    /// Moves the slots of one bucket elsewhere if the width is to change, and returns the bucket.
     pub(super) fn give_up(
         &mut self,
         requests: &mut [Request],
@@ -314,7 +313,7 @@ impl Buckets {
         Some(bucket)
     }
 
-    /// Begins anew, in buckets of the width that suits what came of late.
+    /// Starts empty, with a width that suits recent times.
     #[inline]
     fn restart(&mut self, time: Stamp, from: Stamp) {
         (self.low, self.high) = (from, time);

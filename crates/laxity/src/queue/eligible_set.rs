@@ -11,25 +11,25 @@ use super::serial::{Stamp, earlier, is_before};
 use super::{EligibleTree, SlotId};
 use soonest::Soonest;
 
-/// Requests, at most one a slot, that each may be served from an eligible time on and have a
-/// deadline. It answers which of those that are eligible by now has the least deadline; among equal
-/// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::serial::REACH) of each
-/// other and of now, and so do deadlines. Now never goes back.
+/// Requests, at most one per slot, each with an eligible time and a deadline. The set finds the
+/// request with the least deadline among those that are eligible by now; among equal deadlines that
+/// of the lowest slot. Eligible times lie within [`REACH`](super::serial::REACH) of each other and
+/// of now, and so do deadlines. Now never goes back.
 ///
-/// Such a set is what H-FSC keeps its real-time requests in (Stoica, Zhang, Ng 2000, section IV)
-/// and what every rule of the kind "smallest eligible finishing time first" needs. It is made of
-/// two calendars (Brown 1988): requests wait in one by their eligible times, and are moved to the
-/// other, by their deadlines, as these come. However many become eligible at once, an operation
-/// moves those of four buckets at most: of what is due and not yet moved, the least deadline is
-/// found in `log64(slots)` steps. What a calendar has no room for goes into an [`EligibleTree`],
-/// and the better of both answers counts.
+/// H-FSC keeps its real-time requests in such a set (Stoica, Zhang, Ng 2000, section IV), and every
+/// rule of the kind "smallest eligible finishing time first" needs one. It consists of two
+/// calendars (Brown 1988): requests wait in one by their eligible times, and move to the other, by
+/// their deadlines, when they become eligible. However many become eligible at once, an operation
+/// moves at most four buckets; among requests that are due but not yet moved, the least deadline is
+/// found in `log64(slots)` steps. A request without room in a calendar goes into an
+/// [`EligibleTree`], and the better of both answers counts.
 #[derive(Clone, Debug)]
 pub(crate) struct EligibleSet {
     requests: Vec<Request>,
     /// The only one there is, which need not be put in order.
     alone: Option<SlotId>,
     waiting: Buckets,
-    /// The least deadlines of what waits.
+    /// The least deadlines of waiting requests.
     soonest: Soonest,
     /// Nothing waits that is eligible earlier.
     due: Stamp,
@@ -38,13 +38,13 @@ pub(crate) struct EligibleSet {
     now: Stamp,
 }
 
-/// Buckets that an operation moves at the most.
+/// The most buckets that an operation moves.
 const MOVED: usize = 4;
-/// So many slots find no room in the fastest cache.
+/// Sets of more slots do not fit into the fastest cache.
 const MANY: usize = 2_048;
 
 impl EligibleSet {
-    /// No requests of so many slots.
+    /// An empty set with slots 0 to `slots - 1`.
     ///
     /// # Panics
     /// If there are 2^28 slots or more.
@@ -219,8 +219,8 @@ impl EligibleSet {
         Some(slot)
     }
 
-    /// Where slots are too many for the fastest cache, one that may well be
-    /// [taken](Self::take_least_deadline) next: what it needs can be loaded while others are
+    /// In a set too large for the fastest cache, a slot that may well be
+    /// [taken](Self::take_least_deadline) next, so that its memory can be loaded while others are
     /// served.
     #[inline(always)]
     pub(crate) fn likely_next(&self) -> Option<SlotId> {
@@ -230,7 +230,7 @@ impl EligibleSet {
         self.ready.prefetch_first(&self.requests)
     }
 
-    /// What is eligible by now is ready, as far as an operation may move it.
+    /// Moves requests that have become eligible, within the limits of one operation.
     #[inline(always)]
     fn move_on(&mut self) {
         let now = self.now;
@@ -257,7 +257,7 @@ impl EligibleSet {
         }
     }
 
-    /// Moves what is eligible and says when the first of what is left will be.
+    /// Moves the eligible requests of a bucket, and returns when the first of the rest will be.
     #[inline(always)]
     fn move_bucket(&mut self, bucket: usize) -> Option<Stamp> {
         let mut left = None;
@@ -321,7 +321,8 @@ impl EligibleSet {
         self.soonest.up_to(&self.waiting, &self.requests, self.waiting.begin(), self.now)
     }
 
-    /// The better of what was found and of what lies in no calendar or should have been moved.
+    /// The best of what was found, of requests in no calendar, and of those that should have been
+    /// moved.
     #[inline(never)]
     fn take_any(&mut self, found: Option<Due>) -> Option<SlotId> {
         let waiting = self.is_behind().then(|| self.soonest_behind()).flatten();

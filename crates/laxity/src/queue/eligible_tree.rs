@@ -10,15 +10,15 @@ use super::SlotId;
 use super::serial::{Stamp, earlier, is_before};
 use node::{Entry, MOST, Node, SPARSE};
 
-/// Requests, at most one a slot, that each may be served from an eligible time on and have a
-/// deadline. It answers which of those that are eligible by now has the least deadline; among equal
-/// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::serial::REACH) of each
-/// other and of now, and so do deadlines.
+/// Requests, at most one per slot, each with an eligible time and a deadline. The tree finds the
+/// request with the least deadline among those that are eligible by now; among equal deadlines that
+/// of the lowest slot. Eligible times lie within [`REACH`](super::serial::REACH) of each other and
+/// of now, and so do deadlines.
 ///
 /// The requests are sorted by deadline in a B+ tree whose nodes know the least eligible time below
 /// each of their children: one path from the root answers, adds or removes, however many requests
-/// become eligible at once. The earliest ones lie apart in a node of their own in front of the
-/// tree, for they are the ones that are asked for and leave.
+/// become eligible at once. The earliest requests are in a separate node in front of the tree, as
+/// they are the ones to be asked for and to leave.
 #[derive(Clone, Debug)]
 pub(crate) struct EligibleTree {
     /// The requests with the least deadlines; empty only if there are none at all.
@@ -29,8 +29,8 @@ pub(crate) struct EligibleTree {
     root: u32,
     /// Levels above the lowest.
     height: u32,
-    /// No request is eligible earlier, except by what
-    /// [`may_have_eligible`](Self::may_have_eligible) was asked for last.
+    /// No request is eligible earlier, or than the last time given to
+    /// [`may_have_eligible`](Self::may_have_eligible).
     earliest: Stamp,
 }
 
@@ -79,7 +79,7 @@ impl EligibleTree {
         self.front.length() == 0
     }
 
-    /// The least deadline of all, and whose it is.
+    /// The least deadline of all, and its slot.
     #[inline]
     pub(crate) fn first(&self) -> Option<(Stamp, SlotId)> {
         let Entry { deadline, slot, .. } = self.front.entry(0);

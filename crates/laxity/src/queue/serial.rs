@@ -7,9 +7,9 @@ use core::hint::select_unpredictable;
 /// bits tell which comes first (serial numbers, RFC 1982).
 pub(crate) type Stamp = u64;
 
-/// How far apart the times that are compared may lie: 146 years. Whoever keeps times in stamps
-/// keeps them within this of the least of them, which leaves one packet's time at the least rate
-/// and more to the half circle where the order would turn over.
+/// The greatest distance between times that are compared: 146 years. Owners of stamps keep them
+/// within this of the least. The rest of the half circle, where the order would turn over, is more
+/// than a packet takes at the lowest rate.
 pub(crate) const REACH: u64 = 1 << 62;
 
 /// Whether `a` comes before `b`.

@@ -15,7 +15,7 @@ pub struct SortedFifos<K, T> {
     fronts: Tournament<Front<K>>,
 }
 
-/// What items are sorted by.
+/// A key that items are sorted by.
 pub trait Key: Ord + Copy + Default {
     /// Whether this key of this queue comes before another key of another queue.
     fn is_before(self, queue: u32, other: (Self, u32)) -> bool {
@@ -68,7 +68,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
         SortedFifos { fifos: Fifos::new(queues), fronts: Tournament::new(queues, none) }
     }
 
-    /// The queue whose front item has the least key, and that key.
+    /// The queue with the least key at its front, and that key.
     #[inline(always)]
     pub fn least(&mut self) -> Option<(usize, K)> {
         let Front { key, queue } = self.fronts.first()?;
@@ -80,8 +80,8 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
         self.fifos.front(queue)
     }
 
-    /// Appends an item whose key is not less than that of any other in the queue, and returns its
-    /// place.
+    /// Appends an item and returns its place. Its key must not be less than that of any other item
+    /// in the queue.
     #[inline(always)]
     pub fn push(&mut self, queue: usize, key: K, item: T) -> Place {
         let place = self.fifos.push(queue, key, item);

@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
-/// What a tournament is played by: a key and whose it is.
+/// A player's key and owner.
 pub(crate) trait Rank: Copy {
-    /// Whose it is.
+    /// The owner's number.
     fn owner(&self) -> u32;
     /// Whether it wins against another one: without a branch, which could not be predicted.
     fn is_before(&self, other: &Self) -> bool;
@@ -12,15 +12,15 @@ pub(crate) trait Rank: Copy {
     fn or(&self, wins: bool, other: &Self) -> Self;
 }
 
-/// How ranks compare that say nothing themselves: numbers of what has the keys.
+/// How ranks compare that are numbers of keys stored elsewhere.
 pub(crate) trait Order<R> {
     /// A rank and its key, which is loaded once for all matches.
     type Player: Copy;
-    /// Who plays by this rank.
+    /// The player with this rank.
     fn player(&self, rank: R) -> Self::Player;
     /// The rank that one plays by.
     fn rank(&self, player: &Self::Player) -> R;
-    /// Whose its rank is.
+    /// The owner of its rank.
     fn owner(&self, player: &Self::Player) -> u32;
     /// Whether one wins against another: without a branch, which could not be predicted.
     fn is_before(&self, one: &Self::Player, other: &Self::Player) -> bool;
@@ -60,16 +60,15 @@ impl<R: Rank> Order<R> for Own {
     }
 }
 
-/// The least of the ranks of those that take part.
+/// The least rank among all players.
 ///
-/// Each of them has a seat, low ones first, and matches are played among the seats that have been
-/// taken: a change costs as many as those that take part at the same time call for, by their
-/// logarithm, however many there may be. The seat of one that leaves is for the one that joins
-/// next, so that both together are one change; until then its matches are played only if somebody
-/// asks who is first.
+/// Each player has a seat, low ones first, and matches are played only among seats that have been
+/// taken: a change costs the logarithm of the number of players at the same time, not of all
+/// possible players. The seat of a player that leaves goes to the next one that joins, so that both
+/// together are one change. Until then its matches are replayed only if the winner is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Tournament<R> {
-    /// Who wins each match. The final is 1, its players are those that win 2 and 3, and so on; in
+    /// The winner of each match. The final is 1, its players are the winners of 2 and 3, and so on;
     /// the second half are the seats themselves.
     winners: Vec<R>,
     /// Loses against any other.
@@ -78,7 +77,7 @@ pub(crate) struct Tournament<R> {
     next_free: Vec<u32>,
     /// The match of all seats that have been taken.
     root: usize,
-    /// Seats that have been taken since nobody took part.
+    /// Seats taken since the tournament was last empty.
     taken: u32,
     /// How many take part.
     seated: u32,
@@ -91,7 +90,7 @@ pub(crate) struct Tournament<R> {
 const NONE: u32 = u32::MAX;
 
 impl<R: Copy> Tournament<R> {
-    /// For so many at once. `none` loses against anyone.
+    /// A tournament of at most `seats` players at once. `none` loses against any other.
     pub(crate) fn new(seats: usize, none: R) -> Self {
         let seats = seats.next_power_of_two();
         Tournament {
@@ -106,7 +105,7 @@ impl<R: Copy> Tournament<R> {
         }
     }
 
-    /// One joins, who has no seat; returns the seat.
+    /// Adds a player and returns its seat.
     #[inline(always)]
     pub(crate) fn join_by(&mut self, order: &impl Order<R>, rank: R) -> u32 {
         self.seated += 1;
@@ -128,7 +127,7 @@ impl<R: Copy> Tournament<R> {
         seat
     }
 
-    /// Who has this seat leaves.
+    /// Removes the player in a seat.
     #[inline(always)]
     pub(crate) fn leave_by(&mut self, order: &impl Order<R>, seat: u32) {
         self.settle(order);
@@ -140,7 +139,7 @@ impl<R: Copy> Tournament<R> {
         }
     }
 
-    /// Who has this seat has another rank, or another key.
+    /// Changes the rank, or the key, of the player in a seat.
     #[inline(always)]
     pub(crate) fn change_by(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
         self.play::<false>(order, seat, rank);
@@ -184,7 +183,7 @@ impl<R: Copy> Tournament<R> {
         let (mut winner, owner) = (order.player(rank), order.owner(&order.player(rank)));
         winners[round] = rank;
         while round > root {
-            // Addresses do not depend on who wins.
+            // Addresses do not depend on the winners.
             let rival = order.player(winners[round ^ 1]);
             winner = order.either(order.is_before(&rival, &winner), &rival, &winner);
             round /= 2;
@@ -200,7 +199,7 @@ impl<R: Copy> Tournament<R> {
 }
 
 impl<R: Rank> Tournament<R> {
-    /// Makes room for at least so many.
+    /// Makes room for at least this many players.
     pub(crate) fn grow(&mut self, seats: usize) {
         let held = self.next_free.len();
         if seats <= held {
@@ -219,25 +218,26 @@ impl<R: Rank> Tournament<R> {
         *self = Tournament { taken, seated, free, left, ..grown };
     }
 
-    /// One joins, who has no seat; returns the seat.
+    /// Adds a player and returns its seat.
     #[inline(always)]
     pub(crate) fn join(&mut self, rank: R) -> u32 {
         self.join_by(&Own, rank)
     }
 
-    /// Who has this seat leaves.
+    /// Removes the player in a seat.
     #[inline(always)]
     pub(crate) fn leave(&mut self, seat: u32) {
         self.leave_by(&Own, seat);
     }
 
-    /// Who has this seat has another rank: quicker than [`change`](Self::change) for who was first.
+    /// Changes the rank of the player in a seat: faster than [`change`](Self::change) for the
+    /// first.
     #[inline(always)]
     pub(crate) fn change_first(&mut self, seat: u32, rank: R) {
         self.change_by(&Own, seat, rank);
     }
 
-    /// Who has this seat has another rank.
+    /// Changes the rank of the player in a seat.
     pub(crate) fn change(&mut self, seat: u32, rank: R) {
         self.play::<true>(&Own, seat, rank);
     }

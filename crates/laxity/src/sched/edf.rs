@@ -33,7 +33,8 @@ pub use deadline::Deadlines;
 pub use lines::{Line, TwoLines};
 pub use two_line_fast::TwoLineFast;
 
-/// The scheduler.
+/// Earliest deadline first. Constant time per packet in the number of queued packets, logarithmic
+/// in the number of different relative deadlines.
 pub struct Edf {
     /// By class number.
     classes: Vec<Class>,
@@ -53,7 +54,8 @@ struct Class {
     queue: u32,
 }
 
-/// How best-effort packets are ordered among themselves and against real-time ones.
+/// The order of best-effort packets, and the deadlines by which they compete with real-time
+/// packets.
 pub struct BestEffort {
     order: Box<dyn Withdraw + Send>,
     /// Whether `order` keeps the order of arrival, so that a deadline may count from it.
@@ -70,11 +72,11 @@ struct Head {
     since: Nanos,
 }
 
-/// Where the deadlines of best-effort packets come from.
+/// The source of deadlines for best-effort packets.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Assign {
-    /// None: best effort is served when nothing real-time waits, the paper's standard
+    /// No deadlines: best effort is sent when no real-time packet waits, the paper's standard
     /// scheme.
     Background,
     /// Algorithm 1 on a curve: the effective residual capacity itself, or a line (sections 4.1 and

@@ -128,7 +128,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
         taken
     }
 
-    /// Moves what has become eligible.
+    /// Moves packets that have become eligible.
     fn advance(&mut self, now: Nanos) {
         while let Some(&Reverse(Entry { key, order, slot })) = self.waiting.peek()
             && key <= now
@@ -140,8 +140,8 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
         }
     }
 
-    /// Passes over what was withdrawn, so that the first of each heap is there. Where most of a
-    /// heap was, all of that goes, so that it stays within twice what is queued.
+    /// Removes withdrawn packets from the front of each heap. Rebuilds a heap in which most are
+    /// withdrawn, so that its size stays within twice the packets queued.
     fn settle(&mut self) {
         let Pifo { waiting, ready, slots, backlog, .. } = self;
         fn settle<K: Ord + Copy>(

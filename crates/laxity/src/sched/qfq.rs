@@ -2,15 +2,15 @@
 //! packet schedulers*), on Quick Fair Queueing (Checconi, Rizzo, Valente 2013, *QFQ: Efficient
 //! packet scheduling with tight guarantees*).
 //!
-//! Classes of one weight and one largest packet form aggregates, of eight at the most. Within an
+//! Classes with equal weights and largest packets form aggregates of at most eight. Within an
 //! aggregate they take turns by deficit round robin. An aggregate that is chosen sends until its
 //! budget, a largest packet for each of its classes, does not suffice for its next packet.
 //!
 //! Aggregates are scheduled as by WF2Q+: among those that have started by the virtual time, the one
 //! that finishes first. That takes constant time because start times are rounded: aggregates whose
-//! budgets take them up to sigma_i = 2^i of virtual time form group i, in which they start at
-//! multiples of sigma_i and finish two slots after that. The groups of a set (see `groups`) are in
-//! the order of their finishing times, so that a word holds what is to be compared.
+//! budgets last up to sigma_i = 2^i of virtual time form group i, start at multiples of sigma_i and
+//! finish two slots later. The groups of a set (see `groups`) are in the order of their finishing
+//! times, so that one word of bits holds all that has to be compared.
 
 mod aggregate;
 mod group;
@@ -33,18 +33,21 @@ use groups::Groups;
 use share::Share;
 pub use share::{AGGREGATE, QfqClass};
 
-/// QFQ+, for links with tens of thousands of classes: no operation depends on how many there are.
+/// QFQ+, for links with tens of thousands of classes: no operation depends on their number.
 ///
-/// The virtual time counts the bytes that the link sends, in 2^-32 of a byte, in 128 bits: at 10
-/// Tbit/s it would take longer than the sun to outgrow them. Shares are rounded down to such a
-/// part, so that nothing adds up.
+/// The virtual time counts the bytes that the link sends, in 2^-32 of a byte and 128 bits: at 10
+/// Tbit/s they last longer than the sun. Shares are rounded down to such a part, so that errors do
+/// not add up.
 ///
-/// In four places it is stricter than Linux (`sch_qfq`). Groups become eligible when the virtual
-/// time reaches them, not when the next aggregate is chosen by what it was when the last one was.
-/// An aggregate that comes back starts no later than the group finishes that would block its own,
-/// as the paper has it. Slots are no smaller than a sixteenth of the largest budget, so that start
-/// times need not be moved to fit the slots of a group. And when nothing is queued, what classes
-/// had before is forgotten, as in WF2Q+; a packet longer than its class's largest is dropped.
+/// In five places it is stricter than Linux (`sch_qfq`):
+///
+/// - Groups become eligible when the virtual time reaches them, not at the choice after that.
+/// - An aggregate that comes back starts no later than the group finishes that would block its own,
+///   as in the paper.
+/// - Slots are at least a sixteenth of the largest budget, so that start times need not be moved to
+///   fit the slots of a group.
+/// - When the queues are empty, earlier service is forgotten, as in WF2Q+.
+/// - A packet longer than its class's largest is dropped.
 #[derive(Clone, Debug)]
 pub struct Qfq {
     classes: Vec<Seat>,
@@ -179,9 +182,8 @@ impl Withdraw for Qfq {
         Some(place)
     }
 
-    /// A class that has its first packet withdrawn keeps its turn if what it may send in it
-    /// suffices for the packet behind. An aggregate that has no packets left was not served, or no
-    /// more than it had been.
+    /// A class whose first packet is withdrawn keeps its turn if the rest of it suffices for the
+    /// packet behind. An aggregate without packets is charged no more than it has been served.
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let class = self.packets.get(place).class;
         let (Seat { member, aggregate: number, .. }, _) = self.seat(class)?;

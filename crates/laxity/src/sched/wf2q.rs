@@ -186,7 +186,7 @@ struct Server {
     pace: Pace,
     /// The class that it is; none for the link.
     class: Option<ClassId>,
-    /// `V`, which counts what was dispatched.
+    /// `V`, advanced by what was dispatched.
     virtual_time: Moment,
     /// No head packet has a lower finishing time.
     least: i128,

@@ -3,7 +3,7 @@
 use crate::queue::SlotId;
 use crate::queue::serial::{Stamp, earlier, is_before};
 
-/// Entries of a node at the most.
+/// The most entries of a node.
 pub(super) const MOST: usize = 16;
 /// A node with fewer entries, unless it is the root, is merged with a neighbour or given some of
 /// its entries.
@@ -12,14 +12,14 @@ pub(super) const SPARSE: usize = 4;
 const BLOCK: usize = 4;
 /// Entries that are moved together, wanted or not: mostly all that have to move.
 const MOVED: usize = 8;
-/// Places of a column: what is moved along with the last entry goes somewhere.
+/// Places of a column, with room for what is moved along with the last entry.
 const PLACES: usize = MOST + MOVED;
 
 /// A request on the lowest level, a child on any other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Deadline and slot of the request. Of a child, a lower bound of those below it that is no
-    /// less than any in the child before; what the first child has here does not count.
+    /// Deadline and slot of the request. For a child, a lower bound of those below it that is no
+    /// less than any in the child before; the value of the first child is not used.
     pub deadline: Stamp,
     pub slot: SlotId,
     /// Eligible time of the request, or the least one below the child.
@@ -87,8 +87,7 @@ impl Node {
     #[inline(always)]
     pub(super) fn last_up_to(&self, deadline: Stamp, slot: SlotId) -> usize {
         const { assert!(MOST == 4 * BLOCK) };
-        // Three comparisons tell the block and three the place in it, none of which waits for
-        // another.
+        // Three comparisons find the block and three the place in it, independent of each other.
         let follows = |place| {
             usize::from(place < self.length) & usize::from(!self.comes_later(place, deadline, slot))
         };
