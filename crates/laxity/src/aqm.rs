@@ -4,11 +4,11 @@
 //! class to none. A queue's [`Policy`] decides by its present or average length which packets get
 //! in; the scheduler decides the order in which they leave.
 
+mod candidates;
 mod choke;
 mod codel;
 mod droptail;
 mod fraction;
-mod held;
 mod managed;
 mod pie;
 mod queue;

@@ -44,23 +44,23 @@ impl Overhead {
     /// packet.
     pub const NAMED: [(&'static str, Overhead); 12] = [
         // Header, check sequence, preamble with its delimiter, and gap (IEEE 802.3).
-        ("ethernet", Overhead::of_ip(38, Framing::Whole)),
+        ("ethernet", Overhead::from_ip(38, Framing::Whole)),
         // Header and check sequence; frames are padded to 64 bytes.
-        ("docsis", Overhead { at_least: 64, ..Overhead::of_ip(18, Framing::Whole) }),
-        ("pppoe-ptm", Overhead::of_ip(30, Framing::Ptm)),
-        ("bridged-ptm", Overhead::of_ip(22, Framing::Ptm)),
-        ("ipoa-vcmux", Overhead::of_ip(8, Framing::Atm)),
-        ("ipoa-llcsnap", Overhead::of_ip(16, Framing::Atm)),
-        ("pppoa-vcmux", Overhead::of_ip(10, Framing::Atm)),
-        ("pppoa-llc", Overhead::of_ip(14, Framing::Atm)),
-        ("pppoe-vcmux", Overhead::of_ip(32, Framing::Atm)),
-        ("pppoe-llcsnap", Overhead::of_ip(40, Framing::Atm)),
-        ("bridged-vcmux", Overhead::of_ip(24, Framing::Atm)),
-        ("bridged-llcsnap", Overhead::of_ip(32, Framing::Atm)),
+        ("docsis", Overhead { at_least: 64, ..Overhead::from_ip(18, Framing::Whole) }),
+        ("pppoe-ptm", Overhead::from_ip(30, Framing::Ptm)),
+        ("bridged-ptm", Overhead::from_ip(22, Framing::Ptm)),
+        ("ipoa-vcmux", Overhead::from_ip(8, Framing::Atm)),
+        ("ipoa-llcsnap", Overhead::from_ip(16, Framing::Atm)),
+        ("pppoa-vcmux", Overhead::from_ip(10, Framing::Atm)),
+        ("pppoa-llc", Overhead::from_ip(14, Framing::Atm)),
+        ("pppoe-vcmux", Overhead::from_ip(32, Framing::Atm)),
+        ("pppoe-llcsnap", Overhead::from_ip(40, Framing::Atm)),
+        ("bridged-vcmux", Overhead::from_ip(24, Framing::Atm)),
+        ("bridged-llcsnap", Overhead::from_ip(32, Framing::Atm)),
     ];
 
     /// An overhead given around the IP packet, without the Ethernet header.
-    const fn of_ip(bytes: i32, framing: Framing) -> Overhead {
+    const fn from_ip(bytes: i32, framing: Framing) -> Overhead {
         Overhead { bytes: bytes - HEADER, at_least: 0, framing }
     }
 

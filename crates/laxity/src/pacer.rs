@@ -19,7 +19,7 @@ pub struct Pacer {
 
 /// The time that a packet occupies the link by the pacer's count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct Occupancy {
     /// When it counts as started.
     pub from: Nanos,
     /// When the link is free again.
@@ -39,10 +39,10 @@ impl Pacer {
 
     /// Starts a packet of `length` bytes at `now`, which is not before [`free_at`](Self::free_at).
     /// The packet was ready at `ready`.
-    pub fn start(&mut self, ready: Nanos, now: Nanos, length: u32) -> Counted {
+    pub fn start(&mut self, ready: Nanos, now: Nanos, length: u32) -> Occupancy {
         let earliest = ready.min(now).max(now.saturating_sub(self.catch_up));
         let from = earliest.max(self.link.free_at());
-        Counted { from, until: self.link.transmit(from, length) }
+        Occupancy { from, until: self.link.transmit(from, length) }
     }
 
     /// Sets another rate, from the next packet on.
@@ -69,7 +69,7 @@ mod tests {
         pacer.start(Nanos(0), Nanos(0), 100);
         assert_eq!(pacer.free_at(), Nanos(100_000));
         let counted = pacer.start(Nanos(500_000), Nanos(700_000), 100);
-        assert_eq!(counted, Counted { from: Nanos(500_000), until: Nanos(600_000) });
+        assert_eq!(counted, Occupancy { from: Nanos(500_000), until: Nanos(600_000) });
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         pacer.set_rate(Rate(16_000_000));
         assert_eq!(pacer.free_at(), Nanos(100_000));
         let counted = pacer.start(Nanos(0), Nanos(100_000), 100);
-        assert_eq!(counted, Counted { from: Nanos(100_000), until: Nanos(150_000) });
+        assert_eq!(counted, Occupancy { from: Nanos(100_000), until: Nanos(150_000) });
     }
 
     proptest! {

@@ -66,15 +66,15 @@ enum Cost {
 }
 
 impl Level {
-    fn full(TokenBucket { bucket, rate }: TokenBucket) -> Self {
-        Level::of(nanobits(bucket.0), rate.0, Cost::Length)
+    fn from_bucket(TokenBucket { bucket, rate }: TokenBucket) -> Self {
+        Level::new(nanobits(bucket.0), rate.0, Cost::Length)
     }
 
-    fn of_packets(PacketLine { at_once, packets, every }: PacketLine) -> Self {
-        Level::of(u128::from(at_once).saturating_mul(every), packets, Cost::Packet(every))
+    fn from_packets(PacketLine { at_once, packets, every }: PacketLine) -> Self {
+        Level::new(u128::from(at_once).saturating_mul(every), packets, Cost::Packet(every))
     }
 
-    fn of(bucket: u128, rate: u64, cost: Cost) -> Self {
+    fn new(bucket: u128, rate: u64, cost: Cost) -> Self {
         Level { bucket, rate: rate.into(), tokens: bucket, filled_at: Nanos::ZERO, cost }
     }
 
@@ -128,7 +128,10 @@ pub struct Meter {
 impl Meter {
     /// A meter with all buckets full.
     pub fn new(buckets: impl IntoIterator<Item = TokenBucket>) -> Self {
-        Meter { levels: buckets.into_iter().map(Level::full).collect(), lengths: 0..=u32::MAX }
+        Meter {
+            levels: buckets.into_iter().map(Level::from_bucket).collect(),
+            lengths: 0..=u32::MAX,
+        }
     }
 
     /// The same meter, to which a packet of any other length, in bytes, never conforms.
@@ -140,7 +143,7 @@ impl Meter {
     /// The same meter, to which packets conform only while their number stays under this line, too.
     #[must_use]
     pub fn of_packets(mut self, line: PacketLine) -> Self {
-        self.levels.push(Level::of_packets(line));
+        self.levels.push(Level::from_packets(line));
         self
     }
 

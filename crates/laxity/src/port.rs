@@ -48,7 +48,7 @@ pub struct Account {
     /// Their bytes.
     pub bytes_sent: u64,
     /// Boxed, for few classes have any and there may be a million.
-    troubled: Option<Box<Troubled>>,
+    troubles: Option<Box<Troubles>>,
     /// Packets that were demoted to best effort, of those that were sent or dropped.
     pub demoted: u64,
     /// Packets that are in the scheduler, measured or not.
@@ -68,7 +68,7 @@ type Dropped = [u64; DropReason::ALL.len()];
 
 /// Packets that met congestion, or were not welcome.
 #[derive(Clone, Copy, Debug, Default)]
-struct Troubled {
+struct Troubles {
     /// Those that were dropped, in the order of [`DropReason::ALL`].
     dropped: Dropped,
     /// Those that were marked.
@@ -208,7 +208,7 @@ impl Books {
         account.queued -= 1;
         if is_measured {
             account.demoted += u64::from(packet.demoted);
-            account.troubled.get_or_insert_default().dropped[reason as usize] += 1;
+            account.troubles.get_or_insert_default().dropped[reason as usize] += 1;
         }
     }
 
@@ -216,7 +216,7 @@ impl Books {
     pub fn marked(&mut self, class: ClassId, arrival: Nanos) {
         if arrival >= self.measured_from {
             let account = self.accounts.get_mut(class.index()).unwrap_or(&mut self.strays);
-            account.troubled.get_or_insert_default().marked += 1;
+            account.troubles.get_or_insert_default().marked += 1;
         }
     }
 
@@ -259,13 +259,13 @@ impl Books {
 impl Account {
     /// Packets that were dropped, in the order of [`DropReason::ALL`].
     pub fn dropped(&self) -> Dropped {
-        self.troubled.as_deref().copied().unwrap_or_default().dropped
+        self.troubles.as_deref().copied().unwrap_or_default().dropped
     }
 
     /// Number of packets that a queue marked as having met congestion (ECN), whether they were sent
     /// or dropped later.
     pub fn marked(&self) -> u64 {
-        self.troubled.as_deref().map_or(0, |troubled| troubled.marked)
+        self.troubles.as_deref().map_or(0, |troubles| troubles.marked)
     }
 
     #[inline]
@@ -293,7 +293,7 @@ impl Account {
             arrived: 0,
             sent: 0,
             bytes_sent: 0,
-            troubled: None,
+            troubles: None,
             demoted: 0,
             queued: 0,
             deadline_misses: 0,

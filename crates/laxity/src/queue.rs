@@ -19,7 +19,7 @@ pub(crate) use bitmap::Bitmap;
 pub(crate) use eligible_set::EligibleSet;
 pub(crate) use eligible_tree::EligibleTree;
 pub(crate) use extremes::Extremes;
-pub use fifos::{Fifos, Withdrawn};
+pub use fifos::{Fifos, Position};
 pub use sorted_fifos::{Key, SortedFifos};
 pub(crate) use tournament::{Order, Rank, Tournament};
 pub(crate) use winner_tree::WinnerTree;

@@ -17,7 +17,7 @@ impl Meeting {
     const BEGIN: Meeting = Meeting { bytes: 0, rate: 1 };
 
     /// Of a line and one below it at first that is steeper.
-    fn of(line: &TokenBucket, steeper: &TokenBucket) -> Meeting {
+    fn new(line: &TokenBucket, steeper: &TokenBucket) -> Meeting {
         Meeting { bytes: line.bucket.0 - steeper.bucket.0, rate: steeper.rate.0 - line.rate.0 }
     }
 
@@ -45,7 +45,7 @@ pub(super) fn lowest(lines: &[TokenBucket]) -> Vec<Lowest> {
         }
         let mut since = Meeting::BEGIN;
         while let Some(last) = lowest.last() {
-            let meets = Meeting::of(&line, &last.line);
+            let meets = Meeting::new(&line, &last.line);
             if meets.cmp(&last.since) == Ordering::Greater {
                 since = meets;
                 break;

@@ -194,7 +194,7 @@ impl Tandem {
     fn bounds_down_to(&self, enough: Nanos, solver: &dyn Solver) -> Vec<Bound> {
         let (methods, fifo) = match self.servers.len() {
             1 => (&[Method::Hops, Method::Once][..], None),
-            _ => (&Method::ALL[..], self.of_fifo_servers()),
+            _ => (&Method::ALL[..], self.as_fifo()),
         };
         let mut bounds: Vec<Bound> = Vec::new();
         let mut least = Nanos::MAX;

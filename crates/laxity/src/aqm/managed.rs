@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::candidates::{Candidates, Tickets};
 use super::codel::Fate;
-use super::held::{Held, Tickets};
 use super::queue::{Policy, Queue};
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
@@ -37,7 +37,7 @@ struct Books {
 /// The demoted packets of one queue.
 #[derive(Clone, Debug, Default)]
 struct Demoted {
-    held: Held,
+    held: Candidates,
     queued: Backlog,
 }
 

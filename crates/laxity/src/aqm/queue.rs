@@ -3,8 +3,8 @@
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
+use super::candidates::Candidates;
 use super::codel::{Controller, Fate};
-use super::held::Held;
 use super::red::Detector;
 use super::{Choke, CoDel, Limit, Pie, Red, pie};
 use crate::error::SetupError;
@@ -57,7 +57,7 @@ struct Drawing {
     detector: Detector,
     candidates: u32,
     random: Pcg32,
-    held: Held,
+    held: Candidates,
 }
 
 impl Queue {
@@ -74,7 +74,7 @@ impl Queue {
                 detector: Detector::new(red, of_red)?,
                 candidates,
                 random: of_choke,
-                held: Held::default(),
+                held: Candidates::default(),
             }),
             Policy::CoDel(codel) => {
                 codel.check()?;

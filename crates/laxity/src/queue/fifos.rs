@@ -32,7 +32,7 @@ pub struct Fifos<K, T> {
 /// The position from which an item was taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it was in front or it was not")]
-pub enum Withdrawn<K> {
+pub enum Position<K> {
     /// The front of its queue; the key of the item that comes there, if there is one.
     Front(Option<K>),
     /// A place behind the front.
@@ -162,13 +162,11 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
     }
 
     /// Takes an item of this queue out of its place, and returns where it was.
-    pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<(T, Withdrawn<K>)> {
+    pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<(T, Position<K>)> {
         let record = &self.queues[queue];
         match place.cell() {
-            Some(cell) if cell != record.kept => {
-                Some((self.unlink(queue, cell), Withdrawn::Behind))
-            }
-            _ => self.pop(queue).map(|(item, next)| (item, Withdrawn::Front(next))),
+            Some(cell) if cell != record.kept => Some((self.unlink(queue, cell), Position::Behind)),
+            _ => self.pop(queue).map(|(item, next)| (item, Position::Front(next))),
         }
     }
 
@@ -279,8 +277,8 @@ mod tests {
                         let Some((item, place)) = items.remove(at) else { continue };
                         let next = items.front().map(|(next, _)| next + 1_000);
                         let withdrawn = match at {
-                            0 => Withdrawn::Front(next),
-                            _ => Withdrawn::Behind,
+                            0 => Position::Front(next),
+                            _ => Position::Behind,
                         };
                         prop_assert_eq!(fifos.get(place), &item);
                         prop_assert_eq!(fifos.withdraw(queue, place), Some((item, withdrawn)));

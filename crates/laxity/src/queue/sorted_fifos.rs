@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Fifos, Rank, Tournament, Withdrawn};
+use super::{Fifos, Position, Rank, Tournament};
 use crate::scheduler::Place;
 
 /// A fixed number of first-in-first-out queues whose items have keys that never decrease within a
@@ -108,7 +108,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
     /// Takes an item of this queue out of its place.
     pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<T> {
         let (item, withdrawn) = self.fifos.withdraw(queue, place)?;
-        if let Withdrawn::Front(next) = withdrawn {
+        if let Position::Front(next) = withdrawn {
             self.lead(queue, next);
         }
         Some(item)

@@ -6,7 +6,7 @@ mod tests;
 
 use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Fifos, Withdrawn};
+use crate::queue::{Fifos, Position};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -155,7 +155,7 @@ impl Withdraw for Drr {
         let class = self.packets.get(place).class.index();
         let (packet, withdrawn) = self.packets.withdraw(class, place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next_length) = withdrawn {
+        if let Position::Front(next_length) = withdrawn {
             self.lead(class, next_length);
         }
         Some(packet)

@@ -26,7 +26,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::{Fifos, Rank, Tournament, WinnerTree, Withdrawn};
+use crate::queue::{Fifos, Position, Rank, Tournament, WinnerTree};
 pub use crate::sched::Late;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
@@ -211,7 +211,7 @@ impl Withdraw for Dwcs {
         let slot = self.queued_in(self.packets.get(place))?;
         let (packet, withdrawn) = self.packets.withdraw(slot, place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next) = withdrawn {
+        if let Position::Front(next) = withdrawn {
             self.lead(slot, next);
             self.rank(slot);
         }
@@ -322,7 +322,7 @@ impl State {
 
     fn key(&self, slot: u32, precedence: Precedence) -> Key {
         let (rank, lost) = (self.rank, self.tolerance.lost());
-        Key::new(precedence, rank, lost, self.deadline, self.order).of(slot)
+        Key::new(precedence, rank, lost, self.deadline, self.order).with_slot(slot)
     }
 
     fn miss(&mut self, times: u64, violation: Violation) {

@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 use crate::memory::prefetch;
 use crate::packet::{ClassId, Packet};
 use crate::queue::serial::Stamp;
-use crate::queue::{EligibleSet, Fifos, SlotId, Withdrawn};
+use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -183,7 +183,7 @@ impl Withdraw for Hfsc {
         let leaf = self.packets.get(place).class;
         let (packet, withdrawn) = self.packets.withdraw(leaf.index(), place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next_length) = withdrawn {
+        if let Position::Front(next_length) = withdrawn {
             self.replace_head(leaf, packet.length, next_length);
         }
         Some(packet)

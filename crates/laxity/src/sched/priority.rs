@@ -6,7 +6,7 @@ mod tests;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::{Bitmap, Fifos, Withdrawn};
+use crate::queue::{Bitmap, Fifos, Position};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
 };
@@ -104,7 +104,7 @@ impl Withdraw for Priority {
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let rank = self.rank(self.packets.get(place))?;
         let (packet, withdrawn) = self.packets.withdraw(rank, place)?;
-        if withdrawn == Withdrawn::Front(None) {
+        if withdrawn == Position::Front(None) {
             self.waiting.remove(rank);
         }
         self.backlog.remove(packet.length);

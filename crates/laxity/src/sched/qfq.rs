@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Fifos, Withdrawn};
+use crate::queue::{Fifos, Position};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -79,7 +79,8 @@ impl Qfq {
     pub fn new(classes: &[Option<QfqClass>]) -> Result<Self, SetupError> {
         let shares = Share::all(classes)?;
         let groups = Groups::new(&shares);
-        let (aggregates, members) = aggregate::of_shares(&shares, |share| groups.of(share));
+        let (aggregates, members) =
+            aggregate::from_shares(&shares, |share| groups.number_of(share));
         Ok(Qfq {
             classes: seats(classes.len(), &shares),
             packets: Fifos::new(members.len()),
@@ -189,7 +190,7 @@ impl Withdraw for Qfq {
         let (Seat { member, aggregate: number, .. }, _) = self.seat(class)?;
         let (packet, withdrawn) = self.packets.withdraw(member as usize, place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next) = withdrawn {
+        if let Position::Front(next) = withdrawn {
             let aggregate = &mut self.aggregates[number as usize];
             aggregate.lead(&mut self.members, member, next);
             if self.in_service == Some(number) {

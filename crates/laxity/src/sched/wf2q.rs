@@ -27,7 +27,7 @@ use super::pace::{Moment, Pace};
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::queue::serial::{REACH, Stamp, whole};
-use crate::queue::{EligibleSet, Fifos, SlotId, Withdrawn};
+use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -121,7 +121,7 @@ impl Withdraw for Wf2q {
         let leaf = self.packets.get(place).class;
         let (packet, withdrawn) = self.packets.withdraw(leaf.index(), place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next_length) = withdrawn {
+        if let Position::Front(next_length) = withdrawn {
             self.servers.replace(leaf, next_length);
         }
         Some(packet)

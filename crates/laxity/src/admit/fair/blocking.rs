@@ -42,7 +42,7 @@ struct Highest {
 }
 
 impl Blocking {
-    pub(super) fn of(mut classes: Vec<Blocker>) -> Blocking {
+    pub(super) fn new(mut classes: Vec<Blocker>) -> Blocking {
         classes.sort_unstable_by_key(|line| (Reverse(line.packet), line.kept, line.class));
         let highest = envelope(&classes);
         let mut on_it = highest.iter().map(|highest| highest.line.class).peekable();
@@ -53,7 +53,7 @@ impl Blocking {
 
     /// The bytes of others that may be served before a head packet of at least `head` bytes of this
     /// class, whose rate is `rate`.
-    pub(super) fn of_others(&self, class: usize, head: Bytes, rate: Rate) -> Exact {
+    pub(super) fn by_others(&self, class: usize, head: Bytes, rate: Rate) -> Exact {
         let z = Ratio { over: head.0.into(), under: rate.0.max(1).into() };
         let first = highest_at(&self.highest, z);
         let others = match self.highest.get(first) {

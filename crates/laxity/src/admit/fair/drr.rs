@@ -66,7 +66,7 @@ pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
     match interfering::guarantees(rate, classes) {
         Some(all) => all.into_iter().map(|of| of.bound).collect(),
         None => {
-            let round = Round::of(rate, classes);
+            let round = Round::new(rate, classes);
             classes.iter().map(|class| round.bound(class)).collect()
         }
     }
@@ -76,7 +76,7 @@ pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
 /// from each other.
 pub fn drr_guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
     interfering::guarantees(rate, classes).unwrap_or_else(|| {
-        let round = Round::of(rate, classes);
+        let round = Round::new(rate, classes);
         classes.iter().map(|class| round.guarantee(class)).collect()
     })
 }
@@ -95,7 +95,7 @@ struct Round {
 }
 
 impl Round {
-    fn of(rate: Rate, classes: &[Turn]) -> Round {
+    fn new(rate: Rate, classes: &[Turn]) -> Round {
         let classes = || classes.iter().filter(|class| !class.traffic.is_absent());
         let packets = classes().map(|class| class.traffic.packet);
         let waits = |class: &Turn| Bytes(class.quantum.into()) < class.traffic.packet;
@@ -122,7 +122,7 @@ impl Round {
         if arrival.final_slope() * &self.quanta > &self.rate * &quantum {
             return Err(Unbounded::Unstable);
         }
-        let (others, first) = self.of_others(class);
+        let (others, first) = self.others(class);
         let delay = |(u, x, turns): (Exact, Exact, Exact)| {
             (x + (turns + &self.turns_more) * &others + &first) / &self.rate - u
         };
@@ -135,7 +135,7 @@ impl Round {
             return Err(Unbounded::NoArrival);
         }
         let quantum = exact(class.quantum.into());
-        let (others, first) = self.of_others(class);
+        let (others, first) = self.others(class);
         let turns = Exact::one() - quantum.recip() + &self.turns_more;
         let late = (turns * others + first) / &self.rate;
         let curve = Curve::line(self.link).scale(&(quantum / &self.quanta));
@@ -148,7 +148,7 @@ impl Round {
     }
 
     /// Bytes that all others send in a turn, and bytes sent before the first one.
-    fn of_others(&self, class: &Turn) -> (Exact, Exact) {
+    fn others(&self, class: &Turn) -> (Exact, Exact) {
         let others = &self.quanta - exact(class.quantum.into());
         (others, &self.saved - saved(class.traffic.packet) + &self.largest)
     }

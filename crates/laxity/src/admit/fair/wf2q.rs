@@ -169,7 +169,7 @@ impl Hierarchy {
             if let Some(ahead) = ahead.filter(|_| over.is_none() && rate.0 > 0) {
                 let blocking = self.blocking(rate, below, &largest);
                 for &class in below {
-                    let bytes = blocking.of_others(class, heads[class], self.rate(class));
+                    let bytes = blocking.by_others(class, heads[class], self.rate(class));
                     let blocked = bytes / bytes_per_nano(rate);
                     late[class] = Some(blocked + &ahead + exact_nanos(ROUNDING));
                 }
@@ -200,7 +200,7 @@ impl Hierarchy {
             packet: largest[class],
             kept: Rate(spare + self.rate(class).0),
         };
-        Blocking::of(below.iter().map(line).collect())
+        Blocking::new(below.iter().map(line).collect())
     }
 
     fn rate(&self, class: usize) -> Rate {

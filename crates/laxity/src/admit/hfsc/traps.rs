@@ -119,7 +119,7 @@ pub enum Excess {
 
 impl Excess {
     /// By how much the sum of some curves exceeds another, if anywhere.
-    fn of(asked: &[ServiceCurve], given: &ServiceCurve) -> Option<Excess> {
+    fn find(asked: &[ServiceCurve], given: &ServiceCurve) -> Option<Excess> {
         let long_run = rate(asked.iter().map(ServiceCurve::m2));
         if long_run > given.m2() {
             return Some(Excess::Lasting { asked: long_run, given: given.m2() });
@@ -234,7 +234,7 @@ impl<'a> Search<'a> {
             add(sum.filter(|excess| above.is_none() || excess.is_lasting()).map(shares_above));
         }
         if let Some(limit) = upper_limit {
-            let excess = Excess::of(&self.real_time(class).1, &limit);
+            let excess = Excess::find(&self.real_time(class).1, &limit);
             add(excess.map(|excess| TrapKind::LimitBelowRealTime { excess }));
             let share = link_share.map(|share| share.m2()).filter(|share| *share > limit.m2());
             add(share.map(|share| TrapKind::LimitBelowShare { limit: limit.m2(), share }));
@@ -268,9 +268,9 @@ impl<'a> Search<'a> {
 
     fn real_time_above(&self, class: usize, share: &ServiceCurve) -> Option<TrapKind> {
         let (leaves, curves) = self.real_time(class);
-        let excess = Excess::of(&curves, share)?;
+        let excess = Excess::find(&curves, share)?;
         let exceeds = |curve: &ServiceCurve| {
-            let alone = Excess::of(&[*curve], share);
+            let alone = Excess::find(&[*curve], share);
             alone.is_some_and(|alone| alone.is_lasting() == excess.is_lasting())
         };
         let alone = curves.iter().position(exceeds).map(|at| leaves[at]);
@@ -280,7 +280,7 @@ impl<'a> Search<'a> {
 
     fn shares_above(&self, children: &[usize], parent: &ServiceCurve) -> Option<Excess> {
         let shares = children.iter().filter_map(|child| self.curves(*child).link_share);
-        Excess::of(&shares.collect::<Vec<_>>(), parent)
+        Excess::find(&shares.collect::<Vec<_>>(), parent)
     }
 
     /// The nearest class above with an upper limit, if this limit exceeds it and is nowhere below.
@@ -290,7 +290,7 @@ impl<'a> Search<'a> {
         let mut limits =
             ancestors.filter_map(|class| Some((class, self.curves(class.index()).upper_limit?)));
         let (ancestor, upper) = limits.next()?;
-        let nowhere_below = Excess::of(&[upper], limit).is_none();
+        let nowhere_below = Excess::find(&[upper], limit).is_none();
         (*limit != upper && nowhere_below).then_some(ancestor)
     }
 

@@ -55,7 +55,7 @@ pub(super) struct Fifo {
 impl Tandem {
     /// The path, if all servers are first-in, first-out, one has a service curve, and the arrivals
     /// at all of these are known.
-    pub(super) fn of_fifo_servers(&self) -> Option<Fifo> {
+    pub(super) fn as_fifo(&self) -> Option<Fifo> {
         if self.servers.iter().any(|server| server.order != Order::Fifo) {
             return None;
         }
@@ -171,17 +171,18 @@ impl Tandem {
             let (inside, outside): (Vec<usize>, Vec<usize>) =
                 rest.iter().partition(|flow| group.flows.binary_search(flow).is_ok());
             if !inside.is_empty() {
-                parts
-                    .push(arrival_curve(&group.arrival).minimum(&self.of_classes(&inside, server)));
+                parts.push(
+                    arrival_curve(&group.arrival).minimum(&self.arrives_by_class(&inside, server)),
+                );
                 rest = outside;
             }
         }
-        parts.push(self.of_classes(&rest, server));
-        self.of_classes(flows, server).minimum(&Curve::sum(&parts))
+        parts.push(self.arrives_by_class(&rest, server));
+        self.arrives_by_class(flows, server).minimum(&Curve::sum(&parts))
     }
 
     /// The arrival curve of some flows at a server, from the curves of their classes alone.
-    fn of_classes(&self, flows: &[usize], server: usize) -> Curve {
+    fn arrives_by_class(&self, flows: &[usize], server: usize) -> Curve {
         let mut classes: Vec<_> = flows.iter().map(|flow| &self.flows[*flow]).collect();
         classes.sort_by_key(|flow| flow.class);
         classes.dedup_by_key(|flow| flow.class);
@@ -199,7 +200,7 @@ pub(super) struct Stages {
 }
 
 impl Stages {
-    pub(super) fn of(curve: &Curve) -> Option<Stages> {
+    pub(super) fn from_curve(curve: &Curve) -> Option<Stages> {
         let begins = |piece: &&Piece| !piece.slope.is_zero() || !piece.value.is_zero();
         let first = curve.pieces().iter().position(|piece| begins(&piece))?;
         let pieces = &curve.pieces()[first..];

@@ -67,7 +67,7 @@ pub(super) fn least(fifo: &Fifo, solver: &dyn Solver) -> Option<Nanos> {
 /// served.
 pub(super) fn delay(fifo: &Fifo, cuts: Cuts, solver: &dyn Solver) -> Option<Nanos> {
     let Fifo { tandem, apart, .. } = fifo;
-    let nested = Nested::of(tandem, cuts)?;
+    let nested = Nested::new(tandem, cuts)?;
     let mut thetas = nested.best(solver)?.into_iter();
     let served = nested.served(&nested.whole, &mut thetas);
     let distance = Curve::horizontal_distance(&nested.arrival, &served)?;
@@ -97,7 +97,7 @@ struct Cross {
 }
 
 impl Nested {
-    fn of(tandem: &Tandem, cuts: Cuts) -> Option<Nested> {
+    fn new(tandem: &Tandem, cuts: Cuts) -> Option<Nested> {
         let servers = 0..tandem.servers.len();
         let serves: Option<Vec<_>> = servers.clone().map(|server| tandem.serves(server)).collect();
         let mut cross = nested_paths(tandem, cuts);
@@ -306,7 +306,7 @@ impl Search {
     }
 
     fn server(&self, curve: &Curve) -> Option<Affine> {
-        let Stages { delay, stages } = Stages::of(curve)?;
+        let Stages { delay, stages } = Stages::from_curve(curve)?;
         let constant = |constant: f64| Expression { constant, terms: Vec::new() };
         let stage = |(sigma, rho): &(Exact, Exact)| {
             Some((constant(self.amount(sigma.to_f64()?)), self.rate(rho.to_f64()?)))

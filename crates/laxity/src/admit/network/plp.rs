@@ -58,7 +58,7 @@ pub(super) fn delay(fifo: &Fifo, known: Nanos, solver: &dyn Solver) -> Option<Na
     programme.delays(known);
     programme.arrivals();
     programme.services();
-    let found = programme.maximum.of(programme.age(0, 0)?, solver);
+    let found = programme.maximum.bound(programme.age(0, 0)?, solver);
     ceil_nanos(&found)
 }
 

@@ -90,7 +90,7 @@ impl Maximum {
 
     /// A value that a variable cannot exceed; the solver's multipliers decide how close it is to
     /// the greatest.
-    pub(super) fn of(&self, variable: usize, solver: &dyn Solver) -> Exact {
+    pub(super) fn bound(&self, variable: usize, solver: &dyn Solver) -> Exact {
         let (dual, units) = self.dual(variable);
         let multipliers = match solver.minimise(&dual) {
             Some(found) if found.len() == units.len() => found,

@@ -67,9 +67,9 @@ impl Key {
         Key { high, low, order, slot: u32::MAX }
     }
 
-    /// That of the stream of a slot.
+    /// The key of the stream in this slot.
     #[inline]
-    pub(super) fn of(self, slot: u32) -> Key {
+    pub(super) fn with_slot(self, slot: u32) -> Key {
         Key { slot, ..self }
     }
 }

@@ -135,7 +135,7 @@ impl Turns {
 const _: () = assert!(4 * AGGREGATE == u32::BITS as usize);
 
 /// All aggregates, and the members that their classes are.
-pub(super) fn of_shares(
+pub(super) fn from_shares(
     shares: &[Share],
     group: impl Fn(&Share) -> u8,
 ) -> (Vec<Aggregate>, Vec<Member>) {

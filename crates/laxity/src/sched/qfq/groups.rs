@@ -47,7 +47,7 @@ impl Groups {
     }
 
     /// The number of an aggregate's group.
-    pub(super) fn of(&self, share: &Share) -> u8 {
+    pub(super) fn number_of(&self, share: &Share) -> u8 {
         (share.slot_shift - self.shift) as u8
     }
 

@@ -73,7 +73,7 @@ pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Option<Vec<Guarantee>>
     if !(2..=MOST_CLASSES).contains(&present.len()) || !present.iter().any(|of| of.is_known()) {
         return None;
     }
-    let round = Round::of(rate, classes);
+    let round = Round::new(rate, classes);
     let mut found: Vec<_> = classes.iter().map(|class| round.guarantee(class)).collect();
     for (&place, &class) in places.iter().zip(&present) {
         let last = behind_all(rate, &present, class);

@@ -134,7 +134,7 @@ proptest! {
             prop_assert!(whole >= Nanos(links.rates.iter().map(|rate| 1000 * nanos_per_byte(*rate)).sum()));
         }
         let last = tandem.part(count - 1..count);
-        let fifo = last.of_fifo_servers().expect("links are first-in, first-out");
+        let fifo = last.as_fifo().expect("links are first-in, first-out");
         for method in [Method::Sfa, Method::Ludb, Method::Plp] {
             let found = method.bound(&last, Some(&fifo), Nanos::MAX, &Simplex);
             prop_assert!(found.is_none_or(|found| found >= last.servers[0].delay), "{method:?} {found:?} {links:?}");
