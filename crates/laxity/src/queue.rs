@@ -27,4 +27,7 @@ pub(crate) use winner_tree::WinnerTree;
 crate::id! {
     /// A slot of a set of requests, which holds one request at a time.
     pub(crate) struct SlotId;
+
+    /// A seat of a [`Tournament`], which one player has at a time.
+    pub(crate) struct SeatId;
 }

@@ -100,6 +100,8 @@ impl EligibleSet {
 
     /// The earliest time at which any request is eligible, or if some were when one was last
     /// [taken](Self::take_least_deadline), that of any of those.
+    // Asked for now and then: inlined, it takes registers from the callers' usual way.
+    #[inline(never)]
     pub(crate) fn first_eligible(&self) -> Option<Stamp> {
         let eligible = |request: &Request| request.eligible;
         let others = self.others.first_eligible();
@@ -109,6 +111,7 @@ impl EligibleSet {
 
     /// The least deadline of all, or any if all are later than when one was last
     /// [taken](Self::take_least_deadline).
+    #[inline(never)]
     pub(crate) fn first_deadline(&self) -> Option<Stamp> {
         let deadline = |request: &Request| request.deadline;
         let others = self.others.first().map(|(deadline, _)| deadline);

@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Fifos, Position, Rank, Tournament};
+use super::{Fifos, Position, Rank, SeatId, Tournament};
 use crate::scheduler::Place;
 
 /// A fixed number of first-in-first-out queues whose items have keys that never decrease within a
@@ -87,7 +87,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
         let place = self.fifos.push(queue, key, item);
         if place.is_at_front() {
             let front = Front { key, queue: queue as u32 };
-            *self.fifos.note(queue) = self.fronts.join(front);
+            *self.fifos.note(queue) = self.fronts.join(front).0;
         }
         place
     }
@@ -117,7 +117,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
     /// An item with this key, or none, has come to the front.
     #[inline(always)]
     fn lead(&mut self, queue: usize, key: Option<K>) {
-        let seat = *self.fifos.note(queue);
+        let seat = SeatId(*self.fifos.note(queue));
         match key {
             Some(key) => self.fronts.change_first(seat, Front { key, queue: queue as u32 }),
             None => self.fronts.leave(seat),

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::SeatId;
+
 /// A player's key and owner.
 pub(crate) trait Rank: Copy {
     /// The owner's number.
@@ -74,7 +76,7 @@ pub(crate) struct Tournament<R> {
     /// Loses against any other.
     none: R,
     /// By free seat: the next one.
-    next_free: Vec<u32>,
+    next_free: Vec<SeatId>,
     /// The match of all seats that have been taken.
     root: usize,
     /// Seats taken since the tournament was last empty.
@@ -82,12 +84,12 @@ pub(crate) struct Tournament<R> {
     /// How many take part.
     seated: u32,
     /// The seat that was freed last, or `NONE`.
-    free: u32,
+    free: SeatId,
     /// The seat that was left last, if its matches are still to be played, or `NONE`.
-    left: u32,
+    left: SeatId,
 }
 
-const NONE: u32 = u32::MAX;
+const NONE: SeatId = SeatId(u32::MAX);
 
 impl<R: Copy> Tournament<R> {
     /// A tournament of at most `seats` players at once. `none` loses against any other.
@@ -107,18 +109,18 @@ impl<R: Copy> Tournament<R> {
 
     /// Adds a player and returns its seat.
     #[inline(always)]
-    pub(crate) fn join_by(&mut self, order: &impl Order<R>, rank: R) -> u32 {
+    pub(crate) fn join_by(&mut self, order: &impl Order<R>, rank: R) -> SeatId {
         self.seated += 1;
         let seat = if self.left != NONE {
             core::mem::replace(&mut self.left, NONE)
         } else if self.free != NONE {
             let seat = self.free;
-            self.free = self.next_free[seat as usize];
+            self.free = self.next_free[seat.index()];
             seat
         } else {
-            let seat = self.taken;
+            let seat = SeatId(self.taken);
             self.taken += 1;
-            if seat as usize == self.next_free.len() / self.root {
+            if seat.index() == self.next_free.len() / self.root {
                 self.root /= 2;
             }
             seat
@@ -129,7 +131,7 @@ impl<R: Copy> Tournament<R> {
 
     /// Removes the player in a seat.
     #[inline(always)]
-    pub(crate) fn leave_by(&mut self, order: &impl Order<R>, seat: u32) {
+    pub(crate) fn leave_by(&mut self, order: &impl Order<R>, seat: SeatId) {
         self.settle(order);
         self.seated -= 1;
         self.left = seat;
@@ -141,7 +143,7 @@ impl<R: Copy> Tournament<R> {
 
     /// Changes the rank, or the key, of the player in a seat.
     #[inline(always)]
-    pub(crate) fn change_by(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
+    pub(crate) fn change_by(&mut self, order: &impl Order<R>, seat: SeatId, rank: R) {
         self.play::<false>(order, seat, rank);
     }
 
@@ -154,7 +156,7 @@ impl<R: Copy> Tournament<R> {
 
     /// Bytes held.
     pub(crate) fn footprint(&self) -> usize {
-        self.winners.capacity() * size_of::<R>() + self.next_free.capacity() * size_of::<u32>()
+        self.winners.capacity() * size_of::<R>() + self.next_free.capacity() * size_of::<SeatId>()
     }
 
     /// Frees the seat that was left.
@@ -167,8 +169,8 @@ impl<R: Copy> Tournament<R> {
     }
 
     #[inline(never)]
-    fn free(&mut self, order: &impl Order<R>, seat: u32) {
-        self.next_free[seat as usize] = self.free;
+    fn free(&mut self, order: &impl Order<R>, seat: SeatId) {
+        self.next_free[seat.index()] = self.free;
         self.free = seat;
         self.play::<false>(order, seat, self.none);
     }
@@ -176,10 +178,10 @@ impl<R: Copy> Tournament<R> {
     /// Plays the matches of a seat that has this rank now; if it `STOPS`, as far as they end
     /// otherwise than before, which they never do all the way for a seat that was left.
     #[inline(always)]
-    fn play<const STOPS: bool>(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
+    fn play<const STOPS: bool>(&mut self, order: &impl Order<R>, seat: SeatId, rank: R) {
         let root = self.root;
         let winners = self.winners.as_mut_slice();
-        let mut round = winners.len() / 2 + seat as usize;
+        let mut round = winners.len() / 2 + seat.index();
         let (mut winner, owner) = (order.player(rank), order.owner(&order.player(rank)));
         winners[round] = rank;
         while round > root {
@@ -220,25 +222,25 @@ impl<R: Rank> Tournament<R> {
 
     /// Adds a player and returns its seat.
     #[inline(always)]
-    pub(crate) fn join(&mut self, rank: R) -> u32 {
+    pub(crate) fn join(&mut self, rank: R) -> SeatId {
         self.join_by(&Own, rank)
     }
 
     /// Removes the player in a seat.
     #[inline(always)]
-    pub(crate) fn leave(&mut self, seat: u32) {
+    pub(crate) fn leave(&mut self, seat: SeatId) {
         self.leave_by(&Own, seat);
     }
 
     /// Changes the rank of the player in a seat: faster than [`change`](Self::change) for the
     /// first.
     #[inline(always)]
-    pub(crate) fn change_first(&mut self, seat: u32, rank: R) {
+    pub(crate) fn change_first(&mut self, seat: SeatId, rank: R) {
         self.change_by(&Own, seat, rank);
     }
 
     /// Changes the rank of the player in a seat.
-    pub(crate) fn change(&mut self, seat: u32, rank: R) {
+    pub(crate) fn change(&mut self, seat: SeatId, rank: R) {
         self.play::<true>(&Own, seat, rank);
     }
 
@@ -280,7 +282,7 @@ mod tests {
             steps in prop::collection::vec((0u32..40, 0u64..9, 0u8..16), 1..400),
         ) {
             let mut tournament = Tournament::new(room, (u64::MAX, u64::MAX, u32::MAX));
-            let mut seated = BTreeMap::<u32, (u32, Key)>::new();
+            let mut seated = BTreeMap::<u32, (SeatId, Key)>::new();
             for (order, (stream, rank, choice)) in (0..).zip(steps) {
                 let stream = stream % most;
                 tournament.grow(stream as usize + 1);
@@ -289,7 +291,7 @@ mod tests {
                     (None, _) => {
                         let seat = tournament.join(key);
                         let is_free = seated.values().all(|&(other, _)| other != seat);
-                        prop_assert!(is_free && seat < most);
+                        prop_assert!(is_free && seat.0 < most);
                         seated.insert(stream, (seat, key));
                     }
                     (Some((seat, _)), 0..8) => {

@@ -26,7 +26,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::{Fifos, Position, Rank, Tournament, WinnerTree};
+use crate::queue::{Fifos, Position, Rank, SeatId, Tournament, WinnerTree};
 pub use crate::sched::Late;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
@@ -119,7 +119,7 @@ struct State {
     tolerance: Tolerance,
     class: u32,
     /// Where it sits among those with packets, if it is one.
-    seat: u32,
+    seat: SeatId,
     drops_late: bool,
     has_packets: bool,
     /// Whether `deadlines` knows it.

@@ -28,7 +28,7 @@ use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
-use aggregate::{Aggregate, Member};
+use aggregate::{Aggregate, AggregateId, Member, MemberId};
 use groups::Groups;
 use share::Share;
 pub use share::{AGGREGATE, QfqClass};
@@ -57,7 +57,7 @@ pub struct Qfq {
     aggregates: Vec<Aggregate>,
     groups: Groups,
     /// The aggregate that is served. It has a packet, and budget for that.
-    in_service: Option<u32>,
+    in_service: Option<AggregateId>,
     backlog: Backlog,
 }
 
@@ -65,8 +65,8 @@ pub struct Qfq {
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     /// Its number where classes are counted from aggregate to aggregate.
-    member: u32,
-    aggregate: u32,
+    member: MemberId,
+    aggregate: AggregateId,
     /// None if it takes no packets.
     max_packet: Option<u32>,
 }
@@ -98,8 +98,8 @@ impl Qfq {
     }
 
     /// Ends the service of an aggregate that has no packet, or no budget for it.
-    fn end_service(&mut self, number: u32) {
-        let aggregate = &mut self.aggregates[number as usize];
+    fn end_service(&mut self, number: AggregateId) {
+        let aggregate = &mut self.aggregates[number.index()];
         if aggregate.goes_on(&self.members) {
             self.in_service = Some(number);
             return;
@@ -110,13 +110,12 @@ impl Qfq {
 }
 
 fn seats(classes: usize, shares: &[Share]) -> Vec<Seat> {
-    let mut seats = alloc::vec![Seat { member: 0, aggregate: 0, max_packet: None }; classes];
-    let mut member = 0;
-    for (aggregate, share) in (0..).zip(shares) {
-        for class in &share.classes {
+    let mut seats = alloc::vec![Seat { member: MemberId(0), aggregate: AggregateId(0), max_packet: None }; classes];
+    let mut members = (0..).map(MemberId);
+    for (aggregate, share) in (0..).map(AggregateId).zip(shares) {
+        for (class, member) in share.classes.iter().zip(&mut members) {
             let max_packet = Some(share.class.max_packet);
             seats[class.index()] = Seat { member, aggregate, max_packet };
-            member += 1;
         }
     }
     seats
@@ -134,8 +133,8 @@ impl Scheduler for Qfq {
             Some(number) => number,
             None => self.groups.next(&self.aggregates)?,
         };
-        let aggregate = &mut self.aggregates[number as usize];
-        let (packet, next) = self.packets.pop(aggregate.turn())?;
+        let aggregate = &mut self.aggregates[number.index()];
+        let (packet, next) = self.packets.pop(aggregate.turn().index())?;
         self.backlog.remove(packet.length);
         aggregate.send(&mut self.members, packet.length, next);
         self.groups.pass(packet.length);
@@ -171,9 +170,9 @@ impl Withdraw for Qfq {
             self.groups.begin();
         }
         self.backlog.add(packet.length);
-        let place = self.packets.push(member as usize, packet.length, packet);
+        let place = self.packets.push(member.index(), packet.length, packet);
         if place.is_at_front() {
-            let aggregate = &mut self.aggregates[number as usize];
+            let aggregate = &mut self.aggregates[number.index()];
             let was_idle = aggregate.is_idle();
             aggregate.join(&mut self.members, member, packet.length);
             if was_idle {
@@ -188,10 +187,10 @@ impl Withdraw for Qfq {
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let class = self.packets.get(place).class;
         let (Seat { member, aggregate: number, .. }, _) = self.seat(class)?;
-        let (packet, withdrawn) = self.packets.withdraw(member as usize, place)?;
+        let (packet, withdrawn) = self.packets.withdraw(member.index(), place)?;
         self.backlog.remove(packet.length);
         if let Position::Front(next) = withdrawn {
-            let aggregate = &mut self.aggregates[number as usize];
+            let aggregate = &mut self.aggregates[number.index()];
             aggregate.lead(&mut self.members, member, next);
             if self.in_service == Some(number) {
                 self.end_service(number);

@@ -10,7 +10,7 @@ use core::hint::select_unpredictable;
 
 use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Order, Tournament};
+use crate::queue::{Order, SeatId, Tournament};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -133,11 +133,11 @@ struct Share {
     finish: u128,
     weight: u64,
     /// Among the departures; `PASSIVE` if the fluid has finished it.
-    seat: u32,
+    seat: SeatId,
 }
 
 /// No seat.
-const PASSIVE: u32 = u32::MAX;
+const PASSIVE: SeatId = SeatId(u32::MAX);
 
 /// Classes by when the fluid finishes them.
 struct ByFinish<'a>(&'a [Share]);
@@ -215,11 +215,12 @@ impl Gps {
         self.advance(now, waiting);
         let share = &mut self.classes[class];
         let Share { weight, seat, .. } = *share;
-        let begin = if seat == PASSIVE { self.virtual_time } else { share.finish };
+        let is_passive = seat == PASSIVE;
+        let begin = if is_passive { self.virtual_time } else { share.finish };
         let finish = begin + u128::from(length) * share.per_byte;
         share.finish = finish;
         let by_finish = ByFinish(&self.classes);
-        if seat == PASSIVE {
+        if is_passive {
             self.backlogged_weight += u128::from(weight);
             let seat = self.departures.join_by(&by_finish, class as u32);
             self.classes[class].seat = seat;

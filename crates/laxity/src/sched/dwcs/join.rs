@@ -7,7 +7,7 @@ use super::tolerance::Tolerance;
 use super::{Class, Dwcs, DwcsSettings, Key, NEVER, Precedence, State, Streams};
 use crate::error::{SetupError, check, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Fifos, Tournament, WinnerTree};
+use crate::queue::{Fifos, SeatId, Tournament, WinnerTree};
 use crate::sched::Late;
 use crate::scheduler::Backlog;
 
@@ -76,7 +76,7 @@ impl Dwcs {
             rank: tolerance.rank(),
             tolerance,
             class: number,
-            seat: 0,
+            seat: SeatId(0),
             drops_late: stream.late == Late::Drop,
             has_packets: false,
             is_listed: false,

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Order, Tournament};
+use crate::queue::{Order, SeatId, Tournament};
 use crate::scheduler::Place;
 
 /// A first-in-first-out queue for each class, and the packet that the fluid finishes first; among
@@ -45,7 +45,7 @@ struct Queue {
     /// The cell of its last packet, or `NONE`.
     last: u32,
     /// Among the fronts, while it holds any.
-    seat: u32,
+    seat: SeatId,
 }
 
 /// Orders cells by their contents.
