@@ -25,7 +25,7 @@ mod tolerance;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use crate::packet::Packet;
+use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position, Rank, SeatId, Tournament, WinnerTree};
 pub use crate::sched::Late;
 use crate::scheduler::{
@@ -77,7 +77,7 @@ pub struct Dwcs {
     until_check: u32,
     classes: Vec<Class>,
     /// Numbers of classes that are gone.
-    free: BTreeSet<u32>,
+    free: BTreeSet<ClassId>,
     slots: Slots,
     streams: Vec<State>,
     packets: Fifos<Next, Packet>,
@@ -117,7 +117,7 @@ struct State {
     /// That of `tolerance`.
     rank: u64,
     tolerance: Tolerance,
-    class: u32,
+    class: ClassId,
     /// Where it sits among those with packets, if it is one.
     seat: SeatId,
     drops_late: bool,
