@@ -158,7 +158,7 @@ impl Meter {
     }
 
     /// Takes a conforming packet's tokens and says true, or takes nothing and says false.
-    pub fn admit(&mut self, now: Nanos, length: u32) -> bool {
+    pub fn consume(&mut self, now: Nanos, length: u32) -> bool {
         let conforms = self.earliest(now, length) == Some(now);
         if conforms {
             for level in &mut self.levels {
@@ -219,12 +219,12 @@ impl Policer {
     /// Whether a packet that comes now conforms and gets in; marks it if it does so as best effort
     /// only. A class that is unknown has no curve.
     #[inline]
-    pub fn admit(&mut self, now: Nanos, packet: &mut Packet) -> Entry {
+    pub fn police(&mut self, now: Nanos, packet: &mut Packet) -> Entry {
         let class = packet.class.index();
         let Some((Some(meter), police)) = self.classes.get_mut(class) else {
             return Entry::Conforming;
         };
-        if meter.admit(now, packet.length) {
+        if meter.consume(now, packet.length) {
             return Entry::Conforming;
         }
         self.nonconforming[class] += u64::from(now >= self.measured_from);
@@ -241,7 +241,7 @@ impl Policer {
         let Some((Some(meter), police)) = self.classes.get_mut(packet.class.index()) else {
             return;
         };
-        packet.demoted = !meter.admit(packet.arrival, packet.length) && *police != Police::Count;
+        packet.demoted = !meter.consume(packet.arrival, packet.length) && *police != Police::Count;
     }
 
     /// Number of packets that broke their class's arrival curve, by class number. Refused and
@@ -273,7 +273,7 @@ mod tests {
             let (mut now, mut admitted) = (Nanos::ZERO, Vec::new());
             for (gap, length) in packets {
                 now += Nanos(gap);
-                if meter.admit(now, length) {
+                if meter.consume(now, length) {
                     admitted.push((now, length));
                 }
             }
@@ -298,7 +298,7 @@ mod tests {
             let (mut now, mut admitted, mut refused) = (Nanos::ZERO, Vec::new(), 0);
             for gap in gaps {
                 now += Nanos(gap);
-                if meter.admit(now, 1) { admitted.push(now) } else { refused += 1 }
+                if meter.consume(now, 1) { admitted.push(now) } else { refused += 1 }
             }
             for (first, begin) in admitted.iter().enumerate() {
                 for (last, end) in admitted.iter().enumerate().skip(first) {
@@ -318,10 +318,10 @@ mod tests {
                 TokenBucket { bucket: Bytes(1000), rate: Rate(rate) },
                 TokenBucket { bucket: Bytes(1200), rate: Rate(rate / 2 + 1) },
             ]);
-            prop_assert!(meter.admit(Nanos(7), first));
+            prop_assert!(meter.consume(Nanos(7), first));
             let at = meter.earliest(Nanos(7), second).unwrap();
-            prop_assert!(at == Nanos(7) || !meter.clone().admit(Nanos(at.0 - 1), second));
-            prop_assert!(meter.admit(at, second));
+            prop_assert!(at == Nanos(7) || !meter.clone().consume(Nanos(at.0 - 1), second));
+            prop_assert!(meter.consume(at, second));
         }
     }
 
@@ -336,9 +336,9 @@ mod tests {
         let mut policer = Policer::new(classes.into_iter().chain(free), Nanos(1_000_000_000));
         let mut second_of = |now: Nanos, class: u32| {
             let mut packet = Packet { class: ClassId(class), length: 100, ..Packet::default() };
-            assert_eq!(policer.admit(now, &mut packet), Entry::Conforming);
+            assert_eq!(policer.police(now, &mut packet), Entry::Conforming);
             assert!(!packet.demoted);
-            (policer.admit(now, &mut packet), packet.demoted)
+            (policer.police(now, &mut packet), packet.demoted)
         };
         for now in [Nanos::ZERO, Nanos(1_000_000_000)] {
             let fates: Vec<_> = (0..5).map(|class| second_of(now, class)).collect();
@@ -358,10 +358,10 @@ mod tests {
     fn a_packet_of_another_length_never_conforms_and_takes_nothing() {
         let bucket = TokenBucket { bucket: Bytes(100), rate: Rate(8) };
         let mut meter = Meter::new([bucket]).of_lengths(64..=99);
-        assert!(!meter.admit(Nanos::ZERO, 63));
+        assert!(!meter.consume(Nanos::ZERO, 63));
         assert_eq!(meter.earliest(Nanos::ZERO, 63), None);
-        assert!(!meter.admit(Nanos::ZERO, 100));
-        assert!(meter.admit(Nanos::ZERO, 99));
+        assert!(!meter.consume(Nanos::ZERO, 100));
+        assert!(meter.consume(Nanos::ZERO, 99));
         assert_eq!(meter.earliest(Nanos::ZERO, 64), Some(Nanos(63_000_000_000)));
     }
 

@@ -36,7 +36,7 @@ impl Regulator {
     pub fn release(&mut self, now: Nanos, length: u32) -> Nanos {
         let from = now.max(self.last);
         self.last = self.meter.earliest(from, length).unwrap_or(from);
-        self.meter.admit(self.last, length);
+        self.meter.consume(self.last, length);
         self.last
     }
 
@@ -119,7 +119,7 @@ mod tests {
             prop_assert_eq!(&times, &least(&buckets, &packets));
             let mut meter = meter(&buckets);
             for (time, (_, length)) in times.into_iter().zip(packets) {
-                prop_assert!(meter.admit(Nanos(time), length));
+                prop_assert!(meter.consume(Nanos(time), length));
             }
         }
 

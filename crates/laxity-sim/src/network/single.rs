@@ -174,7 +174,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         if let (Some(copy), Some(closed)) = (copy, self.loops.first_mut()) {
             closed.arrives(handle, copy);
         }
-        if self.policer.admit(now, &mut packet) == Entry::Refused {
+        if self.policer.police(now, &mut packet) == Entry::Refused {
             let (_, mut drops) = self.output(0);
             return drops.dropped(packet, DropReason::Contract);
         }

@@ -97,7 +97,7 @@ pub(crate) fn conforming(system: &System, wishes: &[Arrival]) -> Vec<Arrival> {
                     wish.length.min(system.real_time[wish.class as usize].packet.0 as u32);
                 let earliest = meter.earliest(wish.time.max(*last), arrival.length);
                 arrival.time = earliest.expect("a bucket holds the largest packet");
-                assert!(meter.admit(arrival.time, arrival.length));
+                assert!(meter.consume(arrival.time, arrival.length));
                 *last = arrival.time;
             }
             None => {

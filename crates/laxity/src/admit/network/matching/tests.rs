@@ -232,7 +232,7 @@ proptest! {
             let length = length.min(longest) as u32;
             let (meter, last) = &mut meters[flow];
             let time = meter.earliest(Nanos(time).max(*last), length).unwrap();
-            assert!(meter.admit(time, length));
+            assert!(meter.consume(time, length));
             *last = time;
             coming[tandem.flows[flow].path.start].push(Hop { time, flow, length, entered: time });
         }

@@ -52,7 +52,7 @@ pub(super) fn greedy(flow: usize, line: TokenBucket, start: u64, lengths: &[u64]
     let mut now = Nanos(start);
     let send = |length: &u64| {
         now = meter.earliest(now, *length as u32).unwrap();
-        assert!(meter.admit(now, *length as u32));
+        assert!(meter.consume(now, *length as u32));
         Packet { flow, length: *length, entered: now.0, comes: now.0 }
     };
     lengths.iter().map(send).collect()
