@@ -190,7 +190,7 @@ impl<S: Withdraw> Scheduler for Managed<S> {
                 drops.marked(packet.class, packet.arrival);
             }
         }
-        self.let_in(now, queue, packet, drops, (S::enqueue, S::admit));
+        self.let_in(now, queue, packet, drops, (S::enqueue, S::enqueue_placed));
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
@@ -198,7 +198,7 @@ impl<S: Withdraw> Scheduler for Managed<S> {
             return drops.dropped(packet, DropReason::NoClass);
         }
         let queue = self.books.queue_of(packet.class);
-        self.let_in(now, queue, packet, drops, (S::take_over, S::adopt));
+        self.let_in(now, queue, packet, drops, (S::take_over, S::take_over_placed));
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

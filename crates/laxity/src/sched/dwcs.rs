@@ -139,7 +139,7 @@ struct Next {
 impl Scheduler for Dwcs {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.enqueue_placed(now, packet, drops);
     }
 
     #[inline(always)]
@@ -186,7 +186,7 @@ impl Scheduler for Dwcs {
 
 impl Withdraw for Dwcs {
     #[inline(always)]
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(slot) = self.slot_of(&packet) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };

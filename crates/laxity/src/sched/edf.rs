@@ -101,8 +101,8 @@ impl BestEffort {
         BestEffort { order, by_arrival: false, assign, head: None }
     }
 
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        let place = self.order.admit(now, packet, drops);
+    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let place = self.order.enqueue_placed(now, packet, drops);
         if self.head.is_none() {
             self.promote(now, drops);
         }
@@ -241,7 +241,7 @@ impl Edf {
             drops.dropped(packet, reason);
         };
         let packet = memory::join(first, second);
-        let Place(place) = self.best_effort.admit(now, packet, &mut drops)?;
+        let Place(place) = self.best_effort.enqueue_placed(now, packet, &mut drops)?;
         Some(Place(place << 1 | 1))
     }
 
@@ -259,7 +259,7 @@ impl Edf {
 
 impl Withdraw for Edf {
     #[inline(always)]
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(&class) = self.classes.get(packet.class.index()) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };
@@ -302,7 +302,7 @@ impl Withdraw for Edf {
 impl Scheduler for Edf {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.enqueue_placed(now, packet, drops);
     }
 
     #[inline(always)]

@@ -62,7 +62,7 @@ impl Fifo {
     fn admit_last(&mut self, now: Nanos, drops: &mut dyn DropSink) {
         if let Some(packet) = self.packets.pop_back() {
             self.bytes -= u64::from(packet.length);
-            self.admit(now, packet, drops);
+            self.enqueue_placed(now, packet, drops);
         }
     }
 
@@ -111,7 +111,7 @@ impl Scheduler for Fifo {
 
 impl Withdraw for Fifo {
     #[inline(never)]
-    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn enqueue_placed(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes(&packet) {
             return turn_away(packet, DropReason::NoClass, drops);
         }
@@ -152,7 +152,7 @@ mod tests {
                         expected.push_back((handle, None));
                     }
                     1 | 2 => {
-                        let place = fifo.admit(Nanos::ZERO, packet, &mut none);
+                        let place = fifo.enqueue_placed(Nanos::ZERO, packet, &mut none);
                         expected.push_back((handle, place));
                     }
                     3 if placed > 0 => {
