@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use laxity::packet::{ClassId, Packet};
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use laxity::packet::ClassId;
-use laxity::port::{Account, Delays};
+use laxity::histogram::Delays;
+use laxity::port::Account;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::model::{Class, Plan};

@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-pub use crate::histogram::Delays;
+use crate::histogram::Delays;
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::Nanos;

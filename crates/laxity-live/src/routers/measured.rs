@@ -2,7 +2,7 @@
 
 use laxity::packet::ClassId;
 use laxity::police::Police;
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::tdp::{Assigned, Framing};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use laxity::packet::{ClassId, FlowId};
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use laxity::units::Nanos;
 
 use super::receiving::ReceivingEnd;
