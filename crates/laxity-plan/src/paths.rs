@@ -294,7 +294,7 @@ impl Paths {
     /// The order in which outputs are analysed. Classes without arrival curves put them in none,
     /// and neither do those that are held to them in between.
     fn order(&self, knows: &[bool]) -> Order {
-        Order::of(self.outputs.len(), &self.feeds(knows))
+        Order::new(self.outputs.len(), &self.feeds(knows))
     }
 
     /// Which outputs feed which with packets of known classes: pairs of which the first feeds the

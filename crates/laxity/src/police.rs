@@ -136,13 +136,13 @@ impl Meter {
 
     /// The same meter, to which a packet of any other length, in bytes, never conforms.
     #[must_use]
-    pub fn of_lengths(self, lengths: RangeInclusive<u32>) -> Self {
+    pub fn with_lengths(self, lengths: RangeInclusive<u32>) -> Self {
         Meter { lengths, ..self }
     }
 
     /// The same meter, to which packets conform only while their number stays under this line, too.
     #[must_use]
-    pub fn of_packets(mut self, line: PacketLine) -> Self {
+    pub fn with_packets(mut self, line: PacketLine) -> Self {
         self.levels.push(Level::from_packets(line));
         self
     }
@@ -294,7 +294,7 @@ mod tests {
             gaps in prop::collection::vec(0u64..5_000_000, 1..60),
         ) {
             let line = PacketLine { at_once, packets, every };
-            let mut meter = Meter::new([]).of_packets(line);
+            let mut meter = Meter::new([]).with_packets(line);
             let (mut now, mut admitted, mut refused) = (Nanos::ZERO, Vec::new(), 0);
             for gap in gaps {
                 now += Nanos(gap);
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn a_packet_of_another_length_never_conforms_and_takes_nothing() {
         let bucket = TokenBucket { bucket: Bytes(100), rate: Rate(8) };
-        let mut meter = Meter::new([bucket]).of_lengths(64..=99);
+        let mut meter = Meter::new([bucket]).with_lengths(64..=99);
         assert!(!meter.consume(Nanos::ZERO, 63));
         assert_eq!(meter.earliest(Nanos::ZERO, 63), None);
         assert!(!meter.consume(Nanos::ZERO, 100));

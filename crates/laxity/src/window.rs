@@ -64,7 +64,7 @@ impl Loss {
     }
 
     /// How many packets a window has: y.
-    pub const fn of(self) -> u32 {
+    pub const fn window(self) -> u32 {
         self.of
     }
 
@@ -213,7 +213,7 @@ mod tests {
 
     /// Every window looked through from its first packet to its last.
     fn counted(loss: Loss, outcomes: &[bool]) -> Counts {
-        let windows: Vec<_> = outcomes.windows(loss.of() as usize).collect();
+        let windows: Vec<_> = outcomes.windows(loss.window() as usize).collect();
         let lost = |packets: &[bool]| packets.iter().filter(|lost| **lost).count() as u64;
         let is_violated = |window: &&&[bool]| lost(window) > u64::from(loss.lost());
         let runs = outcomes.split(|lost| !lost).map(<[bool]>::len);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     fn counted_consecutive(loss: Loss, outcomes: &[bool]) -> Consecutive {
-        let windows = outcomes.chunks_exact(loss.of() as usize);
+        let windows = outcomes.chunks_exact(loss.window() as usize);
         let lost = windows.map(|window| window.iter().filter(|lost| **lost).count());
         let lost: Vec<_> = lost.collect();
         Consecutive {

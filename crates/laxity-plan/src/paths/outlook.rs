@@ -32,7 +32,7 @@ impl<'a> Networked<'a> {
         let feeds = paths.feeds(&self.plan.knows_arrivals());
         feeds.iter().for_each(|&(from, to)| fed_by[to].push(from));
         Outlook {
-            order: Order::of(count, &feeds),
+            order: Order::new(count, &feeds),
             paths,
             analysis,
             fed_by,

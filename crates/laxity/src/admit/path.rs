@@ -195,7 +195,7 @@ pub struct Order {
 
 impl Order {
     /// Orders `hops` hops, numbered from 0; each pair is a hop and one that it feeds.
-    pub fn of(hops: usize, feeds: &[(usize, usize)]) -> Order {
+    pub fn new(hops: usize, feeds: &[(usize, usize)]) -> Order {
         let back: Vec<_> = feeds.iter().map(|(from, to)| (*to, *from)).collect();
         let (after, before) = (on_or_behind_cycles(hops, feeds), on_or_behind_cycles(hops, &back));
         let is_cyclic: Vec<_> = (0..hops).map(|hop| after[hop] && before[hop]).collect();

@@ -43,7 +43,7 @@ impl Fifo {
     }
 
     /// An empty queue for packets of classes 0 to `classes - 1`.
-    pub fn of(classes: usize) -> Self {
+    pub fn with_classes(classes: usize) -> Self {
         Fifo { classes: classes as u64, ..Fifo::new() }
     }
 

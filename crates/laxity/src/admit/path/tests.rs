@@ -200,7 +200,7 @@ proptest! {
         feeds in vec((0..9usize, 0..9usize), 0..14),
     ) {
         let feeds: Vec<_> = feeds.into_iter().map(|(a, b)| (a % hops, b % hops)).collect();
-        let Order { mut forward, cyclic, behind } = Order::of(hops, &feeds);
+        let Order { mut forward, cyclic, behind } = Order::new(hops, &feeds);
         let mut leads = vec![vec![false; hops]; hops];
         for &(from, to) in &feeds {
             leads[from][to] = true;

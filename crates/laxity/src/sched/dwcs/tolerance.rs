@@ -25,7 +25,7 @@ const FRACTION: u32 = 44;
 impl Tolerance {
     /// The tolerance that a stream starts with.
     pub(super) fn new(own: Loss) -> Self {
-        Tolerance { lost: own.lost(), of: own.of(), own }
+        Tolerance { lost: own.lost(), of: own.window(), own }
     }
 
     /// x'.
@@ -89,7 +89,7 @@ impl Tolerance {
         match violation {
             Violation::Favour => {
                 self.lost = self.favoured();
-                self.of = (2 * self.own.of() + self.of - 1).min(LARGEST);
+                self.of = (2 * self.own.window() + self.of - 1).min(LARGEST);
             }
             Violation::Reset => *self = Tolerance::new(self.own),
         }
@@ -109,7 +109,7 @@ impl Tolerance {
     /// Misses repeat in cycles once a violation or a used-up tolerance has started one. Skips whole
     /// cycles among `misses` and returns the number of misses left.
     fn skip_cycles(&mut self, misses: u64, violation: Violation) -> u64 {
-        let (lost, of) = (self.own.lost(), self.own.of());
+        let (lost, of) = (self.own.lost(), self.own.window());
         if violation == Violation::Reset || lost == of {
             // x misses use it up if x = y; otherwise the one after them is a violation.
             return misses % u64::from(if lost == of { lost } else { lost + 1 });
@@ -141,7 +141,7 @@ mod tests {
 
     /// Rules (B) and (C) as they are printed, for one miss.
     fn one_miss(tolerance: &mut Tolerance, violation: Violation) {
-        let (x, y) = (tolerance.own.lost(), tolerance.own.of());
+        let (x, y) = (tolerance.own.lost(), tolerance.own.window());
         if tolerance.lost > 0 {
             tolerance.lost -= 1;
             tolerance.of -= 1;
