@@ -39,7 +39,7 @@ pub enum Format {
 
 /// The result of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct Conversion {
     /// The plan, or the file.
     pub text: String,
     /// Notes on what the result expresses differently.
@@ -50,26 +50,26 @@ pub struct Carried {
 ///
 /// # Errors
 /// If the file is not of this format, or says something that a plan cannot.
-pub fn import(text: &str, format: Format) -> Result<Carried, Error> {
+pub fn import(text: &str, format: Format) -> Result<Conversion, Error> {
     let mut notes = Vec::new();
     let mut network = match format {
         Format::Saihu => saihu::read(text, &mut notes)?,
         Format::Wopanet => wopanet::read(text, &mut notes)?,
     };
     network.round_bursts(&mut notes);
-    Ok(Carried { text: network.plan()?, notes })
+    Ok(Conversion { text: network.plan()?, notes })
 }
 
 /// Writes a plan's network as a file.
 ///
 /// # Errors
 /// If the plan says something that the format cannot.
-pub fn export(plan: &Plan, format: Format) -> Result<Carried, Error> {
+pub fn export(plan: &Plan, format: Format) -> Result<Conversion, Error> {
     let mut notes = Vec::new();
     let network = from_plan::network(plan, &mut notes)?;
     let text = match format {
         Format::Saihu => saihu::write(&network, &mut notes),
         Format::Wopanet => wopanet::write(&network, &mut notes),
     };
-    Ok(Carried { text, notes })
+    Ok(Conversion { text, notes })
 }

@@ -12,7 +12,7 @@ mod write;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 
-use crate::{Carried, Error};
+use crate::{Conversion, Error};
 
 /// The two files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn import(
     streams: &str,
     topology: &str,
     frame: Option<Nanos>,
-) -> Result<Carried, (File, Error)> {
+) -> Result<Conversion, (File, Error)> {
     read::plan(streams, topology, frame)
 }
 

@@ -160,7 +160,7 @@ impl DropSink for Booking<'_> {
 /// A packet that arrived in the measured time, was not demoted, and was sent, as books know it: 16
 /// bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Carried {
+pub struct Delivery {
     /// Its class.
     pub class: ClassId,
     /// Its length in bytes.
@@ -169,7 +169,7 @@ pub struct Carried {
     pub delay: Nanos,
 }
 
-const _: () = assert!(size_of::<Carried>() == 16);
+const _: () = assert!(size_of::<Delivery>() == 16);
 
 impl Books {
     /// Books of classes that are promised this; packets that arrive before `measured_from` are not
@@ -236,11 +236,11 @@ impl Books {
 
     /// Counts packets that arrived, were dispatched and sent, as one call each of
     /// [`arrived`](Self::arrived), [`dispatched`](Self::dispatched) and [`sent`](Self::sent) does.
-    pub fn carried(&mut self, packets: &[Carried]) {
+    pub fn carried(&mut self, packets: &[Delivery]) {
         for alike in packets.chunk_by(|one, next| one.class == next.class) {
             let account = self.accounts.get_mut(alike[0].class.index()).unwrap_or(&mut self.strays);
             account.arrived += alike.len() as u64;
-            for Carried { length, delay, .. } in alike {
+            for Delivery { length, delay, .. } in alike {
                 account.sent(*length, false, *delay);
             }
         }
@@ -318,13 +318,13 @@ mod tests {
             let promise = |limit| Promise { deadline: Some(Nanos(limit)), bound: Some(Nanos(limit / 2)) };
             let mut one_by_one = Books::new([50, 70].map(promise), Nanos(100));
             let mut at_once = one_by_one.clone();
-            let carried = packets.into_iter().map(|(class, length, delay)| Carried {
+            let carried = packets.into_iter().map(|(class, length, delay)| Delivery {
                 class: ClassId(class),
                 length,
                 delay: Nanos(delay),
             });
             let carried: Vec<_> = carried.collect();
-            for &Carried { class, length, delay } in &carried {
+            for &Delivery { class, length, delay } in &carried {
                 let arrival = Nanos(100);
                 let packet = Packet { class, length, arrival, ..Packet::default() };
                 one_by_one.arrived(&packet);

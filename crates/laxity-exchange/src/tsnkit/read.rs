@@ -11,7 +11,7 @@ use laxity_plan::Plan;
 use super::{File, waits};
 use crate::error::shown;
 use crate::units::{Decimal, Round};
-use crate::{Carried, Error};
+use crate::{Conversion, Error};
 
 /// The most lines of a file.
 const MOST: usize = 1_000_000;
@@ -40,13 +40,13 @@ pub(super) fn plan(
     streams: &str,
     topology: &str,
     frame: Option<Nanos>,
-) -> Result<Carried, (File, Error)> {
+) -> Result<Conversion, (File, Error)> {
     let mut notes = Vec::new();
     let mut streams = read_streams(streams, &mut notes).map_err(|error| (File::Streams, error))?;
     let links = read_links(topology).map_err(|error| (File::Topology, error))?;
     let text =
         framed(&mut streams, &links, frame, &mut notes).map_err(|error| (File::Streams, error))?;
-    Ok(Carried { text, notes })
+    Ok(Conversion { text, notes })
 }
 
 /// The plan in frames of this length, or of one that fits.

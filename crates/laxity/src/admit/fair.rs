@@ -17,5 +17,5 @@ mod tests;
 pub use drr::{Guarantee, Turn, drr, drr_guarantees};
 pub use qfq::{Quick, qfq, qfq_services};
 pub(super) use wf2q::Latencies;
-pub use wf2q::{Guarantees, Hierarchy, Member, Overbooked};
+pub use wf2q::{Guarantees, Hierarchy, Member, Overbooking};
 pub use wfq::{Weighted, wfq, wfq_services};

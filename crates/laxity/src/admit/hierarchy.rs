@@ -38,7 +38,7 @@ mod tests;
 use alloc::vec::Vec;
 
 use super::edf::{self, RealTime};
-use super::fair::{self, Overbooked};
+use super::fair::{self, Overbooking};
 use super::tree::Tree;
 use super::{Traffic, Unbounded, delay_bound_of_all};
 use crate::curve::Curve;
@@ -91,7 +91,7 @@ pub enum Inside {
 #[derive(Clone, Debug)]
 pub struct Guarantees {
     /// Where the rates sum to more than there is, from the top down.
-    pub overbooked: Vec<Overbooked>,
+    pub overbooked: Vec<Overbooking>,
     /// The guarantee of each share, in their order. [`NotAdmitted`](Unbounded::NotAdmitted) below
     /// an overbooked class, [`NoGuarantee`](Unbounded::NoGuarantee) for shares that are no leaves.
     pub leaves: Vec<Result<Guarantee, Unbounded>>,

@@ -91,7 +91,7 @@ pub struct Full {
 /// Why a flow has no reservation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} frames are full that it cannot do without", full.len())]
-pub struct Blocked {
+pub struct ReservationError {
     /// Full frames in ascending order, at least one for every choice: the first that a packet of
     /// the flow met.
     pub full: Vec<Full>,
@@ -101,7 +101,7 @@ pub struct Blocked {
 }
 
 /// The reservation of a flow, or the reason why there is none.
-pub type Answer = Result<Reservation, Blocked>;
+pub type Answer = Result<Reservation, ReservationError>;
 
 impl Flow {
     /// The fewest packets of this length per period of `period` frames that make up a rate.

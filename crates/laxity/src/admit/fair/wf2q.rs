@@ -77,16 +77,16 @@ pub struct Member {
 /// The answer of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guarantees {
-    /// Overbooked classes, from the top down. There the virtual time runs away from the tags of
+    /// Overbooking classes, from the top down. There the virtual time runs away from the tags of
     /// classes, so that a class that is always busy may lock the others out.
-    pub overbooked: Vec<Overbooked>,
+    pub overbooked: Vec<Overbooking>,
     /// The delay bound of each class, in their order. None below an overbooked class.
     pub bounds: Vec<Result<Nanos, Unbounded>>,
 }
 
 /// A class, or the link, whose classes' rates sum to more than its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overbooked {
+pub struct Overbooking {
     /// The class; `None` for the link.
     pub class: Option<ClassId>,
     /// Sum of the rates.
@@ -104,7 +104,7 @@ const LEAST: Bytes = Bytes(1);
 
 /// The latencies that follow from the rates, for any traffic.
 pub(in crate::admit) struct Latencies {
-    pub overbooked: Vec<Overbooked>,
+    pub overbooked: Vec<Overbooking>,
     /// The latency of each class, in their order, beyond a link of its own rate: the blocking by
     /// others below its parent and above. `None` below an overbooked class.
     pub late: Vec<Option<Nanos>>,
@@ -212,10 +212,10 @@ impl Hierarchy {
         class: Option<ClassId>,
         given: Rate,
         below: &[usize],
-    ) -> Option<Overbooked> {
+    ) -> Option<Overbooking> {
         let rates = below.iter().map(|class| self.classes[*class].share.rate.0);
         let asked = Rate(rates.fold(0, u64::saturating_add));
-        (asked > given).then_some(Overbooked { class, asked, given })
+        (asked > given).then_some(Overbooking { class, asked, given })
     }
 
     /// For each class, the value of the chosen child; for a leaf its own.

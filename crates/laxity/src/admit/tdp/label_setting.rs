@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 use core::mem;
 
 use super::pattern::Pattern;
-use super::{Answer, Blocked, Flow, Full, Hop, Ledger, Reservation};
+use super::{Answer, ReservationError, Flow, Full, Hop, Ledger, Reservation};
 use crate::sched::tdp::Slots;
 
 /// The most labels of a frame.
@@ -26,7 +26,7 @@ impl Ledger {
     /// The search finds a choice if there is one, with one exception: a flow with a forwarding
     /// delay that passes an output more than once, without a promise. There the free frames depend
     /// on those that the flow itself took before, and a frame has a limited number of labels. The
-    /// immediate choice is always among them. [`Blocked::certain`] says whether the limit was
+    /// immediate choice is always among them. [`ReservationError::certain`] says whether the limit was
     /// reached.
     ///
     /// # Errors
@@ -104,7 +104,7 @@ impl<'a> LabelSetting<'a> {
     /// The best choice of frames.
     pub(super) fn best(mut self) -> Answer {
         let Some((room, reservation)) = self.run(None) else {
-            return Err(Blocked { full: self.full.into_iter().collect(), certain: self.certain });
+            return Err(ReservationError { full: self.full.into_iter().collect(), certain: self.certain });
         };
         if self.flow.path.iter().skip(1).all(|hop| hop.spare == 0) {
             return Ok(reservation);
