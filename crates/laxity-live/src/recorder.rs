@@ -1,7 +1,7 @@
 //! What happened, by class.
 
-use laxity::packet::{ClassId, Packet};
 use laxity::histogram::Delays;
+use laxity::packet::{ClassId, Packet};
 use laxity::port::{Account, Books, Promise};
 use laxity::units::Nanos;
 use laxity_forward::Event;

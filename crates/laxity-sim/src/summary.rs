@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use laxity::packet::ClassId;
 use laxity::histogram::Delays;
+use laxity::packet::ClassId;
 use laxity::port::Account;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;

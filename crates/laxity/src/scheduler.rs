@@ -90,11 +90,11 @@ pub trait Withdraw: Scheduler {
     /// the packet was dropped.
     ///
     /// A caller that withdraws packets gives all queued packets different handles.
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place>;
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place>;
 
     /// Takes over a packet as [`take_over`](Scheduler::take_over) does and tells its place.
-    fn take_over_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        self.enqueue_placed(now, packet, drops)
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        self.place(now, packet, drops)
     }
 
     /// Takes out the packet at this place with this handle, as if it had been dropped instead of
@@ -113,12 +113,12 @@ pub trait Withdraw: Scheduler {
 }
 
 impl<S: Withdraw + ?Sized> Withdraw for alloc::boxed::Box<S> {
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        (**self).enqueue_placed(now, packet, drops)
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        (**self).place(now, packet, drops)
     }
 
-    fn take_over_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        (**self).take_over_placed(now, packet, drops)
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        (**self).adopt(now, packet, drops)
     }
 
     fn withdraw(

@@ -1,7 +1,7 @@
 //! One run of one combination, and what is measured of it.
 
-use laxity::packet::ClassId;
 use laxity::histogram::Delays;
+use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;

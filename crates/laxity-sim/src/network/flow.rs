@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use laxity::packet::{ClassId, FlowId};
 use laxity::histogram::Delays;
+use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 
 use super::receiving::ReceivingEnd;

@@ -132,7 +132,7 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
 }
 
 impl<S: Withdraw> Withdraw for DropTail<S> {
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if let Err(reason) = self.check(&packet) {
             drops.dropped(packet, reason);
             return None;
@@ -140,17 +140,17 @@ impl<S: Withdraw> Withdraw for DropTail<S> {
         let class = packet.class.index();
         let queued = &mut self.queued;
         queued[class].add(packet.length);
-        self.scheduler.enqueue_placed(now, packet, &mut Leaving { queued, drops })
+        self.scheduler.place(now, packet, &mut Leaving { queued, drops })
     }
 
-    fn take_over_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let queued = &mut self.queued;
         let Some(class) = queued.get_mut(packet.class.index()) else {
             drops.dropped(packet, DropReason::NoClass);
             return None;
         };
         class.add(packet.length);
-        self.scheduler.take_over_placed(now, packet, &mut Leaving { queued, drops })
+        self.scheduler.adopt(now, packet, &mut Leaving { queued, drops })
     }
 
     fn withdraw(

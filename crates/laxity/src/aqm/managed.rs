@@ -47,7 +47,7 @@ const NO_QUEUE: u32 = u32::MAX;
 type Enqueue<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink);
 
 /// How it does so and tells the place.
-type Admit<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink) -> Option<Place>;
+type Placing<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink) -> Option<Place>;
 
 impl<S: Withdraw> Managed<S> {
     /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
@@ -153,13 +153,13 @@ impl<S: Withdraw> Managed<S> {
         queue: Option<usize>,
         mut packet: Packet,
         drops: &mut dyn DropSink,
-        (enqueue, admit): (Enqueue<S>, Admit<S>),
+        (enqueue, placing): (Enqueue<S>, Placing<S>),
     ) {
         let books = &mut self.books;
         books.enter(queue, &mut packet);
         let mut dropped = Leaving { books, now, drops };
         if self.withdraws {
-            let place = admit(&mut self.scheduler, now, packet, &mut dropped);
+            let place = placing(&mut self.scheduler, now, packet, &mut dropped);
             self.books.remember(packet.handle, place);
         } else {
             enqueue(&mut self.scheduler, now, packet, &mut dropped);
@@ -190,7 +190,7 @@ impl<S: Withdraw> Scheduler for Managed<S> {
                 drops.marked(packet.class, packet.arrival);
             }
         }
-        self.let_in(now, queue, packet, drops, (S::enqueue, S::enqueue_placed));
+        self.let_in(now, queue, packet, drops, (S::enqueue, S::place));
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
@@ -198,7 +198,7 @@ impl<S: Withdraw> Scheduler for Managed<S> {
             return drops.dropped(packet, DropReason::NoClass);
         }
         let queue = self.books.queue_of(packet.class);
-        self.let_in(now, queue, packet, drops, (S::take_over, S::take_over_placed));
+        self.let_in(now, queue, packet, drops, (S::take_over, S::adopt));
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {

@@ -105,7 +105,7 @@ impl Scheduler for Drr {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -135,7 +135,7 @@ impl Scheduler for Drr {
 
 impl Withdraw for Drr {
     #[inline(always)]
-    fn enqueue_placed(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if class >= self.rounds.classes() {
             return turn_away(packet, DropReason::NoClass, drops);

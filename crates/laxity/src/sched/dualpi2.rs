@@ -251,11 +251,11 @@ impl DualPi2 {
 
 impl Scheduler for DualPi2 {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.take_over_placed(now, packet, drops);
+        self.adopt(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -296,15 +296,15 @@ impl Scheduler for DualPi2 {
 
 impl Withdraw for DualPi2 {
     /// dualpi2_enqueue.
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         self.advance(now);
         match self.settings.limit.check(self.backlog, &packet) {
             Err(reason) if packet.class.index() < self.classes => turn_away(packet, reason, drops),
-            _ => self.take_over_placed(now, packet, drops),
+            _ => self.adopt(now, packet, drops),
         }
     }
 
-    fn take_over_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.index() >= self.classes {
             return turn_away(packet, DropReason::NoClass, drops);
         }

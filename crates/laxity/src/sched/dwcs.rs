@@ -139,7 +139,7 @@ struct Next {
 impl Scheduler for Dwcs {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -186,7 +186,7 @@ impl Scheduler for Dwcs {
 
 impl Withdraw for Dwcs {
     #[inline(always)]
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(slot) = self.slot_of(&packet) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };

@@ -101,8 +101,8 @@ impl BestEffort {
         BestEffort { order, by_arrival: false, assign, head: None }
     }
 
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        let place = self.order.enqueue_placed(now, packet, drops);
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let place = self.order.place(now, packet, drops);
         if self.head.is_none() {
             self.promote(now, drops);
         }
@@ -228,7 +228,7 @@ impl Edf {
     }
 
     #[inline(never)]
-    fn admit_best_effort(
+    fn place_best_effort(
         &mut self,
         now: Nanos,
         first: FirstHalf,
@@ -241,7 +241,7 @@ impl Edf {
             drops.dropped(packet, reason);
         };
         let packet = memory::join(first, second);
-        let Place(place) = self.best_effort.enqueue_placed(now, packet, &mut drops)?;
+        let Place(place) = self.best_effort.place(now, packet, &mut drops)?;
         Some(Place(place << 1 | 1))
     }
 
@@ -259,14 +259,14 @@ impl Edf {
 
 impl Withdraw for Edf {
     #[inline(always)]
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(&class) = self.classes.get(packet.class.index()) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };
         self.backlog.add(packet.length);
         if packet.demoted || class.deadline == Nanos::MAX {
             let (first, second) = memory::split(packet);
-            return self.admit_best_effort(now, first, second, drops);
+            return self.place_best_effort(now, first, second, drops);
         }
         let deadline = now.saturating_add(class.deadline);
         let Place(place) = self.queues.push(class.queue as usize, deadline.0, packet);
@@ -302,7 +302,7 @@ impl Withdraw for Edf {
 impl Scheduler for Edf {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]

@@ -59,10 +59,10 @@ impl Fifo {
     /// A packet that has no place of its own comes behind those that have one, or is of no class.
     #[cold]
     #[inline(never)]
-    fn admit_last(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+    fn list_last(&mut self, now: Nanos, drops: &mut dyn DropSink) {
         if let Some(packet) = self.packets.pop_back() {
             self.bytes -= u64::from(packet.length);
-            self.enqueue_placed(now, packet, drops);
+            self.place(now, packet, drops);
         }
     }
 
@@ -86,7 +86,7 @@ impl Scheduler for Fifo {
         self.bytes += u64::from(packet.length);
         self.packets.push_back(packet);
         if !is_plain {
-            self.admit_last(now, drops);
+            self.list_last(now, drops);
         }
     }
 
@@ -111,7 +111,7 @@ impl Scheduler for Fifo {
 
 impl Withdraw for Fifo {
     #[inline(never)]
-    fn enqueue_placed(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes(&packet) {
             return turn_away(packet, DropReason::NoClass, drops);
         }
@@ -152,7 +152,7 @@ mod tests {
                         expected.push_back((handle, None));
                     }
                     1 | 2 => {
-                        let place = fifo.enqueue_placed(Nanos::ZERO, packet, &mut none);
+                        let place = fifo.place(Nanos::ZERO, packet, &mut none);
                         expected.push_back((handle, place));
                     }
                     3 if placed > 0 => {

@@ -207,11 +207,11 @@ impl FqCodel {
 
 impl Scheduler for FqCodel {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.take_over_placed(now, packet, drops);
+        self.adopt(now, packet, drops);
     }
 
     /// RFC 8290, section 4.2.
@@ -270,9 +270,9 @@ impl Scheduler for FqCodel {
 
 impl Withdraw for FqCodel {
     /// RFC 8290, section 4.1.
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let mut others = self.backlog;
-        let place = self.take_over_placed(now, packet, drops)?;
+        let place = self.adopt(now, packet, drops)?;
         let number = self.queue_of(&packet);
         while self.settings.codel.limit.check(others, &packet).is_err() {
             let dropped = self.drop_from_largest(drops)?;
@@ -285,7 +285,7 @@ impl Withdraw for FqCodel {
         Some(place)
     }
 
-    fn take_over_placed(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn adopt(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.index() >= self.classes {
             drops.dropped(packet, DropReason::NoClass);
             return None;

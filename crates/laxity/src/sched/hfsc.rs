@@ -123,7 +123,7 @@ impl Scheduler for Hfsc {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -164,7 +164,7 @@ impl Scheduler for Hfsc {
 
 impl Withdraw for Hfsc {
     #[inline(always)]
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes_packets(packet.class) {
             return turn_away(packet, DropReason::NoClass, drops);
         }

@@ -164,7 +164,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
 
 impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -196,7 +196,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
 }
 
 impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Withdraw for Pifo<K, F> {
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.0 >= self.classes {
             drops.dropped(packet, DropReason::NoClass);
             return None;

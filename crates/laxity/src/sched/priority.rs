@@ -60,7 +60,7 @@ impl Priority {
 
 impl Scheduler for Priority {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -87,7 +87,7 @@ impl Scheduler for Priority {
 }
 
 impl Withdraw for Priority {
-    fn enqueue_placed(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(rank) = self.rank(&packet) else {
             drops.dropped(packet, DropReason::NoClass);
             return None;

@@ -124,7 +124,7 @@ fn seats(classes: usize, shares: &[Share]) -> Vec<Seat> {
 impl Scheduler for Qfq {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -158,7 +158,7 @@ impl Scheduler for Qfq {
 
 impl Withdraw for Qfq {
     #[inline(always)]
-    fn enqueue_placed(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some((Seat { member, aggregate: number, .. }, max_packet)) = self.seat(packet.class)
         else {
             return turn_away(packet, DropReason::NoClass, drops);

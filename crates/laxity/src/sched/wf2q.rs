@@ -75,7 +75,7 @@ impl Scheduler for Wf2q {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -102,7 +102,7 @@ impl Scheduler for Wf2q {
 
 impl Withdraw for Wf2q {
     #[inline(always)]
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.servers.is_leaf(packet.class) {
             return turn_away(packet, DropReason::NoClass, drops);
         }

@@ -46,7 +46,7 @@ impl Wfq {
 impl Scheduler for Wfq {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.enqueue_placed(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -68,7 +68,7 @@ impl Scheduler for Wfq {
 
 impl Withdraw for Wfq {
     #[inline(always)]
-    fn enqueue_placed(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if !self.packets.has_class(class) {
             return turn_away(packet, DropReason::NoClass, drops);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::{Answer, ReservationError, Flow, Full, Ledger, Reservation};
+use super::{Answer, Flow, Full, Ledger, Reservation, ReservationError};
 
 /// How often flows are placed anew while some do not fit.
 const ROUNDS: usize = 12;
@@ -100,7 +100,12 @@ impl Ledger {
     }
 
     /// Whether a flow has reserved any of the frames that another cannot do without.
-    fn is_in_the_way(&self, flow: &Flow, reservation: &Reservation, blocked: &ReservationError) -> bool {
+    fn is_in_the_way(
+        &self,
+        flow: &Flow,
+        reservation: &Reservation,
+        blocked: &ReservationError,
+    ) -> bool {
         self.uses(flow, reservation).iter().any(|&(output, frame, _)| {
             let at = |full: &Full| (full.output, full.frame);
             blocked.full.binary_search_by_key(&(output, frame), at).is_ok()

@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 use core::mem;
 
 use super::pattern::Pattern;
-use super::{Answer, ReservationError, Flow, Full, Hop, Ledger, Reservation};
+use super::{Answer, Flow, Full, Hop, Ledger, Reservation, ReservationError};
 use crate::sched::tdp::Slots;
 
 /// The most labels of a frame.
@@ -104,7 +104,10 @@ impl<'a> LabelSetting<'a> {
     /// The best choice of frames.
     pub(super) fn best(mut self) -> Answer {
         let Some((room, reservation)) = self.run(None) else {
-            return Err(ReservationError { full: self.full.into_iter().collect(), certain: self.certain });
+            return Err(ReservationError {
+                full: self.full.into_iter().collect(),
+                certain: self.certain,
+            });
         };
         if self.flow.path.iter().skip(1).all(|hop| hop.spare == 0) {
             return Ok(reservation);

@@ -185,7 +185,7 @@ fn side_by_side(
             Step::Arrives(ecn, length) => {
                 let arrival = Nanos(now);
                 let packet = Packet { length, ecn, arrival, handle, ..Packet::default() };
-                let place = dualpi2.enqueue_placed(arrival, packet, &mut drops);
+                let place = dualpi2.place(arrival, packet, &mut drops);
                 prop_assert_eq!(place.is_some(), pseudocode.enqueue(packet), "packet {}", handle);
                 let turned_away = place.is_none().then_some((handle, DropReason::QueueFull));
                 prop_assert_eq!(dropped, turned_away.into_iter().collect::<Vec<_>>());
