@@ -1,4 +1,4 @@
-//! An engine from its start to its end.
+//! A running engine, from its start to its end.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -10,24 +10,24 @@ use crate::lane::Gate;
 use crate::settings::{Settings, StartError};
 use crate::sink::Sink;
 use crate::sync::{Clock, JoinHandle, spawn};
-use crate::worker::{Finished, Worker};
+use crate::worker::{EngineResult, Worker};
 
 /// A running scheduler thread.
 ///
-/// Dropping it without [`shutdown`](Self::shutdown) lets the thread go on by itself until its
-/// producers are gone and everything is sent.
+/// If the engine is dropped without [`shutdown`](Self::shutdown), the thread runs on until its
+/// producers are gone and all packets are sent.
 #[derive(Debug)]
 pub struct Engine<S, T: Send, K> {
     handle: Handle<S, T>,
     /// Taken by `shutdown`.
-    thread: Option<JoinHandle<Finished<S, K>>>,
+    thread: Option<JoinHandle<EngineResult<S, K>>>,
 }
 
 /// The scheduler thread panicked: in the sink, the scheduler or a call. Packets that it had not
 /// sent are lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the scheduler thread panicked: {0}")]
-pub struct Panicked(String);
+pub struct WorkerPanic(String);
 
 impl<S, T, K> Engine<S, T, K>
 where
@@ -54,16 +54,16 @@ where
         &self.handle
     }
 
-    /// Waits until all producers are dropped and all their packets have been sent or dropped by
-    /// the scheduler. Nothing is lost on the way. No new producers are accepted meanwhile.
+    /// Waits until all producers are dropped and all their packets have been sent, or dropped by
+    /// the scheduler. No packet is lost. No new producers are accepted meanwhile.
     ///
     /// # Errors
-    /// If the scheduler thread panicked; this returns then without waiting for producers, which
+    /// If the scheduler thread panicked. The call then returns without waiting for producers, which
     /// find that it has stopped.
-    pub fn shutdown(mut self) -> Result<Finished<S, K>, Panicked> {
+    pub fn shutdown(mut self) -> Result<EngineResult<S, K>, WorkerPanic> {
         self.handle.close();
         let thread = self.thread.take().expect("only this takes it");
-        thread.join().map_err(|panic| Panicked(message(&*panic)))
+        thread.join().map_err(|panic| WorkerPanic(message(&*panic)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What can be asked of a running engine, from any thread.
+//! Requests to a running engine, from any thread.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError};
@@ -11,11 +11,10 @@ use crate::sync::{AtomicBool, Clock, Condvar, Instant, Mutex, MutexGuard, Orderi
 use crate::worker::Payloads;
 use crate::{Pace, Settings, StartError, Statistics};
 
-/// Adds producers to a running engine, and reaches its scheduler. Cheap to clone.
+/// Adds producers to a running engine, and gives access to its scheduler. Cheap to clone.
 ///
-/// Its calls take a lock and allocate, which producers never do; the scheduler thread looks at the
-/// lock only when something is asked of it. They wait for the scheduler thread, so a sink must not
-/// make them.
+/// Calls take a lock and allocate, which producers never do; the scheduler thread looks at the lock
+/// only after a request. Calls wait for the scheduler thread, so a sink must not make them.
 pub struct Handle<S, T> {
     requests: Arc<RequestQueue<S, T>>,
     gate: Arc<Gate>,
@@ -23,12 +22,12 @@ pub struct Handle<S, T> {
     settings: Settings,
 }
 
-/// Nothing can be asked of an engine that shuts down or whose thread has ended.
+/// The error of requests to an engine that shuts down or whose thread has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine has stopped")]
-pub struct Stopped;
+pub struct EngineStopped;
 
-/// Why a pace is not changed.
+/// Why a pace cannot be changed.
 #[derive(Debug, thiserror::Error)]
 pub enum PaceError {
     /// The rate is zero.
@@ -36,7 +35,7 @@ pub enum PaceError {
     Setting(#[from] StartError),
     /// The engine has stopped.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Stopped(#[from] EngineStopped),
 }
 
 impl<S, T: Send> Handle<S, T> {
@@ -49,15 +48,15 @@ impl<S, T: Send> Handle<S, T> {
         Handle { requests, gate, clock, settings }
     }
 
-    /// A new producer with a ring and room in the scheduler of its own.
+    /// A new producer with a ring of its own and room of its own in the scheduler.
     ///
-    /// Packets of one producer keep their order up to the scheduler, whatever their classes: one of
-    /// a class with a promise waits behind what the producer sent before, should that fill its
-    /// room. A thread that sends both takes two producers.
+    /// Packets of one producer keep their order up to the scheduler, across classes. So a packet of
+    /// a class with a promise waits behind earlier packets of the producer if they fill its room. A
+    /// thread that sends both takes two producers.
     ///
     /// # Errors
     /// If the engine shuts down or has stopped.
-    pub fn producer(&self) -> Result<Producer<T>, Stopped> {
+    pub fn producer(&self) -> Result<Producer<T>, EngineStopped> {
         let Settings { ring: capacity, backlog, time_one_in, .. } = self.settings;
         let (writer, reader) = ring::<Item<T>>(capacity);
         let shared = Arc::new(Shared::new());
@@ -66,8 +65,8 @@ impl<S, T: Send> Handle<S, T> {
         Ok(Producer::new(writer, shared, self.gate.clone(), self.clock, time_one_in))
     }
 
-    /// Changes what spaces packets, between two of them. What the scheduler and what is proved of
-    /// it know of the rate is the caller's to [change](Self::call) with it.
+    /// Changes the pace of packets, between two of them. If the scheduler or a proof depends on the
+    /// rate, the caller has to [change](Self::call) the scheduler, too.
     ///
     /// # Errors
     /// If the rate is zero or the engine has stopped.
@@ -76,7 +75,7 @@ impl<S, T: Send> Handle<S, T> {
         Ok(self.ask(Request::Pace(pace))?)
     }
 
-    /// When the engine started: the zero of all its times.
+    /// The time at which the engine started: the zero of all its times.
     pub fn started(&self) -> Instant {
         self.clock.started()
     }
@@ -91,23 +90,23 @@ impl<S, T: Send> Handle<S, T> {
     pub fn call<R: Send + 'static>(
         &self,
         call: impl FnOnce(&mut S, Nanos) -> R + Send + 'static,
-    ) -> Result<R, Stopped> {
+    ) -> Result<R, EngineStopped> {
         let (answer, reply) = answer();
         self.ask(Request::Call(Box::new(move |scheduler, now| answer.give(call(scheduler, now)))))?;
         reply.wait()
     }
 
-    /// What the engine has counted so far.
+    /// The statistics of the engine so far.
     ///
     /// # Errors
     /// If the engine has stopped.
-    pub fn statistics(&self) -> Result<Statistics, Stopped> {
+    pub fn statistics(&self) -> Result<Statistics, EngineStopped> {
         let (answer, reply) = answer();
         self.ask(Request::Report(answer))?;
         reply.wait()
     }
 
-    /// Lets the engine end once its producers are gone and everything is sent. Calls are answered
+    /// Lets the engine end once its producers are gone and all packets are sent. Calls are answered
     /// until then; new producers are refused.
     pub(crate) fn close(&self) {
         self.requests.lock().phase.close();
@@ -115,7 +114,7 @@ impl<S, T: Send> Handle<S, T> {
         self.gate.wake();
     }
 
-    fn ask(&self, request: Request<S, T>) -> Result<(), Stopped> {
+    fn ask(&self, request: Request<S, T>) -> Result<(), EngineStopped> {
         let mut state = self.requests.lock();
         let is_accepted = match state.phase {
             Phase::Open => true,
@@ -123,7 +122,7 @@ impl<S, T: Send> Handle<S, T> {
             Phase::Ended => false,
         };
         if !is_accepted {
-            return Err(Stopped);
+            return Err(EngineStopped);
         }
         state.requests.push(request);
         drop(state);
@@ -145,22 +144,22 @@ impl<S, T> fmt::Debug for Handle<S, T> {
     }
 }
 
-/// What is asked of the scheduler thread.
+/// A request to the scheduler thread.
 pub(crate) enum Request<S, T> {
     /// A producer joins, with room in the scheduler.
     Join(Lane<T>, Payloads<T>),
-    /// Packets are spaced otherwise.
+    /// Changes the pace.
     Pace(Pace),
-    /// Something is done with the scheduler.
+    /// Runs a closure with the scheduler.
     Call(Call<S>),
-    /// The counts are wanted.
+    /// Asks for the statistics.
     Report(Answer<Statistics>),
 }
 
-/// Something to do with the scheduler.
+/// A closure to run with the scheduler.
 type Call<S> = Box<dyn FnOnce(&mut S, Nanos) + Send>;
 
-/// Where requests wait for the scheduler thread.
+/// The queue of requests to the scheduler thread.
 pub(crate) struct RequestQueue<S, T> {
     /// Set after every change below, so that the scheduler thread need not take the lock.
     has_changed: AtomicBool,
@@ -172,7 +171,7 @@ struct QueueState<S, T> {
     phase: Phase,
 }
 
-/// How far an engine is in its life.
+/// The phase of an engine's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// It takes all requests.
@@ -209,7 +208,7 @@ impl<S, T> RequestQueue<S, T> {
         std::mem::take(&mut self.lock().requests)
     }
 
-    /// Takes no more requests, if the engine closes and none is left; says whether it did.
+    /// Takes no more requests if the engine closes and none is left; returns whether it did.
     pub(crate) fn end_if_closing(&self) -> bool {
         let mut state = self.lock();
         if state.phase == Phase::Closing && state.requests.is_empty() {
@@ -218,7 +217,8 @@ impl<S, T> RequestQueue<S, T> {
         state.phase == Phase::Ended
     }
 
-    /// Takes no more requests. Those left are dropped, which whoever waits for an answer hears.
+    /// Takes no more requests. Pending requests are dropped; callers that wait for an answer get an
+    /// error.
     pub(crate) fn end(&self) {
         let mut state = self.lock();
         state.phase = Phase::Ended;
@@ -282,12 +282,12 @@ impl<R> Drop for Answer<R> {
 }
 
 impl<R> Reply<R> {
-    fn wait(self) -> Result<R, Stopped> {
+    fn wait(self) -> Result<R, EngineStopped> {
         let mut slot = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match std::mem::replace(&mut *slot, Content::Lost) {
                 Content::Answer(answer) => return Ok(answer),
-                Content::Lost => return Err(Stopped),
+                Content::Lost => return Err(EngineStopped),
                 Content::Pending => *slot = Content::Pending,
             }
             slot = self.0.is_answered.wait(slot).unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! What a producer and the scheduler thread share: the gate, which is the same for all producers,
-//! and each one's lane.
+//! The state that producers and the scheduler thread share: one gate for all producers, and a lane
+//! for each.
 
 use std::sync::{Arc, OnceLock, PoisonError};
 
@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, Reader, Sleeper};
 use crate::wakeup::Wakeup;
 
-/// Where producers wake the scheduler thread and learn that it has ended.
+/// Wakes the scheduler thread, and tells producers that it has ended.
 #[derive(Debug)]
 pub(crate) struct Gate {
     wakeup: Wakeup,
@@ -49,7 +49,7 @@ impl Gate {
     }
 }
 
-/// What a producer's ring holds.
+/// An entry of a producer's ring.
 pub(crate) struct Item<T> {
     /// Its arrival is when it was sent, or [`NOT_TIMED`]; the scheduler thread sets it when it
     /// takes the packet.
@@ -68,14 +68,14 @@ pub(crate) struct Lane<T> {
 }
 
 impl<T> Lane<T> {
-    /// Whether nothing is in it and nothing will be. What is sent before a lane is closed is in it
-    /// when that is seen, so the order of the two looks matters.
+    /// Whether the lane is closed and empty. Packets sent before the lane is closed are in it when
+    /// that is seen, so the order of the two looks matters.
     pub(crate) fn is_drained(&self) -> bool {
         self.shared.is_closed() && self.reader.is_empty()
     }
 
-    /// Wakes a producer that waits for room once half of the ring is free: to wake it for every
-    /// free place would cost more than the packet that it then brings.
+    /// Wakes a producer that waits for room once half of the ring is free: waking it for every free
+    /// place would cost more than the packet that it then sends.
     pub(crate) fn offer_room(&self) {
         if self.reader.len() <= self.capacity / 2 {
             self.shared.wake_producer();
@@ -84,13 +84,13 @@ impl<T> Lane<T> {
 }
 
 impl<T> Drop for Lane<T> {
-    /// A producer that waits for room learns that there is nobody left to make it.
+    /// Tells a producer that waits for room that the scheduler thread is gone.
     fn drop(&mut self) {
         self.shared.wake_producer();
     }
 }
 
-/// What both ends of a ring know besides its packets.
+/// The state of a ring besides its packets.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Notified when there is room or no scheduler thread any more.

@@ -63,10 +63,10 @@ mod tests;
 mod wakeup;
 mod worker;
 
-pub use engine::{Engine, Panicked};
-pub use handle::{Handle, PaceError, Stopped};
-pub use producer::{Producer, Refusal, Unsent};
+pub use engine::{Engine, WorkerPanic};
+pub use handle::{EngineStopped, Handle, PaceError};
+pub use producer::{Producer, Refusal, SendError};
 pub use settings::{Pace, Settings, StartError};
 pub use sink::Sink;
 pub use statistics::Statistics;
-pub use worker::Finished;
+pub use worker::EngineResult;

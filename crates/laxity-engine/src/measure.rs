@@ -7,25 +7,25 @@ use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::{Dispatch, DropReason, Scheduler};
 use laxity::units::Nanos;
 
-use crate::{Engine, Panicked, Settings, Sink, StartError, Statistics};
+use crate::{Engine, Settings, Sink, StartError, Statistics, WorkerPanic};
 
-/// What is sent through an engine.
+/// The packets sent through an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Threads that send.
     pub producers: u32,
-    /// How many packets each of them sends.
+    /// Packets that each of them sends.
     pub packets: u64,
-    /// Classes, which each producer's packets belong to in turn.
+    /// Classes; each producer's packets belong to them in turn.
     pub classes: u32,
-    /// Flows of each class, which its packets belong to in turn.
+    /// Flows of each class; its packets belong to them in turn.
     pub flows: u32,
-    /// How long a producer sleeps between bursts of so many packets; `None` if they send as fast
-    /// as there is room in their rings.
+    /// Packets per burst, and the time that a producer sleeps between bursts; `None` if producers
+    /// send as fast as their rings have room.
     pub pause: Option<(u64, Duration)>,
 }
 
-/// What a measurement gave.
+/// The result of a measurement.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     /// From the first packet to the end of the engine.
@@ -41,7 +41,7 @@ impl Measurement {
     }
 }
 
-/// Why nothing was measured.
+/// Why a measurement failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
     /// The engine did not start.
@@ -49,7 +49,7 @@ pub enum MeasureError {
     Start(#[from] StartError),
     /// The scheduler panicked.
     #[error(transparent)]
-    Panicked(#[from] Panicked),
+    WorkerPanic(#[from] WorkerPanic),
 }
 
 /// Sends a load through an engine whose sink does nothing. Packets of 1,000 bytes carry 8 bytes.

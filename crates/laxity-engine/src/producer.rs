@@ -1,4 +1,4 @@
-//! The end at which packets come in.
+//! The end at which packets enter.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::sync::{Clock, SPINS, Writer, spin_loop};
 /// Sends packets to the scheduler thread through a ring of its own. It belongs to one thread at a
 /// time; its packets keep their order on the way to the scheduler.
 ///
-/// [`try_send`](Self::try_send) and [`send_or_drop`](Self::send_or_drop) are wait-free: they take
-/// a bounded number of steps whatever other threads do, without a lock or an allocation. When they
-/// find the scheduler thread asleep they make the system call that wakes it.
+/// [`try_send`](Self::try_send) and [`send_or_drop`](Self::send_or_drop) are wait-free: they take a
+/// bounded number of steps, independent of other threads, without a lock or an allocation. If the
+/// scheduler thread sleeps they make the system call that wakes it.
 ///
-/// Dropping it says that nothing more will come; what was sent is still scheduled.
+/// Dropping a producer closes its ring; packets in it are still scheduled.
 pub struct Producer<T> {
     writer: Writer<Item<T>>,
     shared: Arc<Shared>,
@@ -26,7 +26,7 @@ pub struct Producer<T> {
 /// A packet that was not sent.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the packet was not sent: {why}")]
-pub struct Unsent<T> {
+pub struct SendError<T> {
     /// The packet.
     pub packet: Packet,
     /// Its payload.
@@ -72,7 +72,7 @@ impl<T: Send> Producer<T> {
     ///
     /// # Errors
     /// If the ring is full or the scheduler thread has ended.
-    pub fn try_send(&mut self, packet: Packet, payload: T) -> Result<(), Unsent<T>> {
+    pub fn try_send(&mut self, packet: Packet, payload: T) -> Result<(), SendError<T>> {
         self.push(packet, payload).inspect_err(|unsent| {
             if unsent.why == Refusal::Full {
                 self.shared.count_full();
@@ -84,11 +84,11 @@ impl<T: Send> Producer<T> {
     ///
     /// # Errors
     /// If the scheduler thread has ended.
-    pub fn send_or_wait(&mut self, packet: Packet, payload: T) -> Result<(), Unsent<T>> {
+    pub fn send_or_wait(&mut self, packet: Packet, payload: T) -> Result<(), SendError<T>> {
         let mut sent = self.try_send(packet, payload);
         for _ in 0..SPINS {
             match sent {
-                Err(Unsent { packet, payload, why: Refusal::Full }) => {
+                Err(SendError { packet, payload, why: Refusal::Full }) => {
                     spin_loop();
                     sent = self.push(packet, payload);
                 }
@@ -97,7 +97,7 @@ impl<T: Send> Producer<T> {
         }
         loop {
             match sent {
-                Err(Unsent { packet, payload, why: Refusal::Full }) => {
+                Err(SendError { packet, payload, why: Refusal::Full }) => {
                     let has_changed = || !self.writer.is_full() || self.gate.is_stopped();
                     self.shared.sleep_unless(has_changed);
                     sent = self.push(packet, payload);
@@ -108,7 +108,7 @@ impl<T: Send> Producer<T> {
     }
 
     /// Sends a packet, or drops and counts it if the ring is full or the scheduler thread has
-    /// ended; says whether it was sent.
+    /// ended; returns whether it was sent.
     pub fn send_or_drop(&mut self, packet: Packet, payload: T) -> bool {
         let sent = self.try_send(packet, payload).is_ok();
         if !sent {
@@ -122,9 +122,9 @@ impl<T: Send> Producer<T> {
         self.gate.is_stopped()
     }
 
-    fn push(&mut self, mut packet: Packet, payload: T) -> Result<(), Unsent<T>> {
+    fn push(&mut self, mut packet: Packet, payload: T) -> Result<(), SendError<T>> {
         if self.gate.is_stopped() {
-            return Err(Unsent { packet, payload, why: Refusal::Stopped });
+            return Err(SendError { packet, payload, why: Refusal::Stopped });
         }
         let arrival = packet.arrival;
         packet.arrival = if self.timing.is_due() { self.timing.clock.now() } else { NOT_TIMED };
@@ -136,7 +136,7 @@ impl<T: Send> Producer<T> {
             }
             Err(Item { mut packet, payload }) => {
                 packet.arrival = arrival;
-                Err(Unsent { packet, payload, why: Refusal::Full })
+                Err(SendError { packet, payload, why: Refusal::Full })
             }
         }
     }
@@ -155,8 +155,8 @@ impl<T> fmt::Debug for Producer<T> {
     }
 }
 
-/// Which packets are timed: one of so many on average, at random distances, so that no pattern in
-/// the traffic can hide from it.
+/// Selects the packets that are timed: one in `(span + 1) / 2` on average, at random distances, so that
+/// no pattern in the traffic can hide from it.
 struct Timing {
     clock: Clock,
     /// Distances are uniform in 1..=span.

@@ -1,30 +1,30 @@
-//! How an engine runs.
+//! Settings of an engine.
 
 use laxity::units::Rate;
 
-/// How an engine runs.
+/// Settings of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// What spaces packets.
+    /// The pace of packets.
     pub pace: Pace,
-    /// How many packets each producer's ring holds, 1 to [`Settings::MOST`].
+    /// Packets that each producer's ring holds, 1 to [`Settings::MOST`].
     pub ring: usize,
-    /// How many packets of each producer may be in the scheduler, 1 to [`Settings::MOST`]. One that
-    /// has as many there keeps further ones in its ring, and finds this full; no other producer
-    /// waits for that. Memory for the payloads is taken when the producer joins.
+    /// Packets of each producer that may be in the scheduler, 1 to [`Settings::MOST`]. Further
+    /// packets stay in the producer's ring, which may become full; no other producer waits for
+    /// that. Memory for the payloads is allocated when the producer joins.
     pub backlog: usize,
-    /// How many packets at most go to the sink between two looks at the rings and the clock, at
-    /// least 1. One for sinks that block; more for sinks that are faster than a look.
+    /// The most packets that go to the sink between two looks at the rings and the clock, at least
+    /// 1. One for sinks that block; more for sinks that are faster than a look.
     pub burst: u32,
-    /// The latency of one packet in so many is measured, on average and in random distances; at
+    /// One packet in `time_one_in` has its latency measured, on average and at random distances; at
     /// least 1.
     pub time_one_in: u32,
 }
 
-/// What spaces packets.
+/// The pace at which packets go to the sink.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// The sink, by how long it takes.
+    /// As fast as the sink takes them.
     Sink,
     /// A link of this rate: a packet goes to the sink when the transmission of the one before would
     /// have ended.
@@ -68,15 +68,15 @@ impl Default for Settings {
     }
 }
 
-/// Why an engine does not start.
+/// Why an engine cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// A ring or backlog of no packets or of too many.
     #[error("a {what} of {packets} packets cannot be had: it holds 1 to {}", Settings::MOST)]
     Packets {
-        /// What was to hold them.
+        /// The name of the setting.
         what: &'static str,
-        /// How many.
+        /// Its value.
         packets: usize,
     },
     /// A setting is zero.

@@ -1,12 +1,12 @@
-//! The end at which packets come out.
+//! The end at which packets leave.
 
 use laxity::packet::Packet;
 use laxity::scheduler::{Dispatch, DropReason};
 use laxity::units::Nanos;
 
-/// Takes what the scheduler sends and drops. It runs on the scheduler thread.
+/// Receives the packets that the scheduler sends and drops. It runs on the scheduler thread.
 ///
-/// A packet's `handle` is the one that its producer gave it, its `arrival` the time at which the
+/// A packet's `handle` is the one that its producer gave it. Its `arrival` is the time at which the
 /// scheduler thread took it from its ring, counted from the engine's start.
 pub trait Sink<T> {
     /// Sends a packet. How long this takes paces an engine without a link rate.
@@ -19,7 +19,7 @@ pub trait Sink<T> {
     /// Takes back a packet that the scheduler dropped.
     fn dropped(&mut self, packet: Packet, reason: DropReason, payload: T);
 
-    /// Passes on what [`sent`](Self::sent) has put together: after at most
+    /// Passes on packets that [`sent`](Self::sent) has collected: called after at most
     /// [`Settings::burst`](crate::Settings::burst) packets, and before the thread looks for others
     /// or sleeps. A sink that sends each packet at once needs none.
     fn flush(&mut self) {}

@@ -1,10 +1,10 @@
-//! What an engine counts.
+//! Statistics of an engine.
 
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use laxity::scheduler::DropReason;
 
-/// What went through an engine. Packets that are still in a ring are not in it; of all others,
-/// received = sent + dropped + queued.
+/// Counts of the packets that went through an engine. Packets that are still in a ring are not
+/// counted; of all others, received = sent + dropped + queued.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
     /// Packets that the scheduler thread took from the rings.
@@ -19,18 +19,19 @@ pub struct Statistics {
     pub queued: u64,
     /// Producers that joined.
     pub producers: u64,
-    /// How often a producer that wanted to send found its ring full.
+    /// How often a producer found its ring full.
     pub ring_full: u64,
     /// Packets that producers dropped because their ring was full or the engine had stopped; they
     /// never came in.
     pub ring_dropped: u64,
-    /// From a producer's sending to the sink, of one packet in
-    /// [`Settings::time_one_in`](crate::Settings::time_one_in) that were sent.
+    /// Time from a producer's call to the sink, of one packet in
+    /// [`Settings::time_one_in`](crate::Settings::time_one_in).
     pub latency: Delays,
-    /// The part of it before the scheduler thread took the packet from its ring, of packets whose
-    /// producer had room in the scheduler. What a scheduler is proved to keep begins then.
+    /// The part of `latency` before the scheduler thread took the packet from its ring, for packets
+    /// whose producer had room in the scheduler. Proofs about the scheduler count from then.
     pub ring: Delays,
-    /// How long after the link of [`Pace::Link`](crate::Pace::Link) was free its next packet was
-    /// chosen, where one waited. A proof takes an ideal link, whose thread is never late.
+    /// Time between the end of a transmission on the link of [`Pace::Link`](crate::Pace::Link) and
+    /// the choice of the next packet, if one waited. Proofs assume an ideal link, with a thread
+    /// that is never late.
     pub late: Delays,
 }

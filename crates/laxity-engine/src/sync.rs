@@ -1,5 +1,5 @@
-//! What threads share: from the standard library, or in the model from loom, which tries every
-//! order in which they can meet.
+//! The primitives that threads share: from the standard library, or in the model from loom, which
+//! tries every interleaving.
 
 #[cfg(all(loom, test))]
 mod model;

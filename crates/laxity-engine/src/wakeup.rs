@@ -1,24 +1,24 @@
-//! How one thread sleeps until another has something for it.
+//! Lets one thread sleep until another has work for it.
 
 use crate::sync::{AtomicBool, Ordering, fence};
 
-/// Wake-ups of one thread that may sleep by others, none of which is lost.
+/// Wake-ups of one sleeping thread by others, none of which is lost.
 ///
-/// The sleeper says that it goes to sleep and only then looks whether there is something to do; a
-/// notifier does its thing and only then looks whether the sleeper sleeps. With a sequentially
-/// consistent fence between the two steps on both sides at least one sees the other, so no
-/// wake-up is lost (the store-buffering pattern; C++20, section 31.4).
+/// The sleeper first announces that it goes to sleep, then looks for work. A notifier first adds
+/// the work, then looks whether the sleeper sleeps. With a sequentially consistent fence between
+/// the two steps on both sides, at least one sees the other (the store-buffering pattern; C++20,
+/// section 31.4).
 ///
-/// It has cache lines of its own: notifiers read it for every packet.
+/// It has cache lines of its own, as notifiers read it for every packet.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Wakeup {
-    /// Written by the sleeper alone.
+    /// Written only by the sleeper.
     asleep: AtomicBool,
 }
 
 impl Wakeup {
-    /// Nobody sleeps.
+    /// No thread sleeps.
     pub(crate) fn new() -> Self {
         Wakeup { asleep: AtomicBool::new(false) }
     }

@@ -14,35 +14,36 @@ use crate::lane::{Gate, Item, Lane, NOT_TIMED, Shared};
 use crate::sync::{Clock, SPINS, spin_loop};
 use crate::{Pace, Settings, Sink, Statistics};
 
-/// What is left of an engine.
+/// The parts of an engine that has ended.
 #[derive(Debug)]
-pub struct Finished<S, K> {
+pub struct EngineResult<S, K> {
     /// The scheduler, empty.
     pub scheduler: S,
     /// The sink.
     pub sink: K,
-    /// What was counted.
+    /// The counts of the engine.
     pub statistics: Statistics,
 }
 
 /// Packets taken from one ring before the next one has its turn.
 const TAKEN_AT_ONCE: usize = 64;
 
-/// A shorter wait is spent looking: to fall asleep and wake up takes longer.
+/// Shorter waits are spent polling: falling asleep and waking up takes longer.
 const SHORTEST_SLEEP: Nanos = Nanos(20_000);
 
-/// A busy link is at most this far behind the clock: what a thread loses to others on a loaded
-/// machine is made up for, a suspended machine's pause is not.
+/// The most that a busy link may be behind the clock. Time that the thread loses to others on a
+/// loaded machine is made up for; the pause of a suspended machine is not.
 const CATCH_UP: Nanos = Nanos(10_000_000);
 
-/// What the scheduler thread works with.
+/// The state of the scheduler thread.
 pub(crate) struct Worker<S, T, K> {
     scheduler: S,
     outlet: Outlet<T, K>,
     lanes: Vec<Joined<T>>,
-    /// None where packets go as fast as they are taken.
+    /// `None` if packets go as fast as the sink takes them.
     pacer: Option<Pacer>,
-    /// Whether there was nothing to send when the link was last free: then nothing is made up for.
+    /// Whether the scheduler was empty when the link was last free: then no lost time is made up
+    /// for.
     is_idle: bool,
     burst: u32,
     clock: Clock,
@@ -50,7 +51,7 @@ pub(crate) struct Worker<S, T, K> {
     gate: Arc<Gate>,
 }
 
-/// A producer's ring, and the place of its payloads.
+/// A producer's ring, and its payloads.
 struct Joined<T> {
     lane: Lane<T>,
     producer: usize,
@@ -58,7 +59,7 @@ struct Joined<T> {
     full_at: Option<Nanos>,
 }
 
-/// Payloads while their packets are scheduled, and where they go then.
+/// The sink, and the payloads of packets that are in the scheduler.
 struct Outlet<T, K> {
     /// By producer.
     payloads: Slab<Payloads<T>>,
@@ -67,8 +68,8 @@ struct Outlet<T, K> {
     statistics: Statistics,
 }
 
-/// What one producer has in the scheduler: as many packets as it has room for, so that none waits
-/// in its ring because others have much to send.
+/// The payloads of one producer's packets in the scheduler, with a limit of its own, so that no
+/// producer waits because others have much to send.
 pub(crate) struct Payloads<T> {
     queued: Slab<Queued<T>>,
     limit: usize,
@@ -81,7 +82,7 @@ struct Queued<T> {
     sent_at: Nanos,
 }
 
-/// Where a payload is kept: the handle under which the scheduler knows its packet.
+/// The position of a payload: the handle under which the scheduler knows its packet.
 #[derive(Clone, Copy)]
 struct Place {
     producer: usize,
@@ -137,9 +138,9 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         }
     }
 
-    /// Works until the engine is shut down. If something panics, producers and callers hear that
-    /// the engine has stopped before the panic goes on.
-    pub(crate) fn run(mut self) -> Finished<S, K> {
+    /// Works until the engine is shut down. After a panic, producers and callers are told that the
+    /// engine has stopped before the panic continues.
+    pub(crate) fn run(mut self) -> EngineResult<S, K> {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work()));
         self.gate.stop();
         self.requests.end();
@@ -148,7 +149,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             resume_unwind(panic);
         }
         let Outlet { sink, statistics, .. } = self.outlet;
-        Finished { scheduler: self.scheduler, sink, statistics }
+        EngineResult { scheduler: self.scheduler, sink, statistics }
     }
 
     fn work(&mut self) {
@@ -185,7 +186,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         let requests = self.requests.take().into_iter();
         let (joins, others): (Vec<_>, Vec<_>) =
             requests.partition(|request| matches!(request, Request::Join(..)));
-        // Whoever joins does so first: should a call panic, they are among those whose calls fail.
+        // Producers join first: if a call panics, they are among those that learn of it.
         for request in joins.into_iter().chain(others) {
             match request {
                 Request::Join(lane, payloads) => {
@@ -215,9 +216,8 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         }
     }
 
-    /// Takes packets from the rings, a bounded number from each, as far as its producer has room in
-    /// the scheduler. Forgets producers that are gone with all that they sent. Says how many
-    /// packets it took.
+    /// Takes packets from the rings, a bounded number from each, within the limit of its producer.
+    /// Forgets producers that are gone with all their packets. Returns the number of packets taken.
     fn take_in(&mut self, now: Nanos) -> usize {
         let mut taken = 0;
         for Joined { lane, producer, full_at } in &mut self.lanes {
@@ -235,7 +235,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                     let waited = now.saturating_sub(item.packet.arrival);
                     self.outlet.statistics.ring.record(waited);
                 }
-                let packet = self.outlet.admit(*producer, item, now);
+                let packet = self.outlet.keep(*producer, item, now);
                 self.scheduler.enqueue(now, packet, &mut self.outlet);
             }
             lane.offer_room();
@@ -251,7 +251,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
         taken
     }
 
-    /// Sends what may be sent now, up to a burst. Says how many packets it sent, and when there
+    /// Sends the packets that may be sent now, up to a burst. Returns their number, and when there
     /// may be more without another arrival.
     fn serve(&mut self, now: Nanos) -> (u32, Option<Nanos>) {
         for sent in 0..self.burst {
@@ -282,7 +282,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
             && self.requests.end_if_closing()
     }
 
-    /// Whether there is something for this thread to do before it sleeps.
+    /// Whether the thread has work to do before it sleeps.
     fn is_something_to_do(&self) -> bool {
         let has_room = |joined: &Joined<T>| self.outlet.payloads[joined.producer].room() > 0;
         self.requests.has_changed()
@@ -293,13 +293,13 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
 }
 
 impl<T, K: Sink<T>> Outlet<T, K> {
-    /// Whether a producer is gone and nothing that it sent is left.
+    /// Whether a producer is gone and all its packets have left.
     fn is_over(&self, joined: &Joined<T>) -> bool {
         joined.lane.is_drained() && self.payloads[joined.producer].queued.is_empty()
     }
 
-    /// Keeps a payload, and gives the packet by which the scheduler knows it.
-    fn admit(&mut self, producer: usize, item: Item<T>, now: Nanos) -> Packet {
+    /// Keeps a payload, and returns the packet by which the scheduler knows it.
+    fn keep(&mut self, producer: usize, item: Item<T>, now: Nanos) -> Packet {
         let Item { packet, payload } = item;
         self.statistics.received += 1;
         let queued = Queued { payload, handle: packet.handle, sent_at: packet.arrival };
@@ -307,7 +307,7 @@ impl<T, K: Sink<T>> Outlet<T, K> {
         Packet { arrival: now, handle: Place { producer, slot }.handle(), ..packet }
     }
 
-    /// Gives a packet its producer's handle back, and its payload.
+    /// Returns a packet with its producer's handle, and its payload.
     fn release(&mut self, packet: Packet) -> (Packet, Queued<T>) {
         let Place { producer, slot } = Place::from_handle(packet.handle);
         let queued = self.payloads[producer].queued.remove(slot);

@@ -1,19 +1,21 @@
-//! How many flows can be placed at most, by what outputs can carry in a period.
+//! An upper bound on the number of flows that can be placed, by the capacity of outputs in a
+//! period.
 
 use std::collections::BTreeSet;
 
 use laxity::admit::tdp::Flow;
 use laxity::units::Bytes;
 
-/// What an output can carry in a period, in one measure, and what flows take of it.
+/// The capacity of an output in a period, in one measure, and the part of it that each flow uses.
 pub(crate) struct Budget {
-    /// By flow that passes the output.
+    /// Use by each flow that passes the output.
     pub uses: Vec<(usize, u128)>,
     pub room: u128,
 }
 
-/// The budgets that some flows would exceed together: for each output the bytes, and for each
-/// length of packet how many that are no shorter have room, for what is left of a frame is lost.
+/// The budgets that some flows would exceed together. Each output has one for bytes. It also has
+/// one for each packet length: the number of packets of at least this length that fit, as the rest
+/// of a frame is lost.
 pub(crate) fn budgets(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Vec<Budget> {
     let mut budgets = Vec::new();
     for (output, capacity) in capacities.iter().enumerate() {
@@ -43,10 +45,10 @@ pub(crate) fn budgets(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Vec<
     budgets
 }
 
-/// No more flows than this can be placed.
+/// An upper bound on the number of flows that can be placed.
 ///
-/// Each budget leaves out some of the flows that it is for; what budgets for different flows leave
-/// out adds up.
+/// Each budget leaves out some of its flows. The numbers of budgets for disjoint sets of flows add
+/// up.
 pub(crate) fn most(period: u32, capacities: &[Bytes], flows: &[Flow]) -> usize {
     let mut budgets = budgets(period, capacities, flows);
     budgets.sort_by_key(|budget| std::cmp::Reverse(budget.left_out()));
@@ -62,7 +64,7 @@ pub(crate) fn most(period: u32, capacities: &[Bytes], flows: &[Flow]) -> usize {
 }
 
 impl Budget {
-    /// How many flows it has no room for at least.
+    /// A lower bound on the number of flows that it has no room for.
     fn left_out(&self) -> usize {
         let mut uses: Vec<u128> = self.uses.iter().map(|(_, uses)| *uses).collect();
         uses.sort_unstable();

@@ -29,40 +29,40 @@ use laxity::units::Bytes;
 
 use model::Answer;
 
-/// What was found.
+/// The result of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// By flow; nothing for those that are left out.
+    /// The reservation of each flow; `None` for a flow that is left out.
     pub reservations: Vec<Option<Reservation>>,
-    /// More flows than this cannot be placed: that is proved.
+    /// Proved upper bound on the number of flows that can be placed.
     pub most: usize,
 }
 
 impl Assignment {
-    /// How many flows are placed.
+    /// Number of flows that are placed.
     pub fn placed(&self) -> usize {
         self.reservations.iter().flatten().count()
     }
 
-    /// Whether it is proved that no more flows can be placed; otherwise the effort was not enough.
+    /// Whether it is proved that no more flows can be placed. Otherwise the effort was not enough.
     pub fn is_optimal(&self) -> bool {
         self.placed() == self.most
     }
 
-    /// The flows that are left out, by number: no smaller set makes room for the others, if the
-    /// assignment is optimal.
+    /// Numbers of the flows that are left out. If the assignment is optimal, no smaller set makes
+    /// room for the others.
     pub fn left_out(&self) -> impl Iterator<Item = usize> + '_ {
         let left_out = self.reservations.iter().enumerate().filter(|(_, one)| one.is_none());
         left_out.map(|(flow, _)| flow)
     }
 }
 
-/// Places as many flows as there is room for, in frames of so many a period at outputs of these
-/// [capacities](laxity::sched::tdp::capacity).
+/// Places as many flows as there is room for, at outputs of these
+/// [capacities](laxity::sched::tdp::capacity), with `period` frames per period.
 ///
-/// The solver takes at most `effort` steps in all, each a decision or a conflict and together with
-/// what follows from it: some ten thousand a second. With none, the answer is that of
-/// [`Ledger::reserve_all`], with a bound. Whatever the effort, the same input has the same answer.
+/// The solver takes at most `effort` steps in all. A step is a decision or a conflict with its
+/// consequences; there are some ten thousand per second. With an effort of 0, the result is that of
+/// [`Ledger::reserve_all`], with a bound. The same input always has the same result.
 ///
 /// # Panics
 /// As [`Ledger::reserve`].
@@ -72,7 +72,7 @@ pub fn assign(period: u32, capacities: &[Bytes], flows: &[Flow], effort: u64) ->
     let most = bound::most(period, capacities, flows);
     let mut found = Assignment { reservations, most };
     let mut left = effort;
-    // Most often a bound is met or nearly so: first half of what is left goes there each time.
+    // The bound is often met or nearly so: try half of the rest first.
     while !found.is_optimal() {
         let mut share = left / 2;
         left -= share;
@@ -93,7 +93,7 @@ pub fn assign(period: u32, capacities: &[Bytes], flows: &[Flow], effort: u64) ->
 }
 
 impl Assignment {
-    /// Takes the answer to whether so many flows have room; tells whether there was one.
+    /// Takes an answer of the solver, and returns whether there was one.
     fn learn(&mut self, answer: Answer, wanted: usize) -> bool {
         match answer {
             Answer::Placed(reservations) => self.reservations = reservations,

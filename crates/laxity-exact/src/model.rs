@@ -1,10 +1,10 @@
-//! Whether so many flows have room, as a question to the solver.
+//! The question whether a number of flows have room, as a model for the solver.
 //!
-//! Where a flow's first packet of a period is sent is one of the n / gcd(n, k) frames after which
-//! its pattern repeats, at each output; a hop with spare delay relates the frames of two outputs,
-//! any other just shifts them. All frames have the same capacity, so that a solution is still one
-//! if all starts are shifted alike: one flow begins with frame 0, if it is placed at all. Of flows
-//! that are equal, those listed first are placed first, and begin first.
+//! At each output, the first packet of a flow's period is sent in one of the n / gcd(n, k) frames
+//! after which its pattern repeats. A hop with spare delay relates the frames of two outputs; any
+//! other hop just shifts them. Symmetries are broken: all frames have the same capacity, so a
+//! solution stays one if all starts are shifted alike, and one flow begins with frame 0 if it is
+//! placed. Of equal flows, those listed first are placed first and begin first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,13 +21,13 @@ use pumpkin_core::variables::Literal;
 
 use crate::bound;
 
-/// Whether so many flows have room.
+/// The answer of the solver.
 pub(crate) enum Answer {
-    /// These have, by flow.
+    /// A placement, by flow.
     Placed(Vec<Option<Reservation>>),
-    /// It is proved that no such set of flows has.
+    /// Proof that there is none.
     Impossible,
-    /// The effort was not enough, or a capacity is beyond what the solver computes with.
+    /// The effort was not enough, or a capacity is too large for the solver.
     Unknown,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn place(
     }
 }
 
-/// Stops the solver after so many steps.
+/// Stops the solver after this number of steps.
 struct Steps<'a>(&'a mut u64);
 
 impl TerminationCondition for Steps<'_> {
@@ -70,11 +70,12 @@ impl TerminationCondition for Steps<'_> {
     }
 }
 
-/// How a flow may be placed, by numbers of variables.
+/// The variables for one flow, by number.
 struct Placing {
-    /// Whether it is.
+    /// Whether the flow is placed.
     placed: usize,
-    /// By hop and frame of the repeated pattern: whether the first packet of a period is sent then.
+    /// By hop and frame of the repeated pattern: whether the first packet of a period is sent
+    /// there.
     first: Vec<Vec<usize>>,
 }
 
@@ -111,14 +112,14 @@ impl<'a> Model<'a> {
         Model { period, capacities, flows, solver, variables, placings }
     }
 
-    /// States the question; or nothing, if a number is too large for the solver.
+    /// States the question; `None` if a number is too large for the solver.
     fn state(&mut self, wanted: usize) -> Option<()> {
         self.placings = self.flows.iter().map(|flow| self.placing(flow)).collect();
         self.break_symmetry();
         for output in 0..self.capacities.len() {
             self.keep_within(output)?;
         }
-        // This follows, but the solver would be long to see it.
+        // Implied, but the solver would take long to find it.
         for budget in bound::budgets(self.period, self.capacities, self.flows) {
             let uses = budget.uses.iter();
             let uses = uses.map(|&(flow, uses)| (self.placings[flow].placed, uses)).collect();
@@ -205,7 +206,7 @@ impl<'a> Model<'a> {
                 }
             }
         }
-        // Where all patterns repeat, so do frames.
+        // Frames repeat after a common multiple of all patterns.
         for uses in BTreeSet::from_iter(frames) {
             self.at_most(uses.into_iter().collect(), self.capacities[output].0.into())?;
         }
@@ -217,7 +218,7 @@ impl<'a> Model<'a> {
         self.variables.len() - 1
     }
 
-    /// Variables of which at most one holds.
+    /// Variables, at most one of them true.
     fn one_of(&mut self, count: u32) -> Vec<usize> {
         let variables: Vec<usize> = (0..count).map(|_| self.variable()).collect();
         let literals = variables.iter().map(|&variable| self.variables[variable]).collect();
@@ -233,7 +234,7 @@ impl<'a> Model<'a> {
         self.solver.add_clause(clause, tag);
     }
 
-    /// Variables that hold do not weigh more than this in all; nothing, if that is too much.
+    /// The weights of true variables sum to at most `room`; `None` if a number is too large.
     fn at_most(&mut self, weights: Vec<(usize, u128)>, room: u128) -> Option<()> {
         let (weights, heavy): (Vec<_>, Vec<_>) =
             weights.into_iter().partition(|(_, weight)| *weight <= room);
@@ -256,15 +257,15 @@ impl<'a> Model<'a> {
     }
 }
 
-/// The frame in which an output sends at the earliest what the one before sent in that frame,
+/// The earliest frame in which an output can send a packet that the one before sent in `frame`,
 /// modulo the pattern's repetition.
 fn immediate(frame: u32, hop: &Hop, repeat: u32) -> u32 {
     let frame = u64::from(frame) + u64::from(hop.delay) + u64::from(hop.propagation);
     (frame % u64::from(repeat)) as u32
 }
 
-/// How many packets a flow sends so many frames after the first of a period: the i-th is sent
-/// `floor(i n / k)` after.
+/// Numbers of packets that a flow sends in each frame after the first of a period: packet i is sent
+/// `floor(i n / k)` frames after it.
 fn pattern(flow: &Flow, period: u32) -> impl Iterator<Item = (usize, u128)> {
     let (packets, period) = (u64::from(flow.packets), u64::from(period));
     let before = move |frame: u64| (frame * packets).div_ceil(period);

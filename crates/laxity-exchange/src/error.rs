@@ -1,8 +1,8 @@
-//! What is wrong with a file, or cannot be said.
+//! Errors of reading and writing files of other tools.
 
 use std::fmt;
 
-/// One sentence that says what is wrong, where, and what is accepted.
+/// One sentence: what is wrong, where, and what is accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Error {
     place: Option<String>,
@@ -14,17 +14,17 @@ impl Error {
         Error { place: None, message: message.into() }
     }
 
-    /// At a place in the file: a line, or a path of keys.
+    /// An error at a place in the file: a line, or a path of keys.
     pub(crate) fn at(place: impl fmt::Display, message: impl Into<String>) -> Error {
         Error { place: Some(place.to_string()), message: message.into() }
     }
 
-    /// Where, if it is anywhere: a line and a column, or a path of keys.
+    /// The place, if there is one: a line and a column, or a path of keys.
     pub fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
 
-    /// What is wrong.
+    /// The message without the place.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -39,8 +39,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// A text from outside, short enough for a message and without what a terminal would take for a
-/// command.
+/// A text from outside for a message, shortened and without control characters.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 60;
     let clean: String =

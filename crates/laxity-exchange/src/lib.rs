@@ -11,8 +11,8 @@
 #![deny(missing_docs)]
 
 mod error;
+mod from_plan;
 mod network;
-mod of_plan;
 mod saihu;
 #[cfg(test)]
 mod tests;
@@ -37,39 +37,39 @@ pub enum Format {
     Wopanet,
 }
 
-/// What came of a file or a plan.
+/// The result of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct Conversion {
     /// The plan, or the file.
     pub text: String,
-    /// What is said in another way.
+    /// Notes on what the result expresses differently.
     pub notes: Vec<String>,
 }
 
-/// The plan of a network in a file.
+/// Reads a network in a file as a plan.
 ///
 /// # Errors
-/// If the file is none of this format, or says what a plan cannot.
-pub fn import(text: &str, format: Format) -> Result<Carried, Error> {
+/// If the file is not of this format, or says something that a plan cannot.
+pub fn import(text: &str, format: Format) -> Result<Conversion, Error> {
     let mut notes = Vec::new();
     let mut network = match format {
         Format::Saihu => saihu::read(text, &mut notes)?,
         Format::Wopanet => wopanet::read(text, &mut notes)?,
     };
     network.round_bursts(&mut notes);
-    Ok(Carried { text: network.plan()?, notes })
+    Ok(Conversion { text: network.plan()?, notes })
 }
 
-/// The file of a plan's network.
+/// Writes a plan's network as a file.
 ///
 /// # Errors
-/// If the plan says what the format cannot.
-pub fn export(plan: &Plan, format: Format) -> Result<Carried, Error> {
+/// If the plan says something that the format cannot.
+pub fn export(plan: &Plan, format: Format) -> Result<Conversion, Error> {
     let mut notes = Vec::new();
-    let network = of_plan::network(plan, &mut notes)?;
+    let network = from_plan::network(plan, &mut notes)?;
     let text = match format {
         Format::Saihu => saihu::write(&network, &mut notes),
         Format::Wopanet => wopanet::write(&network, &mut notes),
     };
-    Ok(Carried { text, notes })
+    Ok(Conversion { text, notes })
 }

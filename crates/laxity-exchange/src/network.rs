@@ -1,4 +1,4 @@
-//! A network of first-in, first-out queues, as all of these tools mean it, and its plan.
+//! A network of first-in, first-out queues, as in the models of all these tools, and its plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use laxity_plan::model::Arrival;
 use crate::Error;
 use crate::error::shown;
 
-/// Output ports and what passes them.
+/// Output ports and the flows that pass them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     pub name: String,
@@ -20,15 +20,15 @@ pub(crate) struct Network {
     pub flows: Vec<Flow>,
 }
 
-/// An output port: a queue and what serves it.
+/// An output port: a queue and its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Port {
-    /// The nodes that it is at and leads to.
+    /// The node of the port, and the node that it leads to.
     pub ends: [String; 2],
     pub service: Service,
 }
 
-/// A service curve of rate and latency, and the fastest that the port sends.
+/// A rate-latency service curve, and the highest rate at which the port sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Service {
     pub rate: Rate,
@@ -36,11 +36,11 @@ pub(crate) struct Service {
     pub peak: Rate,
 }
 
-/// What passes ports in a row.
+/// A flow that passes ports in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
     pub name: String,
-    /// By number.
+    /// Numbers of the ports, in order.
     pub ports: Vec<usize>,
     pub arrival: Vec<TokenBucket>,
     pub shortest: Option<Bytes>,
@@ -50,7 +50,7 @@ pub(crate) struct Flow {
 }
 
 impl Network {
-    /// Its plan as text, which holds.
+    /// The network's plan as text. It passes `check`.
     pub(crate) fn plan(&self) -> Result<String, Error> {
         let text = self.text()?;
         Plan::parse(&text, "plan", Path::new("")).map_err(|error| {
@@ -59,8 +59,8 @@ impl Network {
         Ok(text)
     }
 
-    /// Packets are whole in a plan, so that a burst is a packet at least. Other tools have them in
-    /// parts, too.
+    /// Rounds bursts up to a packet, as packets in a plan are whole. Other tools have parts of
+    /// packets, too.
     pub(crate) fn round_bursts(&mut self, notes: &mut Vec<String>) {
         let mut rounded: Vec<&str> = Vec::new();
         for flow in &mut self.flows {
@@ -137,15 +137,15 @@ impl Network {
         Ok(text)
     }
 
-    /// The nodes on a flow's way.
+    /// The nodes on the path of a flow.
     pub(crate) fn nodes(&self, flow: &Flow) -> Vec<&str> {
         let first = flow.ports.first().map(|&port| self.ports[port].ends[0].as_str());
         let rest = flow.ports.iter().map(|&port| self.ports[port].ends[1].as_str());
         first.into_iter().chain(rest).collect()
     }
 
-    /// The links that the ports are ends of, in their order. A plan's link is alike in both
-    /// directions.
+    /// The links with the ports at their ends, in their order. A plan's link has the same rate in
+    /// both directions.
     fn links(&self) -> Result<Vec<([&str; 2], Service)>, Error> {
         let used: BTreeSet<usize> =
             self.flows.iter().flat_map(|flow| &flow.ports).copied().collect();
@@ -172,7 +172,7 @@ impl Network {
     }
 }
 
-/// Where nothing is said of packets, they are as fluid as a plan can have them.
+/// Packet length if the file gives none: as close to a fluid as a plan can be.
 pub(crate) const FLUID: Bytes = Bytes(1);
 
 impl Flow {
@@ -190,7 +190,7 @@ impl Flow {
     }
 }
 
-/// Refuses what cannot be the name of a class or a node, and says what can.
+/// Refuses a text that cannot name a class or a node, and says what can.
 pub(crate) fn check_name(name: &str) -> Result<(), String> {
     const LONGEST: usize = 64;
     let fits = (1..=LONGEST).contains(&name.chars().count()) && !name.trim().is_empty();

@@ -1,9 +1,9 @@
 //! The CSV files of tsnkit (Xue et al. 2024): streams, and the links between their nodes; plans of
 //! time-driven priority.
 //!
-//! A stream is a packet every `period` from `src` to `dst`, which is to be there within `deadline`;
-//! times are in nanoseconds, sizes in bytes. A link has a `rate` in bits a nanosecond, a processing
-//! time `t_proc` and a propagation `t_prop`.
+//! A stream sends a packet every `period` from `src` to `dst`, which must arrive within `deadline`;
+//! times are in nanoseconds, sizes in bytes. A link has a `rate` in bits per nanosecond, a
+//! processing time `t_proc` and a propagation delay `t_prop`.
 
 mod read;
 mod waits;
@@ -12,7 +12,7 @@ mod write;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 
-use crate::{Carried, Error};
+use crate::{Conversion, Error};
 
 /// The two files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Files {
     pub streams: String,
     /// `link,q_num,rate,t_proc,t_prop`.
     pub topology: String,
-    /// What is said in another way.
+    /// Notes on what the result expresses differently.
     pub notes: Vec<String>,
 }
 
@@ -35,23 +35,24 @@ pub enum File {
     Topology,
 }
 
-/// The plan of two files, in time frames of this length, or of the shortest that divides all
+/// Reads two files as a plan, in time frames of this length, or of the shortest that divides all
 /// periods and holds two of the largest packets.
 ///
 /// # Errors
-/// If they are no such files, or say what a plan cannot: the file, and what is wrong with it.
+/// If a file is malformed, or says something that a plan cannot: the file, and what is wrong with
+/// it.
 pub fn import(
     streams: &str,
     topology: &str,
     frame: Option<Nanos>,
-) -> Result<Carried, (File, Error)> {
+) -> Result<Conversion, (File, Error)> {
     read::plan(streams, topology, frame)
 }
 
-/// The two files of a plan whose classes have a `gap` each.
+/// Writes a plan as two files; each of its classes needs a `gap`.
 ///
 /// # Errors
-/// If the plan says what they cannot.
+/// If the plan says something that they cannot.
 pub fn export(plan: &Plan) -> Result<Files, Error> {
     write::files(plan)
 }

@@ -1,9 +1,8 @@
-//! Decimal numbers with units as other tools write them, taken exactly and rounded to the safe
-//! side.
+//! Decimal numbers with units as other tools write them, read exactly and rounded to the safe side.
 
 use laxity::units::{Bytes, Nanos, Rate};
 
-/// Which way what is no whole number goes.
+/// The direction in which fractions are rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Round {
     Up,
@@ -17,100 +16,72 @@ pub(crate) struct Decimal {
     exponent: i32,
 }
 
-/// A kind of quantity, and how many of its smallest units ten to the given power and the factor
-/// make.
-trait Unit: Sized {
-    /// By the word behind its prefix: how many smallest units it has, as a fraction and a power of
-    /// ten.
-    fn unit(word: &str) -> Option<(u128, u128, i32)>;
-    fn of(units: u64) -> Self;
-    const EXPECTED: &'static str;
+/// A factor: a fraction and a power of ten.
+type Factor = (u128, u128, i32);
+
+/// A kind of quantity: an example of it, and its units without prefixes, in the smallest unit.
+struct Quantity {
+    example: &'static str,
+    units: &'static [(&'static str, Factor)],
 }
 
-impl Unit for Nanos {
-    fn unit(word: &str) -> Option<(u128, u128, i32)> {
-        (word == "s").then_some((1, 1, 9))
-    }
-    fn of(units: u64) -> Nanos {
-        Nanos(units)
-    }
-    const EXPECTED: &'static str = "a time such as 10us";
-}
-
-impl Unit for Bytes {
-    fn unit(word: &str) -> Option<(u128, u128, i32)> {
-        match word {
-            "b" => Some((1, 8, 0)),
-            "B" => Some((1, 1, 0)),
-            _ => None,
-        }
-    }
-    fn of(units: u64) -> Bytes {
-        Bytes(units)
-    }
-    const EXPECTED: &'static str = "a size such as 1500B or 12kb, in bytes or bits";
-}
-
-impl Unit for Rate {
-    fn unit(word: &str) -> Option<(u128, u128, i32)> {
-        match word {
-            "bps" => Some((1, 1, 0)),
-            "Bps" => Some((8, 1, 0)),
-            _ => None,
-        }
-    }
-    fn of(units: u64) -> Rate {
-        Rate(units)
-    }
-    const EXPECTED: &'static str = "a rate such as 10Mbps";
-}
-
-/// What of a quantity is said of a number without a unit.
+/// A time in nanoseconds. `plain` is the unit of a number without one.
 pub(crate) fn time(text: &str, plain: &str, round: Round) -> Result<Nanos, String> {
-    quantity(text, plain, round)
+    const TIME: Quantity = Quantity { example: "a time such as 10us", units: &[("s", (1, 1, 9))] };
+    TIME.parse(text, plain, round).map(Nanos)
 }
 
 /// A size in bytes.
 pub(crate) fn size(text: &str, plain: &str, round: Round) -> Result<Bytes, String> {
-    quantity(text, plain, round)
-}
-
-/// A rate in bits a second.
-pub(crate) fn rate(text: &str, plain: &str, round: Round) -> Result<Rate, String> {
-    quantity(text, plain, round)
-}
-
-/// A number with its unit, or in the unit `plain`.
-fn quantity<T: Unit>(text: &str, plain: &str, round: Round) -> Result<T, String> {
-    let text = text.trim();
-    let end =
-        text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E')));
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    let unit = if unit.trim().is_empty() { plain } else { unit.trim() };
-    let wrong = || format!("`{}` is not {}", crate::error::shown(text), T::EXPECTED);
-    let decimal = Decimal::parse(number).ok_or_else(wrong)?;
-    let (factor, over, power) = unit_of::<T>(unit).ok_or_else(wrong)?;
-    let units = decimal.times(factor, over, power, round);
-    let units = units.ok_or_else(|| format!("`{}` is too large", crate::error::shown(text)))?;
-    Ok(T::of(units))
-}
-
-fn unit_of<T: Unit>(unit: &str) -> Option<(u128, u128, i32)> {
-    if let Some(plain) = T::unit(unit) {
-        return Some(plain);
-    }
-    let mut letters = unit.chars();
-    let power = match letters.next()? {
-        'n' => -9,
-        'u' | 'µ' => -6,
-        'm' => -3,
-        'k' => 3,
-        'M' => 6,
-        'G' => 9,
-        'T' => 12,
-        _ => return None,
+    const SIZE: Quantity = Quantity {
+        example: "a size such as 1500B or 12kb, in bytes or bits",
+        units: &[("b", (1, 8, 0)), ("B", (1, 1, 0))],
     };
-    T::unit(letters.as_str()).map(|(factor, over, more)| (factor, over, more + power))
+    SIZE.parse(text, plain, round).map(Bytes)
+}
+
+/// A rate in bits per second.
+pub(crate) fn rate(text: &str, plain: &str, round: Round) -> Result<Rate, String> {
+    const RATE: Quantity = Quantity {
+        example: "a rate such as 10Mbps",
+        units: &[("bps", (1, 1, 0)), ("Bps", (8, 1, 0))],
+    };
+    RATE.parse(text, plain, round).map(Rate)
+}
+
+impl Quantity {
+    /// A number with its unit, or in the unit `plain`.
+    fn parse(&self, text: &str, plain: &str, round: Round) -> Result<u64, String> {
+        let text = text.trim();
+        let end =
+            text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E')));
+        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+        let unit = if unit.trim().is_empty() { plain } else { unit.trim() };
+        let wrong = || format!("`{}` is not {}", crate::error::shown(text), self.example);
+        let decimal = Decimal::parse(number).ok_or_else(wrong)?;
+        let (factor, over, power) = self.factor(unit).ok_or_else(wrong)?;
+        let units = decimal.times(factor, over, power, round);
+        units.ok_or_else(|| format!("`{}` is too large", crate::error::shown(text)))
+    }
+
+    /// The factor of a unit, with or without a prefix.
+    fn factor(&self, unit: &str) -> Option<Factor> {
+        let plain = |word: &str| Some(self.units.iter().find(|(unit, _)| *unit == word)?.1);
+        plain(unit).or_else(|| {
+            let mut letters = unit.chars();
+            let power = match letters.next()? {
+                'n' => -9,
+                'u' | 'µ' => -6,
+                'm' => -3,
+                'k' => 3,
+                'M' => 6,
+                'G' => 9,
+                'T' => 12,
+                _ => return None,
+            };
+            plain(letters.as_str()).map(|(factor, over, more)| (factor, over, more + power))
+        })
+    }
 }
 
 impl Decimal {
@@ -134,14 +105,14 @@ impl Decimal {
         Some(Decimal { digits, exponent: exponent - i32::try_from(part.len()).ok()? })
     }
 
-    /// A whole number of it times `factor / over`, times ten to the `power`.
+    /// The number times `factor / over` times ten to the `power`, rounded.
     pub(crate) fn times(self, factor: u128, over: u128, power: i32, round: Round) -> Option<u64> {
         let power = self.exponent + power;
         let digits = self.digits.checked_mul(factor)?;
         let ten = |power: u32| 10u128.checked_pow(power);
         let (above, below) = match u32::try_from(power) {
             Ok(up) => (digits.checked_mul(if digits == 0 { 1 } else { ten(up)? })?, over),
-            // Beyond that it is less than one, whatever it is.
+            // Beyond that it is less than one in any case.
             Err(_) => (digits, ten(power.unsigned_abs().min(37))?.checked_mul(over)?),
         };
         let whole = match round {

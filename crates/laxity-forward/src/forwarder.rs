@@ -207,7 +207,7 @@ impl Forwarder {
         if u64::from(packet.length) > plan.link.max_packet.0 {
             return Err(DropReason::TooLong);
         }
-        let entry = self.followed.policer.admit(packet.arrival, packet);
+        let entry = self.followed.policer.police(packet.arrival, packet);
         if entry != Entry::Conforming {
             sink(&Event::Nonconforming { number, class: packet.class });
         }

@@ -249,7 +249,7 @@ impl Router {
             return Err(DropReason::TooLong);
         }
         if self.ports[at].is_of_host {
-            let entry = self.policer.admit(packet.arrival, packet);
+            let entry = self.policer.police(packet.arrival, packet);
             if entry != Entry::Conforming {
                 outside.event(&RouterEvent::Nonconforming { class: packet.class });
             }

@@ -73,7 +73,7 @@ fn quantile(below: &[u64], all: u64, percent: u64, max: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use laxity::port::Delays;
+    use laxity::histogram::Delays;
     use laxity::units::Nanos;
 
     use super::*;

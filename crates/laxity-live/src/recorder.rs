@@ -1,7 +1,8 @@
 //! What happened, by class.
 
+use laxity::histogram::Delays;
 use laxity::packet::{ClassId, Packet};
-use laxity::port::{Account, Books, Delays, Promise};
+use laxity::port::{Account, Books, Promise};
 use laxity::units::Nanos;
 use laxity_forward::Event;
 use laxity_linux::frames::Side;

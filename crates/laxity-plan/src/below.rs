@@ -1,7 +1,7 @@
 //! Schedulers below shares: plans whose classes hold a scheduler of their own, such as GPS over EDF
 //! (Hei, Tsang 2001).
 
-use laxity::admit::fair::Overbooked;
+use laxity::admit::fair::Overbooking;
 use laxity::admit::hierarchy::{self, Inside, Member};
 use laxity::admit::{Unbounded, edf};
 use laxity::packet::ClassId;
@@ -14,7 +14,7 @@ use crate::model::{Class, LinkSpec, Plan, QueueSpec, SchedulerSpec};
 #[derive(Clone, Debug)]
 pub struct Guarantees {
     /// Where the rates of the shares sum to more than there is, from the top down.
-    pub overbooked: Vec<Overbooked>,
+    pub overbooked: Vec<Overbooking>,
     /// The delay bound of every class of the plan.
     pub bounds: Vec<Result<Nanos, Unbounded>>,
     /// What EDF says inside each share that has it, by the number of the share's class.
@@ -26,7 +26,7 @@ pub struct Guarantees {
 struct Nested {
     shares: Vec<Share>,
     /// Where their rates sum to more than there is, from the top down.
-    overbooked: Vec<Overbooked>,
+    overbooked: Vec<Overbooking>,
     below: Vec<Below>,
 }
 

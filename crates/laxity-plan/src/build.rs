@@ -81,8 +81,8 @@ impl Plan {
         }
         let [shortest, longest] = [self.min_packet(class), self.max_packet(class)]
             .map(|length| u32::try_from(length.0).unwrap_or(u32::MAX));
-        let meter = Meter::new(buckets.unwrap_or_default()).of_lengths(shortest..=longest);
-        Some(line.into_iter().fold(meter, Meter::of_packets))
+        let meter = Meter::new(buckets.unwrap_or_default()).with_lengths(shortest..=longest);
+        Some(line.into_iter().fold(meter, Meter::with_packets))
     }
 
     /// Whether a packet finds memory beside what is queued, where there is memory for no more than

@@ -343,7 +343,7 @@ impl Order {
     /// The order of `count` outputs; the first of each pair feeds the second.
     fn new(count: usize, feeds: &[(OutputId, OutputId)]) -> Self {
         let feeds: Vec<_> = feeds.iter().map(|(from, to)| (from.index(), to.index())).collect();
-        let path::Order { forward, cyclic, behind } = path::Order::of(count, &feeds);
+        let path::Order { forward, cyclic, behind } = path::Order::new(count, &feeds);
         let ids = |outputs: Vec<usize>| outputs.into_iter().map(OutputId::from_index).collect();
         Order { forward: ids(forward), cyclic: ids(cyclic), behind: ids(behind) }
     }

@@ -182,7 +182,7 @@ mod tests {
 
     fn admits_all(packets: &[Timed], lines: &[TokenBucket]) -> bool {
         let mut meter = Meter::new(lines.iter().copied());
-        packets.iter().all(|&(time, length)| meter.admit(time, length))
+        packets.iter().all(|&(time, length)| meter.consume(time, length))
     }
 
     fn timed(gaps: &[(u64, u32)]) -> Vec<Timed> {

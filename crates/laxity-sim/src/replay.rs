@@ -193,7 +193,7 @@ impl<'a, 'o> Replayed<'a, 'o> {
         if u64::from(packet.length) > self.plan.link.max_packet.0 {
             return Some(DropReason::TooLong);
         }
-        if self.policer.admit(packet.arrival, packet) == Entry::Refused {
+        if self.policer.police(packet.arrival, packet) == Entry::Refused {
             return Some(DropReason::Contract);
         }
         let queued = self.port.scheduler().backlog();

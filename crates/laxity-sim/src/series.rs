@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use laxity::histogram::Delays;
 use laxity::packet::{ClassId, Packet};
-use laxity::port::Delays;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 

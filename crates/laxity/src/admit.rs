@@ -1,5 +1,10 @@
-//! Admission: does a set of classes fit on a link, what delay is each guaranteed, and if it does
-//! not fit, why not. One file a discipline.
+//! Admission tests: whether a set of classes fits on a link, the delay bound of each class, and if
+//! they do not fit, why. Each discipline has a file.
+//!
+//! A test is pure arithmetic on curves: it knows the link's rate and, for every class, an arrival
+//! curve and what the discipline reserves for it. It answers with a [`Service`] or a delay bound
+//! for each class, or with the reason why there is [none](Unbounded). Curves are exact fractions;
+//! results are rounded to the safe side.
 
 pub mod dwcs;
 pub mod edf;
@@ -25,17 +30,17 @@ use crate::curve::{
 use crate::police::TokenBucket;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-/// What a class sends.
+/// The traffic of a class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Its arrival curve, as token buckets; none if nothing is known of it.
+    /// Its arrival curve, as token buckets; empty if the traffic is unknown.
     pub arrival: Vec<TokenBucket>,
     /// Its largest packet.
     pub packet: Bytes,
 }
 
 impl Traffic {
-    /// Whether nothing ever comes of it, as of a class that no path leads to an output.
+    /// Whether the traffic never arrives, as for a class that no path leads to an output.
     pub fn is_absent(&self) -> bool {
         self.arrival.iter().any(|line| line.bucket.0 == 0 && line.rate.0 == 0)
     }
@@ -46,9 +51,9 @@ impl Traffic {
 pub struct Interval {
     /// How long it is.
     pub length: Nanos,
-    /// What can be sent in it, rounded down.
+    /// Bytes that can be sent in it, rounded down.
     pub capacity: Bytes,
-    /// What may have to be sent in it, rounded up.
+    /// Bytes that may have to be sent in it, rounded up.
     pub demand: Bytes,
 }
 
@@ -62,7 +67,7 @@ impl Interval {
         })
     }
 
-    /// The interval of this length on a link of this rate, with so much capacity unused.
+    /// The interval of this length on a link of this rate, with this much capacity left over.
     fn on_link(rate: Rate, length: &Exact, unused: &Exact) -> Option<Interval> {
         let capacity = length * bytes_per_nano(rate);
         Interval::new(length, &capacity, &(&capacity - unused))
@@ -73,23 +78,22 @@ impl Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unbounded {
-    /// More is promised than there is, so nothing is guaranteed.
+    /// The classes are promised more than there is, so that no guarantee holds.
     #[error("more is promised than there is")]
     NotAdmitted,
-    /// It is not guaranteed any service.
+    /// The class is promised no service.
     #[error("it has no real-time curve")]
     NoGuarantee,
-    /// Nothing is proved of its discipline where the rate of the link changes, or where it may be
-    /// late.
+    /// The discipline has no proof for links whose rate changes or that may be late.
     #[error("the rate of the link changes over time, or it may be late")]
     VaryingRate,
-    /// Nothing is known of its traffic.
+    /// The class has no arrival curve.
     #[error("it has no arrival curve")]
     NoArrival,
-    /// What breaks its arrival curve is demoted and waits in its queue all the same.
+    /// Packets that break the arrival curve are demoted, but wait in the queue of the class.
     #[error("its demoted packets stay in its queue: with `police = \"drop\"` there are none")]
     Demotes,
-    /// Nothing is known of its cross traffic: of a class that goes before it or in turn with it.
+    /// A class that goes before it or takes turns with it has no arrival curve.
     #[error(
         "a class that goes before it or in turn with it has no arrival curve, or keeps demoted packets in its queue"
     )]
@@ -100,7 +104,7 @@ pub enum Unbounded {
 }
 
 impl Unbounded {
-    /// Its word for programs.
+    /// The word that stands for the reason in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Unbounded::NotAdmitted => "not-admitted",
@@ -126,33 +130,36 @@ pub fn arrival_curve(buckets: &[TokenBucket]) -> Curve {
     Curve::from_pieces(pieces).unwrap_or_else(|_| Curve::zero())
 }
 
-/// By what a class is served: the packet that ends with the x-th byte of a period in which the
-/// class has packets has left once the curve has come to x, and `late` after that. Under static
-/// priority it is a period in which the class or those before it have packets, and `x` counts from
-/// the first of the class in it; elsewhere it does not matter what others send.
+/// The service of a class: the packet that ends with the x-th byte of a period in which the class
+/// has packets has left at most `late` after the curve has reached x. The bound holds for any
+/// traffic of other classes. Under static priority the period is one in which the class or those
+/// before it have packets, and `x` counts from the first packet of the class in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// From the beginning of the period. It does not fall.
+    /// Bytes served since the period began. It does not fall.
     pub curve: Curve,
-    /// In addition.
+    /// Latency in addition to the curve.
     pub late: Nanos,
 }
 
 impl Service {
-    /// The delay of traffic that is served in this way, rounded up.
+    /// The delay bound of traffic under this service, rounded up.
     ///
     /// # Errors
-    /// If the traffic is more than is served, or nothing is known of it.
+    /// [`Unstable`](Unbounded::Unstable) if the traffic exceeds the service in the long run,
+    /// [`NoArrival`](Unbounded::NoArrival) if `arrival` is empty.
     pub fn delay(&self, arrival: &[TokenBucket]) -> Result<Nanos, Unbounded> {
         delay_bound_of_all([arrival], &self.curve, self.late)
     }
 }
 
-/// The delay of all of this traffic that is served in order of arrival, by this curve, then at most
-/// `late` more: the horizontal distance of the arrival curves' sum from it (Cruz 1991), rounded up.
+/// The delay bound of several flows that one queue serves in order of arrival by this curve, at
+/// most `late` later: the horizontal distance between the sum of the arrival curves and the service
+/// curve (Cruz 1991), rounded up.
 ///
 /// # Errors
-/// If the traffic is more than is served, or nothing is known of some.
+/// [`Unstable`](Unbounded::Unstable) if the traffic exceeds the service in the long run,
+/// [`NoArrival`](Unbounded::NoArrival) if an arrival curve is empty.
 pub fn delay_bound_of_all<'a>(
     traffic: impl IntoIterator<Item = &'a [TokenBucket]>,
     service: &Curve,
@@ -168,7 +175,7 @@ pub fn delay_bound_of_all<'a>(
     Ok(bound.saturating_add(late))
 }
 
-/// Whether a capacity is never exceeded, by the least that is left of it.
+/// Whether a capacity is never exceeded, given the least that is left of it.
 fn is_room(least: &Option<Minimum>) -> bool {
     least.as_ref().is_some_and(|least| !least.value.is_negative())
 }

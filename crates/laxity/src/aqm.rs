@@ -1,14 +1,14 @@
-//! Queue management: who gets in, in front of any scheduler.
+//! Queue management in front of any scheduler: which packets are let in.
 //!
-//! The classes of a scheduler belong to managed queues: each to one of its own, several or all to
-//! one together, or to none. A queue's [`Policy`] decides by what is queued, or was queued on
-//! average, which packets get in; the scheduler decides in which order they leave.
+//! The classes of a scheduler belong to managed queues: each class to its own, several to one, or a
+//! class to none. A queue's [`Policy`] decides by its present or average length which packets get
+//! in; the scheduler decides the order in which they leave.
 
+mod candidates;
 mod choke;
 mod codel;
 mod droptail;
 mod fraction;
-mod held;
 mod managed;
 mod pie;
 mod queue;

@@ -1,13 +1,13 @@
 //! Piecewise-linear curves of time and their min-plus algebra, in exact arithmetic.
 //!
-//! A [`Curve`] is an arrival curve (how much traffic may come), a service curve (how much is sent
-//! at least), or what an admission test derives from them: demand, residual capacity. Times are in
-//! nanoseconds, amounts in bytes, slopes in bytes per nanosecond, all of them rational numbers, so
-//! that a test for "fits" or "equal" has no tolerance.
+//! A [`Curve`] is an arrival curve (an upper bound on traffic), a service curve (a lower bound on
+//! service), or one derived from them by an admission test: demand, residual capacity. Times are in
+//! nanoseconds, amounts in bytes, slopes in bytes per nanosecond, all rational numbers, so that
+//! tests for "fits" or "equal" have no tolerance.
 //!
 //! The algebra is that of Le Boudec & Thiran, *Network Calculus* (2001), with one difference in
-//! convention: curves here are right-continuous. The arrival curve of a token bucket is `b` at
-//! time 0, not 0.
+//! convention: curves here are right-continuous. The arrival curve of a token bucket is `b` at time
+//! 0, not 0.
 
 mod bounds;
 mod envelope;

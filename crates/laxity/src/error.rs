@@ -1,21 +1,21 @@
-//! Why disciplines and queue managements cannot be set up with the settings given.
+//! Why a discipline or a queue management refuses its settings.
 
 use core::fmt::{self, Display};
 use core::ops::RangeInclusive;
 
 use crate::packet::ClassId;
 
-/// Why a scheduler or a queue management cannot be set up, or changed, like this: what is wrong,
-/// and what is accepted.
+/// A setting, or a change of one, that a scheduler or a queue management refuses. The message says
+/// what is wrong and what is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
     /// A number is too small or too large.
-    #[error("{what}{} is {given}: accepted is {}", of(.class), from_to(.least, .most))]
+    #[error("{what}{} is {given}: accepted is {}", of_class(.class), from_to(.least, .most))]
     OutOfRange {
-        /// What it says, with its unit.
+        /// The name of the number, with its unit.
         what: &'static str,
-        /// The class of which it says that, if it is not of all.
+        /// The class that the number belongs to; `None` if it is not a class's.
         class: Option<ClassId>,
         /// The number.
         given: u64,
@@ -51,7 +51,7 @@ pub enum SetupError {
     /// Two schedulers below one share.
     #[error("share {} has two schedulers: each takes a share of its own", .0.0)]
     TwoSchedulers(ClassId),
-    /// A class whose packets two schedulers would take.
+    /// Two schedulers list the same class.
     #[error("class {} is in two places: its packets go to one scheduler", .0.0)]
     TwoPlaces(ClassId),
     /// A class that belongs to a queue that is not there.
@@ -59,12 +59,12 @@ pub enum SetupError {
     NoQueue {
         /// The class.
         class: ClassId,
-        /// Where its queue would be among them.
+        /// The queue's position as given, counted from 0.
         queue: usize,
-        /// How many there are.
+        /// How many queues there are.
         queues: usize,
     },
-    /// Streams of a class lie next to each other, and nowhere is there so much room.
+    /// The streams of a class take neighbouring slots, and there is no gap that is long enough.
     #[error("there is no room for {count} more streams: together there are at most {most}")]
     NoRoom {
         /// How many streams the class has.
@@ -74,7 +74,7 @@ pub enum SetupError {
     },
 }
 
-/// Holds a number against what is accepted.
+/// Refuses a number outside of the accepted range.
 pub(crate) fn check(
     what: &'static str,
     given: u64,
@@ -83,7 +83,7 @@ pub(crate) fn check(
     check_of(what, None::<ClassId>, given, accepted)
 }
 
-/// Holds a number of a class against what is accepted.
+/// Refuses a class's number outside of the accepted range.
 pub(crate) fn check_of(
     what: &'static str,
     class: impl Into<Option<ClassId>>,
@@ -97,7 +97,7 @@ pub(crate) fn check_of(
     Err(SetupError::OutOfRange { what, class: class.into(), given, least, most })
 }
 
-fn of(class: &Option<ClassId>) -> impl Display {
+fn of_class(class: &Option<ClassId>) -> impl Display {
     fmt::from_fn(move |f| match class {
         Some(class) => write!(f, " of class {}", class.0),
         None => Ok(()),

@@ -46,24 +46,26 @@
 //!
 //! # What is where
 //!
-//! From what everything counts in up to what is built of it:
+//! From units up to whole ports:
 //!
 //! | module | what it holds |
 //! | --- | --- |
 //! | [`units`] | times, sizes and rates as whole numbers, read from texts such as `5ms` and `10mbit` |
 //! | [`packet`] | the record that stands for a packet |
 //! | [`link`] | when the last bit of a packet leaves, with nothing lost to rounding |
-//! | [`pacer`] | when the next packet may start, for who is woken late |
+//! | [`pacer`] | when the next packet may start, for a sender that is woken late |
 //! | [`curve`] | piecewise-linear curves of time and their min-plus algebra, in exact fractions |
-//! | [`service`], [`window`] | what classes ask for: service curves of two pieces, loss tolerances |
-//! | [`admit`] | what is proved: does it fit, what delay has each class, and if not, why not |
+//! | [`service`], [`window`] | requirements of classes: service curves of two pieces, loss tolerances |
+//! | [`admit`] | admission tests: whether a plan fits, the delay bound of each class, and if it does not fit, why |
 //! | [`scheduler`] | the contract that every discipline keeps |
 //! | [`sched`] | the disciplines: EDF, H-FSC, DWCS, TDP, WF²Q+, WFQ, DRR, QFQ+, static priority, FQ-CoDel, FIFO, schedulers below shares, and any order that is a rank ([`Pifo`](sched::Pifo): Sivaraman et al. 2016, Shrivastav 2019) |
-//! | [`aqm`] | who gets into a queue, in front of any discipline: drop-tail, RED, CHOKe, CoDel, PIE |
-//! | [`police`] | does a packet keep to its class's arrival curve, and what becomes of it if not? |
+//! | [`aqm`] | queue management in front of any discipline: drop-tail, RED, CHOKe, CoDel, PIE |
+//! | [`police`] | whether a packet conforms to its arrival curve, and how it is treated if not |
 //! | [`regulator`] | holds packets until they keep to an arrival curve again |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
-//! | [`error`] | why a discipline or a queue management cannot be set up with the settings given |
+//! | [`histogram`] | distributions of delays, exact but for quantiles |
+//! | [`queue`] | the ordered queues that disciplines are made of, each with its cost |
+//! | [`error`] | why a discipline or a queue management refuses its settings |
 //!
 //! A packet takes the way [`police`], [`port`], [`aqm`], [`sched`], [`link`]; each may be left out.
 //!
@@ -91,14 +93,15 @@ pub mod aqm;
 #[cfg(feature = "admission")]
 pub mod curve;
 pub mod error;
+pub mod histogram;
 mod id;
 pub mod link;
+mod memory;
 pub mod overhead;
 pub mod pacer;
 pub mod packet;
 pub mod police;
 pub mod port;
-#[doc(hidden)]
 pub mod queue;
 pub mod regulator;
 pub mod sched;

@@ -12,9 +12,9 @@ use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// A link that sends one packet at a time, at a constant rate or by a [`Trace`].
 ///
-/// A transmission that does not take a whole number of nanoseconds hands its remainder to the next
-/// one of the same busy period, so rounding never accumulates: after any number of back-to-back
-/// packets the link is where arithmetic says it is.
+/// A transmission may not take a whole number of nanoseconds. Its remainder goes to the next
+/// transmission of the same busy period, so that rounding never accumulates: after any number of
+/// back-to-back packets the link is free exactly when arithmetic says.
 #[derive(Clone, Debug)]
 pub struct Link {
     pace: Pace,
@@ -22,17 +22,17 @@ pub struct Link {
     free_at: Nanos,
     /// By how much `free_at` is rounded up, in `1/rate` of a nanosecond.
     rounding: u64,
-    /// What it sends in place of its rate.
+    /// Rates over time, in place of the constant rate.
     trace: Option<Arc<Trace>>,
 }
 
 impl Link {
-    /// An idle link of a rate of 1 bit/s to [`Rate::LIMIT`]; others count as the nearer of these.
+    /// An idle link. The rate is clamped to 1 bit/s up to [`Rate::LIMIT`].
     pub fn new(rate: Rate) -> Self {
         Link { pace: Pace::new(rate), free_at: Nanos::ZERO, rounding: 0, trace: None }
     }
 
-    /// An idle link that sends by a trace, whatever its nominal rate.
+    /// An idle link that sends by a trace; `nominal` is only shown by [`rate`](Self::rate).
     pub fn varying(trace: Arc<Trace>, nominal: Rate) -> Self {
         Link { trace: Some(trace), ..Link::new(nominal) }
     }
@@ -42,7 +42,7 @@ impl Link {
         self.pace.rate()
     }
 
-    /// It gets another rate, within the same limits, and no trace, from the next packet on.
+    /// Sets another constant rate, clamped as in [`new`](Self::new), from the next packet on.
     pub fn set_rate(&mut self, rate: Rate) {
         *self = Link { free_at: self.free_at, ..Link::new(rate) };
     }
@@ -88,7 +88,8 @@ impl Link {
         if rest == 0 { (nanos, 0) } else { (nanos + 1, self.rate().0 - rest) }
     }
 
-    /// The same for a packet of 2 GB or one that fits into what was rounded up.
+    /// As [`round_up`](Self::round_up), for a packet of 2 GB or more, and for one that fits into
+    /// the rounding.
     #[cold]
     fn round_up_any(&self, length: u32, carried: u64) -> (u64, u64) {
         let rate = i128::from(self.rate().0);

@@ -1,25 +1,25 @@
-//! What a link adds to the frames that are sent over it.
+//! The bytes that a link adds to the frames sent over it.
 //!
-//! A modem behind an Ethernet port carries more than the bytes that leave the port: headers and
-//! check sequences of its own, preambles and gaps, and on some links whole cells. Who shapes in
-//! front of such a link has to count what the link carries.
+//! A modem behind an Ethernet port carries more than the bytes that leave the port: its own headers
+//! and check sequences, preambles and gaps, and on some links whole cells. A shaper in front of
+//! such a link has to count what the link carries.
 
-/// How many bytes of a link a frame takes.
+/// The size of a frame on a link, as a function of its size on Ethernet.
 ///
-/// The frame is an Ethernet frame with its header and without its check sequence, which is what an
-/// interface hands over.
+/// The frame is an Ethernet frame with its header and without its check sequence, as an interface
+/// sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overhead {
-    /// Bytes that are added to every frame, or taken off it where the link replaces the Ethernet
-    /// header by a shorter one.
+    /// Bytes added to every frame; negative if the link replaces the Ethernet header by a shorter
+    /// one.
     pub bytes: i32,
-    /// The least that any frame takes before it is cut up.
+    /// Minimum size of a frame in bytes, before it is cut into cells.
     pub at_least: u32,
-    /// What the frame is cut into.
+    /// The cells or code words of the link.
     pub framing: Framing,
 }
 
-/// What a link cuts frames into.
+/// How a link cuts frames up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Framing {
@@ -40,31 +40,31 @@ impl Overhead {
     /// Nothing is added.
     pub const NONE: Overhead = Overhead { bytes: 0, at_least: 0, framing: Framing::Whole };
 
-    /// The links that have a name: those that `tc-cake(8)` knows, which are counted there from the
-    /// IP packet.
+    /// The links that have a name, as in `tc-cake(8)`. There the bytes are counted from the IP
+    /// packet.
     pub const NAMED: [(&'static str, Overhead); 12] = [
         // Header, check sequence, preamble with its delimiter, and gap (IEEE 802.3).
-        ("ethernet", Overhead::of_ip(38, Framing::Whole)),
+        ("ethernet", Overhead::from_ip(38, Framing::Whole)),
         // Header and check sequence; frames are padded to 64 bytes.
-        ("docsis", Overhead { at_least: 64, ..Overhead::of_ip(18, Framing::Whole) }),
-        ("pppoe-ptm", Overhead::of_ip(30, Framing::Ptm)),
-        ("bridged-ptm", Overhead::of_ip(22, Framing::Ptm)),
-        ("ipoa-vcmux", Overhead::of_ip(8, Framing::Atm)),
-        ("ipoa-llcsnap", Overhead::of_ip(16, Framing::Atm)),
-        ("pppoa-vcmux", Overhead::of_ip(10, Framing::Atm)),
-        ("pppoa-llc", Overhead::of_ip(14, Framing::Atm)),
-        ("pppoe-vcmux", Overhead::of_ip(32, Framing::Atm)),
-        ("pppoe-llcsnap", Overhead::of_ip(40, Framing::Atm)),
-        ("bridged-vcmux", Overhead::of_ip(24, Framing::Atm)),
-        ("bridged-llcsnap", Overhead::of_ip(32, Framing::Atm)),
+        ("docsis", Overhead { at_least: 64, ..Overhead::from_ip(18, Framing::Whole) }),
+        ("pppoe-ptm", Overhead::from_ip(30, Framing::Ptm)),
+        ("bridged-ptm", Overhead::from_ip(22, Framing::Ptm)),
+        ("ipoa-vcmux", Overhead::from_ip(8, Framing::Atm)),
+        ("ipoa-llcsnap", Overhead::from_ip(16, Framing::Atm)),
+        ("pppoa-vcmux", Overhead::from_ip(10, Framing::Atm)),
+        ("pppoa-llc", Overhead::from_ip(14, Framing::Atm)),
+        ("pppoe-vcmux", Overhead::from_ip(32, Framing::Atm)),
+        ("pppoe-llcsnap", Overhead::from_ip(40, Framing::Atm)),
+        ("bridged-vcmux", Overhead::from_ip(24, Framing::Atm)),
+        ("bridged-llcsnap", Overhead::from_ip(32, Framing::Atm)),
     ];
 
-    /// So many bytes around an IP packet, in place of an Ethernet header.
-    const fn of_ip(bytes: i32, framing: Framing) -> Overhead {
+    /// An overhead given around the IP packet, without the Ethernet header.
+    const fn from_ip(bytes: i32, framing: Framing) -> Overhead {
         Overhead { bytes: bytes - HEADER, at_least: 0, framing }
     }
 
-    /// How many bytes of the link a frame of so many bytes takes: at least 1.
+    /// Bytes of the link for a frame of `frame` bytes: at least 1.
     pub fn on_link(&self, frame: u32) -> u32 {
         let whole = frame.saturating_add_signed(self.bytes).max(self.at_least).max(1);
         match self.framing {
@@ -74,7 +74,8 @@ impl Overhead {
         }
     }
 
-    /// The same of an IP packet that was seen without a header in front of it.
+    /// Bytes of the link for an IP packet of `packet` bytes that was captured without a link
+    /// header.
     pub fn on_link_of_ip(&self, packet: u32) -> u32 {
         if *self == Overhead::NONE {
             packet.max(1)

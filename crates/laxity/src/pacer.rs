@@ -1,25 +1,25 @@
-//! When the next packet may start, for who is woken late.
+//! When the next packet may start, for a sender that is woken late.
 
 use crate::link::Link;
 use crate::units::{Nanos, Rate};
 
-/// Spaces packets on a link of which the clock is another's: who sends is woken at about the time
-/// that the link is free, never before it.
+/// Spaces packets on a link whose clock is not ours. The sender is woken at about the time that the
+/// link is free, never earlier.
 ///
-/// A packet counts as started when the link was free and the packet could have been sent, however
-/// late the sender is woken, so that what is late costs no capacity and nothing drifts. It counts
-/// so for at most a `catch_up` before its real start: what is sent in any time is at most what the
-/// link takes in that time and in the catch-up, and a packet. Nothing more comes together in a
-/// queue behind the sender that is served at the link's rate.
+/// A packet counts as started when the link was free and the packet was ready, even if the sender
+/// is woken later: so being late costs no capacity, and errors do not add up. It is counted at most
+/// `catch_up` before its real start. So in any interval the sender sends at most what the link
+/// carries in the interval plus `catch_up`, and one packet. No longer queue builds up at a
+/// downstream link of the same rate.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     link: Link,
     catch_up: Nanos,
 }
 
-/// How a packet that was started counts.
+/// The time that a packet occupies the link by the pacer's count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct Occupancy {
     /// When it counts as started.
     pub from: Nanos,
     /// When the link is free again.
@@ -27,25 +27,25 @@ pub struct Counted {
 }
 
 impl Pacer {
-    /// A pacer of an idle link, which makes up for at most so much lost time.
+    /// A pacer for an idle link. It makes up for at most `catch_up` of lost time.
     pub fn new(rate: Rate, catch_up: Nanos) -> Self {
         Pacer { link: Link::new(rate), catch_up }
     }
 
-    /// When the link is free, as packets count.
+    /// When the link is free by the pacer's count.
     pub fn free_at(&self) -> Nanos {
         self.link.free_at()
     }
 
-    /// Starts at `now` a packet of `length` bytes that could have been sent from `ready` on; `now`
-    /// is not before [`free_at`](Self::free_at).
-    pub fn start(&mut self, ready: Nanos, now: Nanos, length: u32) -> Counted {
+    /// Starts a packet of `length` bytes at `now`, which is not before [`free_at`](Self::free_at).
+    /// The packet was ready at `ready`.
+    pub fn start(&mut self, ready: Nanos, now: Nanos, length: u32) -> Occupancy {
         let earliest = ready.min(now).max(now.saturating_sub(self.catch_up));
         let from = earliest.max(self.link.free_at());
-        Counted { from, until: self.link.transmit(from, length) }
+        Occupancy { from, until: self.link.transmit(from, length) }
     }
 
-    /// The rate is another one from the next packet on.
+    /// Sets another rate, from the next packet on.
     pub fn set_rate(&mut self, rate: Rate) {
         self.link.set_rate(rate);
     }
@@ -69,7 +69,7 @@ mod tests {
         pacer.start(Nanos(0), Nanos(0), 100);
         assert_eq!(pacer.free_at(), Nanos(100_000));
         let counted = pacer.start(Nanos(500_000), Nanos(700_000), 100);
-        assert_eq!(counted, Counted { from: Nanos(500_000), until: Nanos(600_000) });
+        assert_eq!(counted, Occupancy { from: Nanos(500_000), until: Nanos(600_000) });
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         pacer.set_rate(Rate(16_000_000));
         assert_eq!(pacer.free_at(), Nanos(100_000));
         let counted = pacer.start(Nanos(0), Nanos(100_000), 100);
-        assert_eq!(counted, Counted { from: Nanos(100_000), until: Nanos(150_000) });
+        assert_eq!(counted, Occupancy { from: Nanos(100_000), until: Nanos(150_000) });
     }
 
     proptest! {
@@ -109,7 +109,7 @@ mod tests {
             prop_assert_eq!(pacer.free_at(), Rate(rate).time_for(Bytes(total)));
         }
 
-        /// A queue behind the sender that is served at the link's rate is at most a catch-up long.
+        /// A downstream queue, served at the link's rate, holds at most a catch-up.
         #[test]
         fn what_comes_together_behind_it_is_at_most_the_catch_up(
             rate in 100_000u64..1_000_000_000, catch_up in 0u64..5_000_000,

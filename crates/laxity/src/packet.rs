@@ -10,7 +10,7 @@ crate::id! {
     pub struct FlowId;
 }
 
-/// A packet as schedulers see it: 32 bytes, copied freely.
+/// A packet as schedulers see it: 32 bytes, `Copy`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// The class it belongs to.
@@ -19,35 +19,21 @@ pub struct Packet {
     pub flow: FlowId,
     /// Length on the link in bytes, at least 1.
     pub length: u32,
-    /// Set when the packet broke its class's contract and the plan says that such packets travel
-    /// as best effort.
+    /// Set if the packet broke its class's arrival curve and the plan demotes such packets to best
+    /// effort.
     pub demoted: bool,
-    /// What congestion does with it.
+    /// The ECN bits: how congestion is signalled to its flow.
     pub ecn: Ecn,
     /// When its last bit arrived.
     pub arrival: Nanos,
-    /// The caller's own mark (a buffer index, a sequence number); schedulers carry it unread,
-    /// unless packets are [withdrawn](crate::scheduler::Withdraw) by it.
+    /// A mark of the caller (a buffer index, a sequence number). Schedulers do not read it, except
+    /// to [withdraw](crate::scheduler::Withdraw) packets.
     pub handle: u64,
 }
 
-/// The fields of a packet that say what it is.
-///
-/// A packet whose address is handed to a function anywhere is written to memory in small parts
-/// everywhere, and whoever then copies it whole waits until they are through. Two halves of 16
-/// bytes are handed over in registers: what is called now and then takes these.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Label {
-    class: ClassId,
-    flow: FlowId,
-    length: u32,
-    demoted: bool,
-    ecn: Ecn,
-}
-
 impl Packet {
-    /// Writes into it that it met congestion, and says whether it could: one that is not capable of
-    /// ECN stays as it is.
+    /// Marks the packet as having met congestion; returns whether its sender supports ECN. If not,
+    /// the packet stays as it is.
     #[inline]
     pub fn mark(&mut self) -> bool {
         let is_capable = self.ecn != Ecn::NotCapable;
@@ -55,20 +41,6 @@ impl Packet {
             self.ecn = Ecn::Experienced;
         }
         is_capable
-    }
-
-    /// Its two halves: what it is, and its arrival and handle.
-    #[inline(always)]
-    pub(crate) fn halves(self) -> (Label, (Nanos, u64)) {
-        let Packet { class, flow, length, demoted, ecn, arrival, handle } = self;
-        (Label { class, flow, length, demoted, ecn }, (arrival, handle))
-    }
-
-    /// The packet that has these halves.
-    #[inline(always)]
-    pub(crate) fn of_halves(label: Label, (arrival, handle): (Nanos, u64)) -> Packet {
-        let Label { class, flow, length, demoted, ecn } = label;
-        Packet { class, flow, length, demoted, ecn, arrival, handle }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Token buckets: does a packet keep to its class's arrival curve, and if not now, when would it?
-//! And the entrance that holds packets to them.
+//! Token buckets: whether a packet conforms to its class's arrival curve, and if not, when it
+//! would. And the policer, which holds packets to these curves at the entrance.
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -23,15 +23,15 @@ impl TokenBucket {
         lines.iter().copied().min_by_key(TokenBucket::in_the_long_run)
     }
 
-    /// By what [`slowest`](Self::slowest) is the least: the rate and, of lines with one rate, the
+    /// The key by which [`slowest`](Self::slowest) chooses: the rate, and for equal rates the
     /// burst.
     pub fn in_the_long_run(&self) -> (Rate, Bytes) {
         (self.rate, self.bucket)
     }
 }
 
-/// A line that the number of packets of any interval stays under, whatever their lengths:
-/// `at_once + packets * t / every`.
+/// A line that bounds the number of packets in any interval of length `t`, independent of their
+/// lengths: `at_once + packets * t / every`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a line is a burst and a rate, and nothing else")]
 pub struct PacketLine {
@@ -61,20 +61,20 @@ struct Level {
 enum Cost {
     /// One for each billionth of a bit.
     Length,
-    /// So many whatever its length.
+    /// The same number for every packet.
     Packet(u128),
 }
 
 impl Level {
-    fn full(TokenBucket { bucket, rate }: TokenBucket) -> Self {
-        Level::of(nanobits(bucket.0), rate.0, Cost::Length)
+    fn from_bucket(TokenBucket { bucket, rate }: TokenBucket) -> Self {
+        Level::new(nanobits(bucket.0), rate.0, Cost::Length)
     }
 
-    fn of_packets(PacketLine { at_once, packets, every }: PacketLine) -> Self {
-        Level::of(u128::from(at_once).saturating_mul(every), packets, Cost::Packet(every))
+    fn from_packets(PacketLine { at_once, packets, every }: PacketLine) -> Self {
+        Level::new(u128::from(at_once).saturating_mul(every), packets, Cost::Packet(every))
     }
 
-    fn of(bucket: u128, rate: u64, cost: Cost) -> Self {
+    fn new(bucket: u128, rate: u64, cost: Cost) -> Self {
         Level { bucket, rate: rate.into(), tokens: bucket, filled_at: Nanos::ZERO, cost }
     }
 
@@ -116,8 +116,8 @@ fn nanobits(bytes: u64) -> u128 {
     u128::from(bytes) * u128::from(NANOBITS_PER_BYTE)
 }
 
-/// The token buckets of one class, all of which a conforming packet must find filled: the traffic
-/// of any interval then stays under the minimum of their lines.
+/// The token buckets of one class. A packet conforms if all of them hold enough tokens for it; so
+/// the traffic of any interval stays below the minimum of their lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meter {
     levels: Vec<Level>,
@@ -128,19 +128,22 @@ pub struct Meter {
 impl Meter {
     /// A meter with all buckets full.
     pub fn new(buckets: impl IntoIterator<Item = TokenBucket>) -> Self {
-        Meter { levels: buckets.into_iter().map(Level::full).collect(), lengths: 0..=u32::MAX }
+        Meter {
+            levels: buckets.into_iter().map(Level::from_bucket).collect(),
+            lengths: 0..=u32::MAX,
+        }
     }
 
     /// The same meter, to which a packet of any other length, in bytes, never conforms.
     #[must_use]
-    pub fn of_lengths(self, lengths: RangeInclusive<u32>) -> Self {
+    pub fn with_lengths(self, lengths: RangeInclusive<u32>) -> Self {
         Meter { lengths, ..self }
     }
 
     /// The same meter, to which packets conform only while their number stays under this line, too.
     #[must_use]
-    pub fn of_packets(mut self, line: PacketLine) -> Self {
-        self.levels.push(Level::of_packets(line));
+    pub fn with_packets(mut self, line: PacketLine) -> Self {
+        self.levels.push(Level::from_packets(line));
         self
     }
 
@@ -155,7 +158,7 @@ impl Meter {
     }
 
     /// Takes a conforming packet's tokens and says true, or takes nothing and says false.
-    pub fn admit(&mut self, now: Nanos, length: u32) -> bool {
+    pub fn consume(&mut self, now: Nanos, length: u32) -> bool {
         let conforms = self.earliest(now, length) == Some(now);
         if conforms {
             for level in &mut self.levels {
@@ -166,7 +169,7 @@ impl Meter {
     }
 }
 
-/// What becomes of packets that break their class's arrival curve.
+/// How a class treats packets that break its arrival curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a packet gets in as it is, as less, or not")]
 pub enum Police {
@@ -178,7 +181,7 @@ pub enum Police {
     Drop,
 }
 
-/// What an [entrance](Policer) finds of a packet.
+/// The verdict of a [`Policer`] on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a packet conforms or not, and gets in or not")]
 #[must_use = "what does not get in is dropped for its contract"]
@@ -216,12 +219,12 @@ impl Policer {
     /// Whether a packet that comes now conforms and gets in; marks it if it does so as best effort
     /// only. A class that is unknown has no curve.
     #[inline]
-    pub fn admit(&mut self, now: Nanos, packet: &mut Packet) -> Entry {
+    pub fn police(&mut self, now: Nanos, packet: &mut Packet) -> Entry {
         let class = packet.class.index();
         let Some((Some(meter), police)) = self.classes.get_mut(class) else {
             return Entry::Conforming;
         };
-        if meter.admit(now, packet.length) {
+        if meter.consume(now, packet.length) {
             return Entry::Conforming;
         }
         self.nonconforming[class] += u64::from(now >= self.measured_from);
@@ -238,11 +241,11 @@ impl Policer {
         let Some((Some(meter), police)) = self.classes.get_mut(packet.class.index()) else {
             return;
         };
-        packet.demoted = !meter.admit(packet.arrival, packet.length) && *police != Police::Count;
+        packet.demoted = !meter.consume(packet.arrival, packet.length) && *police != Police::Count;
     }
 
-    /// How many packets broke their class's arrival curve, by class number, whatever became of
-    /// them.
+    /// Number of packets that broke their class's arrival curve, by class number. Refused and
+    /// demoted packets count as well.
     pub fn nonconforming(&self) -> &[u64] {
         &self.nonconforming
     }
@@ -260,7 +263,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is admitted keeps to the arrival curve over every interval.
+        /// All traffic that is let in keeps to the arrival curve over every interval.
         #[test]
         fn admitted_traffic_is_under_the_curve(
             bucket in 100u64..5_000, rate in 1_000u64..10_000_000,
@@ -270,7 +273,7 @@ mod tests {
             let (mut now, mut admitted) = (Nanos::ZERO, Vec::new());
             for (gap, length) in packets {
                 now += Nanos(gap);
-                if meter.admit(now, length) {
+                if meter.consume(now, length) {
                     admitted.push((now, length));
                 }
             }
@@ -291,11 +294,11 @@ mod tests {
             gaps in prop::collection::vec(0u64..5_000_000, 1..60),
         ) {
             let line = PacketLine { at_once, packets, every };
-            let mut meter = Meter::new([]).of_packets(line);
+            let mut meter = Meter::new([]).with_packets(line);
             let (mut now, mut admitted, mut refused) = (Nanos::ZERO, Vec::new(), 0);
             for gap in gaps {
                 now += Nanos(gap);
-                if meter.admit(now, 1) { admitted.push(now) } else { refused += 1 }
+                if meter.consume(now, 1) { admitted.push(now) } else { refused += 1 }
             }
             for (first, begin) in admitted.iter().enumerate() {
                 for (last, end) in admitted.iter().enumerate().skip(first) {
@@ -315,15 +318,15 @@ mod tests {
                 TokenBucket { bucket: Bytes(1000), rate: Rate(rate) },
                 TokenBucket { bucket: Bytes(1200), rate: Rate(rate / 2 + 1) },
             ]);
-            prop_assert!(meter.admit(Nanos(7), first));
+            prop_assert!(meter.consume(Nanos(7), first));
             let at = meter.earliest(Nanos(7), second).unwrap();
-            prop_assert!(at == Nanos(7) || !meter.clone().admit(Nanos(at.0 - 1), second));
-            prop_assert!(meter.admit(at, second));
+            prop_assert!(at == Nanos(7) || !meter.clone().consume(Nanos(at.0 - 1), second));
+            prop_assert!(meter.consume(at, second));
         }
     }
 
-    /// Of two packets at once only the first conforms: what becomes of the second is what its class
-    /// says, and it is counted if it comes within the measured time.
+    /// Of two packets at once only the first conforms. The second is treated as its class says, and
+    /// is counted if it arrives within the measured time.
     #[test]
     fn what_breaks_its_curve_is_treated_as_its_class_says() {
         let bucket = TokenBucket { bucket: Bytes(100), rate: Rate(8_000) };
@@ -333,9 +336,9 @@ mod tests {
         let mut policer = Policer::new(classes.into_iter().chain(free), Nanos(1_000_000_000));
         let mut second_of = |now: Nanos, class: u32| {
             let mut packet = Packet { class: ClassId(class), length: 100, ..Packet::default() };
-            assert_eq!(policer.admit(now, &mut packet), Entry::Conforming);
+            assert_eq!(policer.police(now, &mut packet), Entry::Conforming);
             assert!(!packet.demoted);
-            (policer.admit(now, &mut packet), packet.demoted)
+            (policer.police(now, &mut packet), packet.demoted)
         };
         for now in [Nanos::ZERO, Nanos(1_000_000_000)] {
             let fates: Vec<_> = (0..5).map(|class| second_of(now, class)).collect();
@@ -354,11 +357,11 @@ mod tests {
     #[test]
     fn a_packet_of_another_length_never_conforms_and_takes_nothing() {
         let bucket = TokenBucket { bucket: Bytes(100), rate: Rate(8) };
-        let mut meter = Meter::new([bucket]).of_lengths(64..=99);
-        assert!(!meter.admit(Nanos::ZERO, 63));
+        let mut meter = Meter::new([bucket]).with_lengths(64..=99);
+        assert!(!meter.consume(Nanos::ZERO, 63));
         assert_eq!(meter.earliest(Nanos::ZERO, 63), None);
-        assert!(!meter.admit(Nanos::ZERO, 100));
-        assert!(meter.admit(Nanos::ZERO, 99));
+        assert!(!meter.consume(Nanos::ZERO, 100));
+        assert!(meter.consume(Nanos::ZERO, 99));
         assert_eq!(meter.earliest(Nanos::ZERO, 64), Some(Nanos(63_000_000_000)));
     }
 

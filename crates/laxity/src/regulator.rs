@@ -1,18 +1,18 @@
-//! Regulators: packets that came closer together on their way are held until they keep to an
-//! arrival curve again.
+//! Regulators hold packets that have moved closer together until they keep to an arrival curve
+//! again.
 //!
-//! A flow that is under the curve A where it enters a network is not any more behind queues that
-//! hold some packets up longer than others. A regulator per flow, or packetized greedy shaper,
-//! undoes that: it keeps the packets in order and lets each go on at the first time at which it,
-//! and all that went on before, are under A.
+//! A flow that keeps to an arrival curve A at the entrance of a network may break it behind queues,
+//! because some packets waited longer than others. A regulator per flow, or packetized greedy
+//! shaper, restores A: it keeps the packets in order and releases each at the first time at which
+//! it conforms, given the packets released before.
 //!
 //! Shaping is free (Le Boudec 2018, "A theory of traffic regulators for deterministic networks with
-//! application to interleaved regulators"; Le Boudec, Thiran 2001, section 1.5): where packets that
-//! were under A at the times `e` come to the regulator in that order and by `e + D`, they leave it
-//! by `e + D`, too. For suppose that all before a packet did. At its own `e + D` it has come, they
-//! have gone on, and since they did no later than `e + D` of theirs, what went on in any time up to
-//! now is under A as it was at the times `e`: so it conforms. Times are whole nanoseconds
-//! throughout, and nothing is added for rounding.
+//! application to interleaved regulators"; Le Boudec, Thiran 2001, section 1.5). Let packets
+//! conform to A at times `e`, and let each reach the regulator in order by `e + D`. Then each
+//! leaves it by `e + D`, too. Proof by induction: suppose that all packets before this one did. At
+//! `e + D` it has arrived, and the others have been released no later than their own `e + D`. So in
+//! any interval up to now, no more was released than A allows at the times `e`, and the packet
+//! conforms. Times are whole nanoseconds throughout; nothing is added for rounding.
 
 use crate::police::Meter;
 use crate::units::Nanos;
@@ -25,23 +25,23 @@ pub struct Regulator {
 }
 
 impl Regulator {
-    /// A regulator that nothing has passed, for the curve of a meter that has admitted nothing.
+    /// A regulator for the arrival curve of a fresh meter.
     pub fn new(meter: Meter) -> Self {
         Regulator { meter, last: Nanos::ZERO }
     }
 
-    /// When a packet of `length` bytes goes on that comes at `now`, behind all that came before: at
-    /// the first time at which it conforms. One that never will, as one longer than the burst, does
-    /// not wait for that, and takes nothing.
+    /// The time at which a packet of `length` bytes is released that arrives at `now`, behind all
+    /// earlier packets: the first time at which it conforms. A packet that never conforms, such as
+    /// one longer than the burst, is released without delay and takes no tokens.
     pub fn release(&mut self, now: Nanos, length: u32) -> Nanos {
         let from = now.max(self.last);
         self.last = self.meter.earliest(from, length).unwrap_or(from);
-        self.meter.admit(self.last, length);
+        self.meter.consume(self.last, length);
         self.last
     }
 
-    /// Holds what comes from now on to another curve, by a meter that has admitted nothing. What
-    /// came before goes on when it was to, and nothing does before that.
+    /// Holds later packets to another curve, that of a fresh meter. Earlier packets keep their
+    /// release times, and no later packet overtakes them.
     pub fn follow(&mut self, meter: Meter) {
         self.meter = meter;
     }
@@ -63,7 +63,7 @@ mod tests {
         Meter::new(buckets.iter().map(bucket))
     }
 
-    /// The first time from which on so many bytes are under all lines, if ever.
+    /// The first time from which on this many bytes are under all lines, if there is one.
     fn under(buckets: &Buckets, bytes: u64) -> u64 {
         let time = |&(bucket, rate): &(u64, u64)| {
             let more = u128::from(bytes.saturating_sub(bucket)) * u128::from(NANOBITS_PER_BYTE);
@@ -72,8 +72,8 @@ mod tests {
         buckets.iter().map(time).max().unwrap()
     }
 
-    /// From the definition: the least times from the arrivals on, in order, of which no two have
-    /// more in between than the curve.
+    /// From the definition: the least release times, in order, for which every interval keeps to
+    /// the curve.
     fn least(buckets: &Buckets, packets: &[(u64, u32)]) -> Vec<u64> {
         let mut times: Vec<u64> = Vec::new();
         for (number, (arrival, length)) in packets.iter().enumerate() {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     proptest! {
-        /// What goes on is under the curve, and no packet could have gone on before.
+        /// The released packets keep to the curve, and no packet could have been released earlier.
         #[test]
         fn releases_are_the_least_that_conform(buckets in buckets(), gaps in packets()) {
             let packets = timed(&gaps);
@@ -119,7 +119,7 @@ mod tests {
             prop_assert_eq!(&times, &least(&buckets, &packets));
             let mut meter = meter(&buckets);
             for (time, (_, length)) in times.into_iter().zip(packets) {
-                prop_assert!(meter.admit(Nanos(time), length));
+                prop_assert!(meter.consume(Nanos(time), length));
             }
         }
 

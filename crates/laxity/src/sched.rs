@@ -1,5 +1,8 @@
-//! One discipline a file or folder. A file holds the algorithm and nothing else; who counts and
-//! measures is [`port`](crate::port).
+//! The disciplines, one per file or folder.
+//!
+//! A file holds the algorithm in the terms of its paper and nothing else. Statistics are kept by
+//! [`port`](crate::port), queue limits by [`aqm`](crate::aqm), and delay bounds are proved in
+//! `admit`.
 
 mod ancestry;
 mod drr;
@@ -15,7 +18,6 @@ pub(crate) mod pace;
 pub mod pifo;
 mod priority;
 pub mod qfq;
-mod servers;
 pub mod tdp;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -34,7 +36,6 @@ pub use late::Late;
 pub use pifo::Pifo;
 pub use priority::Priority;
 pub use qfq::Qfq;
-pub use servers::Share;
 pub use tdp::Tdp;
-pub use wf2q::Wf2q;
+pub use wf2q::{Share, Wf2q};
 pub use wfq::Wfq;

@@ -1,26 +1,27 @@
-//! The contract of every scheduler: time is an argument, nothing is lost, nothing is invented.
+//! The contract of every scheduler: time is an argument, no packet is lost, none is invented.
 
-use crate::packet::{ClassId, Label, Packet};
+use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::packet::{ClassId, Packet};
 use crate::units::Nanos;
 
 /// A packet scheduler. Every discipline is one, and so is anything that wraps another.
 ///
-/// A packet of a class that the scheduler does not have, whatever its number, is dropped at once as
-/// [`NoClass`](DropReason::NoClass) and leaves everything else as it is. What is made for no
-/// classes in particular, as [`Fifo::new`](crate::sched::Fifo::new), has all of them; what stands
-/// in front of another scheduler and lists classes has those that both have.
+/// A packet of an unknown class is dropped at once as [`NoClass`](DropReason::NoClass) and has no
+/// other effect. A scheduler without a list of classes, such as
+/// [`Fifo::new`](crate::sched::Fifo::new), knows all classes. A scheduler that lists classes and
+/// wraps another knows the classes that both know.
 ///
-/// `now` never decreases from one call to the next. Operations take at most logarithmic time in
-/// the number of classes and never depend on how many packets wait; a discipline that does more
-/// says so.
+/// `now` never decreases from one call to the next. Operations take at most logarithmic time in the
+/// number of classes, and their time never depends on the number of queued packets. A discipline
+/// that takes longer says so.
 pub trait Scheduler {
     /// Takes in a packet at time `now`. The packet itself, or one queued before it, may be dropped
     /// into `drops`; everything else leaves through [`dequeue`](Self::dequeue).
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink);
 
-    /// Takes in a packet that another scheduler had let in: as [`enqueue`](Self::enqueue), but no
-    /// limit and no queue management drops it, or another one for it. Who hands packets on to other
-    /// schedulers, or drops any for want of room, has its own.
+    /// Takes in a packet that another scheduler has let in before, as when a plan is reloaded: as
+    /// [`enqueue`](Self::enqueue), but no limit and no queue management drops this packet or
+    /// another for it. Schedulers that wrap others, or that have limits, override this.
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.enqueue(now, packet, drops);
     }
@@ -38,14 +39,14 @@ pub trait Scheduler {
         (self.backlog().packets > 0).then_some(now)
     }
 
-    /// Whether the limit of its queue lets this packet in, behind what is queued there and so much
-    /// more `ahead` of it; `true` without a limit. It may be dropped for other reasons.
+    /// Whether the limits let this packet in when `ahead` is queued before it, in addition to the
+    /// present backlog; `true` without a limit. The packet may still be dropped for other reasons.
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
         let _ = (packet, ahead);
         true
     }
 
-    /// What is queued.
+    /// Packets and bytes queued.
     fn backlog(&self) -> Backlog;
 
     /// Bytes of memory held for queues and history.
@@ -85,24 +86,23 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
 /// A scheduler that gives back any packet it holds, wherever that is queued, as queue management
 /// asks for.
 pub trait Withdraw: Scheduler {
-    /// Takes in a packet as [`enqueue`](Scheduler::enqueue) does and tells its place; `None` if it
-    /// was dropped.
+    /// Takes in a packet as [`enqueue`](Scheduler::enqueue) does and returns its place; `None` if
+    /// the packet was dropped.
     ///
-    /// Whoever withdraws packets gives those that are queued handles of their own.
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place>;
+    /// A caller that withdraws packets gives all queued packets different handles.
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place>;
 
     /// Takes over a packet as [`take_over`](Scheduler::take_over) does and tells its place.
     fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        self.admit(now, packet, drops)
+        self.place(now, packet, drops)
     }
 
-    /// Takes out the packet of this place and handle, as if it had been dropped instead of sent:
-    /// nobody is served, and the packet behind comes to where it was. What that means for the
-    /// order of the others is said by each discipline. Takes no more time than
-    /// [`dequeue`](Scheduler::dequeue).
+    /// Takes out the packet at this place with this handle, as if it had been dropped instead of
+    /// sent: no class is charged, and the packet behind moves up. Each discipline says what that
+    /// means for the order of the others. Takes no more time than [`dequeue`](Scheduler::dequeue).
     ///
-    /// Given a place or a handle that no queued packet has, it returns `None` or any packet, or
-    /// panics.
+    /// For a place or handle that no queued packet has, the result is `None` or any packet, or a
+    /// panic.
     fn withdraw(
         &mut self,
         now: Nanos,
@@ -113,8 +113,8 @@ pub trait Withdraw: Scheduler {
 }
 
 impl<S: Withdraw + ?Sized> Withdraw for alloc::boxed::Box<S> {
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        (**self).admit(now, packet, drops)
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        (**self).place(now, packet, drops)
     }
 
     fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
@@ -139,15 +139,14 @@ pub(crate) fn turn_away(
     reason: DropReason,
     drops: &mut dyn DropSink,
 ) -> Option<Place> {
-    let (label, rest) = packet.halves();
-    drop_halves(label, rest, reason, drops);
+    #[cold]
+    #[inline(never)]
+    fn drop(first: FirstHalf, second: SecondHalf, reason: DropReason, drops: &mut dyn DropSink) {
+        drops.dropped(memory::join(first, second), reason);
+    }
+    let (first, second) = memory::split(packet);
+    drop(first, second, reason, drops);
     None
-}
-
-#[cold]
-#[inline(never)]
-fn drop_halves(label: Label, rest: (Nanos, u64), reason: DropReason, drops: &mut dyn DropSink) {
-    drops.dropped(Packet::of_halves(label, rest), reason);
 }
 
 /// Where a packet is queued, as its scheduler numbers it; no other packet has the number until it
@@ -302,7 +301,7 @@ impl DropReason {
     }
 }
 
-/// Where dropped packets go, so that whoever owns their payload can free it and count them.
+/// Receives dropped packets, so that the owner of the payload can free it and count the packet.
 pub trait DropSink {
     /// Called once for every dropped packet.
     fn dropped(&mut self, packet: Packet, reason: DropReason);
@@ -320,7 +319,7 @@ impl<F: FnMut(Packet, DropReason)> DropSink for F {
     }
 }
 
-/// What is queued in a scheduler.
+/// An amount of queued packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets queued.

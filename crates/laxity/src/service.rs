@@ -59,12 +59,12 @@ impl ServiceCurve {
         }
     }
 
-    /// The curve of a class that sends at `rate` in units of work of up to `burst` bytes, each of
-    /// which is to be served within `delay`: (u_max, d_max, r).
+    /// The service curve of a class that sends at `rate` in bursts of up to `burst` bytes, each to
+    /// be served within `delay`: (u_max, d_max, r) in the paper.
     ///
     /// It is concave if the burst within the delay needs more than the rate, convex otherwise. A
-    /// slope that is no whole number of bits a second is rounded up, a flat piece that is no whole
-    /// number of nanoseconds down: the class gets what it asks for or a trace more.
+    /// slope is rounded up to bits per second and a flat piece down to nanoseconds, so that the
+    /// class gets no less than it asks for.
     pub fn for_burst(burst: Bytes, delay: Nanos, rate: Rate) -> Self {
         let rate = within_limits(rate);
         let work = u128::from(burst.0) * u128::from(NANOBITS_PER_BYTE);

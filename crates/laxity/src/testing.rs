@@ -1,5 +1,5 @@
-//! What the tests of several disciplines share: random traffic, a naive link whose books balance,
-//! the fluid that fair queueing imitates, and random sets of real-time classes.
+//! Shared by the tests of several disciplines: random traffic, a naive link whose books balance,
+//! the fluid of fair queueing, and random sets of real-time classes.
 
 mod fluid;
 mod systems;
@@ -80,7 +80,7 @@ impl Sent {
     }
 }
 
-/// What became of all arrivals. A packet's handle is its place among them.
+/// The fate of all arrivals. A packet's handle is its position among them.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub sent: Vec<Sent>,

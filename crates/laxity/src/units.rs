@@ -1,8 +1,8 @@
 //! Times, sizes and rates: exact integers, written with their unit.
 //!
 //! A time is a whole number of nanoseconds, a size a whole number of bytes, a rate a whole number
-//! of bits a second. Text such as `5ms`, `1536b`, `1.25MB/s` or `10mbit` is read exactly or
-//! refused; `Display` prints exactly what parsing reads back.
+//! of bits per second. Parsing reads a text such as `5ms`, `1536b`, `1.25MB/s` or `10mbit` exactly
+//! or refuses it. `Display` prints a text that parses to the same value.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -21,13 +21,13 @@ pub struct Bytes(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
-/// One byte, in the unit in which work is counted exactly: a rate in bit/s times a time in ns.
+/// One byte in nanobits, the exact unit of work: a rate in bit/s times a time in ns.
 pub const NANOBITS_PER_BYTE: u64 = 8_000_000_000;
 
 impl Nanos {
     /// Zero.
     pub const ZERO: Nanos = Nanos(0);
-    /// Later than anything that happens.
+    /// The latest time, which no event reaches.
     pub const MAX: Nanos = Nanos(u64::MAX);
     /// The longest time that parsing accepts: about 31 years.
     pub const LIMIT: Nanos = Nanos(1_000_000_000_000_000_000);
@@ -101,21 +101,21 @@ pub enum UnitError {
         "`{text}` is not a {quantity}: write a plain decimal number and a unit, such as {example}"
     )]
     NotANumber {
-        /// What was read.
+        /// The text as given.
         text: String,
-        /// What was wanted.
+        /// The name of the quantity that was expected.
         quantity: &'static str,
-        /// What would have been accepted.
+        /// A text that would be accepted.
         example: &'static str,
     },
     /// A number without its unit.
     #[error("`{text}` has no unit: write a {quantity} such as {example}")]
     MissingUnit {
-        /// What was read.
+        /// The text as given.
         text: String,
-        /// What was wanted.
+        /// The name of the quantity that was expected.
         quantity: &'static str,
-        /// What would have been accepted.
+        /// A text that would be accepted.
         example: &'static str,
     },
     /// A unit that is not one of this quantity's.
@@ -123,7 +123,7 @@ pub enum UnitError {
     UnknownUnit {
         /// The unit that was read.
         unit: String,
-        /// What was wanted.
+        /// The name of the quantity that was expected.
         quantity: &'static str,
         /// Every unit there is.
         units: String,
@@ -133,31 +133,31 @@ pub enum UnitError {
         "`{text}` is ambiguous: tc reads `bps` as bytes a second; write `bit` for bits a second or `B/s` for bytes a second"
     )]
     Ambiguous {
-        /// What was read.
+        /// The text as given.
         text: String,
     },
     /// Below zero.
     #[error("`{text}` is negative: a {quantity} is not")]
     Negative {
-        /// What was read.
+        /// The text as given.
         text: String,
-        /// What was wanted.
+        /// The name of the quantity that was expected.
         quantity: &'static str,
     },
     /// Zero where it makes no sense.
     #[error("`{text}` is zero: a {quantity} must be more than that")]
     Zero {
-        /// What was read.
+        /// The text as given.
         text: String,
-        /// What was wanted.
+        /// The name of the quantity that was expected.
         quantity: &'static str,
     },
     /// Too large.
     #[error("`{text}` is too large: the largest {quantity} is {limit}")]
     TooLarge {
-        /// What was read.
+        /// The text as given.
         text: String,
-        /// What was wanted.
+        /// The name of the quantity that was expected.
         quantity: &'static str,
         /// The largest accepted value.
         limit: String,
@@ -165,16 +165,16 @@ pub enum UnitError {
     /// Finer than the smallest unit.
     #[error("`{text}` is too fine: a {quantity} is a whole number of {smallest}")]
     TooFine {
-        /// What was read.
+        /// The text as given.
         text: String,
-        /// What was wanted.
+        /// The name of the quantity that was expected.
         quantity: &'static str,
         /// The smallest unit.
         smallest: &'static str,
     },
 }
 
-/// What tells one kind of quantity from another when it is read and printed.
+/// The units and limits of one kind of quantity, for reading and printing.
 struct Quantity {
     name: &'static str,
     example: &'static str,

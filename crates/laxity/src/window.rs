@@ -1,5 +1,5 @@
-//! Windows of consecutive packets: how many of them a stream may lose, and how many it did lose,
-//! whatever schedules it.
+//! Windows of consecutive packets: how many a stream may lose, and how many it did lose under any
+//! scheduler.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -14,7 +14,7 @@ pub struct Loss {
     of: u32,
 }
 
-/// Why numbers or a text are no loss tolerance.
+/// Why two numbers or a text are not a loss tolerance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LossError {
@@ -64,7 +64,7 @@ impl Loss {
     }
 
     /// How many packets a window has: y.
-    pub const fn of(self) -> u32 {
+    pub const fn window(self) -> u32 {
         self.of
     }
 
@@ -100,12 +100,11 @@ impl fmt::Display for Loss {
     }
 }
 
-/// What became of a stream's packets, and in how many windows too many of them were lost.
+/// Outcomes of a stream's packets, and the number of windows that lost too many.
 ///
-/// Windows slide: every packet from the `of`-th on completes one. Besides, windows are counted that
-/// follow one another without overlap from the stream's first packet on, which is what some
-/// admission tests are about. An outcome takes constant time; one bit is held for every packet of a
-/// window.
+/// Windows slide: every packet from the `of`-th on completes one. The monitor also counts
+/// consecutive windows without overlap, which some admission tests are about. An outcome takes
+/// constant time; the monitor holds one bit for every packet of a window.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     loss: Loss,
@@ -189,13 +188,13 @@ impl Monitor {
         self.loss
     }
 
-    /// What was counted.
+    /// The counts over sliding windows.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// What was counted over windows that do not overlap: the first `of` packets, the next `of`,
-    /// and so on.
+    /// The counts over windows that do not overlap: the first `of` packets, the next `of`, and so
+    /// on.
     pub fn consecutive(&self) -> Consecutive {
         self.consecutive
     }
@@ -214,7 +213,7 @@ mod tests {
 
     /// Every window looked through from its first packet to its last.
     fn counted(loss: Loss, outcomes: &[bool]) -> Counts {
-        let windows: Vec<_> = outcomes.windows(loss.of() as usize).collect();
+        let windows: Vec<_> = outcomes.windows(loss.window() as usize).collect();
         let lost = |packets: &[bool]| packets.iter().filter(|lost| **lost).count() as u64;
         let is_violated = |window: &&&[bool]| lost(window) > u64::from(loss.lost());
         let runs = outcomes.split(|lost| !lost).map(<[bool]>::len);
@@ -228,7 +227,7 @@ mod tests {
     }
 
     fn counted_consecutive(loss: Loss, outcomes: &[bool]) -> Consecutive {
-        let windows = outcomes.chunks_exact(loss.of() as usize);
+        let windows = outcomes.chunks_exact(loss.window() as usize);
         let lost = windows.map(|window| window.iter().filter(|lost| **lost).count());
         let lost: Vec<_> = lost.collect();
         Consecutive {

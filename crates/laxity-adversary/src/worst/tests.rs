@@ -35,7 +35,7 @@ fn conforms(plan: &Plan, packets: &[Sent]) -> bool {
             arrival: sent.time,
             ..Packet::default()
         };
-        let _ = policer.admit(sent.time, &mut packet);
+        let _ = policer.police(sent.time, &mut packet);
     }
     policer.into_nonconforming().iter().all(|count| *count == 0)
 }

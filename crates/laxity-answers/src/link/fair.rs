@@ -1,7 +1,7 @@
 //! Fair queueing and static priority: bounds, and for WF²Q+ whether rates fit at every level.
 
 use laxity::admit::edf;
-use laxity::admit::fair::Overbooked;
+use laxity::admit::fair::Overbooking;
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
 
@@ -107,8 +107,8 @@ fn tightest(plan: &Plan, class: ClassId, edf: &edf::Admission) -> Option<Reason>
 }
 
 /// Where the rates sum to too much.
-fn overbooked(plan: &Plan, places: &[Overbooked]) -> Vec<Reason> {
-    let reason = |place: &Overbooked| {
+fn overbooked(plan: &Plan, places: &[Overbooking]) -> Vec<Reason> {
+    let reason = |place: &Overbooking| {
         let (asked_bps, given_bps) = (place.asked.0, place.given.0);
         Reason {
             class: place.class.map(|class| plan.classes[class.index()].name.clone()),

@@ -1,7 +1,7 @@
 //! What is proved of a network under time-driven priority: which frames are whose, and what
 //! follows.
 
-use laxity::admit::tdp::Blocked;
+use laxity::admit::tdp::ReservationError;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::model::Hop;
@@ -215,7 +215,7 @@ impl View<'_> {
     }
 
     fn stretches(&self, class: ClassId) -> Vec<ReservedStretch> {
-        let full = |blocked: &Blocked| {
+        let full = |blocked: &ReservationError| {
             let named = |full: &laxity::admit::tdp::Full| {
                 let output = self.framing.demand.outputs[full.output as usize];
                 FullFrame { at: self.ends(output), frame: full.frame }

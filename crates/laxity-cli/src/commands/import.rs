@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use laxity_api::exchange::tsnkit::File;
-use laxity_api::exchange::{self, Carried, Format};
+use laxity_api::exchange::{self, Conversion, Format};
 use laxity_tc::{Import, LARGEST_SCRIPT, NoteKind, Options, Source};
 
 #[cfg(target_os = "linux")]
@@ -59,7 +59,7 @@ fn wrong(file: &str, error: &exchange::Error) -> Failure {
 }
 
 /// Prints or writes a plan, and says what was said in another way.
-fn told(carried: &Carried, out: Option<&Path>) -> Result<Promises, Failure> {
+fn told(carried: &Conversion, out: Option<&Path>) -> Result<Promises, Failure> {
     match out {
         None => print(&carried.text)?,
         Some(out) => {

@@ -9,7 +9,7 @@ use laxity::scheduler::{Dispatch, DropReason, Scheduler};
 use laxity::units::Nanos;
 
 use super::{Kept, packet};
-use crate::{Engine, Panicked, Refusal, Settings, Sink, Stopped};
+use crate::{Engine, EngineStopped, Refusal, Settings, Sink, WorkerPanic};
 
 /// Takes its time.
 #[derive(Debug)]
@@ -65,9 +65,9 @@ fn a_panic_of_the_sink_is_reported_and_hangs_nobody() {
             .collect();
         senders.into_iter().for_each(|sender| sender.join().unwrap());
         let handle = engine.handle().clone();
-        assert_eq!(handle.producer().unwrap_err(), Stopped);
-        assert_eq!(handle.call(|_, _| ()), Err(Stopped));
-        let error: Panicked = engine.shutdown().unwrap_err();
+        assert_eq!(handle.producer().unwrap_err(), EngineStopped);
+        assert_eq!(handle.call(|_, _| ()), Err(EngineStopped));
+        let error: WorkerPanic = engine.shutdown().unwrap_err();
         assert_eq!(error.to_string(), "the scheduler thread panicked: a sink of glass");
     }
 }
@@ -76,7 +76,7 @@ fn a_panic_of_the_sink_is_reported_and_hangs_nobody() {
 fn a_panic_of_a_call_is_reported_to_caller_and_owner() {
     let engine = Engine::<_, u64, _>::start(Fifo::new(), Kept::default(), Settings::default());
     let engine = engine.unwrap();
-    assert_eq!(engine.handle().call(|_, _| panic!("number {}", 7)), Err::<(), _>(Stopped));
+    assert_eq!(engine.handle().call(|_, _| panic!("number {}", 7)), Err::<(), _>(EngineStopped));
     let error = engine.shutdown().unwrap_err();
     assert_eq!(error.to_string(), "the scheduler thread panicked: number 7");
 }
@@ -95,7 +95,7 @@ fn an_engine_that_shuts_down_answers_until_it_has_ended() {
     producer.send_or_wait(packet(0, 0, 1), 1).unwrap();
     drop(producer);
     assert_eq!(owner.join().unwrap().sink.sent_by(0), [1]);
-    assert_eq!(handle.call(|_, _| ()), Err(Stopped));
+    assert_eq!(handle.call(|_, _| ()), Err(EngineStopped));
     assert!(handle.statistics().is_err());
 }
 
@@ -139,7 +139,7 @@ fn a_producer_that_joins_behind_a_call_that_panics_hears_of_it() {
             while send(0).is_ok() {}
         }
         let answers: Vec<_> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
-        assert_eq!(answers[1], Err(Stopped));
+        assert_eq!(answers[1], Err(EngineStopped));
         assert!(engine.shutdown().is_err());
     }
 }

@@ -13,9 +13,9 @@ use laxity::units::{Bytes, Nanos, Rate};
 use proptest::prelude::*;
 
 use super::{Kept, packet};
-use crate::{Engine, Finished, Pace, Refusal, Settings, Unsent};
+use crate::{Engine, EngineResult, Pace, Refusal, SendError, Settings};
 
-fn finish<S: Scheduler + Send + 'static>(engine: Engine<S, u64, Kept>) -> Finished<S, Kept> {
+fn finish<S: Scheduler + Send + 'static>(engine: Engine<S, u64, Kept>) -> EngineResult<S, Kept> {
     let finished = engine.shutdown().unwrap();
     let statistics = &finished.statistics;
     let dropped: u64 = statistics.dropped.iter().sum();
@@ -42,7 +42,7 @@ fn nothing_is_lost_or_doubled_whatever_the_ring() {
                 })
             })
             .collect();
-        let Finished { sink, statistics, .. } = finish(engine);
+        let EngineResult { sink, statistics, .. } = finish(engine);
         senders.into_iter().for_each(|sender| sender.join().unwrap());
         for flow in 0..4 {
             assert_eq!(sink.sent_by(flow), Vec::from_iter(0..packets));
@@ -68,7 +68,7 @@ fn packets_of_no_class_do_no_harm() {
         producer.send_or_wait(packet(class, 0, handle as u64), 7).unwrap();
     }
     drop(producer);
-    let Finished { sink, statistics, .. } = finish(engine);
+    let EngineResult { sink, statistics, .. } = finish(engine);
     let mut sent = sink.sent_by(0);
     sent.sort_unstable();
     assert_eq!(sent, [0, 2, 5]);
@@ -112,13 +112,13 @@ fn a_full_ring_is_seen_by_its_producer() {
         producer.try_send(packet(0, 0, handle), handle).unwrap();
     }
     let unsent = producer.try_send(packet(0, 0, 5), 50).unwrap_err();
-    assert_eq!(unsent, Unsent { packet: packet(0, 0, 5), payload: 50, why: Refusal::Full });
+    assert_eq!(unsent, SendError { packet: packet(0, 0, 5), payload: 50, why: Refusal::Full });
     assert!(!producer.send_or_drop(packet(0, 0, 6), 6));
     let waiter = thread::spawn(move || producer.send_or_wait(packet(0, 0, 7), 7).unwrap());
     assert_eq!(entered.try_recv(), Err(mpsc::TryRecvError::Empty));
     drop(open);
     waiter.join().unwrap();
-    let Finished { sink, statistics, .. } = engine.shutdown().unwrap();
+    let EngineResult { sink, statistics, .. } = engine.shutdown().unwrap();
     assert_eq!(sink.kept.sent_by(0), [0, 1, 2, 3, 4, 7]);
     assert_eq!(statistics.ring_dropped, 1);
     assert!(statistics.ring_full >= 2);
@@ -166,7 +166,7 @@ fn producers_join_and_leave_while_others_send() {
     });
     let meanwhile = visitors.join().unwrap();
     stayers.into_iter().for_each(|stayer| stayer.join().unwrap());
-    let Finished { sink, statistics, .. } = finish(engine);
+    let EngineResult { sink, statistics, .. } = finish(engine);
     assert_eq!(meanwhile.producers, 102);
     assert_eq!(meanwhile.received, meanwhile.sent + meanwhile.queued);
     assert_eq!(statistics.sent, 100_000 + 2_000);
@@ -238,7 +238,7 @@ fn a_scheduler_that_holds_packets_is_woken_for_them() {
         thread::sleep(Duration::from_millis(1));
     }
     drop(producer);
-    let Finished { sink, statistics, .. } = finish(engine);
+    let EngineResult { sink, statistics, .. } = finish(engine);
     assert_eq!(sink.sent_by(0), Vec::from_iter(0..10));
     assert_eq!(statistics.latency.count(), 10);
     assert!(statistics.latency.min() >= Nanos(5_000_000));

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use laxity::histogram::Delays;
 use laxity::packet::{ClassId, FlowId, Packet};
-use laxity::port::Delays;
 use laxity::sched::edf::{Assign, BestEffort};
 use laxity::sched::{Edf, Priority, Wfq};
 use laxity::scheduler::{Dispatch, DropReason, Scheduler};

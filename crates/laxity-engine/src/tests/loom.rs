@@ -10,7 +10,7 @@ use super::{Kept, packet};
 use crate::lane::{Gate, Lane, Shared};
 use crate::producer::Producer;
 use crate::sync::{AtomicBool, Clock, Ordering, ring};
-use crate::{Engine, Refusal, Settings, Stopped};
+use crate::{Engine, EngineStopped, Refusal, Settings};
 
 /// Room for one packet everywhere, so that everyone has to wait for everyone.
 const SMALLEST: Settings =
@@ -83,7 +83,7 @@ fn loom_a_producer_joins_while_the_engine_shuts_down() {
                 send(producer, 0, 1);
                 1
             }
-            Err(Stopped) => 0,
+            Err(EngineStopped) => 0,
         });
         let finished = engine.shutdown().unwrap();
         let sent = joiner.join().unwrap();
@@ -100,7 +100,7 @@ fn loom_a_call_is_answered_or_refused() {
         let caller = loom::thread::spawn(move || handle.call(|fifo, _| fifo.backlog().packets));
         engine.shutdown().unwrap();
         let answer = caller.join().unwrap();
-        assert!(answer == Ok(0) || answer == Err(Stopped));
+        assert!(answer == Ok(0) || answer == Err(EngineStopped));
     });
 }
 

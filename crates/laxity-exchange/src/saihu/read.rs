@@ -15,7 +15,7 @@ use crate::units::{self, Round};
 /// The most servers, and the most steps of all flows.
 const MOST: usize = 1_000_000;
 
-/// Keys that only matter to the tools: numbers that they give, and how each of them computes.
+/// Keys that only matter to the tools: results, and settings of their computations.
 const OF_TOOLS: [&str; 9] = [
     "id",
     "type",
@@ -36,8 +36,8 @@ pub(crate) fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error
             "this is no JSON that is read here",
         )
     })?;
-    let file = Table::of(&file, "the file", &["network", "flows", "servers"])?;
-    let general = Table::of(
+    let file = Table::new(&file, "the file", &["network", "flows", "servers"])?;
+    let general = Table::new(
         file.needed("network")?,
         "network",
         &[
@@ -61,7 +61,7 @@ pub(crate) fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error
             ));
         }
     }
-    let units = Units::of(&general, &Units::DEFAULT)?;
+    let units = Units::new(&general, &Units::DEFAULT)?;
     let servers = servers(&file, &general, &units, notes)?;
     let flows = flows(&file, &general, &units, &servers, notes)?;
     let ports = placed(&servers, &flows)?;
@@ -72,14 +72,14 @@ pub(crate) fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error
     Ok(Network { name: name.to_string(), ports, flows })
 }
 
-/// An object with the place where it stands.
+/// A JSON object and its place in the file.
 struct Table<'a> {
     object: &'a Map<String, Value>,
     place: String,
 }
 
 impl<'a> Table<'a> {
-    fn of(value: &'a Value, place: &str, keys: &[&str]) -> Result<Table<'a>, Error> {
+    fn new(value: &'a Value, place: &str, keys: &[&str]) -> Result<Table<'a>, Error> {
         let object = value
             .as_object()
             .ok_or_else(|| Error::at(place, "this is to be an object of keys and values"))?;
@@ -121,21 +121,20 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What numbers without a unit are.
+/// The units of numbers without one.
 struct Units {
     time: String,
     data: String,
     rate: String,
 }
 
-/// How a kind of quantity is read: its text, the unit of plain numbers, and which way it is
-/// rounded.
+/// A parser of quantities: the text, the unit of plain numbers, and the direction of rounding.
 type Parse<T> = fn(&str, &str, Round) -> Result<T, String>;
 
 impl Units {
     const DEFAULT: [&'static str; 3] = ["s", "b", "bps"];
 
-    fn of(table: &Table<'_>, default: &[&str; 3]) -> Result<Units, Error> {
+    fn new(table: &Table<'_>, default: &[&str; 3]) -> Result<Units, Error> {
         let unit = |key: &str, default: &str| match table.get(key) {
             None => Ok(default.to_string()),
             Some(_) => Ok(table.text(key)?.to_string()),
@@ -148,7 +147,7 @@ impl Units {
     }
 
     fn inside(&self, table: &Table<'_>) -> Result<Units, Error> {
-        Units::of(table, &[&self.time, &self.data, &self.rate])
+        Units::new(table, &[&self.time, &self.data, &self.rate])
     }
 }
 
@@ -184,10 +183,10 @@ fn servers<'a>(
     let mut parts = Vec::new();
     let one = |(number, value): (usize, &'a Value)| {
         let place = format!("servers[{number}]");
-        let server = Table::of(value, &place, &KEYS)?;
+        let server = Table::new(value, &place, &KEYS)?;
         let units = units.inside(&server)?;
         let place = format!("{place}.service_curve");
-        let curve = Table::of(server.needed("service_curve")?, &place, &["latencies", "rates"])?;
+        let curve = Table::new(server.needed("service_curve")?, &place, &["latencies", "rates"])?;
         let latencies: Vec<Nanos> =
             quantities(&curve, "latencies", units::time, &units.time, Round::Up)?;
         let rates: Vec<Rate> = quantities(&curve, "rates", units::rate, &units.rate, Round::Down)?;
@@ -222,7 +221,7 @@ fn servers<'a>(
     };
     let servers: Vec<Server<'a>> =
         file.list("servers")?.iter().enumerate().map(one).collect::<Result<_, Error>>()?;
-    // What is said of the first stands for many.
+    // The first one stands for all.
     let more = parts.len().saturating_sub(1);
     notes.extend(parts.into_iter().next().map(|note| match more {
         0 => note,
@@ -238,15 +237,15 @@ fn servers<'a>(
     }
 }
 
-/// Of several curves of a rate and a latency, whose highest is what is served, the one that is so
-/// in the long run, and whether it is so everywhere.
+/// Of several rate-latency curves, whose maximum is the service: the curve that is highest in the
+/// long run, and whether it is highest everywhere.
 fn fastest(latencies: &[Nanos], rates: &[Rate]) -> Option<(Nanos, Rate, bool)> {
     if latencies.len() != rates.len() {
         return None;
     }
     let curves = || latencies.iter().zip(rates);
     let (latency, rate) = curves().max_by_key(|(latency, rate)| (**rate, Reverse(**latency)))?;
-    // What never serves anything is nowhere above.
+    // A curve of rate 0 is nowhere above another.
     let mut others = curves().filter(|(_, rate)| **rate > Rate(0));
     let is_all = others.all(|(other, _)| other >= latency);
     (*rate > Rate(0)).then_some((*latency, *rate, is_all))
@@ -277,7 +276,7 @@ fn flows(
     let mut is_multicast = false;
     for (number, value) in file.list("flows")?.iter().enumerate() {
         let place = format!("flows[{number}]");
-        let flow = Table::of(
+        let flow = Table::new(
             value,
             &place,
             &[
@@ -294,7 +293,7 @@ fn flows(
         )?;
         let units = units.inside(&flow)?;
         let place = format!("{place}.arrival_curve");
-        let curve = Table::of(flow.needed("arrival_curve")?, &place, &["bursts", "rates"])?;
+        let curve = Table::new(flow.needed("arrival_curve")?, &place, &["bursts", "rates"])?;
         let bursts: Vec<Bytes> = quantities(&curve, "bursts", units::size, &units.data, Round::Up)?;
         let rates: Vec<Rate> = quantities(&curve, "rates", units::rate, &units.rate, Round::Up)?;
         if bursts.is_empty() || bursts.len() != rates.len() {
@@ -319,7 +318,7 @@ fn flows(
                 .zip(rates)
                 .map(|(bucket, rate)| TokenBucket { bucket, rate })
                 .collect(),
-            // A plan has no packets of nothing.
+            // A plan has no empty packets.
             shortest: packet("min_packet_length", Round::Down)?.filter(|least| *least > Bytes(0)),
             longest: packet("max_packet_length", Round::Up)?.filter(|most| *most > Bytes(0)),
             deadline: None,
@@ -331,7 +330,7 @@ fn flows(
         is_multicast |= !others.is_empty();
         for (other, value) in others.iter().enumerate() {
             let place = format!("flows[{number}].multicast[{other}]");
-            let branch = Table::of(value, &place, &["name", "path"])?;
+            let branch = Table::new(value, &place, &["name", "path"])?;
             let name = named(format!("{}#{}", plain.name, branch.text("name")?), &place)?;
             flows.push(Flow { name, ports: path(&branch, &numbers)?, ..plain.clone() });
         }
@@ -350,7 +349,7 @@ fn flows(
     Ok(flows)
 }
 
-/// A name at this place, if it is one of a plan.
+/// Checks that a name can be one of a plan.
 fn named(name: String, place: &str) -> Result<String, Error> {
     let checked = check_name(&name);
     checked.map_err(|message| Error::at(format!("{place}.name"), message)).map(|()| name)
@@ -374,9 +373,9 @@ fn path(flow: &Table<'_>, numbers: &HashMap<&str, usize>) -> Result<Vec<usize>, 
     if path.is_empty() { Err(Error::at(&flow.place, "`path` is empty")) } else { Ok(path) }
 }
 
-/// Where servers are: each leads to the node at which all of those are that come behind it.
+/// The nodes of servers: each server leads to the node of all servers that come behind it.
 fn placed(servers: &[Server<'_>], flows: &[Flow]) -> Result<Vec<Port>, Error> {
-    // The node of server n is n, and the one that it leads to is n more than there are.
+    // Server n is at node n, and leads to node n plus the number of servers.
     let mut nodes = Nodes((0..2 * servers.len()).collect());
     for pair in flows.iter().flat_map(|flow| flow.ports.windows(2)) {
         nodes.join(servers.len() + pair[0], pair[1]);
@@ -384,7 +383,7 @@ fn placed(servers: &[Server<'_>], flows: &[Flow]) -> Result<Vec<Port>, Error> {
     let mut names: HashMap<usize, String> = HashMap::new();
     let mut ends = |number: usize| {
         [number, servers.len() + number].map(|end| {
-            let node = nodes.of(end);
+            let node = nodes.find(end);
             let next = names.len() + 1;
             names.entry(node).or_insert_with(|| format!("n{next}")).clone()
         })
@@ -414,11 +413,11 @@ fn placed(servers: &[Server<'_>], flows: &[Flow]) -> Result<Vec<Port>, Error> {
     Ok(servers.iter().zip(&ends).map(port).collect())
 }
 
-/// Sets of what is the same node.
+/// A union-find of equal nodes.
 struct Nodes(Vec<usize>);
 
 impl Nodes {
-    fn of(&mut self, mut end: usize) -> usize {
+    fn find(&mut self, mut end: usize) -> usize {
         while self.0[end] != end {
             self.0[end] = self.0[self.0[end]];
             end = self.0[end];
@@ -427,7 +426,7 @@ impl Nodes {
     }
 
     fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.of(one), self.of(other));
+        let (one, other) = (self.find(one), self.find(other));
         self.0[one.max(other)] = one.min(other);
     }
 }

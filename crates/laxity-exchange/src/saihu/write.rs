@@ -31,7 +31,7 @@ pub(crate) fn write(network: &Network, notes: &mut Vec<String>) -> String {
     format!("{file:#}\n")
 }
 
-/// What each server is called: after its ends, and with a number where that is not enough.
+/// The name of each server: its two ends, and a number if that is ambiguous.
 fn names(ports: &[Port]) -> Vec<String> {
     let mut taken = HashSet::new();
     let name = |port: &Port| {

@@ -11,7 +11,7 @@ use laxity_plan::Plan;
 use super::{File, waits};
 use crate::error::shown;
 use crate::units::{Decimal, Round};
-use crate::{Carried, Error};
+use crate::{Conversion, Error};
 
 /// The most lines of a file.
 const MOST: usize = 1_000_000;
@@ -26,7 +26,7 @@ pub(super) struct Stream {
     size: Bytes,
     pub period: Nanos,
     pub deadline: Nanos,
-    /// How often a frame is reserved for it.
+    /// The time between frames reserved for it.
     pub gap: Nanos,
 }
 
@@ -40,13 +40,13 @@ pub(super) fn plan(
     streams: &str,
     topology: &str,
     frame: Option<Nanos>,
-) -> Result<Carried, (File, Error)> {
+) -> Result<Conversion, (File, Error)> {
     let mut notes = Vec::new();
     let mut streams = read_streams(streams, &mut notes).map_err(|error| (File::Streams, error))?;
     let links = read_links(topology).map_err(|error| (File::Topology, error))?;
     let text =
         framed(&mut streams, &links, frame, &mut notes).map_err(|error| (File::Streams, error))?;
-    Ok(Carried { text, notes })
+    Ok(Conversion { text, notes })
 }
 
 /// The plan in frames of this length, or of one that fits.
@@ -146,7 +146,7 @@ fn text(streams: &[Stream], links: &BTreeMap<[u64; 2], Link>, frame: u64, frames
 }
 
 impl Stream {
-    /// What it sends in the long run.
+    /// Long-term rate of the stream.
     fn rate(&self) -> Rate {
         let bits = u128::from(self.size.0) * 8 * 1_000_000_000;
         Rate(u64::try_from(bits.div_ceil(u128::from(self.period.0))).unwrap_or(u64::MAX))
@@ -171,7 +171,7 @@ fn records<const N: usize>(
     let accepted = columns.join(",");
     let plain = |name: &str| name.trim_start_matches('\u{feff}').to_owned();
     let header: Vec<String> = header.iter().map(plain).collect();
-    // What is numbered may be called so, too, as the tool reads it, and in a column beside it.
+    // Numbered things may also be named so, as the tool reads them, in a column beside the number.
     let known = |name: &&String| columns.contains(&name.as_str()) || *name == ID;
     if let Some(other) = header.iter().find(|name| !known(name)) {
         return Err(Error::at(

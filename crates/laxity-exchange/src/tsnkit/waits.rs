@@ -1,8 +1,8 @@
-//! How often frames are reserved for a stream, so that its deadline leaves time to wait for one.
+//! The gap between the frames reserved for a stream, short enough for its deadline.
 //!
-//! tsnkit chooses when a stream sends, and counts its deadline from then. A plan counts from when a
-//! packet is there, whenever that is: it may have just missed a frame of its own, and the next one
-//! is a `gap` away.
+//! tsnkit chooses when a stream sends, and counts its deadline from then. A plan counts from the
+//! arrival of a packet at any time: the packet may have just missed a frame of its stream, and the
+//! next one is a `gap` away.
 
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -12,8 +12,8 @@ use super::read::Stream;
 /// The most frames that are reserved in a period.
 const MOST: u64 = 4096;
 
-/// Gives each stream whose deadline asks for it a shorter gap, of which its period is a multiple;
-/// what is to be told.
+/// Shortens the gap of each stream whose deadline requires it, to a divisor of its period. Returns
+/// notes.
 pub(super) fn shorten(plan: &Plan, streams: &mut [Stream], frame: u64) -> Vec<String> {
     let transits = transits(plan, frame);
     let (mut shortened, mut hopeless) = (Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ pub(super) fn shorten(plan: &Plan, streams: &mut [Stream], frame: u64) -> Vec<St
     notes
 }
 
-/// How long each class takes from the beginning of its first frame to the end of its path, in ns.
+/// Time of each class from the beginning of its first frame to the end of its path, in ns.
 fn transits(plan: &Plan, frame: u64) -> Vec<u64> {
     let Some(framed) = plan.framed() else { return Vec::new() };
     let transit = |path: &[laxity_plan::model::Hop]| {

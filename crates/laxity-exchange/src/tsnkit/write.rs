@@ -69,14 +69,14 @@ pub(super) fn files(plan: &Plan) -> Result<Files, Error> {
     Ok(Files { streams, topology, notes })
 }
 
-/// How often a source sends for whose class a frame is reserved every `gap`: as often, or at a
-/// whole multiple of it.
+/// The period of a source whose class has a frame reserved every `gap`: the gap or a multiple of
+/// it.
 fn period(source: &ModelSource, gap: Nanos) -> Nanos {
     let (Model::Constant { rate, .. }, Dist::Constant(packet)) = (&source.model, &source.packet)
     else {
         return gap;
     };
-    // Its rate is whole bits a second, so that its packets are a little nearer.
+    // The rate is in whole bits per second, so its packets are a little closer.
     let spacing = rate.time_for(*packet).0.saturating_add(gap.0 / 100);
     Nanos(gap.0.saturating_mul((spacing / gap.0.max(1)).max(1)))
 }

@@ -14,7 +14,7 @@ use crate::units::{self, Round};
 /// The most elements of a file.
 const MOST: u32 = 4_000_000;
 
-/// What is only drawn, named, or a hint how to compute.
+/// Attributes that are only drawn, names, or hints for computations.
 const OF_TOOLS: [&str; 13] = [
     "x",
     "y",
@@ -31,7 +31,7 @@ const OF_TOOLS: [&str; 13] = [
     "physical_node",
 ];
 
-/// Words of `technology`: what a network is, and how tools compute.
+/// Accepted words of `technology`: kinds of networks, and settings of computations.
 const TECHNOLOGIES: [&str; 7] = ["FIFO", "IS", "PK", "CEIL", "MOH", "TDMI", "AFDX"];
 
 /// The network of a file.
@@ -48,7 +48,7 @@ pub(crate) fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error
     if root.tag_name().name() != "elements" {
         return Err(at(root, "this is no network of WoPANets: its root is to be <elements>"));
     }
-    let mut file = File::of(root, notes)?;
+    let mut file = File::new(root, notes)?;
     file.flows()
 }
 
@@ -64,7 +64,7 @@ fn children<'a>(node: Element<'a>) -> impl Iterator<Item = Element<'a>> {
     node.children().filter(Node::is_element)
 }
 
-/// Refuses attributes that mean something that is not read.
+/// Refuses attributes with a meaning that is not read.
 fn check(node: Element<'_>, accepted: &[&str]) -> Result<(), Error> {
     let is_known = |name: &str| accepted.contains(&name) || OF_TOOLS.contains(&name);
     match node.attributes().find(|attribute| !is_known(attribute.name())) {
@@ -85,7 +85,7 @@ fn needed<'a>(node: Element<'a>, key: &str) -> Result<&'a str, Error> {
     node.attribute(key).ok_or_else(|| at(node, format!("`{key}` is missing")))
 }
 
-/// A quantity of an attribute, if it is there; `plain` is the unit of numbers without one.
+/// The quantity of an attribute, if it is present; `plain` is the unit of numbers without one.
 fn quantity<T>(
     node: Element<'_>,
     key: &str,
@@ -97,7 +97,7 @@ fn quantity<T>(
     parse(text, plain, round).map(Some).map_err(|message| at(node, format!("`{key}`: {message}")))
 }
 
-/// Refuses rates and times that are none, whether they count or not.
+/// Refuses malformed rates and times, even if they are not used.
 fn check_quantities(node: Element<'_>) -> Result<(), Error> {
     for key in ["service-rate", "transmission-capacity"] {
         quantity(node, key, units::rate, "bps", Round::Up)?;
@@ -113,7 +113,7 @@ struct File<'a, 'n> {
     nodes: HashMap<&'a str, Element<'a>>,
     links: HashMap<(&'a str, &'a str), Element<'a>>,
     flows: Vec<Element<'a>>,
-    /// Whether ports have service curves, so that those without have nothing to wait for.
+    /// Whether ports have service curves; then those without delay no packet.
     has_services: bool,
     overhead: Bytes,
     ports: Vec<Port>,
@@ -122,7 +122,7 @@ struct File<'a, 'n> {
 }
 
 impl<'a, 'n> File<'a, 'n> {
-    fn of(root: Element<'a>, notes: &'n mut Vec<String>) -> Result<Self, Error> {
+    fn new(root: Element<'a>, notes: &'n mut Vec<String>) -> Result<Self, Error> {
         let mut networks = children(root).filter(|node| node.has_tag_name("network"));
         let network = networks.next().ok_or_else(|| at(root, "there is no <network>"))?;
         if let Some(other) = networks.next() {
@@ -272,7 +272,7 @@ impl<'a, 'n> File<'a, 'n> {
         Ok(Network { name, ports: std::mem::take(&mut self.ports), flows })
     }
 
-    /// What a flow sends.
+    /// The arrival curve of a flow.
     fn contract(&self, node: Element<'a>) -> Result<Flow, Error> {
         let name = needed(node, "name")?.to_string();
         check_name(&name).map_err(|message| at(node, message))?;
@@ -307,7 +307,7 @@ impl<'a, 'n> File<'a, 'n> {
             }
         }
         let missing = |key: &str| at(node, format!("`{key}` is missing"));
-        // The tools differ in what sizes without a unit are, so they need one.
+        // The tools disagree on the unit of a plain size, so a unit is required.
         let size = |of: Element<'a>, key: &str, round| quantity(of, key, units::size, "", round);
         let bucket = size(node, "lb-burst", Round::Up)?.ok_or_else(|| missing("lb-burst"))?;
         let rate = quantity(node, "lb-rate", units::rate, "bps", Round::Up)?;
@@ -377,7 +377,7 @@ impl<'a, 'n> File<'a, 'n> {
         })
     }
 
-    /// The ports on the way to a target; the first nodes may hold nothing up.
+    /// The ports on the path to a target; nodes that delay no packet have none.
     fn path(&mut self, source: &'a str, target: Element<'a>) -> Result<Vec<usize>, Error> {
         let mut from = source;
         let mut ports = Vec::new();
@@ -411,7 +411,7 @@ impl<'a, 'n> File<'a, 'n> {
         }
     }
 
-    /// The port from one node to another; `None` if it holds nothing up.
+    /// The port from one node to another; `None` if it delays no packet.
     fn port(
         &mut self,
         from: &'a str,

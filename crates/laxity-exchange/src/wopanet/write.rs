@@ -24,7 +24,7 @@ pub(crate) fn write(network: &Network, notes: &mut Vec<String>) -> String {
         "  <network name=\"{}\" technology=\"FIFO+IS+PK\"/>",
         escaped(&network.name)
     ));
-    // What a node has is that of its first port; every link says its own.
+    // A node has the service of its first port; every link has its own.
     let mut nodes: BTreeMap<&str, (usize, Option<Service>)> = BTreeMap::new();
     for port in &network.ports {
         for (at, end) in port.ends.iter().enumerate() {
@@ -79,7 +79,7 @@ fn served(Service { rate, latency, peak }: &Service) -> String {
 }
 
 fn sent(flow: &Flow) -> String {
-    // One line is all that the file has of an arrival curve.
+    // The file has room for one line of an arrival curve.
     let line = TokenBucket::slowest(&flow.arrival);
     let mut text = line.map_or(String::new(), |line| {
         format!(

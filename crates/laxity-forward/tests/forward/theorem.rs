@@ -77,7 +77,7 @@ fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
         let conduct = if is_policed { &Conduct::Free } else { &contracted };
         let mut allowance = Allowance::new(conduct);
         let streams = match conduct {
-            Conduct::InStep { streams, .. } => streams as u16,
+            Conduct::InStep { streams, .. } => *streams as u16,
             Conduct::Keeps(_) | Conduct::Free => 3,
         };
         let mut wanted = draw.random_range(0..=4 * packet) + 1;

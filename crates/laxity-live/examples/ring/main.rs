@@ -14,7 +14,7 @@ mod laboratory;
 use std::time::Duration;
 
 use laboratory::{Laboratory, Ran, plan};
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 

@@ -1,8 +1,8 @@
 //! What was measured of the packets of a network, by class.
 
+use laxity::histogram::Delays;
 use laxity::packet::ClassId;
 use laxity::police::Police;
-use laxity::port::Delays;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::tdp::{Assigned, Framing};

@@ -1,6 +1,6 @@
 //! A distribution as it is shown.
 
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use serde::{Deserialize, Serialize};
 
 /// A distribution of times in ns. All but percentiles and buckets is exact; these are at most 0.8 %

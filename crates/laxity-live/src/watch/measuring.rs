@@ -162,7 +162,7 @@ impl Measuring {
                 let books = &mut self.classes[class.index()];
                 books.arrived += 1;
                 let mut packet = Packet { class, length, arrival: at, ..Packet::default() };
-                let entry = self.policer.admit(at, &mut packet);
+                let entry = self.policer.police(at, &mut packet);
                 promised = entry != Entry::Refused && !packet.demoted;
             }
             None => self.unclassed += 1,

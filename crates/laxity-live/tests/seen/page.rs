@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use laxity::units::Nanos;
 use laxity_live::status::{DelayStatus, Status};
 

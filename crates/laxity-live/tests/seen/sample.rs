@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use laxity::port::Delays;
+use laxity::histogram::Delays;
 use laxity::units::Nanos;
 use laxity_live::request::Request;
 use laxity_live::server::{ControlSocket, Listeners, Server};

@@ -33,7 +33,7 @@ impl LinearList {
     pub(super) fn new(load: Load) -> LinearList {
         let stream = |stream: u32| {
             let loss = loss((stream % CLASSES) as usize);
-            let (lost, of) = (loss.lost().into(), loss.of().into());
+            let (lost, of) = (loss.lost().into(), loss.window().into());
             Stream { loss, lost, of, deadline: 0, packets: VecDeque::new() }
         };
         LinearList {
@@ -123,13 +123,13 @@ impl Stream {
             self.renew();
         } else {
             self.lost = 2 * u64::from(self.loss.lost()) - 1;
-            self.of += 2 * u64::from(self.loss.of()) - 1;
+            self.of += 2 * u64::from(self.loss.window()) - 1;
         }
     }
 
     fn renew(&mut self) {
         if (self.lost, self.of) == (0, 0) {
-            (self.lost, self.of) = (self.loss.lost().into(), self.loss.of().into());
+            (self.lost, self.of) = (self.loss.lost().into(), self.loss.window().into());
         }
     }
 }

@@ -143,7 +143,7 @@ impl Tally {
         counts.misses += served.misses;
         counts.in_window += served.misses;
         counts.packets += 1;
-        if counts.packets == loss.of() {
+        if counts.packets == loss.window() {
             counts.violations += counts.in_window.saturating_sub(loss.lost().into());
             (counts.packets, counts.in_window) = (0, 0);
         }

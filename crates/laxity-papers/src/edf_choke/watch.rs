@@ -1,7 +1,7 @@
 //! One run of one combination, and its measurements.
 
+use laxity::histogram::Delays;
 use laxity::packet::ClassId;
-use laxity::port::Delays;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, LinkId};

@@ -197,7 +197,7 @@ fn arrivals(plan: &Plan, phases: &[Phase]) -> Vec<Packet> {
             };
             if let Some(meter) = &mut meter {
                 arrival = meter.earliest(arrival, length).expect("a bucket holds a packet");
-                assert!(meter.admit(arrival, length));
+                assert!(meter.consume(arrival, length));
             }
             if arrival.0 > 2 * longest {
                 break;

@@ -92,7 +92,7 @@ fn what_bounds_count_on_is_policed() {
         let mut policer = plan.policer(Nanos::ZERO);
         let mut admits = |(at, length): (u64, u32)| {
             let mut packet = Packet { length, ..Packet::default() };
-            policer.admit(Nanos(at), &mut packet) == Entry::Conforming
+            policer.police(Nanos(at), &mut packet) == Entry::Conforming
         };
         let (last, before) = otherwise.split_last().unwrap();
         assert!(before.iter().all(|packet| admits(*packet)), "{contract}");
@@ -135,7 +135,7 @@ fn gaps_are_policed_where_bounds_count_on_them() {
         let mut policer = plan.policer(Nanos::ZERO);
         let mut conforms = |at: u64, length| {
             let mut packet = Packet { length, ..Packet::default() };
-            policer.admit(Nanos(at), &mut packet) == Entry::Conforming
+            policer.police(Nanos(at), &mut packet) == Entry::Conforming
         };
         let longest = plan.link.max_packet.0 as u32;
         [(0, longest), (0, longest), (0, longest), (3_999_999, longest), (4_000_001, longest)]

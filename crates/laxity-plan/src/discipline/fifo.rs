@@ -29,7 +29,7 @@ impl Discipline for Fifo {
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
-        Box::new(laxity::sched::Fifo::of(plan.classes.len()))
+        Box::new(laxity::sched::Fifo::with_classes(plan.classes.len()))
     }
 
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {

@@ -32,7 +32,7 @@ pub(super) fn check_total<'a>(classes: impl Iterator<Item = &'a raw::Class>) -> 
             }
         }
         if let Some(At { value: raw::Loss(loss), span }) = &class.loss {
-            in_windows = in_windows.saturating_add(count.saturating_mul(loss.of().into()));
+            in_windows = in_windows.saturating_add(count.saturating_mul(loss.window().into()));
             if in_windows > MOST_IN_WINDOWS {
                 let message = format!(
                     "the windows of all streams together hold more than {MOST_IN_WINDOWS} packets"

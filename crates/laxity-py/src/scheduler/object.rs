@@ -185,7 +185,7 @@ impl Object {
 
 impl laxity::scheduler::Scheduler for Object {
     fn enqueue(&mut self, now: Nanos, packet: Plain, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -214,7 +214,7 @@ impl laxity::scheduler::Scheduler for Object {
 }
 
 impl Withdraw for Object {
-    fn admit(&mut self, now: Nanos, packet: Plain, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Plain, drops: &mut dyn DropSink) -> Option<Place> {
         if self.raised.is_there() || packet.class.0 >= self.classes.len() {
             drops.dropped(packet, DropReason::NoClass);
             return None;

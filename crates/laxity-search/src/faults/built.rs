@@ -142,8 +142,8 @@ pub(super) fn looser_windows(subject: &mut Subject) {
     each(subject, |plan| {
         for class in &mut plan.classes {
             class.loss = class.loss.map(|loss| {
-                let lost = (loss.lost() + 1).min(loss.of());
-                Loss::new(lost, loss.of()).expect("no more than the window")
+                let lost = (loss.lost() + 1).min(loss.window());
+                Loss::new(lost, loss.window()).expect("no more than the window")
             });
         }
     });
@@ -160,7 +160,7 @@ pub(super) fn longer_gaps(subject: &mut Subject) {
 /// Of the class that can lose least.
 pub(super) fn another_stream(subject: &mut Subject) {
     let classes = subject.plan.classes.iter().enumerate();
-    let needs = |class: &Class| class.loss.map(|loss| loss.lost() * 1_000 / loss.of());
+    let needs = |class: &Class| class.loss.map(|loss| loss.lost() * 1_000 / loss.window());
     let least = classes.filter(|(_, class)| class.gap.is_some());
     let Some((least, _)) = least.min_by_key(|(_, class)| needs(class)) else { return };
     subject.plan.classes[least].count += 1;

@@ -169,7 +169,7 @@ impl Books {
             let watched = watched.map(|(gap, loss)| Windows {
                 gap: gap.0,
                 most: loss.lost(),
-                of: loss.of(),
+                of: loss.window(),
                 due: 0,
                 seen: 0,
                 lost: 0,

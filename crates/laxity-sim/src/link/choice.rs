@@ -219,7 +219,7 @@ impl Scheduler for Behind {
 }
 
 impl Withdraw for Behind {
-    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         lock(&self.0).admit(packet, drops)
     }
 

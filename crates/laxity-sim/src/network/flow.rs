@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use laxity::histogram::Delays;
 use laxity::packet::{ClassId, FlowId};
-use laxity::port::Delays;
 use laxity::units::Nanos;
 
 use super::hosts::receiving::ReceivingEnd;

@@ -160,7 +160,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         if let (Some(copy), Some(closed)) = (copy, self.plane.topology.loops.first_mut()) {
             closed.arrives(handle, copy);
         }
-        if self.policer.admit(now, &mut packet) == Entry::Refused {
+        if self.policer.police(now, &mut packet) == Entry::Refused {
             let (_, mut drops) = self.plane.output(PortId(0));
             return drops.dropped(packet, DropReason::Contract);
         }

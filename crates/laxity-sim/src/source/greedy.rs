@@ -95,7 +95,7 @@ impl TrafficModel for Greedy {
 impl Greedy {
     fn send(&self, copy: &mut State, now: Nanos) -> (Nanos, u32) {
         let length = copy.length;
-        copy.meter.admit(now, length);
+        copy.meter.consume(now, length);
         copy.now = now;
         copy.length = self.lengths.draw(&mut copy.generator);
         (now, length)

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use laxity::port::{Account, Delays};
+use laxity::histogram::Delays;
+use laxity::port::Account;
 use laxity::scheduler::DropReason;
 use laxity_plan::model::Class;
 use serde::Serialize;

@@ -54,9 +54,10 @@ fn expected(loss: Loss, gap: Nanos, packets: &[(Nanos, Outcome)], from: Nanos) -
     let measured = measured.unwrap_or(packets.len());
     let lost = |packets: &[bool]| packets.iter().filter(|lost| **lost).count() as u64;
     // By the number of the packet that completes each.
-    let windows = (loss.of() as usize..).zip(outcomes.windows(loss.of() as usize));
+    let windows = (loss.window() as usize..).zip(outcomes.windows(loss.window() as usize));
     let windows: Vec<_> = windows.filter(|(end, _)| *end > measured).collect();
-    let apart: Vec<_> = windows.iter().filter(|(end, _)| end % loss.of() as usize == 0).collect();
+    let apart: Vec<_> =
+        windows.iter().filter(|(end, _)| end % loss.window() as usize == 0).collect();
     let is_violated = |window: &[bool]| lost(window) > loss.lost().into();
     let runs = outcomes[measured..].split(|lost| !lost).map(|run| run.len() as u64);
     let counts = Counts {

@@ -69,14 +69,14 @@ pub struct Admission {
     pub needed: Exact,
     /// Whether consecutive windows are kept, provided that deadlines fall together as said above.
     pub proof: Result<Proof, Unproved>,
-    /// What to leave out so that the rest is refused neither as
-    /// [`Overloaded`](Unproved::Overloaded) nor for [`TooFewServices`](Unproved::TooFewServices);
-    /// empty if it is not.
+    /// A smallest set of streams to leave out, so that the rest is neither
+    /// [`Overloaded`](Unproved::Overloaded) nor has [`TooFewServices`](Unproved::TooFewServices).
+    /// Empty if the test reports neither.
     ///
-    /// The fewest streams with a gap: those with longer packets than the rest, and then those that
-    /// take most, of equal ones those of the last classes. Where as few can be left out in several
-    /// ways, the rest is one of which windows are proved, if there is one, and has packets as long
-    /// as can be.
+    /// Only streams with a gap are left out: first those with longer packets than the rest, then
+    /// those that take most; of equal ones those of the last classes. Of several smallest sets, one
+    /// that leaves a rest with proved windows is preferred, then one that leaves the longest
+    /// packets.
     pub shed: Vec<Shed>,
 }
 

@@ -11,17 +11,17 @@
 //! The last term is the one packet with a later deadline that may be on the link when an interval
 //! begins; best effort counts there for every t.
 //!
-//! Where best effort has deadlines, what it has demanded is forgotten when nothing waits, and then
-//! any packet may be on the link yet: one whose own deadline is earlier, too. So intervals in which
-//! best effort may be due begin anew behind the largest packet of all.
+//! Deadlines of best effort need one term more. The demand of best effort is forgotten when no
+//! packet waits. Then a packet of any class may still be on the link, even one with an earlier
+//! deadline. So intervals in which best effort may be due begin behind the largest packet of all.
 //!
-//! The same holds of a class of a [hierarchy](super::hierarchy), which has no link to itself but is
-//! served at least by the curve `beta(t) = r (t - theta)+` from any time on at which it begins to
-//! wait or one of its packets is chosen: `beta(t)` takes the place of `C t`. What is chosen by then
-//! and has a later deadline takes its own length out of `beta`, no more, for `theta` already holds
-//! the wait for all that is not the class's: so the last term stays as it is, with the class's own
-//! packets. There the test is sufficient, and as near to necessary as `beta` is to what the class
-//! gets.
+//! The test also holds for a class of a [hierarchy](super::hierarchy), which has no link to itself.
+//! It is served at least by the curve `beta(t) = r (t - theta)+`, counted from any moment at which
+//! it begins to wait or one of its packets is chosen; `beta(t)` takes the place of `C t`. A packet
+//! chosen by then with a later deadline takes only its own length out of `beta`, since `theta`
+//! already includes the wait for all other classes. So the last term stays, with the packets of the
+//! class itself. There the test is sufficient, and as close to necessary as `beta` is to the true
+//! service.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +37,7 @@ use crate::curve::{
 use crate::police::TokenBucket;
 use crate::units::{Bytes, Nanos, Rate};
 
-/// A link and what shares it by EDF.
+/// A link and the classes that share it by EDF.
 #[derive(Clone, Debug)]
 pub struct System {
     /// The link's rate C, or the guaranteed one r of a class of a hierarchy.
@@ -57,7 +57,7 @@ pub struct System {
 pub struct RealTime {
     /// The delay d_k it is promised.
     pub deadline: Nanos,
-    /// Its arrival curve A_k, as token buckets of which at least one is given.
+    /// Its arrival curve A_k, as at least one token bucket.
     pub arrival: Vec<TokenBucket>,
     /// Its largest packet s_k.
     pub packet: Bytes,
@@ -75,7 +75,7 @@ pub struct Admission {
     pub classes: Vec<Guarantee>,
 }
 
-/// What one class can count on.
+/// The guarantee of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guarantee {
     /// No packet takes longer, rounded up; `None` when the system is not admitted.
@@ -146,11 +146,12 @@ impl System {
         self.real_time.iter().map(|class| class.deadline).min()
     }
 
-    /// The shortest deadline with which class `k` would be admitted beside the others as they are.
+    /// The shortest deadline with which class `k` would be admitted, with all other classes
+    /// unchanged; `None` if there is none.
     ///
-    /// Its arrivals, delayed by the deadline, must fit into what the others leave: the horizontal
-    /// distance of the two. A longer deadline never hurts, for it turns work that is due into at
-    /// most blocking; if blocking is too much already, no deadline helps.
+    /// It is the horizontal distance between the arrival curve of the class and the capacity that
+    /// the others leave. A longer deadline never hurts, as it turns work that is due into blocking
+    /// at most. If there is too much blocking already, no deadline helps.
     pub fn shortest_admitted_deadline(&self, k: usize) -> Option<Nanos> {
         let class = &self.real_time[k];
         let room = self.room_beside(k)?;
@@ -179,9 +180,9 @@ impl System {
         (highest.0 > 0 && changed.is_admitted()).then_some(highest)
     }
 
-    /// What the link can do for class `k` in an interval without a missed deadline of the others
-    /// then or later; their blocking is taken off, that of class `k` is not. `None` if the others
-    /// alone outgrow the link.
+    /// The capacity left for class `k` in an interval without a missed deadline of the others then
+    /// or later. It accounts for the blocking by others, but not by class `k`. `None` if the others
+    /// alone exceed the link.
     fn room_beside(&self, k: usize) -> Option<Curve> {
         let mut others = self.clone();
         others.real_time.remove(k);
@@ -241,22 +242,22 @@ impl System {
         Curve::from_pieces(pieces).expect("pieces before another one")
     }
 
-    /// What is served in an interval beyond what may have to be, best effort's own demand excepted.
+    /// The slack without the demand of best effort: service less demand.
     fn slack_beside(&self, best_effort_demand: &Curve) -> Curve {
         self.service().sub(&self.demand()).sub(&self.blocking_beside(best_effort_demand))
     }
 
-    /// What is served in an interval beyond what may have to be.
+    /// The slack: service less demand in any interval.
     fn slack(&self) -> Curve {
         self.service().sub(&self.demand()).sub(&self.blocking())
     }
 
-    /// What is served for certain while something waits.
+    /// The service that is certain while a packet waits.
     fn service(&self) -> Curve {
         Curve::rate_latency(self.rate, self.latency)
     }
 
-    /// The interval of this length, with so much of the service unused.
+    /// The interval of this length, with this much of the service left over.
     fn interval(&self, length: &Exact, unused: &Exact) -> Option<Interval> {
         let capacity = self.service().value(length);
         Interval::new(length, &capacity, &(&capacity - unused))

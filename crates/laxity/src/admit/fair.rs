@@ -1,10 +1,9 @@
-//! What fair queueing guarantees: every class a rate, and with it a delay, whatever the others do.
-//! The delay is tied to the rate; that is what H-FSC does away with.
+//! Fair queueing: every class is guaranteed a rate, and thereby a delay, for any traffic of other
+//! classes. The delay is tied to the rate; H-FSC removes that tie.
 //!
-//! All of these bounds hold for any arrivals of other classes, but for those of deficit round robin
-//! that are shorter for what is [known](Turn::kept) of others. They are those of a class with the
-//! arrival curve A that is served at its rate g, h(A, g t), where h is the horizontal distance, and
-//! a time by which the discipline may be late.
+//! A class with the arrival curve A that is served at its rate g has the delay bound h(A, g t),
+//! where h is the horizontal distance, plus a latency of the discipline. Only bounds of deficit
+//! round robin also make use of the [arrival curves of others](Turn::kept).
 
 mod blocking;
 mod drr;
@@ -18,5 +17,5 @@ mod tests;
 pub use drr::{Guarantee, Turn, drr, drr_guarantees};
 pub use qfq::{Quick, qfq, qfq_services};
 pub(super) use wf2q::Latencies;
-pub use wf2q::{Guarantees, Hierarchy, Member, Overbooked};
+pub use wf2q::{Guarantees, Hierarchy, Member, Overbooking};
 pub use wfq::{Weighted, wfq, wfq_services};

@@ -63,7 +63,7 @@ pub struct System {
 pub struct Class {
     /// Its place in the hierarchy, and its curves.
     pub spec: ClassSpec,
-    /// What it sends; counts for leaves only.
+    /// Its traffic; counts for leaves only.
     pub traffic: Traffic,
 }
 
@@ -76,7 +76,7 @@ pub struct Admission {
     /// exceeded when the curves outgrow the link for ever. When admitted, of the intervals as long
     /// as a first piece of a curve the one with the largest share of the link promised.
     pub binding: Option<Interval>,
-    /// What the real-time curves sum to in the long run.
+    /// Sum of the long-term rates of all real-time curves.
     pub long_run: Rate,
     /// The delay bound of each class, in their order.
     pub bounds: Vec<Result<Nanos, Unbounded>>,
@@ -110,7 +110,7 @@ impl System {
         is_room(&self.unused().minimum_from(&Exact::default()))
     }
 
-    /// By what each class is served, in their order: its real-time curve.
+    /// The service of each class, in their order: its real-time curve.
     pub fn services(&self) -> Vec<Result<Service, Unbounded>> {
         let (admitted, late) = (self.is_admitted(), self.rate.time_for(self.largest_packet()));
         let service = |class: &Class| match class.spec.curves.real_time {
@@ -127,8 +127,8 @@ impl System {
         Curve::sum(&curves)
     }
 
-    /// What is left to give: a real-time curve can be added if and only if it is nowhere above
-    /// this one. Later intervals count for earlier ones, for no service curve falls.
+    /// The residual capacity: a real-time curve can be added if and only if it is nowhere above
+    /// this curve. The residual never falls, as service curves never do.
     pub fn residual(&self) -> Curve {
         let ahead = self.unused().nondecreasing_lower_closure();
         ahead.map_or_else(Curve::zero, |ahead| ahead.clamp_at_zero())
@@ -170,7 +170,7 @@ impl System {
         leaves.map(|leaf| self.classes[leaf].traffic.packet).max().unwrap_or_default()
     }
 
-    /// What the link can do within a time beyond the sum of the real-time curves.
+    /// The capacity of the link less the sum of the real-time curves.
     fn unused(&self) -> Curve {
         let promised = self.real_time().map(|curve| curve.curve().negate());
         Curve::sum(&promised.chain([Curve::line(self.rate)]).collect::<Vec<_>>())
@@ -191,15 +191,14 @@ impl System {
     }
 }
 
-/// The largest linear real-time curve that is nowhere above what is [left](System::residual);
-/// `None` if that is below 1 bit/s.
+/// The largest linear real-time curve that is nowhere above the [residual](System::residual);
+/// `None` if it is below 1 bit/s.
 pub fn largest_linear(left: &Curve) -> Option<Rate> {
     floor_rate(&steepest_from(left, &Exact::default(), &Exact::default(), None)?)
 }
 
-/// The largest burst that a concave real-time curve with this d, more than zero, and this m2 serves
-/// within d if it is nowhere above what is [left](System::residual); `None` if m2 alone is too
-/// much.
+/// The largest burst that a concave real-time curve with `d` > 0 and `m2` can serve within `d`,
+/// nowhere above the [residual](System::residual); `None` if `m2` alone is too much.
 pub fn largest_burst(left: &Curve, d: Nanos, m2: Rate) -> Option<Bytes> {
     let (zero, d, rate) = (Exact::default(), exact_nanos(d), bytes_per_nano(m2));
     let first = steepest_from(left, &zero, &zero, Some(&d))? * &d;

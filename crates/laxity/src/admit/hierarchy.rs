@@ -38,14 +38,14 @@ mod tests;
 use alloc::vec::Vec;
 
 use super::edf::{self, RealTime};
-use super::fair::{self, Overbooked};
+use super::fair::{self, Overbooking};
 use super::tree::Tree;
 use super::{Traffic, Unbounded, delay_bound_of_all};
 use crate::curve::Curve;
 use crate::sched::Share;
 use crate::units::{Bytes, Nanos, Rate};
 
-/// A link and the shares of it, with what is inside.
+/// A link, its shares, and the schedulers inside them.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
     /// The link's rate.
@@ -59,11 +59,11 @@ pub struct Hierarchy {
 pub struct Member {
     /// Its place in the hierarchy, and its rate.
     pub share: Share,
-    /// What is inside; counts for leaves only.
+    /// The scheduler inside; counts for leaves only.
     pub inside: Inside,
 }
 
-/// What a leaf holds.
+/// The scheduler and the classes of a leaf.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Inside {
@@ -80,8 +80,8 @@ pub enum Inside {
         real_time: Vec<RealTime>,
         /// The largest best-effort packet; `None` when there is no best effort.
         best_effort_packet: Option<Bytes>,
-        /// What best effort may demand in any interval, as [`System::test`](edf::System::test)
-        /// takes it, of the system as it is served here: [`Curve::zero`] in the background, or the
+        /// Demand of best effort in any interval of a system with this service, as
+        /// [`System::test`](edf::System::test) takes it: [`Curve::zero`] for background, or the
         /// curve that its deadlines are made from.
         best_effort_demand: fn(&edf::System) -> Curve,
     },
@@ -91,25 +91,24 @@ pub enum Inside {
 #[derive(Clone, Debug)]
 pub struct Guarantees {
     /// Where the rates sum to more than there is, from the top down.
-    pub overbooked: Vec<Overbooked>,
-    /// One entry for each share, in their order: what it is guaranteed if it is a leaf.
-    /// [`NotAdmitted`](Unbounded::NotAdmitted) below an overbooked class, and
-    /// [`NoGuarantee`](Unbounded::NoGuarantee) of those that are no leaves.
+    pub overbooked: Vec<Overbooking>,
+    /// The guarantee of each share, in their order. [`NotAdmitted`](Unbounded::NotAdmitted) below
+    /// an overbooked class, [`NoGuarantee`](Unbounded::NoGuarantee) for shares that are no leaves.
     pub leaves: Vec<Result<Guarantee, Unbounded>>,
 }
 
-/// What a leaf is guaranteed.
+/// The guarantee of a leaf.
 #[derive(Clone, Debug)]
 pub struct Guarantee {
     /// Its rate.
     pub rate: Rate,
     /// How late its service may begin: theta.
     pub latency: Nanos,
-    /// What its scheduler guarantees out of that.
+    /// The guarantees of the scheduler inside.
     pub inside: Admission,
 }
 
-/// What a scheduler inside a leaf guarantees.
+/// The guarantees of a scheduler inside a leaf.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Admission {
@@ -117,9 +116,9 @@ pub enum Admission {
     Nothing,
     /// The delay of every packet in the queue.
     Fifo(Result<Nanos, Unbounded>),
-    /// What EDF guarantees.
+    /// Guarantees of EDF.
     Edf {
-        /// What was tested: best-effort deadlines are made from its residual capacity.
+        /// The system that was tested; best-effort deadlines are made from its residual capacity.
         system: edf::System,
         /// The answer.
         admission: edf::Admission,
@@ -127,7 +126,7 @@ pub enum Admission {
 }
 
 impl Hierarchy {
-    /// Tests the rates at every level, and what is inside every leaf.
+    /// Tests the rates at every level, and the scheduler inside every leaf.
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.members.iter().map(|member| member.share.parent));
         // A leaf competes with its longest packet.
@@ -158,7 +157,7 @@ impl Hierarchy {
 }
 
 impl Inside {
-    /// The longest packet: what a [`Leaf`](crate::sched::Leaf) competes with.
+    /// The longest packet, with which a [`Leaf`](crate::sched::Leaf) competes.
     pub fn longest(&self) -> Bytes {
         match self {
             Inside::Nothing { packet } => *packet,

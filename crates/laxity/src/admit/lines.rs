@@ -6,7 +6,7 @@ use core::cmp::Ordering;
 use crate::police::TokenBucket;
 use crate::units::{Bytes, Rate};
 
-/// A time at which two lines meet: so many bytes at so many bits a second, which is above zero.
+/// The time at which two lines meet: `bytes` divided by `rate`, which is not zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     pub bytes: u64,
@@ -17,7 +17,7 @@ impl Meeting {
     const BEGIN: Meeting = Meeting { bytes: 0, rate: 1 };
 
     /// Of a line and one below it at first that is steeper.
-    fn of(line: &TokenBucket, steeper: &TokenBucket) -> Meeting {
+    fn new(line: &TokenBucket, steeper: &TokenBucket) -> Meeting {
         Meeting { bytes: line.bucket.0 - steeper.bucket.0, rate: steeper.rate.0 - line.rate.0 }
     }
 
@@ -45,7 +45,7 @@ pub(super) fn lowest(lines: &[TokenBucket]) -> Vec<Lowest> {
         }
         let mut since = Meeting::BEGIN;
         while let Some(last) = lowest.last() {
-            let meets = Meeting::of(&line, &last.line);
+            let meets = Meeting::new(&line, &last.line);
             if meets.cmp(&last.since) == Ordering::Greater {
                 since = meets;
                 break;
@@ -57,9 +57,10 @@ pub(super) fn lowest(lines: &[TokenBucket]) -> Vec<Lowest> {
     lowest
 }
 
-/// The lines of the sum of arrival curves, each of which is the least of some lines.
+/// The lines of the sum of arrival curves, each the minimum of some lines.
 ///
-/// Wherever the sum bends one of the curves does, and between there its line is the sum of lines.
+/// The sum bends only where one of the curves does, and its line in between is the sum of their
+/// lines.
 pub(super) fn sum<'a>(curves: impl Iterator<Item = &'a [TokenBucket]>) -> Vec<TokenBucket> {
     let (mut bucket, mut rate) = (0u128, 0u128);
     // From when on, and how much higher and flatter a curve's line is then.

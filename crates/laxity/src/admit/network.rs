@@ -1,17 +1,16 @@
-//! How long a class's packets may take over a path that others share in part.
+//! Delay bounds of a path that other traffic shares in part.
 //!
-//! A [`Tandem`] is what the literature analyses: servers in a row that are known by their service
-//! curves, the flow of interest, which passes all of them, and flows that meet it at one server and
-//! leave it at another. What is known of all of them at every server comes from an analysis of the
-//! whole network that goes from server to server ([`path`](super::path)).
+//! A [`Tandem`] is the model of the literature: servers in a row with known service curves, the
+//! flow of interest, which passes all of them, and cross flows, which join at one server and leave
+//! at another. Its arrival curves at each server come from an analysis of the whole network, server
+//! by server ([`path`](super::path)).
 //!
-//! Several [methods](Method) bound the delay from end to end, a file each. None is the best
-//! everywhere; all are asked that apply, and the least counts. A method that does not apply to the
-//! path as a whole, or is loose there, may do so for parts of it, and the bounds of parts add up:
-//! each is asked for the best way to cut it.
+//! Several [methods](Method) bound the end-to-end delay; each has a file. None is always the best,
+//! so that all that apply are tried and the least bound counts. A method may also be applied to
+//! parts of the path, whose bounds add up. Each method picks the best way to cut the path.
 //!
-//! Servers store and forward: a packet counts with its last bit, at every server. What comes to a
-//! server, and what leaves it, are whole packets.
+//! Servers store and forward: a packet counts with its last bit, at every server. So arrivals and
+//! departures are whole packets.
 
 mod fifo;
 mod hops;
@@ -35,93 +34,95 @@ use super::Service;
 use crate::police::TokenBucket;
 use crate::units::{Bytes, Nanos};
 
-/// Servers in a row, and what passes them.
+/// Servers in a row, and the flows that pass them.
 #[derive(Clone, Debug)]
 pub struct Tandem {
     /// In the order of the path.
     pub servers: Vec<Server>,
-    /// What passes them; the first is the flow of interest and passes all.
+    /// All flows; the first is the flow of interest and passes all servers.
     pub flows: Vec<Flow>,
-    /// What is known of several flows together.
+    /// Joint arrival curves of several flows.
     pub groups: Vec<Group>,
 }
 
 /// Where packets of several flows wait for one another.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// By what the packets of all flows that pass are served together: the one that ends with the
-    /// x-th byte of a period in which there are packets here leaves once the curve has come to x,
-    /// and `late` after that at most. `None` if only the delay is known.
+    /// The service of all packets together: the packet that ends with the x-th byte of a period in
+    /// which the server has packets leaves at most `late` after the curve has reached x. `None` if
+    /// only the delay is known.
     pub service: Option<Service>,
-    /// In what order.
+    /// The order of packets of different flows.
     pub order: Order,
     /// The longest packet that passes.
     pub packet: Bytes,
-    /// No packet takes longer from its arrival here to its last bit out, whatever flow it is of.
+    /// Upper bound on the delay of any packet, from its arrival to its last bit out.
     pub delay: Nanos,
 }
 
-/// In what order a server takes the packets of different flows; those of one flow stay in order.
+/// The order in which a server takes packets of different flows. Packets of one flow always stay in
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
-    /// In that of their arrival.
+    /// In order of arrival.
     Fifo,
-    /// In any; the service curve holds for every such period, wherever it begins (it is strict).
+    /// In any order. The service curve is strict: it holds from any moment of a busy period.
     Arbitrary,
 }
 
 /// All packets of a class that pass the same of these servers in a row.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// Which class they are of, by any number.
+    /// A number of the class, the same in all its flows.
     pub class: usize,
     /// The servers.
     pub path: Range<usize>,
-    /// For each of these, the arrival curve of the whole class there, this flow and others of it.
+    /// For each server of `path`, the arrival curve there of the whole class: this flow and the
+    /// others of the class.
     pub arrivals: Vec<Vec<TokenBucket>>,
     /// The longest packet.
     pub packet: Bytes,
 }
 
-/// Flows that keep an arrival curve together where they come to a server, as those do that come
-/// over one link.
+/// Flows with a joint arrival curve at a server, such as those that come over one link.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Where they come to.
+    /// The server.
     pub server: usize,
-    /// By number, in their order.
+    /// Positions in [`Tandem::flows`], ascending.
     pub flows: Vec<usize>,
-    /// The curve.
+    /// The joint arrival curve.
     pub arrival: Vec<TokenBucket>,
 }
 
-/// How a bound is found.
+/// A method that bounds the delay of the flow of interest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Method {
-    /// The delays at all servers, added.
+    /// The sum of the delays at all servers (total flow analysis).
     Hops,
-    /// Servers in a row that the same packets pass are one.
+    /// Pay bursts only once: servers in a row that the same packets pass are one.
     Once,
-    /// What cross traffic leaves at each server, by convolution (separated flow analysis).
+    /// Separated flow analysis: the convolution of the service that cross traffic leaves at each
+    /// server.
     Sfa,
     /// The least upper delay bound.
     Ludb,
-    /// A linear programme of polynomial size.
+    /// A linear program of polynomial size.
     Plp,
-    /// What other flows leave of each server, in whatever order they are served.
+    /// Separate flow analysis for servers in [any order](Order::Arbitrary).
     Separate,
-    /// The same of all servers together, where other flows count once.
+    /// Pay multiplexing only once: as `Separate`, but the burst of a cross flow counts once.
     MultiplexingOnce,
-    /// The same of the best parts.
+    /// Tandem matching: `MultiplexingOnce` on the best parts of the path.
     Matching,
 }
 
-/// A bound, and by what it was found.
+/// A delay bound and the method that found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// How.
+    /// The method.
     pub method: Method,
     /// The longest delay from the arrival at the first server to the last bit out of the last one,
     /// without propagation.
@@ -129,7 +130,7 @@ pub struct Bound {
 }
 
 impl Method {
-    /// All of them; of those that find the same, the first counts.
+    /// All methods. Of several with the same bound, the first counts.
     pub const ALL: [Method; 8] = [
         Method::Hops,
         Method::Once,
@@ -141,7 +142,7 @@ impl Method {
         Method::Matching,
     ];
 
-    /// What it is called.
+    /// The name shown to users.
     pub fn name(self) -> &'static str {
         match self {
             Method::Hops => "hops added",
@@ -155,8 +156,8 @@ impl Method {
         }
     }
 
-    /// The delay over the path, whose servers may be [`Fifo`], if the least that is known so far is
-    /// `known`; `None` if the method does not apply.
+    /// The delay bound of the tandem, and `fifo` its form for first-in, first-out servers. `known`
+    /// is the least bound so far. `None` if the method does not apply.
     fn bound(
         self,
         tandem: &Tandem,
@@ -178,23 +179,22 @@ impl Method {
 }
 
 impl Tandem {
-    /// What each method finds that applies, in the order of [`Method::ALL`]. Of one server the
-    /// methods for cross traffic find nothing that is less than its delay.
+    /// The bounds of all methods that apply, in the order of [`Method::ALL`]. A single server has
+    /// only the first two: the others cannot improve on its delay.
     pub fn bounds(&self, solver: &dyn Solver) -> Vec<Bound> {
         self.bounds_down_to(Nanos::ZERO, solver)
     }
 
-    /// Whether the least of these bounds is no more than this; methods are asked until one finds
-    /// it.
+    /// Whether the least bound is at most `most`. Methods are tried until one proves it.
     pub fn is_within(&self, most: Nanos, solver: &dyn Solver) -> bool {
         self.bounds_down_to(most, solver).last().is_some_and(|bound| bound.delay <= most)
     }
 
-    /// The same up to the first that is no more than `enough`.
+    /// The bounds up to the first that is at most `enough`.
     fn bounds_down_to(&self, enough: Nanos, solver: &dyn Solver) -> Vec<Bound> {
         let (methods, fifo) = match self.servers.len() {
             1 => (&[Method::Hops, Method::Once][..], None),
-            _ => (&Method::ALL[..], self.of_fifo_servers()),
+            _ => (&Method::ALL[..], self.as_fifo()),
         };
         let mut bounds: Vec<Bound> = Vec::new();
         let mut least = Nanos::MAX;
@@ -209,8 +209,8 @@ impl Tandem {
         bounds
     }
 
-    /// The least that a method finds for parts of the path together, over all ways to cut it. A
-    /// server by itself takes its [`Server::delay`].
+    /// The least sum of a method's bounds over the parts of the path, over all ways to cut it. A
+    /// part of one server takes its [`Server::delay`].
     fn cut(&self, method: impl Fn(&Tandem) -> Option<Nanos>) -> Option<Nanos> {
         // The least up to each server, from that up to those before.
         let mut least = vec![Nanos::ZERO];
@@ -223,7 +223,7 @@ impl Tandem {
         least.pop()
     }
 
-    /// These of the servers, with what passes them.
+    /// The part of the tandem at these servers.
     pub fn part(&self, servers: Range<usize>) -> Tandem {
         let mut flows: Vec<Flow> = Vec::new();
         // Flows of one class that are together here are one, by which number.
@@ -253,7 +253,7 @@ impl Tandem {
             parts
         };
         let parts = parts_among(&mut (0..numbers.len()));
-        // What is known of some of the flows that are one here is not known of it.
+        // A joint curve of some of the flows that are merged here is none of the merged flow.
         let group = |group: &Group| {
             let inside = parts_among(&mut group.flows.iter().copied());
             let is_whole = |flow: &usize| inside[*flow] > 0 && inside[*flow] == parts[*flow];

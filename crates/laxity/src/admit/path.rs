@@ -1,32 +1,32 @@
 //! Delay bounds over paths of several hops.
 //!
-//! What a hop guarantees a class is known for an arrival curve at that hop. Traffic that has passed
-//! a hop is not what it was: packets that were held up come closer together. It has left a hop that
-//! takes between d and D for a packet under the arrival curve `A(t + D - d)`, and one that serves
-//! the class by the curve S under the deconvolution of A by S (Le Boudec, Thiran 2001, Theorem
-//! 1.4.3); and it comes no faster than the link before it sends, but for the packet whose last bit
-//! counts (section 1.5). The least of the three is [what leaves](Hop::leaving).
+//! The guarantee of a hop depends on the arrival curve of the class at that hop. Behind a hop the
+//! curve is another, since packets that had to wait have moved closer together. Three curves hold
+//! there, and the least of them counts ([`Hop::leaving`]):
 //!
-//! A path then takes no longer than its hops together, each with the arrival curve that it sees.
-//! Where several hops in a row serve the very same packets by curves of their own, they do so
-//! together by the min-plus convolution of these (Theorem 1.4.6), and a burst waits once, at the
-//! slowest of them, not at every hop: [`pay_bursts_once`].
+//! - `A(t + D - d)`, if a packet takes at least d and at most D.
+//! - The deconvolution of A by S, if the class is served by the curve S (Le Boudec, Thiran 2001,
+//!   Theorem 1.4.3).
+//! - The rate of the link in front, plus one packet, whose last bit counts (section 1.5).
 //!
-//! Hops store and forward: a packet counts with its last bit, at the first hop and at every other.
-//! A hop's guarantee is on packets too. The one that ends with the x-th byte of a period in which
-//! its class has packets leaves once S has come to x, and some time later at most. So the n-th
-//! packet has left hop i by
+//! The delay over a path is at most the sum of its hops' delays, each for the arrival curve there.
+//! A better bound holds for hops in a row that serve the same packets by service curves: together
+//! they serve them by the min-plus convolution of these curves (Theorem 1.4.6). Then a burst waits
+//! once, at the slowest hop, not at every hop: [`pay_bursts_once`].
+//!
+//! Hops store and forward: a packet counts with its last bit, at every hop. The guarantee of a hop
+//! is about packets, too. The packet that ends with the x-th byte of a period in which its class
+//! has packets leaves at most `late` after S has reached x. So the n-th packet has left hop i by
 //!
 //! ```text
 //! F_i(n) <= max over j <= n of F_(i-1)(j) + S_i^-1(l_j + ... + l_n) + late_i
 //! ```
 //!
-//! Over all hops the packet at which one maximum hands over to the next counts twice. A hop's curve
-//! is therefore lowered by the longest packet, but for one hop of the path, any one; that is
-//! sharper than a packetizer at every hop but the last (section 1.7), where an early one is the
-//! slowest.
+//! Over all hops, the packet at which one maximum hands over to the next counts twice. So the curve
+//! of every hop but one is lowered by the longest packet; which one is free. That is sharper than a
+//! packetizer at every hop but the last (section 1.7) where an early hop is the slowest.
 //!
-//! Times are whole nanoseconds at every hop, so that each may add one.
+//! Times are whole nanoseconds at every hop, so that each hop may add one.
 
 #[cfg(test)]
 mod tests;
@@ -42,21 +42,21 @@ use crate::curve::{Curve, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nano
 use crate::police::TokenBucket;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-/// What a class can count on at a hop.
+/// The guarantee of a class at one hop.
 #[derive(Clone, Debug)]
 pub struct Hop {
-    /// No packet takes longer from its arrival there to its last bit out.
+    /// Upper bound on the delay of a packet, from its arrival to its last bit out.
     pub delay: Nanos,
-    /// By what the class is served, if that is its own, whatever others send.
+    /// The class's own service curve, if it holds for any cross traffic.
     pub service: Option<Service>,
 }
 
-/// Between nanoseconds at which packets leave.
+/// Rounding of the times at which packets leave.
 pub(super) const ROUNDING: Nanos = Nanos(1);
 
 impl Hop {
-    /// The arrival curve of what leaves the hop for the next if that is the curve of what comes: no
-    /// packet takes less than `least`, none is longer than `packet`, and the link sends at `rate`.
+    /// The arrival curve behind the hop, for traffic under `arrival` in front of it. Every packet
+    /// takes at least `least` at the hop and is at most `packet` long; the link sends at `rate`.
     pub fn leaving(
         &self,
         arrival: &[TokenBucket],
@@ -78,8 +78,8 @@ impl Hop {
     }
 }
 
-/// The arrival curve of traffic whose packets are delayed by times that differ by no more than
-/// `jitter`: `A(t + jitter)`.
+/// The arrival curve of traffic after a variable delay: its largest and smallest delay differ by at
+/// most `jitter`. `A(t + jitter)`.
 pub fn with_jitter(arrival: &[TokenBucket], jitter: Nanos) -> Vec<TokenBucket> {
     let later = |line: &TokenBucket| {
         let gained = u128::from(line.rate.0) * u128::from(jitter.0);
@@ -112,12 +112,13 @@ pub fn undominated(lines: Vec<TokenBucket>) -> Vec<TokenBucket> {
     }
 }
 
-/// So many lines of an arrival curve at the most, in the order of its pieces: without those whose
-/// absence raises it least, for what is above an arrival curve is one, too.
+/// Reduces an arrival curve to at most `most` lines (at least two) by dropping those that raise it
+/// least. The result is above the curve, hence also an arrival curve. `lines` are in the order of
+/// its pieces.
 pub fn coarsened(mut lines: Vec<TokenBucket>, most: usize) -> Vec<TokenBucket> {
     while lines.len() > most.max(2) {
-        // By how much the curve is raised where the neighbours meet. Whatever is left out, what is
-        // left holds, so that floating-point numbers will do.
+        // By how much the curve rises where the neighbours meet. Any choice is safe, so
+        // floating-point numbers will do.
         let raised = |at: &usize| {
             let [(before, steep), (here, rate), (after, flat)] = [at - 1, *at, at + 1]
                 .map(|at| (lines[at].bucket.0 as f64, lines[at].rate.0 as f64));
@@ -193,8 +194,8 @@ pub struct Order {
 }
 
 impl Order {
-    /// Of so many hops, from pairs of which the first feeds the second.
-    pub fn of(hops: usize, feeds: &[(usize, usize)]) -> Order {
+    /// Orders `hops` hops, numbered from 0; each pair is a hop and one that it feeds.
+    pub fn new(hops: usize, feeds: &[(usize, usize)]) -> Order {
         let back: Vec<_> = feeds.iter().map(|(from, to)| (*to, *from)).collect();
         let (after, before) = (on_or_behind_cycles(hops, feeds), on_or_behind_cycles(hops, &back));
         let is_cyclic: Vec<_> = (0..hops).map(|hop| after[hop] && before[hop]).collect();

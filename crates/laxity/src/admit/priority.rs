@@ -1,29 +1,28 @@
 //! Static priority.
 //!
-//! A packet of level i that ends with the x-th byte of its level in a period in which levels up to
-//! i have packets waits for the packet of a lower level that was on the link when the period began,
-//! for what had come of its own level, and for what comes on the levels before until it is sent.
-//! Once that has begun nothing interrupts it. With arrival curves A_j of the classes before and
-//! l_max the longest packet of those behind, the bytes up to it have begun to leave as soon as
+//! Consider a period in which levels up to i have packets, and the packet of level i that ends with
+//! the x-th byte of its level in it. It waits for the packet of a lower level that was on the link
+//! when the period began, for earlier packets of its own level, and for packets of the levels
+//! before it that arrive until its transmission begins. With arrival curves A_j of the classes
+//! before and l_max the longest packet of the classes behind, the bytes up to x have begun to leave
+//! as soon as
 //!
 //! ```text
 //! C t - sum_(j before) A_j(t) - l_max >= x - 1
 //! ```
 //!
-//! and the last one takes 1 / C. This is the residual service of non-preemptive static priority
+//! and the last byte takes 1 / C. This is the residual service of non-preemptive static priority
 //! (Cruz 1991; Le Boudec, Thiran 2001, section 6.2.1), `beta_i(t) = [C t - sum A_j(t) - l_max]+`,
-//! but for the last byte: what comes while that is sent is too late. With several classes on a
-//! level the delay is that of a queue they share, with the sum of their arrival curves, and the
-//! same for all.
+//! except that arrivals during the last byte come too late to count. Classes on one level share a
+//! queue: all have its delay, with the sum of their arrival curves.
 //!
 //! Under token buckets the bound is reached, but for parts of a byte: by a packet of one byte
-//! behind everything else that its level may send at once, at the instant at which the longest
-//! packet of those behind has just gone to the link and all classes before begin to send what they
-//! may, byte by byte.
+//! behind the burst of its level, at the moment at which the longest packet of the classes behind
+//! has just gone to the link and all classes before begin to send all they may, byte by byte.
 //!
-//! It takes arrival curves of all classes before, which they keep: what exceeds them must be
-//! dropped, or demoted to come behind everything, as [`Priority`](crate::sched::Priority) has it.
-//! Nothing need be known of the classes behind but their longest packet.
+//! The bound needs arrival curves of all classes before, which they keep: traffic in excess must be
+//! dropped, or demoted behind all levels, as [`Priority`](crate::sched::Priority) does. Of the
+//! classes behind only the longest packet has to be known.
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +38,7 @@ use crate::units::{Bytes, Nanos, Rate};
 pub struct Ranked {
     /// Its level; the lowest goes first.
     pub level: u32,
-    /// What it sends.
+    /// Its traffic.
     pub traffic: Traffic,
     /// Whether its packets may be demoted, so that one of them, behind everything, may be on the
     /// link.
@@ -64,14 +63,13 @@ pub fn priority(rate: Rate, classes: &[Ranked]) -> Vec<Result<Nanos, Unbounded>>
     bounds
 }
 
-/// By what each class is served under [`Priority`](crate::sched::Priority) on a link of `rate`, as
-/// long as those before it and on its level keep to their arrival curves.
+/// The service of each class under [`Priority`](crate::sched::Priority) on a link of `rate`, as
+/// long as the classes before it and on its level keep to their arrival curves.
 ///
-/// A class counts those on its level among the classes before.
+/// A class counts the others on its level among the classes before.
 ///
 /// # Errors
-/// If nothing is known of a class before, or more may arrive of them in the long run than the link
-/// sends.
+/// If a class before has no arrival curve, or if these classes exceed the link in the long run.
 pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     for level in levels(classes) {
@@ -88,10 +86,9 @@ pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, 
     services
 }
 
-/// By what the packets of each class's level and of those before it are served together under
-/// [`Priority`](crate::sched::Priority) on a link of `rate`, whatever they send and in whatever
-/// order: the link, but for the packet of a level behind that was on it when the first of them
-/// came. The curve is strict.
+/// For each class, the joint service of its level and all levels before under
+/// [`Priority`](crate::sched::Priority) on a link of `rate`, for any traffic and any order among
+/// them: the link, less one packet of a level behind. The curve is strict.
 pub fn priority_aggregates(rate: Rate, classes: &[Ranked]) -> Vec<Service> {
     let nothing = Service { curve: Curve::zero(), late: Nanos::ZERO };
     let mut services = alloc::vec![nothing; classes.len()];
@@ -108,7 +105,7 @@ pub fn priority_aggregates(rate: Rate, classes: &[Ranked]) -> Vec<Service> {
 struct Level {
     /// Their places among all.
     classes: Vec<usize>,
-    /// Those of which it is not known what they send.
+    /// Classes without an arrival curve.
     unknown: Vec<usize>,
     /// All that the classes before may send; `None` if that is not known.
     before: Option<Curve>,
@@ -160,14 +157,14 @@ impl Level {
         Ok(bound.ok_or(Unbounded::Unstable)?.saturating_add(ROUNDING))
     }
 
-    /// What has begun to leave at the least, beside what goes before.
+    /// Lower bound of the bytes of a level that have begun to leave, given the levels before.
     fn begun(&self, rate: Rate, before: &Curve) -> Curve {
         let [last_byte, blocking] = [Bytes(1), self.blocking].map(Curve::constant);
         Curve::line(rate).sub(before).sub(&blocking).add(&last_byte)
     }
 }
 
-/// What has left, of what has begun to leave.
+/// The bytes that have left, of those that have begun to leave.
 fn ahead(rate: Rate, begun: &Curve) -> Result<Curve, Unbounded> {
     let ahead = begun.nondecreasing_lower_closure().ok_or(Unbounded::Unstable)?;
     Ok(ahead.clamp_at_zero().shift(&bytes_per_nano(rate).recip()))

@@ -41,8 +41,8 @@ pub struct Flow {
 pub struct Hop {
     /// Its number.
     pub output: u32,
-    /// d, the forwarding delay: so many frames after the output before, without `propagation`, it
-    /// sends a packet. Counts for nothing at the first output.
+    /// The forwarding delay d: the output sends a packet `delay` frames after the output before it,
+    /// not counting `propagation`. Ignored at the first output.
     pub delay: u32,
     /// By how many frames the forwarding delay may be longer for this flow: none with immediate
     /// forwarding. Counts for nothing at the first output.
@@ -51,7 +51,7 @@ pub struct Hop {
     pub propagation: u32,
 }
 
-/// What is reserved for a flow.
+/// The reserved frames of a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// When its first output sends.
@@ -61,7 +61,7 @@ pub struct Reservation {
     pub delays: Vec<u32>,
 }
 
-/// What a flow can count on.
+/// The guarantee of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// No packet waits longer at an [edge](crate::sched::tdp::Edge) until the frame in which it is
@@ -82,29 +82,29 @@ pub struct Full {
     pub output: u32,
     /// The frame's number in the period.
     pub frame: u32,
-    /// What others have reserved of it.
+    /// Bytes reserved by others.
     pub reserved: Bytes,
-    /// What there is.
+    /// The capacity of the frame in bytes.
     pub capacity: Bytes,
 }
 
 /// Why a flow has no reservation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} frames are full that it cannot do without", full.len())]
-pub struct Blocked {
-    /// Full frames of which each choice needs at least one, in their order: for each choice the
-    /// first that a packet of the flow met.
+pub struct ReservationError {
+    /// Full frames in ascending order, at least one for every choice: the first that a packet of
+    /// the flow met.
     pub full: Vec<Full>,
     /// Whether each choice was tried: always, unless the flow may be forwarded later than
     /// immediately and passes an output more than once.
     pub certain: bool,
 }
 
-/// What a flow was given, or why nothing.
-pub type Answer = Result<Reservation, Blocked>;
+/// The reservation of a flow, or the reason why there is none.
+pub type Answer = Result<Reservation, ReservationError>;
 
 impl Flow {
-    /// The fewest packets of this length in a period of so many frames that make up a rate.
+    /// The fewest packets of this length per period of `period` frames that make up a rate.
     pub fn packets_for(rate: Rate, packet: Bytes, time: &CommonTime, period: u32) -> u32 {
         let length = u128::from(time.frame.0) * u128::from(period);
         let packet = u128::from(packet.0.max(1)) * u128::from(NANOBITS_PER_BYTE);
@@ -119,7 +119,7 @@ impl Flow {
         hops.map(|(hop, &delay)| u64::from(delay) + u64::from(hop.propagation)).sum()
     }
 
-    /// What the flow can count on with a reservation.
+    /// The guarantee of the flow with a reservation.
     pub fn bounds(&self, time: &CommonTime, reservation: &Reservation) -> Bounds {
         let frame = u128::from(time.frame.0);
         let nanos = |nanos: u128| Nanos(u64::try_from(nanos).unwrap_or(u64::MAX));

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use crate::packet::ClassId;
 
-/// Which class is part of which.
+/// The parents and children of all classes.
 pub(super) struct Tree {
     children: Vec<Vec<usize>>,
-    /// Every class after its parent. What has no way to the top is left out.
+    /// Every class after its parent. Classes that no path leads to from the top are left out.
     pub top_down: Vec<usize>,
     /// How many of those are at the top: the first ones.
     top: usize,

@@ -12,7 +12,7 @@ use super::Red;
 /// too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choke {
-    /// The average and what becomes of packets that meet no other of their flow.
+    /// The average, and RED for packets that meet no other of their flow.
     pub red: Red,
     /// How many packets are drawn, one after the other, each uniformly at random.
     pub candidates: u32,

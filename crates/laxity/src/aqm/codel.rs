@@ -12,9 +12,9 @@ use super::Limit;
 pub struct CoDel {
     /// TARGET: the waiting time that is tolerated. 5 ms is recommended.
     pub target: Nanos,
-    /// INTERVAL, more than zero: the worst round-trip time of what is sent. 100 ms is recommended.
+    /// INTERVAL, more than zero: the worst round-trip time of the traffic. 100 ms is recommended.
     pub interval: Nanos,
-    /// What the queue never exceeds.
+    /// Limit of the queue.
     pub limit: Limit,
     /// Packets that are capable of ECN are marked instead of dropped.
     pub ecn: bool,
@@ -40,8 +40,8 @@ impl CoDel {
     }
 }
 
-/// CoDel at work on a queue: the pseudocode of section 5, given one packet at a time, for what
-/// comes next may be a packet of another queue.
+/// The state of CoDel on a queue: the pseudocode of section 5, called once per packet, as the next
+/// packet may be of another queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controller {
     /// When packets will have waited for too long for an interval; `None` while they do not.
@@ -55,7 +55,7 @@ pub(crate) struct Controller {
     last_count: u32,
 }
 
-/// What becomes of a packet that leaves.
+/// The fate of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Sent,
@@ -63,7 +63,7 @@ pub(crate) enum Fate {
 }
 
 impl Controller {
-    /// A packet leaves a queue of which so many bytes stay.
+    /// A packet leaves a queue; `left` bytes stay in it.
     pub(crate) fn leave(
         &mut self,
         codel: &CoDel,

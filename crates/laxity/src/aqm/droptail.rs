@@ -1,4 +1,4 @@
-//! A limit on what each class may queue, in front of any scheduler.
+//! Limits on what each class may queue, in front of any scheduler.
 
 use alloc::vec::Vec;
 
@@ -15,14 +15,14 @@ use crate::units::Nanos;
 pub enum Limit {
     /// Unlimited.
     None,
-    /// So many packets.
+    /// At most this many packets.
     Packets(u64),
-    /// So many bytes.
+    /// At most this many bytes.
     Bytes(u64),
 }
 
 impl Limit {
-    /// Whether a packet of so many bytes finds room where so much is queued.
+    /// Whether a packet of `length` bytes has room beside `queued`.
     #[inline]
     pub fn has_room(self, queued: Backlog, length: u32) -> bool {
         match self {
@@ -38,7 +38,7 @@ impl Limit {
     }
 }
 
-/// Drops a packet whose class is full, and leaves the order to the scheduler within.
+/// Drops a packet whose class is full; the scheduler inside orders the rest.
 #[derive(Clone, Debug)]
 pub struct DropTail<S> {
     scheduler: S,
@@ -65,7 +65,7 @@ impl<S> DropTail<S> {
     }
 }
 
-/// The sink of what the scheduler drops, which leaves its queue.
+/// The sink of the scheduler's drops, which leave their queues.
 struct Leaving<'a> {
     queued: &'a mut [Backlog],
     drops: &'a mut dyn DropSink,
@@ -132,7 +132,7 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
 }
 
 impl<S: Withdraw> Withdraw for DropTail<S> {
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if let Err(reason) = self.check(&packet) {
             drops.dropped(packet, reason);
             return None;
@@ -140,7 +140,7 @@ impl<S: Withdraw> Withdraw for DropTail<S> {
         let class = packet.class.index();
         let queued = &mut self.queued;
         queued[class].add(packet.length);
-        self.scheduler.admit(now, packet, &mut Leaving { queued, drops })
+        self.scheduler.place(now, packet, &mut Leaving { queued, drops })
     }
 
     fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {

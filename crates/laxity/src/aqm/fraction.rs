@@ -8,7 +8,7 @@ impl Fraction {
     /// One.
     pub const ONE: Fraction = Fraction(1 << 32);
 
-    /// So many millionths, rounded down to parts; [`ONE`](Self::ONE) for a million and more.
+    /// A fraction in millionths, rounded down to parts; at most [`ONE`](Self::ONE).
     pub const fn millionths(millionths: u32) -> Self {
         let parts = ((millionths as u64) << 32) / 1_000_000;
         Fraction(if parts < Self::ONE.0 { parts } else { Self::ONE.0 })
@@ -19,7 +19,7 @@ impl Fraction {
         self.0
     }
 
-    /// What is missing to one.
+    /// One minus this fraction.
     pub const fn rest(self) -> Self {
         Fraction(Self::ONE.0 - self.0)
     }

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::candidates::{Candidates, Tickets};
 use super::codel::Fate;
-use super::held::{Held, Tickets};
 use super::queue::{Policy, Queue};
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
@@ -12,9 +12,9 @@ use crate::units::Nanos;
 
 /// A scheduler whose classes belong to managed queues.
 ///
-/// A packet takes constant time beyond what the scheduler takes, amortised where packets are
-/// dropped as they leave; one that CHOKe withdraws takes what [`withdraw`](Withdraw::withdraw)
-/// takes. To the scheduler, packets that CoDel drops have been sent.
+/// Management adds constant time to each packet, amortised over packets that are dropped as they
+/// leave; a drop by CHOKe takes a [`withdraw`](Withdraw::withdraw). To the scheduler, packets that
+/// CoDel drops have been sent.
 #[derive(Clone, Debug)]
 pub struct Managed<S> {
     scheduler: S,
@@ -37,7 +37,7 @@ struct Books {
 /// The demoted packets of one queue.
 #[derive(Clone, Debug, Default)]
 struct Demoted {
-    held: Held,
+    held: Candidates,
     queued: Backlog,
 }
 
@@ -47,7 +47,7 @@ const NO_QUEUE: u32 = u32::MAX;
 type Enqueue<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink);
 
 /// How it does so and tells the place.
-type Admit<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink) -> Option<Place>;
+type Placing<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink) -> Option<Place>;
 
 impl<S: Withdraw> Managed<S> {
     /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
@@ -82,10 +82,9 @@ impl<S: Withdraw> Managed<S> {
         Ok(Managed { scheduler, books, withdraws })
     }
 
-    /// The same queues, with demoted packets that give way: a packet that is not demoted and finds
-    /// its queue full takes the room of demoted ones, which are dropped as
-    /// [`Demoted`](DropReason::Demoted). So they take no room from what is promised. Must be said
-    /// before any packet comes.
+    /// Lets demoted packets give way. A packet that is not demoted and finds its queue full takes
+    /// the room of demoted ones, which are dropped as [`Demoted`](DropReason::Demoted): so they
+    /// take no room from promised packets. To be called before any packet arrives.
     #[must_use]
     pub fn with_demoted_giving_way(mut self) -> Self {
         self.withdraws = true;
@@ -154,13 +153,13 @@ impl<S: Withdraw> Managed<S> {
         queue: Option<usize>,
         mut packet: Packet,
         drops: &mut dyn DropSink,
-        (enqueue, admit): (Enqueue<S>, Admit<S>),
+        (enqueue, placing): (Enqueue<S>, Placing<S>),
     ) {
         let books = &mut self.books;
         books.enter(queue, &mut packet);
         let mut dropped = Leaving { books, now, drops };
         if self.withdraws {
-            let place = admit(&mut self.scheduler, now, packet, &mut dropped);
+            let place = placing(&mut self.scheduler, now, packet, &mut dropped);
             self.books.remember(packet.handle, place);
         } else {
             enqueue(&mut self.scheduler, now, packet, &mut dropped);
@@ -191,7 +190,7 @@ impl<S: Withdraw> Scheduler for Managed<S> {
                 drops.marked(packet.class, packet.arrival);
             }
         }
-        self.let_in(now, queue, packet, drops, (S::enqueue, S::admit));
+        self.let_in(now, queue, packet, drops, (S::enqueue, S::place));
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
@@ -241,7 +240,7 @@ impl<S: Withdraw> Scheduler for Managed<S> {
     }
 }
 
-/// The sink of what the scheduler drops, which leaves its queue.
+/// The sink of the scheduler's drops, which leave their queues.
 struct Leaving<'a> {
     books: &'a mut Books,
     now: Nanos,
@@ -288,8 +287,7 @@ impl Books {
         }
     }
 
-    /// Counts out a packet that the scheduler gives back, and makes it out to whoever sent it.
-    /// Returns its queue.
+    /// Counts out a packet that the scheduler returns, and restores its handle. Returns its queue.
     #[inline(always)]
     fn leave(&mut self, now: Nanos, packet: &mut Packet) -> Option<&mut Queue> {
         let queue = self.queue_of(packet.class);

@@ -17,14 +17,14 @@ pub struct Pie {
     pub target: Nanos,
     /// T_UPDATE, more than zero: how often the probability is moved. 15 ms is recommended.
     pub update: Nanos,
-    /// What one second of delay above `target` adds to the probability with every update, in
-    /// millionths, at most [`MOST_GAIN`](Self::MOST_GAIN). An eighth is recommended.
+    /// The amount by which one second of delay above `target` raises the probability with every
+    /// update, in millionths, at most [`MOST_GAIN`](Self::MOST_GAIN). An eighth is recommended.
     pub alpha: u32,
     /// The same of one second by which the delay has grown. 1.25 is recommended.
     pub beta: u32,
     /// MAX_BURST: for how long nothing is dropped when a queue begins. 150 ms is recommended.
     pub burst: Nanos,
-    /// What the queue never exceeds.
+    /// Limit of the queue.
     pub limit: Limit,
     /// Packets that are capable of ECN are marked instead of dropped, as long as the probability is
     /// below a tenth.
@@ -65,7 +65,7 @@ const MOST_SUM: i64 = ONE / 10 * 85;
 /// Below which part of one the probability moves by how much less.
 const SLOWER: [(i64, i128); 6] =
     [(1_000_000, 2048), (100_000, 512), (10_000, 128), (1_000, 32), (100, 8), (10, 2)];
-/// What a gain of a millionth makes of a nanosecond, upside down.
+/// The inverse of the effect of a gain of one millionth per nanosecond.
 const PER_PART: i128 = 1_000_000 * 1_000_000_000;
 /// Longer delays count as this.
 const LONGEST: u64 = 1_000_000_000_000;
@@ -150,7 +150,8 @@ impl Controller {
         from_to.map_or(u64::MAX, |to| to.abs_diff(self.probability).div_ceil(step.unsigned_abs()))
     }
 
-    /// calculate_drop_prob (sections 4.2, 4.4 and 5.5), so many times while it moves by the same.
+    /// calculate_drop_prob (sections 4.2, 4.4 and 5.5), `times` times over while the step stays the
+    /// same.
     fn update(&mut self, times: u64) {
         let [now, before] = [self.delay, self.before];
         let moved = i128::from(self.probability) + i128::from(self.step()) * i128::from(times);
@@ -168,8 +169,7 @@ impl Controller {
         self.before = now;
     }
 
-    /// By how much the probability is to move: less where it is small, for what it does is
-    /// relative.
+    /// The step of the probability: smaller for small probabilities, as its effect is relative.
     fn step(&self) -> i64 {
         let pie = &self.pie;
         let [delay, before, target] =
@@ -219,7 +219,7 @@ impl Controller {
         self.delay = Nanos::ZERO;
     }
 
-    /// A packet has left for the link, and so many stay.
+    /// A packet has left for the link; `queued` stay.
     pub(super) fn left(&mut self, now: Nanos, packet: &Packet, queued: Backlog) {
         self.delay = match queued.packets {
             0 => Nanos::ZERO,

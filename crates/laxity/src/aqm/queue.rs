@@ -3,8 +3,8 @@
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
+use super::candidates::Candidates;
 use super::codel::{Controller, Fate};
-use super::held::Held;
 use super::red::Detector;
 use super::{Choke, CoDel, Limit, Pie, Red, pie};
 use crate::error::SetupError;
@@ -12,13 +12,13 @@ use crate::packet::Packet;
 use crate::scheduler::{Backlog, DropReason};
 use crate::units::Nanos;
 
-/// Who gets into a queue, and who is dropped from it.
+/// The rule by which packets get into a queue or are dropped from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Whoever finds room.
+    /// A packet that has room gets in.
     DropTail {
-        /// What the queue never exceeds.
+        /// Limit of the queue.
         limit: Limit,
         /// A packet that would exceed this is marked if it is capable of ECN (K: Alizadeh et al.
         /// 2010, *Data Center TCP*, section 3.1; RFC 8257, section 3.1). Never with
@@ -35,7 +35,7 @@ pub enum Policy {
     Pie(Pie),
 }
 
-/// A policy at work on what is queued.
+/// A policy with its state, and the queue that it works on.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
     manager: Manager,
@@ -57,7 +57,7 @@ struct Drawing {
     detector: Detector,
     candidates: u32,
     random: Pcg32,
-    held: Held,
+    held: Candidates,
 }
 
 impl Queue {
@@ -74,7 +74,7 @@ impl Queue {
                 detector: Detector::new(red, of_red)?,
                 candidates,
                 random: of_choke,
-                held: Held::default(),
+                held: Candidates::default(),
             }),
             Policy::CoDel(codel) => {
                 codel.check()?;
@@ -199,7 +199,7 @@ impl Queue {
         }
     }
 
-    /// What becomes of a packet that has been counted out, for the link is ready for it.
+    /// The fate of a packet that has been counted out, as the link is ready for it.
     #[inline]
     pub(super) fn release(&mut self, now: Nanos, packet: &mut Packet) -> Fate {
         match &mut self.manager {

@@ -17,17 +17,17 @@ use crate::units::Nanos;
 /// every packet gets in; from there on the probability of a drop grows from 0 to `max_p` at `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Red {
-    /// min_th, in what `measure` counts.
+    /// min_th, in the unit of `measure`.
     pub min: u64,
     /// max_th, more than `min`.
     pub max: u64,
-    /// What counts as the queue's length.
+    /// The measure of the queue's length.
     pub measure: Measure,
-    /// What the queue never exceeds.
+    /// Limit of the queue.
     pub limit: Limit,
     /// max_p: the probability of a drop just below `max`, before it is spaced.
     pub max_p: Fraction,
-    /// w_q: what one arrival counts in the average, more than 0 and less than 1.
+    /// w_q: the weight of one arrival in the average, more than 0 and less than 1.
     pub weight: Fraction,
     /// Above `max` the probability grows on, from `max_p` to 1 at twice `max` (Floyd 2000,
     /// *Recommendations on using the "gentle_" variant of RED*); otherwise every packet is dropped
@@ -38,11 +38,11 @@ pub struct Red {
     pub ecn: bool,
     /// How drops are spread.
     pub spacing: Spacing,
-    /// s: what one packet takes on the link, for the idle time; at least 1 ns.
+    /// s: transmission time of one packet, for idle times; at least 1 ns.
     pub transmission: Nanos,
 }
 
-/// What counts as a queue's length.
+/// A measure of a queue's length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a queue has packets and these have bytes")]
 pub enum Measure {
@@ -136,7 +136,7 @@ impl Detector {
         self.idle_since = now;
     }
 
-    /// What the queue never exceeds.
+    /// Limit of the queue.
     pub(super) fn limit(&self) -> Limit {
         self.red.limit
     }

@@ -17,12 +17,12 @@ impl Curve {
         })
     }
 
-    /// The delay bound, in ns: the supremum over `t >= 0` of the least `d >= 0` with
+    /// The delay bound in ns: the supremum over `t >= 0` of the least `d >= 0` with
     /// `arrival(t) <= service(t + d)` (Cruz 1991; Le Boudec & Thiran 2001, theorem 1.4.2). `None`
-    /// if there is none.
+    /// if it is infinite.
     ///
-    /// A service curve that falls again does not count as having served until it stays above:
-    /// what counts is its [`nondecreasing_lower_closure`](Curve::nondecreasing_lower_closure).
+    /// A service curve that falls again only counts from where it stays above, by its
+    /// [`nondecreasing_lower_closure`](Curve::nondecreasing_lower_closure).
     pub fn horizontal_distance(arrival: &Curve, service: &Curve) -> Option<Exact> {
         let service = service.nondecreasing_lower_closure()?;
         if arrival.final_slope() > service.final_slope() {
@@ -36,9 +36,10 @@ impl Curve {
                 distance = delay;
             }
         };
-        // The delay of what arrives at t is affine in t except where the arrival curve breaks and
-        // where it passes a level at which a piece of the service curve starts or ends. It peaks at
-        // one of those, but not where a jump up of the service curve ends: there it stops falling.
+        // The delay of bytes that arrive at t is affine in t, except where the arrival curve breaks
+        // and where it passes a level at which a piece of the service curve starts or ends. It
+        // peaks at one of those, but not where a jump up of the service curve ends: there it stops
+        // falling.
         for (piece, end) in arrival.pieces_with_ends() {
             include(service.lower_pseudo_inverse(&piece.value)?, &piece.start);
             if !piece.slope.is_positive() {

@@ -98,7 +98,7 @@ fn quotient(number: i128, divisor: u128) -> i128 {
     if divisor == 1 { number } else { number / divisor as i128 }
 }
 
-/// The greatest common divisor of two numbers of which the second is above zero (Stein 1967).
+/// The greatest common divisor of two numbers; the second is above zero (Stein 1967).
 fn common_divisor(a: u128, b: u128) -> u128 {
     match (a, b) {
         (0, _) => return b,
@@ -127,24 +127,24 @@ impl Exact {
     /// # Panics
     /// If the denominator is zero.
     pub fn new(numer: BigInt, denom: BigInt) -> Exact {
-        Exact::of(BigRational::new(numer, denom))
+        Exact::from_big(BigRational::new(numer, denom))
     }
 
     /// A whole number.
     pub fn from_integer(n: BigInt) -> Exact {
-        Exact::of(BigRational::from_integer(n))
+        Exact::from_big(BigRational::from_integer(n))
     }
 
     /// The number that a float is; `None` if it is none.
     pub fn from_float(x: f64) -> Option<Exact> {
-        BigRational::from_float(x).map(Exact::of)
+        BigRational::from_float(x).map(Exact::from_big)
     }
 
     pub(super) const fn from_words(n: i128) -> Exact {
         Exact(Form::Words(Words::whole(n)))
     }
 
-    fn of(long: BigRational) -> Exact {
+    fn from_big(long: BigRational) -> Exact {
         let words = || {
             let (numer, denom) = (long.numer().to_i128()?, long.denom().to_i128()?);
             (numer != i128::MIN).then_some(Words { numer, denom })
@@ -188,7 +188,7 @@ impl Exact {
     pub fn recip(&self) -> Exact {
         match &self.0 {
             Form::Words(words) => Exact(Form::Words(words.recip())),
-            Form::Long(long) => Exact::of(long.recip()),
+            Form::Long(long) => Exact::from_big(long.recip()),
         }
     }
 
@@ -197,7 +197,7 @@ impl Exact {
     pub fn floor(&self) -> Exact {
         match &self.0 {
             Form::Words(words) => Exact::from_words(words.numer.div_euclid(words.denom)),
-            Form::Long(long) => Exact::of(long.floor()),
+            Form::Long(long) => Exact::from_big(long.floor()),
         }
     }
 
@@ -210,7 +210,7 @@ impl Exact {
     /// The nearest whole number; of two, the one away from zero.
     #[must_use]
     pub fn round(&self) -> Exact {
-        Exact::of(self.long().round())
+        Exact::from_big(self.long().round())
     }
 }
 
@@ -231,7 +231,7 @@ macro_rules! operation {
                 let in_words: fn(Words, Words) -> Option<Words> = $in_words;
                 match words(self, other).and_then(|(a, b)| in_words(a, b)) {
                     Some(words) => Exact(Form::Words(words)),
-                    None => Exact::of(self.long().$method(other.long())),
+                    None => Exact::from_big(self.long().$method(other.long())),
                 }
             }
         }
@@ -283,7 +283,7 @@ impl Rem for Exact {
     type Output = Exact;
 
     fn rem(self, other: Exact) -> Exact {
-        Exact::of(self.long() % other.long())
+        Exact::from_big(self.long() % other.long())
     }
 }
 
@@ -293,7 +293,7 @@ impl Neg for &Exact {
     fn neg(self) -> Exact {
         match &self.0 {
             Form::Words(words) => Exact(Form::Words(words.neg())),
-            Form::Long(long) => Exact::of(-(**long).clone()),
+            Form::Long(long) => Exact::from_big(-(**long).clone()),
         }
     }
 }
@@ -357,7 +357,7 @@ impl Num for Exact {
     type FromStrRadixErr = ParseRatioError;
 
     fn from_str_radix(text: &str, radix: u32) -> Result<Exact, ParseRatioError> {
-        BigRational::from_str_radix(text, radix).map(Exact::of)
+        BigRational::from_str_radix(text, radix).map(Exact::from_big)
     }
 }
 
@@ -373,7 +373,7 @@ impl Signed for Exact {
     fn signum(&self) -> Exact {
         match &self.0 {
             Form::Words(words) => Exact::from_words(words.numer.signum()),
-            Form::Long(long) => Exact::of(long.signum()),
+            Form::Long(long) => Exact::from_big(long.signum()),
         }
     }
 

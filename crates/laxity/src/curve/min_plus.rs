@@ -32,12 +32,12 @@ impl Curve {
     }
 
     /// Min-plus deconvolution: the supremum of `f(t + u) - g(u)` over `u >= 0`, for `t >= 0`.
-    /// `None` if that is infinite, which is when `f` has the higher slope in the long run.
+    /// `None` if it is infinite: if `f` has the higher slope in the long run.
     ///
-    /// It is the arrival curve of what leaves a server with service curve `g` if `f` is that of
-    /// what enters (Cruz 1991). Made right-continuous: at a single `t` at which a jump of `f` meets
-    /// one of `g`, the supremum can be lower than it is just after; there the result is the higher
-    /// limit from the right. In `O(n m log(n m))`.
+    /// With `f` the arrival curve in front of a server and `g` its service curve, it is the arrival
+    /// curve behind the server (Cruz 1991). The result is right-continuous: at a single `t` at
+    /// which a jump of `f` meets one of `g`, the supremum can be lower than just after; there the
+    /// result is the limit from the right. Takes `O(n m log(n m))`.
     pub fn deconvolve(&self, other: &Curve) -> Option<Curve> {
         if self.final_slope() > other.final_slope() {
             return None;
@@ -77,7 +77,7 @@ fn chain(start: Exact, value: Exact, stretches: [Stretch<'_>; 2], segments: &mut
     }
 }
 
-/// What of a segment lies at time 0 and later.
+/// The part of a segment at time 0 and later.
 fn from_zero(Segment { piece, end }: Segment) -> Option<Segment> {
     if !piece.start.is_negative() {
         return Some(Segment { piece, end });

@@ -16,7 +16,7 @@ impl Curve {
         Curve::affine(exact_bytes(size), Exact::zero())
     }
 
-    /// What a link of this rate carries: `C t`.
+    /// The capacity of a link: `C t`.
     pub fn line(rate: Rate) -> Curve {
         Curve::affine(Exact::zero(), bytes_per_nano(rate))
     }
@@ -29,8 +29,8 @@ impl Curve {
     /// The arrival curve of a TSpec: `min(M + p t, b + r t)` with packets up to `M` and peak rate
     /// `p` (Shenker & Wroclawski 1997, RFC 2215).
     ///
-    /// Whatever the parameters, it is that minimum: a peak rate below `r` makes the token bucket
-    /// matter only at first, if at all.
+    /// That is the minimum for any parameters: with a peak rate below `r` the token bucket matters
+    /// only at first, if at all.
     pub fn tspec(packet: Bytes, peak: Rate, bucket: Bytes, rate: Rate) -> Curve {
         Curve::token_bucket(packet, peak).minimum(&Curve::token_bucket(bucket, rate))
     }

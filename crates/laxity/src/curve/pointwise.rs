@@ -5,7 +5,7 @@ use super::{Curve, Exact, Piece};
 use alloc::vec::Vec;
 use num_traits::{One, Signed, Zero};
 
-/// What a curve's line gains where a piece starts: the line at `t` is `intercept + slope t`.
+/// The change of a curve's line where a piece starts: the line at `t` is `intercept + slope t`.
 struct Change {
     start: Exact,
     intercept: Exact,
@@ -72,7 +72,7 @@ impl Curve {
     }
 
     /// `f(t - d)`, moved to the right by `d` ns and 0 before that: the demand of traffic whose
-    /// deadline is `d`. A negative `d` moves to the left; what comes before time 0 is lost.
+    /// deadline is `d`. A negative `d` moves to the left; values before time 0 are lost.
     pub fn shift(&self, d: &Exact) -> Curve {
         let moved = |piece: &Piece| Piece { start: &piece.start + d, ..piece.clone() };
         if d.is_positive() {
@@ -118,7 +118,7 @@ impl Curve {
 }
 
 impl Piece {
-    /// What is above zero of a piece that ends there, and zero elsewhere.
+    /// The positive part of a piece that ends there; zero elsewhere.
     fn above_zero(&self, end: Option<&Exact>) -> impl Iterator<Item = Piece> + use<> {
         let zero = |start: &Exact| Piece {
             start: start.clone(),

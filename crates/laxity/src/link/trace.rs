@@ -6,12 +6,11 @@ use thiserror::Error;
 
 use crate::units::{Nanos, Rate};
 
-/// A rate that is constant from each of some times to the next, and then lasts or comes again from
-/// the beginning.
+/// A link rate over time: piecewise constant. After its last piece it stays as it is, or repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     pieces: Vec<Piece>,
-    /// After which it begins anew, and what is served by then.
+    /// The time after which the trace repeats, and the work served in it.
     period: Option<(u64, Work)>,
 }
 
@@ -23,34 +22,36 @@ struct Piece {
     begins: u64,
     /// In bits a second; may be zero.
     rate: u64,
-    /// What is served before it.
+    /// The work served before this piece.
     served: Work,
 }
 
-/// Why pieces are no trace.
+/// Why a list of pieces is not a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// There are none, or the first begins later.
+    /// There is no piece, or the first does not begin at 0.
     #[error("it does not begin at 0s")]
     Beginning,
-    /// One does not begin after that before it, or after the period.
+    /// A piece begins no later than the one before it, or the period ends no later than a piece
+    /// begins.
     #[error("the time {0} is not after the one before")]
     Order(Nanos),
     /// A rate is above [`Rate::LIMIT`].
     #[error("the rate from {0} on is above {limit}", limit = Rate::LIMIT)]
     TooFast(Nanos),
-    /// In the end nothing is sent any more.
+    /// The trace ends in a rate of 0, or serves nothing in its period.
     #[error("nothing is sent in the end, so packets would wait for ever")]
     Dead,
 }
 
 impl Trace {
-    /// Of the times at which rates begin, in bits a second; the last lasts, or ends at `period`,
-    /// where the first begins anew.
+    /// A trace of pieces: the time at which each begins, and its rate in bits per second. The last
+    /// piece lasts for ever, or until `period`, when the trace repeats.
     ///
     /// # Errors
-    /// If this is no function of time that sends for ever.
+    /// If the pieces are not in order, do not begin at 0, exceed [`Rate::LIMIT`], or stop serving
+    /// for ever.
     pub fn new(
         rates: impl IntoIterator<Item = (Nanos, u64)>,
         period: Option<Nanos>,
@@ -89,9 +90,9 @@ impl Trace {
         Rate(self.pieces.iter().map(|piece| piece.rate).max().unwrap_or_default())
     }
 
-    /// How late its service may be with what is due at a constant rate: in any interval of length t
-    /// it serves at least what that rate does in t - T, for this T, rounded up (a service curve: Le
-    /// Boudec, Thiran 2001, chapter 1). `None` if it falls behind for ever.
+    /// The latency of the trace as a rate-latency service curve for `rate` (Le Boudec, Thiran 2001,
+    /// chapter 1): the least T, rounded up, such that any interval of length t serves at least what
+    /// `rate` serves in t - T. `None` if the trace falls behind without end.
     pub fn latency(&self, rate: Rate) -> Option<Nanos> {
         let due = |time: u64| i128::from(time) * i128::from(rate.0);
         let behind = |piece: &Piece| due(piece.begins) - piece.served as i128;
@@ -103,8 +104,7 @@ impl Trace {
         if lags {
             return None;
         }
-        // How far it is behind changes its slope where pieces begin; what it gains in one period,
-        // it has in the next.
+        // The lag changes its slope where pieces begin, and repeats with the period.
         let gained = per_period.map_or(0, |(period, served)| due(period) - served as i128);
         let again = self.pieces.iter().map(|piece| behind(piece) + gained);
         let again = again.take(if per_period.is_some() { usize::MAX } else { 0 });
@@ -117,7 +117,7 @@ impl Trace {
         u64::try_from((most + rate - 1) / rate).ok().map(Nanos)
     }
 
-    /// What has been served by a time.
+    /// The work served by a time.
     pub(super) fn served(&self, time: Nanos) -> Work {
         let (before, time) = match self.period {
             Some((period, served)) => (u128::from(time.0 / period) * served, time.0 % period),
@@ -127,7 +127,7 @@ impl Trace {
         before + self.pieces[at - 1].until(time)
     }
 
-    /// The first nanosecond by which so much has been served.
+    /// The first nanosecond by which this much work has been served.
     pub(super) fn when(&self, work: Work) -> Nanos {
         if work == 0 {
             return Nanos::ZERO;
@@ -145,7 +145,7 @@ impl Trace {
 }
 
 impl Piece {
-    /// What is served by a time in it.
+    /// The work served by a time within the piece.
     fn until(&self, time: u64) -> Work {
         self.served + u128::from(time - self.begins) * u128::from(self.rate)
     }

@@ -1,4 +1,4 @@
-//! A set of small numbers of which the least is known.
+//! A set of small numbers with its least element.
 
 use alloc::vec::Vec;
 
@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 /// zero: adding, removing and the least each touch a word a layer, `log64(numbers)` of them, one
 /// for up to 64 numbers.
 #[derive(Clone, Debug)]
-pub struct Bitmap {
+pub(crate) struct Bitmap {
     /// From the numbers up to the layer of a single word.
     layers: Vec<Vec<u64>>,
 }
 
 impl Bitmap {
     /// An empty set of numbers below this one.
-    pub fn new(numbers: usize) -> Self {
+    pub(crate) fn new(numbers: usize) -> Self {
         let words = |bits: usize| bits.div_ceil(64).max(1);
         let sizes = core::iter::successors(Some(words(numbers)), |&below| {
             (below > 1).then(|| words(below))
@@ -25,7 +25,7 @@ impl Bitmap {
 
     /// Adds a number, which may be there.
     #[inline]
-    pub fn insert(&mut self, number: usize) {
+    pub(crate) fn insert(&mut self, number: usize) {
         let mut at = number;
         for layer in &mut self.layers {
             let word = &mut layer[at / 64];
@@ -40,7 +40,7 @@ impl Bitmap {
 
     /// Removes a number, which may be missing.
     #[inline]
-    pub fn remove(&mut self, number: usize) {
+    pub(crate) fn remove(&mut self, number: usize) {
         let mut at = number;
         for layer in &mut self.layers {
             let word = &mut layer[at / 64];
@@ -54,7 +54,7 @@ impl Bitmap {
 
     /// The least number, if there is any.
     #[inline]
-    pub fn least(&self) -> Option<usize> {
+    pub(crate) fn least(&self) -> Option<usize> {
         let mut at = 0;
         for layer in self.layers.iter().rev() {
             let word = layer[at];
@@ -68,7 +68,7 @@ impl Bitmap {
 
     /// The least number that is not below this one, if there is any.
     #[inline]
-    pub fn first_from(&self, number: usize) -> Option<usize> {
+    pub(crate) fn first_from(&self, number: usize) -> Option<usize> {
         let mut at = number;
         for (height, layer) in self.layers.iter().enumerate() {
             let here = layer.get(at / 64)? & (u64::MAX << (at % 64));
@@ -90,7 +90,7 @@ impl Bitmap {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         let words = self.layers.iter().map(Vec::capacity).sum::<usize>();
         self.layers.capacity() * size_of::<Vec<u64>>() + words * size_of::<u64>()
     }

@@ -1,18 +1,19 @@
 //! Requests in buckets by time.
 
 use alloc::vec::Vec;
-use core::hint::{black_box, select_unpredictable};
+use core::hint::select_unpredictable;
 
 use super::serial::{Stamp, earlier, is_before};
-use super::{Bitmap, EligibleTree};
+use super::{Bitmap, EligibleTree, SlotId};
+use crate::memory::prefetch;
 
-/// What a slot asks for.
+/// The request of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Request {
     pub eligible: Stamp,
     pub deadline: Stamp,
     /// The slot behind it in its bucket.
-    next: u32,
+    next: SlotId,
     pub lies: Lies,
 }
 
@@ -32,7 +33,7 @@ pub(super) enum Lies {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Due {
     pub deadline: Stamp,
-    pub slot: u32,
+    pub slot: SlotId,
 }
 
 impl Due {
@@ -52,11 +53,11 @@ impl Due {
 
 /// Slots in buckets of equal width on a circle of time.
 ///
-/// Those in one bucket lie in a list of at most [`MOST`], so that it is searched in constant time.
-/// The times of all are less than a turn of the circle apart: from the earliest on, buckets come in
-/// the order of their times. What finds no room is [refused](Self::insert), and its owner keeps it
-/// elsewhere. The width follows the times: where many are refused, it becomes another one as soon
-/// as nothing is held.
+/// Each bucket has a list of at most [`MOST`] slots, so that it is searched in constant time. All
+/// times are less than a turn of the circle apart, so the buckets are in the order of their times,
+/// from the earliest on. A slot without room is [refused](Self::has_room), and its owner keeps it
+/// elsewhere. The width adapts to the times: if many slots are refused, it changes as soon as all
+/// buckets are empty.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     /// Of each bucket how many slots it holds, above [`SLOT_BITS`], and the one that came last.
@@ -82,26 +83,26 @@ pub(super) struct Buckets {
     far: u32,
 }
 
-/// Slots in a bucket at the most.
+/// The most slots in a bucket.
 const MOST: u32 = 15;
 /// Binary digits of a slot.
 const SLOT_BITS: u32 = 28;
 const SLOT: u32 = (1 << SLOT_BITS) - 1;
 /// No slot.
-const NONE: u32 = SLOT;
+const NONE: SlotId = SlotId(SLOT);
 /// Buckets for each slot.
 const BUCKETS: usize = 4;
 
 impl Buckets {
-    /// Empty buckets for so many slots.
+    /// Empty buckets for `slots` slots.
     ///
     /// # Panics
     /// If there are 2^28 slots or more.
     pub(super) fn new(slots: usize) -> Self {
-        assert!(slots < NONE as usize, "too many slots for a calendar");
+        assert!(slots < NONE.index(), "too many slots for a calendar");
         let buckets = (BUCKETS * slots).next_power_of_two().max(8);
         Buckets {
-            heads: alloc::vec![NONE; buckets],
+            heads: alloc::vec![NONE.0; buckets],
             occupied: Bitmap::new(buckets),
             width: 0,
             span: 0,
@@ -192,65 +193,70 @@ impl Buckets {
         true
     }
 
-    /// Loads what will be asked for soon, the request in front, so that its way from memory
-    /// overlaps with what is done until then. Returns its slot.
+    /// The slot that came last into a bucket.
     #[inline(always)]
-    pub(super) fn touch_first(&self, requests: &[Request]) -> Option<u32> {
-        let (bucket, _) = self.first()?;
-        Some(self.touch(requests, bucket))
+    fn last(&self, bucket: usize) -> SlotId {
+        SlotId(self.heads[bucket] & SLOT)
     }
 
-    /// The same for a bucket that holds any.
+    /// Prefetches the request in front, and returns its slot.
     #[inline(always)]
-    pub(super) fn touch(&self, requests: &[Request], bucket: usize) -> u32 {
-        let slot = self.heads[bucket] & SLOT;
-        black_box(requests[slot as usize].next);
+    pub(super) fn prefetch_first(&self, requests: &[Request]) -> Option<SlotId> {
+        let (bucket, _) = self.first()?;
+        Some(self.prefetch(requests, bucket))
+    }
+
+    /// Prefetches the request in front of a bucket that is not empty, and returns its slot.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, requests: &[Request], bucket: usize) -> SlotId {
+        let slot = self.last(bucket);
+        prefetch(requests[slot.index()].next);
         slot
     }
 
     /// Puts a slot into a bucket that has room for it.
     #[inline(always)]
-    pub(super) fn insert(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
+    pub(super) fn insert(&mut self, requests: &mut [Request], slot: SlotId, bucket: usize) {
         let head = self.heads[bucket];
-        requests[slot as usize].next = head & SLOT;
-        self.heads[bucket] = ((head >> SLOT_BITS) + 1) << SLOT_BITS | slot;
+        requests[slot.index()].next = SlotId(head & SLOT);
+        self.heads[bucket] = ((head >> SLOT_BITS) + 1) << SLOT_BITS | slot.0;
         self.held += 1;
         self.occupied.insert(bucket);
     }
 
     /// Takes a slot out of its bucket.
     #[inline(always)]
-    pub(super) fn remove(&mut self, requests: &mut [Request], slot: u32, bucket: usize) {
+    pub(super) fn remove(&mut self, requests: &mut [Request], slot: SlotId, bucket: usize) {
         let head = self.heads[bucket];
-        let next = requests[slot as usize].next;
-        let first = if head & SLOT == slot {
-            next
+        let next = requests[slot.index()].next;
+        let mut first = SlotId(head & SLOT);
+        if first == slot {
+            first = next;
         } else {
-            let mut at = head & SLOT;
-            while requests[at as usize].next != slot {
-                at = requests[at as usize].next;
+            let mut at = first;
+            while requests[at.index()].next != slot {
+                at = requests[at.index()].next;
             }
-            requests[at as usize].next = next;
-            head & SLOT
-        };
-        self.heads[bucket] = ((head >> SLOT_BITS) - 1) << SLOT_BITS | first;
+            requests[at.index()].next = next;
+        }
+        self.heads[bucket] = ((head >> SLOT_BITS) - 1) << SLOT_BITS | first.0;
         self.held -= 1;
         if first == NONE {
             self.occupied.remove(bucket);
         }
     }
 
-    /// The slots in a bucket and what they ask for.
+    /// The slots in a bucket and their requests.
     #[inline(always)]
     pub(super) fn within<'a>(
         &self,
         requests: &'a [Request],
         bucket: usize,
-    ) -> impl Iterator<Item = (u32, &'a Request)> + use<'a> {
-        let mut at = self.heads[bucket] & SLOT;
+    ) -> impl Iterator<Item = (SlotId, &'a Request)> + use<'a> {
+        let mut at = self.last(bucket);
         core::iter::from_fn(move || {
             let slot = (at != NONE).then_some(at)?;
-            let request = &requests[slot as usize];
+            let request = &requests[slot.index()];
             at = request.next;
             Some((slot, request))
         })
@@ -265,7 +271,7 @@ impl Buckets {
             .reduce(Due::or_sooner)
     }
 
-    /// The least deadline, where times are deadlines: what comes next is rarely due before now.
+    /// The least deadline, if times are deadlines. Later deadlines are rarely earlier than `now`.
     #[inline(always)]
     pub(super) fn soonest(&mut self, requests: &[Request], now: Stamp) -> Option<Due> {
         let (bucket, begin) = self.first()?;
@@ -278,14 +284,13 @@ impl Buckets {
         self.heads.capacity() * size_of::<u32>() + self.occupied.footprint()
     }
 
-    /// Whether another width is wanted, for which what is held has to go elsewhere.
+    /// Whether the width is to change, and slots have to be moved elsewhere first.
     #[inline]
     pub(super) fn is_given_up(&self) -> bool {
         (self.span == 0) & (self.held > 0)
     }
 
-    /// Gives up a bucket and says which, if another width is wanted: what lies there goes
-    /// elsewhere.
+    /// Moves the slots of one bucket elsewhere if the width is to change, and returns the bucket.
     pub(super) fn give_up(
         &mut self,
         requests: &mut [Request],
@@ -295,20 +300,20 @@ impl Buckets {
             return None;
         }
         let (bucket, _) = self.first()?;
-        let mut at = self.heads[bucket] & SLOT;
+        let mut at = self.last(bucket);
         while at != NONE {
-            let request = &mut requests[at as usize];
+            let request = &mut requests[at.index()];
             others.insert(request.eligible, request.deadline, at);
             request.lies = Lies::Elsewhere;
             at = request.next;
             self.held -= 1;
         }
-        self.heads[bucket] = NONE;
+        self.heads[bucket] = NONE.0;
         self.occupied.remove(bucket);
         Some(bucket)
     }
 
-    /// Begins anew, in buckets of the width that suits what came of late.
+    /// Starts empty, with a width that suits recent times.
     #[inline]
     fn restart(&mut self, time: Stamp, from: Stamp) {
         (self.low, self.high) = (from, time);

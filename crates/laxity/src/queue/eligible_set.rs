@@ -6,30 +6,30 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::EligibleTree;
 use super::buckets::{Buckets, Due, Lies, Request};
 use super::serial::{Stamp, earlier, is_before};
+use super::{EligibleTree, SlotId};
 use soonest::Soonest;
 
-/// Requests, at most one a slot, that each may be served from an eligible time on and have a
-/// deadline. It answers which of those that are eligible by now has the least deadline; among equal
-/// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::serial::REACH) of each
-/// other and of now, and so do deadlines. Now never goes back.
+/// Requests, at most one per slot, each with an eligible time and a deadline. The set finds the
+/// request with the least deadline among those that are eligible by now; among equal deadlines that
+/// of the lowest slot. Eligible times lie within [`REACH`](super::serial::REACH) of each other and
+/// of now, and so do deadlines. Now never goes back.
 ///
-/// Such a set is what H-FSC keeps its real-time requests in (Stoica, Zhang, Ng 2000, section IV)
-/// and what every rule of the kind "smallest eligible finishing time first" needs. It is made of
-/// two calendars (Brown 1988): requests wait in one by their eligible times, and are moved to the
-/// other, by their deadlines, as these come. However many become eligible at once, an operation
-/// moves those of four buckets at most: of what is due and not yet moved, the least deadline is
-/// found in `log64(slots)` steps. What a calendar has no room for goes into an [`EligibleTree`],
-/// and the better of both answers counts.
+/// H-FSC keeps its real-time requests in such a set (Stoica, Zhang, Ng 2000, section IV), and every
+/// rule of the kind "smallest eligible finishing time first" needs one. It consists of two
+/// calendars (Brown 1988): requests wait in one by their eligible times, and move to the other, by
+/// their deadlines, when they become eligible. However many become eligible at once, an operation
+/// moves at most four buckets; among requests that are due but not yet moved, the least deadline is
+/// found in `log64(slots)` steps. A request without room in a calendar goes into an
+/// [`EligibleTree`], and the better of both answers counts.
 #[derive(Clone, Debug)]
-pub struct EligibleSet {
+pub(crate) struct EligibleSet {
     requests: Vec<Request>,
     /// The only one there is, which need not be put in order.
-    alone: Option<u32>,
+    alone: Option<SlotId>,
     waiting: Buckets,
-    /// The least deadlines of what waits.
+    /// The least deadlines of waiting requests.
     soonest: Soonest,
     /// Nothing waits that is eligible earlier.
     due: Stamp,
@@ -38,17 +38,17 @@ pub struct EligibleSet {
     now: Stamp,
 }
 
-/// Buckets that an operation moves at the most.
+/// The most buckets that an operation moves.
 const MOVED: usize = 4;
-/// So many slots find no room in the fastest cache.
+/// Sets of more slots do not fit into the fastest cache.
 const MANY: usize = 2_048;
 
 impl EligibleSet {
-    /// No requests of so many slots.
+    /// An empty set with slots 0 to `slots - 1`.
     ///
     /// # Panics
     /// If there are 2^28 slots or more.
-    pub fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize) -> Self {
         let waiting = Buckets::new(slots);
         EligibleSet {
             requests: alloc::vec![Request::default(); slots],
@@ -63,7 +63,7 @@ impl EligibleSet {
     }
 
     /// Makes the number of slots at least this; it doubles where it grows.
-    pub fn grow(&mut self, slots: usize) {
+    pub(crate) fn grow(&mut self, slots: usize) {
         let held = self.requests.len();
         if slots <= held {
             return;
@@ -79,11 +79,11 @@ impl EligibleSet {
             }
         }
         if let Some(slot) = self.alone {
-            let Request { eligible, deadline, .. } = self.requests[slot as usize];
+            let Request { eligible, deadline, .. } = self.requests[slot.index()];
             grown.insert(eligible, deadline, slot);
         }
         while let Some((deadline, slot)) = self.others.first() {
-            let eligible = self.requests[slot as usize].eligible;
+            let eligible = self.requests[slot.index()].eligible;
             self.others.remove(deadline, slot);
             grown.insert(eligible, deadline, slot);
         }
@@ -91,7 +91,7 @@ impl EligibleSet {
     }
 
     /// Whether there is no request.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.alone.is_none()
             && self.waiting.is_empty()
             && self.ready.is_empty()
@@ -100,7 +100,9 @@ impl EligibleSet {
 
     /// The earliest time at which any request is eligible, or if some were when one was last
     /// [taken](Self::take_least_deadline), that of any of those.
-    pub fn first_eligible(&self) -> Option<Stamp> {
+    // Asked for now and then: inlined, it takes registers from the callers' usual way.
+    #[inline(never)]
+    pub(crate) fn first_eligible(&self) -> Option<Stamp> {
         let eligible = |request: &Request| request.eligible;
         let others = self.others.first_eligible();
         let waiting = self.least_of(&self.waiting, eligible);
@@ -109,7 +111,8 @@ impl EligibleSet {
 
     /// The least deadline of all, or any if all are later than when one was last
     /// [taken](Self::take_least_deadline).
-    pub fn first_deadline(&self) -> Option<Stamp> {
+    #[inline(never)]
+    pub(crate) fn first_deadline(&self) -> Option<Stamp> {
         let deadline = |request: &Request| request.deadline;
         let others = self.others.first().map(|(deadline, _)| deadline);
         let waiting = if self.is_behind() {
@@ -133,22 +136,22 @@ impl EligibleSet {
         times: [Option<Stamp>; 3],
         time: fn(&Request) -> Stamp,
     ) -> Option<Stamp> {
-        let alone = self.alone.map(|slot| time(&self.requests[slot as usize]));
+        let alone = self.alone.map(|slot| time(&self.requests[slot.index()]));
         times.into_iter().chain([alone]).flatten().reduce(earlier)
     }
 
     /// Adds the request of a slot that has none.
     #[inline(always)]
-    pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: u32) {
+    pub(crate) fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
         let is_alone = self.is_empty();
-        let request = &mut self.requests[slot as usize];
+        let request = &mut self.requests[slot.index()];
         (request.eligible, request.deadline) = (eligible, deadline);
         if is_alone {
             self.alone = Some(slot);
             return;
         }
         if let Some(first) = self.alone.take() {
-            let Request { eligible, deadline, .. } = self.requests[first as usize];
+            let Request { eligible, deadline, .. } = self.requests[first.index()];
             self.waiting.expect(deadline.wrapping_sub(eligible));
             self.ready.expect(deadline.wrapping_sub(eligible));
             self.put_in_order(first);
@@ -157,8 +160,8 @@ impl EligibleSet {
     }
 
     #[inline(always)]
-    fn put_in_order(&mut self, slot: u32) {
-        let Request { eligible, deadline, .. } = self.requests[slot as usize];
+    fn put_in_order(&mut self, slot: SlotId) {
+        let Request { eligible, deadline, .. } = self.requests[slot.index()];
         if !is_before(self.now, eligible) {
             return self.insert_ready(slot, deadline);
         }
@@ -170,7 +173,7 @@ impl EligibleSet {
             return self.insert_elsewhere(slot);
         }
         self.due = earlier(self.due, eligible);
-        self.requests[slot as usize].lies = Lies::Waiting;
+        self.requests[slot.index()].lies = Lies::Waiting;
         let bucket = self.waiting.bucket(eligible);
         self.soonest.lower(&self.waiting, bucket, Due { deadline, slot });
         self.waiting.insert(&mut self.requests, slot, bucket);
@@ -178,11 +181,11 @@ impl EligibleSet {
 
     /// Removes the request of a slot.
     #[inline(always)]
-    pub fn remove(&mut self, slot: u32) {
+    pub(crate) fn remove(&mut self, slot: SlotId) {
         if self.alone.take().is_some() {
             return;
         }
-        let Request { eligible, deadline, lies, .. } = self.requests[slot as usize];
+        let Request { eligible, deadline, lies, .. } = self.requests[slot.index()];
         match lies {
             Lies::Ready => self.remove_ready(slot, deadline),
             Lies::Waiting => {
@@ -198,10 +201,10 @@ impl EligibleSet {
     /// Of the requests that are eligible by `now`, removes the one with the least deadline, and
     /// returns its slot.
     #[inline(always)]
-    pub fn take_least_deadline(&mut self, now: Stamp) -> Option<u32> {
+    pub(crate) fn take_least_deadline(&mut self, now: Stamp) -> Option<SlotId> {
         self.now = now;
         if let Some(slot) = self.alone {
-            let is_eligible = !is_before(now, self.requests[slot as usize].eligible);
+            let is_eligible = !is_before(now, self.requests[slot.index()].eligible);
             return self.alone.take_if(|_| is_eligible);
         }
         self.move_on();
@@ -219,18 +222,18 @@ impl EligibleSet {
         Some(slot)
     }
 
-    /// Where slots are too many for the fastest cache, one that may well be
-    /// [taken](Self::take_least_deadline) next: what it needs can be loaded while others are
+    /// In a set too large for the fastest cache, a slot that may well be
+    /// [taken](Self::take_least_deadline) next, so that its memory can be loaded while others are
     /// served.
     #[inline(always)]
-    pub fn likely_next(&self) -> Option<u32> {
+    pub(crate) fn likely_next(&self) -> Option<SlotId> {
         if self.requests.len() < MANY {
             return None;
         }
-        self.ready.touch_first(&self.requests)
+        self.ready.prefetch_first(&self.requests)
     }
 
-    /// What is eligible by now is ready, as far as an operation may move it.
+    /// Moves requests that have become eligible, within the limits of one operation.
     #[inline(always)]
     fn move_on(&mut self) {
         let now = self.now;
@@ -242,7 +245,7 @@ impl EligibleSet {
             let Some((bucket, begin)) = self.waiting.first() else { return };
             self.due = begin;
             if is_before(now, begin) {
-                self.waiting.touch(&self.requests, bucket);
+                self.waiting.prefetch(&self.requests, bucket);
                 break;
             }
             self.waiting.begin_with(begin);
@@ -257,11 +260,11 @@ impl EligibleSet {
         }
     }
 
-    /// Moves what is eligible and says when the first of what is left will be.
+    /// Moves the eligible requests of a bucket, and returns when the first of the rest will be.
     #[inline(always)]
     fn move_bucket(&mut self, bucket: usize) -> Option<Stamp> {
         let mut left = None;
-        let mut moved = [0; 16];
+        let mut moved = [SlotId(0); 16];
         let mut count = 0;
         for (slot, request) in self.waiting.within(&self.requests, bucket) {
             if is_before(self.now, request.eligible) {
@@ -273,24 +276,24 @@ impl EligibleSet {
         }
         for &slot in &moved[..count] {
             self.waiting.remove(&mut self.requests, slot, bucket);
-            self.insert_ready(slot, self.requests[slot as usize].deadline);
+            self.insert_ready(slot, self.requests[slot.index()].deadline);
         }
         left
     }
 
     #[inline(always)]
-    fn insert_ready(&mut self, slot: u32, deadline: Stamp) {
+    fn insert_ready(&mut self, slot: SlotId, deadline: Stamp) {
         if !self.ready.has_room(deadline, earlier(self.now, deadline)) {
             return self.insert_elsewhere(slot);
         }
-        self.requests[slot as usize].lies = Lies::Ready;
+        self.requests[slot.index()].lies = Lies::Ready;
         let bucket = self.ready.bucket(deadline);
         self.ready.insert(&mut self.requests, slot, bucket);
     }
 
     #[inline(never)]
-    fn insert_elsewhere(&mut self, slot: u32) {
-        let request = &mut self.requests[slot as usize];
+    fn insert_elsewhere(&mut self, slot: SlotId) {
+        let request = &mut self.requests[slot.index()];
         request.lies = Lies::Elsewhere;
         self.others.insert(request.eligible, request.deadline, slot);
     }
@@ -305,7 +308,7 @@ impl EligibleSet {
     }
 
     #[inline(always)]
-    fn remove_ready(&mut self, slot: u32, deadline: Stamp) {
+    fn remove_ready(&mut self, slot: SlotId, deadline: Stamp) {
         let bucket = self.ready.bucket(deadline);
         self.ready.remove(&mut self.requests, slot, bucket);
     }
@@ -321,22 +324,23 @@ impl EligibleSet {
         self.soonest.up_to(&self.waiting, &self.requests, self.waiting.begin(), self.now)
     }
 
-    /// The better of what was found and of what lies in no calendar or should have been moved.
+    /// The best of what was found, of requests in no calendar, and of those that should have been
+    /// moved.
     #[inline(never)]
-    fn take_any(&mut self, found: Option<Due>) -> Option<u32> {
+    fn take_any(&mut self, found: Option<Due>) -> Option<SlotId> {
         let waiting = self.is_behind().then(|| self.soonest_behind()).flatten();
         let other = self.others.least_deadline(self.now);
         if other.is_none() {
             self.others.find_earliest();
         }
-        let other = other.map(|slot| Due { slot, deadline: self.requests[slot as usize].deadline });
+        let other = other.map(|slot| Due { slot, deadline: self.requests[slot.index()].deadline });
         let next = [found, waiting, other].into_iter().flatten().reduce(Due::or_sooner)?;
         self.remove(next.slot);
         Some(next.slot)
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         self.requests.capacity() * size_of::<Request>()
             + self.waiting.footprint()
             + self.soonest.footprint()

@@ -6,20 +6,21 @@ mod tests;
 
 use alloc::vec::Vec;
 
+use super::SlotId;
 use super::serial::{Stamp, earlier, is_before};
 use node::{Entry, MOST, Node, SPARSE};
 
-/// Requests, at most one a slot, that each may be served from an eligible time on and have a
-/// deadline. It answers which of those that are eligible by now has the least deadline; among equal
-/// deadlines the lowest slot's. Eligible times lie within [`REACH`](super::serial::REACH) of each
-/// other and of now, and so do deadlines.
+/// Requests, at most one per slot, each with an eligible time and a deadline. The tree finds the
+/// request with the least deadline among those that are eligible by now; among equal deadlines that
+/// of the lowest slot. Eligible times lie within [`REACH`](super::serial::REACH) of each other and
+/// of now, and so do deadlines.
 ///
 /// The requests are sorted by deadline in a B+ tree whose nodes know the least eligible time below
 /// each of their children: one path from the root answers, adds or removes, however many requests
-/// become eligible at once. The earliest ones lie apart in a node of their own in front of the
-/// tree, for they are the ones that are asked for and leave.
+/// become eligible at once. The earliest requests are in a separate node in front of the tree, as
+/// they are the ones to be asked for and to leave.
 #[derive(Clone, Debug)]
-pub struct EligibleTree {
+pub(crate) struct EligibleTree {
     /// The requests with the least deadlines; empty only if there are none at all.
     front: Node,
     nodes: Vec<Node>,
@@ -28,8 +29,8 @@ pub struct EligibleTree {
     root: u32,
     /// Levels above the lowest.
     height: u32,
-    /// No request is eligible earlier, except by what
-    /// [`may_have_eligible`](Self::may_have_eligible) was asked for last.
+    /// No request is eligible earlier, or than the last time given to
+    /// [`may_have_eligible`](Self::may_have_eligible).
     earliest: Stamp,
 }
 
@@ -62,7 +63,7 @@ impl Default for EligibleTree {
 
 impl EligibleTree {
     /// No requests.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         EligibleTree {
             front: Node::EMPTY,
             nodes: alloc::vec![Node::EMPTY],
@@ -74,19 +75,19 @@ impl EligibleTree {
     }
 
     /// Whether there is no request.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.front.length() == 0
     }
 
-    /// The least deadline of all, and whose it is.
+    /// The least deadline of all, and its slot.
     #[inline]
-    pub fn first(&self) -> Option<(Stamp, u32)> {
+    pub(crate) fn first(&self) -> Option<(Stamp, SlotId)> {
         let Entry { deadline, slot, .. } = self.front.entry(0);
         (!self.is_empty()).then_some((deadline, slot))
     }
 
     /// The earliest time at which any request is eligible.
-    pub fn first_eligible(&self) -> Option<Stamp> {
+    pub(crate) fn first_eligible(&self) -> Option<Stamp> {
         let front = self.front.find_least_eligible()?;
         Some(match self.nodes[self.root as usize].least_eligible() {
             Some(behind) => earlier(front, behind),
@@ -97,7 +98,7 @@ impl EligibleTree {
     /// Whether any request may be eligible by `now`, which never goes back: without a search, so
     /// that one that has left since may be taken for one.
     #[inline]
-    pub fn may_have_eligible(&mut self, now: Stamp) -> bool {
+    pub(crate) fn may_have_eligible(&mut self, now: Stamp) -> bool {
         let may = !is_before(now, self.earliest);
         self.earliest = if may { now } else { self.earliest };
         may & !self.is_empty()
@@ -105,12 +106,12 @@ impl EligibleTree {
 
     /// Finds when the earliest request is eligible, for
     /// [`may_have_eligible`](Self::may_have_eligible).
-    pub fn find_earliest(&mut self) {
+    pub(crate) fn find_earliest(&mut self) {
         self.earliest = self.first_eligible().unwrap_or(self.earliest);
     }
 
     /// Of the requests that are eligible by `now`, the slot of the one with the least deadline.
-    pub fn least_deadline(&self, now: Stamp) -> Option<u32> {
+    pub(crate) fn least_deadline(&self, now: Stamp) -> Option<SlotId> {
         if let Some(place) = self.front.first_eligible_by(now) {
             return Some(self.front.entry(place).slot);
         }
@@ -122,7 +123,7 @@ impl EligibleTree {
     }
 
     /// Removes the request of a slot, which has this deadline.
-    pub fn remove(&mut self, deadline: Stamp, slot: u32) {
+    pub(crate) fn remove(&mut self, deadline: Stamp, slot: SlotId) {
         let removed = if self.front.ends_before(deadline, slot) {
             self.take_request(deadline, slot)
         } else {
@@ -134,7 +135,7 @@ impl EligibleTree {
     }
 
     /// Adds the request of a slot that has none.
-    pub fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: u32) {
+    pub(crate) fn insert(&mut self, eligible: Stamp, deadline: Stamp, slot: SlotId) {
         let entry = Entry { deadline, slot, eligible, child: 0 };
         self.earliest = if self.is_empty() { eligible } else { earlier(self.earliest, eligible) };
         if self.front.ends_before(deadline, slot) {
@@ -150,7 +151,7 @@ impl EligibleTree {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>() + self.free.capacity() * size_of::<u32>()
     }
 
@@ -240,7 +241,7 @@ impl EligibleTree {
     }
 
     /// Takes a request behind the front.
-    fn take_request(&mut self, deadline: Stamp, slot: u32) -> Option<Entry> {
+    fn take_request(&mut self, deadline: Stamp, slot: SlotId) -> Option<Entry> {
         let mut path = Path::new();
         let mut at = self.root;
         for level in 0..self.height {

@@ -3,28 +3,28 @@
 use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
-/// The least and the greatest of the times that some slots have, and who has the least: of several
-/// the one with the lowest number. Times lie below 2^95.
+/// The least and the greatest time of a set of slots, and the owner of the least; of several the
+/// owner with the lowest number. Times lie below 2^95.
 ///
-/// The least time is found by a tournament of four in every match, on memory whose addresses are
-/// known beforehand; changing a time replays a match a level, `log4(slots)` in all. A time that
-/// grows, as virtual times do, raises the greatest of those matches alone that it is the greatest
-/// in.
+/// The least time is found by a tournament with four players per match, on memory whose addresses
+/// are known beforehand; changing a time replays a match per level, `log4(slots)` in all. A time
+/// that grows, as virtual times do, raises the greatest time only of the matches in which it is the
+/// greatest.
 #[derive(Clone, Debug)]
-pub struct Extremes {
+pub(crate) struct Extremes {
     /// The final is 0; the winners of 4i + 1 to 4i + 4 meet in i, and the slots in the last ones.
     matches: Vec<Match>,
-    /// The greatest time in each match or below; 0 if nobody has one.
+    /// The greatest time in each match or below; 0 if there is none.
     greatest: Vec<u128>,
     /// The first match of slots.
     first: usize,
-    /// Who wins the final.
+    /// The winner of the final.
     winner: Entrant,
     /// The only slot with a time; others enter the tournament.
     alone: Option<(usize, Entrant)>,
 }
 
-/// A time and who has it: they compare as one number.
+/// A time and its owner, compared as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entrant {
     high: u64,
@@ -56,7 +56,7 @@ impl Entrant {
         (self.high != Entrant::NOBODY.high).then_some((self.number() >> 32) as u128)
     }
 
-    /// 0 for nobody: without a branch, which could not be predicted either.
+    /// 0 for [`NOBODY`](Self::NOBODY): without a branch, which could not be predicted either.
     #[inline]
     fn time_or_0(self) -> u128 {
         select_unpredictable(self.high == Entrant::NOBODY.high, 0, self.number() >> 32) as u128
@@ -101,7 +101,7 @@ impl Default for Extremes {
 
 impl Extremes {
     /// Slots without times.
-    pub fn new(slots: usize) -> Self {
+    pub(crate) fn new(slots: usize) -> Self {
         let matches = slots.div_ceil(4).max(1);
         let mut first = 0;
         while 3 * first + 1 < matches {
@@ -117,7 +117,7 @@ impl Extremes {
     }
 
     /// Makes the number of slots at least this; it doubles where it grows.
-    pub fn grow(&mut self, slots: usize) {
+    pub(crate) fn grow(&mut self, slots: usize) {
         let held = self.matches.len() - self.first;
         if slots <= 4 * held {
             return;
@@ -137,27 +137,27 @@ impl Extremes {
         *self = grown;
     }
 
-    /// The least time of all and whose it is, unless no slot has one.
-    pub fn least(&self) -> Option<(u128, u32)> {
+    /// The least time of all and its owner; `None` if all slots are empty.
+    pub(crate) fn least(&self) -> Option<(u128, u32)> {
         let winner = self.alone.map_or(self.winner, |(_, alone)| alone);
         Some((winner.time()?, winner.low as u32))
     }
 
     /// The greatest time of all; 0 if no slot has one.
-    pub fn greatest(&self) -> u128 {
+    pub(crate) fn greatest(&self) -> u128 {
         self.alone.and_then(|(_, alone)| alone.time()).unwrap_or(self.greatest[0])
     }
 
     /// The time of a slot, if it has one.
-    pub fn time(&self, slot: usize) -> Option<u128> {
+    pub(crate) fn time(&self, slot: usize) -> Option<u128> {
         match self.alone {
             Some((alone, entrant)) => entrant.time().filter(|_| alone == slot),
             None => self.matches[self.first + slot / 4].get(slot).time(),
         }
     }
 
-    /// Gives a slot a time, whose owner has this number, and returns the time that it had.
-    pub fn set(&mut self, slot: usize, time: u128, owner: u32) -> Option<u128> {
+    /// Sets the time of a slot and its owner, and returns the time it had.
+    pub(crate) fn set(&mut self, slot: usize, time: u128, owner: u32) -> Option<u128> {
         let entrant = Entrant::new(time, owner);
         match self.alone.take() {
             Some((alone, before)) if alone == slot => {
@@ -186,7 +186,7 @@ impl Extremes {
     }
 
     /// Takes a slot's time away and returns it.
-    pub fn clear(&mut self, slot: usize) -> Option<u128> {
+    pub(crate) fn clear(&mut self, slot: usize) -> Option<u128> {
         if let Some((_, before)) = self.alone.take_if(|(alone, _)| *alone == slot) {
             return before.time();
         }
@@ -195,8 +195,8 @@ impl Extremes {
         before
     }
 
-    /// Returns what the slot had before. One that comes or goes is rarely the least in more than a
-    /// match or two: a replay that `STOPS` where nothing changes spares the others.
+    /// Returns the previous entrant of the slot. An entrant is rarely the least in more than a
+    /// match or two: a replay that `STOPS` where the winner stays the same skips the rest.
     #[inline]
     fn replay<const STOPS: bool>(&mut self, slot: usize, mut winner: Entrant) -> Entrant {
         let (mut at, mut side) = (self.first + slot / 4, slot % 4);
@@ -204,7 +204,8 @@ impl Extremes {
         loop {
             let entrants = &mut self.matches[at];
             entrants.put(side, winner);
-            // The winner so far stays in registers, whatever the others are is known without it.
+            // The winner so far stays in registers; the other entrants are read without waiting for
+            // it.
             let [first, second, third] = [1, 2, 3].map(|other| entrants.get(side ^ other));
             winner = winner.or_earlier(first.or_earlier(second).or_earlier(third));
             let Some((above, above_side)) = parent(at) else { break };
@@ -253,7 +254,7 @@ impl Extremes {
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         self.matches.capacity() * size_of::<Match>() + self.greatest.capacity() * size_of::<u128>()
     }
 }

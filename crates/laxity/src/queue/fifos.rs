@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::memory::prefetch;
 use crate::scheduler::Place;
 
 /// No place.
@@ -9,17 +10,17 @@ const NONE: u32 = u32::MAX;
 /// In a queue's record: not even a front item.
 const EMPTY: u32 = u32::MAX - 1;
 
-/// First-in-first-out queues that share one memory of places, which follows the items held in all,
-/// not the longest each queue has ever been; a place freed last is used first, while it is still in
-/// the cache.
+/// First-in-first-out queues that share one memory of places. Memory follows the number of items in
+/// all queues together, not the longest that each queue has ever been. The place freed last is used
+/// first, while it is still in the cache.
 ///
-/// Every item has a key, which is known of the item that comes to the front as soon as the one
-/// before it is taken: a queue's record holds its front item and the key of the one behind, so that
-/// what is decided by the key need not wait for another cache line.
+/// Every item has a key. When an item is taken, the key of the next one is known at once: a queue's
+/// record holds its front item and the key of the one behind, so that a decision by key does not
+/// wait for another cache line.
 ///
-/// An item can be taken out wherever it is, by the [`Place`] that [`push`](Self::push) gave it.
-/// That stays good until the item leaves: one that found its queue empty is at the front for as
-/// long as it is queued; any other keeps the place that it came to, though it is copied from there
+/// An item can be taken out anywhere in its queue, by the [`Place`] that [`push`](Self::push)
+/// returned. The place is good until the item leaves: an item that found its queue empty is at the
+/// front for as long as it is queued; any other keeps its place, though it is copied from there
 /// into the queue's record. There may be 2^31 items and as many queues.
 #[derive(Clone, Debug)]
 pub struct Fifos<K, T> {
@@ -28,10 +29,10 @@ pub struct Fifos<K, T> {
     free: u32,
 }
 
-/// What was where an item was taken out.
+/// The position from which an item was taken out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it was in front or it was not")]
-pub enum Withdrawn<K> {
+pub enum Position<K> {
     /// The front of its queue; the key of the item that comes there, if there is one.
     Front(Option<K>),
     /// A place behind the front.
@@ -51,7 +52,7 @@ struct Queue<K, T> {
     last: u32,
     /// The place that the front item keeps; `NONE` if it came to the front at once.
     kept: u32,
-    /// Whoever owns the queues notes this.
+    /// A note of the owner of the queues.
     note: u32,
 }
 
@@ -92,7 +93,13 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
         self.queues[queue].second == EMPTY
     }
 
-    /// What its owner notes of a queue, in the line of memory that its front item is in.
+    /// Prefetches the record of a queue, with its front item.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, queue: usize) {
+        prefetch(self.queues[queue].second);
+    }
+
+    /// A note about a queue, in the cache line of its front item.
     #[inline(always)]
     pub fn note(&mut self, queue: usize) -> &mut u32 {
         &mut self.queues[queue].note
@@ -154,14 +161,12 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
         }
     }
 
-    /// Takes an item of this queue out of its place and tells what was there.
-    pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<(T, Withdrawn<K>)> {
+    /// Takes an item of this queue out of its place, and returns where it was.
+    pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<(T, Position<K>)> {
         let record = &self.queues[queue];
         match place.cell() {
-            Some(cell) if cell != record.kept => {
-                Some((self.unlink(queue, cell), Withdrawn::Behind))
-            }
-            _ => self.pop(queue).map(|(item, next)| (item, Withdrawn::Front(next))),
+            Some(cell) if cell != record.kept => Some((self.unlink(queue, cell), Position::Behind)),
+            _ => self.pop(queue).map(|(item, next)| (item, Position::Front(next))),
         }
     }
 
@@ -171,7 +176,7 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
             + self.cells.capacity() * size_of::<Cell<K, T>>()
     }
 
-    /// Takes out what is not at the front.
+    /// Takes out an item that is not at the front.
     fn unlink(&mut self, queue: usize, at: u32) -> T {
         let Cell { item, next_key, next, previous } = self.cells[at as usize];
         let record = &mut self.queues[queue];
@@ -272,8 +277,8 @@ mod tests {
                         let Some((item, place)) = items.remove(at) else { continue };
                         let next = items.front().map(|(next, _)| next + 1_000);
                         let withdrawn = match at {
-                            0 => Withdrawn::Front(next),
-                            _ => Withdrawn::Behind,
+                            0 => Position::Front(next),
+                            _ => Position::Behind,
                         };
                         prop_assert_eq!(fifos.get(place), &item);
                         prop_assert_eq!(fifos.withdraw(queue, place), Some((item, withdrawn)));

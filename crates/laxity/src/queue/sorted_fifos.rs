@@ -2,7 +2,7 @@
 
 use core::hint::select_unpredictable;
 
-use super::{Fifos, Rank, Tournament, Withdrawn};
+use super::{Fifos, Position, Rank, SeatId, Tournament};
 use crate::scheduler::Place;
 
 /// A fixed number of first-in-first-out queues whose items have keys that never decrease within a
@@ -15,7 +15,7 @@ pub struct SortedFifos<K, T> {
     fronts: Tournament<Front<K>>,
 }
 
-/// What items are sorted by.
+/// A key that items are sorted by.
 pub trait Key: Ord + Copy + Default {
     /// Whether this key of this queue comes before another key of another queue.
     fn is_before(self, queue: u32, other: (Self, u32)) -> bool {
@@ -68,7 +68,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
         SortedFifos { fifos: Fifos::new(queues), fronts: Tournament::new(queues, none) }
     }
 
-    /// The queue whose front item has the least key, and that key.
+    /// The queue with the least key at its front, and that key.
     #[inline(always)]
     pub fn least(&mut self) -> Option<(usize, K)> {
         let Front { key, queue } = self.fronts.first()?;
@@ -80,14 +80,14 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
         self.fifos.front(queue)
     }
 
-    /// Appends an item whose key is not less than that of any other in the queue, and returns its
-    /// place.
+    /// Appends an item and returns its place. Its key must not be less than that of any other item
+    /// in the queue.
     #[inline(always)]
     pub fn push(&mut self, queue: usize, key: K, item: T) -> Place {
         let place = self.fifos.push(queue, key, item);
         if place.is_at_front() {
             let front = Front { key, queue: queue as u32 };
-            *self.fifos.note(queue) = self.fronts.join(front);
+            *self.fifos.note(queue) = self.fronts.join(front).0;
         }
         place
     }
@@ -108,7 +108,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
     /// Takes an item of this queue out of its place.
     pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<T> {
         let (item, withdrawn) = self.fifos.withdraw(queue, place)?;
-        if let Withdrawn::Front(next) = withdrawn {
+        if let Position::Front(next) = withdrawn {
             self.lead(queue, next);
         }
         Some(item)
@@ -117,7 +117,7 @@ impl<K: Key, T: Copy + Default> SortedFifos<K, T> {
     /// An item with this key, or none, has come to the front.
     #[inline(always)]
     fn lead(&mut self, queue: usize, key: Option<K>) {
-        let seat = *self.fifos.note(queue);
+        let seat = SeatId(*self.fifos.note(queue));
         match key {
             Some(key) => self.fronts.change_first(seat, Front { key, queue: queue as u32 }),
             None => self.fronts.leave(seat),

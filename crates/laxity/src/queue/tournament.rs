@@ -2,9 +2,11 @@
 
 use alloc::vec::Vec;
 
-/// What a tournament is played by: a key and whose it is.
-pub trait Rank: Copy {
-    /// Whose it is.
+use super::SeatId;
+
+/// A player's key and owner.
+pub(crate) trait Rank: Copy {
+    /// The owner's number.
     fn owner(&self) -> u32;
     /// Whether it wins against another one: without a branch, which could not be predicted.
     fn is_before(&self, other: &Self) -> bool;
@@ -12,15 +14,15 @@ pub trait Rank: Copy {
     fn or(&self, wins: bool, other: &Self) -> Self;
 }
 
-/// How ranks compare that say nothing themselves: numbers of what has the keys.
-pub trait Order<R> {
+/// How ranks compare that are numbers of keys stored elsewhere.
+pub(crate) trait Order<R> {
     /// A rank and its key, which is loaded once for all matches.
     type Player: Copy;
-    /// Who plays by this rank.
+    /// The player with this rank.
     fn player(&self, rank: R) -> Self::Player;
     /// The rank that one plays by.
     fn rank(&self, player: &Self::Player) -> R;
-    /// Whose its rank is.
+    /// The owner of its rank.
     fn owner(&self, player: &Self::Player) -> u32;
     /// Whether one wins against another: without a branch, which could not be predicted.
     fn is_before(&self, one: &Self::Player, other: &Self::Player) -> bool;
@@ -60,39 +62,38 @@ impl<R: Rank> Order<R> for Own {
     }
 }
 
-/// The least of the ranks of those that take part.
+/// The least rank among all players.
 ///
-/// Each of them has a seat, low ones first, and matches are played among the seats that have been
-/// taken: a change costs as many as those that take part at the same time call for, by their
-/// logarithm, however many there may be. The seat of one that leaves is for the one that joins
-/// next, so that both together are one change; until then its matches are played only if somebody
-/// asks who is first.
+/// Each player has a seat, low ones first, and matches are played only among seats that have been
+/// taken: a change costs the logarithm of the number of players at the same time, not of all
+/// possible players. The seat of a player that leaves goes to the next one that joins, so that both
+/// together are one change. Until then its matches are replayed only if the winner is asked for.
 #[derive(Clone, Debug)]
-pub struct Tournament<R> {
-    /// Who wins each match. The final is 1, its players are those that win 2 and 3, and so on; in
+pub(crate) struct Tournament<R> {
+    /// The winner of each match. The final is 1, its players are the winners of 2 and 3, and so on;
     /// the second half are the seats themselves.
     winners: Vec<R>,
     /// Loses against any other.
     none: R,
     /// By free seat: the next one.
-    next_free: Vec<u32>,
+    next_free: Vec<SeatId>,
     /// The match of all seats that have been taken.
     root: usize,
-    /// Seats that have been taken since nobody took part.
+    /// Seats taken since the tournament was last empty.
     taken: u32,
     /// How many take part.
     seated: u32,
     /// The seat that was freed last, or `NONE`.
-    free: u32,
+    free: SeatId,
     /// The seat that was left last, if its matches are still to be played, or `NONE`.
-    left: u32,
+    left: SeatId,
 }
 
-const NONE: u32 = u32::MAX;
+const NONE: SeatId = SeatId(u32::MAX);
 
 impl<R: Copy> Tournament<R> {
-    /// For so many at once. `none` loses against anyone.
-    pub fn new(seats: usize, none: R) -> Self {
+    /// A tournament of at most `seats` players at once. `none` loses against any other.
+    pub(crate) fn new(seats: usize, none: R) -> Self {
         let seats = seats.next_power_of_two();
         Tournament {
             winners: alloc::vec![none; 2 * seats],
@@ -106,20 +107,20 @@ impl<R: Copy> Tournament<R> {
         }
     }
 
-    /// One joins, who has no seat; returns the seat.
+    /// Adds a player and returns its seat.
     #[inline(always)]
-    pub fn join_by(&mut self, order: &impl Order<R>, rank: R) -> u32 {
+    pub(crate) fn join_by(&mut self, order: &impl Order<R>, rank: R) -> SeatId {
         self.seated += 1;
         let seat = if self.left != NONE {
             core::mem::replace(&mut self.left, NONE)
         } else if self.free != NONE {
             let seat = self.free;
-            self.free = self.next_free[seat as usize];
+            self.free = self.next_free[seat.index()];
             seat
         } else {
-            let seat = self.taken;
+            let seat = SeatId(self.taken);
             self.taken += 1;
-            if seat as usize == self.next_free.len() / self.root {
+            if seat.index() == self.next_free.len() / self.root {
                 self.root /= 2;
             }
             seat
@@ -128,9 +129,9 @@ impl<R: Copy> Tournament<R> {
         seat
     }
 
-    /// Who has this seat leaves.
+    /// Removes the player in a seat.
     #[inline(always)]
-    pub fn leave_by(&mut self, order: &impl Order<R>, seat: u32) {
+    pub(crate) fn leave_by(&mut self, order: &impl Order<R>, seat: SeatId) {
         self.settle(order);
         self.seated -= 1;
         self.left = seat;
@@ -140,22 +141,22 @@ impl<R: Copy> Tournament<R> {
         }
     }
 
-    /// Who has this seat has another rank, or another key.
+    /// Changes the rank, or the key, of the player in a seat.
     #[inline(always)]
-    pub fn change_by(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
+    pub(crate) fn change_by(&mut self, order: &impl Order<R>, seat: SeatId, rank: R) {
         self.play::<false>(order, seat, rank);
     }
 
     /// The least rank.
     #[inline(always)]
-    pub fn first_by(&mut self, order: &impl Order<R>) -> Option<R> {
+    pub(crate) fn first_by(&mut self, order: &impl Order<R>) -> Option<R> {
         self.settle(order);
         (self.seated > 0).then(|| self.winners[self.root])
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
-        self.winners.capacity() * size_of::<R>() + self.next_free.capacity() * size_of::<u32>()
+    pub(crate) fn footprint(&self) -> usize {
+        self.winners.capacity() * size_of::<R>() + self.next_free.capacity() * size_of::<SeatId>()
     }
 
     /// Frees the seat that was left.
@@ -168,8 +169,8 @@ impl<R: Copy> Tournament<R> {
     }
 
     #[inline(never)]
-    fn free(&mut self, order: &impl Order<R>, seat: u32) {
-        self.next_free[seat as usize] = self.free;
+    fn free(&mut self, order: &impl Order<R>, seat: SeatId) {
+        self.next_free[seat.index()] = self.free;
         self.free = seat;
         self.play::<false>(order, seat, self.none);
     }
@@ -177,14 +178,14 @@ impl<R: Copy> Tournament<R> {
     /// Plays the matches of a seat that has this rank now; if it `STOPS`, as far as they end
     /// otherwise than before, which they never do all the way for a seat that was left.
     #[inline(always)]
-    fn play<const STOPS: bool>(&mut self, order: &impl Order<R>, seat: u32, rank: R) {
+    fn play<const STOPS: bool>(&mut self, order: &impl Order<R>, seat: SeatId, rank: R) {
         let root = self.root;
         let winners = self.winners.as_mut_slice();
-        let mut round = winners.len() / 2 + seat as usize;
+        let mut round = winners.len() / 2 + seat.index();
         let (mut winner, owner) = (order.player(rank), order.owner(&order.player(rank)));
         winners[round] = rank;
         while round > root {
-            // Addresses do not depend on who wins.
+            // Addresses do not depend on the winners.
             let rival = order.player(winners[round ^ 1]);
             winner = order.either(order.is_before(&rival, &winner), &rival, &winner);
             round /= 2;
@@ -200,8 +201,8 @@ impl<R: Copy> Tournament<R> {
 }
 
 impl<R: Rank> Tournament<R> {
-    /// Makes room for at least so many.
-    pub fn grow(&mut self, seats: usize) {
+    /// Makes room for at least this many players.
+    pub(crate) fn grow(&mut self, seats: usize) {
         let held = self.next_free.len();
         if seats <= held {
             return;
@@ -219,32 +220,33 @@ impl<R: Rank> Tournament<R> {
         *self = Tournament { taken, seated, free, left, ..grown };
     }
 
-    /// One joins, who has no seat; returns the seat.
+    /// Adds a player and returns its seat.
     #[inline(always)]
-    pub fn join(&mut self, rank: R) -> u32 {
+    pub(crate) fn join(&mut self, rank: R) -> SeatId {
         self.join_by(&Own, rank)
     }
 
-    /// Who has this seat leaves.
+    /// Removes the player in a seat.
     #[inline(always)]
-    pub fn leave(&mut self, seat: u32) {
+    pub(crate) fn leave(&mut self, seat: SeatId) {
         self.leave_by(&Own, seat);
     }
 
-    /// Who has this seat has another rank: quicker than [`change`](Self::change) for who was first.
+    /// Changes the rank of the player in a seat: faster than [`change`](Self::change) for the
+    /// first.
     #[inline(always)]
-    pub fn change_first(&mut self, seat: u32, rank: R) {
+    pub(crate) fn change_first(&mut self, seat: SeatId, rank: R) {
         self.change_by(&Own, seat, rank);
     }
 
-    /// Who has this seat has another rank.
-    pub fn change(&mut self, seat: u32, rank: R) {
+    /// Changes the rank of the player in a seat.
+    pub(crate) fn change(&mut self, seat: SeatId, rank: R) {
         self.play::<true>(&Own, seat, rank);
     }
 
     /// The least rank.
     #[inline(always)]
-    pub fn first(&mut self) -> Option<R> {
+    pub(crate) fn first(&mut self) -> Option<R> {
         self.first_by(&Own)
     }
 }
@@ -280,7 +282,7 @@ mod tests {
             steps in prop::collection::vec((0u32..40, 0u64..9, 0u8..16), 1..400),
         ) {
             let mut tournament = Tournament::new(room, (u64::MAX, u64::MAX, u32::MAX));
-            let mut seated = BTreeMap::<u32, (u32, Key)>::new();
+            let mut seated = BTreeMap::<u32, (SeatId, Key)>::new();
             for (order, (stream, rank, choice)) in (0..).zip(steps) {
                 let stream = stream % most;
                 tournament.grow(stream as usize + 1);
@@ -289,7 +291,7 @@ mod tests {
                     (None, _) => {
                         let seat = tournament.join(key);
                         let is_free = seated.values().all(|&(other, _)| other != seat);
-                        prop_assert!(is_free && seat < most);
+                        prop_assert!(is_free && seat.0 < most);
                         seated.insert(stream, (seat, key));
                     }
                     (Some((seat, _)), 0..8) => {

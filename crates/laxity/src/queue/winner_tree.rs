@@ -9,7 +9,7 @@ use core::hint::select_unpredictable;
 /// known beforehand, so that cache misses overlap; the winner is read off the root. Two nodes of a
 /// key and a slot number are held for every slot.
 #[derive(Clone, Debug)]
-pub struct WinnerTree<K> {
+pub(crate) struct WinnerTree<K> {
     /// The root is 1, the children of i are 2i and 2i + 1, the leaves fill the second half.
     nodes: Vec<Node<K>>,
     empty: K,
@@ -26,7 +26,7 @@ impl<K: Ord + Copy> WinnerTree<K> {
     ///
     /// # Panics
     /// If there are 2^31 slots or more.
-    pub fn new(slots: usize, empty: K) -> Self {
+    pub(crate) fn new(slots: usize, empty: K) -> Self {
         assert!(slots < 1 << 31, "too many slots for a winner tree");
         let leaves = slots.next_power_of_two();
         let mut nodes = alloc::vec![Node { key: empty, slot: 0 }; 2 * leaves];
@@ -43,7 +43,7 @@ impl<K: Ord + Copy> WinnerTree<K> {
     ///
     /// # Panics
     /// If there are 2^31 slots or more then.
-    pub fn grow(&mut self, slots: usize) {
+    pub(crate) fn grow(&mut self, slots: usize) {
         let held = self.nodes.len() / 2;
         if slots <= held {
             return;
@@ -59,24 +59,24 @@ impl<K: Ord + Copy> WinnerTree<K> {
     }
 
     /// The slot with the smallest key, unless all are empty.
-    pub fn winner(&self) -> Option<(usize, K)> {
+    pub(crate) fn winner(&self) -> Option<(usize, K)> {
         let root = self.nodes[1];
         (root.key != self.empty).then_some((root.slot as usize, root.key))
     }
 
     /// The key of a slot; the empty key if it is empty.
-    pub fn key(&self, slot: usize) -> K {
+    pub(crate) fn key(&self, slot: usize) -> K {
         self.nodes[self.nodes.len() / 2 + slot].key
     }
 
     /// Gives a slot a key.
-    pub fn set(&mut self, slot: usize, key: K) {
+    pub(crate) fn set(&mut self, slot: usize, key: K) {
         self.replay::<false>(slot, key);
     }
 
     /// Gives a slot a key, faster than [`set`](Self::set) where the slot is likely to be none of
     /// the best before and after: as a rule the outcome is the same from a few levels above it on.
-    pub fn set_among_many(&mut self, slot: usize, key: K) {
+    pub(crate) fn set_among_many(&mut self, slot: usize, key: K) {
         self.replay::<true>(slot, key);
     }
 
@@ -102,12 +102,12 @@ impl<K: Ord + Copy> WinnerTree<K> {
     }
 
     /// Empties a slot.
-    pub fn clear(&mut self, slot: usize) {
+    pub(crate) fn clear(&mut self, slot: usize) {
         self.set(slot, self.empty);
     }
 
     /// Bytes held.
-    pub fn footprint(&self) -> usize {
+    pub(crate) fn footprint(&self) -> usize {
         self.nodes.capacity() * size_of::<Node<K>>()
     }
 }

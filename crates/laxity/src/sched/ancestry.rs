@@ -1,4 +1,4 @@
-//! What every hierarchy of classes must be: classes below classes, and none below itself.
+//! The check that every hierarchy passes: parents exist, and no class lies below itself.
 
 use alloc::vec::Vec;
 
@@ -11,25 +11,25 @@ use crate::packet::ClassId;
 /// If a parent does not exist or a class is its own ancestor.
 pub(super) fn check(parents: &[Option<ClassId>]) -> Result<(), SetupError> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Seen {
+    enum Visit {
         No,
         OnTheWay,
         LeadsToTheTop,
     }
-    let mut seen = alloc::vec![Seen::No; parents.len()];
+    let mut seen = alloc::vec![Visit::No; parents.len()];
     for start in 0..parents.len() {
         let mut way = Vec::new();
         let mut at = Some(start);
         while let Some(class) = at {
             match *seen.get(class).ok_or(SetupError::NoClass(ClassId(class as u32)))? {
-                Seen::LeadsToTheTop => break,
-                Seen::OnTheWay => return Err(SetupError::Cycle(ClassId(class as u32))),
-                Seen::No => seen[class] = Seen::OnTheWay,
+                Visit::LeadsToTheTop => break,
+                Visit::OnTheWay => return Err(SetupError::Cycle(ClassId(class as u32))),
+                Visit::No => seen[class] = Visit::OnTheWay,
             }
             way.push(class);
             at = parents[class].map(ClassId::index);
         }
-        way.into_iter().for_each(|class| seen[class] = Seen::LeadsToTheTop);
+        way.into_iter().for_each(|class| seen[class] = Visit::LeadsToTheTop);
     }
     Ok(())
 }

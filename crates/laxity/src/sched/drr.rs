@@ -6,34 +6,34 @@ mod tests;
 
 use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Fifos, Withdrawn};
+use crate::queue::{Fifos, Position};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
 use rounds::Rounds;
 
-/// Serves classes in turn: in every round a class may send its quantum and what it could not use in
-/// the rounds before, because the next packet was longer.
+/// Serves classes in turn: in every round a class may send its quantum, plus what it saved in the
+/// rounds before because its next packet was longer.
 ///
-/// A packet takes constant time, amortised, however many classes there are. As published that needs
-/// quanta of at least the longest packet; with smaller ones there are rounds in which a class, or
-/// every class, only saves up. Such rounds are counted, not walked through: a class whose next
+/// A packet takes constant time, amortised, for any number of classes. As published, that requires
+/// quanta of at least the longest packet; with smaller ones there are rounds in which some class,
+/// or every class, only saves. Such rounds are counted, not walked through: a class whose next
 /// packet needs k quanta has its next turn in the k-th round from now, with k quanta in hand.
 ///
-/// Within a round the turns come in the order in which they were fixed. Where no class waits for
-/// more than one round this is the published order, packet for packet; where one does, it differs
-/// from it within rounds only.
+/// Within a round, turns come in the order in which they were fixed. That is the published order,
+/// packet for packet, if no class waits for more than one round. Otherwise it differs within rounds
+/// only.
 ///
-/// Over any time in which two classes are both backlogged, the numbers of quanta that they get
-/// differ by less than 1 + M/q + M'/q' (their Theorem), or by less than 2 + M/q + M'/q' where one
-/// of the two needs more than a quantum for a packet: q is a class's quantum, M its longest packet.
+/// Over any interval in which two classes are both backlogged, the numbers of quanta that they get
+/// differ by less than 1 + M/q + M'/q' (their Theorem), or by less than 2 + M/q + M'/q' if one of
+/// the two needs more than a quantum for a packet. q is a class's quantum, M its longest packet.
 #[derive(Clone, Debug)]
 pub struct Drr {
     /// With their lengths as keys.
     packets: Fifos<u32, Packet>,
     rounds: Rounds<Class>,
-    /// The class whose turn it is. It has packets.
+    /// The class that has its turn. It has packets.
     turn: Option<usize>,
     backlog: Backlog,
 }
@@ -41,12 +41,12 @@ pub struct Drr {
 #[derive(Clone, Copy, Debug)]
 struct Class {
     quantum: u32,
-    /// What it may send: in its turn, or when that comes.
+    /// Bytes that it may send: in its turn, or in the turn to come.
     deficit: u64,
 }
 
 impl Drr {
-    /// A scheduler for classes that may send so many bytes a round.
+    /// A scheduler for classes with these quanta, in bytes per round.
     ///
     /// # Errors
     /// If a quantum is zero.
@@ -105,7 +105,7 @@ impl Scheduler for Drr {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -135,7 +135,7 @@ impl Scheduler for Drr {
 
 impl Withdraw for Drr {
     #[inline(always)]
-    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if class >= self.rounds.classes() {
             return turn_away(packet, DropReason::NoClass, drops);
@@ -149,13 +149,13 @@ impl Withdraw for Drr {
     }
 
     /// A class whose first packet is withdrawn keeps the quanta of the rounds that it has waited
-    /// for; its turn comes when they and those to come suffice for the packet behind, and not
-    /// before the next round unless it was to come in this one.
+    /// for. Its turn comes when they suffice for the packet behind, not before the next round
+    /// unless it was due in this one.
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let class = self.packets.get(place).class.index();
         let (packet, withdrawn) = self.packets.withdraw(class, place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next_length) = withdrawn {
+        if let Position::Front(next_length) = withdrawn {
             self.lead(class, next_length);
         }
         Some(packet)

@@ -21,8 +21,8 @@ pub struct DualPi2Settings {
     pub target: Nanos,
     /// Tupdate, more than zero: how often the base probability p' is moved. 16 ms is usual.
     pub update: Nanos,
-    /// What one second of delay above `target` adds to p' with every update, in millionths, at most
-    /// [`MOST_GAIN`](Self::MOST_GAIN). For round trips of up to 100 ms it is 0.16.
+    /// The amount by which one second of delay above `target` raises p' with every update, in
+    /// millionths, at most [`MOST_GAIN`](Self::MOST_GAIN). 0.16 suits round trips of up to 100 ms.
     pub alpha: u32,
     /// The same of one second by which the delay has grown. For round trips of up to 100 ms it is
     /// 3.2.
@@ -34,12 +34,12 @@ pub struct DualPi2Settings {
     /// Packets of the L4S queue that have waited for longer are marked, unless there is no other
     /// behind. 1 ms is usual.
     pub threshold: Nanos,
-    /// What the classic queue gets of the link, in millionths, while both have packets. A tenth is
-    /// usual.
+    /// The share of the link for the classic queue, in millionths, while both queues have packets.
+    /// A tenth is usual.
     pub classic_share: u32,
-    /// What both queues together never exceed.
+    /// Limit of both queues together.
     pub limit: Limit,
-    /// The longest packet, of whose lengths the L4S queue has a start.
+    /// The longest packet in bytes; the L4S queue has a lead of this length.
     pub packet: u32,
 }
 
@@ -69,21 +69,22 @@ impl Default for DualPi2Settings {
     }
 }
 
-/// Two queues that share a link: one of packets whose senders answer to how many of them are marked
-/// (L4S: those that say ECT(1), or are marked already), one of all others. The first waits next to
-/// nothing and is marked early and often; the second waits for about a target, by drops and marks
-/// of a PI controller. That probability, squared, is what the second sees, and linear, what the
-/// first sees at least: so flows of both have about as much of the link. Nothing is promised.
+/// Two queues that share a link: the L4S queue, for packets with ECT(1) or CE, and the classic
+/// queue, for all others. Senders of L4S packets react to the fraction of marked packets, so their
+/// queue is marked early and often and stays nearly empty. The classic queue is kept near a target
+/// delay by the drops and marks of a PI controller. Its probability p' squared applies to the
+/// classic queue, p' itself to the L4S queue as a minimum: so flows of both kinds get about the
+/// same rate. No delay is guaranteed.
 ///
-/// Which queue sends is decided by weights, as long as both have packets: the L4S queue goes first
-/// until the classic one has credit. Who is marked or dropped is counted out and not drawn (`recur`
-/// of appendix A.1), so that nothing is random. Once p' has reached 1/k, marks are not enough: the
-/// L4S queue drops as the classic one does, and the classic one marks no more (A.2).
+/// While both queues have packets, weights decide which one sends: the L4S queue goes first until
+/// the classic queue has credit. Marks and drops are counted out instead of drawn (`recur` of
+/// appendix A.1), so nothing is random. When p' reaches 1/k, marks do not suffice: the L4S queue
+/// then drops as the classic queue does, and the classic queue marks no more (A.2).
 ///
-/// Nothing happens between packets that an update would not find later, so updates are made up for
-/// when a packet comes or goes, 4096 at the most.
+/// Updates between packets are made up for at the next packet that arrives or leaves, at most 4096
+/// of them, with the same result.
 ///
-/// A packet takes constant time, amortised over what is dropped.
+/// A packet takes constant time, amortised over dropped packets.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
     settings: DualPi2Settings,
@@ -96,7 +97,7 @@ pub struct DualPi2 {
     /// The delay at the last update.
     before: Nanos,
     next_update: Nanos,
-    /// What is left of probabilities that no packet was marked or dropped for, by queue, in parts.
+    /// Probability carried over since the last mark or drop, by queue, in parts.
     counts: [i64; 2],
     /// In millionths of bytes, above zero where the classic queue goes first.
     credit: i64,
@@ -109,14 +110,14 @@ const C: usize = 1;
 const ONE: i64 = 1 << 56;
 /// One, in the parts of shares.
 const WHOLE: i64 = 1_000_000;
-/// What a gain of a millionth makes of a nanosecond, upside down.
+/// The inverse of the effect of a gain of one millionth per nanosecond.
 const PER_PART: i128 = 1_000_000 * 1_000_000_000;
 /// Longer delays count as this.
 const LONGEST: u64 = 1_000_000_000_000;
 /// Updates that are made up for at once.
 const MOST_UPDATES: u64 = 4096;
 
-/// What becomes of a packet that leaves.
+/// The fate of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
     Sent,
@@ -125,11 +126,11 @@ enum Fate {
 }
 
 impl DualPi2 {
-    /// Empty queues for the packets of so many classes.
+    /// Empty queues for the packets of classes 0 to `classes - 1`.
     ///
     /// # Errors
-    /// If there is no time between updates, a gain or the coupling factor is too large, that is
-    /// zero, or a share is above the whole.
+    /// If there is no time between updates, a gain or the coupling factor is too large or zero, or
+    /// a share is above one.
     pub fn new(classes: usize, settings: DualPi2Settings) -> Result<Self, SetupError> {
         let most_gain = DualPi2Settings::MOST_GAIN.into();
         let most_coupling = DualPi2Settings::MOST_COUPLING.into();
@@ -191,7 +192,7 @@ impl DualPi2 {
         self.before = delay;
     }
 
-    /// scheduler(): whose turn it is.
+    /// scheduler(): the queue that sends next.
     fn chosen(&self) -> Option<usize> {
         match [L, C].map(|queue| self.packets.is_empty(queue)) {
             [true, true] => None,
@@ -201,7 +202,7 @@ impl DualPi2 {
         }
     }
 
-    /// What a packet that is sent does to the credit, if the other queue waited for it.
+    /// Charges a packet to the credit, if the other queue waited for it.
     fn pay(&mut self, queue: usize, length: u32) {
         let share = i64::from(self.settings.classic_share);
         let weight = if queue == L { share } else { share - WHOLE };
@@ -250,7 +251,7 @@ impl DualPi2 {
 
 impl Scheduler for DualPi2 {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
@@ -295,7 +296,7 @@ impl Scheduler for DualPi2 {
 
 impl Withdraw for DualPi2 {
     /// dualpi2_enqueue.
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         self.advance(now);
         match self.settings.limit.check(self.backlog, &packet) {
             Err(reason) if packet.class.index() < self.classes => turn_away(packet, reason, drops),
@@ -316,7 +317,7 @@ impl Withdraw for DualPi2 {
         Some(self.packets.push(Self::queue_of(&packet), (), packet))
     }
 
-    /// It leaves no trace in what is marked, dropped or paid.
+    /// A withdrawn packet leaves no trace in marks, drops or credit.
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let queue = Self::queue_of(self.packets.get(place));
         let (packet, _) = self.packets.withdraw(queue, place)?;

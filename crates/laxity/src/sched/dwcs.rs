@@ -2,16 +2,16 @@
 //! support for loss and delay constrained media streams*).
 //!
 //! Every stream has an interpacket gap T, which spaces the deadlines of its packets, and a loss
-//! tolerance x/y: of any y consecutive packets at most x may be late or lost. What is left of the
-//! tolerance, x'/y', shrinks with every deadline that a stream misses and grows with every packet
-//! of it that is served; the stream with the lowest one is served next (Table 1).
+//! tolerance x/y: of any y consecutive packets at most x may be late or lost. The current tolerance
+//! x'/y' shrinks with every missed deadline of the stream and grows with every packet served. The
+//! stream with the lowest current tolerance is served next (Table 1).
 //!
-//! A deadline is the latest time at which a packet's service may commence. That of a stream's n-th
-//! packet, which arrives at a_n, is `D_n = max(D', a_n) + T`, where D' is the one before it as it
-//! stood when that packet left: while packets queue it is the predecessor's plus T, after a silence
-//! it counts from the arrival.
+//! A deadline is the latest time at which service of a packet may begin. The deadline of a stream's
+//! n-th packet, which arrives at a_n, is `D_n = max(D', a_n) + T`, where D' is the previous
+//! deadline as it stood when that packet left. So while packets queue, deadlines are T apart; after
+//! a silence they count from the arrival.
 //!
-//! As in section 4 of the paper there are two ordered structures of streams, by deadline and by
+//! As in section 4 of the paper, streams are in two ordered structures, by deadline and by
 //! precedence, and each missed deadline is paid for once.
 
 mod join;
@@ -25,8 +25,8 @@ mod tolerance;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use crate::packet::Packet;
-use crate::queue::{Fifos, Rank, Tournament, WinnerTree, Withdrawn};
+use crate::packet::{ClassId, Packet};
+use crate::queue::{Fifos, Position, Rank, SeatId, Tournament, WinnerTree};
 pub use crate::sched::Late;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
@@ -38,7 +38,7 @@ pub use settings::{DwcsSettings, Precedence, Violation};
 use slots::Slots;
 use tolerance::Tolerance;
 
-/// What a stream of packets asks for.
+/// The requirements of a stream of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream {
     /// T, more than zero: the service of a packet commences at most this much after the time at
@@ -47,7 +47,7 @@ pub struct Stream {
     pub gap: Option<Nanos>,
     /// How many packets of any window may be late or lost.
     pub loss: Loss,
-    /// What becomes of a packet whose deadline has passed.
+    /// How packets are treated after their deadline.
     pub late: Late,
 }
 
@@ -55,7 +55,7 @@ pub struct Stream {
 /// their count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Streams {
-    /// What each of them asks for.
+    /// The requirements of each of them.
     pub stream: Stream,
     /// How many they are, at least 1.
     pub count: u32,
@@ -77,15 +77,15 @@ pub struct Dwcs {
     until_check: u32,
     classes: Vec<Class>,
     /// Numbers of classes that are gone.
-    free: BTreeSet<u32>,
+    free: BTreeSet<ClassId>,
     slots: Slots,
     streams: Vec<State>,
     packets: Fifos<Next, Packet>,
     /// Streams with packets.
     precedence: Tournament<Key>,
-    /// Streams with packets and deadlines, and some that had them, at their deadline or an earlier
-    /// one, which is put right when it comes up: what is served in time is not sorted again. Not
-    /// needed where deadlines lead the precedence.
+    /// Streams that have or had packets with deadlines, at their deadline or an earlier one. An
+    /// entry is corrected when it comes up, so that packets served in time need no sorting. `None`
+    /// if deadlines lead the precedence.
     deadlines: Option<WinnerTree<u64>>,
     /// No stream misses its deadline before this.
     none_late_until: u64,
@@ -99,7 +99,8 @@ struct Class {
     first: u32,
     /// Streams; none of a class that is gone.
     count: u32,
-    /// It takes no more packets; so many of its streams still have some.
+    /// The class takes no more packets; the number of its streams that still hold some. `None` for
+    /// an open class.
     leaving: Option<u32>,
 }
 
@@ -116,9 +117,9 @@ struct State {
     /// That of `tolerance`.
     rank: u64,
     tolerance: Tolerance,
-    class: u32,
+    class: ClassId,
     /// Where it sits among those with packets, if it is one.
-    seat: u32,
+    seat: SeatId,
     drops_late: bool,
     has_packets: bool,
     /// Whether `deadlines` knows it.
@@ -127,7 +128,7 @@ struct State {
     is_leaving: bool,
 }
 
-/// What is to be known of a packet that comes to the head.
+/// The key of a packet that comes to the head.
 #[derive(Clone, Copy, Debug, Default)]
 struct Next {
     arrival: u64,
@@ -138,7 +139,7 @@ struct Next {
 impl Scheduler for Dwcs {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -185,7 +186,7 @@ impl Scheduler for Dwcs {
 
 impl Withdraw for Dwcs {
     #[inline(always)]
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(slot) = self.slot_of(&packet) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };
@@ -210,7 +211,7 @@ impl Withdraw for Dwcs {
         let slot = self.queued_in(self.packets.get(place))?;
         let (packet, withdrawn) = self.packets.withdraw(slot, place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next) = withdrawn {
+        if let Position::Front(next) = withdrawn {
             self.lead(slot, next);
             self.rank(slot);
         }
@@ -242,7 +243,7 @@ impl Dwcs {
         }
     }
 
-    /// A stream whose head packet has missed its deadline.
+    /// A stream with a head packet that has missed its deadline.
     fn first_late(&mut self, now: u64) -> Option<usize> {
         let Some(deadlines) = &mut self.deadlines else {
             let slot = self.precedence.first()?.owner() as usize;
@@ -321,7 +322,7 @@ impl State {
 
     fn key(&self, slot: u32, precedence: Precedence) -> Key {
         let (rank, lost) = (self.rank, self.tolerance.lost());
-        Key::new(precedence, rank, lost, self.deadline, self.order).of(slot)
+        Key::new(precedence, rank, lost, self.deadline, self.order).with_slot(slot)
     }
 
     fn miss(&mut self, times: u64, violation: Violation) {

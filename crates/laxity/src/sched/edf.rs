@@ -2,9 +2,9 @@
 //! Thiele 2002).
 //!
 //! A packet of a real-time class is due at its arrival plus the class's deadline. Best-effort
-//! classes pass through a scheduler of their own that puts them in order; the packet at the head of
-//! that order gets a deadline out of the capacity that the real-time classes leave, and competes
-//! with them by it.
+//! packets first pass an inner scheduler that puts them in order. The head of that order gets a
+//! deadline out of the capacity that the real-time classes leave, and competes with their packets
+//! by it.
 
 #[cfg(feature = "admission")]
 mod deadline;
@@ -19,7 +19,8 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "admission")]
 use crate::admit::edf::System;
-use crate::packet::{Label, Packet};
+use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::packet::Packet;
 use crate::queue::SortedFifos;
 use crate::sched::Late;
 use crate::scheduler::{
@@ -32,7 +33,8 @@ pub use deadline::Deadlines;
 pub use lines::{Line, TwoLines};
 pub use two_line_fast::TwoLineFast;
 
-/// The scheduler.
+/// Earliest deadline first. Constant time per packet in the number of queued packets, logarithmic
+/// in the number of different relative deadlines.
 pub struct Edf {
     /// By class number.
     classes: Vec<Class>,
@@ -52,7 +54,8 @@ struct Class {
     queue: u32,
 }
 
-/// How best-effort packets are ordered among themselves and against real-time ones.
+/// The order of best-effort packets, and the deadlines by which they compete with real-time
+/// packets.
 pub struct BestEffort {
     order: Box<dyn Withdraw + Send>,
     /// Whether `order` keeps the order of arrival, so that a deadline may count from it.
@@ -69,11 +72,11 @@ struct Head {
     since: Nanos,
 }
 
-/// Where the deadlines of best-effort packets come from.
+/// The source of deadlines for best-effort packets.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Assign {
-    /// None: best effort is served when nothing real-time waits, the paper's standard
+    /// No deadlines: best effort is sent when no real-time packet waits, the paper's standard
     /// scheme.
     Background,
     /// Algorithm 1 on a curve: the effective residual capacity itself, or a line (sections 4.1 and
@@ -98,8 +101,8 @@ impl BestEffort {
         BestEffort { order, by_arrival: false, assign, head: None }
     }
 
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        let place = self.order.admit(now, packet, drops);
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+        let place = self.order.place(now, packet, drops);
         if self.head.is_none() {
             self.promote(now, drops);
         }
@@ -186,8 +189,8 @@ impl Edf {
         Some(Edf::new(&classes, BestEffort::by_arrival(Assign::Curve(deadlines))))
     }
 
-    /// The same scheduler with this done to real-time packets whose deadline is over before they
-    /// are chosen. Best-effort packets are promised nothing and never late.
+    /// Sets how real-time packets are treated if their deadline has passed when they would be sent.
+    /// Best-effort packets are never late.
     pub fn with_late(self, late: Late) -> Self {
         Edf { late, ..self }
     }
@@ -225,11 +228,11 @@ impl Edf {
     }
 
     #[inline(never)]
-    fn admit_best_effort(
+    fn place_best_effort(
         &mut self,
         now: Nanos,
-        label: Label,
-        rest: (Nanos, u64),
+        first: FirstHalf,
+        second: SecondHalf,
         drops: &mut dyn DropSink,
     ) -> Option<Place> {
         let backlog = &mut self.backlog;
@@ -237,8 +240,8 @@ impl Edf {
             backlog.remove(packet.length);
             drops.dropped(packet, reason);
         };
-        let packet = Packet::of_halves(label, rest);
-        let Place(place) = self.best_effort.admit(now, packet, &mut drops)?;
+        let packet = memory::join(first, second);
+        let Place(place) = self.best_effort.place(now, packet, &mut drops)?;
         Some(Place(place << 1 | 1))
     }
 
@@ -256,14 +259,14 @@ impl Edf {
 
 impl Withdraw for Edf {
     #[inline(always)]
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(&class) = self.classes.get(packet.class.index()) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };
         self.backlog.add(packet.length);
         if packet.demoted || class.deadline == Nanos::MAX {
-            let (label, rest) = packet.halves();
-            return self.admit_best_effort(now, label, rest, drops);
+            let (first, second) = memory::split(packet);
+            return self.place_best_effort(now, first, second, drops);
         }
         let deadline = now.saturating_add(class.deadline);
         let Place(place) = self.queues.push(class.queue as usize, deadline.0, packet);
@@ -299,7 +302,7 @@ impl Withdraw for Edf {
 impl Scheduler for Edf {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -314,8 +317,8 @@ impl Scheduler for Edf {
             }
             _ => {
                 let dispatch = self.dequeue_best_effort(now, drops)?;
-                let (label, rest) = dispatch.packet.halves();
-                (Packet::of_halves(label, rest), dispatch.deadline, dispatch.criterion)
+                let (first, second) = memory::split(dispatch.packet);
+                (memory::join(first, second), dispatch.deadline, dispatch.criterion)
             }
         };
         self.leave(packet.length);

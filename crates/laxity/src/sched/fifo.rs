@@ -9,12 +9,12 @@ use crate::scheduler::{
 };
 use crate::units::Nanos;
 
-/// Sends packets in the order of their arrival, whatever their class.
+/// Sends packets in the order of their arrival, across all classes.
 #[derive(Clone, Debug)]
 pub struct Fifo {
     packets: VecDeque<Packet>,
-    /// The packets behind those, from the first on that may be withdrawn: a list costs more than a
-    /// row, and only who asks for places pays for it.
+    /// The packets behind those, from the first that may be withdrawn on. A list costs more than a
+    /// ring, so only callers that ask for places pay for it.
     listed: Fifos<(), Packet>,
     /// How many classes there are.
     classes: u64,
@@ -42,8 +42,8 @@ impl Fifo {
         }
     }
 
-    /// An empty queue for packets of so many classes.
-    pub fn of(classes: usize) -> Self {
+    /// An empty queue for packets of classes 0 to `classes - 1`.
+    pub fn with_classes(classes: usize) -> Self {
         Fifo { classes: classes as u64, ..Fifo::new() }
     }
 
@@ -59,10 +59,10 @@ impl Fifo {
     /// A packet that has no place of its own comes behind those that have one, or is of no class.
     #[cold]
     #[inline(never)]
-    fn admit_last(&mut self, now: Nanos, drops: &mut dyn DropSink) {
+    fn list_last(&mut self, now: Nanos, drops: &mut dyn DropSink) {
         if let Some(packet) = self.packets.pop_back() {
             self.bytes -= u64::from(packet.length);
-            self.admit(now, packet, drops);
+            self.place(now, packet, drops);
         }
     }
 
@@ -86,7 +86,7 @@ impl Scheduler for Fifo {
         self.bytes += u64::from(packet.length);
         self.packets.push_back(packet);
         if !is_plain {
-            self.admit_last(now, drops);
+            self.list_last(now, drops);
         }
     }
 
@@ -111,7 +111,7 @@ impl Scheduler for Fifo {
 
 impl Withdraw for Fifo {
     #[inline(never)]
-    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes(&packet) {
             return turn_away(packet, DropReason::NoClass, drops);
         }
@@ -152,7 +152,7 @@ mod tests {
                         expected.push_back((handle, None));
                     }
                     1 | 2 => {
-                        let place = fifo.admit(Nanos::ZERO, packet, &mut none);
+                        let place = fifo.place(Nanos::ZERO, packet, &mut none);
                         expected.push_back((handle, place));
                     }
                     3 if placed > 0 => {

@@ -47,23 +47,22 @@ impl Default for FqCodelSettings {
     }
 }
 
-/// Hashes flows into queues that take turns, with CoDel on each, and prefers those that have just
-/// begun to send: a queue that gets its first packet comes before all that have had a turn. Nothing
-/// is promised.
+/// Hashes flows into queues that take turns, with CoDel on each. New flows go first: a queue that
+/// gets its first packet comes before all that have had a turn. No delay is guaranteed.
 ///
-/// A flow is what has the same class and flow number. A queue whose credits are used up waits for
-/// its next turn: at zero already, so that a queue of packets as long as the quantum sends one a
-/// turn.
+/// A flow is all packets with the same class and flow number. A queue that has used up its credits
+/// waits for its next turn, at zero already: a queue of packets as long as the quantum sends one
+/// per turn.
 ///
-/// Beyond the limit packets are dropped from the head of the queue with the most bytes, of several
-/// the first, one at a time until the rest is within the limit (section 4.1). RFC 8290 lets up to
-/// 64 be dropped at once to pay for the search of that queue, for which there is no need here.
+/// Beyond the limit, packets are dropped from the head of the queue with the most bytes (the first
+/// of several), one at a time until the rest is within the limit (section 4.1). RFC 8290 allows up
+/// to 64 drops at once to pay for the search of that queue; here the search is cheap.
 ///
-/// A packet takes constant time, and logarithmic time in the number of queues where its queue grows
-/// beyond what it has been since the limit was reached last or where packets are dropped beyond the
-/// limit. That is amortised over all packets, and holds as long as none is longer than the quantum:
-/// otherwise all queues may be passed over for it, some three times, however many quanta it has. A
-/// packet that is withdrawn was never there to CoDel.
+/// A packet takes constant time, and logarithmic time in the number of queues if its queue grows
+/// beyond its length when the limit was last reached, or if packets are dropped beyond the limit.
+/// That is amortised over all packets and holds if no packet is longer than the quantum; otherwise
+/// one packet may pass over all queues some three times. To CoDel, a withdrawn packet was never
+/// there.
 #[derive(Clone, Debug)]
 pub struct FqCodel {
     settings: FqCodelSettings,
@@ -72,8 +71,8 @@ pub struct FqCodel {
     salt: u64,
     queues: Vec<Queue>,
     packets: Fifos<(), Packet>,
-    /// What no queue has more bytes than, inverted, so that the most win. It is made true where a
-    /// queue wins, and not for every packet that leaves.
+    /// An upper bound of each queue's bytes, inverted, so that the most wins. It is corrected when
+    /// a queue wins, not with every packet that leaves.
     largest: WinnerTree<u64>,
     new: List,
     old: List,
@@ -102,11 +101,12 @@ struct List {
 
 const NONE: u32 = u32::MAX;
 
-/// As many as a tournament takes.
+/// The limit of a winner tree.
 const MOST_QUEUES: u64 = (1 << 31) - 1;
 
 impl FqCodel {
-    /// Empty queues for the flows of so many classes. Which flows share a queue depends on `seed`.
+    /// Empty queues for the flows of classes 0 to `classes - 1`. Which flows share a queue depends
+    /// on `seed`.
     ///
     /// # Errors
     /// If there are no queues or 2^31 of them, or the quantum or CoDel's interval is zero.
@@ -207,7 +207,7 @@ impl FqCodel {
 
 impl Scheduler for FqCodel {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
@@ -270,7 +270,7 @@ impl Scheduler for FqCodel {
 
 impl Withdraw for FqCodel {
     /// RFC 8290, section 4.1.
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let mut others = self.backlog;
         let place = self.adopt(now, packet, drops)?;
         let number = self.queue_of(&packet);

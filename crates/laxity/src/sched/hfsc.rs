@@ -1,10 +1,10 @@
 //! Hierarchical fair service curves (Stoica, Zhang, Ng 2000).
 //!
-//! Every leaf has a real-time request of an eligible time and a deadline, every class a virtual
+//! Every leaf has a real-time request with an eligible time and a deadline, every class a virtual
 //! time. If a leaf is eligible, the one with the earliest deadline is served: the real-time
-//! criterion, which keeps the leaves' service curves whatever else happens. Otherwise the class
-//! with the smallest virtual time is followed from the root down to a leaf: the link-sharing
-//! criterion, which gives every class its share of what its parent gets, and what siblings do not
+//! criterion. It keeps the leaves' service curves under any other traffic. Otherwise the class with
+//! the smallest virtual time is followed from the root down to a leaf: the link-sharing criterion.
+//! It gives every class its share of its parent's service, and distributes what siblings do not
 //! use.
 //!
 //! As in the kernels that have H-FSC, the curves of the two criteria may differ, a leaf may have
@@ -19,12 +19,11 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::hint::black_box;
-use core::num::NonZeroU32;
 
+use crate::memory::prefetch;
 use crate::packet::{ClassId, Packet};
 use crate::queue::serial::Stamp;
-use crate::queue::{EligibleSet, Fifos, Withdrawn};
+use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -36,11 +35,12 @@ use siblings::{Siblings, Standing};
 /// The curves of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Curves {
-    /// What a leaf is guaranteed whatever the others do; leaves only.
+    /// The service that a leaf is guaranteed under any other traffic; leaves only.
     pub real_time: Option<ServiceCurve>,
-    /// Its share of what its parent gets; every class but a leaf with a real-time curve has one.
+    /// The class's share of its parent's service. Only a leaf with a real-time curve may go
+    /// without.
     pub link_share: Option<ServiceCurve>,
-    /// What it gets at most by link-sharing; needs `link_share`.
+    /// Upper limit of the service by link-sharing; needs `link_share`.
     pub upper_limit: Option<ServiceCurve>,
 }
 
@@ -53,6 +53,14 @@ pub struct ClassSpec {
     pub curves: Curves,
 }
 
+crate::id! {
+    /// A group of [siblings](Siblings): the classes at the [`TOP`], or those below a class.
+    struct GroupId;
+}
+
+/// The classes at the top of the hierarchy.
+const TOP: GroupId = GroupId(0);
+
 /// H-FSC. Ties are broken by the lowest class number.
 ///
 /// Enqueueing and dequeueing a packet take logarithmic time in the number of classes at every level
@@ -61,30 +69,26 @@ pub struct ClassSpec {
 pub struct Hfsc {
     classes: Vec<Class>,
     /// Numbers of classes that are gone.
-    free: BTreeSet<u32>,
-    /// The classes below each parent; the first are those at the top.
-    siblings: Vec<Siblings>,
-    /// Places there that nobody uses.
-    free_siblings: Vec<u32>,
-    /// Eligible times and deadlines of the backlogged leaves.
+    free: BTreeSet<ClassId>,
+    /// The first are those at the top.
+    groups: Vec<Siblings>,
+    free_groups: Vec<GroupId>,
+    /// Eligible times and deadlines of the backlogged leaves. A leaf's slot is its class number.
     requests: EligibleSet,
     packets: Fifos<u32, Packet>,
     backlog: Backlog,
 }
-
-/// The top of the hierarchy among `siblings`.
-const TOP: u32 = 0;
 
 /// A cache line for the real-time curve and one for link-sharing.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Class {
     real_time: Option<RunningCurve>,
-    /// Where it is listed, and its place there.
-    siblings: u32,
-    place: u32,
-    /// Where the classes below it are listed; `None` for one that has never had any.
-    below: Option<NonZeroU32>,
+    /// The group that it is in, and its slot there.
+    group: GroupId,
+    slot: SlotId,
+    /// The group of the classes below it; [`TOP`] for a class that has never had any.
+    below: GroupId,
     state: State,
     /// Of the packet at the head; as long as there is one.
     deadline: Stamp,
@@ -119,25 +123,27 @@ impl Scheduler for Hfsc {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let (leaf, criterion) = self.choose(now)?;
-        self.requests.likely_next().into_iter().for_each(|next| self.touch(next));
-        let (packet, next_length) = self.packets.pop(leaf as usize)?;
+        if let Some(SlotId(next)) = self.requests.likely_next() {
+            self.prefetch(ClassId(next));
+        }
+        let (packet, next_length) = self.packets.pop(leaf.index())?;
         self.backlog.remove(packet.length);
         self.update_virtual_times(leaf, packet.length, next_length.is_some());
         let deadline = self.update_request(leaf, criterion, packet.length, next_length);
-        if next_length.is_none() && self.classes[leaf as usize].state == State::Closed {
+        if next_length.is_none() && self.classes[leaf.index()].state == State::Closed {
             self.release(leaf);
         }
         Some(Dispatch { packet, deadline: deadline.map(Nanos), criterion })
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
-        let top = &self.siblings[TOP as usize];
+        let top = &self.groups[TOP.index()];
         let by_link_sharing = top.is_active().then(|| top.first_fit());
         let first = self.requests.first_eligible().into_iter().chain(by_link_sharing).min()?;
         Some(Nanos(first).max(now))
@@ -148,10 +154,9 @@ impl Scheduler for Hfsc {
     }
 
     fn footprint(&self) -> usize {
-        let siblings = self.siblings.iter().map(Siblings::footprint).sum::<usize>();
         self.classes.capacity() * size_of::<Class>()
-            + self.siblings.capacity() * size_of::<Siblings>()
-            + siblings
+            + self.groups.capacity() * size_of::<Siblings>()
+            + self.groups.iter().map(Siblings::footprint).sum::<usize>()
             + self.requests.footprint()
             + self.packets.footprint()
     }
@@ -159,15 +164,15 @@ impl Scheduler for Hfsc {
 
 impl Withdraw for Hfsc {
     #[inline(always)]
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if !self.takes_packets(packet.class) {
             return turn_away(packet, DropReason::NoClass, drops);
         }
         self.backlog.add(packet.length);
         let place = self.packets.push(packet.class.index(), packet.length, packet);
         if place.is_at_front() {
-            self.request_service(now, packet.class.0, packet.length);
-            self.join(now, packet.class.0);
+            self.request_service(now, packet.class, packet.length);
+            self.join(now, packet.class);
         }
         Some(place)
     }
@@ -178,95 +183,92 @@ impl Withdraw for Hfsc {
         let leaf = self.packets.get(place).class;
         let (packet, withdrawn) = self.packets.withdraw(leaf.index(), place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next_length) = withdrawn {
-            self.replace_head(leaf.0, packet.length, next_length);
+        if let Position::Front(next_length) = withdrawn {
+            self.replace_head(leaf, packet.length, next_length);
         }
         Some(packet)
     }
 }
 
 impl Hfsc {
-    /// Loads what serving a leaf will need, so that its ways from memory overlap with each other
-    /// and with what is done until then.
+    /// Prefetches the memory that serving a leaf needs.
     #[inline(always)]
-    fn touch(&self, leaf: u32) {
-        let class = &self.classes[leaf as usize];
-        black_box(class.deadline);
-        black_box(class.link_share.is_some());
-        black_box(self.packets.is_empty(leaf as usize));
-        black_box(self.virtual_time(leaf).is_some());
+    fn prefetch(&self, leaf: ClassId) {
+        let class = &self.classes[leaf.index()];
+        prefetch(class.deadline);
+        prefetch(class.link_share.is_some());
+        self.packets.prefetch(leaf.index());
+        prefetch(self.virtual_time(leaf).is_some());
     }
 
     /// The leaf to serve, and why. A request that is granted is taken out.
-    fn choose(&mut self, now: Nanos) -> Option<(u32, Criterion)> {
+    fn choose(&mut self, now: Nanos) -> Option<(ClassId, Criterion)> {
         let now = stamp(u128::from(now.0));
-        if let Some(leaf) = self.requests.take_least_deadline(now) {
-            return Some((leaf, Criterion::RealTime));
+        if let Some(SlotId(leaf)) = self.requests.take_least_deadline(now) {
+            return Some((ClassId(leaf), Criterion::RealTime));
         }
-        let mut siblings = TOP;
+        let mut group = TOP;
         loop {
-            let class = self.siblings[siblings as usize].least(now)?;
-            match self.classes[class as usize].below {
-                Some(below) if self.siblings[below.get() as usize].is_active() => {
-                    siblings = below.get();
-                }
-                _ => return Some((class, Criterion::LinkSharing)),
+            let class = self.groups[group.index()].least(now)?;
+            group = self.classes[class.index()].below;
+            if group == TOP || !self.groups[group.index()].is_active() {
+                return Some((class, Criterion::LinkSharing));
             }
         }
     }
 
     /// A leaf becomes backlogged with a packet of this length at its head: its deadline curve is
     /// updated (Eq. 7).
-    fn request_service(&mut self, now: Nanos, leaf: u32, length: u32) {
-        let class = &mut self.classes[leaf as usize];
+    fn request_service(&mut self, now: Nanos, leaf: ClassId, length: u32) {
+        let class = &mut self.classes[leaf.index()];
         if let Some(curve) = &mut class.real_time {
             curve.activate(u128::from(now.0));
             let request = Request::new(curve, length);
             class.deadline = request.deadline;
-            self.requests.insert(request.eligible, request.deadline, leaf);
+            self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
         }
     }
 
-    /// A leaf's head packet was chosen. Only what the real-time criterion serves counts for its
+    /// A leaf's head packet was chosen. Only service by the real-time criterion counts for
     /// deadlines. Returns the packet's deadline.
     fn update_request(
         &mut self,
-        leaf: u32,
+        leaf: ClassId,
         criterion: Criterion,
         length: u32,
         next_length: Option<u32>,
     ) -> Option<Stamp> {
-        let class = &mut self.classes[leaf as usize];
+        let class = &mut self.classes[leaf.index()];
         let curve = class.real_time.as_mut()?;
         let deadline = class.deadline;
         let is_granted = criterion == Criterion::RealTime;
         if is_granted {
             curve.serve(length);
         } else if next_length != Some(length) {
-            self.requests.remove(leaf);
+            self.requests.remove(SlotId(leaf.0));
         } else {
             return Some(deadline);
         }
         if let Some(next) = next_length {
             let request = Request::new(curve, next);
             class.deadline = request.deadline;
-            self.requests.insert(request.eligible, request.deadline, leaf);
+            self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
         }
         Some(deadline)
     }
 
     /// A leaf's head packet, which was not served, makes way for another of this length or for
     /// none.
-    fn replace_head(&mut self, leaf: u32, length: u32, next_length: Option<u32>) {
-        let class = &mut self.classes[leaf as usize];
+    fn replace_head(&mut self, leaf: ClassId, length: u32, next_length: Option<u32>) {
+        let class = &mut self.classes[leaf.index()];
         if let Some(curve) = &class.real_time
             && next_length != Some(length)
         {
-            self.requests.remove(leaf);
+            self.requests.remove(SlotId(leaf.0));
             if let Some(next) = next_length {
                 let request = Request::new(curve, next);
                 class.deadline = request.deadline;
-                self.requests.insert(request.eligible, request.deadline, leaf);
+                self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
             }
         }
         if next_length.is_some() {
@@ -275,19 +277,19 @@ impl Hfsc {
         if self.virtual_time(leaf).is_some() {
             self.leave(leaf);
         }
-        if self.classes[leaf as usize].state == State::Closed {
+        if self.classes[leaf.index()].state == State::Closed {
             self.release(leaf);
         }
     }
 
     /// A class becomes active in link-sharing, and with it those above it that were not: virtual
     /// curves are updated (Eq. 12).
-    fn join(&mut self, now: Nanos, class: u32) {
+    fn join(&mut self, now: Nanos, class: ClassId) {
         let mut at = class;
         loop {
-            let class = &mut self.classes[at as usize];
+            let class = &mut self.classes[at.index()];
             let Some(curve) = &mut class.link_share else { return };
-            let siblings = &self.siblings[class.siblings as usize];
+            let siblings = &self.groups[class.group.index()];
             let (parent_was_active, system) = (siblings.is_active(), siblings.virtual_time());
             let virtual_time = siblings.within_reach(curve.reached_from(system));
             curve.activate(system);
@@ -296,7 +298,7 @@ impl Hfsc {
                 limit.fit = stamp(limit.curve.reached_from(now));
                 limit.curve.activate(now);
             }
-            let fit = class.fit(&self.siblings);
+            let fit = class.fit(&self.groups);
             self.stand(at, Standing { virtual_time, fit });
             match self.parent(at) {
                 Some(parent) if !parent_was_active => at = parent,
@@ -308,41 +310,41 @@ impl Hfsc {
 
     /// A leaf was served by either criterion: virtual times move on from there to the root, and
     /// classes without a backlog become passive.
-    fn update_virtual_times(&mut self, leaf: u32, length: u32, backlogged: bool) {
+    fn update_virtual_times(&mut self, leaf: ClassId, length: u32, backlogged: bool) {
         let (mut at, mut active) = (leaf, backlogged);
         loop {
-            let class = &mut self.classes[at as usize];
+            let class = &mut self.classes[at.index()];
             if let Some(limit) = &mut class.upper_limit {
                 limit.curve.serve(length);
                 limit.fit = stamp(limit.curve.reached());
             }
             if let Some(curve) = &mut class.link_share {
                 curve.serve(length);
-                let siblings = &mut self.siblings[class.siblings as usize];
-                if siblings.virtual_time_of(class.place).is_some() {
+                let siblings = &mut self.groups[class.group.index()];
+                if siblings.virtual_time_of(class.slot).is_some() {
                     let virtual_time = siblings.within_reach(curve.reached());
                     if !active {
                         siblings.leave_behind(virtual_time);
-                        siblings.leave(class.place, at);
+                        siblings.leave(class.slot, at);
                     } else if siblings.is_limited() {
-                        let fit = class.fit(&self.siblings);
+                        let fit = class.fit(&self.groups);
                         self.stand(at, Standing { virtual_time, fit });
                     } else {
-                        siblings.stand(class.place, at, Standing { virtual_time, fit: 0 });
+                        siblings.stand(class.slot, at, Standing { virtual_time, fit: 0 });
                     }
                 }
             }
-            let siblings = &self.siblings[self.classes[at as usize].siblings as usize];
+            let siblings = &self.groups[self.classes[at.index()].group.index()];
             let Some(parent) = siblings.parent() else { return };
             (at, active) = (parent, siblings.is_active());
         }
     }
 
-    /// Fit times of a class and of those above it follow what has changed below.
-    fn refit(&mut self, class: u32) {
+    /// Updates the fit times of a class and of its ancestors after a change below.
+    fn refit(&mut self, class: ClassId) {
         let mut at = Some(class);
         while let Some(class) = at {
-            let fit = self.classes[class as usize].fit(&self.siblings);
+            let fit = self.classes[class.index()].fit(&self.groups);
             match self.virtual_time(class) {
                 Some(virtual_time) if self.fit_of(class) != fit => {
                     self.stand(class, Standing { virtual_time, fit });
@@ -353,34 +355,36 @@ impl Hfsc {
         }
     }
 
-    fn stand(&mut self, number: u32, standing: Standing) {
-        let class = &self.classes[number as usize];
-        self.siblings[class.siblings as usize].stand(class.place, number, standing);
+    fn stand(&mut self, number: ClassId, standing: Standing) {
+        let class = &self.classes[number.index()];
+        self.groups[class.group.index()].stand(class.slot, number, standing);
     }
 
-    fn parent(&self, number: u32) -> Option<u32> {
-        self.siblings[self.classes[number as usize].siblings as usize].parent()
+    fn parent(&self, class: ClassId) -> Option<ClassId> {
+        self.groups[self.classes[class.index()].group.index()].parent()
     }
 
     /// When a class that is active in link-sharing fits.
-    fn fit_of(&self, number: u32) -> Stamp {
-        let class = &self.classes[number as usize];
-        self.siblings[class.siblings as usize].fit_of(class.place)
+    fn fit_of(&self, class: ClassId) -> Stamp {
+        let class = &self.classes[class.index()];
+        self.groups[class.group.index()].fit_of(class.slot)
     }
 
     /// The virtual time of a class that is active in link-sharing.
-    fn virtual_time(&self, number: u32) -> Option<u128> {
-        let class = &self.classes[number as usize];
-        self.siblings[class.siblings as usize].virtual_time_of(class.place)
+    fn virtual_time(&self, class: ClassId) -> Option<u128> {
+        let class = &self.classes[class.index()];
+        self.groups[class.group.index()].virtual_time_of(class.slot)
     }
 }
 
 impl Class {
     /// When its own upper limit and those below let it be served by link-sharing.
-    fn fit(&self, siblings: &[Siblings]) -> Stamp {
+    fn fit(&self, groups: &[Siblings]) -> Stamp {
         let own = self.upper_limit.as_ref().map_or(0, |limit| limit.fit);
-        let below = self.below.map_or(0, |below| siblings[below.get() as usize].first_fit());
-        own.max(below)
+        match self.below {
+            TOP => own,
+            below => own.max(groups[below.index()].first_fit()),
+        }
     }
 }
 
@@ -390,7 +394,7 @@ impl Request {
     }
 }
 
-/// Real time counts for 292 years; what lies beyond lies there.
+/// Clamps a real time to 292 years.
 fn stamp(time: u128) -> Stamp {
     time.min(i64::MAX as u128) as Stamp
 }

@@ -1,19 +1,18 @@
-//! A hierarchy of schedulers: an upper level shares the link by weight, and every class of it has a
+//! A hierarchy of schedulers: an upper level shares the link by weight, and every class has a
 //! scheduler of its own, as in GPS over EDF (Hei, Tsang 2001).
 //!
-//! The upper level is WF2Q+ of any depth (Bennett, Zhang 1997), a packetised GPS: a class that has
-//! something to send gets its rate, and what others leave goes to those who have more to send.
+//! The upper level is WF2Q+ of any depth (Bennett, Zhang 1997), a packetised GPS: a backlogged
+//! class gets its rate, and the service that idle classes leave is shared among the others.
 //!
-//! Which packet a class sends is known only when it leaves: until then its scheduler may prefer a
-//! later arrival or drop what is late. So a class competes with its longest packet, L, for which
-//! its virtual finishing time is S + L/r, and its next packet starts at S + l/r, l being the length
-//! of the one that was sent. What is served before it has then finished, by true lengths, by S +
-//! L/r; so WF2Q+ still serves it within a packet's time of when the fluid would have finished a
-//! packet of length L, and no class gets ahead of or behind its share by what others' packets are
-//! shorter.
+//! The packet that a class sends is known only when it leaves, as its scheduler may prefer a later
+//! arrival or drop a late packet until then. So a class competes with its longest packet, of length
+//! L: its virtual finishing time is S + L/r. Its next packet starts at S + l/r, where l is the true
+//! length. All service before a packet has then finished, by true lengths, by S + L/r. So WF2Q+
+//! still serves the packet within a packet's time of when the fluid would have finished one of
+//! length L, and shorter packets of other classes move no class ahead of or behind its share.
 //!
-//! A class whose scheduler gives nothing although it is its turn (what it held was late) is passed
-//! over without charge. One whose scheduler holds its packets back is passed over until they are
+//! A class whose scheduler returns no packet in its turn (its packets were late) is passed over
+//! without charge. A class whose scheduler holds its packets back is passed over until they are
 //! ready.
 
 #[cfg(test)]
@@ -22,7 +21,7 @@ mod tests;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::servers::{Servers, Share};
+use super::wf2q::{Servers, Share};
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::queue::WinnerTree;
@@ -43,7 +42,7 @@ pub struct Hierarchy {
 
 /// A scheduler that has a share of the link to itself.
 pub struct Leaf {
-    /// The number of its share, which is nobody's parent.
+    /// The number of its share, which is no parent.
     pub share: ClassId,
     /// The longest packet in bytes that is expected. A longer one is charged at its true length,
     /// but competes as one of this length: then it may be served as much too early, and others wait
@@ -51,7 +50,7 @@ pub struct Leaf {
     pub longest: u32,
     /// The scheduler.
     pub scheduler: Box<dyn Scheduler + Send>,
-    /// The classes whose packets it takes, in the order in which it numbers them from 0.
+    /// The classes of this leaf, in the order in which its scheduler numbers them from 0.
     pub classes: Vec<ClassId>,
 }
 
@@ -66,7 +65,7 @@ struct Inner {
 /// Where a class's packets go.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    leaf: u32,
+    leaf: ClassId,
     class: ClassId,
 }
 
@@ -74,23 +73,23 @@ struct Place {
 const NEVER: u64 = u64::MAX;
 
 impl Hierarchy {
-    /// A scheduler on a link of `rate` for these shares, numbered in their order, of which a parent
-    /// may come after its children. Packets of classes that are in no leaf are dropped.
+    /// A scheduler on a link of `rate` for these shares, numbered in their order; a parent may come
+    /// after its children. Packets of classes without a leaf are dropped.
     ///
     /// # Errors
     /// If a share's parent does not exist, a share lies below itself, a leaf's share does not
-    /// exist, is a parent or is another leaf's, or a class is in two places.
+    /// exist, is a parent or is another leaf's, or two leaves list the same class.
     pub fn new(rate: Rate, shares: &[Share], leaves: Vec<Leaf>) -> Result<Self, SetupError> {
         let servers = Servers::new(rate, shares)?;
         let classes = leaves.iter().flat_map(|leaf| &leaf.classes).map(|class| class.index() + 1);
         let mut places = alloc::vec![None; classes.max().unwrap_or(0)];
         let mut inner: Vec<_> = shares.iter().map(|_| None).collect();
         for Leaf { share, longest, scheduler, classes } in leaves {
-            if !servers.is_leaf(share.index()) {
+            if !servers.is_leaf(share) {
                 return Err(SetupError::NotALeaf(share));
             }
             for (local, &class) in (0..).map(ClassId).zip(&classes) {
-                let place = Place { leaf: share.0, class: local };
+                let place = Place { leaf: share, class: local };
                 if places[class.index()].replace(place).is_some() {
                     return Err(SetupError::TwoPlaces(class));
                 }
@@ -105,22 +104,22 @@ impl Hierarchy {
     }
 
     /// Lets a leaf that does not compete for the link do so if it has packets that are ready.
-    fn rouse(&mut self, now: Nanos, number: u32) {
-        let Some(leaf) = &self.leaves[number as usize] else { return };
+    fn rouse(&mut self, now: Nanos, number: ClassId) {
+        let Some(leaf) = &self.leaves[number.index()] else { return };
         let ready = leaf.scheduler.next_ready(now);
         if let Some(length) = self.offer(now, number, ready) {
             self.servers.arrive(now, number, length);
         }
     }
 
-    /// What a leaf offers whose next packet is ready at this time. If that is later it sleeps until
-    /// then.
-    fn offer(&mut self, now: Nanos, number: u32, ready: Option<Nanos>) -> Option<u32> {
-        let leaf = self.leaves[number as usize].as_mut()?;
+    /// The length that a leaf offers if its next packet is ready at this time. If that is later,
+    /// the leaf sleeps until then.
+    fn offer(&mut self, now: Nanos, number: ClassId, ready: Option<Nanos>) -> Option<u32> {
+        let leaf = self.leaves[number.index()].as_mut()?;
         leaf.offers = ready.is_some_and(|ready| ready <= now);
         let wake = ready.filter(|ready| *ready > now).map_or(NEVER, |ready| ready.0);
-        if self.wakes.key(number as usize) != wake {
-            self.wakes.set(number as usize, wake);
+        if self.wakes.key(number.index()) != wake {
+            self.wakes.set(number.index(), wake);
         }
         leaf.offers.then_some(leaf.longest)
     }
@@ -134,8 +133,7 @@ impl Hierarchy {
         enqueue: fn(&mut Box<dyn Scheduler + Send>, Nanos, Packet, &mut dyn DropSink),
     ) {
         let place = self.places.get(packet.class.index()).copied().flatten();
-        let leaf =
-            place.and_then(|place| Some((place, self.leaves[place.leaf as usize].as_mut()?)));
+        let leaf = place.and_then(|place| Some((place, self.leaves[place.leaf.index()].as_mut()?)));
         let Some((Place { leaf: number, class }, leaf)) = leaf else {
             return drops.dropped(packet, DropReason::NoClass);
         };
@@ -147,16 +145,16 @@ impl Hierarchy {
         }
     }
 
-    /// Takes the next packet from the leaf whose turn it is, which then offers the one behind it.
-    fn serve(&mut self, now: Nanos, number: u32, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        let leaf = self.leaves[number as usize].as_mut()?;
+    /// Takes the next packet from a leaf in its turn; the leaf then offers the one behind it.
+    fn serve(&mut self, now: Nanos, number: ClassId, drops: &mut dyn DropSink) -> Option<Dispatch> {
+        let leaf = self.leaves[number.index()].as_mut()?;
         let mut outward = Outward { classes: &leaf.classes, backlog: &mut self.backlog, drops };
         let dispatch = leaf.scheduler.dequeue(now, &mut outward);
         let dispatch = dispatch.map(|Dispatch { packet, deadline, criterion }| {
             outward.backlog.remove(packet.length);
             Dispatch { packet: outside(outward.classes, packet), deadline, criterion }
         });
-        // What gave nothing now is not asked again before a nanosecond has passed.
+        // A leaf that returned no packet is asked again a nanosecond later, at the earliest.
         let earliest = dispatch.map_or(now.saturating_add(Nanos(1)), |_| now);
         let ready = leaf.scheduler.next_ready(now).map(|ready| ready.max(earliest));
         let next_length = self.offer(now, number, ready);
@@ -177,7 +175,7 @@ impl Scheduler for Hierarchy {
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         while let Some((leaf, _)) = self.wakes.winner().filter(|(_, ready)| *ready <= now.0) {
-            self.rouse(now, leaf as u32);
+            self.rouse(now, ClassId(leaf as u32));
         }
         while let Some(leaf) = self.servers.next(now) {
             let dispatch = self.serve(now, leaf, drops);
@@ -204,7 +202,7 @@ impl Scheduler for Hierarchy {
             return true;
         };
         let packet = Packet { class, ..*packet };
-        let leaf = &self.leaves[leaf as usize];
+        let leaf = &self.leaves[leaf.index()];
         leaf.as_ref().is_none_or(|leaf| leaf.scheduler.has_room(&packet, ahead))
     }
 
@@ -224,7 +222,7 @@ impl Scheduler for Hierarchy {
     }
 }
 
-/// The sink of what a leaf drops and marks, whose classes have other numbers outside.
+/// The sink of a leaf's drops and marks; renumbers its classes as outside.
 struct Outward<'a> {
     classes: &'a [ClassId],
     backlog: &'a mut Backlog,

@@ -1,6 +1,6 @@
-//! What becomes of packets that are late.
+//! The treatment of late packets.
 
-/// What becomes of packets whose deadline has passed.
+/// How packets are treated after their deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a packet is sent or it is not")]
 pub enum Late {

@@ -2,7 +2,7 @@
 
 use crate::units::{NANOBITS_PER_BYTE, Rate};
 
-/// A rate at which work is done, with what it takes to divide by it.
+/// A rate at which work is done, with its reciprocal for fast division.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     rate: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Moment(i128);
 const PARTS: u32 = 44;
 const PARTS_MASK: i128 = (1 << PARTS) - 1;
 
-/// What a packet takes at most, in nanoseconds, so that times of sibling classes stay comparable.
+/// The longest transmission in nanoseconds, so that times of sibling classes stay comparable.
 const LONGEST: u64 = 1 << 59;
 
 impl Moment {
@@ -31,7 +31,7 @@ impl Moment {
         Moment(nanos << PARTS)
     }
 
-    /// The moment so many whole nanoseconds later.
+    /// The moment `nanos` whole nanoseconds later.
     pub(crate) fn later(self, nanos: i128) -> Moment {
         Moment(self.0 + (nanos << PARTS))
     }

@@ -92,7 +92,7 @@ struct Slot<K> {
 const FREE: u64 = u64::MAX;
 
 impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
-    /// A scheduler of so many classes by this rank, which is told a packet as it arrives.
+    /// A scheduler of classes 0 to `classes - 1`; `rank` is called with each packet as it arrives.
     pub fn new(classes: u32, rank: F) -> Self {
         Pifo {
             rank,
@@ -128,7 +128,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
         taken
     }
 
-    /// Moves what has become eligible.
+    /// Moves packets that have become eligible.
     fn advance(&mut self, now: Nanos) {
         while let Some(&Reverse(Entry { key, order, slot })) = self.waiting.peek()
             && key <= now
@@ -140,8 +140,8 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
         }
     }
 
-    /// Passes over what was withdrawn, so that the first of each heap is there. Where most of a
-    /// heap was, all of that goes, so that it stays within twice what is queued.
+    /// Removes withdrawn packets from the front of each heap. Rebuilds a heap in which most are
+    /// withdrawn, so that its size stays within twice the packets queued.
     fn settle(&mut self) {
         let Pifo { waiting, ready, slots, backlog, .. } = self;
         fn settle<K: Ord + Copy>(
@@ -164,7 +164,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
 
 impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -196,7 +196,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
 }
 
 impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Withdraw for Pifo<K, F> {
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.0 >= self.classes {
             drops.dropped(packet, DropReason::NoClass);
             return None;

@@ -6,7 +6,7 @@ mod tests;
 use alloc::vec::Vec;
 
 use crate::packet::Packet;
-use crate::queue::{Bitmap, Fifos, Withdrawn};
+use crate::queue::{Bitmap, Fifos, Position};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
 };
@@ -15,11 +15,11 @@ use crate::units::Nanos;
 /// Sends the packets of the lowest level that has any, in the order of their arrival; a
 /// transmission that has begun is not interrupted.
 ///
-/// A demoted packet comes after those of every level, so that who breaks a contract delays nobody
-/// who keeps one by more than the packet on the link.
+/// Demoted packets come after those of every level. So a class that breaks its contract delays a
+/// conforming class by at most the packet on the link.
 ///
-/// A packet takes constant time, and what a bitmap of the levels takes: a word for up to 64 levels,
-/// and another for every factor of 64.
+/// A packet takes constant time, plus one word of a bitmap for every factor of 64 in the number of
+/// levels.
 #[derive(Clone, Debug)]
 pub struct Priority {
     /// The rank of each class's level among all levels.
@@ -32,8 +32,8 @@ pub struct Priority {
 }
 
 impl Priority {
-    /// A scheduler for classes on these levels, of which the lowest goes first. Levels without
-    /// classes cost nothing.
+    /// A scheduler for classes on these levels; the lowest goes first. Levels without classes cost
+    /// nothing.
     pub fn new(levels: &[u32]) -> Self {
         let mut sorted = levels.to_vec();
         sorted.sort_unstable();
@@ -60,7 +60,7 @@ impl Priority {
 
 impl Scheduler for Priority {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -87,7 +87,7 @@ impl Scheduler for Priority {
 }
 
 impl Withdraw for Priority {
-    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(rank) = self.rank(&packet) else {
             drops.dropped(packet, DropReason::NoClass);
             return None;
@@ -104,7 +104,7 @@ impl Withdraw for Priority {
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let rank = self.rank(self.packets.get(place))?;
         let (packet, withdrawn) = self.packets.withdraw(rank, place)?;
-        if withdrawn == Withdrawn::Front(None) {
+        if withdrawn == Position::Front(None) {
             self.waiting.remove(rank);
         }
         self.backlog.remove(packet.length);

@@ -2,15 +2,15 @@
 //! packet schedulers*), on Quick Fair Queueing (Checconi, Rizzo, Valente 2013, *QFQ: Efficient
 //! packet scheduling with tight guarantees*).
 //!
-//! Classes of one weight and one largest packet form aggregates, of eight at the most. Within an
+//! Classes with equal weights and largest packets form aggregates of at most eight. Within an
 //! aggregate they take turns by deficit round robin. An aggregate that is chosen sends until its
 //! budget, a largest packet for each of its classes, does not suffice for its next packet.
 //!
 //! Aggregates are scheduled as by WF2Q+: among those that have started by the virtual time, the one
 //! that finishes first. That takes constant time because start times are rounded: aggregates whose
-//! budgets take them up to sigma_i = 2^i of virtual time form group i, in which they start at
-//! multiples of sigma_i and finish two slots after that. The groups of a set (see `groups`) are in
-//! the order of their finishing times, so that a word holds what is to be compared.
+//! budgets last up to sigma_i = 2^i of virtual time form group i, start at multiples of sigma_i and
+//! finish two slots later. The groups of a set (see `groups`) are in the order of their finishing
+//! times, so that one word of bits holds all that has to be compared.
 
 mod aggregate;
 mod group;
@@ -23,28 +23,31 @@ use alloc::vec::Vec;
 
 use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Fifos, Withdrawn};
+use crate::queue::{Fifos, Position};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
 use crate::units::Nanos;
-use aggregate::{Aggregate, Member};
+use aggregate::{Aggregate, AggregateId, Member, MemberId};
 use groups::Groups;
 use share::Share;
 pub use share::{AGGREGATE, QfqClass};
 
-/// QFQ+, for links with tens of thousands of classes: no operation depends on how many there are.
+/// QFQ+, for links with tens of thousands of classes: no operation depends on their number.
 ///
-/// The virtual time counts the bytes that the link sends, in 2^-32 of a byte, in 128 bits: at 10
-/// Tbit/s it would take longer than the sun to outgrow them. Shares are rounded down to such a
-/// part, so that nothing adds up.
+/// The virtual time counts the bytes that the link sends, in 2^-32 of a byte and 128 bits: at 10
+/// Tbit/s they last longer than the sun. Shares are rounded down to such a part, so that errors do
+/// not add up.
 ///
-/// In four places it is stricter than Linux (`sch_qfq`). Groups become eligible when the virtual
-/// time reaches them, not when the next aggregate is chosen by what it was when the last one was.
-/// An aggregate that comes back starts no later than the group finishes that would block its own,
-/// as the paper has it. Slots are no smaller than a sixteenth of the largest budget, so that start
-/// times need not be moved to fit the slots of a group. And when nothing is queued, what classes
-/// had before is forgotten, as in WF2Q+; a packet longer than its class's largest is dropped.
+/// In five places it is stricter than Linux (`sch_qfq`):
+///
+/// - Groups become eligible when the virtual time reaches them, not at the choice after that.
+/// - An aggregate that comes back starts no later than the group finishes that would block its own,
+///   as in the paper.
+/// - Slots are at least a sixteenth of the largest budget, so that start times need not be moved to
+///   fit the slots of a group.
+/// - When the queues are empty, earlier service is forgotten, as in WF2Q+.
+/// - A packet longer than its class's largest is dropped.
 #[derive(Clone, Debug)]
 pub struct Qfq {
     classes: Vec<Seat>,
@@ -54,7 +57,7 @@ pub struct Qfq {
     aggregates: Vec<Aggregate>,
     groups: Groups,
     /// The aggregate that is served. It has a packet, and budget for that.
-    in_service: Option<u32>,
+    in_service: Option<AggregateId>,
     backlog: Backlog,
 }
 
@@ -62,8 +65,8 @@ pub struct Qfq {
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     /// Its number where classes are counted from aggregate to aggregate.
-    member: u32,
-    aggregate: u32,
+    member: MemberId,
+    aggregate: AggregateId,
     /// None if it takes no packets.
     max_packet: Option<u32>,
 }
@@ -76,7 +79,8 @@ impl Qfq {
     pub fn new(classes: &[Option<QfqClass>]) -> Result<Self, SetupError> {
         let shares = Share::all(classes)?;
         let groups = Groups::new(&shares);
-        let (aggregates, members) = aggregate::of_shares(&shares, |share| groups.of(share));
+        let (aggregates, members) =
+            aggregate::from_shares(&shares, |share| groups.number_of(share));
         Ok(Qfq {
             classes: seats(classes.len(), &shares),
             packets: Fifos::new(members.len()),
@@ -94,8 +98,8 @@ impl Qfq {
     }
 
     /// Ends the service of an aggregate that has no packet, or no budget for it.
-    fn end_service(&mut self, number: u32) {
-        let aggregate = &mut self.aggregates[number as usize];
+    fn end_service(&mut self, number: AggregateId) {
+        let aggregate = &mut self.aggregates[number.index()];
         if aggregate.goes_on(&self.members) {
             self.in_service = Some(number);
             return;
@@ -106,13 +110,12 @@ impl Qfq {
 }
 
 fn seats(classes: usize, shares: &[Share]) -> Vec<Seat> {
-    let mut seats = alloc::vec![Seat { member: 0, aggregate: 0, max_packet: None }; classes];
-    let mut member = 0;
-    for (aggregate, share) in (0..).zip(shares) {
-        for class in &share.classes {
+    let mut seats = alloc::vec![Seat { member: MemberId(0), aggregate: AggregateId(0), max_packet: None }; classes];
+    let mut members = (0..).map(MemberId);
+    for (aggregate, share) in (0..).map(AggregateId).zip(shares) {
+        for (class, member) in share.classes.iter().zip(&mut members) {
             let max_packet = Some(share.class.max_packet);
             seats[class.index()] = Seat { member, aggregate, max_packet };
-            member += 1;
         }
     }
     seats
@@ -121,7 +124,7 @@ fn seats(classes: usize, shares: &[Share]) -> Vec<Seat> {
 impl Scheduler for Qfq {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -130,8 +133,8 @@ impl Scheduler for Qfq {
             Some(number) => number,
             None => self.groups.next(&self.aggregates)?,
         };
-        let aggregate = &mut self.aggregates[number as usize];
-        let (packet, next) = self.packets.pop(aggregate.turn())?;
+        let aggregate = &mut self.aggregates[number.index()];
+        let (packet, next) = self.packets.pop(aggregate.turn().index())?;
         self.backlog.remove(packet.length);
         aggregate.send(&mut self.members, packet.length, next);
         self.groups.pass(packet.length);
@@ -155,7 +158,7 @@ impl Scheduler for Qfq {
 
 impl Withdraw for Qfq {
     #[inline(always)]
-    fn admit(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some((Seat { member, aggregate: number, .. }, max_packet)) = self.seat(packet.class)
         else {
             return turn_away(packet, DropReason::NoClass, drops);
@@ -167,9 +170,9 @@ impl Withdraw for Qfq {
             self.groups.begin();
         }
         self.backlog.add(packet.length);
-        let place = self.packets.push(member as usize, packet.length, packet);
+        let place = self.packets.push(member.index(), packet.length, packet);
         if place.is_at_front() {
-            let aggregate = &mut self.aggregates[number as usize];
+            let aggregate = &mut self.aggregates[number.index()];
             let was_idle = aggregate.is_idle();
             aggregate.join(&mut self.members, member, packet.length);
             if was_idle {
@@ -179,16 +182,15 @@ impl Withdraw for Qfq {
         Some(place)
     }
 
-    /// A class that has its first packet withdrawn keeps its turn if what it may send in it
-    /// suffices for the packet behind. An aggregate that has no packets left was not served, or no
-    /// more than it had been.
+    /// A class whose first packet is withdrawn keeps its turn if the rest of it suffices for the
+    /// packet behind. An aggregate without packets is charged no more than it has been served.
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let class = self.packets.get(place).class;
         let (Seat { member, aggregate: number, .. }, _) = self.seat(class)?;
-        let (packet, withdrawn) = self.packets.withdraw(member as usize, place)?;
+        let (packet, withdrawn) = self.packets.withdraw(member.index(), place)?;
         self.backlog.remove(packet.length);
-        if let Withdrawn::Front(next) = withdrawn {
-            let aggregate = &mut self.aggregates[number as usize];
+        if let Position::Front(next) = withdrawn {
+            let aggregate = &mut self.aggregates[number.index()];
             aggregate.lead(&mut self.members, member, next);
             if self.in_service == Some(number) {
                 self.end_service(number);

@@ -10,7 +10,7 @@ use core::hint::select_unpredictable;
 
 use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Order, Tournament};
+use crate::queue::{Order, SeatId, Tournament};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -46,7 +46,7 @@ impl Wfq {
 impl Scheduler for Wfq {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.admit(now, packet, drops);
+        self.place(now, packet, drops);
     }
 
     #[inline(always)]
@@ -68,7 +68,7 @@ impl Scheduler for Wfq {
 
 impl Withdraw for Wfq {
     #[inline(always)]
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         if !self.packets.has_class(class) {
             return turn_away(packet, DropReason::NoClass, drops);
@@ -79,8 +79,8 @@ impl Withdraw for Wfq {
         Some(place)
     }
 
-    /// Virtual finishing times are fixed at arrival, and those of the packets behind stay. The
-    /// fluid has so much less to do for the class, whose next packets to arrive finish earlier.
+    /// Virtual finishing times are fixed at arrival, so those of the packets behind stay. The fluid
+    /// has less to do for the class, so its later arrivals finish earlier.
     fn withdraw(
         &mut self,
         now: Nanos,
@@ -98,17 +98,17 @@ impl Withdraw for Wfq {
 
 /// The fluid reference: every backlogged class is served in proportion to its weight.
 ///
-/// The fluid serves what the link serves. Each packet dispatched grants it that packet's
-/// transmission, used up at the link's rate from then on; on a link of its own this is generalised
-/// processor sharing at the link's rate, and behind a link that is shared with other traffic it is
-/// the same for a server whose rate varies.
+/// The fluid serves as much as the link. Each dispatched packet grants it that packet's
+/// transmission, to be used up at the link's rate from then on. On a link of its own that is
+/// generalised processor sharing at the link's rate; behind a link shared with other traffic it is
+/// the same for a server of variable rate.
 ///
 /// A link is free within a nanosecond, and its next packet is chosen at the end of that. The fluid
-/// goes on with what waits in between, so that it is where arithmetic says it is.
+/// goes on with the packets queued in between, so that it is exactly where arithmetic says.
 #[derive(Clone, Debug)]
 struct Gps {
     rate: i128,
-    /// The last one is nobody's, and finishes later than any other.
+    /// The last entry is no class and finishes later than all.
     classes: Vec<Share>,
     /// Virtual time: nanobits served for each unit of weight, times `scale`.
     virtual_time: u128,
@@ -119,7 +119,7 @@ struct Gps {
     backlogged_weight: u128,
     /// Those classes, by when the fluid finishes the last packet they have.
     departures: Tournament<u32>,
-    /// Nanobits of dispatched packets that the fluid has not served; below zero for what it has
+    /// Nanobits of dispatched packets that the fluid has not served; below zero by what it has
     /// served of the next one.
     granted: i128,
     served_until: Nanos,
@@ -133,11 +133,11 @@ struct Share {
     finish: u128,
     weight: u64,
     /// Among the departures; `PASSIVE` if the fluid has finished it.
-    seat: u32,
+    seat: SeatId,
 }
 
 /// No seat.
-const PASSIVE: u32 = u32::MAX;
+const PASSIVE: SeatId = SeatId(u32::MAX);
 
 /// Classes by when the fluid finishes them.
 struct ByFinish<'a>(&'a [Share]);
@@ -175,9 +175,9 @@ impl Order<u32> for ByFinish<'_> {
 }
 
 impl Gps {
-    /// With weights whose least common multiple stays under this a byte's virtual time is exact;
-    /// beyond, it is rounded up by less than 2^-40 of a nanobit. A class that comes back starts
-    /// from a virtual time rounded down by less than a unit.
+    /// With weights whose least common multiple stays below this, a byte's virtual time is exact;
+    /// beyond, it is rounded up by less than 2^-40 of a nanobit. A class that becomes backlogged
+    /// again starts from a virtual time rounded down by less than a unit.
     const LARGEST_SCALE: u128 = 1 << 40;
 
     /// With weights above zero.
@@ -215,11 +215,12 @@ impl Gps {
         self.advance(now, waiting);
         let share = &mut self.classes[class];
         let Share { weight, seat, .. } = *share;
-        let begin = if seat == PASSIVE { self.virtual_time } else { share.finish };
+        let is_passive = seat == PASSIVE;
+        let begin = if is_passive { self.virtual_time } else { share.finish };
         let finish = begin + u128::from(length) * share.per_byte;
         share.finish = finish;
         let by_finish = ByFinish(&self.classes);
-        if seat == PASSIVE {
+        if is_passive {
             self.backlogged_weight += u128::from(weight);
             let seat = self.departures.join_by(&by_finish, class as u32);
             self.classes[class].seat = seat;
@@ -235,9 +236,8 @@ impl Gps {
         self.granted += nanobits(length.into());
     }
 
-    /// A packet of those that wait will not be sent. What the fluid has done for it counts for the
-    /// class's other packets, or else, if it has no more of them, is done for other classes at
-    /// once.
+    /// Removes a waiting packet from the fluid. Fluid service that it has had counts for other
+    /// packets of the class; if the class has none, it goes to other classes at once.
     fn withdraw(&mut self, now: Nanos, waiting: Backlog, class: usize, length: u32) {
         self.advance(now, waiting);
         let share = &mut self.classes[class];
@@ -272,7 +272,7 @@ impl Gps {
         self.perform(served as u128 * self.scale);
     }
 
-    /// Lets the fluid do so much work, times `scale`.
+    /// Lets the fluid do this much work, times `scale`.
     fn perform(&mut self, work: u128) {
         let mut work = work + self.remainder;
         while let Some(class) = self.departures.first_by(&ByFinish(&self.classes)) {

@@ -8,9 +8,9 @@ use num_traits::Zero;
 use crate::curve::{Exact, exact};
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 
-/// On a link of this rate with packets whose lengths are multiples of [`EXACT_GRAIN`], and with
-/// weights whose sum is no more than [`EXACT_WEIGHT`], transmissions take whole nanoseconds and
-/// virtual times are whole numbers of nanobits: both numbers are multiples of 1, 2, ..., 14.
+/// With this rate, packet lengths in multiples of [`EXACT_GRAIN`] and a sum of weights up to
+/// [`EXACT_WEIGHT`], transmissions take whole nanoseconds and virtual times are whole numbers of
+/// nanobits: both numbers are multiples of 1, 2, ..., 14.
 pub(crate) const EXACT_RATE: Rate = Rate(36_036_000);
 /// See [`EXACT_RATE`].
 pub(crate) const EXACT_GRAIN: u32 = 9_009;
@@ -31,7 +31,7 @@ pub(crate) struct Fluid {
     pub served_of_class: Vec<Exact>,
     /// How much had been served in all when each packet was finished.
     finished: BTreeMap<u64, Exact>,
-    /// How much may be served; `None` for whatever comes.
+    /// Work that may be done; `None` if it is not limited.
     granted: Option<Exact>,
     now: Nanos,
 }
@@ -51,7 +51,7 @@ impl Fluid {
         }
     }
 
-    /// A server that works at `rate`, but only on what it is granted.
+    /// A server that works at `rate`, but only on granted work.
     pub(crate) fn on_grants(rate: Rate, weights: &[u64]) -> Self {
         Fluid { granted: Some(Exact::zero()), ..Fluid::at_rate(rate, weights) }
     }
@@ -79,8 +79,8 @@ impl Fluid {
         self.serve(work);
     }
 
-    /// How much is served in all when each packet that ever came is finished, if none comes any
-    /// more. What is finished earlier has less.
+    /// The work done in all when each packet is finished, without further arrivals. Packets
+    /// finished already have less.
     pub(crate) fn finishing_work(&self) -> BTreeMap<u64, Exact> {
         let mut future = self.clone();
         let left =

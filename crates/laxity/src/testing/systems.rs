@@ -1,5 +1,5 @@
-//! Random links with real-time classes, what may arrive at them, and every way to serve best
-//! effort beside them.
+//! Random links with real-time classes, their arrivals, and every way to serve best effort beside
+//! them.
 
 use std::vec::Vec;
 
@@ -82,8 +82,9 @@ pub(crate) fn meter(class: &RealTime) -> Meter {
     Meter::new(class.arrival.iter().copied())
 }
 
-/// What arrives when sources with these wishes keep to their contracts by waiting. Classes beyond
-/// the real-time ones, and demoted packets, are best effort and bound by their length only.
+/// The arrivals of sources with these wishes that keep to their contracts by waiting. Classes
+/// beyond the real-time ones, and demoted packets, are best effort and limited by their length
+/// only.
 pub(crate) fn conforming(system: &System, wishes: &[Arrival]) -> Vec<Arrival> {
     let mut meters: Vec<_> =
         system.real_time.iter().map(|class| (meter(class), Nanos::ZERO)).collect();
@@ -96,7 +97,7 @@ pub(crate) fn conforming(system: &System, wishes: &[Arrival]) -> Vec<Arrival> {
                     wish.length.min(system.real_time[wish.class as usize].packet.0 as u32);
                 let earliest = meter.earliest(wish.time.max(*last), arrival.length);
                 arrival.time = earliest.expect("a bucket holds the largest packet");
-                assert!(meter.admit(arrival.time, arrival.length));
+                assert!(meter.consume(arrival.time, arrival.length));
                 *last = arrival.time;
             }
             None => {

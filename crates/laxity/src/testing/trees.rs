@@ -1,4 +1,4 @@
-//! Random hierarchies and what arrives at them.
+//! Random hierarchies and their arrivals.
 
 use std::vec::Vec;
 
@@ -20,7 +20,7 @@ pub(crate) struct Tree {
     pub leaves: Vec<u32>,
 }
 
-/// What the rates below a class or the link make up of its own.
+/// The sum of the rates below a class or link, relative to its own rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sum {
     Full,
@@ -28,7 +28,7 @@ pub(crate) enum Sum {
     Any,
 }
 
-/// Up to ten classes on at most so many levels, of which any may be listed first.
+/// Up to ten classes on at most `levels` levels, in any order.
 pub(crate) fn trees(levels: u32, sum: Sum) -> impl Strategy<Value = Tree> {
     let rate = prop_oneof![
         Just(10_000_000),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use laxity::packet::{ClassId, Packet};
-use laxity::port::{Books, Carried};
+use laxity::port::{Books, Delivery};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -16,7 +16,7 @@ use crate::windows::Windows;
 pub(crate) struct HopBooks {
     books: Box<Books>,
     /// Packets that were sent and are not in the books yet.
-    noted: Vec<Carried>,
+    noted: Vec<Delivery>,
     /// How long the link was sending within the measured time.
     pub busy: Nanos,
     /// The windows of streams that tolerate losses, if there are any.
@@ -89,7 +89,7 @@ impl HopBooks {
         if demoted {
             return self.enter_demoted(packet, departure);
         }
-        self.noted.push(Carried { class, length, delay: departure - arrival });
+        self.noted.push(Delivery { class, length, delay: departure - arrival });
         if self.noted.len() == NOTED {
             self.enter();
         }

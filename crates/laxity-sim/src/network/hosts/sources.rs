@@ -146,7 +146,7 @@ impl<O: Observer> Simulation<'_, O> {
             body,
         };
         let mut packet = transit.packet(now, u64::MAX);
-        if self.policer.admit(now, &mut packet) == Entry::Refused {
+        if self.policer.police(now, &mut packet) == Entry::Refused {
             return self.refuse(&transit, packet);
         }
         transit.demoted = packet.demoted;

@@ -74,7 +74,7 @@ fn greedy_sources_conform_and_could_not_have_sent_earlier() {
             assert!(sent.len() > 1000);
             for arrival in &sent {
                 let earliest = meter.earliest(previous, arrival.length).unwrap();
-                assert!(meter.admit(arrival.time, arrival.length), "{arrival:?}");
+                assert!(meter.consume(arrival.time, arrival.length), "{arrival:?}");
                 // Later than the earliest time only when a spacing lies between.
                 let waited = arrival.time > earliest;
                 assert!(!waited || arrival.time - previous >= shortest_spacing);

@@ -22,7 +22,7 @@ pub struct Windowed {
 /// Whether what is proved of consecutive windows holds for sliding ones, too: where a window may
 /// lose nothing, or everything.
 pub fn holds_for_sliding_windows(loss: Loss) -> bool {
-    loss.lost() == 0 || loss.lost() == loss.of()
+    loss.lost() == 0 || loss.lost() == loss.window()
 }
 
 /// Whether anything is proved of streams that are served like this.
@@ -91,7 +91,7 @@ pub(super) fn load(rate: Rate, class: &Windowed, gap: Nanos) -> Exact {
 
 /// 1 - x/y.
 pub(super) fn needed(loss: Loss) -> Exact {
-    Exact::new((loss.of() - loss.lost()).into(), loss.of().into())
+    Exact::new((loss.window() - loss.lost()).into(), loss.window().into())
 }
 
 pub(super) fn with_gap(classes: &[Windowed]) -> impl Iterator<Item = (ClassId, &Windowed, Nanos)> {

@@ -137,7 +137,7 @@ impl Streams<'_> {
         }
         if let Some((gap, longest)) = rest {
             let most = those_that_take_most(demands, &self.room(gap, longest));
-            shed.extend(most.into_iter().map(of_class));
+            shed.extend(most.into_iter().map(shed_class));
         }
         shed.sort_by_key(|shed| shed.class);
         shed
@@ -161,7 +161,7 @@ impl Streams<'_> {
         };
         let demands = with_gap(self.classes).map(demand).collect();
         let mut shed: Vec<_> =
-            those_that_take_most(demands, &room).into_iter().map(of_class).collect();
+            those_that_take_most(demands, &room).into_iter().map(shed_class).collect();
         shed.sort_by_key(|shed| shed.class);
         Some(shed)
     }
@@ -206,7 +206,7 @@ impl Streams<'_> {
     }
 }
 
-fn of_class((Reverse(class), streams): (Reverse<ClassId>, u64)) -> Shed {
+fn shed_class((Reverse(class), streams): (Reverse<ClassId>, u64)) -> Shed {
     Shed { class, streams: streams.try_into().unwrap_or(u32::MAX) }
 }
 

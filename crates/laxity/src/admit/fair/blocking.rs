@@ -23,7 +23,7 @@ pub(super) struct Blocker {
     pub class: usize,
     /// Its longest packet l_q.
     pub packet: Bytes,
-    /// What is not for others: `r - G + g_q`.
+    /// The rate not available to others: `r - G + g_q`.
     pub kept: Rate,
 }
 
@@ -42,7 +42,7 @@ struct Highest {
 }
 
 impl Blocking {
-    pub(super) fn of(mut classes: Vec<Blocker>) -> Blocking {
+    pub(super) fn new(mut classes: Vec<Blocker>) -> Blocking {
         classes.sort_unstable_by_key(|line| (Reverse(line.packet), line.kept, line.class));
         let highest = envelope(&classes);
         let mut on_it = highest.iter().map(|highest| highest.line.class).peekable();
@@ -51,9 +51,9 @@ impl Blocking {
         Blocking { highest, rest: envelope(&classes) }
     }
 
-    /// The bytes for which this class may wait, with head packets of at least so many bytes at its
-    /// rate.
-    pub(super) fn of_others(&self, class: usize, head: Bytes, rate: Rate) -> Exact {
+    /// The bytes of others that may be served before a head packet of at least `head` bytes of this
+    /// class, whose rate is `rate`.
+    pub(super) fn by_others(&self, class: usize, head: Bytes, rate: Rate) -> Exact {
         let z = Ratio { over: head.0.into(), under: rate.0.max(1).into() };
         let first = highest_at(&self.highest, z);
         let others = match self.highest.get(first) {
@@ -84,7 +84,7 @@ impl Ratio {
 }
 
 impl Blocker {
-    /// The line's value at z, times what is under its stroke.
+    /// The line's value at z, times the denominator.
     fn at(&self, z: Ratio) -> i128 {
         let kept = i128::from(self.kept.0).saturating_mul(z.over);
         i128::from(self.packet.0).saturating_mul(z.under).saturating_sub(kept)
@@ -99,7 +99,7 @@ impl Blocker {
     }
 }
 
-/// The upper envelope of lines from z = 0 on, of which the highest there come first.
+/// The upper envelope of lines from z = 0 on, sorted by decreasing value there.
 fn envelope(lines: &[Blocker]) -> Vec<Highest> {
     let mut hull: Vec<Highest> = Vec::new();
     for &line in lines {

@@ -1,28 +1,33 @@
 //! Deficit round robin (Shreedhar, Varghese 1996).
 //!
-//! Counted from when a class i becomes backlogged, the packet that ends with its x-th byte is sent
-//! in its turn number `k = ceil(x / Q_i)`, as soon as k quanta cover it. Until then every other
-//! class j has had k turns, one more if turns may change places within a round, in each a quantum
-//! and at first what it had saved up, less than its largest packet; and the packet of any class
-//! whose transmission had begun is in the way. So the packet leaves within
+//! Consider a class i from the moment at which it becomes backlogged. It sends its x-th byte in its
+//! turn number `k = ceil(x / Q_i)`, the first in which k quanta cover the packet that ends there.
+//! Three things may be sent before:
+//!
+//! - Every other class j has had k turns with a quantum each, or k + 1 if turns may change places
+//!   within a round (then e = 1).
+//! - At first it also has what it had saved up, less than its largest packet.
+//! - The packet whose transmission had begun is of any class.
+//!
+//! So the packet leaves within
 //!
 //! ```text
 //! ( x + sum_(j /= i) ( (ceil(x / Q_i) + e) Q_j + l_j - 1 ) + l_max ) / C
 //! ```
 //!
-//! This counts work in whole turns, as Tabatabaee and Le Boudec (2021, Theorem 1) do, who sharpen
-//! the latency of Boyer, Stea and Sofack (2012); theirs holds from any moment of a backlogged
-//! period, this from its start and in whole packets, which is all that a delay bound needs and
-//! saves up to two rounds. e is 1 if any class's quantum is below its largest packet: the scheduler
-//! then keeps rounds, but not the order of turns within them. With bytes that have arrived within a
-//! time u under the arrival curve A_i, the delay is at most the supremum of that with x = A_i(u),
-//! less u.
+//! This counts work in whole turns, as Theorem 1 of Tabatabaee and Le Boudec (2021), which improves
+//! on the latency of Boyer, Stea and Sofack (2012). Their bound holds from any moment of a
+//! backlogged period. This one holds from its start and for whole packets only, which a delay bound
+//! needs no more than, and saves up to two rounds. e is 1 if the quantum of any class is below its
+//! largest packet, as the scheduler then keeps rounds but not the order of turns within them. Under
+//! the arrival curve A_i, the delay is at most the supremum over u of the term above for x =
+//! A_i(u), less u.
 //!
-//! A class of which nothing ever comes has no turns. What is known of what others send makes this
-//! shorter: see [`interfering`].
+//! A class without traffic has no turns. Arrival curves of other classes make the bound smaller:
+//! see [`interfering`].
 //!
 //! As `ceil(x / Q_i) <= (x + Q_i - 1) / Q_i`, the class is served at the rate `C Q_i / sum_j Q_j`
-//! after what is left at x = 0: a service curve that is a line.
+//! after a latency, the value of the term at x = 0: a rate-latency service curve.
 
 mod interfering;
 
@@ -37,60 +42,60 @@ use crate::units::{Bytes, Nanos, Rate};
 /// A class of [`drr`].
 #[derive(Clone, Debug)]
 pub struct Turn {
-    /// How many bytes it may send in a turn, more than zero.
+    /// Bytes that the class may send in a turn, more than zero.
     pub quantum: u32,
-    /// What it sends.
+    /// Its traffic.
     pub traffic: Traffic,
-    /// Whether others may count on its arrival curve: whether it sends no more whatever it would
-    /// like to, or is trusted to.
+    /// Whether the class is sure to keep to its arrival curve, by policing or by trust, so that the
+    /// bounds of other classes may count on it.
     pub kept: bool,
 }
 
-/// What a class is guaranteed.
+/// The guarantee of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guarantee {
     /// Its delay bound.
     pub bound: Result<Nanos, Unbounded>,
-    /// By what it is served; an error if that is later than [`Nanos`] hold.
+    /// Its service; an error if its latency is longer than [`Nanos`] hold.
     pub service: Result<Service, Unbounded>,
 }
 
-/// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`, by what
-/// those others send of which that is [kept](Turn::kept).
+/// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`. It counts on
+/// the arrival curves of other classes that are [kept](Turn::kept).
 pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
     match interfering::guarantees(rate, classes) {
         Some(all) => all.into_iter().map(|of| of.bound).collect(),
         None => {
-            let round = Round::of(rate, classes);
+            let round = Round::new(rate, classes);
             classes.iter().map(|class| round.bound(class)).collect()
         }
     }
 }
 
-/// All that each class is guaranteed, in the time of its bound where the one follows from the
-/// other.
+/// The delay bound and the service of each class. Takes no longer than [`drr`] where these follow
+/// from each other.
 pub fn drr_guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
     interfering::guarantees(rate, classes).unwrap_or_else(|| {
-        let round = Round::of(rate, classes);
+        let round = Round::new(rate, classes);
         classes.iter().map(|class| round.guarantee(class)).collect()
     })
 }
 
-/// A class's bytes and those that others send before them, whatever they would like to send.
+/// Bytes that a class and others send in a round, for any arrivals of others.
 struct Round {
     link: Rate,
     rate: Exact,
-    /// All quanta.
+    /// Sum of all quanta.
     quanta: Exact,
-    /// What all classes may have saved up.
+    /// Sum of the bytes that all classes may have saved up.
     saved: Exact,
     largest: Exact,
-    /// e above.
+    /// e in the [module](self).
     turns_more: Exact,
 }
 
 impl Round {
-    fn of(rate: Rate, classes: &[Turn]) -> Round {
+    fn new(rate: Rate, classes: &[Turn]) -> Round {
         let classes = || classes.iter().filter(|class| !class.traffic.is_absent());
         let packets = classes().map(|class| class.traffic.packet);
         let waits = |class: &Turn| Bytes(class.quantum.into()) < class.traffic.packet;
@@ -117,7 +122,7 @@ impl Round {
         if arrival.final_slope() * &self.quanta > &self.rate * &quantum {
             return Err(Unbounded::Unstable);
         }
-        let (others, first) = self.of_others(class);
+        let (others, first) = self.others(class);
         let delay = |(u, x, turns): (Exact, Exact, Exact)| {
             (x + (turns + &self.turns_more) * &others + &first) / &self.rate - u
         };
@@ -130,31 +135,31 @@ impl Round {
             return Err(Unbounded::NoArrival);
         }
         let quantum = exact(class.quantum.into());
-        let (others, first) = self.of_others(class);
+        let (others, first) = self.others(class);
         let turns = Exact::one() - quantum.recip() + &self.turns_more;
         let late = (turns * others + first) / &self.rate;
         let curve = Curve::line(self.link).scale(&(quantum / &self.quanta));
         Ok(Service { curve, late: ceil_nanos(&late).ok_or(Unbounded::Unstable)? })
     }
 
-    /// The most that a class sends while another one has so many turns: their phi_ij.
+    /// The most that a class sends while another one has this many turns: phi_ij.
     fn sends(&self, class: &Turn, turns: &Exact) -> Exact {
         (turns + &self.turns_more) * exact(class.quantum.into()) + saved(class.traffic.packet)
     }
 
-    /// What all others send in a turn, and what is sent before that.
-    fn of_others(&self, class: &Turn) -> (Exact, Exact) {
+    /// Bytes that all others send in a turn, and bytes sent before the first one.
+    fn others(&self, class: &Turn) -> (Exact, Exact) {
         let others = &self.quanta - exact(class.quantum.into());
         (others, &self.saved - saved(class.traffic.packet) + &self.largest)
     }
 }
 
-/// Times u, whole bytes x that can have arrived by then but not before, and turns that they need,
-/// among which is the one with the longest delay.
+/// The candidates for the longest delay: a time u, the number x of whole bytes that can have
+/// arrived by u but not before, and the turns that they need.
 ///
 /// Along a straight piece of the arrival curve delays jump up with the first byte of every turn.
-/// Those peaks rise or fall all along the piece, so the first or the last one counts, or the first
-/// or the last byte of the piece.
+/// These peaks all rise or all fall along the piece. So the candidates are the first and the last
+/// of them, and the first and the last byte of the piece.
 fn worst_moments(arrival: &Curve, quantum: &Exact) -> Vec<(Exact, Exact, Exact)> {
     let turns = |x: &Exact| (x / quantum).ceil();
     let burst = arrival.value(&Exact::zero());
@@ -179,7 +184,7 @@ fn worst_moments(arrival: &Curve, quantum: &Exact) -> Vec<(Exact, Exact, Exact)>
     moments
 }
 
-/// What a class with packets of this size may have saved up.
+/// The most bytes that a class with packets of this size saves up.
 fn saved(packet: Bytes) -> Exact {
     exact_bytes(Bytes(packet.0.saturating_sub(1)))
 }

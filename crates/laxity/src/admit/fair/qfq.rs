@@ -59,7 +59,7 @@ use crate::units::{Nanos, Rate};
 pub struct Quick {
     /// Its weight, and its largest packet.
     pub class: QfqClass,
-    /// What it sends.
+    /// Its traffic.
     pub traffic: Traffic,
 }
 
@@ -72,12 +72,12 @@ pub fn qfq(rate: Rate, classes: &[Quick]) -> Vec<Result<Nanos, Unbounded>> {
     classes.iter().zip(services).map(bound).collect()
 }
 
-/// By what each class is served under [`Qfq`](crate::sched::Qfq) on a link of `rate`. Of what its
-/// traffic is, it counts only whether any comes: classes that are [absent](Traffic::is_absent) have
-/// their share of virtual time and their place in aggregates, and are never in the way.
+/// The service of each class under [`Qfq`](crate::sched::Qfq) on a link of `rate`. Only whether a
+/// class has traffic counts: an [absent](Traffic::is_absent) class keeps its share of virtual time
+/// and its place in an aggregate, but never delays others.
 ///
 /// # Errors
-/// If they cannot be scheduled together, or that is later than [`Nanos`] hold.
+/// If the classes cannot be scheduled together, or the latency is longer than [`Nanos`] hold.
 pub fn qfq_services(rate: Rate, classes: &[Quick]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     let shares = Share::all(&Vec::from_iter(classes.iter().map(|class| Some(class.class))));
@@ -102,7 +102,7 @@ pub fn qfq_services(rate: Rate, classes: &[Quick]) -> Vec<Result<Service, Unboun
     services
 }
 
-/// By what each class of an aggregate is served, if so many bytes of others may be in the way.
+/// The service of each class of an aggregate, if `blocking` bytes of others may be served before.
 fn service(rate: Rate, share: &Share, blocking: Exact) -> Result<Service, Unbounded> {
     let byte = Exact::from_integer(BYTE.into());
     let per_byte = exact(share.per_byte) / &byte;

@@ -87,7 +87,7 @@ fn conforming(
         if bounds[class.index()].is_ok() {
             let earliest = meter.earliest(arrival.time.max(*last), length);
             arrival.time = earliest.expect("a bucket holds the largest packet");
-            assert!(meter.admit(arrival.time, length));
+            assert!(meter.consume(arrival.time, length));
             *last = arrival.time;
         }
         arrivals.push(arrival);

@@ -70,28 +70,28 @@ pub struct Hierarchy {
 pub struct Member {
     /// Its place in the hierarchy, and its rate.
     pub share: Share,
-    /// What it sends; counts for leaves only.
+    /// Its traffic; counts for leaves only.
     pub traffic: Traffic,
 }
 
 /// The answer of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guarantees {
-    /// Where the rates sum to more than there is, from the top down. There the virtual time runs
-    /// away from the classes' own times, so that whoever is always busy may lock the others out.
-    pub overbooked: Vec<Overbooked>,
+    /// Overbooking classes, from the top down. There the virtual time runs away from the tags of
+    /// classes, so that a class that is always busy may lock the others out.
+    pub overbooked: Vec<Overbooking>,
     /// The delay bound of each class, in their order. None below an overbooked class.
     pub bounds: Vec<Result<Nanos, Unbounded>>,
 }
 
 /// A class, or the link, whose classes' rates sum to more than its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overbooked {
+pub struct Overbooking {
     /// The class; `None` for the link.
     pub class: Option<ClassId>,
-    /// What the rates sum to.
+    /// Sum of the rates.
     pub asked: Rate,
-    /// What it has.
+    /// The rate available to them.
     pub given: Rate,
 }
 
@@ -102,12 +102,11 @@ const ROUNDING: Nanos = Nanos(3);
 /// No packet is shorter.
 const LEAST: Bytes = Bytes(1);
 
-/// What the rates make of the classes, whatever they send but for its length.
+/// The latencies that follow from the rates, for any traffic.
 pub(in crate::admit) struct Latencies {
-    pub overbooked: Vec<Overbooked>,
-    /// By how much each class is served later at the most than by a link of its rate to itself, in
-    /// their order: the blocking by others below its parent and above. None below an overbooked
-    /// class.
+    pub overbooked: Vec<Overbooking>,
+    /// The latency of each class, in their order, beyond a link of its own rate: the blocking by
+    /// others below its parent and above. `None` below an overbooked class.
     pub late: Vec<Option<Nanos>>,
 }
 
@@ -124,7 +123,7 @@ impl Hierarchy {
         Guarantees { overbooked, bounds }
     }
 
-    /// By what each class is served, in their order.
+    /// The service of each class, in their order.
     pub fn services(&self) -> Vec<Result<Service, Unbounded>> {
         let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
         let late = self.latencies(&tree, |_| LEAST).late;
@@ -146,8 +145,8 @@ impl Hierarchy {
         late.into_iter().enumerate().map(service)
     }
 
-    /// Tests the rates at every level, and says how late leaves are served whose head packets have
-    /// so many bytes or more.
+    /// Tests the rates at every level, and computes the latency of each leaf whose head packets
+    /// have at least this many bytes.
     pub(in crate::admit) fn latencies(
         &self,
         tree: &Tree,
@@ -170,7 +169,7 @@ impl Hierarchy {
             if let Some(ahead) = ahead.filter(|_| over.is_none() && rate.0 > 0) {
                 let blocking = self.blocking(rate, below, &largest);
                 for &class in below {
-                    let bytes = blocking.of_others(class, heads[class], self.rate(class));
+                    let bytes = blocking.by_others(class, heads[class], self.rate(class));
                     let blocked = bytes / bytes_per_nano(rate);
                     late[class] = Some(blocked + &ahead + exact_nanos(ROUNDING));
                 }
@@ -192,7 +191,7 @@ impl Hierarchy {
         }
     }
 
-    /// Who may be in the way of whom at a server.
+    /// The classes that may delay one another at a server.
     fn blocking(&self, rate: Rate, below: &[usize], largest: &[Bytes]) -> Blocking {
         let promised: u64 = below.iter().map(|class| self.rate(*class).0).sum();
         let spare = rate.0 - promised;
@@ -201,7 +200,7 @@ impl Hierarchy {
             packet: largest[class],
             kept: Rate(spare + self.rate(class).0),
         };
-        Blocking::of(below.iter().map(line).collect())
+        Blocking::new(below.iter().map(line).collect())
     }
 
     fn rate(&self, class: usize) -> Rate {
@@ -213,13 +212,13 @@ impl Hierarchy {
         class: Option<ClassId>,
         given: Rate,
         below: &[usize],
-    ) -> Option<Overbooked> {
+    ) -> Option<Overbooking> {
         let rates = below.iter().map(|class| self.classes[*class].share.rate.0);
         let asked = Rate(rates.fold(0, u64::saturating_add));
-        (asked > given).then_some(Overbooked { class, asked, given })
+        (asked > given).then_some(Overbooking { class, asked, given })
     }
 
-    /// Of each leaf what is asked of it, and of a class the one that is chosen of those below.
+    /// For each class, the value of the chosen child; for a leaf its own.
     fn below_each(
         &self,
         tree: &Tree,

@@ -16,7 +16,7 @@ use crate::units::{Nanos, Rate};
 pub struct Weighted {
     /// Its weight, more than zero.
     pub weight: u64,
-    /// What it sends.
+    /// Its traffic.
     pub traffic: Traffic,
 }
 
@@ -30,7 +30,7 @@ pub fn wfq(rate: Rate, classes: &[Weighted]) -> Vec<Result<Nanos, Unbounded>> {
     classes.iter().zip(services(rate, classes)).map(bound).collect()
 }
 
-/// By what each class is served under [`Wfq`](crate::sched::Wfq) on a link of `rate`.
+/// The service of each class under [`Wfq`](crate::sched::Wfq) on a link of `rate`.
 pub fn wfq_services(rate: Rate, classes: &[Weighted]) -> Vec<Service> {
     services(rate, classes).collect()
 }

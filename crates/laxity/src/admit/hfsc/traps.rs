@@ -1,5 +1,4 @@
-//! Curves that do what their author may not expect: they are kept as they are written, but what is
-//! written is seldom what is meant.
+//! Curves that do something that their author may not expect. They are kept as they are written.
 
 use alloc::vec::Vec;
 
@@ -13,12 +12,12 @@ use crate::sched::hfsc::Curves;
 use crate::service::ServiceCurve;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-/// What a class's curves do that its author may not expect.
+/// A curve with a surprising effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trap {
     /// The class; `None` for the link.
     pub class: Option<ClassId>,
-    /// What it is.
+    /// The effect.
     pub kind: TrapKind,
 }
 
@@ -64,8 +63,8 @@ pub enum TrapKind {
         /// The class above.
         ancestor: ClassId,
     },
-    /// A leaf with a real-time curve alone gets nothing of what is left: it never sends faster
-    /// than its curve, however idle the link.
+    /// A leaf with only a real-time curve gets none of the excess: it never sends faster than its
+    /// curve, even on an idle link.
     NoShare,
     /// A leaf with a link-sharing curve alone, where the real-time curves of others take the whole
     /// link in the long run: as long as those are busy it gets nothing.
@@ -73,7 +72,7 @@ pub enum TrapKind {
     /// The burst that a concave real-time curve serves within d is less than a packet, so the
     /// packet is due later than that.
     BurstBelowPacket {
-        /// What the curve serves within d, rounded down.
+        /// Bytes that the curve serves within d, rounded down.
         burst: Bytes,
         /// The length d of its first piece.
         delay: Nanos,
@@ -98,7 +97,7 @@ pub enum TrapKind {
     /// Even with packets waiting in every class, the upper limits, and the real-time curves of
     /// leaves that have nothing else, let less than the link's rate through in the long run.
     LimitsIdleLink {
-        /// What they let through.
+        /// The rate that they let through.
         most: Rate,
     },
 }
@@ -120,7 +119,7 @@ pub enum Excess {
 
 impl Excess {
     /// By how much the sum of some curves exceeds another, if anywhere.
-    fn of(asked: &[ServiceCurve], given: &ServiceCurve) -> Option<Excess> {
+    fn find(asked: &[ServiceCurve], given: &ServiceCurve) -> Option<Excess> {
         let long_run = rate(asked.iter().map(ServiceCurve::m2));
         if long_run > given.m2() {
             return Some(Excess::Lasting { asked: long_run, given: given.m2() });
@@ -159,7 +158,7 @@ fn least_left(asked: &[ServiceCurve], given: &ServiceCurve) -> Option<(Nanos, i1
     at_bends.min_by_key(|(_, left)| *left)
 }
 
-/// What a curve serves within a time, in nanobits.
+/// Work served by a curve within a time, in nanobits.
 fn work(curve: &ServiceCurve, time: Nanos) -> u128 {
     let first = time.min(curve.d()).0;
     u128::from(curve.m1()) * u128::from(first)
@@ -179,8 +178,7 @@ fn rate(rates: impl Iterator<Item = Rate>) -> Rate {
 }
 
 impl System {
-    /// The curves that do what their author may not expect, in order of the classes; those of the
-    /// link come last.
+    /// The surprising curves, in order of the classes; those of the link come last.
     pub fn traps(&self) -> Vec<Trap> {
         traps(self, &self.tree())
     }
@@ -236,7 +234,7 @@ impl<'a> Search<'a> {
             add(sum.filter(|excess| above.is_none() || excess.is_lasting()).map(shares_above));
         }
         if let Some(limit) = upper_limit {
-            let excess = Excess::of(&self.real_time(class).1, &limit);
+            let excess = Excess::find(&self.real_time(class).1, &limit);
             add(excess.map(|excess| TrapKind::LimitBelowRealTime { excess }));
             let share = link_share.map(|share| share.m2()).filter(|share| *share > limit.m2());
             add(share.map(|share| TrapKind::LimitBelowShare { limit: limit.m2(), share }));
@@ -270,9 +268,9 @@ impl<'a> Search<'a> {
 
     fn real_time_above(&self, class: usize, share: &ServiceCurve) -> Option<TrapKind> {
         let (leaves, curves) = self.real_time(class);
-        let excess = Excess::of(&curves, share)?;
+        let excess = Excess::find(&curves, share)?;
         let exceeds = |curve: &ServiceCurve| {
-            let alone = Excess::of(&[*curve], share);
+            let alone = Excess::find(&[*curve], share);
             alone.is_some_and(|alone| alone.is_lasting() == excess.is_lasting())
         };
         let alone = curves.iter().position(exceeds).map(|at| leaves[at]);
@@ -282,7 +280,7 @@ impl<'a> Search<'a> {
 
     fn shares_above(&self, children: &[usize], parent: &ServiceCurve) -> Option<Excess> {
         let shares = children.iter().filter_map(|child| self.curves(*child).link_share);
-        Excess::of(&shares.collect::<Vec<_>>(), parent)
+        Excess::find(&shares.collect::<Vec<_>>(), parent)
     }
 
     /// The nearest class above with an upper limit, if this limit exceeds it and is nowhere below.
@@ -292,7 +290,7 @@ impl<'a> Search<'a> {
         let mut limits =
             ancestors.filter_map(|class| Some((class, self.curves(class.index()).upper_limit?)));
         let (ancestor, upper) = limits.next()?;
-        let nowhere_below = Excess::of(&[upper], limit).is_none();
+        let nowhere_below = Excess::find(&[upper], limit).is_none();
         (*limit != upper && nowhere_below).then_some(ancestor)
     }
 
@@ -323,7 +321,7 @@ impl<'a> Search<'a> {
     /// The most that the classes at the top can get together in the long run; `None` if there is no
     /// limit to it.
     fn most(&self) -> Option<Rate> {
-        // Of each class: what it may get, and what it gets whatever its limits are.
+        // For each class, the most it may get, and the most it gets without its own limit.
         let mut most = alloc::vec![(None, Rate(0)); self.system.classes.len()];
         let sum = |most: &[(Option<Rate>, Rate)], classes: &[usize]| {
             let each: Option<Vec<_>> = classes.iter().map(|class| most[*class].0).collect();

@@ -9,7 +9,7 @@ use std::vec::Vec;
 
 use super::{Admission, Hierarchy, Inside, Member};
 use crate::admit::edf::RealTime;
-use crate::admit::fair::Overbooked;
+use crate::admit::fair::Overbooking;
 use crate::admit::{Traffic, Unbounded};
 use crate::curve::Curve;
 use crate::packet::ClassId;
@@ -130,7 +130,7 @@ fn below_an_overbooked_class_nothing_is_guaranteed() {
     };
     let guarantees = system.test();
     let place =
-        Overbooked { class: Some(ClassId(0)), asked: Rate(4_000_001), given: Rate(4_000_000) };
+        Overbooking { class: Some(ClassId(0)), asked: Rate(4_000_001), given: Rate(4_000_000) };
     assert_eq!(guarantees.overbooked, [place]);
     assert!(matches!(guarantees.leaves[1], Err(Unbounded::NotAdmitted)));
     let Ok(other) = &guarantees.leaves[2] else { panic!("it is a leaf") };

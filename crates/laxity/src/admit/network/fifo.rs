@@ -42,20 +42,20 @@ fn zero_before(curve: &Curve, time: &Exact) -> Curve {
 
 /// A path of first-in, first-out servers.
 pub(super) struct Fifo {
-    /// The servers of which a curve is known, with flows that pass the same of them and come over
-    /// the same links as one.
+    /// Only the servers with a service curve. Flows that pass the same of them over the same links
+    /// are merged.
     pub tandem: Tandem,
-    /// What the others take. A delay of all packets alike may be taken out of a row of servers:
-    /// what is left of it after any cross traffic is the same delay.
+    /// The sum of the delays of the other servers. A constant delay of all packets may be taken out
+    /// of a row of servers, as cross traffic leaves it as it is.
     pub apart: Nanos,
     /// Whether there are others.
     pub has_others: bool,
 }
 
 impl Tandem {
-    /// The path, if all servers are first-in, first-out, a curve is known of one of them, and it is
-    /// known what comes to these.
-    pub(super) fn of_fifo_servers(&self) -> Option<Fifo> {
+    /// The path, if all servers are first-in, first-out, one has a service curve, and the arrivals
+    /// at all of these are known.
+    pub(super) fn as_fifo(&self) -> Option<Fifo> {
         if self.servers.iter().any(|server| server.order != Order::Fifo) {
             return None;
         }
@@ -136,7 +136,7 @@ impl Tandem {
             let arrivals = path.clone().map(comes).collect();
             Flow { class, path, arrivals, packet: packet.unwrap_or_default() }
         };
-        // What is known of some of the flows that are one is not known of it.
+        // A joint curve of some of the flows that are merged here is none of the merged flow.
         let group = |group: &Group| {
             let is_inside = |part: &usize| {
                 parts[*part].iter().all(|flow| group.flows.binary_search(flow).is_ok())
@@ -151,9 +151,8 @@ impl Tandem {
         }
     }
 
-    /// By what curve a server serves all that comes there, packets that store and forward included:
-    /// but at the last server of a path, what has been sent of a packet does not count before its
-    /// last bit.
+    /// The service curve of a server for all its traffic, store and forward included: except at the
+    /// last server, a partly sent packet does not count before its last bit.
     pub(super) fn serves(&self, server: usize) -> Option<Curve> {
         let of = &self.servers[server];
         let service = of.service.as_ref()?;
@@ -164,7 +163,7 @@ impl Tandem {
         Some(curve.shift(&late))
     }
 
-    /// Under what some flows come to a server together.
+    /// The joint arrival curve of some flows at a server.
     pub(super) fn comes(&self, flows: &[usize], server: usize) -> Curve {
         let mut rest = flows.to_vec();
         let mut parts = Vec::new();
@@ -172,17 +171,18 @@ impl Tandem {
             let (inside, outside): (Vec<usize>, Vec<usize>) =
                 rest.iter().partition(|flow| group.flows.binary_search(flow).is_ok());
             if !inside.is_empty() {
-                parts
-                    .push(arrival_curve(&group.arrival).minimum(&self.of_classes(&inside, server)));
+                parts.push(
+                    arrival_curve(&group.arrival).minimum(&self.arrives_by_class(&inside, server)),
+                );
                 rest = outside;
             }
         }
-        parts.push(self.of_classes(&rest, server));
-        self.of_classes(flows, server).minimum(&Curve::sum(&parts))
+        parts.push(self.arrives_by_class(&rest, server));
+        self.arrives_by_class(flows, server).minimum(&Curve::sum(&parts))
     }
 
-    /// The same by what is known of their classes alone.
-    fn of_classes(&self, flows: &[usize], server: usize) -> Curve {
+    /// The arrival curve of some flows at a server, from the curves of their classes alone.
+    fn arrives_by_class(&self, flows: &[usize], server: usize) -> Curve {
         let mut classes: Vec<_> = flows.iter().map(|flow| &self.flows[*flow]).collect();
         classes.sort_by_key(|flow| flow.class);
         classes.dedup_by_key(|flow| flow.class);
@@ -192,15 +192,15 @@ impl Tandem {
     }
 }
 
-/// A service curve as a delay and stages `sigma + rho t` of which the least counts (pseudo-affine:
-/// Lenzini, Martorini, Mingozzi, Stea 2006), in floating-point numbers; no more than the curve.
+/// A service curve as a delay and the minimum of stages `sigma + rho t` (pseudo-affine: Lenzini,
+/// Martorini, Mingozzi, Stea 2006), in floating-point numbers; nowhere above the curve.
 pub(super) struct Stages {
     pub delay: Exact,
     pub stages: Vec<(Exact, Exact)>,
 }
 
 impl Stages {
-    pub(super) fn of(curve: &Curve) -> Option<Stages> {
+    pub(super) fn from_curve(curve: &Curve) -> Option<Stages> {
         let begins = |piece: &&Piece| !piece.slope.is_zero() || !piece.value.is_zero();
         let first = curve.pieces().iter().position(|piece| begins(&piece))?;
         let pieces = &curve.pieces()[first..];

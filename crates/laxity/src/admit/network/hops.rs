@@ -1,6 +1,6 @@
-//! Total flow analysis: what the servers of the path take, one after another (Cruz 1991, part II;
-//! with what links shape, Mifdaoui, Leydier 2017). The delay at each is found with what comes to it
-//! of all flows.
+//! Total flow analysis: the sum of the delays at all servers of the path (Cruz 1991, part II; with
+//! shaping by links, Mifdaoui, Leydier 2017). The delay at each server holds for all flows that
+//! pass it.
 
 use super::Tandem;
 use crate::units::Nanos;

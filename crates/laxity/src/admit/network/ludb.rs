@@ -67,7 +67,7 @@ pub(super) fn least(fifo: &Fifo, solver: &dyn Solver) -> Option<Nanos> {
 /// served.
 pub(super) fn delay(fifo: &Fifo, cuts: Cuts, solver: &dyn Solver) -> Option<Nanos> {
     let Fifo { tandem, apart, .. } = fifo;
-    let nested = Nested::of(tandem, cuts)?;
+    let nested = Nested::new(tandem, cuts)?;
     let mut thetas = nested.best(solver)?.into_iter();
     let served = nested.served(&nested.whole, &mut thetas);
     let distance = Curve::horizontal_distance(&nested.arrival, &served)?;
@@ -76,11 +76,11 @@ pub(super) fn delay(fifo: &Fifo, cuts: Cuts, solver: &dyn Solver) -> Option<Nano
 
 /// A nested tandem.
 struct Nested {
-    /// By what each server serves all that comes there.
+    /// The service curve of each server for all its traffic.
     serves: Vec<Curve>,
-    /// What passes all servers: the flow of interest and those that are with it all the way.
+    /// The traffic that passes all servers: the flow of interest, and flows with the same path.
     arrival: Curve,
-    /// What is inside.
+    /// The nested cross flows.
     whole: Inside,
 }
 
@@ -97,7 +97,7 @@ struct Cross {
 }
 
 impl Nested {
-    fn of(tandem: &Tandem, cuts: Cuts) -> Option<Nested> {
+    fn new(tandem: &Tandem, cuts: Cuts) -> Option<Nested> {
         let servers = 0..tandem.servers.len();
         let serves: Option<Vec<_>> = servers.clone().map(|server| tandem.serves(server)).collect();
         let mut cross = nested_paths(tandem, cuts);
@@ -139,7 +139,7 @@ impl Nested {
         Some(search.thetas.iter().map(nanos).collect())
     }
 
-    /// The service of what passes all of these servers.
+    /// The service of the flows that pass all of these servers.
     fn served(&self, inside: &Inside, thetas: &mut impl Iterator<Item = Nanos>) -> Curve {
         let mut served: Vec<Curve> = Vec::new();
         let mut at = inside.servers.start;
@@ -155,8 +155,7 @@ impl Nested {
     }
 }
 
-/// Parts of flows' paths, of which any two are apart or one inside the other, each with the flows
-/// that pass it.
+/// Parts of flows' paths, any two either disjoint or nested, each with the flows that pass it.
 fn nested_paths(tandem: &Tandem, cuts: Cuts) -> Vec<(Range<usize>, Vec<usize>)> {
     let all = 0..tandem.servers.len();
     let mut parts: Vec<(Range<usize>, Vec<usize>)> = Vec::new();
@@ -238,7 +237,7 @@ impl Expression {
     }
 }
 
-/// A pseudo-affine curve whose delay and bursts depend on the parameters.
+/// A pseudo-affine curve whose delay and bursts are linear in the parameters.
 #[derive(Clone, Debug, Default)]
 struct Affine {
     delay: Expression,
@@ -284,7 +283,7 @@ impl Search {
         self.rows.push(Row { terms, at_least: least - sum.constant });
     }
 
-    /// The service of what passes all of these servers.
+    /// The service of the flows that pass all of these servers.
     fn served(&mut self, nested: &Nested, inside: &Inside) -> Option<Affine> {
         let mut served = Affine::default();
         let mut at = inside.servers.start;
@@ -307,7 +306,7 @@ impl Search {
     }
 
     fn server(&self, curve: &Curve) -> Option<Affine> {
-        let Stages { delay, stages } = Stages::of(curve)?;
+        let Stages { delay, stages } = Stages::from_curve(curve)?;
         let constant = |constant: f64| Expression { constant, terms: Vec::new() };
         let stage = |(sigma, rho): &(Exact, Exact)| {
             Some((constant(self.amount(sigma.to_f64()?)), self.rate(rho.to_f64()?)))
@@ -316,7 +315,7 @@ impl Search {
         Some(Affine { delay: constant(delay.to_f64()? / self.time), stages })
     }
 
-    /// What a cross flow leaves.
+    /// The service that a cross flow leaves.
     fn left(&mut self, service: Affine, cross: &Curve) -> Option<Affine> {
         let (burst, rate) = long_run(cross);
         let (burst, rate) = (self.amount(burst.to_f64()?), self.rate(rate.to_f64()?));

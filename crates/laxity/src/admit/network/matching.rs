@@ -78,8 +78,8 @@ pub(super) fn once(tandem: &Tandem) -> Option<Nanos> {
 pub(super) fn matching(tandem: &Tandem) -> Option<Nanos> {
     let lines = lines(tandem);
     // Up to each server the parts with the least latency.
-    let mut best: Vec<Option<Left>> =
-        Vec::from([Some(Left { rate: None, latency: Exact::zero() })]);
+    let mut best: Vec<Option<Leftover>> =
+        Vec::from([Some(Leftover { rate: None, latency: Exact::zero() })]);
     for end in 1..=tandem.servers.len() {
         let part =
             |start: usize| Some(best[start].as_ref()?.then(left_by(tandem, &lines, start..end)?));
@@ -90,24 +90,24 @@ pub(super) fn matching(tandem: &Tandem) -> Option<Nanos> {
     over(tandem, best.last()?.as_ref()?)
 }
 
-/// What servers leave to the flow of interest: a rate after a latency in ns; without a rate all of
-/// what comes.
+/// The service that servers leave to the flow of interest: a rate after a latency in ns; `None` as
+/// the rate stands for an infinite one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Left {
+struct Leftover {
     rate: Option<Exact>,
     latency: Exact,
 }
 
-impl Left {
+impl Leftover {
     /// By the convolution of both.
-    fn then(&self, next: Left) -> Left {
+    fn then(&self, next: Leftover) -> Leftover {
         let rates = [self.rate.clone(), next.rate].into_iter().flatten();
-        Left { rate: rates.min(), latency: &self.latency + next.latency }
+        Leftover { rate: rates.min(), latency: &self.latency + next.latency }
     }
 }
 
-/// The delay of the flow of interest that is left so much.
-fn over(tandem: &Tandem, left: &Left) -> Option<Nanos> {
+/// The delay of the flow of interest under this service.
+fn over(tandem: &Tandem, left: &Leftover) -> Option<Nanos> {
     let waits = match &left.rate {
         // The longest wait for a line is where the arrival curve breaks.
         Some(rate) => {
@@ -130,11 +130,11 @@ fn lines(tandem: &Tandem) -> Vec<Line> {
     (0..tandem.servers.len()).map(|at| rate_latency(&strict(tandem, at)?)).collect()
 }
 
-/// What some of the servers leave, other flows paid once.
-fn left_by(tandem: &Tandem, lines: &[Line], servers: Range<usize>) -> Option<Left> {
+/// The service that some servers leave, with every other flow counted once.
+fn left_by(tandem: &Tandem, lines: &[Line], servers: Range<usize>) -> Option<Leftover> {
     if let [None] = lines[servers.clone()] {
         let latency = exact_nanos(tandem.servers[servers.start].delay);
-        return Some(Left { rate: None, latency });
+        return Some(Leftover { rate: None, latency });
     }
     let lines: Option<Vec<_>> = lines[servers.clone()].iter().map(Option::as_ref).collect();
     let lines = lines?;
@@ -160,7 +160,7 @@ fn left_by(tandem: &Tandem, lines: &[Line], servers: Range<usize>) -> Option<Lef
     }
     let rate = least.filter(Signed::is_positive)?;
     let latency = latencies + bytes / &rate;
-    Some(Left { rate: Some(rate), latency })
+    Some(Leftover { rate: Some(rate), latency })
 }
 
 /// The other flows that pass some of these servers, and which; those of a class that pass the same
@@ -213,7 +213,7 @@ fn rate_latency(curve: &Curve) -> Line {
     Some((rate, latency.max(Exact::zero())))
 }
 
-/// What comes of the flow of interest.
+/// The arrival curve of the flow of interest.
 fn own(tandem: &Tandem) -> Option<&[TokenBucket]> {
     tandem.flows.first()?.arrivals.first().map(Vec::as_slice).filter(|lines| !lines.is_empty())
 }

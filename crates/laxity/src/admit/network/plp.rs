@@ -43,7 +43,7 @@ use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_bytes, exact_
 use crate::police::TokenBucket;
 use crate::units::Nanos;
 
-/// Beyond so many variables it takes too long.
+/// Programs of more variables take too long.
 const TOO_MANY: usize = 200;
 
 /// The delay over the path, if it is no more than `known`; `None` if more comes than is served, of
@@ -58,14 +58,14 @@ pub(super) fn delay(fifo: &Fifo, known: Nanos, solver: &dyn Solver) -> Option<Na
     programme.delays(known);
     programme.arrivals();
     programme.services();
-    let found = programme.maximum.of(programme.age(0, 0)?, solver);
+    let found = programme.maximum.bound(programme.age(0, 0)?, solver);
     ceil_nanos(&found)
 }
 
-/// The programme in the making. Dates are numbered from the end: number 0 is the moment itself and,
-/// at the input of each server, the date at which its bit came there; number `servers - j` is that
-/// of the service curve of server j, and at the inputs of servers before j the dates at which what
-/// came then came there.
+/// The program under construction. Dates are numbered from the end. Number 0 is the moment itself
+/// and, at the input of each server, the date at which its bit arrived there. Number `servers - j`
+/// is the date for the service curve of server j and, at the inputs of servers before j, the dates
+/// at which its traffic arrived there.
 struct Dates<'a> {
     tandem: &'a Tandem,
     serves: Vec<Curve>,
@@ -173,7 +173,7 @@ impl<'a> Dates<'a> {
         self.maximum.at_most(whole, exact_nanos(known));
     }
 
-    /// What flows, and groups of them, may send between any two dates.
+    /// Arrival curves of flows and groups, between any two dates.
     fn arrivals(&mut self) {
         let tandem = self.tandem;
         for (flow, of) in tandem.flows.iter().enumerate() {
@@ -204,7 +204,7 @@ impl<'a> Dates<'a> {
         }
     }
 
-    /// What each server has served.
+    /// Service curves of the servers.
     fn services(&mut self) {
         for server in 0..self.ages.len() {
             let earliest = self.ages[server].len() - 1;

@@ -1,10 +1,10 @@
-//! Linear programmes that prove a bound, whoever solves them.
+//! Linear programs whose solutions prove a bound, for any solver.
 //!
-//! A solver works with floating-point numbers, so that nothing it says is believed. It is asked for
-//! multipliers of the constraints; that any such multipliers bound the maximum is weak duality, and
-//! is worked out in fractions. Where they miss dual feasibility by a little, what is missing counts
-//! at the greatest value that its variable may have (Neumaier, Shcherbina 2004, "Safe bounds in
-//! linear and mixed-integer linear programming").
+//! A solver works with floating-point numbers, so that none of its results is believed. It is asked
+//! for multipliers of the constraints. Any multipliers bound the maximum by weak duality, and this
+//! bound is computed in fractions. Where they miss dual feasibility by a little, the difference
+//! counts at the greatest value that its variable may have (Neumaier, Shcherbina 2004, "Safe bounds
+//! in linear and mixed-integer linear programming").
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,12 +29,11 @@ pub struct Programme {
 pub struct Row {
     /// Variables, by number, each once, and their factors.
     pub terms: Vec<(usize, f64)>,
-    /// What their sum is at least.
+    /// Lower bound of the sum.
     pub at_least: f64,
 }
 
-/// What solves linear programmes. How well it does decides how tight bounds are, and never whether
-/// they hold.
+/// A solver of linear programs. Its accuracy decides how tight bounds are, never whether they hold.
 pub trait Solver {
     /// Variables that come close to the least cost; `None` if none are found.
     fn minimise(&self, programme: &Programme) -> Option<Vec<f64>>;
@@ -45,7 +44,7 @@ pub trait Solver {
 pub(super) struct Maximum {
     /// The greatest value that each variable may have; none is below zero.
     upper: Vec<Exact>,
-    /// In what unit the solver sees each variable.
+    /// The unit of each variable for the solver.
     unit: Vec<f64>,
     constraints: Vec<AtMost>,
 }
@@ -91,7 +90,7 @@ impl Maximum {
 
     /// A value that a variable cannot exceed; the solver's multipliers decide how close it is to
     /// the greatest.
-    pub(super) fn of(&self, variable: usize, solver: &dyn Solver) -> Exact {
+    pub(super) fn bound(&self, variable: usize, solver: &dyn Solver) -> Exact {
         let (dual, units) = self.dual(variable);
         let multipliers = match solver.minimise(&dual) {
             Some(found) if found.len() == units.len() => found,

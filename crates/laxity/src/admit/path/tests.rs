@@ -92,7 +92,7 @@ fn traffic() -> impl Strategy<Value = (Vec<TokenBucket>, Vec<Packet>)> {
             for (length, pause) in sizes {
                 now = now.saturating_add(Nanos(pause.saturating_sub(15) * 1_000 * US));
                 now = meter.earliest(now, length).unwrap();
-                assert!(meter.admit(now, length));
+                assert!(meter.consume(now, length));
                 packets.push((now, length));
             }
             (lines, packets)
@@ -125,7 +125,7 @@ proptest! {
         let mut hops = Vec::new();
         for server in &servers {
             let mut meter = Meter::new(arrival.iter().copied());
-            prop_assert!(packets.iter().all(|(now, length)| meter.admit(*now, *length)));
+            prop_assert!(packets.iter().all(|(now, length)| meter.consume(*now, *length)));
             let delay = match &server.service {
                 Some(service) => service.delay(&arrival).unwrap(),
                 None => server.delay,
@@ -200,7 +200,7 @@ proptest! {
         feeds in vec((0..9usize, 0..9usize), 0..14),
     ) {
         let feeds: Vec<_> = feeds.into_iter().map(|(a, b)| (a % hops, b % hops)).collect();
-        let Order { mut forward, cyclic, behind } = Order::of(hops, &feeds);
+        let Order { mut forward, cyclic, behind } = Order::new(hops, &feeds);
         let mut leads = vec![vec![false; hops]; hops];
         for &(from, to) in &feeds {
             leads[from][to] = true;

@@ -86,7 +86,7 @@ fn conforming(classes: &[Ranked], bounds: &Bounds, wishes: &[Arrival]) -> Vec<Ar
             let (meter, last) = &mut meters[at];
             let earliest = meter.earliest(arrival.time.max(*last), length);
             arrival.time = earliest.expect("a bucket holds the largest packet");
-            assert!(meter.admit(arrival.time, length));
+            assert!(meter.consume(arrival.time, length));
             *last = arrival.time;
         }
         arrivals.push(arrival);
@@ -187,11 +187,11 @@ fn worst_case(classes: &[Ranked], last: usize, end: Nanos) -> Vec<Arrival> {
     for class in (0..classes.len()).filter(|&class| classes[class].level < level) {
         let mut meter = meter(&classes[class]);
         let mut now = Nanos::ZERO;
-        assert!(meter.admit(now, burst(class) as u32));
+        assert!(meter.consume(now, burst(class) as u32));
         arrivals.push(packet(class, burst(class)));
         while let Some(next) = meter.earliest(now, 1).filter(|next| *next <= end) {
             now = next;
-            assert!(meter.admit(now, 1));
+            assert!(meter.consume(now, 1));
             arrivals.push(Arrival { time: now, after_choice: false, ..packet(class, 1) });
         }
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::{Answer, Blocked, Flow, Full, Ledger, Reservation};
+use super::{Answer, Flow, Full, Ledger, Reservation, ReservationError};
 
 /// How often flows are placed anew while some do not fit.
 const ROUNDS: usize = 12;
@@ -13,8 +13,8 @@ const TRIES: usize = 2000;
 impl Ledger {
     /// Reserves for as many of these flows as it finds room for.
     ///
-    /// As many as possible they need not be, but none of those left out has room beside the others:
-    /// the answer of each tells which frames it lacks then.
+    /// The set is not always a largest one, but none of the refused flows fits beside the others.
+    /// The answer of a refused flow names the frames that it lacks.
     ///
     /// # Panics
     /// As [`reserve`](Self::reserve).
@@ -100,7 +100,12 @@ impl Ledger {
     }
 
     /// Whether a flow has reserved any of the frames that another cannot do without.
-    fn is_in_the_way(&self, flow: &Flow, reservation: &Reservation, blocked: &Blocked) -> bool {
+    fn is_in_the_way(
+        &self,
+        flow: &Flow,
+        reservation: &Reservation,
+        blocked: &ReservationError,
+    ) -> bool {
         self.uses(flow, reservation).iter().any(|&(output, frame, _)| {
             let at = |full: &Full| (full.output, full.frame);
             blocked.full.binary_search_by_key(&(output, frame), at).is_ok()

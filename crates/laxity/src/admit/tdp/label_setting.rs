@@ -1,9 +1,10 @@
-//! The search for the frames of one flow: hop by hop, in each frame that an output may send in.
+//! The search for the frames of one flow: hop by hop, over all frames in which an output may send.
 //!
-//! It is a search for a shortest path, from the frames of one output to those of the next, whose
-//! length is the room that it leaves: of the labels of a frame the best goes on. Where a flow
-//! passes an output again, labels of a frame differ in what they took there, and go on side by side
-//! (label setting for shortest paths with resource constraints: Desrochers, Soumis 1988).
+//! It is a search for a shortest path from the frames of one output to those of the next; the
+//! length of a path is the room that it leaves, and the best label of a frame is extended. Where a
+//! flow passes an output twice, labels of a frame differ in the frames that they took there, and
+//! are all extended (label setting for shortest paths with resource constraints: Desrochers, Soumis
+//! 1988).
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -11,27 +12,28 @@ use core::cmp::Reverse;
 use core::mem;
 
 use super::pattern::Pattern;
-use super::{Answer, Blocked, Flow, Full, Hop, Ledger, Reservation};
+use super::{Answer, Flow, Full, Hop, Ledger, Reservation, ReservationError};
 use crate::sched::tdp::Slots;
 
 /// The most labels of a frame.
 const MOST_LABELS: usize = 16;
 
 impl Ledger {
-    /// Reserves for a flow, beside what is reserved, so that the least room it leaves in a frame
-    /// that it uses is greatest; of such choices one whose frames held little before, with short
-    /// delays.
+    /// Reserves frames for a flow beside the existing reservations. It maximises the least room
+    /// that is left in any frame the flow uses; of equal choices it prefers frames that held
+    /// little, and short delays.
     ///
-    /// It finds one if there is one. Only for a flow that may be forwarded later than immediately
-    /// and passes an output more than once that is not promised: which frames are free then depends
-    /// on those that the flow itself took before, and a frame has a limited number of labels,
-    /// always the immediate one among them. Whether that limit was met is in [`Blocked::certain`].
+    /// The search finds a choice if there is one, with one exception: a flow with a forwarding
+    /// delay that passes an output more than once, without a promise. There the free frames depend
+    /// on those that the flow itself took before, and a frame has a limited number of labels. The
+    /// immediate choice is always among them. [`ReservationError::certain`] says whether the limit was
+    /// reached.
     ///
     /// # Errors
-    /// If no choice of its frames fits.
+    /// If no choice of frames fits.
     ///
     /// # Panics
-    /// If the flow has no packets or no path, or an output that is not there.
+    /// If the flow has no packets, no path, or an unknown output.
     pub fn reserve(&mut self, flow: &Flow) -> Answer {
         let reservation = LabelSetting::new(self, flow).best()?;
         let reserved = self.reserve_as(flow, &reservation);
@@ -64,7 +66,7 @@ struct Label {
     own: Vec<(u32, u32)>,
 }
 
-/// What is left of the frames that a flow would use at an output: the least room, and what they
+/// Room in the frames that a flow would use at an output: the least room, and the bytes that they
 /// held.
 type Left = Result<(u64, u128), Full>;
 
@@ -73,7 +75,7 @@ pub(super) struct LabelSetting<'a> {
     ledger: &'a Ledger,
     flow: &'a Flow,
     pattern: Pattern,
-    /// By hop and frame, beside what is reserved.
+    /// By hop and frame, beside the existing reservations.
     left: Vec<Vec<Left>>,
     /// By hop, whether its output comes again.
     again: Vec<bool>,
@@ -102,7 +104,10 @@ impl<'a> LabelSetting<'a> {
     /// The best choice of frames.
     pub(super) fn best(mut self) -> Answer {
         let Some((room, reservation)) = self.run(None) else {
-            return Err(Blocked { full: self.full.into_iter().collect(), certain: self.certain });
+            return Err(ReservationError {
+                full: self.full.into_iter().collect(),
+                certain: self.certain,
+            });
         };
         if self.flow.path.iter().skip(1).all(|hop| hop.spare == 0) {
             return Ok(reservation);
@@ -174,8 +179,8 @@ impl<'a> LabelSetting<'a> {
         Some(label)
     }
 
-    /// What is left at an output if the flow uses it from this frame on beside what is reserved and
-    /// what it took itself.
+    /// Room at an output if the flow uses it from this frame on, beside the existing reservations
+    /// and the frames that it took itself.
     fn left(&self, output: u32, first: u32, own: &[(u32, u32)]) -> Left {
         let packet = self.flow.packet.0;
         let capacity = self.ledger.capacity(output).0;

@@ -1,4 +1,4 @@
-//! What is reserved in a network.
+//! The reservations of a network.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use super::pattern::Pattern;
 use super::{Flow, Full, Reservation};
 use crate::units::Bytes;
 
-/// What is reserved in a network.
+/// The bytes reserved in every frame of every output.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     pub(super) period: u32,
@@ -17,8 +17,8 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Outputs of these [capacities](crate::sched::tdp::capacity) a frame, of which nothing is
-    /// reserved; reservations repeat after so many frames, a cycle or a super cycle.
+    /// Outputs of these [capacities](crate::sched::tdp::capacity) per frame, without reservations.
+    /// Reservations repeat after `period` frames, a cycle or a super cycle.
     ///
     /// # Panics
     /// If the period has no frames.
@@ -31,25 +31,23 @@ impl Ledger {
         }
     }
 
-    /// What is reserved in a frame of the period, at an output.
+    /// Bytes reserved in a frame of the period, at an output.
     pub fn reserved(&self, output: u32, frame: u32) -> Bytes {
         Bytes(self.reserved[self.cell(output, frame)])
     }
 
-    /// What can be reserved in a frame, at an output.
+    /// Bytes that can be reserved in a frame, at an output.
     pub fn capacity(&self, output: u32) -> Bytes {
         Bytes(self.capacities[output as usize])
     }
 
-    /// Reserves for a flow as it was chosen elsewhere, beside what is reserved. Its delays are
-    /// taken as they are.
+    /// Adds a reservation that was chosen elsewhere. Its delays are taken as they are.
     ///
     /// # Errors
-    /// The first frame that a packet of the flow met that has no room for it; then nothing is
-    /// reserved.
+    /// The first frame without room for a packet of the flow; then no bytes are reserved.
     ///
     /// # Panics
-    /// As [`reserve`](Self::reserve), or if the reservation is of another period or number of
+    /// As [`reserve`](Self::reserve), or if the reservation has another period or number of
     /// packets.
     pub fn reserve_as(&mut self, flow: &Flow, reservation: &Reservation) -> Result<(), Full> {
         let uses = self.uses(flow, reservation);
@@ -68,10 +66,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// Gives back what was reserved for a flow.
+    /// Removes the reservation of a flow.
     ///
     /// # Panics
-    /// If that was not reserved.
+    /// If it was not reserved.
     pub fn release(&mut self, flow: &Flow, reservation: &Reservation) {
         for (output, frame, packets) in self.uses(flow, reservation) {
             let cell = self.cell(output, frame);
@@ -79,10 +77,10 @@ impl Ledger {
         }
     }
 
-    /// Adds up from nothing what these flows use, packet by packet.
+    /// Recounts the bytes that these flows use, packet by packet.
     ///
     /// # Errors
-    /// The first frame of the period, by output, that takes more than its capacity.
+    /// The first frame of the period, by output, that exceeds its capacity.
     ///
     /// # Panics
     /// As [`reserve`](Self::reserve).
@@ -113,7 +111,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Such a frame, with what is reserved of it now.
+    /// The error for a full frame, with the bytes reserved now.
     pub(super) fn full(&self, output: u32, frame: u32) -> Full {
         let (reserved, capacity) = (self.reserved(output, frame), self.capacity(output));
         Full { output, frame, reserved, capacity }

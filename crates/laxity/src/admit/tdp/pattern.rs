@@ -8,7 +8,7 @@ use num_integer::gcd;
 /// within the period, if the packets and frames of that have a common divisor.
 pub(super) struct Pattern {
     period: u32,
-    /// After so many frames it repeats.
+    /// The number of frames after which the pattern repeats.
     pub(super) repeat: u32,
     packets: u32,
     /// Frames below `repeat` that have packets, and how many.
@@ -25,8 +25,8 @@ impl Pattern {
         pattern
     }
 
-    /// How many packets are so many frames after the first one's. The i-th is `floor(i n / k)`
-    /// after.
+    /// The number of packets that are `offset` frames after the first packet. Packet i is
+    /// `floor(i n / k)` frames after it.
     pub(super) fn packets_at(&self, offset: u32) -> u64 {
         let before = |offset: u64| (offset * u64::from(self.packets)).div_ceil(self.period.into());
         before(u64::from(offset) + 1) - before(offset.into())

@@ -180,7 +180,7 @@ fn first_placed(ledger: &mut Ledger, flows: &[Flow]) -> Vec<Answer> {
     let slots = Slots { start: 0, packets: 1, period: 2 };
     let first = Reservation { slots, delays: vec![0; flows[0].path.len()] };
     ledger.reserve_as(&flows[0], &first).unwrap();
-    let blocked = |_| Err(Blocked { full: Vec::new(), certain: true });
+    let blocked = |_| Err(ReservationError { full: Vec::new(), certain: true });
     [Ok(first)].into_iter().chain(flows[1..].iter().map(blocked)).collect()
 }
 
@@ -211,7 +211,7 @@ fn one_flow_goes_for_several() {
     let flows = [large.clone(), flow(&[0], 2), flow(&[0], 2), flow(&[1], 4)];
     let mut ledger = Ledger::new(2, &[Bytes(3); 2]);
     let mut answers = ledger.reserve_all(&flows[..1]);
-    let blocked = || Err(Blocked { full: Vec::new(), certain: true });
+    let blocked = || Err(ReservationError { full: Vec::new(), certain: true });
     answers.extend([blocked(), blocked(), blocked()]);
     assert!(ledger.replace_one(&flows, &mut answers, &mut 10));
     let mut placed = starts(&answers);

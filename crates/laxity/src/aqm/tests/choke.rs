@@ -69,7 +69,7 @@ fn side_by_side(
             }
         }
         let is_in = expected.last().is_none_or(|last| last.0 != handle);
-        let place = if is_in { bare.admit(now, packet, &mut late) } else { None };
+        let place = if is_in { bare.place(now, packet, &mut late) } else { None };
         places.push(place.unwrap_or_default());
         places.resize(handle as usize + 1, place.unwrap_or_default());
         prop_assert_eq!(dropped, expected);

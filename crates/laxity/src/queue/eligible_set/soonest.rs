@@ -1,4 +1,4 @@
-//! The least deadline of what waits, word by word of a calendar.
+//! The least deadline of waiting requests, word by word of a calendar.
 
 use alloc::vec::Vec;
 
@@ -6,10 +6,10 @@ use crate::queue::buckets::{Buckets, Due, Request};
 use crate::queue::serial::{Stamp, is_before};
 
 /// The least deadline in every 64 buckets of a calendar, in every 64 of these, and so on: in the
-/// shape of its bitmap, and with a meaning only where that has a bit.
+/// shape of its bitmap, and meaningful only where that has a bit.
 ///
-/// Whatever leaves the calendar in the order of time leaves from where it begins. What is known
-/// there is not kept up, but found anew when the calendar [leaves](Self::leave) it.
+/// Requests that become eligible leave the calendar from its beginning. Entries there are not kept
+/// up, but recomputed when the calendar [leaves](Self::leave) them.
 #[derive(Clone, Debug)]
 pub(super) struct Soonest {
     layers: Vec<Vec<Due>>,
@@ -81,8 +81,8 @@ impl Soonest {
         }
     }
 
-    /// The least deadline of what is eligible by `now`, from the bucket with which the calendar
-    /// begins.
+    /// The least deadline of the requests that are eligible by `now`, from the beginning of the
+    /// calendar.
     pub(super) fn up_to(
         &self,
         calendar: &Buckets,

@@ -13,10 +13,10 @@ enum Step {
     Request {
         wait: u64,
         allowed: u64,
-        slot: u32,
+        slot: SlotId,
     },
     Remove {
-        slot: u32,
+        slot: SlotId,
     },
     TakeNext,
     /// Makes room for more slots.
@@ -25,7 +25,7 @@ enum Step {
 
 /// Steps, and how far time goes on before each: in leaps of up to so much.
 fn steps(leap: u64, wait: u64) -> impl Strategy<Value = Vec<(Step, u64)>> {
-    let slot = 0..SLOTS;
+    let slot = (0..SLOTS).prop_map(SlotId);
     // What is usual changes now and then, and with it the width of buckets.
     let time = move || prop_oneof![3 => 0..wait, 1 => 0..wait / 1_000 + 1];
     let step = prop_oneof![
@@ -40,9 +40,9 @@ fn steps(leap: u64, wait: u64) -> impl Strategy<Value = Vec<(Step, u64)>> {
 }
 
 /// The requests by slot: eligible time, deadline.
-type Requests = BTreeMap<u32, (u64, u64)>;
+type Requests = BTreeMap<SlotId, (u64, u64)>;
 
-fn by_definition(requests: &Requests, now: u64) -> Option<u32> {
+fn by_definition(requests: &Requests, now: u64) -> Option<SlotId> {
     let eligible = requests.iter().filter(|(_, (eligible, _))| *eligible <= now);
     eligible.map(|(slot, (_, deadline))| (*deadline, *slot)).min().map(|(_, slot)| slot)
 }
@@ -69,7 +69,7 @@ proptest! {
             now += leap;
             match step {
                 Step::Request { wait, allowed, slot } => {
-                    set.grow(slot as usize + 1);
+                    set.grow(slot.index() + 1);
                     let (eligible, deadline) = (now + wait, now + wait + allowed);
                     if requests.insert(slot, (eligible, deadline)).is_some() {
                         set.remove(slot);
@@ -121,8 +121,8 @@ fn all_become_eligible_at_once() {
         for slot in 0..slots as u64 {
             let mixed = (slot + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let (eligible, deadline) = (1 + mixed % spread, 2 * spread + (mixed >> 20) % 5_000);
-            set.insert(eligible, deadline, slot as u32);
-            expected.push((deadline, slot as u32));
+            set.insert(eligible, deadline, SlotId(slot as u32));
+            expected.push((deadline, SlotId(slot as u32)));
         }
         expected.sort_unstable();
         assert_eq!(set.take_least_deadline(0), None);

@@ -1,8 +1,9 @@
 //! A node of the tree of requests.
 
+use crate::queue::SlotId;
 use crate::queue::serial::{Stamp, earlier, is_before};
 
-/// Entries of a node at the most.
+/// The most entries of a node.
 pub(super) const MOST: usize = 16;
 /// A node with fewer entries, unless it is the root, is merged with a neighbour or given some of
 /// its entries.
@@ -11,16 +12,16 @@ pub(super) const SPARSE: usize = 4;
 const BLOCK: usize = 4;
 /// Entries that are moved together, wanted or not: mostly all that have to move.
 const MOVED: usize = 8;
-/// Places of a column: what is moved along with the last entry goes somewhere.
+/// Places of a column, with room for what is moved along with the last entry.
 const PLACES: usize = MOST + MOVED;
 
 /// A request on the lowest level, a child on any other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// Deadline and slot of the request. Of a child, a lower bound of those below it that is no
-    /// less than any in the child before; what the first child has here does not count.
+    /// Deadline and slot of the request. For a child, a lower bound of those below it that is no
+    /// less than any in the child before; the value of the first child is not used.
     pub deadline: Stamp,
-    pub slot: u32,
+    pub slot: SlotId,
     /// Eligible time of the request, or the least one below the child.
     pub eligible: Stamp,
     /// The child.
@@ -41,7 +42,7 @@ pub(super) struct Node {
 
 impl Entry {
     fn name(&self) -> u64 {
-        u64::from(self.slot) << 32 | u64::from(self.child)
+        u64::from(self.slot.0) << 32 | u64::from(self.child)
     }
 }
 
@@ -66,7 +67,7 @@ impl Node {
         let place = place % MOST;
         Entry {
             deadline: self.deadlines[place],
-            slot: (self.names[place] >> 32) as u32,
+            slot: SlotId((self.names[place] >> 32) as u32),
             eligible: self.eligible[place],
             child: self.names[place] as u32,
         }
@@ -84,10 +85,9 @@ impl Node {
     /// The last entry that comes no later than this deadline and slot; the first one if none does.
     // This and the other search are steps on the way down the tree, where a call costs too much.
     #[inline(always)]
-    pub(super) fn last_up_to(&self, deadline: Stamp, slot: u32) -> usize {
+    pub(super) fn last_up_to(&self, deadline: Stamp, slot: SlotId) -> usize {
         const { assert!(MOST == 4 * BLOCK) };
-        // Three comparisons tell the block and three the place in it, none of which waits for
-        // another.
+        // Three comparisons find the block and three the place in it, independent of each other.
         let follows = |place| {
             usize::from(place < self.length) & usize::from(!self.comes_later(place, deadline, slot))
         };
@@ -96,13 +96,13 @@ impl Node {
     }
 
     /// The place behind all entries that come no later than this deadline and slot.
-    pub(super) fn place_behind(&self, deadline: Stamp, slot: u32) -> usize {
+    pub(super) fn place_behind(&self, deadline: Stamp, slot: SlotId) -> usize {
         let last = self.last_up_to(deadline, slot);
         last + usize::from(self.length > 0 && !self.comes_later(last, deadline, slot))
     }
 
     /// Whether all entries come before this deadline and slot.
-    pub(super) fn ends_before(&self, deadline: Stamp, slot: u32) -> bool {
+    pub(super) fn ends_before(&self, deadline: Stamp, slot: SlotId) -> bool {
         match self.length {
             0 => true,
             length => {
@@ -114,11 +114,11 @@ impl Node {
 
     /// Deadline and name are one number, and the sign of the difference tells.
     #[inline]
-    fn comes_later(&self, place: usize, deadline: Stamp, slot: u32) -> bool {
+    fn comes_later(&self, place: usize, deadline: Stamp, slot: SlotId) -> bool {
         let whole =
             |deadline: Stamp, name: u64| i128::from(deadline as i64) << 64 | i128::from(name);
         let place = place % MOST;
-        let sought = whole(deadline, u64::from(slot) << 32 | u64::from(u32::MAX));
+        let sought = whole(deadline, u64::from(slot.0) << 32 | u64::from(u32::MAX));
         let difference = sought.wrapping_sub(whole(self.deadlines[place], self.names[place]));
         ((difference >> 64) as i64) < 0
     }

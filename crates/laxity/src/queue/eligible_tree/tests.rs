@@ -13,20 +13,20 @@ enum Step {
     Request {
         eligible: u64,
         deadline: u64,
-        slot: u32,
+        slot: SlotId,
     },
     Deadline {
         deadline: u64,
-        slot: u32,
+        slot: SlotId,
     },
     Remove {
-        slot: u32,
+        slot: SlotId,
     },
     TakeNext,
 }
 
 fn steps(times: u64) -> impl Strategy<Value = Vec<(Step, u64)>> {
-    let (time, slot) = (0..times, 0..SLOTS);
+    let (time, slot) = (0..times, (0..SLOTS).prop_map(SlotId));
     let step = prop_oneof![
         6 => (time.clone(), time.clone(), slot.clone()).prop_map(|(eligible, deadline, slot)| {
             Step::Request { eligible, deadline, slot }
@@ -40,9 +40,9 @@ fn steps(times: u64) -> impl Strategy<Value = Vec<(Step, u64)>> {
 }
 
 /// The requests by slot: eligible time, deadline.
-type Requests = BTreeMap<u32, (u64, u64)>;
+type Requests = BTreeMap<SlotId, (u64, u64)>;
 
-fn by_definition(requests: &Requests, now: u64) -> Option<(u64, u32)> {
+fn by_definition(requests: &Requests, now: u64) -> Option<(u64, SlotId)> {
     let eligible = requests.iter().filter(|(_, (eligible, _))| *eligible <= now);
     eligible.map(|(slot, (_, deadline))| (*deadline, *slot)).min()
 }
@@ -58,12 +58,12 @@ impl OnCircle {
         self.origin.wrapping_add(time)
     }
 
-    fn insert(&mut self, eligible: u64, deadline: u64, slot: u32) {
+    fn insert(&mut self, eligible: u64, deadline: u64, slot: SlotId) {
         let (eligible, deadline) = (self.at(eligible), self.at(deadline));
         self.set.insert(eligible, deadline, slot);
     }
 
-    fn remove(&mut self, deadline: u64, slot: u32) {
+    fn remove(&mut self, deadline: u64, slot: SlotId) {
         let deadline = self.at(deadline);
         self.set.remove(deadline, slot);
     }
@@ -130,14 +130,14 @@ proptest! {
 #[test]
 fn times_go_round() {
     let mut set = EligibleTree::new();
-    let mut requests = BTreeMap::<u32, (u128, u128)>::new();
+    let mut requests = BTreeMap::<SlotId, (u128, u128)>::new();
     for turn in 0..40_000u32 {
         let origin = u128::from(turn) * u128::from(REACH / 4_000);
         let mixed = u64::from(turn).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let [eligible, deadline] =
             [mixed, mixed.rotate_left(20)].map(|random| origin + u128::from(random % (REACH / 4)));
-        requests.insert(turn, (eligible, deadline));
-        set.insert(eligible as u64, deadline as u64, turn);
+        requests.insert(SlotId(turn), (eligible, deadline));
+        set.insert(eligible as u64, deadline as u64, SlotId(turn));
         if turn >= 300 {
             let now = origin + u128::from(REACH / 8);
             let eligible = requests.iter().filter(|(_, (eligible, _))| *eligible <= now);
@@ -157,10 +157,10 @@ fn memory_follows_what_is_held() {
     let mut set = EligibleTree::new();
     for round in 0..100u64 {
         for slot in 0..1_000 {
-            set.insert(0, round * 1_000 + u64::from(slot) * 7 % 1_000, slot);
+            set.insert(0, round * 1_000 + u64::from(slot) * 7 % 1_000, SlotId(slot));
         }
         for slot in 0..1_000 {
-            set.remove(round * 1_000 + u64::from(slot) * 7 % 1_000, slot);
+            set.remove(round * 1_000 + u64::from(slot) * 7 % 1_000, SlotId(slot));
         }
     }
     assert!(set.nodes.len() < 1_000 / SPARSE, "{} nodes", set.nodes.len());

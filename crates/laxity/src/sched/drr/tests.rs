@@ -301,7 +301,7 @@ proptest! {
             match choice {
                 0..3 => {
                     let packet = packet(class, length, handle);
-                    places.insert(handle, drr.admit(Nanos::ZERO, packet, &mut no_drops));
+                    places.insert(handle, drr.place(Nanos::ZERO, packet, &mut no_drops));
                     model.enqueue(packet);
                 }
                 3 | 4 if !queue.is_empty() => {

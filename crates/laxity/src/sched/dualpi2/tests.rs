@@ -164,7 +164,7 @@ impl Pseudocode {
 enum Step {
     Arrives(Ecn, u32),
     Leaves,
-    Withdrawn(usize),
+    Position(usize),
 }
 
 /// How many decisions were compared before it was unclear which is right, and of those how many
@@ -185,7 +185,7 @@ fn side_by_side(
             Step::Arrives(ecn, length) => {
                 let arrival = Nanos(now);
                 let packet = Packet { length, ecn, arrival, handle, ..Packet::default() };
-                let place = dualpi2.admit(arrival, packet, &mut drops);
+                let place = dualpi2.place(arrival, packet, &mut drops);
                 prop_assert_eq!(place.is_some(), pseudocode.enqueue(packet), "packet {}", handle);
                 let turned_away = place.is_none().then_some((handle, DropReason::QueueFull));
                 prop_assert_eq!(dropped, turned_away.into_iter().collect::<Vec<_>>());
@@ -214,7 +214,7 @@ fn side_by_side(
                     }
                 }
             }
-            Step::Withdrawn(which) => {
+            Step::Position(which) => {
                 if queued.is_empty() {
                     continue;
                 }
@@ -273,7 +273,7 @@ fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => (ecn, 1..=1500u32).prop_map(|(ecn, length)| Step::Arrives(ecn, length)),
         9 => Just(Step::Leaves),
-        1 => any::<usize>().prop_map(Step::Withdrawn),
+        1 => any::<usize>().prop_map(Step::Position),
     ]
 }
 

@@ -7,7 +7,7 @@ use super::tolerance::Tolerance;
 use super::{Class, Dwcs, DwcsSettings, Key, NEVER, Precedence, State, Streams};
 use crate::error::{SetupError, check, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Fifos, Tournament, WinnerTree};
+use crate::queue::{Fifos, SeatId, Tournament, WinnerTree};
 use crate::sched::Late;
 use crate::scheduler::Backlog;
 
@@ -51,18 +51,18 @@ impl Dwcs {
     /// Adds a class and returns its number: the lowest that is free. Takes time linear in the
     /// number of its streams, amortised: now and then the memory of all streams doubles.
     ///
-    /// A packet that still comes with the number of a class that is gone counts as the new one's.
+    /// A later packet with the number of a class that is gone belongs to the new class.
     ///
     /// # Errors
     /// If its gap or its count is zero, or its streams, which lie next to each other, do not fit
     /// among [`MOST_STREAMS`](Self::MOST_STREAMS). Nothing has changed then.
     pub fn add(&mut self, streams: Streams) -> Result<ClassId, SetupError> {
         let Streams { stream, count } = streams;
-        let number = self.free.first().copied().unwrap_or(self.classes.len() as u32);
-        let of = ClassId(number);
-        check_of("the number of streams", of, count.into(), 1..=Self::MOST_STREAMS.into())?;
+        let number = self.free.first().copied();
+        let number = number.unwrap_or(ClassId(self.classes.len() as u32));
+        check_of("the number of streams", number, count.into(), 1..=Self::MOST_STREAMS.into())?;
         let gap = stream.gap.map_or(NEVER, |gap| gap.0);
-        check_of("the gap in ns", of, gap, 1..=NEVER)?;
+        check_of("the gap in ns", number, gap, 1..=NEVER)?;
         if !self.slots.fits(count, Self::MOST_STREAMS) {
             return Err(SetupError::NoRoom { count, most: Self::MOST_STREAMS });
         }
@@ -76,7 +76,7 @@ impl Dwcs {
             rank: tolerance.rank(),
             tolerance,
             class: number,
-            seat: 0,
+            seat: SeatId(0),
             drops_late: stream.late == Late::Drop,
             has_packets: false,
             is_listed: false,
@@ -84,16 +84,16 @@ impl Dwcs {
         };
         self.grow(state);
         self.streams[class.range()].fill(state);
-        match self.classes.get_mut(number as usize) {
+        match self.classes.get_mut(number.index()) {
             Some(gone) => *gone = class,
             None => self.classes.push(class),
         }
-        Ok(of)
+        Ok(number)
     }
 
-    /// Takes a class out and says whether there was one. It takes no more packets; those that it
-    /// holds are still sent, and with the last of them it is gone. Takes time linear in the number
-    /// of its streams.
+    /// Removes a class and returns whether there was one. It takes no more packets; queued packets
+    /// are still sent, and with the last of them it is gone. Takes time linear in the number of its
+    /// streams.
     pub fn remove(&mut self, class: ClassId) -> bool {
         if !self.takes_packets(class) {
             return false;
@@ -109,7 +109,7 @@ impl Dwcs {
         }
         self.classes[class.index()].leaving = Some(with_packets);
         if with_packets == 0 {
-            self.release(class.0);
+            self.release(class);
         }
         true
     }
@@ -142,7 +142,7 @@ impl Dwcs {
     pub(super) fn drained(&mut self, slot: usize) {
         self.unlist(slot);
         let number = self.streams[slot].class;
-        if let Some(with_packets) = &mut self.classes[number as usize].leaving {
+        if let Some(with_packets) = &mut self.classes[number.index()].leaving {
             *with_packets -= 1;
             if *with_packets == 0 {
                 self.release(number);
@@ -151,9 +151,9 @@ impl Dwcs {
     }
 
     /// Forgets a class without packets.
-    fn release(&mut self, number: u32) {
+    fn release(&mut self, number: ClassId) {
         let gone = Class { first: 0, count: 0, leaving: None };
-        let class = core::mem::replace(&mut self.classes[number as usize], gone);
+        let class = core::mem::replace(&mut self.classes[number.index()], gone);
         self.slots.give_back(class.first, class.count);
         self.free.insert(number);
     }

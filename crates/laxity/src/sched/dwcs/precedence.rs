@@ -1,4 +1,4 @@
-//! Who is served first, as a number.
+//! The precedence of a stream as a number.
 
 use core::hint::select_unpredictable;
 
@@ -11,11 +11,11 @@ use super::tolerance::Tolerance;
 /// No deadline.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// Where a stream's head packet stands among all: the least key is served.
+/// The position of a stream's head packet among all; the least key is served.
 ///
 /// 45 binary digits of the tolerance's [rank](Tolerance::rank), 64 of the deadline and 18 of x'
-/// make two words, whichever of the first two leads. The third word tells who came first, so that
-/// the keys of two head packets always differ.
+/// make two words, in either order of the first two. The third word is the order of arrival, so
+/// that the keys of two head packets always differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     high: u64,
@@ -67,9 +67,9 @@ impl Key {
         Key { high, low, order, slot: u32::MAX }
     }
 
-    /// That of the stream of a slot.
+    /// The key of the stream in this slot.
     #[inline]
-    pub(super) fn of(self, slot: u32) -> Key {
+    pub(super) fn with_slot(self, slot: u32) -> Key {
         Key { slot, ..self }
     }
 }

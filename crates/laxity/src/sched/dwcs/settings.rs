@@ -33,12 +33,12 @@ pub enum Violation {
 /// How streams are compared and adjusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DwcsSettings {
-    /// By what the stream to serve is chosen.
+    /// The rule by which the stream to serve is chosen.
     pub precedence: Precedence,
-    /// What happens to a stream that violates its tolerance.
+    /// The effect of a violation on the stream's tolerance.
     pub violation: Violation,
     /// p, at least 1: missed deadlines are looked for before the first service and then once every
-    /// so many services.
+    /// `check_every` services.
     pub check_every: u32,
 }
 

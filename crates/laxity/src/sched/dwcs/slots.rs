@@ -1,4 +1,4 @@
-//! Ranges of slots, of which some come free again.
+//! Ranges of slots, with ranges that become free again.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 

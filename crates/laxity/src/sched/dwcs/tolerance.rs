@@ -3,8 +3,8 @@
 use super::settings::{Precedence, Violation};
 use crate::window::Loss;
 
-/// The current loss tolerance x'/y' of a stream, beside its own, x/y. x' is never above y', and the
-/// two are never both zero: x >= 0, y >= 1, and what is used up starts again.
+/// The current loss tolerance x'/y' of a stream, beside its original x/y. x' is never above y', and
+/// the two are never both zero: x >= 0, y >= 1, and a tolerance that is used up starts again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tolerance {
     /// x'
@@ -15,8 +15,8 @@ pub(super) struct Tolerance {
     own: Loss,
 }
 
-/// y' grows without end under method 1; it stops here, at 64 times the largest y, where tolerances
-/// are still told apart exactly by [`Tolerance::rank`].
+/// Upper limit of y', which grows without end under method 1: 64 times the largest y. Up to here
+/// [`Tolerance::rank`] tells all tolerances apart exactly.
 const LARGEST: u32 = (1 << 22) - 1;
 /// Binary digits of the fraction in a rank: two different fractions with denominators below 2^22
 /// differ by more than 2^-44.
@@ -25,7 +25,7 @@ const FRACTION: u32 = 44;
 impl Tolerance {
     /// The tolerance that a stream starts with.
     pub(super) fn new(own: Loss) -> Self {
-        Tolerance { lost: own.lost(), of: own.of(), own }
+        Tolerance { lost: own.lost(), of: own.window(), own }
     }
 
     /// x'.
@@ -46,11 +46,11 @@ impl Tolerance {
         }
     }
 
-    /// Rule (A): the head packet was served.
+    /// Rule (A): the head packet was served. Returns whether the tolerance has changed.
     ///
-    /// Where all the rest of a window may be lost, x' = y' > 0, the rule of 1999 leaves it so, and
-    /// the window lasts until so many packets are lost; that of 2004 counts the packet as one of
-    /// the rest, so that windows are y packets long. Returns whether the tolerance is another then.
+    /// If all the rest of a window may be lost, x' = y' > 0, the rule of 1999 leaves the tolerance
+    /// as it is, and the window lasts until y' packets are lost. The rule of 2004 counts the packet
+    /// as one of the rest, so that windows are y packets long.
     pub(super) fn serve(&mut self, precedence: Precedence) -> bool {
         if self.of > self.lost {
             self.of -= 1;
@@ -64,7 +64,7 @@ impl Tolerance {
         true
     }
 
-    /// Rule (B): the head packet has missed its deadline, so many times over.
+    /// Rule (B): the head packet has missed its deadline, `times` times over.
     pub(super) fn miss(&mut self, times: u64, violation: Violation) {
         let mut left = times;
         loop {
@@ -89,7 +89,7 @@ impl Tolerance {
         match violation {
             Violation::Favour => {
                 self.lost = self.favoured();
-                self.of = (2 * self.own.of() + self.of - 1).min(LARGEST);
+                self.of = (2 * self.own.window() + self.of - 1).min(LARGEST);
             }
             Violation::Reset => *self = Tolerance::new(self.own),
         }
@@ -106,10 +106,10 @@ impl Tolerance {
         }
     }
 
-    /// Misses go round in cycles, once a violation or a tolerance that is used up has started one.
-    /// Skips the whole ones among so many misses and returns how many are left.
+    /// Misses repeat in cycles once a violation or a used-up tolerance has started one. Skips whole
+    /// cycles among `misses` and returns the number of misses left.
     fn skip_cycles(&mut self, misses: u64, violation: Violation) -> u64 {
-        let (lost, of) = (self.own.lost(), self.own.of());
+        let (lost, of) = (self.own.lost(), self.own.window());
         if violation == Violation::Reset || lost == of {
             // x misses use it up if x = y; otherwise the one after them is a violation.
             return misses % u64::from(if lost == of { lost } else { lost + 1 });
@@ -141,7 +141,7 @@ mod tests {
 
     /// Rules (B) and (C) as they are printed, for one miss.
     fn one_miss(tolerance: &mut Tolerance, violation: Violation) {
-        let (x, y) = (tolerance.own.lost(), tolerance.own.of());
+        let (x, y) = (tolerance.own.lost(), tolerance.own.window());
         if tolerance.lost > 0 {
             tolerance.lost -= 1;
             tolerance.of -= 1;

@@ -193,8 +193,8 @@ impl Earlier {
 }
 
 impl Segment {
-    /// Takes in the packets whose work up to `work` has come into the range, and lets go of those
-    /// whose work has left it, as if it had been done for every packet.
+    /// Adds the packets whose work has entered the range at `work`, and removes those whose work
+    /// has left it, as if called for every packet.
     fn slide(&mut self, work: u64, history: &VecDeque<Earlier>, oldest: u64) {
         let has_left = |packet: &Earlier| work - packet.work_before > self.up_to;
         while self.window.front().is_some_and(has_left) {
@@ -277,7 +277,7 @@ fn segments(curve: &Curve) -> Option<Vec<Segment>> {
     Some(segments)
 }
 
-/// The whole part; what is beyond 64 bits no work and no time ever reaches.
+/// The integer part, clamped to 64 bits, which no work and no time reaches.
 fn whole(number: &Exact) -> u64 {
     number.floor().to_integer().to_u64().unwrap_or(u64::MAX)
 }

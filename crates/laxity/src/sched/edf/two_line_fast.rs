@@ -1,19 +1,19 @@
 //! Algorithm 3 of Chakraborty, Gries and Thiele (2002): deadlines from two lines, remembering the
 //! previous packet only.
 //!
-//! The demand of all earlier packets is taken to fill the two lines E wherever it may: over an
-//! interval that ends at the previous deadline D and begins at the previous arrival r, it is
-//! E(D - r). The next packet, of w bytes, must fit in beside it:
+//! The demand of all earlier packets is assumed to fill the two lines E completely: over an
+//! interval that ends at the previous deadline D and begins at the previous arrival r, it is E(D -
+//! r). The next packet, of w bytes, must fit in beside it:
 //!
 //! ```text
 //! D' = max( r' + E^-1(w),  r + E^-1( E(D - r) + w ) )
 //! ```
 //!
 //! E is convex, so a demand that fits over this shortest interval fits over all longer ones. The
-//! paper prints w_n where this has E(D - r), once both packets together reach the work at which the
-//! lines cross. The two agree when the previous packet waited for nobody; when it did, w_n is less
-//! than the demand that is assumed, and a burst that arrives at one instant would be promised more
-//! than the lines hold.
+//! paper prints w_n in place of E(D - r), once both packets together reach the work at which the
+//! lines cross. The two agree when the previous packet did not wait. When it did, w_n is less than
+//! the assumed demand, and a burst that arrives at one instant would be promised more than the
+//! lines hold.
 
 use super::TwoLines;
 use crate::units::{NANOBITS_PER_BYTE, Nanos};

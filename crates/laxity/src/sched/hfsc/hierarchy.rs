@@ -3,19 +3,20 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use core::num::NonZeroU32;
 
-use super::{Class, ClassSpec, Curves, Hfsc, Limit, RunningCurve, Siblings, State, TOP, stamp};
+use super::{
+    Class, ClassSpec, Curves, GroupId, Hfsc, Limit, RunningCurve, Siblings, State, TOP, stamp,
+};
 use crate::error::SetupError;
 use crate::packet::ClassId;
-use crate::queue::{EligibleSet, Fifos};
+use crate::queue::{EligibleSet, Fifos, SlotId};
 use crate::sched::ancestry;
 use crate::scheduler::Backlog;
 use crate::units::Nanos;
 
 impl Hfsc {
-    /// A scheduler for these classes, numbered in their order. Classes that are nobody's parent
-    /// are leaves and take packets; a parent may come after its children.
+    /// A scheduler for these classes, numbered in their order. Classes without
+    /// children are leaves and take packets; a parent may come after its children.
     ///
     /// # Errors
     /// If the classes make no hierarchy.
@@ -26,27 +27,25 @@ impl Hfsc {
         for parent in parents.iter().flatten() {
             is_parent[parent.index()] = true;
         }
-        for (number, (class, &is_parent)) in (0..).zip(classes.iter().zip(&is_parent)) {
-            check_curves(ClassId(number), &class.curves, is_parent)?;
+        let numbers = || (0..).map(ClassId);
+        for (number, (class, &is_parent)) in numbers().zip(classes.iter().zip(&is_parent)) {
+            check_curves(number, &class.curves, is_parent)?;
         }
         let mut hfsc = Hfsc {
             classes: Vec::with_capacity(classes.len()),
             free: BTreeSet::new(),
-            siblings: alloc::vec![Siblings::default()],
-            free_siblings: Vec::new(),
+            groups: alloc::vec![Siblings::default()],
+            free_groups: Vec::new(),
             requests: EligibleSet::new(classes.len()),
             packets: Fifos::new(classes.len()),
             backlog: Backlog::default(),
         };
         hfsc.classes.extend(classes.iter().map(Class::new));
-        for (number, class) in (0..).zip(classes) {
-            let siblings = match class.parent {
-                None => TOP,
-                Some(parent) => hfsc.below(parent.0),
-            };
-            hfsc.list(number, siblings);
+        for (number, class) in numbers().zip(classes) {
+            let group = class.parent.map_or(TOP, |parent| hfsc.below(parent));
+            hfsc.list(number, group);
         }
-        for number in (0..).take(classes.len()) {
+        for number in numbers().take(classes.len()) {
             hfsc.limit_above(number);
         }
         Ok(hfsc)
@@ -58,27 +57,27 @@ impl Hfsc {
     /// # Errors
     /// If it does not fit into the hierarchy.
     pub fn add(&mut self, class: ClassSpec) -> Result<ClassId, SetupError> {
-        let number = self.free.first().copied().unwrap_or(self.classes.len() as u32);
-        check_curves(ClassId(number), &class.curves, false)?;
+        let number = self.free.first().copied().unwrap_or(ClassId(self.classes.len() as u32));
+        check_curves(number, &class.curves, false)?;
         if let Some(parent) = class.parent {
             self.check_parent(parent)?;
         }
-        let siblings = class.parent.map_or(TOP, |parent| self.below(parent.0));
+        let group = class.parent.map_or(TOP, |parent| self.below(parent));
         self.free.remove(&number);
         let class = Class::new(&class);
-        match self.classes.get_mut(number as usize) {
+        match self.classes.get_mut(number.index()) {
             Some(place) => *place = class,
             None => self.classes.push(class),
         }
         self.packets.grow(self.classes.len());
         self.requests.grow(self.classes.len());
-        self.list(number, siblings);
+        self.list(number, group);
         self.limit_above(number);
-        Ok(ClassId(number))
+        Ok(number)
     }
 
-    /// Gives a class other curves from `now` on, as if it became active now with the virtual time
-    /// it has: what it was served counts, what it was owed under the old curves does not.
+    /// Gives a class other curves from `now` on, as if it became active now with its present
+    /// virtual time: service received counts, service owed under the old curves does not.
     ///
     /// The first upper limit among siblings takes time linear in their number.
     ///
@@ -86,10 +85,9 @@ impl Hfsc {
     /// If there is no such class or it cannot have these curves.
     pub fn change(&mut self, now: Nanos, class: ClassId, curves: Curves) -> Result<(), SetupError> {
         check_curves(class, &curves, self.is_parent(self.open(class)?))?;
-        let number = class.0;
-        self.change_real_time(now, number, &curves);
-        self.change_upper_limit(now, number, &curves);
-        self.change_link_share(now, number, &curves);
+        self.change_real_time(now, class, &curves);
+        self.change_upper_limit(now, class, &curves);
+        self.change_link_share(now, class, &curves);
         Ok(())
     }
 
@@ -104,7 +102,7 @@ impl Hfsc {
         }
         self.classes[class.index()].state = State::Closed;
         if self.packets.is_empty(class.index()) {
-            self.release(class.0);
+            self.release(class);
         }
         Ok(())
     }
@@ -115,14 +113,15 @@ impl Hfsc {
     }
 
     /// Forgets a class that is passive.
-    pub(super) fn release(&mut self, number: u32) {
-        let class = &mut self.classes[number as usize];
+    pub(super) fn release(&mut self, number: ClassId) {
+        let class = &mut self.classes[number.index()];
         class.state = State::Gone;
-        if let Some(below) = class.below.take() {
-            self.siblings[below.get() as usize] = Siblings::default();
-            self.free_siblings.push(below.get());
+        let below = core::mem::replace(&mut class.below, TOP);
+        if below != TOP {
+            self.groups[below.index()] = Siblings::default();
+            self.free_groups.push(below);
         }
-        self.siblings[class.siblings as usize].remove(class.place);
+        self.groups[class.group.index()].remove(class.slot);
         self.free.insert(number);
     }
 
@@ -132,7 +131,7 @@ impl Hfsc {
     }
 
     fn is_parent(&self, class: &Class) -> bool {
-        class.below.is_some_and(|below| self.siblings[below.get() as usize].count() > 0)
+        class.below != TOP && self.groups[class.below.index()].count() > 0
     }
 
     fn check_parent(&self, parent: ClassId) -> Result<(), SetupError> {
@@ -146,35 +145,35 @@ impl Hfsc {
         }
     }
 
-    /// Where the classes below one are listed.
-    fn below(&mut self, number: u32) -> u32 {
-        if let Some(below) = self.classes[number as usize].below {
-            return below.get();
+    /// The group of the classes below this one.
+    fn below(&mut self, class: ClassId) -> GroupId {
+        let below = self.classes[class.index()].below;
+        if below != TOP {
+            return below;
         }
-        let below = self.free_siblings.pop().unwrap_or_else(|| {
-            self.siblings.push(Siblings::default());
-            (self.siblings.len() - 1) as u32
+        let below = self.free_groups.pop().unwrap_or_else(|| {
+            self.groups.push(Siblings::default());
+            GroupId::from_index(self.groups.len() - 1)
         });
-        self.siblings[below as usize] = Siblings::below(number);
-        self.classes[number as usize].below = NonZeroU32::new(below);
+        self.groups[below.index()] = Siblings::below(class);
+        self.classes[class.index()].below = below;
         below
     }
 
-    fn list(&mut self, number: u32, siblings: u32) {
-        let place = self.siblings[siblings as usize].add(number);
-        let class = &mut self.classes[number as usize];
-        (class.siblings, class.place) = (siblings, place);
+    fn list(&mut self, number: ClassId, group: GroupId) {
+        let class = &mut self.classes[number.index()];
+        (class.group, class.slot) = (group, self.groups[group.index()].add(number));
     }
 
     /// Makes an upper limit count among the class's siblings and those of all classes above it.
-    fn limit_above(&mut self, number: u32) {
-        if self.classes[number as usize].upper_limit.is_none() {
+    fn limit_above(&mut self, number: ClassId) {
+        if self.classes[number.index()].upper_limit.is_none() {
             return;
         }
         let mut at = Some(number);
         while let Some(number) = at {
-            let class = &self.classes[number as usize];
-            let siblings = &mut self.siblings[class.siblings as usize];
+            let class = &self.classes[number.index()];
+            let siblings = &mut self.groups[class.group.index()];
             if siblings.is_limited() {
                 return;
             }
@@ -183,11 +182,11 @@ impl Hfsc {
         }
     }
 
-    fn change_real_time(&mut self, now: Nanos, number: u32, curves: &Curves) {
-        let class = &mut self.classes[number as usize];
-        let head = self.packets.front(number as usize).map(|packet| packet.length);
+    fn change_real_time(&mut self, now: Nanos, number: ClassId, curves: &Curves) {
+        let class = &mut self.classes[number.index()];
+        let head = self.packets.front(number.index()).map(|packet| packet.length);
         if class.real_time.is_some() && head.is_some() {
-            self.requests.remove(number);
+            self.requests.remove(SlotId(number.0));
         }
         class.real_time = curves.real_time.as_ref().map(|curve| {
             let mut curve = RunningCurve::new(curve);
@@ -199,9 +198,9 @@ impl Hfsc {
         }
     }
 
-    fn change_upper_limit(&mut self, now: Nanos, number: u32, curves: &Curves) {
+    fn change_upper_limit(&mut self, now: Nanos, number: ClassId, curves: &Curves) {
         let now = u128::from(now.0);
-        self.classes[number as usize].upper_limit = curves.upper_limit.as_ref().map(|curve| {
+        self.classes[number.index()].upper_limit = curves.upper_limit.as_ref().map(|curve| {
             let mut curve = RunningCurve::new(curve);
             curve.activate(now);
             Box::new(Limit { curve, fit: stamp(now) })
@@ -210,9 +209,9 @@ impl Hfsc {
         self.refit(number);
     }
 
-    fn change_link_share(&mut self, now: Nanos, number: u32, curves: &Curves) {
+    fn change_link_share(&mut self, now: Nanos, number: ClassId, curves: &Curves) {
         let standing = self.virtual_time(number);
-        let class = &mut self.classes[number as usize];
+        let class = &mut self.classes[number.index()];
         let virtual_time = match (standing, &class.link_share) {
             (Some(virtual_time), _) => Some(virtual_time),
             (None, Some(curve)) => curve.was_active().then(|| curve.reached()),
@@ -220,24 +219,26 @@ impl Hfsc {
         };
         class.link_share = curves.link_share.as_ref().map(|curve| {
             let mut curve = RunningCurve::new(curve);
-            virtual_time.into_iter().for_each(|time| curve.activate(time));
+            if let Some(time) = virtual_time {
+                curve.activate(time);
+            }
             curve
         });
         let (is_active, shares) = (standing.is_some(), class.link_share.is_some());
         if is_active && !shares {
             self.leave(number);
-        } else if shares && !is_active && !self.packets.is_empty(number as usize) {
+        } else if shares && !is_active && !self.packets.is_empty(number.index()) {
             self.join(now, number);
         }
     }
 
-    /// A class no longer takes part in link-sharing, nor do those above it whose last it was.
-    pub(super) fn leave(&mut self, number: u32) {
+    /// A class leaves link-sharing, and so do the ancestors that have no other active child.
+    pub(super) fn leave(&mut self, number: ClassId) {
         let mut at = number;
         loop {
-            let class = &self.classes[at as usize];
-            let siblings = &mut self.siblings[class.siblings as usize];
-            siblings.leave(class.place, at);
+            let class = &self.classes[at.index()];
+            let siblings = &mut self.groups[class.group.index()];
+            siblings.leave(class.slot, at);
             match siblings.parent() {
                 Some(parent) if siblings.is_active() => return self.refit(parent),
                 Some(parent) => at = parent,
@@ -253,9 +254,9 @@ impl Class {
         let limit = |curve| Box::new(Limit { curve: RunningCurve::new(curve), fit: 0 });
         Class {
             state: State::Open,
-            siblings: TOP,
-            place: 0,
-            below: None,
+            group: TOP,
+            slot: SlotId(0),
+            below: TOP,
             real_time: real_time.as_ref().map(RunningCurve::new),
             deadline: 0,
             link_share: link_share.as_ref().map(RunningCurve::new),

@@ -29,7 +29,7 @@ struct Piece {
     moment: Moment,
 }
 
-/// What makes it more than a line: boxed, so that classes with lines are small.
+/// The second piece of a curve: boxed, so that classes with lines are small.
 #[derive(Clone, Debug)]
 enum Rest {
     Line,

@@ -3,18 +3,19 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::packet::ClassId;
 use crate::queue::serial::{REACH, Stamp};
-use crate::queue::{EligibleTree, Extremes};
+use crate::queue::{EligibleTree, Extremes, SlotId};
 
-/// The classes that share what their parent gets.
+/// The classes that share the service of their parent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Siblings {
     /// The class they are part of; `None` at the top.
-    parent: Option<u32>,
-    /// The class in every place; `None` in places that are free.
-    members: Vec<Option<u32>>,
-    free: Vec<u32>,
-    /// Virtual times of the active ones, by place.
+    parent: Option<ClassId>,
+    /// The class in every slot; `None` in slots that are free.
+    members: Vec<Option<ClassId>>,
+    free: Vec<SlotId>,
+    /// Virtual times of the active ones, by slot.
     virtual_times: Extremes,
     /// Once an upper limit holds for any of them or below.
     fitting: Option<Box<Fitting>>,
@@ -25,9 +26,10 @@ pub(super) struct Siblings {
 /// Which classes their upper limits let be served.
 #[derive(Clone, Debug)]
 struct Fitting {
-    /// The active ones with fit times for eligible times and virtual times for deadlines.
+    /// The active ones with fit times for eligible times and virtual times for deadlines. A class
+    /// has the slot of its number here.
     active: EligibleTree,
-    /// When each fits, by place; as long as it is active.
+    /// When each fits, by slot; as long as it is active.
     fits: Vec<Stamp>,
 }
 
@@ -41,12 +43,12 @@ pub(super) struct Standing {
 
 impl Siblings {
     /// No classes yet below this one.
-    pub(super) fn below(parent: u32) -> Self {
+    pub(super) fn below(parent: ClassId) -> Self {
         Siblings { parent: Some(parent), ..Siblings::default() }
     }
 
     /// The class they are part of.
-    pub(super) fn parent(&self) -> Option<u32> {
+    pub(super) fn parent(&self) -> Option<ClassId> {
         self.parent
     }
 
@@ -55,12 +57,12 @@ impl Siblings {
         self.members.len() - self.free.len()
     }
 
-    /// Adds a class, which is passive, and returns its place.
-    pub(super) fn add(&mut self, class: u32) -> u32 {
+    /// Adds a class, which is passive, and returns its slot.
+    pub(super) fn add(&mut self, class: ClassId) -> SlotId {
         match self.free.pop() {
-            Some(place) => {
-                self.members[place as usize] = Some(class);
-                place
+            Some(slot) => {
+                self.members[slot.index()] = Some(class);
+                slot
             }
             None => {
                 self.members.push(Some(class));
@@ -68,15 +70,15 @@ impl Siblings {
                 if let Some(fitting) = &mut self.fitting {
                     fitting.fits.push(0);
                 }
-                (self.members.len() - 1) as u32
+                SlotId::from_index(self.members.len() - 1)
             }
         }
     }
 
     /// Takes out a class, which is passive.
-    pub(super) fn remove(&mut self, place: u32) {
-        self.members[place as usize] = None;
-        self.free.push(place);
+    pub(super) fn remove(&mut self, slot: SlotId) {
+        self.members[slot.index()] = None;
+        self.free.push(slot);
     }
 
     /// Whether upper limits count here.
@@ -87,18 +89,18 @@ impl Siblings {
     /// Makes upper limits count; all classes that are active fit.
     pub(super) fn limit(&mut self) {
         let mut active = EligibleTree::new();
-        for (place, class) in self.members.iter().enumerate() {
-            if let (Some(class), Some(virtual_time)) = (*class, self.virtual_times.time(place)) {
-                active.insert(0, virtual_time as Stamp, class);
+        for (slot, class) in self.members.iter().enumerate() {
+            if let (Some(class), Some(virtual_time)) = (*class, self.virtual_times.time(slot)) {
+                active.insert(0, virtual_time as Stamp, SlotId(class.0));
             }
         }
         let fits = alloc::vec![0; self.members.len()];
         self.fitting = Some(Box::new(Fitting { active, fits }));
     }
 
-    /// When the active class in a place fits.
-    pub(super) fn fit_of(&self, place: u32) -> Stamp {
-        self.fitting.as_ref().map_or(0, |fitting| fitting.fits[place as usize])
+    /// When the active class in a slot fits.
+    pub(super) fn fit_of(&self, slot: SlotId) -> Stamp {
+        self.fitting.as_ref().map_or(0, |fitting| fitting.fits[slot.index()])
     }
 
     /// Whether any class is active.
@@ -107,8 +109,8 @@ impl Siblings {
     }
 
     /// The system virtual time: the mean of the least and the greatest virtual time of active
-    /// classes. If there are none, the greatest that there ever was, so that no class is ahead of
-    /// another for what lies before.
+    /// classes. If there are none, the greatest ever, so that earlier service puts no class ahead
+    /// of another.
     pub(super) fn virtual_time(&self) -> u128 {
         match self.virtual_times.least() {
             Some((least, _)) => least + (self.virtual_times.greatest() - least) / 2,
@@ -116,17 +118,17 @@ impl Siblings {
         }
     }
 
-    /// The virtual time of the class in a place, if it is active.
-    pub(super) fn virtual_time_of(&self, place: u32) -> Option<u128> {
-        self.virtual_times.time(place as usize)
+    /// The virtual time of the class in a slot, if it is active.
+    pub(super) fn virtual_time_of(&self, slot: SlotId) -> Option<u128> {
+        self.virtual_times.time(slot.index())
     }
 
     /// The class with the least virtual time among those that fit by `now`; among equals the lowest
     /// number's.
-    pub(super) fn least(&self, now: Stamp) -> Option<u32> {
+    pub(super) fn least(&self, now: Stamp) -> Option<ClassId> {
         match &self.fitting {
-            None => self.virtual_times.least().map(|(_, class)| class),
-            Some(fitting) => fitting.active.least_deadline(now),
+            None => self.virtual_times.least().map(|(_, class)| ClassId(class)),
+            Some(fitting) => fitting.active.least_deadline(now).map(|SlotId(class)| ClassId(class)),
         }
     }
 
@@ -147,26 +149,26 @@ impl Siblings {
     /// A class becomes active or stands elsewhere, [within reach](Self::within_reach).
     pub(super) fn stand(
         &mut self,
-        place: u32,
-        class: u32,
+        slot: SlotId,
+        class: ClassId,
         Standing { virtual_time, fit }: Standing,
     ) {
-        let before = self.virtual_times.set(place as usize, virtual_time, class);
+        let before = self.virtual_times.set(slot.index(), virtual_time, class.0);
         self.leave_behind(virtual_time);
         if let Some(fitting) = &mut self.fitting {
             if let Some(before) = before {
-                fitting.active.remove(before as Stamp, class);
+                fitting.active.remove(before as Stamp, SlotId(class.0));
             }
-            fitting.active.insert(fit, virtual_time as Stamp, class);
-            fitting.fits[place as usize] = fit;
+            fitting.active.insert(fit, virtual_time as Stamp, SlotId(class.0));
+            fitting.fits[slot.index()] = fit;
         }
     }
 
     /// A class becomes passive.
-    pub(super) fn leave(&mut self, place: u32, class: u32) {
-        let before = self.virtual_times.clear(place as usize);
+    pub(super) fn leave(&mut self, slot: SlotId, class: ClassId) {
+        let before = self.virtual_times.clear(slot.index());
         if let (Some(fitting), Some(before)) = (&mut self.fitting, before) {
-            fitting.active.remove(before as Stamp, class);
+            fitting.active.remove(before as Stamp, SlotId(class.0));
         }
     }
 
@@ -177,8 +179,8 @@ impl Siblings {
 
     /// Bytes held.
     pub(super) fn footprint(&self) -> usize {
-        self.members.capacity() * size_of::<Option<u32>>()
-            + self.free.capacity() * size_of::<u32>()
+        self.members.capacity() * size_of::<Option<ClassId>>()
+            + self.free.capacity() * size_of::<SlotId>()
             + self.virtual_times.footprint()
             + self.fitting.as_ref().map_or(0, |fitting| {
                 let fits = fitting.fits.capacity() * size_of::<Stamp>();

@@ -57,7 +57,7 @@ fn play_on<S: Scheduler>(scheduler: &mut S, case: &Case, tell: impl FnMut(&S, Ev
 
 /// The virtual time of a class while it takes part in link-sharing.
 fn virtual_time(hfsc: &Hfsc, class: ClassId) -> Option<u128> {
-    hfsc.virtual_time(class.0)
+    hfsc.virtual_time(class)
 }
 
 struct Player<'a, S, T> {

@@ -45,7 +45,7 @@ proptest! {
                 Step::Enqueue { rank, held } => {
                     let (class, flow) = (ClassId(rank.into()), crate::packet::FlowId(held.into()));
                     let packet = Packet { class, flow, length: 100, arrival: now, handle, ..Packet::default() };
-                    queued.push((packet, pifo.admit(now, packet, none).unwrap()));
+                    queued.push((packet, pifo.place(now, packet, none).unwrap()));
                 }
                 Step::Dequeue { later } => {
                     now.0 += u64::from(later);
@@ -76,7 +76,7 @@ fn memory_is_that_of_what_is_queued() {
     for handle in 0..100_000 {
         for class in [ClassId(0), ClassId(5)] {
             let packet = Packet { class, length: 100, handle, ..Packet::default() };
-            let place = pifo.admit(Nanos::ZERO, packet, none).unwrap();
+            let place = pifo.place(Nanos::ZERO, packet, none).unwrap();
             if class.0 == 5 {
                 assert_eq!(pifo.withdraw(Nanos::ZERO, place, handle, none), Some(packet));
             }

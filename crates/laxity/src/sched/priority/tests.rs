@@ -76,7 +76,7 @@ proptest! {
                 0..3 => {
                     let (class, length) = (ClassId(class), 100);
                     let packet = Packet { class, demoted, length, handle, ..Packet::default() };
-                    places.insert(handle, priority.admit(Nanos::ZERO, packet, &mut none));
+                    places.insert(handle, priority.place(Nanos::ZERO, packet, &mut none));
                     naive.waiting.push(packet);
                 }
                 3 if !naive.waiting.is_empty() => {

@@ -1,11 +1,20 @@
-//! Alike classes that are scheduled as one, and take turns in what it is served.
+//! Classes of equal weight and packets that are scheduled as one aggregate and take turns within
+//! it.
 
 use alloc::vec::Vec;
 
 use super::share::{AGGREGATE, Share};
 
+crate::id! {
+    /// An aggregate.
+    pub(super) struct AggregateId;
+
+    /// A class, numbered aggregate by aggregate.
+    pub(super) struct MemberId;
+}
+
 /// No aggregate.
-pub(super) const NONE: u32 = u32::MAX;
+pub(super) const NONE: AggregateId = AggregateId(u32::MAX);
 
 /// An aggregate. One cache line.
 #[derive(Clone, Copy, Debug)]
@@ -15,32 +24,32 @@ pub(super) struct Aggregate {
     pub start: u128,
     /// 1/phi.
     per_byte: u64,
-    /// What it may send before it is scheduled anew.
+    /// Bytes that it may send before it is scheduled anew.
     budget: u64,
     turns: Turns,
     /// The number of the first of its classes' members.
-    first_member: u32,
+    first_member: MemberId,
     /// Of each class: its largest packet.
     quantum: u32,
     /// Those before and behind it in its slot.
-    pub next: u32,
-    pub previous: u32,
+    pub next: AggregateId,
+    pub previous: AggregateId,
     classes: u8,
     /// The number of its group.
     pub group: u8,
 }
 
-/// What a class is within its aggregate.
+/// A class within its aggregate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Member {
-    /// What it may send in its turn.
+    /// Bytes that it may send in its turn.
     deficit: u32,
     /// The length of its first packet, if it has any.
     first: u32,
 }
 
 impl Aggregate {
-    pub(super) fn new(share: &Share, group: u8, first_member: u32) -> Self {
+    pub(super) fn new(share: &Share, group: u8, first_member: MemberId) -> Self {
         Aggregate {
             start: 0,
             per_byte: share.per_byte,
@@ -59,18 +68,17 @@ impl Aggregate {
         self.turns.0 == 0
     }
 
-    /// The member whose turn it is.
-    pub(super) fn turn(&self) -> usize {
-        (self.first_member + self.turns.first()) as usize
+    /// The member that has its turn.
+    pub(super) fn turn(&self) -> MemberId {
+        MemberId(self.first_member.0 + self.turns.first())
     }
 
     /// Whether it may send its next packet before it is scheduled anew.
     pub(super) fn goes_on(&self, members: &[Member]) -> bool {
-        !self.is_idle() && u64::from(members[self.turn()].first) <= self.budget
+        !self.is_idle() && u64::from(members[self.turn().index()].first) <= self.budget
     }
 
-    /// What it was served is over: the virtual time of that has passed for it, and what it did not
-    /// use of its budget is not charged.
+    /// Ends the present job: its virtual time has passed, and unused budget is not charged.
     pub(super) fn finish(&mut self) {
         let all = u64::from(self.classes) * u64::from(self.quantum);
         self.start += u128::from(all - self.budget) * u128::from(self.per_byte);
@@ -78,23 +86,23 @@ impl Aggregate {
     }
 
     /// A class that had no packet has one, this long: its turn is the last.
-    pub(super) fn join(&mut self, members: &mut [Member], member: u32, length: u32) {
-        members[member as usize] = Member { deficit: self.quantum, first: length };
-        self.turns.push(member - self.first_member);
+    pub(super) fn join(&mut self, members: &mut [Member], member: MemberId, length: u32) {
+        members[member.index()] = Member { deficit: self.quantum, first: length };
+        self.turns.push(member.0 - self.first_member.0);
     }
 
-    /// The packet whose turn it was is sent; its class has this or no packet behind it. Deficit
-    /// round robin: what is left of a turn is kept for the next one.
+    /// The packet in turn is sent; its class has this or no packet behind it. Deficit round robin:
+    /// the rest of a turn is kept for the next one.
     pub(super) fn send(&mut self, members: &mut [Member], length: u32, next: Option<u32>) {
         self.budget -= u64::from(length);
-        members[self.turn()].deficit -= length;
-        self.lead(members, self.turn() as u32, next);
+        members[self.turn().index()].deficit -= length;
+        self.lead(members, self.turn(), next);
     }
 
     /// A packet this long, or none, comes to the front of a class.
-    pub(super) fn lead(&mut self, members: &mut [Member], member: u32, next: Option<u32>) {
-        let place = member - self.first_member;
-        let member = &mut members[member as usize];
+    pub(super) fn lead(&mut self, members: &mut [Member], member: MemberId, next: Option<u32>) {
+        let place = member.0 - self.first_member.0;
+        let member = &mut members[member.index()];
         let Some(first) = next else {
             member.first = 0;
             self.turns.remove(place);
@@ -134,14 +142,14 @@ impl Turns {
 
 const _: () = assert!(4 * AGGREGATE == u32::BITS as usize);
 
-/// All aggregates, and what their classes are.
-pub(super) fn of_shares(
+/// All aggregates, and the members that their classes are.
+pub(super) fn from_shares(
     shares: &[Share],
     group: impl Fn(&Share) -> u8,
 ) -> (Vec<Aggregate>, Vec<Member>) {
     let (mut aggregates, mut members) = (Vec::new(), Vec::new());
     for share in shares {
-        aggregates.push(Aggregate::new(share, group(share), members.len() as u32));
+        aggregates.push(Aggregate::new(share, group(share), MemberId::from_index(members.len())));
         members.resize(members.len() + share.classes.len(), Member::default());
     }
     (aggregates, members)

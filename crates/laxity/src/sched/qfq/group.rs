@@ -1,6 +1,6 @@
-//! The aggregates whose times are rounded to slots of one size.
+//! The aggregates with times rounded to slots of one size.
 
-use super::aggregate::{Aggregate, NONE};
+use super::aggregate::{Aggregate, AggregateId, NONE};
 
 /// How many slots a group has.
 const SLOTS: u32 = 32;
@@ -24,8 +24,8 @@ pub(super) struct Group {
 /// First in, first out.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    first: u32,
-    last: u32,
+    first: AggregateId,
+    last: AggregateId,
 }
 
 impl Group {
@@ -51,13 +51,13 @@ impl Group {
     }
 
     /// The aggregate that is its next.
-    pub(super) fn first(&self) -> u32 {
+    pub(super) fn first(&self) -> AggregateId {
         self.buckets[self.front as usize].first
     }
 
     /// Schedules an aggregate by its start time, and says whether that becomes the group's.
-    pub(super) fn insert(&mut self, aggregates: &mut [Aggregate], number: u32) -> bool {
-        let start = self.rounded(aggregates[number as usize].start);
+    pub(super) fn insert(&mut self, aggregates: &mut [Aggregate], number: AggregateId) -> bool {
+        let start = self.rounded(aggregates[number.index()].start);
         let is_least = self.is_empty() || start < self.start;
         if self.is_empty() {
             self.start = start;
@@ -73,25 +73,25 @@ impl Group {
         let previous = core::mem::replace(&mut bucket.last, number);
         match previous {
             NONE => bucket.first = number,
-            previous => aggregates[previous as usize].next = number,
+            previous => aggregates[previous.index()].next = number,
         }
-        let aggregate = &mut aggregates[number as usize];
+        let aggregate = &mut aggregates[number.index()];
         (aggregate.previous, aggregate.next) = (previous, NONE);
         is_least
     }
 
     /// Takes out an aggregate that is scheduled.
-    pub(super) fn remove(&mut self, aggregates: &mut [Aggregate], number: u32) {
-        let Aggregate { start, previous, next, .. } = aggregates[number as usize];
+    pub(super) fn remove(&mut self, aggregates: &mut [Aggregate], number: AggregateId) {
+        let Aggregate { start, previous, next, .. } = aggregates[number.index()];
         let slot = self.slot(self.rounded(start));
         let bucket = &mut self.buckets[((self.front + slot) % SLOTS) as usize];
         match previous {
             NONE => bucket.first = next,
-            previous => aggregates[previous as usize].next = next,
+            previous => aggregates[previous.index()].next = next,
         }
         match next {
             NONE => bucket.last = previous,
-            next => aggregates[next as usize].previous = previous,
+            next => aggregates[next.index()].previous = previous,
         }
         if bucket.first != NONE {
             return;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::aggregate::Aggregate;
+use super::aggregate::{Aggregate, AggregateId};
 use super::group::Group;
 use super::share::{BYTE, Share};
 
@@ -22,7 +22,7 @@ pub(super) struct Groups {
     eligible_blocked: u64,
     ineligible_blocked: u64,
     /// The only aggregate that has packets, if it is: it is in no group as yet.
-    alone: Option<u32>,
+    alone: Option<AggregateId>,
     /// Of the smallest slots.
     shift: u32,
     groups: Vec<Group>,
@@ -47,7 +47,7 @@ impl Groups {
     }
 
     /// The number of an aggregate's group.
-    pub(super) fn of(&self, share: &Share) -> u8 {
+    pub(super) fn number_of(&self, share: &Share) -> u8 {
         (share.slot_shift - self.shift) as u8
     }
 
@@ -64,11 +64,11 @@ impl Groups {
     /// An aggregate that was idle has packets. It starts where it finished, or now if that is over,
     /// but no later than the group finishes that would block its own: so the order within sets is
     /// kept.
-    pub(super) fn activate(&mut self, aggregates: &mut [Aggregate], number: u32) {
+    pub(super) fn activate(&mut self, aggregates: &mut [Aggregate], number: AggregateId) {
         if let Some(alone) = self.alone.take() {
             self.schedule(aggregates, alone);
         }
-        let aggregate = &mut aggregates[number as usize];
+        let aggregate = &mut aggregates[number.index()];
         let ready = self.eligible_ready & !before(aggregate.group.into());
         let now = match first(ready) {
             Some(group) => self.virtual_time.min(self.groups[group].finish()),
@@ -82,17 +82,17 @@ impl Groups {
         }
     }
 
-    fn schedule(&mut self, aggregates: &mut [Aggregate], number: u32) {
-        let group = usize::from(aggregates[number as usize].group);
+    fn schedule(&mut self, aggregates: &mut [Aggregate], number: AggregateId) {
+        let group = usize::from(aggregates[number.index()].group);
         if self.groups[group].insert(aggregates, number) {
             self.place(group);
         }
     }
 
     /// The aggregate that is to be served. It stays where it is while it is.
-    pub(super) fn next(&mut self, aggregates: &[Aggregate]) -> Option<u32> {
+    pub(super) fn next(&mut self, aggregates: &[Aggregate]) -> Option<AggregateId> {
         if let Some(alone) = self.alone {
-            let Aggregate { group, start, .. } = aggregates[alone as usize];
+            let Aggregate { group, start, .. } = aggregates[alone.index()];
             let starts = self.groups[usize::from(group)].rounded(start);
             self.virtual_time = self.virtual_time.max(starts);
             return self.alone;
@@ -105,22 +105,22 @@ impl Groups {
         Some(self.groups[first(self.eligible_ready)?].first())
     }
 
-    /// An aggregate has been served so much of its budget, or has lost its packets: it is scheduled
-    /// anew from where it finished, if it has packets.
-    pub(super) fn end(&mut self, aggregates: &mut [Aggregate], number: u32) {
+    /// An aggregate has used this much of its budget, or has lost its packets: it is scheduled anew
+    /// from where it finished, if it has packets.
+    pub(super) fn end(&mut self, aggregates: &mut [Aggregate], number: AggregateId) {
         if self.alone == Some(number) {
-            let aggregate = &mut aggregates[number as usize];
+            let aggregate = &mut aggregates[number.index()];
             aggregate.finish();
             self.latest = self.latest.max(aggregate.start);
             self.alone.take_if(|_| aggregate.is_idle());
             return;
         }
-        let aggregate = &aggregates[number as usize];
+        let aggregate = &aggregates[number.index()];
         let number_of_group = usize::from(aggregate.group);
         let group = &mut self.groups[number_of_group];
         let (start, finish) = (group.start, group.finish());
         group.remove(aggregates, number);
-        let aggregate = &mut aggregates[number as usize];
+        let aggregate = &mut aggregates[number.index()];
         aggregate.finish();
         self.latest = self.latest.max(aggregate.start);
         if !aggregate.is_idle() {
@@ -139,8 +139,8 @@ impl Groups {
         self.groups.capacity() * size_of::<Group>()
     }
 
-    /// The virtual time moves on. Every start time that has not come is the next multiple of its
-    /// group's slot, so the groups are eligible whose slots' ends it has passed.
+    /// Moves the virtual time on. A start time to come is the next multiple of its group's slot, so
+    /// a group becomes eligible when the virtual time passes the end of its slot.
     fn advance(&mut self, to: u128) {
         let passed = (self.virtual_time ^ to) >> self.shift;
         self.virtual_time = to;

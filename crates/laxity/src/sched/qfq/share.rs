@@ -1,5 +1,5 @@
-//! What the weights and the largest packets of classes make of them: aggregates, their shares of
-//! the link, and the slots that their times are rounded to.
+//! From weights and largest packets of classes to aggregates, their shares of the link, and the
+//! slots that their times are rounded to.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -17,20 +17,20 @@ pub struct QfqClass {
     pub max_packet: u32,
 }
 
-/// How many classes an aggregate has at the most.
+/// The most classes in an aggregate.
 pub const AGGREGATE: usize = 8;
 
-/// Virtual time counts the link's work in so many parts of a byte.
+/// Parts of a byte in which virtual time counts the link's work.
 pub(crate) const BYTE: u128 = 1 << 32;
 
 /// The largest packet of all.
 const LARGEST_PACKET: u64 = 1 << 30;
 
-/// What all classes weigh at most, measured by the lightest.
+/// The most that all classes weigh together, in multiples of the lightest.
 const SPREAD: u128 = 1 << 31;
 
-/// A slot is at least this part of the largest budget, so that the front of a group lies few slots
-/// behind what comes to it.
+/// A slot is at least this part of the largest budget, so that new entries of a group lie few slots
+/// behind its front.
 const LEAST_SLOT: u128 = 16;
 
 /// Alike classes that are scheduled as one.

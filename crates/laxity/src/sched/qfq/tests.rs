@@ -84,7 +84,7 @@ fn compare(classes: &[Option<QfqClass>], steps: &[Step]) -> Result<(), TestCaseE
                 let Some(QfqClass { max_packet, .. }) = classes[class] else { continue };
                 let length = (max_packet * (u32::from(share) + 1)).div_ceil(256);
                 let packet = packet(class as u32, length, handle);
-                places.insert(handle, qfq.admit(now, packet, &mut no_drops).unwrap());
+                places.insert(handle, qfq.place(now, packet, &mut no_drops).unwrap());
                 model.enqueue(packet);
             }
             Step::Dequeue => {

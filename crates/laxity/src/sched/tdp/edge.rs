@@ -10,9 +10,8 @@ use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropSink, Scheduler};
 use crate::units::{Bytes, Nanos};
 
-/// When a flow may send: so many packets in each period, one in each of frames that are spread
-/// evenly over it. The period is a cycle or a super cycle of so many frames; periods begin with
-/// frame 0.
+/// When a flow may send: `packets` in each period, one per frame, in frames that are spread evenly
+/// over it. The period is a cycle or a super cycle; periods begin with frame 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
     /// The frame of the period in which the first packet is sent, below `period`.
@@ -31,7 +30,7 @@ impl Slots {
     }
 }
 
-/// What was reserved for a flow.
+/// The reservation of a flow at the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contract {
     /// When it may send.
@@ -40,15 +39,15 @@ pub struct Contract {
     pub packet: Bytes,
 }
 
-/// Gives frames to packets of reserved flows in an edge router, one class a flow.
+/// Assigns frames to packets of reserved flows in an edge router, one class per flow.
 ///
-/// A packet gets the first frame of its flow after the current one that no packet before it got;
-/// until then the output holds it. Of a flow whose packets come no closer than n/k frames' time,
-/// each gets a frame that begins less than 1 + n/k frames' time later.
+/// A packet gets the first frame of its flow after the current one that no earlier packet got;
+/// until then the output holds it. If a flow's packets are at least n/k frames apart, each gets a
+/// frame that begins less than 1 + n/k frames later.
 ///
-/// What exceeds a reservation is policed: a packet that is longer than was reserved is best effort.
-/// If a packet's frame would be more than `ahead` frames away, that is what it is given, but the
-/// frame stays free; an output that reaches no further drops it.
+/// Traffic beyond a reservation is policed. A packet that is longer than reserved is best effort. A
+/// packet whose frame would be more than `ahead` frames away is assigned that frame without taking
+/// it; an output that does not reach so far drops it.
 #[derive(Clone, Debug)]
 pub struct Edge {
     time: CommonTime,
@@ -64,7 +63,7 @@ struct Flow {
     packets: NonZeroU32,
     /// From a packet's slot to that of the next one there are `n div k` frames ...
     gap: u32,
-    /// ... and `n mod k` parts of a frame, of which k are one.
+    /// ... and `n mod k` parts of a frame; a frame has k parts.
     gap_parts: u32,
     longest: u32,
     /// How many parts after the beginning of `frame` the slot is.
@@ -114,8 +113,9 @@ impl Flow {
 }
 
 impl Edge {
-    /// For these flows, by class, of which those without a contract are best effort. `ahead` frames
-    /// after the current one are given at most: no more than the output's forwarding delay.
+    /// An edge for these flows, by class; a class without a contract is best effort. Frames are
+    /// assigned at most `ahead` frames after the current one, which must not exceed the output's
+    /// forwarding delay.
     ///
     /// # Errors
     /// If there is no frame, or a flow has no packets, no period, or begins beyond its period.
@@ -156,9 +156,8 @@ impl Edge {
     }
 }
 
-/// An output whose packets' frames are given by a function of the time and the packet, such as
-/// [`Edge::frame_of`], so that it is a scheduler like others. Packets without a frame are best
-/// effort.
+/// An output with a function that assigns frames to packets by time and packet, such as
+/// [`Edge::frame_of`]: a scheduler like any other. Packets without a frame are best effort.
 #[derive(Clone, Debug)]
 pub struct Assigned<F> {
     /// The output.

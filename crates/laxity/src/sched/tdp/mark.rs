@@ -26,7 +26,8 @@ impl Mark {
         Self::TDP | bit(Self::ODD_FRAME, self.odd_frame) | bit(Self::ODD_CYCLE, self.odd_cycle)
     }
 
-    /// From the DS field of a packet, whatever its ECN bits; `None` if it is not marked.
+    /// Reads the mark from the DS field of a packet, ignoring the ECN bits; `None` if there is no
+    /// mark.
     pub fn decode(ds: u8) -> Option<Mark> {
         let is_marked = ds & !(Self::ODD_FRAME | Self::ODD_CYCLE | Self::ECN) == Self::TDP;
         is_marked.then_some(Mark {

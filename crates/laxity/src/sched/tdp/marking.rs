@@ -1,30 +1,31 @@
-//! Which frame a packet was sent in, from two bits of its header and from what came before it
-//! (Baldi et al. 2006, section III.B).
+//! Recovers the frame in which a packet was sent, from two bits of its header and the packets
+//! before it (Baldi et al. 2006, section III.B).
 
 use super::{CommonTime, Mark};
 use crate::error::SetupError;
 use crate::units::Nanos;
 
-/// One input of a node: recovers the frames in which the node before sent its packets.
+/// One input of a node: recovers the frames in which the upstream node sent its packets.
 ///
-/// The bits alone tell a frame from the next one: a frame of which every packet is lost is taken
-/// for the one before the last, as they alternate, until the cycle turns too early. With the node's
-/// own clock they tell more. The time from the beginning of a packet's frame to its arrival, the
-/// lag, varies by less than a frame where a link's delay is constant, for a packet is sent whole
-/// within its frame; frames of the same mark are two or more apart. So the one frame of this mark
-/// with a lag near those before is the right one, however many frames are silent in between:
+/// The two bits only tell a frame from the next one. If every packet of a frame is lost, the bits
+/// of its successor are those of its predecessor, so counting frames by the bits would lose count.
+/// The node's own clock resolves that. The lag of a packet, from the beginning of its frame to its
+/// arrival, varies by less than a frame if the link's delay is constant, as a packet is sent within
+/// its frame. Frames with equal marks are at least two frames apart. So exactly one frame with the
+/// mark has a lag near the earlier ones, after any number of silent frames in between:
 ///
 /// - If all lags are less than a frame apart, no frame is ever recovered wrongly, and none is
-///   missed after up to n_TF - 1 silent frames. Lags may drift by any amount in time. If once in a
-///   while one strays, up to half a frame beyond those before does no harm when these were nearly a
-///   frame apart, and up to a frame when they were equal.
-/// - After n_TF silent frames or more, the cycle may have turned twice, unseen: the input is out of
-///   step. So it is when no frame of the mark has a lag within a frame of those before, or only one
-///   earlier than that of the packet before: a link's delay or a clock has jumped.
-/// - Who is out of step, as a [new](Self::new) input is, knows no frames until the cycle turns
-///   from one packet to the next within less than two frames' time: that is frame 0 or, if that was
-///   silent, frame 1. It is the one nearest to the node's own time, so a lag may be up to a cycle
-///   either way. One that has listened [before](Self::in_step) frame 0 knows them at once.
+///   missed after up to n_TF - 1 silent frames. Lags may drift without limit over time. A single
+///   outlier of up to half a frame does no harm if the earlier lags were nearly a frame apart, and
+///   one of up to a frame if they were equal.
+/// - After n_TF silent frames or more, the cycle may have turned twice unseen: the input is out of
+///   step. It also is if no frame with the mark has a lag within a frame of the earlier ones, or
+///   only one before the last packet's frame: a link's delay or a clock has jumped.
+/// - An input that is out of step, as a [new](Self::new) one is, knows no frames until the cycle
+///   turns between two packets that are less than two frames apart. The second is then in frame 0,
+///   or in frame 1 if frame 0 was silent, of the cycle nearest to the node's own time; so a lag may
+///   be up to a cycle in either direction. An input that is [in step](Self::in_step) before frame 0
+///   knows all frames.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Upstream {
     time: CommonTime,
@@ -41,7 +42,7 @@ struct Last {
     arrival: Nanos,
 }
 
-/// What is known while in step.
+/// The state of an input that is in step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step {
     /// The frame of the packet before.
@@ -64,8 +65,8 @@ impl Upstream {
         Ok(Upstream { time, last: None, step: None, silent: 0, losses: 0 })
     }
 
-    /// An input that has heard frames come to their end before frame 0, of which packets came so
-    /// many ns after their frames had begun, or before that if it is negative.
+    /// An input that is in step before frame 0, as if earlier packets had arrived `lag` ns after
+    /// the beginning of their frames (before it, if negative).
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -75,9 +76,8 @@ impl Upstream {
         Ok(upstream)
     }
 
-    /// Is in step from now on, as if it had heard frames up to this one, of which packets came so
-    /// many ns after their frames had begun: for who knows that by a clock which is the other
-    /// node's, too.
+    /// Brings the input in step at `frame`, as if its packets had arrived `lag` ns after the frame
+    /// began. For callers that share a clock with the sender.
     pub fn join(&mut self, frame: u64, lag: i64) {
         let start = self.time.start(frame);
         self.step = Some(Step { frame, start, least: lag, greatest: lag });
@@ -141,7 +141,7 @@ impl Upstream {
         self.step.is_some()
     }
 
-    /// The frame of this mark whose lag is near those before.
+    /// The frame with this mark and a lag near the earlier ones.
     fn follow(&self, step: Step, now: Nanos, mark: Mark) -> Option<u64> {
         let sent = now.0.saturating_add_signed(step.middle().checked_neg()?);
         let sent = self.time.frame_at(Nanos(sent));
@@ -174,8 +174,8 @@ impl Step {
         self.least.midpoint(self.greatest)
     }
 
-    /// Whether what is sent in the frame that begins at `start` and arrives now has a lag near
-    /// those before.
+    /// Whether a packet sent in the frame that begins at `start` and arriving now has a lag near
+    /// the earlier ones.
     fn is_near(&self, start: Nanos, now: Nanos, frame: Nanos) -> bool {
         lag(now, start).abs_diff(self.middle()) < frame.0
     }

@@ -7,7 +7,8 @@ use core::mem;
 use super::settings::bytes_within;
 use super::{CommonTime, Mark, TdpSettings};
 use crate::error::{SetupError, check};
-use crate::packet::{Label, Packet};
+use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::packet::Packet;
 use crate::sched::pace::{Moment, Pace};
 use crate::sched::{Fifo, Late};
 use crate::scheduler::{Backlog, Criterion, Dispatch, DropReason, DropSink, Scheduler, turn_away};
@@ -45,7 +46,7 @@ pub struct Tdp<B = Fifo> {
     /// From each frame of the cycle on to the next one that is reserved; none if none is.
     until_reserved: Vec<Option<u32>>,
     now: Current,
-    /// What is to be sent in the current frame, of which the first `sent` have been.
+    /// Packets to be sent in the current frame; the first `sent` have been.
     due: Vec<Packet>,
     sent: usize,
     /// Queues of later frames, a power of two of them: that of a frame is at its number's low bits.
@@ -55,7 +56,7 @@ pub struct Tdp<B = Fifo> {
     overdue: VecDeque<Overdue>,
     overdue_bytes: u64,
     best_effort: B,
-    /// What best effort has chosen to send next, and until when that waits for room.
+    /// The next best-effort packet, and the time until which it waits for room.
     chosen: Option<(Dispatch, Nanos)>,
     /// Without best effort.
     backlog: Backlog,
@@ -77,7 +78,7 @@ struct Current {
     has_mark: bool,
 }
 
-/// What has been accepted for a frame that has not begun: nothing leaves it before.
+/// Packets accepted for a frame that has not begun.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue {
     packets: Vec<Packet>,
@@ -92,15 +93,15 @@ struct Overdue {
 }
 
 impl Tdp {
-    /// An output of which any frame may be reserved.
+    /// An output at which any frame may be reserved.
     ///
     /// # Errors
-    /// If there is no frame, no rate, or more guard than a frame.
+    /// If there is no frame, no rate, or a guard longer than a frame.
     pub fn new(settings: TdpSettings) -> Result<Self, SetupError> {
         Tdp::reserving(settings, |_| true)
     }
 
-    /// An output of which these frames of the cycle are reserved; best effort regards no others.
+    /// An output at which these frames of the cycle are reserved; best effort ignores all others.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -170,8 +171,8 @@ impl<B: Scheduler> Tdp<B> {
         self.advance(now, drops);
         let ahead = frame.wrapping_sub(self.now.frame);
         if ahead.wrapping_sub(1) >= self.reach() {
-            let (label, rest) = packet.halves();
-            return self.enqueue_elsewhere(label, rest, frame, drops);
+            let (first, second) = memory::split(packet);
+            return self.enqueue_elsewhere(first, second, frame, drops);
         }
         let place = self.place(frame);
         let queue = &mut self.queues[place];
@@ -193,12 +194,12 @@ impl<B: Scheduler> Tdp<B> {
     #[inline(never)]
     fn enqueue_elsewhere(
         &mut self,
-        label: Label,
-        rest: (Nanos, u64),
+        first: FirstHalf,
+        second: SecondHalf,
         frame: u64,
         drops: &mut dyn DropSink,
     ) {
-        let packet = Packet::of_halves(label, rest);
+        let packet = memory::join(first, second);
         if frame <= self.now.frame {
             self.overdue(packet, frame, drops);
         } else {
@@ -206,12 +207,12 @@ impl<B: Scheduler> Tdp<B> {
         }
     }
 
-    /// Whether to send, now that the link is free, a padding packet of this length, which counts as
-    /// sent: nothing marked has been sent in this frame nor waits to be, and the padding does not
-    /// delay what is reserved.
+    /// Whether to send a padding packet of `length` bytes now that the link is free; if so, it
+    /// counts as sent. That is the case if no marked packet has been sent in this frame or waits to
+    /// be, and the padding does not delay reserved packets.
     ///
-    /// The paper pads frames in which nothing at all is sent. But a frame of best effort alone
-    /// leaves the next node without a mark, too, so that it is padded here.
+    /// The paper pads frames in which no packet is sent. A frame with only best effort leaves the
+    /// next node without a mark, too, and so is also padded here.
     pub fn pad(&mut self, now: Nanos, length: u32, drops: &mut dyn DropSink) -> bool {
         self.advance(now, drops);
         let is_due = !self.now.has_mark && !self.has_reserved(now) && self.is_open(now, length);
@@ -225,9 +226,9 @@ impl<B: Scheduler> Tdp<B> {
         self.due.get(self.sent).map(|packet| packet.length)
     }
 
-    /// The reserved packet that follows in this frame when the link is free at `later`, asked for
-    /// ahead of that time, so that packets may still be taken in at earlier ones: what is due in a
-    /// frame has come before it begins, and nothing goes before it.
+    /// The reserved packet that follows in this frame when the link is free at `later`, dequeued
+    /// ahead of that time. Packets may still be enqueued at earlier times: the packets of a frame
+    /// have arrived before it begins, and none goes before them.
     #[inline]
     pub fn dequeue_ahead(&mut self, later: Nanos) -> Option<Dispatch> {
         if later >= self.now.end {
@@ -288,7 +289,7 @@ impl<B: Scheduler> Tdp<B> {
         self.begin(frame);
     }
 
-    /// Makes a frame's queue that which is sent from; the one before has ended.
+    /// Makes the queue of a frame the current one; the frame before has ended.
     fn take_up(&mut self, frame: u64) {
         let place = self.place(frame);
         let queue = &mut self.queues[place];
@@ -333,7 +334,7 @@ impl<B: Scheduler> Tdp<B> {
         };
     }
 
-    /// What is sent where nothing is reserved, or has not come.
+    /// Sends another packet if no reserved one is due.
     #[inline(never)]
     fn dequeue_other(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         if !self.overdue.is_empty()
@@ -471,12 +472,12 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
             return due;
         }
         let Dispatch { packet, deadline, criterion } = self.dequeue_other(now, drops)?;
-        let (label, rest) = packet.halves();
-        Some(Dispatch { packet: Packet::of_halves(label, rest), deadline, criterion })
+        let (first, second) = memory::split(packet);
+        Some(Dispatch { packet: memory::join(first, second), deadline, criterion })
     }
 
-    /// At once, too, where a frame has begun since the last operation: what is left of earlier ones
-    /// is still to be dropped.
+    /// Also at once if a frame has begun since the last operation: the rest of earlier frames has
+    /// to be dropped.
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
         let has_late = now >= self.now.end && self.backlog.packets > 0;
         if has_late || self.has_reserved(now) {

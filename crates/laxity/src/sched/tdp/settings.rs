@@ -1,10 +1,10 @@
-//! The settings of an output, and what can be reserved at it.
+//! The settings of an output, and the capacity of its frames.
 
 use super::CommonTime;
 use crate::sched::Late;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-/// What an output is to do.
+/// The settings of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TdpSettings {
     /// How time is divided.
@@ -17,7 +17,7 @@ pub struct TdpSettings {
     /// By how much best effort may run into a reserved frame: at most a frame. The capacity of
     /// frames is less by as much.
     pub guard: Nanos,
-    /// What becomes of packets that were not sent in their frame, or come when it has begun.
+    /// How packets are treated that were not sent in their frame, or arrive when it has begun.
     pub late: Late,
 }
 
@@ -28,12 +28,12 @@ impl TdpSettings {
     }
 }
 
-/// What can be reserved in a frame: T_f C, less what best effort takes by running into it.
+/// The capacity of a frame: T_f C, less what best effort takes by running into it.
 pub fn capacity(rate: Rate, time: &CommonTime, guard: Nanos) -> Bytes {
     bytes_within(rate, time.frame.saturating_sub(guard))
 }
 
-/// What can be sent in such a time, rounded down.
+/// Bytes that can be sent in this time, rounded down.
 pub(super) fn bytes_within(rate: Rate, time: Nanos) -> Bytes {
     let work = u128::from(time.0) * u128::from(rate.0) / u128::from(NANOBITS_PER_BYTE);
     Bytes(u64::try_from(work).unwrap_or(u64::MAX))

@@ -20,7 +20,7 @@ pub struct CommonTime {
 }
 
 impl CommonTime {
-    /// Whether there are frames, cycles of at least so many, and super cycles.
+    /// Checks that there are frames, super cycles, and cycles of at least `frames` frames.
     pub(super) fn check(&self, frames: u32) -> Result<(), SetupError> {
         check("the length of a frame in ns", self.frame.0, 1..=u64::MAX)?;
         let counted = u32::MAX.into();

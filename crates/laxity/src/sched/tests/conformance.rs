@@ -36,7 +36,7 @@ fn by_name() -> Vec<(&'static str, Any)> {
         DropTail::new(scheduler, [Limit::Packets(2), Limit::Bytes(3000)].repeat(classes / 2))
     };
     Vec::from([
-        ("fifo", Box::new(Fifo::of(CLASSES as usize)) as Any),
+        ("fifo", Box::new(Fifo::with_classes(CLASSES as usize)) as Any),
         ("wfq", Box::new(wfq())),
         ("edf", edf_by(BestEffort::by_arrival(Assign::Background))),
         ("edf", edf_by(BestEffort::by_arrival(assign()))),
@@ -58,11 +58,11 @@ fn by_name() -> Vec<(&'static str, Any)> {
         ("dwcs", Box::new(dwcs(Precedence::LossFirst, Late::Send))),
         ("dwcs", Box::new(dwcs(Precedence::DeadlineFirst, Late::Drop))),
         ("hierarchy", below(Box::new(dwcs(Precedence::LossFirst, Late::Drop)))),
-        ("hierarchy", below(Box::new(Fifo::of(2)))),
+        ("hierarchy", below(Box::new(Fifo::with_classes(2)))),
         ("hierarchy", below(Box::new(limited_hfsc()))),
         ("tdp", Box::new(frames().over(wfq()))),
-        ("hierarchy", below(Box::new(limited(Box::new(Fifo::of(2)), 2)))),
-        ("tdp", Box::new(frames().over(Fifo::of(CLASSES as usize)))),
+        ("hierarchy", below(Box::new(limited(Box::new(Fifo::with_classes(2)), 2)))),
+        ("tdp", Box::new(frames().over(Fifo::with_classes(CLASSES as usize)))),
         ("tdp", Box::new(frames().over(limited(Box::new(wfq()), CLASSES as usize)))),
     ])
 }

@@ -60,14 +60,14 @@ fn of_classes(classes: u32) -> Vec<(&'static str, Any)> {
     let leaf = |class: u32| Leaf {
         share: ClassId(class),
         longest: 1500,
-        scheduler: Box::new(Fifo::of(1)),
+        scheduler: Box::new(Fifo::with_classes(1)),
         classes: [ClassId(class)].to_vec(),
     };
     let shares: Vec<_> = each().map(share).collect();
     let time = CommonTime { frame: Nanos(5_000_000), frames: 4, cycles: 2 };
     let frames = TdpSettings { time, rate: RATE, delay: 8, guard: Nanos::ZERO, late: Late::Send };
     Vec::from([
-        ("fifo", Box::new(Fifo::of(classes as usize)) as Any),
+        ("fifo", Box::new(Fifo::with_classes(classes as usize)) as Any),
         ("wfq", Box::new(wfq())),
         ("edf", Box::new(Edf::new(&deadlines, BestEffort::by_arrival(assign())))),
         ("edf", Box::new(Edf::new(&deadlines, BestEffort::ordered_by(Box::new(wfq()), assign())))),

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Order, Tournament};
+use crate::queue::{Order, SeatId, Tournament};
 use crate::scheduler::Place;
 
 /// A first-in-first-out queue for each class, and the packet that the fluid finishes first; among
@@ -14,7 +14,7 @@ use crate::scheduler::Place;
 /// the fronts is played by the numbers of their cells.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
-    /// The first one is nobody's, and later than any other.
+    /// The first cell belongs to no class and is later than any other.
     cells: Vec<Cell>,
     /// A cell that is not in use, or `NONE`.
     free: u32,
@@ -45,10 +45,10 @@ struct Queue {
     /// The cell of its last packet, or `NONE`.
     last: u32,
     /// Among the fronts, while it holds any.
-    seat: u32,
+    seat: SeatId,
 }
 
-/// Cells by what lies in them.
+/// Orders cells by their contents.
 struct ByFinish<'a>(&'a [Cell]);
 
 /// Finishing time, arrival and cell of a front packet.
@@ -89,9 +89,9 @@ impl Order<u32> for ByFinish<'_> {
 }
 
 impl Packets {
-    /// Empty queues for so many classes.
+    /// Empty queues for classes 0 to `classes - 1`.
     pub(super) fn new(classes: usize) -> Self {
-        // As many as classes with one packet each: a vector that grows may be half empty.
+        // Room for one packet per class: a vector that grows may be half empty.
         let mut cells = Vec::with_capacity(classes + 1);
         cells.push(Cell::nobodys());
         Packets {

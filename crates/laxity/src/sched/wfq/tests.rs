@@ -193,7 +193,7 @@ proptest! {
                 0..3 => {
                     let class = ClassId(class);
                     let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
-                    let place = wfq.admit(now, packet, &mut none);
+                    let place = wfq.place(now, packet, &mut none);
                     queued.extend(place.map(|place| (handle, place)));
                 }
                 3 | 4 if !queued.is_empty() => {
@@ -233,7 +233,7 @@ fn what_is_withdrawn_is_not_paid_for() {
         for class in [0, 0, 1] {
             let packet =
                 Packet { class: ClassId(class), length: 1000, handle, ..Packet::default() };
-            let place = wfq.admit(now, packet, &mut none).unwrap();
+            let place = wfq.place(now, packet, &mut none).unwrap();
             if class == 0 && handle % 2 == 0 {
                 wfq.withdraw(now, place, handle, &mut none);
             }

@@ -60,10 +60,10 @@ fn greedy(class: &RealTime, last: Nanos) -> Vec<(Nanos, u32)> {
         if now > last {
             break;
         }
-        assert!(meter.admit(now, largest));
+        assert!(meter.consume(now, largest));
         sent.push((now, largest));
     }
-    let rest = (1..largest).rev().find(|&length| meter.admit(last, length));
+    let rest = (1..largest).rev().find(|&length| meter.consume(last, length));
     sent.into_iter().chain(rest.map(|length| (last, length))).collect()
 }
 

@@ -35,9 +35,9 @@ proptest! {
     fn the_envelope_is_the_highest_of_all_others(
         lines in lines(), head in 0..2_000u64, rate in prop_oneof![1..8u64, 1..1_000_000_000u64],
     ) {
-        let blocking = Blocking::of(lines.clone());
+        let blocking = Blocking::new(lines.clone());
         for class in 0..lines.len() {
-            let found = blocking.of_others(class, Bytes(head), Rate(rate));
+            let found = blocking.by_others(class, Bytes(head), Rate(rate));
             prop_assert_eq!(found, naive(&lines, class, head, rate), "{}", class);
         }
     }

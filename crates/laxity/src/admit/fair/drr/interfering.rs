@@ -1,36 +1,36 @@
-//! What deficit round robin leaves a class if it is known what the others send (Tabatabaee, Le
-//! Boudec 2022, "Deficit Round-Robin: A Second Network Calculus Analysis", sections IV and V;
-//! Bouillard 2021 has the same idea for curves that are lines).
+//! Deficit round robin with arrival curves of other classes (Tabatabaee, Le Boudec 2022, "Deficit
+//! Round-Robin: A Second Network Calculus Analysis", sections IV and V; Bouillard 2021 has the same
+//! idea for linear curves).
 //!
-//! A packet of class i that ends with the x-th byte since the class became backlogged, at s, needs
-//! `k = ceil(x / Q_i)` turns, and until then another class j sends no more than phi_ij in its
-//! turns. It sends no more than what it may send at all either: in a time t no more than O_j(t),
-//! the arrival curve of what leaves the link. The link sends all the time, so the packet has left
-//! by the last t with
+//! A packet of class i ends with the x-th byte since the class became backlogged at time s. It
+//! needs `k = ceil(x / Q_i)` turns. Until then another class j sends no more than phi_ij in its
+//! turns, and in a time t no more than O_j(t), its arrival curve behind the link. The link sends
+//! all the time. So the packet has left by the last t with
 //!
 //! ```text
 //! C t <= x + sum_(j /= i) min(phi_ij(k), O_j(t)) + l_max,    phi_ij(k) = (k + e) Q_j + l_j - 1
 //! ```
 //!
-//! Where the paper takes the best set J of classes that count by their turns, the minimum takes the
-//! best for each moment. With the turns of x one by one the curve is no convex one (their gamma_i);
-//! for more turns than [`MOST_TURNS`] it goes on as
+//! The paper takes the best set J of classes that are bounded by their turns; the minimum takes the
+//! best set for each moment. The curve that looks at every turn of x is not convex (their gamma_i).
+//! For more turns than [`MOST_TURNS`] it continues as
 //!
 //! ```text
 //! [ C t - l_max - sum_(j in J) n_j - sum_(j not in J) O_j(t) ] / (1 + sum_(j in J) Q_j / Q_i)
 //! ```
 //!
-//! where `phi_ij <= n_j + x Q_j / Q_i`, for the J of the highest slope in the long run and for that
-//! of the classes of which nothing is known (their convex version).
+//! where `phi_ij <= n_j + x Q_j / Q_i`, for two sets J: the one with the highest long-run slope,
+//! and the classes without arrival curve (their convex version).
 //!
-//! O_j follows from the arrival curve A_j and from what is known of class j so far, by its delay
-//! D_j and by its service S_j: `A_j(t + D_j)`, and the deconvolution of A_j by S_j, of whole
-//! packets. What follows makes D_j and S_j better, and it is done again, as often as anything
-//! changes (their Theorem 3 and Corollary 2). Whenever it is left off, what there is holds.
+//! O_j follows from the arrival curve A_j and from the present bounds of class j. It is the minimum
+//! of `A_j(t + D_j)`, with its delay D_j, and of the deconvolution of A_j by its service S_j, for
+//! whole packets. The result improves D_j and S_j, so that the computation is repeated while
+//! anything changes (their Theorem 3 and Corollary 2). It may stop after any round, as every result
+//! holds.
 //!
-//! Where all is known, a class waits no longer than if it went behind all others (non-preemptive
-//! residual service: Le Boudec, Thiran 2001, section 6.2.1), counted from when the link began to
-//! send: then nothing is in the way but what others may send from then on.
+//! If all arrival curves are known, a class waits no longer than if it went behind all others
+//! (non-preemptive residual service: Le Boudec, Thiran 2001, section 6.2.1), counted from when the
+//! link began to send: from then on, only later arrivals of others can delay it.
 
 #[cfg(test)]
 mod tests;
@@ -48,24 +48,24 @@ use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 /// So often all classes are looked at.
 const MOST_LOOKS: usize = 3;
 
-/// So many turns are looked at one by one, of all classes together.
+/// Turns that are computed one by one, over all classes together.
 const MOST_TURNS: usize = 32;
 
 /// Among more classes than these they are not looked at turn by turn: fractions of many classes
 /// have no small denominator, and it would take a second.
 const MANY: usize = 12;
 
-/// So many lines of what each class sends are looked at: of one that has come some way there may be
+/// Lines of each class's arrival curve that are used. A class that has passed several hops may have
 /// more.
 const FEW_LINES: usize = 3;
 
-/// So many lines of what others send together are looked at.
+/// Lines of the sum of others' arrival curves that are used.
 const MOST_LINES: usize = 32;
 
-/// Among more classes than these each is guaranteed what it is whatever the others send.
+/// With more classes than this, arrival curves of others are ignored.
 const MOST_CLASSES: usize = 64;
 
-/// What all classes are guaranteed; `None` if what they send counts for nothing.
+/// The guarantees of all classes; `None` if arrival curves of others do not help.
 pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Option<Vec<Guarantee>> {
     // By the places of those that have turns.
     let (places, present): (Vec<usize>, Vec<&Turn>) =
@@ -73,7 +73,7 @@ pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Option<Vec<Guarantee>>
     if !(2..=MOST_CLASSES).contains(&present.len()) || !present.iter().any(|of| of.is_known()) {
         return None;
     }
-    let round = Round::of(rate, classes);
+    let round = Round::new(rate, classes);
     let mut found: Vec<_> = classes.iter().map(|class| round.guarantee(class)).collect();
     for (&place, &class) in places.iter().zip(&present) {
         let last = behind_all(rate, &present, class);
@@ -101,19 +101,19 @@ pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Option<Vec<Guarantee>>
 fn shorter(known: Result<Nanos, Unbounded>, other: Option<Nanos>) -> Result<Nanos, Unbounded> {
     match (known, other) {
         (Ok(known), Some(other)) => Ok(known.min(other)),
-        // Nothing is promised of what is not known.
+        // A class without an arrival curve has no bound.
         (Err(Unbounded::Unstable), Some(other)) => Ok(other),
         (known, _) => known,
     }
 }
 
 impl Turn {
-    /// Whether others know what it sends.
+    /// Whether the bounds of others may use its arrival curve.
     fn is_known(&self) -> bool {
         self.kept && !self.traffic.arrival.is_empty()
     }
 
-    /// O_j: the arrival curve of what leaves the link, any part of a packet included.
+    /// O_j: its arrival curve behind the link, parts of packets included.
     fn leaves(&self, known: &Guarantee) -> Option<Curve> {
         if !self.is_known() {
             return None;
@@ -145,7 +145,7 @@ fn behind_all(rate: Rate, classes: &[&Turn], class: &Turn) -> Option<Nanos> {
     }
     let lines = aggregate(others().map(|other| other.traffic.arrival.as_slice()));
     let sent = arrival_curve(&coarsened(lines, MOST_LINES));
-    // What comes while the last byte is sent is too late.
+    // An arrival during the last byte comes too late to count.
     let begun = Curve::line(rate).sub(&sent).add(&Curve::constant(Bytes(1)));
     let served = begun.nondecreasing_lower_closure()?.clamp_at_zero();
     let served = served.shift(&bytes_per_nano(rate).recip());
@@ -153,7 +153,7 @@ fn behind_all(rate: Rate, classes: &[&Turn], class: &Turn) -> Option<Nanos> {
     Some(ceil_nanos(&waits)?.saturating_add(ROUNDING))
 }
 
-/// All classes with what is known of them.
+/// All classes with the present bounds.
 struct Look<'a> {
     round: &'a Round,
     /// Those that have turns.
@@ -163,7 +163,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    /// What each class sends at the most while one has k turns, and all together, for k from 1 on.
+    /// For k = 1, 2, ...: the most that each class sends while another has k turns, and the sum.
     fn in_turns(&self) -> Vec<(Vec<Curve>, Curve)> {
         let most = (MOST_TURNS / self.classes.len()).max(1);
         let needs = |class: &&Turn| {
@@ -181,13 +181,13 @@ impl Look<'_> {
         (1..=turns).map(sent).collect()
     }
 
-    /// What a class sends at the most while one has so many turns: min(phi, O).
+    /// The most that a class sends while another has this many turns: min(phi, O).
     fn sent(&self, class: usize, turns: &Exact) -> Curve {
         let most = constant(self.round.sends(self.classes[class], turns));
         self.leave[class].as_ref().map_or(most.clone(), |leaves| leaves.minimum(&most))
     }
 
-    /// What a class is guaranteed, at least what it is known to be.
+    /// An improved guarantee of a class, at least as good as the known one.
     fn better(&self, of: usize, taken: &[(Vec<Curve>, Curve)], known: &Guarantee) -> Guarantee {
         let class = self.classes[of];
         let Ok(service) = &known.service else { return known.clone() };
@@ -211,7 +211,7 @@ impl Look<'_> {
         Guarantee { bound, service: Ok(service) }
     }
 
-    /// What the link has sent beside this, and the packet that was on it.
+    /// The capacity that the link has left beside `others` and the packet that was on it.
     fn left(&self, others: &Curve) -> Option<Curve> {
         let all = others.add(&constant(self.round.largest.clone()));
         let left = Curve::line(self.round.link).sub(&all).nondecreasing_lower_closure()?;
@@ -248,7 +248,8 @@ impl Look<'_> {
         sets
     }
 
-    /// The service with these others by their turns, whose number is no whole one.
+    /// The service for many turns, with the classes of `by_turns` bounded by their turns: the set
+    /// J.
     fn beyond(&self, of: usize, by_turns: &[usize]) -> Option<Curve> {
         let quantum = exact(self.classes[of].quantum.into());
         let first = Exact::one() - quantum.recip();
@@ -263,8 +264,8 @@ impl Look<'_> {
     }
 }
 
-/// No more than a convex curve and no less than another below it: few lines of whole nanoseconds
-/// and bits a second, for what is worked out from fractions has longer ones.
+/// A curve between a convex curve and a lower one, with few lines of whole nanoseconds and bits per
+/// second. Exact results have long fractions, which slow down the next step.
 fn rounded(curve: &Curve, least: &Curve) -> Curve {
     let line = |piece: &Piece| {
         let rate = floor_rate(&piece.slope)?;
@@ -278,7 +279,7 @@ fn rounded(curve: &Curve, least: &Curve) -> Curve {
     few.fold(least.clone(), |all, line| all.maximum(&line))
 }
 
-/// No less than a concave curve: with lines of whole nanobits, whose sums have no more digits.
+/// A curve above a concave one, with lines of whole nanobits, so that fractions stay short.
 fn in_nanobits(curve: &Curve) -> Curve {
     let nanobits = exact(NANOBITS_PER_BYTE);
     let line = |piece: &Piece| {

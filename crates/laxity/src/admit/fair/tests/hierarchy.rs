@@ -11,7 +11,7 @@ use super::{
     conforming, late, proportions, rates,
 };
 use crate::admit::Unbounded;
-use crate::admit::fair::Overbooked;
+use crate::admit::fair::Overbooking;
 use crate::police::TokenBucket;
 use crate::sched::Wf2q;
 use crate::testing::{arrivals, drive};
@@ -97,7 +97,7 @@ fn overbooked_classes_are_named_and_have_no_bounds_below() {
     };
     let guarantees = system.test();
     let place =
-        Overbooked { class: Some(ClassId(0)), asked: Rate(4_564_000), given: Rate(4_500_000) };
+        Overbooking { class: Some(ClassId(0)), asked: Rate(4_564_000), given: Rate(4_500_000) };
     assert_eq!(guarantees.overbooked, [place]);
     let refused = Err(Unbounded::NotAdmitted);
     assert_eq!(guarantees.bounds[1..3], [refused, refused]);

@@ -79,7 +79,7 @@ fn traffic(system: &System, wishes: &[Arrival], keeps: impl Fn(usize) -> bool) -
         if keeps(leaf) {
             let earliest = meter.earliest(arrival.time.max(*last), arrival.length);
             arrival.time = earliest.expect("a bucket holds the largest packet");
-            assert!(meter.admit(arrival.time, arrival.length));
+            assert!(meter.consume(arrival.time, arrival.length));
             *last = arrival.time;
         }
         arrivals.push(arrival);

@@ -216,7 +216,7 @@ fn conforming(contracts: &[Contract], wishes: &[Arrival]) -> Vec<Arrival> {
         if bound.is_some() {
             let (meter, last) = &mut meters[class];
             arrival.time = meter.earliest(wish.time.max(*last), length).expect("a packet fits");
-            assert!(meter.admit(arrival.time, length));
+            assert!(meter.consume(arrival.time, length));
             *last = arrival.time;
         }
         arrivals.push(arrival);

@@ -10,7 +10,7 @@ use num_traits::Zero;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{Left, left_by, lines, matching, once, over, separate};
+use super::{Leftover, left_by, lines, matching, once, over, separate};
 use crate::admit::Service;
 use crate::admit::network::{Flow, Order, Server, Tandem};
 use crate::admit::path::{ROUNDING, with_jitter};
@@ -153,7 +153,7 @@ proptest! {
         (servers, others) in systems(), packet in 0..1_500u64, ms in 1..200u64,
     ) {
         let tandem = tandem(&servers, &others, packet);
-        let Some(Left { rate: Some(rate), latency }) = left_by(&tandem, &lines(&tandem), 0..servers.len()) else {
+        let Some(Leftover { rate: Some(rate), latency }) = left_by(&tandem, &lines(&tandem), 0..servers.len()) else {
             panic!("there is room for all");
         };
         let count = servers.len();
@@ -197,7 +197,7 @@ proptest! {
         let tandem = tandem(&servers, &others, packet);
         let found = matching(&tandem).unwrap();
         prop_assert!(found <= once(&tandem).unwrap());
-        let mut alone = Left { rate: None, latency: Exact::zero() };
+        let mut alone = Leftover { rate: None, latency: Exact::zero() };
         for at in 0..servers.len() {
             alone = alone.then(left_by(&tandem, &lines(&tandem), at..at + 1).unwrap());
         }
@@ -232,7 +232,7 @@ proptest! {
             let length = length.min(longest) as u32;
             let (meter, last) = &mut meters[flow];
             let time = meter.earliest(Nanos(time).max(*last), length).unwrap();
-            assert!(meter.admit(time, length));
+            assert!(meter.consume(time, length));
             *last = time;
             coming[tandem.flows[flow].path.start].push(Hop { time, flow, length, entered: time });
         }

@@ -93,8 +93,8 @@ proptest! {
             rows.push(AtMost { terms, bound: exact(*bound) });
         }
         let greatest = greatest(4, 0, &rows).unwrap();
-        prop_assert!(maximum.of(0, &Guesses(guesses)) >= greatest);
-        let found = maximum.of(0, &Simplex);
+        prop_assert!(maximum.bound(0, &Guesses(guesses)) >= greatest);
+        let found = maximum.bound(0, &Simplex);
         prop_assert!(found >= greatest);
         let [found, greatest] = [found, greatest].map(|x| x.to_f64().unwrap());
         prop_assert!(found - greatest <= 1e-6 * (1.0 + greatest), "{found} {greatest}");
@@ -247,7 +247,7 @@ proptest! {
     /// but for a few nanoseconds, and never below it.
     #[test]
     fn plp_is_the_greatest_delay_of_its_programme(two in two()) {
-        let fifo = two.tandem().of_fifo_servers().unwrap();
+        let fifo = two.tandem().as_fifo().unwrap();
         let found = plp::delay(&fifo, Nanos::MAX, &Simplex).unwrap();
         let greatest = greatest(10, Variable::Came1 as usize, &two.rows()).unwrap();
         let greatest = crate::curve::ceil_nanos(&greatest).unwrap();

@@ -106,7 +106,7 @@ fn fifo(servers: &[Rated], cross: &[Crossing], own: &Crossing) -> Fifo {
     let flows = core::iter::once(own).chain(cross).enumerate().map(flow).collect();
     let servers = servers.iter().map(server).collect();
     let tandem = Tandem { servers, flows, groups: vec![] };
-    tandem.of_fifo_servers().expect("first-in, first-out")
+    tandem.as_fifo().expect("first-in, first-out")
 }
 
 /// Two or three servers, and one or two cross flows of which one may be inside the other, or both

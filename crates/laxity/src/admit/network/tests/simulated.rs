@@ -52,7 +52,7 @@ pub(super) fn greedy(flow: usize, line: TokenBucket, start: u64, lengths: &[u64]
     let mut now = Nanos(start);
     let send = |length: &u64| {
         now = meter.earliest(now, *length as u32).unwrap();
-        assert!(meter.admit(now, *length as u32));
+        assert!(meter.consume(now, *length as u32));
         Packet { flow, length: *length, entered: now.0, comes: now.0 }
     };
     lengths.iter().map(send).collect()
@@ -134,7 +134,7 @@ proptest! {
             prop_assert!(whole >= Nanos(links.rates.iter().map(|rate| 1000 * nanos_per_byte(*rate)).sum()));
         }
         let last = tandem.part(count - 1..count);
-        let fifo = last.of_fifo_servers().expect("links are first-in, first-out");
+        let fifo = last.as_fifo().expect("links are first-in, first-out");
         for method in [Method::Sfa, Method::Ludb, Method::Plp] {
             let found = method.bound(&last, Some(&fifo), Nanos::MAX, &Simplex);
             prop_assert!(found.is_none_or(|found| found >= last.servers[0].delay), "{method:?} {found:?} {links:?}");

@@ -119,14 +119,14 @@ impl Queue {
         Queue {
             stream,
             lost: stream.loss.lost().into(),
-            of: stream.loss.of().into(),
+            of: stream.loss.window().into(),
             deadline: 0,
             packets: VecDeque::new(),
         }
     }
 
     fn original(&self) -> (u64, u64) {
-        (self.stream.loss.lost().into(), self.stream.loss.of().into())
+        (self.stream.loss.lost().into(), self.stream.loss.window().into())
     }
 
     fn set_deadline(&mut self) {

@@ -283,7 +283,7 @@ proptest! {
             let class = ClassId(class);
             let packet = Packet { class, length, demoted, arrival: now, handle, ..Packet::default() };
             naive.enqueue(packet);
-            queued.extend(edf.admit(now, packet, &mut none).map(|place| (handle, place)));
+            queued.extend(edf.place(now, packet, &mut none).map(|place| (handle, place)));
             if choice == 0 {
                 let (handle, place) = queued.swap_remove(pick % queued.len());
                 let withdrawn = edf.withdraw(now, place, handle, &mut none);

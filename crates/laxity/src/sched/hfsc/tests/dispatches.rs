@@ -97,7 +97,7 @@ impl Beside {
         self.arrived += 1;
         let packet = Packet { class, length, arrival: now, handle, ..Packet::default() };
         let (mut fast, mut reference) = (Vec::new(), Vec::new());
-        let place = self.fast.admit(now, packet, &mut |packet, reason| fast.push((packet, reason)));
+        let place = self.fast.place(now, packet, &mut |packet, reason| fast.push((packet, reason)));
         self.queued.extend(place.map(|place| (handle, place)));
         self.reference.enqueue(now, packet, &mut |packet, reason| reference.push((packet, reason)));
         assert_eq!(fast, reference);

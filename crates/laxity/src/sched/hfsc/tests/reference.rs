@@ -379,7 +379,7 @@ impl Scheduler for Reference {
 
 /// A packet's place is its handle.
 impl Withdraw for Reference {
-    fn admit(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let before = self.backlog().packets;
         self.enqueue(now, packet, drops);
         (self.backlog().packets > before).then_some(Place(packet.handle as u32))

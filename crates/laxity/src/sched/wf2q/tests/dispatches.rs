@@ -48,7 +48,7 @@ fn side_by_side(tree: &Tree, steps: &[(u64, Step)], unit: u64) -> Result<(), Tes
             Step::Enqueue { leaf, length } => {
                 let class = ClassId(tree.leaves[leaf % tree.leaves.len()]);
                 let packet = Packet { class, length, handle, arrival: now, ..Packet::default() };
-                let place = wf2q.admit(now, packet, &mut no_drops);
+                let place = wf2q.place(now, packet, &mut no_drops);
                 queued.extend(place.map(|place| (packet, place)));
                 reference.enqueue(now, packet);
             }

@@ -62,7 +62,7 @@ proptest! {
     /// before.
     #[test]
     fn the_curve_is_as_defined(classes in classes()) {
-        let round = Round::of(RATE, &classes);
+        let round = Round::new(RATE, &classes);
         let present: Vec<_> = classes.iter().collect();
         let known: Vec<_> = classes.iter().map(|class| round.guarantee(class)).collect();
         let leave: Vec<_> =
@@ -100,7 +100,7 @@ proptest! {
         let packet = classes[0].traffic.packet.0;
         let burst = bytes.max(packet);
         classes[0].traffic.arrival = [TokenBucket { bucket: Bytes(burst), rate: Rate(0) }].to_vec();
-        let round = Round::of(RATE, &classes);
+        let round = Round::new(RATE, &classes);
         let present: Vec<_> = classes.iter().collect();
         let known: Vec<_> = classes.iter().map(|class| round.guarantee(class)).collect();
         let leave: Vec<_> =
@@ -132,7 +132,7 @@ proptest! {
         };
         let largest = (0..classes.len()).map(packet).max().unwrap();
         let published = x + (1..classes.len()).map(phi).sum::<u64>() + largest;
-        let bound = Round::of(RATE, &classes).bound(&classes[0]);
+        let bound = Round::new(RATE, &classes).bound(&classes[0]);
         prop_assert!(bound.is_ok_and(|bound| bound <= Nanos(published * 1_000)), "{bound:?} {published}");
     }
 }

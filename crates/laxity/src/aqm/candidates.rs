@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use crate::packet::{ClassId, FlowId, Packet};
 use crate::scheduler::Place;
 
-/// Numbers that stand for queued packets, with what is known of each. Numbers that are free are
-/// used again, the last one first.
+/// Numbers that stand for queued packets, with a record of each. Free numbers are used again, the
+/// last one first.
 #[derive(Clone, Debug)]
 pub(super) struct Tickets {
     tickets: Vec<Ticket>,
@@ -69,7 +69,7 @@ impl Tickets {
 
 /// The packets of one queue, in no order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Candidates {
     packets: Vec<Candidate>,
 }
 
@@ -86,12 +86,12 @@ struct Flow(ClassId, FlowId);
 
 impl Flow {
     #[inline]
-    fn of(packet: &Packet) -> Flow {
+    fn new(packet: &Packet) -> Flow {
         Flow(packet.class, packet.flow)
     }
 }
 
-impl Held {
+impl Candidates {
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.packets.len()
@@ -100,7 +100,7 @@ impl Held {
     /// Adds a packet and returns its index.
     #[inline]
     pub(super) fn add(&mut self, packet: &Packet, ticket: u32) -> u32 {
-        self.packets.push(Candidate { flow: Flow::of(packet), ticket });
+        self.packets.push(Candidate { flow: Flow::new(packet), ticket });
         (self.packets.len() - 1) as u32
     }
 
@@ -115,7 +115,7 @@ impl Held {
     #[inline]
     pub(super) fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
         let Candidate { flow, ticket } = *self.packets.get(index)?;
-        (flow == Flow::of(packet)).then_some(ticket)
+        (flow == Flow::new(packet)).then_some(ticket)
     }
 
     /// The ticket of the packet that was added last, or took over the last index.

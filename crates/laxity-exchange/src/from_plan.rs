@@ -1,4 +1,5 @@
-//! A plan's network as other tools mean it: first-in, first-out ports and flows of their own.
+//! From a plan to the network of other tools: first-in, first-out ports, and one flow per class and
+//! path.
 
 use std::collections::HashMap;
 

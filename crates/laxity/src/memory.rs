@@ -1,0 +1,63 @@
+//! What a processor should know about memory. Nothing here changes a result.
+//!
+//! Measured on x86-64 with `laxity bench`, one thread, packets offered one at a time:
+//!
+//! * A packet that is handed over in registers costs FIFO 3.1 ns instead of 11 ns, and EDF 10 ns
+//!   instead of 17 ns.
+//! * With thousands of classes, H-FSC and WF2Q+ wait for memory more than they compute.
+//!   [`prefetch`] lets the loads for the next packet overlap with the work on this one.
+
+use core::hint::black_box;
+
+use crate::packet::{ClassId, Ecn, FlowId, Packet};
+use crate::units::Nanos;
+
+/// Starts to load the cache line that `value` is read from, before its contents are needed.
+///
+/// The crate has no `unsafe` and so no prefetch instruction: this reads the value and tells the
+/// compiler that it is used. An out-of-order processor doesn't wait for it.
+#[inline(always)]
+pub(crate) fn prefetch<T: Copy>(value: T) {
+    black_box(value);
+}
+
+/// The first half of a packet: 16 bytes, which a call passes in registers.
+///
+/// A call passes a whole packet by its address. The compiler then writes every packet to memory,
+/// field by field, on the paths without that call as well, and a copy of the whole has to wait
+/// until all these small writes are done. A function that is not inlined takes the two halves
+/// instead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FirstHalf {
+    class: ClassId,
+    flow: FlowId,
+    length: u32,
+    demoted: bool,
+    ecn: Ecn,
+}
+
+/// The second half of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SecondHalf {
+    arrival: Nanos,
+    handle: u64,
+}
+
+/// Splits a packet before a call that is not inlined.
+///
+/// A packet that a call has returned through memory is split and [joined](join) by the caller, so
+/// that it is read field by field, as it was written. One function that does both is optimised
+/// away.
+#[inline(always)]
+pub(crate) fn split(packet: Packet) -> (FirstHalf, SecondHalf) {
+    let Packet { class, flow, length, demoted, ecn, arrival, handle } = packet;
+    (FirstHalf { class, flow, length, demoted, ecn }, SecondHalf { arrival, handle })
+}
+
+/// The packet again, within the call.
+#[inline(always)]
+pub(crate) fn join(first: FirstHalf, second: SecondHalf) -> Packet {
+    let FirstHalf { class, flow, length, demoted, ecn } = first;
+    let SecondHalf { arrival, handle } = second;
+    Packet { class, flow, length, demoted, ecn, arrival, handle }
+}
