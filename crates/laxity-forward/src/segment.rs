@@ -32,7 +32,7 @@ pub struct Offload {
 impl Offload {
     /// From the header as it is in memory, in the machine's own order of bytes: flags, type, the
     /// headers' length, size, where the checksum begins, where it is.
-    pub fn of_header(header: &[u8; 10]) -> Offload {
+    pub fn from_header(header: &[u8; 10]) -> Offload {
         const NEEDS_CHECKSUM: u8 = 1;
         let number = |at| u16::from_ne_bytes([header[at], header[at + 1]]);
         Offload {
@@ -88,7 +88,7 @@ impl<'a> Segments<'a> {
     ///
     /// # Errors
     /// If the frame is not what it is said to be.
-    pub fn of(frame: &'a [u8], offload: &Offload) -> Result<Self, SegmentError> {
+    pub fn new(frame: &'a [u8], offload: &Offload) -> Result<Self, SegmentError> {
         let kind = offload.gso_type & !CONGESTION_TOLD;
         let protocol = match kind {
             TCP_OVER_IPV4 | TCP_OVER_IPV6 => OF_TCP,
@@ -98,7 +98,7 @@ impl<'a> Segments<'a> {
         if offload.gso_size == 0 {
             return Err(SegmentError::NoSize);
         }
-        let layers = Layers::of(frame, protocol).ok_or(SegmentError::Headers)?;
+        let layers = Layers::new(frame, protocol).ok_or(SegmentError::Headers)?;
         let fits = match layers.network {
             Network::V4 => kind != TCP_OVER_IPV6,
             Network::V6 => kind != TCP_OVER_IPV4,

@@ -33,7 +33,7 @@ const OF_TCP: u8 = 6;
 
 impl Layers {
     /// Those of a frame of Ethernet that holds a whole packet of this protocol.
-    pub(super) fn of(frame: &[u8], protocol: u8) -> Option<Layers> {
+    pub(super) fn new(frame: &[u8], protocol: u8) -> Option<Layers> {
         let mut ip = 14;
         while TAGS.contains(&number(frame, ip - 2)?) {
             ip += 4;

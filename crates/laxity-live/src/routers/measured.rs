@@ -6,14 +6,13 @@ use laxity::port::Delays;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::tdp::{Assigned, Framing};
-use rtrb::Consumer;
 
 use super::passage::Passage;
 
-/// Something that the routers tell.
+/// Something that happened at the routers of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Happened {
+pub enum HostEvent {
     /// A packet is at its end here.
     Ended(Passage, Fate),
     /// A packet that came from a host breaks its class's arrival curve.
@@ -34,23 +33,6 @@ pub enum Fate {
     Taken,
     /// It did not come to the next router.
     Lost,
-}
-
-/// Reads what the routers tell.
-pub struct Reports {
-    pub(super) happened: Consumer<(Happened, u64)>,
-    /// What nobody read in time: books are short of that.
-    pub missed: u64,
-}
-
-impl Reports {
-    /// What has happened since it was last asked, in order.
-    pub fn read(&mut self, mut each: impl FnMut(&Happened)) {
-        while let Ok((happened, missed)) = self.happened.pop() {
-            self.missed += missed;
-            each(&happened);
-        }
-    }
 }
 
 /// The books of a network's classes.
@@ -117,22 +99,22 @@ impl Measured {
         Measured { classes, skipped: 0, police }
     }
 
-    /// Counts what has happened.
-    pub fn add(&mut self, happened: &Happened) {
-        match happened {
-            Happened::Ended(_, Fate::Taken) => {}
-            Happened::Ended(passage, fate) => {
+    /// Counts what has event.
+    pub fn add(&mut self, event: &HostEvent) {
+        match event {
+            HostEvent::Ended(_, Fate::Taken) => {}
+            HostEvent::Ended(passage, fate) => {
                 if let Some(class) = self.classes.get_mut(passage.class.index()) {
                     class.add(passage, *fate);
                 }
             }
-            Happened::Nonconforming(id) => {
+            HostEvent::Nonconforming(id) => {
                 if let Some(class) = self.classes.get_mut(id.index()) {
                     class.nonconforming += 1;
                     class.is_forfeit |= self.police[id.index()] == Police::Count;
                 }
             }
-            Happened::Skipped(frames) => self.skipped += frames,
+            HostEvent::Skipped(frames) => self.skipped += frames,
         }
     }
 

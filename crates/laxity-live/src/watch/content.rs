@@ -34,7 +34,7 @@ impl Contents {
     /// The packets of a frame. One that is still to be cut into `segments` of so many bytes, or was
     /// put together of such, is several.
     pub fn of(&self, frame: &[u8], segments: Option<u16>, mut each: impl FnMut(Content)) {
-        let layers = Layers::of(frame);
+        let layers = Layers::new(frame);
         let payload = &frame[layers.payload..layers.end];
         let size = segments.filter(|_| layers.transport.is_cut()).map_or(usize::MAX, usize::from);
         if payload.len() <= size {

@@ -56,7 +56,7 @@ const EXTENSIONS: [u8; 3] = [0, 43, 60];
 
 impl Layers {
     /// Those of an Ethernet frame.
-    pub(super) fn of(frame: &[u8]) -> Layers {
+    pub(super) fn new(frame: &[u8]) -> Layers {
         let mut at = 12.min(frame.len());
         let ether_type = loop {
             let Some(ether_type) = number(frame, at) else { break 0 };

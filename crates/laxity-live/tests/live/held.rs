@@ -51,9 +51,9 @@ fn measure(hosts: &Hosts, backend: impl Backend + Send + 'static) -> (Duration, 
     let slowest = slowest(hosts);
     let counts = forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut measured = Measured::new(plan.promises());
-    recorder.read(|happened, _| measured.add(&happened.event));
+    recorder.read(|report| measured.add(&report.event.event));
     measured.held = counts.held()[Side::A.index()];
-    (slowest, WayStatus::of("out", &plan, &measured))
+    (slowest, WayStatus::new("out", &plan, &measured))
 }
 
 #[test]
