@@ -2,6 +2,7 @@
 //! same [`Verdict`].
 
 mod broken;
+pub mod live;
 mod measured;
 
 use laxity_plan::Plan;
@@ -13,6 +14,7 @@ use crate::reason::Reason;
 
 pub use broken::{Broken, Promise};
 pub(crate) use broken::{Owed, broken_by};
+pub use live::LiveVerdict;
 pub use measured::Measured;
 
 /// Whether a scheduler kept what a plan promises.

@@ -26,11 +26,6 @@ pub(crate) fn heading(status: &Status) -> String {
     format!("{}, for {hours}:{minutes:02}:{seconds:02}", places(status))
 }
 
-/// Whether what is promised was kept.
-pub(crate) fn is_kept(network: Option<&NetworkStatus>, ways: &[WayStatus]) -> bool {
-    network.is_none_or(|network| network.kept) && ways.iter().all(WayStatus::is_kept)
-}
-
 /// Shorter waits in an interface's own queue, in ns, are those of a machine that does something
 /// else.
 const WORTH_A_WORD: u64 = 1_000_000;

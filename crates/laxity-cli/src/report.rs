@@ -108,7 +108,7 @@ fn of_way(results: &Results<'_>) -> WayReport {
     };
     WayReport {
         title: measured::title(way),
-        kept: way.is_kept() && proof.as_ref().and_then(Proof::admitted) != Some(false),
+        kept: results.verdict(proof.as_ref().and_then(Proof::admitted)).is_kept(),
         headline: measured::lateness(way),
         remarks: measured::remarks(way),
         admission: proof.map(|proof| AdmissionView::new(plan, &proof)),

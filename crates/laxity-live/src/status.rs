@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 
 use laxity::port::Account;
 use laxity::scheduler::DropReason;
+use laxity::units::Nanos;
+use laxity_answers::verdict::LiveVerdict;
+use laxity_answers::verdict::live::is_held_up;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
 use serde::{Deserialize, Serialize};
@@ -154,10 +157,23 @@ pub struct ClassStatus {
     pub watched: Option<ClassWatched>,
 }
 
-impl WayStatus {
-    /// Whether what is promised was kept, as far as that is seen.
+impl Status {
+    /// Whether nothing stands against any direction under its present plan, which was admitted.
     pub fn is_kept(&self) -> bool {
-        self.broken == 0 && !self.held_up
+        self.ways.iter().all(|way| way.verdict(self.network.as_ref(), None).is_kept())
+    }
+}
+
+impl WayStatus {
+    /// Judges this direction, or these ways through routers, under a plan that is `admitted` or
+    /// not.
+    pub fn verdict(&self, network: Option<&NetworkStatus>, admitted: Option<bool>) -> LiveVerdict {
+        LiveVerdict {
+            admitted,
+            broken: self.broken,
+            held_up: self.held_up,
+            in_frames: network.is_none_or(|network| network.kept),
+        }
     }
 
     /// What was measured of a direction while it followed a plan.
@@ -168,7 +184,8 @@ impl WayStatus {
         });
         let classes: Vec<_> = classes.collect();
         let held_ns = measured.held.map(|held| held.0);
-        let shortest = classes.iter().filter_map(|class| class.bound_ns).min();
+        let bounds = classes.iter().filter_map(|class| class.bound_ns).map(Nanos);
+        let held_up = is_held_up(measured.held, bounds);
         WayStatus {
             way: way.to_string(),
             title: plan.title.clone(),
@@ -177,7 +194,7 @@ impl WayStatus {
             late: DelayStatus::new(&measured.late),
             broken: measured.broken,
             held_ns,
-            held_up: held_ns.zip(shortest).is_some_and(|(held, shortest)| held > shortest),
+            held_up,
             watched: None,
             classes,
         }

@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     } else {
         print(&text(&shown))?;
     }
-    Ok(Promises::kept_if(shown.edf.way.broken == 0))
+    Ok(Promises::kept_if(shown.edf.way.verdict(None, None).is_kept()))
 }
 
 fn trial(scheduler: &str, time: Duration, options: Options) -> Result<Outcome, LiveError> {

@@ -139,7 +139,7 @@ impl Keeper for Terminal {
 
     fn ended(&mut self, results: &Results<'_>) {
         let Results { way, network, .. } = results;
-        self.kept &= measured::is_kept(network.as_ref(), std::slice::from_ref(way));
+        self.kept &= results.verdict(None).is_kept();
         if let Some(report) = &mut self.report {
             report.add(results);
         }

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     } else {
         print(&text(&status))?
     }
-    Ok(Promises::kept_if(measured::is_kept(status.network.as_ref(), &status.ways)))
+    Ok(Promises::kept_if(status.is_kept()))
 }
 
 fn text(status: &Status) -> String {

@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     } else {
         print(&(text(is_admitted, status) + &written.unwrap_or_default()))?;
     }
-    Ok(Promises::kept_if(is_admitted && status.ways.iter().all(|way| way.broken == 0)))
+    let verdict = |way: &WayStatus| way.verdict(None, Some(is_admitted));
+    Ok(Promises::kept_if(status.ways.iter().all(|way| verdict(way).is_kept())))
 }
 
 fn text(is_admitted: bool, status: &Status) -> String {

@@ -1,5 +1,6 @@
 //! Whoever starts a process and listens to it.
 
+use laxity_answers::verdict::LiveVerdict;
 use laxity_plan::Plan;
 
 use crate::status::history::History;
@@ -26,4 +27,11 @@ pub struct Results<'a> {
     pub network: Option<NetworkStatus>,
     /// What was sent over time, and how delays are spread.
     pub history: History,
+}
+
+impl Results<'_> {
+    /// Judges the results of a plan that is `admitted` or not.
+    pub fn verdict(&self, admitted: Option<bool>) -> LiveVerdict {
+        self.way.verdict(self.network.as_ref(), admitted)
+    }
 }

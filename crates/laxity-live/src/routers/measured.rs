@@ -5,6 +5,7 @@ use laxity::police::Police;
 use laxity::port::Delays;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
+use laxity_answers::verdict::live::FramedClass;
 use laxity_plan::tdp::{Assigned, Framing};
 
 use super::passage::Passage;
@@ -118,12 +119,12 @@ impl Measured {
         }
     }
 
-    /// Whether every packet that was in its frames kept to its jitter, of less than so much, and
-    /// its bound. A class that has forfeited these is not looked at.
-    pub fn is_kept(&self, jitter: Nanos) -> bool {
-        let kept = |class: &OfClass, bound| class.longest <= bound && class.jitter() < jitter;
-        let mut owed = self.classes.iter().filter(|class| !class.is_forfeit);
-        owed.all(|class| class.bound.is_none_or(|bound| kept(class, bound)))
+    /// What verdicts on time frames are made from: the classes that are promised something.
+    pub fn framed(&self) -> impl Iterator<Item = FramedClass> {
+        self.classes.iter().filter_map(|class| {
+            let (longest, jitter, is_forfeit) = (class.longest, class.jitter(), class.is_forfeit);
+            Some(FramedClass { bound: class.bound?, longest, jitter, is_forfeit })
+        })
     }
 
     /// Packets that were in their frames everywhere and took longer than their class is promised,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use laxity::packet::ClassId;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
+use laxity_answers::verdict::live::keeps_frames;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
 
@@ -49,8 +50,7 @@ impl Measurement<'_> {
         };
         NetworkStatus {
             nodes,
-            // Jitter stays below this, for who is in its frames.
-            kept: measured.is_kept(length.map_or(Nanos::MAX, |frame| Nanos(2 * frame.0))),
+            kept: keeps_frames(measured.framed(), length),
             frames: length.map(|length| FramesStatus {
                 length_ns: length.0,
                 passed: duration.0 / length.0,
