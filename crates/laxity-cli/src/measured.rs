@@ -1,6 +1,6 @@
 //! What was measured of a link, or of routers, as text.
 
-mod network;
+pub(crate) mod network;
 
 use laxity_live::status::{
     ClassStatus, InterfaceStatus, NetworkStatus, Status, WayStatus, WayWatched,

@@ -90,7 +90,7 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
 }
 
 fn of_way(results: &Results<'_>) -> WayReport {
-    let Results { plan, way, history: History { delays, sent }, .. } = results;
+    let Results { plan, way, network, history: History { delays, sent } } = results;
     let drawn = delays.iter().zip(sent.bytes());
     let class = |(class, (spread, bytes)): (&ClassStatus, (&Vec<(u64, u64)>, &Vec<u64>))| {
         let throughput_bps = class.bytes_sent as f64 * 8e9 / sent.duration().0.max(1) as f64;
@@ -101,16 +101,23 @@ fn of_way(results: &Results<'_>) -> WayReport {
             ..of_class(class)
         }
     };
-    let proof = Proof::link(plan);
-    let measured = match way.watched {
-        Some(_) => "from one tap to the other",
-        None => "from a packet's last bit in to its last bit out",
+    let proof = Proof::new(plan);
+    let measured = match (&way.watched, network) {
+        (Some(_), _) => "from one tap to the other",
+        (None, Some(_)) => {
+            "from the arrival at the first router here to the last bit out of the last"
+        }
+        (None, None) => "from a packet's last bit in to its last bit out",
+    };
+    let (headline, remarks) = match network {
+        Some(network) => measured::network::report(network, way),
+        None => (measured::lateness(way), measured::remarks(way)),
     };
     WayReport {
         title: measured::title(way),
         kept: results.verdict(proof.as_ref().and_then(Proof::admitted)).is_kept(),
-        headline: measured::lateness(way),
-        remarks: measured::remarks(way),
+        headline,
+        remarks,
         admission: proof.map(|proof| AdmissionView::new(plan, &proof)),
         late: way.late.as_ref().map(of_delays),
         measured,

@@ -46,10 +46,7 @@ pub struct FramedClass {
 
 /// Whether every class kept its bound, and its jitter below two frames of this length; `None` if
 /// time is not divided.
-pub fn keeps_frames(
-    classes: impl IntoIterator<Item = FramedClass>,
-    frame: Option<Nanos>,
-) -> bool {
+pub fn keeps_frames(classes: impl IntoIterator<Item = FramedClass>, frame: Option<Nanos>) -> bool {
     let jitter = frame.map_or(Nanos::MAX, |frame| Nanos(frame.0.saturating_mul(2)));
     let mut classes = classes.into_iter();
     classes.all(|class| class.is_forfeit || class.longest <= class.bound && class.jitter < jitter)
@@ -61,8 +58,7 @@ mod tests {
 
     #[test]
     fn each_finding_alone_breaks_the_promises() {
-        let none =
-            LiveVerdict { admitted: Some(true), broken: 0, held_up: false, in_frames: true };
+        let none = LiveVerdict { admitted: Some(true), broken: 0, held_up: false, in_frames: true };
         assert!(none.is_kept() && LiveVerdict { admitted: None, ..none }.is_kept());
         for found in [
             LiveVerdict { admitted: Some(false), ..none },
@@ -84,14 +80,12 @@ mod tests {
 
     #[test]
     fn frames_are_kept_with_a_jitter_below_two_of_them() {
-        let class = FramedClass {
-            bound: Nanos(9),
-            longest: Nanos(9),
-            jitter: Nanos(7),
-            is_forfeit: false,
-        };
+        let class =
+            FramedClass { bound: Nanos(9), longest: Nanos(9), jitter: Nanos(7), is_forfeit: false };
         assert!(keeps_frames([class], Some(Nanos(4))) && keeps_frames([class], None));
-        for broken in [FramedClass { longest: Nanos(10), ..class }, FramedClass { jitter: Nanos(8), ..class }] {
+        for broken in
+            [FramedClass { longest: Nanos(10), ..class }, FramedClass { jitter: Nanos(8), ..class }]
+        {
             assert!(!keeps_frames([class, broken], Some(Nanos(4))), "{broken:?}");
             let forfeit = FramedClass { is_forfeit: true, ..broken };
             assert!(keeps_frames([class, forfeit], Some(Nanos(4))));

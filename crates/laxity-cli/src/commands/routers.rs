@@ -61,9 +61,6 @@ fn refuse(arguments: &Live) -> Result<(), Failure> {
             "--ledger is for a link, which a simulator repeats, and --port runs routers",
         );
     }
-    if arguments.capture.is_some() {
-        return refused("--capture is for a link, and --port runs routers");
-    }
     match arguments.backend {
         FrameBackend::Xdp => {
             Err(Failure::input("--backend xdp is for two interfaces: routers take ring or packet"))

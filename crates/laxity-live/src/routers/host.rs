@@ -196,7 +196,7 @@ impl<B: Backend> Host<B> {
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let number = self.routers.iter().rposition(|local| local.first <= port);
         let Some(number) = number else { return };
-        self.with(number, teller, |router, first, frames| {
+        self.with(number, now, teller, |router, first, frames| {
             let port = port.index() - first.index();
             let (head, handle) = (&head[..captured], handle.0.into());
             router.arrive(now, Inbound { port, came, head, length, handle }, frames);
@@ -208,7 +208,7 @@ impl<B: Backend> Host<B> {
         let mut soonest = None;
         for number in 0..self.routers.len() {
             let now = self.time.now();
-            let next = self.with(number, teller, |router, _, frames| router.poll(now, frames));
+            let next = self.with(number, now, teller, |router, _, frames| router.poll(now, frames));
             soonest = soonest.into_iter().chain(next).min();
             let Local { router, first } = &self.routers[number];
             let first = first.0;
@@ -226,13 +226,15 @@ impl<B: Backend> Host<B> {
     fn with<T>(
         &mut self,
         number: usize,
+        now: Nanos,
         teller: &mut Teller<HostEvent>,
         something: impl FnOnce(&mut Router, Port, &mut RouterFrames<'_, B>) -> T,
     ) -> T {
         let Host { backend, routers, ports, passages, skips, outgoing, .. } = self;
         let Local { router, first } = &mut routers[number];
         let first = *first;
-        let mut frames = RouterFrames { backend, ports, passages, skips, outgoing, first, teller };
+        let mut frames =
+            RouterFrames { backend, ports, passages, skips, outgoing, first, now, teller };
         something(router, first, &mut frames)
     }
 
@@ -307,7 +309,7 @@ impl<B: Backend> Host<B> {
     pub(super) fn reload(&mut self, next: &mut [Router], teller: &mut Teller<HostEvent>) {
         let now = self.time.now();
         for (number, next) in next.iter_mut().enumerate() {
-            self.with(number, teller, |router, _, frames| router.reload(now, next, frames));
+            self.with(number, now, teller, |router, _, frames| router.reload(now, next, frames));
         }
     }
 

@@ -6,6 +6,7 @@ use laxity::port::Delays;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_answers::verdict::live::FramedClass;
+use laxity_linux::frames::Port;
 use laxity_plan::tdp::{Assigned, Framing};
 
 use super::passage::Passage;
@@ -20,6 +21,28 @@ pub enum HostEvent {
     Nonconforming(ClassId),
     /// So many more frames in which nobody sent at some port what was to be sent.
     Skipped(u64),
+    /// A frame was sent or dropped; told if frames are captured.
+    Frame(FrameRecord),
+}
+
+/// What became of a frame at a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameRecord {
+    /// Where it was sent, or where it had arrived if it was dropped.
+    pub port: Port,
+    /// Its packet's class.
+    pub class: ClassId,
+    /// When its transmission began, or when it was dropped.
+    pub time: Nanos,
+    /// From the packet's arrival at the first router here to its last bit out, or to its drop.
+    pub delay: Nanos,
+    /// Why it was dropped, if it was.
+    pub dropped: Option<DropReason>,
+    /// Whether the packet was demoted to best effort.
+    pub is_demoted: bool,
+    /// Whether it left after its frame.
+    pub is_late: bool,
 }
 
 /// How a packet ended.
@@ -116,6 +139,7 @@ impl Measured {
                 }
             }
             HostEvent::Skipped(frames) => self.skipped += frames,
+            HostEvent::Frame(_) => {}
         }
     }
 

@@ -10,7 +10,7 @@ use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
 
 use super::host::Counts;
-use super::measured::{HostEvent, Measured};
+use super::measured::{FrameRecord, HostEvent, Measured};
 use super::status::Measurement;
 use super::thread::Running;
 use crate::cut::Cut;
@@ -75,8 +75,14 @@ impl RouterTask {
     }
 
     fn count(&mut self) {
-        let RouterTask { reports, period, .. } = self;
-        reports.read(|report| period.measured.add(report.event));
+        let RouterTask { reports, period, capture, .. } = self;
+        reports.read(|report| {
+            period.measured.add(report.event);
+            if let (HostEvent::Frame(record), Some(capture)) = (report.event, &mut *capture) {
+                let (port, comment) = (record.port.index(), comment(record, &period.plan));
+                capture.frame(port, record.time, report.frame, &comment);
+            }
+        });
         period.note();
     }
 
@@ -162,4 +168,15 @@ impl Period {
         let duration = Clock::Monotonic.now().saturating_sub(self.since);
         Measurement { plan: &self.plan, measured: &self.measured, counts, duration }
     }
+}
+
+fn comment(record: &FrameRecord, plan: &Plan) -> String {
+    let FrameRecord { class, delay, dropped, is_demoted, is_late, .. } = *record;
+    let class = &plan.classes[class.index()].name;
+    if let Some(reason) = dropped {
+        return format!("class {class}, dropped after {delay}: {}", reason.name());
+    }
+    let more = [(is_late, ", after its frame"), (is_demoted, ", demoted")];
+    let more = more.into_iter().filter(|(is, _)| *is).map(|(_, what)| what);
+    format!("class {class}, delay {delay}") + &more.collect::<String>()
 }

@@ -9,7 +9,7 @@ use laxity_forward::router::{Departure, Marking, Outside, RouterEvent, marks};
 use laxity_forward::segment::{self, Offload};
 use laxity_linux::frames::{Backend, Handle, Port};
 
-use super::super::measured::{Fate, HostEvent};
+use super::super::measured::{Fate, FrameRecord, HostEvent};
 use super::super::passage::{Passage, digest};
 use crate::worker::Teller;
 
@@ -44,6 +44,7 @@ pub(super) struct RouterFrames<'a, B> {
     pub outgoing: &'a mut Vec<Outgoing>,
     /// Its first port at the backend.
     pub first: Port,
+    pub now: Nanos,
     pub teller: &'a mut Teller<HostEvent>,
 }
 
@@ -89,6 +90,18 @@ impl<B: Backend> Outside for RouterFrames<'_, B> {
                 let mut passage = self.passages[handle.0 as usize];
                 passage.class = packet.class;
                 passage.is_demoted |= packet.demoted;
+                self.record(
+                    FrameRecord {
+                        port: self.backend.pool().port(handle),
+                        class: packet.class,
+                        time: self.now,
+                        delay: self.now.saturating_sub(passage.arrival),
+                        dropped: Some(*reason),
+                        is_demoted: passage.is_demoted,
+                        is_late: false,
+                    },
+                    handle,
+                );
                 self.backend.release(handle);
                 self.teller.tell(HostEvent::Ended(passage, Fate::Dropped(*reason)));
             }
@@ -129,6 +142,14 @@ impl<B: Backend> RouterFrames<'_, B> {
         Port(self.first.0 + port as u16)
     }
 
+    /// Tells a frame, if frames are captured.
+    fn record(&mut self, record: FrameRecord, handle: Handle) {
+        if self.teller.captures() {
+            let frame = || Some(self.backend.pool().bytes(handle));
+            self.teller.tell_with(HostEvent::Frame(record), frame);
+        }
+    }
+
     fn send(&mut self, sent: &Departure) {
         let (port, handle) = (self.port(sent.port), Handle(sent.packet.handle as u32));
         let bytes = self.backend.pool_mut().bytes_mut(handle);
@@ -149,6 +170,18 @@ impl<B: Backend> RouterFrames<'_, B> {
         passage.is_demoted |= sent.packet.demoted;
         let has_none = sent.is_framed && sent.frame.is_none();
         passage.is_disturbed |= has_none || sent.is_late();
+        self.record(
+            FrameRecord {
+                port,
+                class: passage.class,
+                time: sent.start,
+                delay: sent.departure.saturating_sub(passage.arrival),
+                dropped: None,
+                is_demoted: passage.is_demoted,
+                is_late: sent.is_late(),
+            },
+            handle,
+        );
         self.backend.send(port, handle);
         self.outgoing.push(Outgoing {
             port,
