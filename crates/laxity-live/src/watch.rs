@@ -16,7 +16,6 @@ mod busiest;
 mod class;
 pub mod content;
 
-mod layers;
 pub mod measuring;
 pub mod order;
 pub mod pairing;

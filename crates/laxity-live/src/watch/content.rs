@@ -7,7 +7,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use super::layers::{Layers, Transport};
+use laxity_forward::layers::{Layers, Transport};
 
 /// Finds what tells packets apart.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,7 @@ impl Contents {
             hash.write_u8(protocol);
         }
         if !self.translated {
-            hash.write(&frame[layers.addresses.clone()]);
+            hash.write(&frame[layers.addresses()]);
         }
         let header = &frame[layers.transport_at..layers.payload];
         if let (false, Some(ports)) = (self.translated, header.get(..4)) {
