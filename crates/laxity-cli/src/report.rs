@@ -92,15 +92,11 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
 fn of_way(results: &Results<'_>) -> WayReport {
     let Results { plan, way, network, history: History { delays, sent } } = results;
     let drawn = delays.iter().zip(sent.bytes());
-    let class = |(class, (spread, bytes)): (&ClassStatus, (&Vec<(u64, u64)>, &Vec<u64>))| {
+    let classes = way.classes.iter().zip(drawn).map(|(class, (spread, bytes))| {
         let throughput_bps = class.bytes_sent as f64 * 8e9 / sent.duration().0.max(1) as f64;
-        ClassReport {
-            spread: spread.clone(),
-            bytes: bytes.clone(),
-            throughput_bps,
-            ..of_class(class)
-        }
-    };
+        let (spread, bytes) = (spread.clone(), bytes.clone());
+        ClassReport { spread, bytes, throughput_bps, ..of_class(class) }
+    });
     let proof = Proof::new(plan);
     let measured = match (&way.watched, network) {
         (Some(_), _) => "from one tap to the other",
@@ -125,7 +121,7 @@ fn of_way(results: &Results<'_>) -> WayReport {
         rate_bps: way.rate_bps,
         duration_ns: sent.duration().0,
         interval_ns: sent.width().0,
-        classes: way.classes.iter().zip(drawn).map(class).collect(),
+        classes: classes.collect(),
     }
 }
 

@@ -44,7 +44,7 @@ use laxity_plan::tdp::{Assigned, Schedule};
 use self::build::{input, output};
 pub use self::event::{Departure, Marking, Outside, RouterEvent};
 use self::input::Input;
-use self::output::{Output, Tell, Told, Waiting};
+use self::output::{Output, OutputEvent, Tell, Waiting};
 use self::regulators::Regulators;
 pub use self::reload::{Differs, agree};
 use self::switch::Switch;
@@ -198,7 +198,7 @@ impl Router {
         let is_marked = mark.is_some();
         let waiting = Waiting { packet, from: at, is_marked, frame: None };
         let is_matched = self.plan.classes[class.index()].matching.is_some();
-        let Some(way) = self.ways.of(class, at).filter(|_| is_matched) else {
+        let Some(way) = self.ways.way(class, at).filter(|_| is_matched) else {
             return self.switch(now, waiting, head, outside);
         };
         match way.regulator.filter(|_| !packet.demoted) {
@@ -314,7 +314,8 @@ impl Router {
         let output = &mut ports[port].output;
         let is_framed = matches!(output, Output::Framed(_));
         something(output, &mut |told| {
-            if let Told::Sent { waiting, .. } | Told::Dropped { waiting, .. } = &told {
+            if let OutputEvent::Sent { waiting, .. } | OutputEvent::Dropped { waiting, .. } = &told
+            {
                 let queued = &mut queued[waiting.from];
                 queued.packets -= 1;
                 queued.bytes -= u64::from(waiting.packet.length);

@@ -64,7 +64,7 @@ pub enum Fate {
 #[non_exhaustive]
 pub struct Measured {
     /// By number.
-    pub classes: Vec<OfClass>,
+    pub classes: Vec<ClassBooks>,
     /// Frames in which nobody sent at some port what was to be sent.
     pub skipped: u64,
     /// What becomes of packets that break their class's arrival curve, by class number.
@@ -74,7 +74,7 @@ pub struct Measured {
 /// The books of one class.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct OfClass {
+pub struct ClassBooks {
     /// Packets that came to their end here; copies for several ports count each.
     pub arrived: u64,
     /// Packets that left the routers of this host.
@@ -114,7 +114,7 @@ pub struct OfClass {
 impl Measured {
     /// Nothing yet.
     pub fn new(on: &Assigned<'_>) -> Self {
-        let mut classes = vec![OfClass::default(); on.plan.classes.len()];
+        let mut classes = vec![ClassBooks::default(); on.plan.classes.len()];
         let bounds = on.framing.iter().flat_map(Framing::bounds);
         for (class, bound) in bounds {
             classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
@@ -159,7 +159,7 @@ impl Measured {
     }
 }
 
-impl OfClass {
+impl ClassBooks {
     fn add(&mut self, passage: &Passage, fate: Fate) {
         let Passage { is_demoted, .. } = *passage;
         self.arrived += 1;

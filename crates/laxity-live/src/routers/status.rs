@@ -10,7 +10,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
 
 use super::host::Counts;
-use super::measured::{Measured, OfClass};
+use super::measured::{ClassBooks, Measured};
 use crate::status::{
     ClassStatus, DelayStatus, FramesStatus, JitterStatus, NetworkStatus, PassageStatus, WayStatus,
 };
@@ -87,13 +87,13 @@ impl Measurement<'_> {
 }
 
 /// With what did not come to the next router.
-fn dropped(of: &OfClass) -> BTreeMap<String, u64> {
+fn dropped(of: &ClassBooks) -> BTreeMap<String, u64> {
     let reasons = DropReason::ALL.iter().map(|reason| reason.name()).zip(of.dropped);
     let all = reasons.chain([(PassageStatus::LOST, of.lost)]).filter(|(_, count)| *count > 0);
     all.map(|(reason, count)| (reason.to_string(), count)).collect()
 }
 
-fn passage(class: &Class, of: &OfClass) -> PassageStatus {
+fn passage(class: &Class, of: &ClassBooks) -> PassageStatus {
     PassageStatus {
         name: class.name.clone(),
         disturbed: of.bound.map(|_| of.disturbed),

@@ -6,7 +6,7 @@ use laxity::police::Police;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_answers::verdict::live::keeps_frames;
-use laxity_live::routers::measured::OfClass;
+use laxity_live::routers::measured::ClassBooks;
 
 use crate::laboratory::{Laboratory, Ran, plan};
 
@@ -15,7 +15,7 @@ const FRAME: Nanos = Nanos(250_000);
 const GAP: Nanos = Nanos(4_000_000);
 const BULK: u32 = 60;
 
-fn flows(ran: &Ran) -> &[OfClass] {
+fn flows(ran: &Ran) -> &[ClassBooks] {
     &ran.measured.classes[..4]
 }
 
