@@ -14,7 +14,7 @@
 //! | `worker` | the thread that runs either, and the ring in which it tells events |
 //! | [`daemon`] | either as a process |
 //! | [`process`] | signals, privileges, reloads, interfaces that come and go |
-//! | [`file`] | ledgers, captures and reports |
+//! | [`mod@file`] | ledgers, captures and reports |
 //! | [`status`] | what is shown of it all |
 //! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
 //! | [`metrics`] | what is exposed to Prometheus |

@@ -2,7 +2,7 @@
 //! is in them, and their delays stand beside what a plan proves.
 //!
 //! It shares no code with the forwarder's own measurement, only the forms in which figures are
-//! [shown](crate::status) and [kept](crate::history) for a report. What time is between the two
+//! [shown](crate::status) and [kept](crate::status::history) for a report. What time is between the two
 //! taps, the kernel's stamps say; nothing depends on when frames are looked at.
 //!
 //! | module | what it is |
