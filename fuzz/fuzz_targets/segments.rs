@@ -5,7 +5,7 @@ use laxity_forward::segment::{Offload, Segments};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Some((header, frame)) = bytes.split_first_chunk::<10>() else { return };
-    let Ok(segments) = Segments::of(frame, &Offload::of_header(header)) else { return };
+    let Ok(segments) = Segments::new(frame, &Offload::from_header(header)) else { return };
     assert!(segments.longest() <= frame.len());
     let mut room = vec![0; segments.longest()];
     assert!(segments.count() <= frame.len().max(1));

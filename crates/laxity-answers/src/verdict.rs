@@ -2,6 +2,7 @@
 //! same [`Verdict`].
 
 mod broken;
+pub mod live;
 mod promised;
 
 use laxity_plan::Plan;
@@ -13,6 +14,7 @@ use crate::proof::Proof;
 use crate::reason::Reason;
 
 pub use broken::{Broken, Promise};
+pub use live::LiveVerdict;
 pub use promised::broken;
 pub(crate) use promised::is_promised;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::Sender;
 
 use laxity_live::client::Client;
-use laxity_live::request::Request;
+use laxity_live::process::Request;
 use laxity_live::server::{ControlSocket, Listeners, Server, ServerError};
 use laxity_report::html::colours;
 

@@ -155,24 +155,15 @@ impl From<sweep::Error> for Failure {
 #[cfg(target_os = "linux")]
 impl From<laxity_live::LiveError> for Failure {
     fn from(error: laxity_live::LiveError) -> Self {
-        match error {
-            laxity_live::LiveError::Plan(error) => Failure::input(error),
-            error @ laxity_live::LiveError::OneInterface(_) => Failure::input(error),
-            error => Failure::new(error, 3),
-        }
-    }
-}
+        use laxity_live::LiveError;
 
-#[cfg(target_os = "linux")]
-impl From<laxity_live::demo::TrialError> for Failure {
-    fn from(error: laxity_live::demo::TrialError) -> Self {
-        let hint = match error {
-            laxity_live::demo::TrialError::System(_) => {
-                ". Run it as root (sudo), or within `unshare -Urn` where that is allowed"
+        match error {
+            LiveError::Plan(error) => Failure::input(error),
+            error @ (LiveError::OneInterface(_) | LiveError::Network | LiveError::OneLink) => {
+                Failure::input(error)
             }
-            _ => "",
-        };
-        Failure::system(format!("{error}{hint}"))
+            error => Failure::system(error),
+        }
     }
 }
 
@@ -199,16 +190,6 @@ impl From<laxity_kernel::apply::ApplyError> for Failure {
                 Failure::input(error)
             }
             error => Failure::system(error),
-        }
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<laxity_live::watch::WatchError> for Failure {
-    fn from(error: laxity_live::watch::WatchError) -> Self {
-        match error {
-            laxity_live::watch::WatchError::Network => Failure::input(error),
-            error => Failure::new(error, 3),
         }
     }
 }

@@ -36,6 +36,30 @@ pub(crate) fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure
     plan_for(path, arrivals, &[])
 }
 
+/// Reads a plan and its text.
+pub(crate) fn plan_with_text(path: &Path) -> Result<(Plan, String), Failure> {
+    if !is_stdin(path) {
+        return Ok(Plan::read_with_text(path)?);
+    }
+    let mut copy = Copy { input: stdin().lock(), read: Vec::new() };
+    let plan = Plan::read_from(&mut copy, STDIN, Path::new(""), &[])?;
+    Ok((plan, String::from_utf8_lossy(&copy.read).into_owned()))
+}
+
+/// Keeps what is read.
+struct Copy<R> {
+    input: R,
+    read: Vec<u8>,
+}
+
+impl<R: Read> Read for Copy<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(into)?;
+        self.read.extend_from_slice(&into[..count]);
+        Ok(count)
+    }
+}
+
 /// Reads a plan that is to be put under other disciplines, too.
 pub(crate) fn plan_for(
     path: &Path,

@@ -1,8 +1,10 @@
 //! What was measured of a link, or of routers, as text.
 
-mod network;
+pub(crate) mod network;
 
-use laxity_live::status::{ClassStatus, InterfaceStatus, Status, WayStatus, WayWatched};
+use laxity_live::status::{
+    ClassStatus, InterfaceStatus, NetworkStatus, Status, WayStatus, WayWatched,
+};
 use laxity_report::quantity::TimeUnit;
 use laxity_report::{gone, quantity, table};
 
@@ -24,12 +26,6 @@ pub(crate) fn heading(status: &Status) -> String {
     format!("{}, for {hours}:{minutes:02}:{seconds:02}", places(status))
 }
 
-/// Whether what is promised was kept.
-pub(crate) fn is_kept(status: &Status) -> bool {
-    let is_kept = status.network.as_ref().is_none_or(|network| network.kept);
-    is_kept && status.ways.iter().all(WayStatus::is_kept)
-}
-
 /// Shorter waits in an interface's own queue, in ns, are those of a machine that does something
 /// else.
 const WORTH_A_WORD: u64 = 1_000_000;
@@ -39,9 +35,9 @@ pub(crate) fn plans(count: u64) -> String {
     if count == 1 { "1 plan".into() } else { format!("{count} plans") }
 }
 
-/// All of it but what was lost at interfaces.
-pub(crate) fn of_ways(status: &Status) -> String {
-    match (&status.network, &status.ways[..]) {
+/// All directions, or all ways through routers as one.
+pub(crate) fn of_ways(network: Option<&NetworkStatus>, ways: &[WayStatus]) -> String {
+    match (network, ways) {
         (Some(network), [way]) => network::of_network(network, way),
         (_, ways) => ways.iter().map(of_way).collect(),
     }

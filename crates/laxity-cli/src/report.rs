@@ -5,10 +5,10 @@ use std::io;
 use std::path::Path;
 
 use laxity_answers::Proof;
-use laxity_live::history::History;
-use laxity_live::status::{ClassStatus, DelayStatus, Status, WayStatus};
-use laxity_live::whole::WholeFile;
-use laxity_plan::Plan;
+use laxity_live::file::ReportFile;
+use laxity_live::process::Results;
+use laxity_live::status::history::History;
+use laxity_live::status::{ClassStatus, DelayStatus, Status};
 use laxity_report::admission::AdmissionView;
 use laxity_report::link::{ClassReport, Delays, LinkReport, WayReport, html};
 use laxity_report::quantity;
@@ -18,7 +18,7 @@ use crate::measured;
 
 /// A report whose file is there, and which is written at the end.
 pub(crate) struct Report {
-    file: WholeFile,
+    file: ReportFile,
     /// Of the last plan that has one.
     title: Option<String>,
     ways: VecDeque<WayReport>,
@@ -32,21 +32,21 @@ const MOST: usize = 20;
 impl Report {
     /// One in this file, if there is to be one. Call it before privileges are given up.
     pub(crate) fn begin(path: Option<&Path>) -> Result<Option<Report>, Failure> {
-        let begin = |path: &Path| match WholeFile::create(path) {
+        let begin = |path: &Path| match ReportFile::create(path) {
             Ok(file) => Ok(Report { file, title: None, ways: VecDeque::new(), left_out: 0 }),
             Err(error) => Err(unwritable(path, &error)),
         };
         path.map(begin).transpose()
     }
 
-    /// What was measured of a direction under a plan.
-    pub(crate) fn add(&mut self, plan: &Plan, way: &WayStatus, history: History) {
+    /// Adds what was measured of a direction, or of routers, under a plan.
+    pub(crate) fn add(&mut self, results: &Results<'_>) {
         if self.ways.len() == MOST {
             self.ways.pop_front();
             self.left_out += 1;
         }
-        self.title = way.title.clone().or(self.title.take());
-        self.ways.push_back(of_way(plan, way, history));
+        self.title = results.way.title.clone().or(self.title.take());
+        self.ways.push_back(of_way(results));
     }
 
     /// Writes it, and says where it is.
@@ -89,23 +89,31 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn of_way(plan: &Plan, way: &WayStatus, history: History) -> WayReport {
-    let History { delays, sent } = history;
-    let drawn = delays.into_iter().zip(sent.bytes());
-    let class = |(class, (spread, bytes)): (&ClassStatus, (_, &Vec<u64>))| {
+fn of_way(results: &Results<'_>) -> WayReport {
+    let Results { plan, way, network, history: History { delays, sent } } = results;
+    let drawn = delays.iter().zip(sent.bytes());
+    let classes = way.classes.iter().zip(drawn).map(|(class, (spread, bytes))| {
         let throughput_bps = class.bytes_sent as f64 * 8e9 / sent.duration().0.max(1) as f64;
-        ClassReport { spread, bytes: bytes.clone(), throughput_bps, ..of_class(class) }
+        let (spread, bytes) = (spread.clone(), bytes.clone());
+        ClassReport { spread, bytes, throughput_bps, ..of_class(class) }
+    });
+    let proof = Proof::new(plan);
+    let measured = match (&way.watched, network) {
+        (Some(_), _) => "from one tap to the other",
+        (None, Some(_)) => {
+            "from the arrival at the first router here to the last bit out of the last"
+        }
+        (None, None) => "from a packet's last bit in to its last bit out",
     };
-    let proof = Proof::link(plan);
-    let measured = match way.watched {
-        Some(_) => "from one tap to the other",
-        None => "from a packet's last bit in to its last bit out",
+    let (headline, remarks) = match network {
+        Some(network) => measured::network::report(network, way),
+        None => (measured::lateness(way), measured::remarks(way)),
     };
     WayReport {
         title: measured::title(way),
-        kept: way.is_kept() && proof.as_ref().and_then(Proof::admitted) != Some(false),
-        headline: measured::lateness(way),
-        remarks: measured::remarks(way),
+        kept: results.verdict(proof.as_ref().and_then(Proof::admitted)).is_kept(),
+        headline,
+        remarks,
         admission: proof.map(|proof| AdmissionView::new(plan, &proof)),
         late: way.late.as_ref().map(of_delays),
         measured,
@@ -113,7 +121,7 @@ fn of_way(plan: &Plan, way: &WayStatus, history: History) -> WayReport {
         rate_bps: way.rate_bps,
         duration_ns: sent.duration().0,
         interval_ns: sent.width().0,
-        classes: way.classes.iter().zip(drawn).map(class).collect(),
+        classes: classes.collect(),
     }
 }
 

@@ -74,7 +74,7 @@ impl Cache {
         find: impl FnOnce() -> ClassId,
         number: impl FnOnce(ClassId) -> FlowId,
     ) -> Found {
-        let key = Key::of(headers);
+        let key = Key::new(headers);
         let place = self.place(&key);
         match self.known(place, |entry| entry.key == key) {
             Some(found) => found,

@@ -1,7 +1,6 @@
 //! Frames in, sends and the next wake-up out.
 
 use laxity::packet::{Ecn, Packet};
-use laxity::police::Entry;
 use laxity::port::{Account, Books};
 use laxity::scheduler::{Backlog, DropReason, Scheduler as _};
 use laxity::units::Nanos;
@@ -10,6 +9,7 @@ use laxity_plan::matching::Headers;
 
 use crate::error::Refusal;
 use crate::event::{Arrived, Dropped, Event, Sent, Sink};
+use crate::gate;
 use crate::outlet::Outlet;
 use crate::prepared::Prepared;
 use crate::queued::{Held, Queued};
@@ -93,7 +93,7 @@ impl Forwarder {
 
     /// A frame has arrived: it is queued, or dropped at once.
     pub fn arrive(&mut self, now: Nanos, frame: Frame, sink: Sink<'_>) {
-        let now = self.pass(now);
+        let now = gate::advance(&mut self.now, now);
         let Frame { headers, ecn, length, handle } = frame;
         let found = self.followed.sorter.sort(&headers);
         let length = self.followed.plan.link.accounted(length);
@@ -103,7 +103,12 @@ impl Forwarder {
         sink(&Event::Arrived(Arrived { number, time: now, class, flow, length, ecn }));
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
-        if let Err(reason) = self.let_in(number, &mut packet, sink) {
+        let Prepared { plan, policer, port, .. } = &mut self.followed;
+        let bytes = port.scheduler().backlog().bytes;
+        let memory = [Backlog { packets: self.held.len(), bytes }, self.settings.backlog];
+        let nonconforming = || sink(&Event::Nonconforming { number, class });
+        let admitted = gate::admit(plan, Some(policer), &mut packet, memory, nonconforming);
+        if let Err(reason) = admitted {
             let mut tell = |packet, reason| {
                 sink(&Event::Dropped(Dropped { number, packet, time: now, reason }));
             };
@@ -122,7 +127,7 @@ impl Forwarder {
     /// if nothing is queued. What is sent at once is at most what the link takes in the catch-up,
     /// and a packet.
     pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
-        let now = self.pass(now);
+        let now = gate::advance(&mut self.now, now);
         loop {
             let due = self.outlet.due()?;
             if due > now {
@@ -188,41 +193,6 @@ impl Forwarder {
     /// What is queued.
     pub fn backlog(&self) -> Backlog {
         self.followed.port.scheduler().backlog()
-    }
-
-    /// Time goes on, and never back.
-    pub(crate) fn pass(&mut self, now: Nanos) -> Nanos {
-        self.now = self.now.max(now.min(Nanos::LIMIT));
-        self.now
-    }
-
-    /// Whether a packet may be queued, as far as that is not for queues to say.
-    fn let_in(
-        &mut self,
-        number: u64,
-        packet: &mut Packet,
-        sink: Sink<'_>,
-    ) -> Result<(), DropReason> {
-        let plan = &self.followed.plan;
-        if u64::from(packet.length) > plan.link.max_packet.0 {
-            return Err(DropReason::TooLong);
-        }
-        let entry = self.followed.policer.police(packet.arrival, packet);
-        if entry != Entry::Conforming {
-            sink(&Event::Nonconforming { number, class: packet.class });
-        }
-        if entry == Entry::Refused {
-            return Err(DropReason::Contract);
-        }
-        let queued = Backlog {
-            packets: self.held.len(),
-            bytes: self.followed.port.scheduler().backlog().bytes,
-        };
-        if plan.has_memory(packet, queued, self.settings.backlog) {
-            Ok(())
-        } else {
-            Err(DropReason::no_room(packet))
-        }
     }
 }
 

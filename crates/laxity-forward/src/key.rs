@@ -18,7 +18,7 @@ const OF_CONVERSATION: usize = 5;
 impl Key {
     /// Different headers have different keys.
     #[inline]
-    pub(crate) fn of(headers: &Headers) -> Key {
+    pub(crate) fn new(headers: &Headers) -> Key {
         let mut words = [0; WORDS];
         // No word is zero for what is there: whether something is there is part of it.
         if let Some(ip) = &headers.ip {
@@ -129,9 +129,9 @@ mod tests {
     proptest! {
         #[test]
         fn keys_are_equal_where_headers_are(a in headers(), b in headers()) {
-            prop_assert_eq!(Key::of(&a) == Key::of(&b), a == b);
+            prop_assert_eq!(Key::new(&a) == Key::new(&b), a == b);
             let same = |h: &Headers| laxity_plan::classify::Conversation::of(h);
-            let is_one = Key::of(&a).conversation() == Key::of(&b).conversation();
+            let is_one = Key::new(&a).conversation() == Key::new(&b).conversation();
             prop_assert_eq!(is_one, same(&a) == same(&b));
         }
     }

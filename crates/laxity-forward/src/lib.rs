@@ -41,6 +41,7 @@
 //! | [`Event`] | what is told: arrivals, sends, drops, reloads |
 //! | [`ds`] | congestion, as IP packets say it |
 //! | [`ledger`] | events as bytes, from which `laxity_sim::replay` repeats every dispatch and drop |
+//! | [`layers`] | where the headers of a frame are |
 //! | [`segment`] | frames of 64 kB that a kernel did not cut, and checksums that it did not complete |
 //!
 //! A packet takes the way cache, limits, meter, scheduler, pacer. Nothing on it allocates: what is
@@ -78,7 +79,9 @@ pub mod ds;
 mod error;
 mod event;
 mod forwarder;
+mod gate;
 mod key;
+pub mod layers;
 pub mod ledger;
 mod outlet;
 mod prepared;

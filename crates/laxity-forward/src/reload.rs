@@ -11,6 +11,7 @@ use crate::cache::Found;
 use crate::error::Refusal;
 use crate::event::{Event, Sink};
 use crate::forwarder::{Forwarder, drops};
+use crate::gate;
 use crate::prepared::Prepared;
 use crate::queued::Queued;
 
@@ -36,7 +37,7 @@ impl Forwarder {
         next: &mut Prepared,
         sink: Sink<'_>,
     ) -> Result<(), Refusal> {
-        let now = self.pass(now);
+        let now = gate::advance(&mut self.now, now);
         let kept = self.classes_under(next)?;
         mem::swap(&mut self.followed, next);
         sink(&Event::Reloaded { time: now, kept: kept.len() as u64 });

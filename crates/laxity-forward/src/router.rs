@@ -31,9 +31,9 @@ mod switch;
 mod ways;
 
 use laxity::packet::Packet;
-use laxity::police::{Entry, Policer};
+use laxity::police::Policer;
 use laxity::sched::tdp::Edge;
-use laxity::scheduler::{Backlog, DropReason};
+use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
@@ -43,7 +43,7 @@ use laxity_plan::tdp::{Assigned, Schedule};
 use self::build::{input, output};
 pub use self::event::{Departure, Marking, Outside, RouterEvent};
 use self::input::Input;
-use self::output::{Output, Tell, Told, Waiting};
+use self::output::{Output, OutputEvent, Tell, Waiting};
 use self::regulators::Regulators;
 pub use self::reload::{Differs, agree};
 use self::switch::Switch;
@@ -52,6 +52,7 @@ use crate::classify::Sorter;
 use crate::ds;
 use crate::error::Refusal;
 use crate::forwarder::Settings;
+use crate::gate;
 
 /// A frame that comes at a port.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +170,7 @@ impl Router {
 
     /// A frame has come: it is held, queued, or gone at once.
     pub fn arrive(&mut self, now: Nanos, frame: Inbound<'_>, outside: &mut dyn Outside) {
-        let now = self.pass(now);
+        let now = gate::advance(&mut self.now, now);
         let Inbound { port: at, head, length, handle, .. } = frame;
         let came = frame.came.min(now);
         self.let_on(now, came, outside);
@@ -185,13 +186,18 @@ impl Router {
         let (class, flow, length) = (found.class, found.flow, self.plan.link.accounted(length));
         let (ecn, demoted) = (ds::ecn(head), false);
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: came, handle };
-        if let Err(reason) = self.let_in(at, &mut packet, outside) {
+        let Router { plan, policer, ports, queued, settings, .. } = &mut *self;
+        let policer = ports[at].is_of_host.then_some(policer);
+        let memory = [queued[at], settings.backlog];
+        let nonconforming = || outside.event(&RouterEvent::Nonconforming { class });
+        let admitted = gate::admit(plan, policer, &mut packet, memory, nonconforming);
+        if let Err(reason) = admitted {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }
         let is_marked = mark.is_some();
         let waiting = Waiting { packet, from: at, is_marked, frame: None };
         let is_matched = self.plan.classes[class.index()].matching.is_some();
-        let Some(way) = self.ways.of(class, at).filter(|_| is_matched) else {
+        let Some(way) = self.ways.way(class, at).filter(|_| is_matched) else {
             return self.switch(now, waiting, head, outside);
         };
         match way.regulator.filter(|_| !packet.demoted) {
@@ -205,7 +211,7 @@ impl Router {
 
     /// Sends what may be sent by now, and says when to ask again if nothing arrives before.
     pub fn poll(&mut self, now: Nanos, outside: &mut dyn Outside) -> Option<Nanos> {
-        let now = self.pass(now);
+        let now = gate::advance(&mut self.now, now);
         self.let_on(now, now, outside);
         let polled = (0..self.ports.len())
             .filter_map(|port| self.with(port, outside, |output, tell| output.poll(now, tell)));
@@ -231,37 +237,6 @@ impl Router {
     pub fn lost_frames(&self) -> [u64; 2] {
         let lost = self.ports.iter().filter_map(|port| Some(port.input.as_ref()?.lost()));
         lost.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
-    }
-
-    fn pass(&mut self, now: Nanos) -> Nanos {
-        self.now = self.now.max(now.min(Nanos::LIMIT));
-        self.now
-    }
-
-    /// Whether a packet may be queued, as far as that is not for queues to say.
-    fn let_in(
-        &mut self,
-        at: usize,
-        packet: &mut Packet,
-        outside: &mut dyn Outside,
-    ) -> Result<(), DropReason> {
-        if u64::from(packet.length) > self.plan.link.max_packet.0 {
-            return Err(DropReason::TooLong);
-        }
-        if self.ports[at].is_of_host {
-            let entry = self.policer.police(packet.arrival, packet);
-            if entry != Entry::Conforming {
-                outside.event(&RouterEvent::Nonconforming { class: packet.class });
-            }
-            if entry == Entry::Refused {
-                return Err(DropReason::Contract);
-            }
-        }
-        if self.plan.has_memory(packet, self.queued[at], self.settings.backlog) {
-            Ok(())
-        } else {
-            Err(DropReason::no_room(packet))
-        }
     }
 
     /// The frame in which a packet is sent on that came on its path.
@@ -338,7 +313,8 @@ impl Router {
         let output = &mut ports[port].output;
         let is_framed = matches!(output, Output::Framed(_));
         something(output, &mut |told| {
-            if let Told::Sent { waiting, .. } | Told::Dropped { waiting, .. } = &told {
+            if let OutputEvent::Sent { waiting, .. } | OutputEvent::Dropped { waiting, .. } = &told
+            {
                 let queued = &mut queued[waiting.from];
                 queued.packets -= 1;
                 queued.bytes -= u64::from(waiting.packet.length);

@@ -6,15 +6,14 @@
 //! for as long as 40 packets take. What comes of one is what Linux makes of it where the interface
 //! does not: `tcp_gso_segment` and `__udp_gso_segment`.
 
-mod headers;
 #[cfg(test)]
 mod tests;
 
 use thiserror::Error;
 
-use self::headers::{Layers, Network};
 use crate::checksum::Sum;
 pub use crate::checksum::complete;
+use crate::layers::{IPV6_HEADER, IpVersion, Layers};
 
 /// What a frame is left with, as `struct virtio_net_hdr` says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub struct Offload {
 impl Offload {
     /// From the header as it is in memory, in the machine's own order of bytes: flags, type, the
     /// headers' length, size, where the checksum begins, where it is.
-    pub fn of_header(header: &[u8; 10]) -> Offload {
+    pub fn from_header(header: &[u8; 10]) -> Offload {
         const NEEDS_CHECKSUM: u8 = 1;
         let number = |at| u16::from_ne_bytes([header[at], header[at + 1]]);
         Offload {
@@ -88,22 +87,23 @@ impl<'a> Segments<'a> {
     ///
     /// # Errors
     /// If the frame is not what it is said to be.
-    pub fn of(frame: &'a [u8], offload: &Offload) -> Result<Self, SegmentError> {
+    pub fn new(frame: &'a [u8], offload: &Offload) -> Result<Self, SegmentError> {
         let kind = offload.gso_type & !CONGESTION_TOLD;
-        let protocol = match kind {
-            TCP_OVER_IPV4 | TCP_OVER_IPV6 => OF_TCP,
-            UDP => OF_UDP,
+        let (protocol, version) = match kind {
+            TCP_OVER_IPV4 => (OF_TCP, Some(IpVersion::V4)),
+            TCP_OVER_IPV6 => (OF_TCP, Some(IpVersion::V6)),
+            UDP => (OF_UDP, None),
             _ => return Err(SegmentError::Kind(offload.gso_type)),
         };
         if offload.gso_size == 0 {
             return Err(SegmentError::NoSize);
         }
-        let layers = Layers::of(frame, protocol).ok_or(SegmentError::Headers)?;
-        let fits = match layers.network {
-            Network::V4 => kind != TCP_OVER_IPV6,
-            Network::V6 => kind != TCP_OVER_IPV4,
-        };
-        if !fits {
+        let layers = Layers::new(frame);
+        // A route changes the destination that checksums count on, and a fragment is not cut again.
+        let can_be_cut = layers.transport.is_cut() && layers.is_complete && !layers.is_routed;
+        let fits =
+            layers.protocol == Some(protocol) && version.is_none_or(|it| layers.ip == Some(it));
+        if !can_be_cut || !fits {
             return Err(SegmentError::Headers);
         }
         Ok(Segments { frame, layers, size: usize::from(offload.gso_size) })
@@ -133,9 +133,10 @@ impl<'a> Segments<'a> {
         out[..headers.len()].copy_from_slice(headers);
         out[headers.len()..].copy_from_slice(part);
         self.network(number, out);
-        match self.layers.protocol {
-            OF_TCP => self.tcp(number, begin, out),
-            _ => self.udp(out),
+        if self.layers.protocol == Some(OF_TCP) {
+            self.tcp(number, begin, out);
+        } else {
+            self.udp(out);
         }
         Some(out)
     }
@@ -146,23 +147,24 @@ impl<'a> Segments<'a> {
 
     /// Its length and number in the header of IP.
     fn network(&self, number: usize, out: &mut [u8]) {
-        let Layers { network, ip, transport, .. } = self.layers;
-        let length = out.len() - ip;
-        match network {
-            Network::V4 => {
-                let header = &mut out[ip..transport];
+        let Layers { ip, network_at, transport_at, .. } = self.layers;
+        let length = out.len() - network_at;
+        match ip {
+            None => unreachable!("only packets of IP are cut"),
+            Some(IpVersion::V4) => {
+                let header = &mut out[network_at..transport_at];
                 put(header, 2, length as u16);
                 put(header, 4, get(header, 4).wrapping_add(number as u16));
                 put(header, 10, 0);
                 put(header, 10, Sum::default().and(header).fold());
             }
-            Network::V6 => put(&mut out[ip..], 4, (length - headers::IPV6) as u16),
+            Some(IpVersion::V6) => put(&mut out[network_at..], 4, (length - IPV6_HEADER) as u16),
         }
     }
 
     fn tcp(&self, number: usize, begin: usize, out: &mut [u8]) {
         let (is_first, is_last) = (number == 0, number + 1 == self.count());
-        let header = &mut out[self.layers.transport..];
+        let header = &mut out[self.layers.transport_at..];
         let sequence = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
         header[4..8].copy_from_slice(&sequence.wrapping_add(begin as u32).to_be_bytes());
         header[13] &= !(if is_last { 0 } else { FIN_PSH } | if is_first { 0 } else { CWR });
@@ -170,21 +172,18 @@ impl<'a> Segments<'a> {
     }
 
     fn udp(&self, out: &mut [u8]) {
-        let header = &mut out[self.layers.transport..];
+        let header = &mut out[self.layers.transport_at..];
         put(header, 4, header.len() as u16);
         self.sum(6, out);
     }
 
     /// Writes the checksum of TCP or UDP, so many bytes into its header.
     fn sum(&self, at: usize, out: &mut [u8]) {
-        let Layers { network, ip, transport, protocol, .. } = self.layers;
-        let (before, header) = out.split_at_mut(transport);
+        let Layers { transport_at, protocol, .. } = self.layers;
+        let (before, header) = out.split_at_mut(transport_at);
         put(header, at, 0);
-        let addresses = match network {
-            Network::V4 => &before[ip + 12..ip + 20],
-            Network::V6 => &before[ip + 8..ip + headers::IPV6],
-        };
-        let sum = Sum::default().and(addresses).and_number(u32::from(protocol));
+        let addresses = &before[self.layers.addresses()];
+        let sum = Sum::default().and(addresses).and_number(protocol.unwrap_or_default().into());
         let sum = sum.and_number(header.len() as u32).and(header).fold_nonzero();
         put(header, at, sum);
     }

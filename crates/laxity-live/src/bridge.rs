@@ -1,15 +1,24 @@
 //! Frames between two interfaces, both ways.
 
+mod log;
+mod measured;
+pub(crate) mod task;
+mod thread;
+
 use std::io;
 
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sent, Settings, ds};
-use laxity_linux::frames::{Backend, Handle, Pool, Port, Side, Statistics};
-use laxity_linux::interface::Interface;
+use laxity_linux::frames::{Backend, Handle, Pool, Side, Statistics};
 use laxity_plan::matching::Headers;
 
 use crate::cut::{Cut, Cutter};
+use crate::worker::Turn;
+
+pub use self::log::{Log, Reader, SideReport};
+pub use self::measured::{Measured, SideEvent};
+pub use self::thread::{Forwarding, Recorder};
 
 /// How the frames of one direction are ordered.
 pub enum Way {
@@ -51,15 +60,6 @@ impl Counts {
     pub fn held(&self) -> [Option<Nanos>; 2] {
         Side::BOTH.map(|at| self.interfaces[at.other().index()].held)
     }
-}
-
-/// What became of a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// When there is something to do without another arrival.
-    pub next: Option<Nanos>,
-    /// Whether more may have arrived already than was taken in at once.
-    pub more: bool,
 }
 
 /// After so long an interface that takes no more frames is tried again.
@@ -117,10 +117,10 @@ impl<B: Backend> Bridge<B> {
                 backend.send(at.other(), handle);
                 continue;
             };
-            // A frame that the sender left to the interface to cut: each part takes its turn.
-            cutters[at.index()].cut(backend, handle, |backend, part| {
+            let mut parts = cutters[at.index()].parts(backend, handle);
+            while let Some(part) = parts.take(backend) {
                 arrive(backend, forwarder, at, part, now, observer);
-            });
+            }
         }
         Ok(count == laxity_linux::frames::BATCH)
     }
@@ -168,19 +168,6 @@ impl<B: Backend> Bridge<B> {
             Way::Plain => None,
             Way::Scheduled(forwarder) => Some(*forwarder.settings()),
         })
-    }
-
-    /// What brings frames in and out.
-    pub fn backend(&self) -> &B {
-        &self.backend
-    }
-
-    /// Goes on with another interface at a side, one that has come back.
-    ///
-    /// # Errors
-    /// If it cannot.
-    pub fn reattach(&mut self, at: Port, to: &Interface) -> Result<(), laxity_linux::Error> {
-        self.backend.reattach(at, to)
     }
 }
 

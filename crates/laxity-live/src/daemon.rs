@@ -1,178 +1,166 @@
 //! Forwarding as a process.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use laxity::units::{Bytes, Nanos};
 use laxity_forward::{Forwarder, Prepared, Refusal, Settings};
-use laxity_linux::frames::{BATCH, Backend, Side};
+use laxity_linux::clock::{Clock, tai_offset};
+use laxity_linux::frames::{BATCH, Backend, Pool, Port, Side};
 use laxity_linux::interface::{self, Interface};
 use laxity_plan::Plan;
-use thiserror::Error;
+use laxity_plan::model::NodeId;
 
-use crate::bridge::{Bridge, Way};
-use crate::capture::Capture;
-use crate::forwarding::{Forwarding, Options, StartError, Stopped};
-use crate::ledgers::Ledgers;
-use crate::links::{End, Links};
-use crate::log::{Log, Period};
-use crate::process::{self, Process};
-use crate::prover::Prover;
-use crate::request::Request;
-use crate::running::{Books, Ready, Reloads, Running};
+use crate::bridge::task::{BridgeTask, Files, Next};
+use crate::bridge::{Bridge, Forwarding, Log, Way};
+use crate::error::LiveError;
+use crate::file::{Capture, Ledgers, folder_of};
+use crate::process::prover::Prover;
+use crate::process::{End, Keeper, Links, Process, Reloads, Request, Supervisor};
+use crate::routers::task::{self, RouterTask};
+use crate::routers::{Host, Wired};
 use crate::status::Status;
+use crate::worker::Options;
 
-/// What is forwarded, between which interfaces.
+/// How a process forwards, whether over a link or at the nodes of a network. It ends when a signal
+/// asks for that, and sends what is queued first. On SIGHUP it reads plans again.
 pub struct Daemon {
-    /// The two interfaces.
-    pub interfaces: [Interface; 2],
-    /// The plans of what arrives at the one and at the other; without one frames go as they come.
-    pub plans: [Option<PlanText>; 2],
-    /// How the thread runs.
+    /// How the thread runs that forwards.
     pub options: Options,
-    /// It ends by itself after so long.
+    /// The process ends by itself after this time.
     pub duration: Option<Nanos>,
-    /// How plans are read again.
-    pub reread: Reread,
+    /// Reads and proves the plan of a file again, on a thread of its own. An error is a sentence.
+    pub read: fn(&Path) -> Result<PlanText, String>,
     /// A folder for a [ledger](laxity_forward::ledger) of each direction that has a plan.
     pub ledger: Option<PathBuf>,
     /// A file for the frames that were sent or dropped under a plan, each with what became of it.
     pub capture: Option<PathBuf>,
-    /// What others ask for while it runs.
+    /// Questions of other processes.
     pub requests: Receiver<Request>,
 }
 
-/// A plan as it was read.
+/// A plan with the text that it was read from.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
 pub struct PlanText {
+    /// The file, `-` for standard input.
+    pub path: PathBuf,
     /// The plan.
     pub plan: Plan,
-    /// Its text.
+    /// The text.
     pub text: String,
 }
 
-/// How plans are read again and proved, on a thread of its own.
-#[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
-pub struct Reread {
-    /// Reads the plan of what arrives at a side; what stands against it is said in a sentence.
-    pub plan: Box<dyn FnMut(Side) -> Result<PlanText, String> + Send>,
-    /// The files and folders that it reads.
-    pub readable: Vec<PathBuf>,
-}
-
-/// Looks after the process.
-pub trait Keeper {
-    /// Hears what the process says.
-    fn say(&mut self, what: &str);
-
-    /// Hears what was measured under a plan that is followed no longer.
-    fn ended(&mut self, period: &Period);
-}
-
-/// Why a link is not forwarded over, or no longer.
-#[derive(Debug, Error)]
-pub enum LiveError {
-    /// A plan is not for this.
-    #[error(transparent)]
-    Plan(#[from] Refusal),
-    /// Both interfaces are the same one.
-    #[error("{0} is given twice: accepted are two interfaces, between which frames are forwarded")]
-    OneInterface(String),
-    /// The system refuses.
-    #[error(transparent)]
-    System(#[from] laxity_linux::Error),
-    /// The thread cannot be had.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// The thread has ended.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// A ledger cannot be begun.
-    #[error("cannot begin a ledger in {}: {_1}", _0.display())]
-    Ledger(PathBuf, io::Error),
-    /// A capture cannot be begun.
-    #[error("cannot begin the capture {}: {_1}", _0.display())]
-    Capture(PathBuf, io::Error),
-    /// Signals cannot be heard.
-    #[error("signals cannot be heard: {0}")]
-    Signals(io::Error),
-}
-
-/// How many bytes of frames may wait to be captured.
+/// Capacity of the ring of captured frames, in bytes.
 const CAPTURED: usize = 32 << 20;
-/// How long what is queued may take at the end.
-const PATIENCE: Nanos = Nanos(10_000_000_000);
 
 impl Daemon {
-    /// Forwards until a signal asks for the end, which is when all that is queued is sent. SIGHUP
-    /// has plans read again.
+    /// Forwards between two interfaces. `plans` are those of what arrives at the one and at the
+    /// other; without a plan frames go as they come.
     ///
     /// # Errors
-    /// If a plan is not for a link, or the system refuses what it takes.
-    pub fn run<B: Backend + Send + 'static>(
+    /// If a plan is not for a link, or the system refuses something.
+    pub fn bridge<B: Backend + Send + 'static>(
         self,
+        interfaces: [Interface; 2],
+        plans: [Option<PlanText>; 2],
         backend: B,
-        keeper: &mut impl Keeper,
+        keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let mut process = Process::begin(self.requests)?;
-        let [there, back] = &self.plans;
-        let ways = [way(there.as_ref(), &backend)?, way(back.as_ref(), &backend)?];
-        let [a, b] = &self.interfaces.each_ref().map(|interface| interface.name.clone());
+        let [there, back] = &plans;
+        let ways = [way(there.as_ref(), backend.pool())?, way(back.as_ref(), backend.pool())?];
+        let [a, b] = &interfaces.each_ref().map(|interface| interface.name.clone());
         if a == b {
             return Err(LiveError::OneInterface(a.clone()));
         }
-        let [from, to] = &self.interfaces;
+        let [from, to] = &interfaces;
         for (plan, arrives, leaves) in [(there, from, to), (back, to, from)] {
             let Some(PlanText { plan, .. }) = plan else { continue };
-            let warnings = [slower(plan, &leaves.name), longer(plan, arrives)];
+            let warnings = [warn_slower(plan, &leaves.name), warn_longer(plan, arrives)];
             warnings.iter().flatten().for_each(|warning| keeper.say(warning));
         }
-        let links = Links::new(self.interfaces.map(End::here))?;
+        let links = Links::new(interfaces.map(End::here))?;
         let bridge = Bridge::new(backend, ways);
-        let mut prover = prover(self.reread, bridge.settings())?;
+        let settings = bridge.settings();
+        let mut prover = prover(self.read, &plans, settings)?;
         let ledgers = match self.ledger {
-            Some(folder) => ledgers(folder, &self.plans, bridge.settings())?,
+            Some(folder) => ledgers(folder, &plans, settings)?,
             None => Ledgers::none(),
         };
-        let capture = self.capture.map(|path| capture(path, [a, b])).transpose()?;
-        if let Some(capture) = &capture {
-            keeper.say(&format!("frames are captured into {}", capture.path().display()));
-        }
-        let room = if capture.is_some() { CAPTURED } else { 0 };
-        let (forwarding, recorder) =
-            Forwarding::start(bridge, Options { capture: room, ..self.options })?;
-        if let Some(cost) = forwarding.cost_of_no_priority() {
-            keeper.say(&cost);
-        }
-        process::close()?;
+        let now = Clock::Monotonic.now();
+        let capture = capture(self.capture, [a.as_str(), b], now, keeper)?;
+        let options = with_capture(self.options, capture.as_ref());
+        let (worker, recorder) = Forwarding::start(bridge, options)?;
+        let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
+        let task = BridgeTask { log, files: Files { ledgers, capture, next: None } };
         let begun = format!("forwarding between {a} and {b}");
-        keeper.say(&begun);
-        let log = Log::new(self.plans.map(|plan| Some(plan?.plan)), recorder);
-        let books = Books { keeper, ledgers, capture, next: None };
-        let mut running = Running::begin(forwarding, links, log, books);
-        process.look_after(&mut running, &mut prover, &begun, self.duration)?;
-        running.end(PATIENCE)
+        let supervisor = Supervisor::new(worker, task, links, keeper);
+        supervisor.run(&mut process, &mut prover, &begun, self.duration)
+    }
+
+    /// Forwards at nodes of a plan's network, each with interfaces for all of its links.
+    ///
+    /// # Errors
+    /// If the plan is not for routers, or the system refuses something.
+    pub fn routers<B: Backend + Send + 'static>(
+        self,
+        plan: &PlanText,
+        wired: &[Wired],
+        backend: B,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Status, LiveError> {
+        let mut process = Process::begin(self.requests)?;
+        let on = plan.plan.networked().ok_or(LiveError::OneLink)?.assigned();
+        let host = Host::new(&on, wired, backend)?;
+        let links = Links::new(wired.iter().flat_map(|wired| wired.ends(on.network)))?;
+        if on.framing.is_some() && tai_offset().is_ok_and(|offset| offset == 0) {
+            keeper.say(
+                "nobody has told the kernel how far TAI is ahead of UTC: the common time is that of UTC",
+            );
+        }
+        let (settings, time) = (host.settings(), host.time());
+        let nodes: Vec<NodeId> = wired.iter().map(|wired| wired.node).collect();
+        let (read, path, again) = (self.read, plan.path.clone(), nodes.clone());
+        let readable = vec![folder_of(&plan.path)];
+        let ready = move || vec![task::Next::new(read(&path), &again, settings)];
+        let mut prover = Prover::start(readable, ready)?;
+        let ports = links.names();
+        let ports = ports.iter().map(String::as_str);
+        let capture = capture(self.capture, ports, time.now(), keeper)?;
+        let options = with_capture(self.options, capture.as_ref());
+        let (worker, reports) = crate::routers::Running::start(host, options)?;
+        let name = |node: &NodeId| on.network.nodes[node.index()].name.clone();
+        let names: Vec<String> = nodes.iter().map(name).collect();
+        let begun = format!("forwarding at {}", names.join(", "));
+        let task = RouterTask::new(&on, names, reports, capture);
+        let supervisor = Supervisor::new(worker, task, links, keeper);
+        supervisor.run(&mut process, &mut prover, &begun, self.duration)
     }
 }
 
-/// Reads plans again, and makes ready what takes time.
-fn prover(reread: Reread, settings: [Option<Settings>; 2]) -> Result<Prover<Reloads>, StartError> {
-    let Reread { mut plan, readable } = reread;
-    let mut ready = move |at: Side, settings: &Settings| {
-        let PlanText { plan, text } = plan(at)?;
-        let prepared = Prepared::new(plan, settings).map_err(|refusal| refusal.to_string())?;
-        Ok(Ready { text, prepared })
+/// Starts the thread that reads plans again and makes them ready.
+fn prover(
+    read: fn(&Path) -> Result<PlanText, String>,
+    plans: &[Option<PlanText>; 2],
+    settings: [Option<Settings>; 2],
+) -> Result<Prover<Reloads<BridgeTask>>, LiveError> {
+    let path = |plan: &Option<PlanText>| plan.as_ref().map(|plan| plan.path.clone());
+    let paths = plans.each_ref().map(path);
+    let readable = paths.iter().flatten().map(|path| folder_of(path)).collect();
+    let next = move |at: Side| {
+        let (path, settings) = (paths[at.index()].as_ref()?, settings[at.index()].as_ref()?);
+        let ready = read(path).and_then(|PlanText { plan, text, .. }| {
+            let prepared = Prepared::new(plan, settings).map_err(|refusal| refusal.to_string())?;
+            Ok(Next { at, text, prepared })
+        });
+        Some(ready)
     };
-    let ready = move || {
-        Side::BOTH.map(|at| settings[at.index()].as_ref().map(|settings| ready(at, settings)))
-    };
-    Prover::start(readable, ready)
+    Ok(Prover::start(readable, move || Side::BOTH.into_iter().filter_map(&next).collect())?)
 }
 
-/// What is said of an interface that carries less than a plan sends there.
-fn slower(plan: &Plan, name: &str) -> Option<String> {
+/// A warning if an interface carries less than a plan sends there.
+fn warn_slower(plan: &Plan, name: &str) -> Option<String> {
     let (rate, speed) = (plan.link.rate.0, interface::speed(name)?);
     (rate > speed).then(|| {
         format!(
@@ -184,9 +172,8 @@ fn slower(plan: &Plan, name: &str) -> Option<String> {
     })
 }
 
-/// What is said of an interface at which frames arrive that are longer than a plan's longest
-/// packet.
-fn longer(plan: &Plan, arrives: &Interface) -> Option<String> {
+/// A warning if frames may arrive that are longer than a plan's longest packet.
+fn warn_longer(plan: &Plan, arrives: &Interface) -> Option<String> {
     // A header and what the MTU leaves. Where there are VLANs a tag is 4 bytes more.
     let longest = plan.link.accounted(14 + arrives.mtu);
     let (longest, limit) = (Bytes(longest.into()), plan.link.max_packet);
@@ -210,30 +197,44 @@ fn ledgers(
     begun.map_err(|error| LiveError::Ledger(folder, error))
 }
 
-fn capture(path: PathBuf, interfaces: [&str; 2]) -> Result<Capture, LiveError> {
-    Capture::create(&path, interfaces).map_err(|error| LiveError::Capture(path, error))
+/// The capture of frames at these interfaces, if there is to be one. The time of events is `now`.
+fn capture<'a>(
+    path: Option<PathBuf>,
+    interfaces: impl IntoIterator<Item = &'a str>,
+    now: Nanos,
+    keeper: &mut dyn Keeper,
+) -> Result<Option<Capture>, LiveError> {
+    let Some(path) = path else { return Ok(None) };
+    match Capture::create(&path, interfaces, now) {
+        Ok(capture) => {
+            keeper.say(&format!("frames are captured into {}", capture.path().display()));
+            Ok(Some(capture))
+        }
+        Err(error) => Err(LiveError::Capture(path, error)),
+    }
 }
 
-fn way(plan: Option<&PlanText>, backend: &impl Backend) -> Result<Way, Refusal> {
+fn with_capture(options: Options, capture: Option<&Capture>) -> Options {
+    Options { capture: if capture.is_some() { CAPTURED } else { 0 }, ..options }
+}
+
+fn way(plan: Option<&PlanText>, pool: &Pool) -> Result<Way, Refusal> {
     let Some(PlanText { plan, .. }) = plan else { return Ok(Way::Plain) };
-    // What is being taken in needs places, too, or the kernel drops frames whatever their class.
-    let packets = backend.pool().room(Side::A).saturating_sub(4 * BATCH);
-    let mut settings = Settings::default();
-    settings.backlog.packets = settings.backlog.packets.min(packets);
-    (settings.seed, settings.secret) = (plan.run.seed, unguessed());
+    let settings = settings(plan, pool, Side::A);
     Ok(Way::Scheduled(Box::new(Forwarder::new(plan.clone(), settings)?)))
 }
 
-/// A number that nobody else knows.
-pub(crate) fn unguessed() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(0)
+/// Settings that a plan does not say, where a pool has room for the frames of a port.
+pub(crate) fn settings(plan: &Plan, pool: &Pool, port: impl Into<Port>) -> Settings {
+    let mut settings = Settings { seed: plan.run.seed, secret: secret(), ..Settings::default() };
+    // What is being taken in needs places, too, or the kernel drops frames whatever their class.
+    let packets = pool.room(port).saturating_sub(4 * BATCH);
+    settings.backlog.packets = settings.backlog.packets.min(packets);
+    settings
 }
 
-/// The folder of a file: of a plan, that from which whatever it names is read.
-pub fn folder_of(file: &Path) -> PathBuf {
-    match file.parent() {
-        Some(folder) if folder != Path::new("") => folder.to_path_buf(),
-        _ => PathBuf::from("."),
-    }
+/// A number that no one can guess.
+fn secret() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
 }

@@ -23,4 +23,4 @@ pub use laboratory::Laboratory;
 pub use listener::{Heard, Listener};
 pub use scenario::Scenario;
 pub use traffic::{Stream, Traffic};
-pub use trial::{Outcome, Trial, TrialError};
+pub use trial::{Outcome, Trial};

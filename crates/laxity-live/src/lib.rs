@@ -9,62 +9,38 @@
 //!
 //! | module | what it is |
 //! | --- | --- |
-//! | [`bridge`] | both directions over a backend, without a clock |
-//! | [`forwarding`] | the thread that runs a bridge: waits, follows other plans, drains |
-//! | [`recorder`] | what happened, by class |
-//! | [`log`] | the same, plan after plan |
-//! | [`ledgers`] | every event as bytes, for a simulator to repeat |
-//! | [`capture`] | frames for Wireshark, each with what became of it |
-//! | [`spool`] | files that nobody waits for |
-//! | [`service`] | what systemd is told |
-//! | [`links`] | interfaces that come and go |
+//! | [`bridge`] | both directions between two interfaces |
+//! | [`routers`] | nodes of a network |
+//! | `worker` | the thread that runs either, and the ring in which it tells events |
+//! | [`daemon`] | either as a process |
+//! | [`process`] | signals, privileges, reloads, interfaces that come and go |
+//! | [`mod@file`] | ledgers, captures and reports |
 //! | [`status`] | what is shown of it all |
-//! | [`interval`] | what is new between two of these |
-//! | [`history`] | what is kept for a report |
-//! | [`whole`] | a file that is written at the end |
-//! | [`daemon`] | all of it as a process: interfaces, signals, privileges |
-//! | [`request`] | what others ask a process for |
 //! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
 //! | [`metrics`] | what is exposed to Prometheus |
 //! | [`client`] | asks what runs on this machine |
-//! | [`routers`] | the nodes of a network in place of a bridge |
 //! | [`cut`] | frames that a kernel left to the interface to cut |
 //! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
 //! | [`watch`] | any shaper, measured from outside |
 #![cfg(target_os = "linux")]
 #![deny(missing_docs)]
 
-mod asking;
 pub mod bridge;
-pub mod capture;
 pub mod client;
 pub mod cut;
 pub mod daemon;
-mod delays;
 pub mod demo;
-pub mod forwarding;
-mod fresh;
-pub mod history;
-pub mod interval;
-pub mod ledgers;
-pub mod links;
-pub mod log;
+mod error;
+pub mod file;
 pub mod metrics;
-mod process;
-mod prover;
-pub mod recorder;
-pub mod request;
+pub mod process;
 pub mod routers;
-mod running;
 pub mod server;
-pub mod service;
-pub mod spool;
 pub mod status;
 pub mod watch;
-pub mod whole;
-mod work;
+mod worker;
 
-pub use bridge::{Bridge, Way};
-pub use daemon::{Daemon, LiveError};
-pub use forwarding::{Forwarding, Options, Stopped};
-pub use recorder::{Measured, Recorder};
+pub use bridge::{Bridge, Forwarding, Measured, Recorder, Way};
+pub use daemon::Daemon;
+pub use error::{LiveError, NotReattached, NotReloaded, StartError, Stopped};
+pub use worker::{Options, Report, Reports, Turn, Worker};

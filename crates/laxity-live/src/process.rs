@@ -1,5 +1,12 @@
 //! A process that forwards, between its first signal and its last.
 
+mod interfaces;
+mod keeper;
+pub(crate) mod prover;
+mod request;
+mod supervisor;
+mod systemd;
+
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
@@ -10,18 +17,21 @@ use laxity_linux::sandbox::Sandbox;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::daemon::LiveError;
-use crate::forwarding::Stopped;
-use crate::prover::{Gone, Prover};
-use crate::request::Request;
-use crate::service::Service;
+use self::prover::{Gone, Prover};
+use self::systemd::Service;
+use crate::error::{LiveError, Stopped};
 use crate::status::Status;
+
+pub use self::interfaces::{End, Links};
+pub use self::keeper::{Keeper, Results};
+pub use self::request::Request;
+pub(crate) use self::supervisor::{Reloads, Supervisor, Task};
 
 /// So often what happened is read.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a process does, as it is looked after.
-pub(crate) trait Task {
+/// What a process supervises.
+trait Supervised {
     /// Plans that are read again and proved.
     type Next: Send + 'static;
 
@@ -58,13 +68,13 @@ impl Process {
     /// signals to this one.
     pub(crate) fn begin(requests: Receiver<Request>) -> Result<Self, LiveError> {
         let signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
-        let service = Service::of_environment();
+        let service = Service::from_environment();
         Ok(Process { signals, requests, service, is_reloading: false })
     }
 
     /// Looks after a task, which has `begun` so, until a signal asks for the end, the time is over,
     /// or it ends by itself. `prover` reads its plans again.
-    pub(crate) fn look_after<T: Task>(
+    fn look_after<T: Supervised>(
         &mut self,
         task: &mut T,
         prover: &mut Prover<T::Next>,
@@ -89,7 +99,11 @@ impl Process {
         Ok(())
     }
 
-    fn answer<T: Task>(&self, task: &mut T, prover: &mut Prover<T::Next>) -> Result<(), Stopped> {
+    fn answer<T: Supervised>(
+        &self,
+        task: &mut T,
+        prover: &mut Prover<T::Next>,
+    ) -> Result<(), Stopped> {
         for request in self.requests.try_iter() {
             match request {
                 // Who asked may have gone.
@@ -118,7 +132,7 @@ impl Process {
     }
 
     /// Follows what has been proved since it was last asked.
-    fn follow<T: Task>(&mut self, task: &mut T, prover: &mut Prover<T::Next>, begun: &str) {
+    fn follow<T: Supervised>(&mut self, task: &mut T, prover: &mut Prover<T::Next>, begun: &str) {
         let Some((proved, answers)) = prover.proved() else { return };
         let followed = match proved {
             Ok(next) => task.follow(next),
@@ -136,7 +150,7 @@ impl Process {
 }
 
 /// Shuts off what the thread does not need that looks after the others.
-pub(crate) fn close() -> Result<(), LiveError> {
+fn close() -> Result<(), LiveError> {
     let sandbox = Sandbox::new().terminal().call(libc::SYS_recvfrom).call(libc::SYS_sendto);
     sandbox.enter()?;
     Ok(())
@@ -156,7 +170,7 @@ mod tests {
         followed: Option<u8>,
     }
 
-    impl Task for Link {
+    impl Supervised for Link {
         type Next = u8;
 
         fn is_running(&self) -> bool {
@@ -200,7 +214,7 @@ mod tests {
         let mut process = Process {
             signals: Signals::new([] as [i32; 0]).unwrap(),
             requests: asked,
-            service: Service::of_environment(),
+            service: Service::from_environment(),
             is_reloading: false,
         };
         let (go_on, may_go_on) = mpsc::channel::<u8>();

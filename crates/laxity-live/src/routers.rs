@@ -9,25 +9,23 @@
 //! | module | what it is |
 //! | --- | --- |
 //! | [`wiring`] | which interface is which port |
-//! | [`host`] | the routers over a backend |
-//! | [`time`] | the common time of all hosts |
-//! | [`passage`] | packets followed from router to router |
-//! | [`running`] | the thread that runs them |
+//! | `host` | the routers over a backend |
+//! | `time` | the common time of all hosts |
+//! | `passage` | packets followed from router to router |
+//! | `thread` | the thread that runs them |
 //! | [`measured`] | what was measured, by class, beside what is promised |
-//! | [`service`] | all of it as a process |
+//! | `task` | books and files of a process that runs them |
 
-mod attended;
-pub mod host;
+mod host;
 pub mod measured;
-pub mod passage;
-pub mod running;
-pub mod service;
-mod shown;
-pub mod time;
+mod passage;
+mod status;
+pub(crate) mod task;
+mod thread;
+mod time;
 pub mod wiring;
 
-pub use host::Host;
+pub use host::{Counts, Host};
 pub use measured::Measured;
-pub use running::Running;
-pub use service::Service;
-pub use wiring::PortName;
+pub use thread::Running;
+pub use wiring::{PortName, Wired};

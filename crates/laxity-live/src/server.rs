@@ -37,7 +37,7 @@ use thiserror::Error;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use crate::request::Request;
+use crate::process::Request;
 use sight::Sight;
 
 pub use control::{ControlSocket, control_socket_of, watch_socket_of};

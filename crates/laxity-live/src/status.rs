@@ -2,6 +2,9 @@
 //! is shown. Who measures from outside does not know all of it; what is not known is absent.
 
 mod delay;
+pub(crate) mod histogram;
+pub mod history;
+pub mod interval;
 mod network;
 mod watched;
 
@@ -9,11 +12,14 @@ use std::collections::BTreeMap;
 
 use laxity::port::Account;
 use laxity::scheduler::DropReason;
+use laxity::units::Nanos;
+use laxity_answers::verdict::LiveVerdict;
+use laxity_answers::verdict::live::is_held_up;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
 use serde::{Deserialize, Serialize};
 
-use crate::recorder::Measured;
+use crate::bridge::Measured;
 
 pub use delay::DelayStatus;
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
@@ -151,30 +157,44 @@ pub struct ClassStatus {
     pub watched: Option<ClassWatched>,
 }
 
-impl WayStatus {
-    /// Whether what is promised was kept, as far as that is seen.
+impl Status {
+    /// Whether nothing stands against any direction under its present plan, which was admitted.
     pub fn is_kept(&self) -> bool {
-        self.broken == 0 && !self.held_up
+        self.ways.iter().all(|way| way.verdict(self.network.as_ref(), None).is_kept())
+    }
+}
+
+impl WayStatus {
+    /// Judges this direction, or these ways through routers, under a plan that is `admitted` or
+    /// not.
+    pub fn verdict(&self, network: Option<&NetworkStatus>, admitted: Option<bool>) -> LiveVerdict {
+        LiveVerdict {
+            admitted,
+            broken: self.broken,
+            held_up: self.held_up,
+            in_frames: network.is_none_or(|network| network.kept),
+        }
     }
 
     /// What was measured of a direction while it followed a plan.
-    pub fn of(way: &str, plan: &Plan, measured: &Measured) -> WayStatus {
+    pub fn new(way: &str, plan: &Plan, measured: &Measured) -> WayStatus {
         let classes = plan.leaves().map(|(id, class)| {
             let account = &measured.accounts()[id.index()];
-            ClassStatus::of(class, account, measured.nonconforming(id))
+            ClassStatus::new(class, account, measured.nonconforming(id))
         });
         let classes: Vec<_> = classes.collect();
         let held_ns = measured.held.map(|held| held.0);
-        let shortest = classes.iter().filter_map(|class| class.bound_ns).min();
+        let bounds = classes.iter().filter_map(|class| class.bound_ns).map(Nanos);
+        let held_up = is_held_up(measured.held, bounds);
         WayStatus {
             way: way.to_string(),
             title: plan.title.clone(),
             scheduler: plan.scheduler.name().to_string(),
             rate_bps: plan.link.rate.0,
-            late: DelayStatus::of(&measured.late),
+            late: DelayStatus::new(&measured.late),
             broken: measured.broken,
             held_ns,
-            held_up: held_ns.zip(shortest).is_some_and(|(held, shortest)| held > shortest),
+            held_up,
             watched: None,
             classes,
         }
@@ -182,7 +202,7 @@ impl WayStatus {
 }
 
 impl ClassStatus {
-    fn of(class: &Class, account: &Account, nonconforming: u64) -> ClassStatus {
+    fn new(class: &Class, account: &Account, nonconforming: u64) -> ClassStatus {
         let dropped = DropReason::ALL.iter().zip(account.dropped()).filter(|(_, count)| *count > 0);
         ClassStatus {
             name: class.name.clone(),
@@ -193,7 +213,7 @@ impl ClassStatus {
             demoted: Some(account.demoted),
             queued: Some(account.queued),
             bytes_sent: account.bytes_sent,
-            delay_ns: DelayStatus::of(&account.delay),
+            delay_ns: DelayStatus::new(&account.delay),
             deadline_ns: account.promise.deadline.map(|deadline| deadline.0),
             deadline_misses: account.deadline_misses,
             bound_ns: account.promise.bound.map(|bound| bound.0),

@@ -2,7 +2,7 @@
 //! is in them, and their delays stand beside what a plan proves.
 //!
 //! It shares no code with the forwarder's own measurement, only the forms in which figures are
-//! [shown](crate::status) and [kept](crate::history) for a report. What time is between the two
+//! [shown](crate::status) and [kept](crate::status::history) for a report. What time is between the two
 //! taps, the kernel's stamps say; nothing depends on when frames are looked at.
 //!
 //! | module | what it is |
@@ -15,7 +15,7 @@
 mod busiest;
 mod class;
 pub mod content;
-mod layers;
+
 pub mod measuring;
 pub mod order;
 pub mod pairing;
@@ -33,9 +33,9 @@ use laxity_linux::sandbox::Sandbox;
 use laxity_plan::Plan;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use thiserror::Error;
 
-use crate::request::Request;
+use crate::error::LiveError;
+use crate::process::Request;
 
 pub use measuring::Settings;
 pub use taps::{Behind, Taps, Watched};
@@ -56,32 +56,15 @@ pub struct Watch {
     pub requests: Receiver<Request>,
 }
 
-/// Why nothing is watched, or no longer.
-#[derive(Debug, Error)]
-pub enum WatchError {
-    /// The plan is not of one link.
-    #[error("the plan is of a network: one link is watched, under a plan without `[network]`")]
-    Network,
-    /// The system refuses.
-    #[error(transparent)]
-    System(#[from] laxity_linux::Error),
-    /// Frames cannot be looked at any more.
-    #[error("frames cannot be looked at: {0}")]
-    Frames(io::Error),
-    /// Signals cannot be heard.
-    #[error("signals cannot be heard: {0}")]
-    Signals(io::Error),
-}
-
 impl Watch {
     /// Watches until a signal asks for the end, without any privilege once the taps are open.
     ///
     /// # Errors
     /// If the plan is not of a link, or the system refuses what it takes.
-    pub fn run(self, say: &mut dyn FnMut(&str)) -> Result<Watched, WatchError> {
+    pub fn run(self, say: &mut dyn FnMut(&str)) -> Result<Watched, LiveError> {
         let Watch { interfaces: [before, after], behind, plan, settings, duration, requests } =
             self;
-        let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(WatchError::Signals)?;
+        let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(LiveError::Signals)?;
         let mut taps = Taps::open([&before, &after], behind, plan, settings)?;
         Sandbox::new().terminal().enter()?;
         say(&format!("watching between {} and {}", before.name, after.name));
@@ -89,12 +72,12 @@ impl Watch {
         while end.is_none_or(|end| Clock::Monotonic.now() < end)
             && signals.pending().next().is_none()
         {
-            taps.look().map_err(WatchError::Frames)?;
+            taps.look().map_err(LiveError::Frames)?;
             for request in requests.try_iter() {
-                answer(request, &mut taps).map_err(WatchError::Frames)?;
+                answer(request, &mut taps).map_err(LiveError::Frames)?;
             }
         }
-        taps.finish().map_err(WatchError::Frames)
+        taps.finish().map_err(LiveError::Frames)
     }
 }
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use laxity::units::Nanos;
 use laxity_linux::namespace;
-use laxity_live::Options;
 use laxity_live::demo::listener::StreamHeard;
-use laxity_live::demo::{Outcome, Scenario, Trial, TrialError};
+use laxity_live::demo::{Outcome, Scenario, Trial};
 use laxity_live::status::DelayStatus;
+use laxity_live::{LiveError, Options};
 use laxity_report::quantity::{self, TimeUnit};
 use laxity_report::table;
 use serde::Serialize;
@@ -31,23 +31,23 @@ const DURATION: Nanos = Nanos(120_000_000_000);
 /// Carries the command out.
 pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     // Before there are other threads.
-    namespace::become_able().map_err(TrialError::from)?;
+    namespace::become_able().map_err(|error| failure(LiveError::System(error)))?;
     // What there is of a laboratory ends with the process.
     interrupt::watch(|| interrupt::REMOVED);
     let each = Duration::from_nanos(arguments.duration.unwrap_or(DURATION).0 / 2);
     let options = live::options(arguments);
-    let fifo = trial("fifo", each, options)?;
-    let edf = trial("edf", each, options)?;
+    let fifo = trial("fifo", each, options).map_err(failure)?;
+    let edf = trial("edf", each, options).map_err(failure)?;
     let shown = Shown { duration_ns: each.as_nanos() as u64, fifo, edf };
     if arguments.demo.json {
         print_json(&shown)?;
     } else {
         print(&text(&shown))?;
     }
-    Ok(Promises::kept_if(shown.edf.way.broken == 0))
+    Ok(Promises::kept_if(shown.edf.way.verdict(None, None).is_kept()))
 }
 
-fn trial(scheduler: &str, time: Duration, options: Options) -> Result<Outcome, TrialError> {
+fn trial(scheduler: &str, time: Duration, options: Options) -> Result<Outcome, LiveError> {
     let trial = Trial { scenario: Scenario::full().under(scheduler), options, time };
     let seconds = time.as_secs().max(1);
     terminal::remark(&format!("laxity: {scheduler} for {}\n", quantity::time(nanos(time))));
@@ -55,6 +55,16 @@ fn trial(scheduler: &str, time: Duration, options: Options) -> Result<Outcome, T
     let outcome = trial.run(&mut |passed| bar.set_position(passed.as_secs().min(seconds)));
     bar.finish_and_clear();
     outcome
+}
+
+fn failure(error: LiveError) -> Failure {
+    let hint = match error {
+        LiveError::System(_) => {
+            ". Run it as root (sudo), or within `unshare -Urn` where that is allowed"
+        }
+        _ => "",
+    };
+    Failure::system(format!("{error}{hint}"))
 }
 
 fn nanos(time: Duration) -> f64 {

@@ -1,15 +1,14 @@
-//! `laxity live`: frames between two interfaces under a plan.
+//! `laxity live`: frames between two interfaces under a plan, or among the routers of a network.
 
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::mpsc::Receiver;
 
 use laxity_api::check;
-use laxity_linux::frames::Side;
 use laxity_linux::interface::Interface;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::xdp::{self, Xdp};
-use laxity_live::daemon::{Keeper, PlanText, Reread, folder_of};
-use laxity_live::log::Period;
+use laxity_live::daemon::PlanText;
+use laxity_live::process::{Keeper, Request, Results};
 use laxity_live::server::control_socket_of;
 use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
@@ -31,32 +30,62 @@ pub(crate) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let mut plans = [None, None];
     for (plan, path) in plans.iter_mut().zip(paths) {
         let Some(path) = path else { continue };
-        let (read, text) = Plan::read_with_text(path)?;
-        let checked = check(&read)?;
-        if checked.admitted() == Some(false) {
-            print(&checked.text(&read))?;
+        let read = read(path)?;
+        if !is_admitted(&read.plan)? {
             return Ok(Promises::Broken);
         }
-        *plan = Some(PlanText { plan: read, text });
+        *plan = Some(read);
     }
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
-    let (ask, requests) = mpsc::channel();
+    forward(arguments, &[from, to], |daemon, keeper| {
+        let ends = interfaces.each_ref();
+        let ring = packet::Options::default();
+        match arguments.backend {
+            FrameBackend::Ring => {
+                let frames = Ring::open(ends, &ring)?;
+                daemon.bridge(interfaces, plans, frames, keeper)
+            }
+            FrameBackend::Packet => {
+                let frames = Mmsg::open(ends, &ring)?;
+                daemon.bridge(interfaces, plans, frames, keeper)
+            }
+            FrameBackend::Xdp => {
+                let frames = Xdp::open(ends, &xdp::Options::default())?;
+                daemon.bridge(interfaces, plans, frames, keeper)
+            }
+        }
+    })
+}
+
+/// Reads a plan.
+pub(super) fn read(path: &Path) -> Result<PlanText, Failure> {
+    let (plan, text) = input::plan_with_text(path)?;
+    Ok(PlanText { path: path.to_path_buf(), plan, text })
+}
+
+/// Whether a plan is admitted; shows why one is not.
+pub(super) fn is_admitted(plan: &Plan) -> Result<bool, Failure> {
+    let checked = check(plan)?;
+    let is_refused = checked.admitted() == Some(false);
+    if is_refused {
+        print(&checked.text(plan))?;
+    }
+    Ok(!is_refused)
+}
+
+/// Runs a process at the places `ends`, which its control socket is named after, and shows what
+/// was measured.
+pub(super) fn forward(
+    arguments: &Live,
+    ends: &[&str],
+    run: impl FnOnce(Daemon, &mut Terminal) -> Result<Status, LiveError>,
+) -> Result<Promises, Failure> {
+    let (ask, requests) = std::sync::mpsc::channel();
     let report = Report::begin(arguments.monitoring.report.as_deref())?;
-    let server =
-        control_socket::serve(&arguments.monitoring, &control_socket_of(&[from, to]), ask)?;
-    let daemon = Daemon {
-        interfaces,
-        plans,
-        options: options(arguments),
-        duration: arguments.duration,
-        reread: reread(paths),
-        ledger: arguments.ledger.clone(),
-        capture: arguments.capture.clone(),
-        requests,
-    };
+    let server = control_socket::serve(&arguments.monitoring, &control_socket_of(ends), ask)?;
     let mut keeper = Terminal { kept: true, printed: Ok(()), report };
-    let ended = forward(daemon, arguments.backend, &mut keeper)?;
+    let ended = run(daemon(arguments, requests), &mut keeper)?;
     drop(server);
     let Terminal { kept, printed, report } = keeper;
     let report = report.map(|report| report.write(&ended)).transpose()?;
@@ -65,55 +94,25 @@ pub(crate) fn run(arguments: &Live) -> Result<Promises, Failure> {
     Ok(Promises::kept_if(kept))
 }
 
+fn daemon(arguments: &Live, requests: Receiver<Request>) -> Daemon {
+    Daemon {
+        options: options(arguments),
+        duration: arguments.duration,
+        read: read_again,
+        ledger: arguments.ledger.clone(),
+        capture: arguments.capture.clone(),
+        requests,
+    }
+}
+
 /// How the thread runs that forwards.
 pub(crate) fn options(arguments: &Live) -> Options {
     let priority = (arguments.priority > 0).then_some(arguments.priority);
     Options { priority, core: arguments.core, awake: arguments.awake, ..Options::default() }
 }
 
-fn forward(
-    daemon: Daemon,
-    backend: FrameBackend,
-    keeper: &mut Terminal,
-) -> Result<Status, LiveError> {
-    let [from, to] = &daemon.interfaces;
-    let ends = [from, to];
-    match backend {
-        FrameBackend::Ring => {
-            let frames = Ring::open(ends, &packet::Options::default())?;
-            daemon.run(frames, keeper)
-        }
-        FrameBackend::Packet => {
-            let frames = Mmsg::open(ends, &packet::Options::default())?;
-            daemon.run(frames, keeper)
-        }
-        FrameBackend::Xdp => {
-            let frames = Xdp::open(ends, &xdp::Options::default())?;
-            daemon.run(frames, keeper)
-        }
-    }
-}
-
-/// Looks after the process from a terminal, or from where a service is looked after.
-struct Terminal {
-    /// Whether what was promised was kept under all plans.
-    kept: bool,
-    printed: Result<(), Failure>,
-    report: Option<Report>,
-}
-
-/// Reads the plans of both directions again, by the side whose frames they are for.
-fn reread(paths: [Option<&Path>; 2]) -> Reread {
-    let paths = paths.map(|path| path.map(Path::to_path_buf));
-    let readable = paths.iter().flatten().map(|path| folder_of(path)).collect();
-    let plan = move |at: Side| {
-        read_again(paths[at.index()].as_deref().ok_or("there is none for this direction")?)
-    };
-    Reread { plan: Box::new(plan), readable }
-}
-
-/// Reads a plan again and proves it; what stands against it is said in a sentence.
-pub(crate) fn read_again(path: &Path) -> Result<PlanText, String> {
+/// Reads a plan again and proves it. An error is a sentence.
+fn read_again(path: &Path) -> Result<PlanText, String> {
     if input::is_stdin(path) {
         return Err("it came by standard input, which is read but once".into());
     }
@@ -121,8 +120,16 @@ pub(crate) fn read_again(path: &Path) -> Result<PlanText, String> {
     let checked = check(&plan).map_err(|error| error.to_string())?;
     match checked.admitted() {
         Some(false) => Err(checked.text(&plan)),
-        _ => Ok(PlanText { plan, text }),
+        _ => Ok(PlanText { path: path.to_path_buf(), plan, text }),
     }
+}
+
+/// Looks after the process from a terminal, or from where a service is looked after.
+pub(super) struct Terminal {
+    /// Whether what was promised was kept under all plans.
+    kept: bool,
+    printed: Result<(), Failure>,
+    report: Option<Report>,
 }
 
 impl Keeper for Terminal {
@@ -130,13 +137,13 @@ impl Keeper for Terminal {
         terminal::remark(&format!("laxity: {what}\n"));
     }
 
-    fn ended(&mut self, period: &Period) {
-        let way = period.status();
-        self.kept &= way.is_kept();
+    fn ended(&mut self, results: &Results<'_>) {
+        let Results { way, network, .. } = results;
+        self.kept &= results.verdict(None).is_kept();
         if let Some(report) = &mut self.report {
-            report.add(&period.plan, &way, period.history());
+            report.add(results);
         }
-        let printed = print(&measured::of_way(&way));
+        let printed = print(&measured::of_ways(network.as_ref(), std::slice::from_ref(way)));
         self.printed = std::mem::replace(&mut self.printed, Ok(())).and(printed);
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     } else {
         print(&text(&status))?
     }
-    Ok(Promises::kept_if(measured::is_kept(&status)))
+    Ok(Promises::kept_if(status.is_kept()))
 }
 
 fn text(status: &Status) -> String {
@@ -32,5 +32,5 @@ fn text(status: &Status) -> String {
         }
     }
     text += "\n\n";
-    text + &measured::of_ways(status) + &measured::of_losses(status)
+    text + &measured::of_ways(status.network.as_ref(), &status.ways) + &measured::of_losses(status)
 }

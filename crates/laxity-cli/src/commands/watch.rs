@@ -4,6 +4,7 @@ use std::sync::mpsc;
 
 use laxity_api::check;
 use laxity_linux::interface::Interface;
+use laxity_live::process::Results;
 use laxity_live::server::watch_socket_of;
 use laxity_live::status::{Status, WayStatus};
 use laxity_live::watch::{Behind, Settings, Watch};
@@ -39,7 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     drop(server);
     let status = &watched.status;
     if let (Some(report), [way]) = (&mut report, &status.ways[..]) {
-        report.add(&plan, way, watched.history);
+        let (way, history) = (way.clone(), watched.history);
+        report.add(&Results { plan: &plan, way, network: None, history });
     }
     let written = report.map(|report| report.write(status)).transpose()?;
     if arguments.json {
@@ -47,7 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     } else {
         print(&(text(is_admitted, status) + &written.unwrap_or_default()))?;
     }
-    Ok(Promises::kept_if(is_admitted && status.ways.iter().all(|way| way.broken == 0)))
+    let verdict = |way: &WayStatus| way.verdict(None, Some(is_admitted));
+    Ok(Promises::kept_if(status.ways.iter().all(|way| verdict(way).is_kept())))
 }
 
 fn text(is_admitted: bool, status: &Status) -> String {

@@ -27,28 +27,52 @@ pub(super) fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
     let table = table::table(&header(units.0, units.1), &rows);
     let mut text = format!("{}\n\n{table}\n\n", way.scheduler);
     if let Some(frames) = &network.frames {
-        text += &of_frames(frames, network.kept);
+        text += &(of_frames(frames, network.kept) + "\n");
+        text += &out_of_step(frames).map(|sentence| sentence + "\n").unwrap_or_default();
     }
     let fates = super::fates(way);
     text + &fates.into_iter().map(|line| line + "\n").collect::<String>()
 }
 
 fn of_frames(frames: &FramesStatus, kept: bool) -> String {
-    let FramesStatus { passed, skipped, out_of_step, unknown, .. } = frames;
+    let FramesStatus { passed, skipped, .. } = frames;
     let share = quantity::percent(*skipped as f64 / (*passed).max(1) as f64);
     let kept = if kept {
         "Every packet that met none of them kept its bound, and its jitter below two frames."
     } else {
         "Packets that met none of them broke their bound, or had a jitter of two frames or more."
     };
-    let mut text =
-        format!("Of {passed} frames {skipped} were skipped at some port ({share}). {kept}\n");
-    if *out_of_step > 0 {
-        text += &format!(
-            "Inputs were out of step {out_of_step} times, and {unknown} packets came of no known frame.\n"
-        );
-    }
-    text
+    format!("Of {passed} frames {skipped} were skipped at some port ({share}). {kept}")
+}
+
+fn out_of_step(frames: &FramesStatus) -> Option<String> {
+    let FramesStatus { out_of_step, unknown, .. } = frames;
+    (*out_of_step > 0).then(|| {
+        format!("Inputs were out of step {out_of_step} times, and {unknown} packets came of no known frame.")
+    })
+}
+
+/// The headline of a report and its remarks.
+pub(crate) fn report(network: &NetworkStatus, way: &WayStatus) -> (Option<String>, Vec<String>) {
+    let frames = network.frames.as_ref();
+    let jitters = network.classes.iter().filter_map(|passage| {
+        let JitterStatus { p99, max, kept } = passage.jitter_ns.as_ref()?;
+        let [p99, max] = [p99, max].map(|jitter| quantity::time(*jitter as f64));
+        let kept = kept.map(|kept| format!(", in frames at most {}", quantity::time(kept as f64)));
+        let name = &passage.name;
+        Some(format!(
+            "Jitter of {name}: {p99} for 99 of 100 packets, at most {max}{}.",
+            kept.unwrap_or_default()
+        ))
+    });
+    let late = network.classes.iter().filter_map(|passage| match passage.disturbed? {
+        0 => None,
+        1 => Some(format!("1 packet of {} was late.", passage.name)),
+        late => Some(format!("{late} packets of {} were late.", passage.name)),
+    });
+    let remarks = frames.and_then(out_of_step).into_iter().chain(super::remarks(way));
+    let remarks = remarks.chain(late).chain(jitters).collect();
+    (frames.map(|frames| of_frames(frames, network.kept)), remarks)
 }
 
 /// What the columns of delays say.

@@ -28,11 +28,9 @@ fn what_is_wrong_with_ports_is_said() {
     refused(&["r1:a=lo", "r1:r2=lo", "r1:a=lo"], "twice");
     refused(&["r1:a=nowhere", "r1:r2=lo"], "nowhere");
     refused(&[], "--in");
-    for (more, says) in [("--ledger", "a simulator repeats"), ("--capture", "for a link")] {
-        let ended = folder.laxity(&["live", "plan.toml", "--port", "r1:a=lo", more, "books"]);
-        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{}", ended.stderr);
-        assert!(ended.stderr.contains(more) && ended.stderr.contains(says), "{}", ended.stderr);
-    }
+    let ended = folder.laxity(&["live", "plan.toml", "--port", "r1:a=lo", "--ledger", "books"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{}", ended.stderr);
+    assert!(ended.stderr.contains("a simulator repeats"), "{}", ended.stderr);
     let ended = folder.laxity(&["live", "plan.toml", "--in", "lo", "--out", "lo"]);
     assert!(ended.code == Some(2) && ended.stderr.contains("--port"), "{}", ended.stderr);
     let both = ["live", "plan.toml", "--port", "r1:a=lo", "--in", "lo"];
@@ -41,6 +39,36 @@ fn what_is_wrong_with_ports_is_said() {
     let full = Folder::with_plan(&PLAN.replace("2ms", "2us"));
     let ended = full.laxity(&["live", "plan.toml", "--port", "r1:a=lo"]);
     assert!(ended.code == Some(1) && ended.stdout.contains("NOT ADMITTED"), "{}", ended.stdout);
+}
+
+/// A page for each plan that was followed, and every frame at every port that it left by.
+#[test]
+fn what_passed_routers_is_reported_and_captured() {
+    let folder = Folder::with_plan(PLAN);
+    let written = ["--report", "report.html", "--capture", "frames.pcapng"];
+    let Some(mut routers) = Routers::start(&folder, &written) else { return };
+    routers.pass(0, 1, 5000, 20);
+    let counted = PLAN.replace("match = 'udp", "police = 'count'\nmatch = 'udp");
+    std::fs::write(folder.path("plan.toml"), counted).unwrap();
+    routers.running.signal("-HUP");
+    routers.says(&["the plan is reloaded"]);
+    routers.pass(0, 1, 5000, 30);
+    let printed = routers.end();
+    assert!(printed.ends_with("Report: report.html\n"), "{printed}");
+    let report = std::fs::read_to_string(folder.path("report.html")).unwrap();
+    let report = report.replace('\u{a0}', " ");
+    assert_eq!(report.matches("network: tdp at 100 Mbit/s").count(), 2, "{report}");
+    for wanted in ["r1, r2", "Admission", "Jitter of call", "frames", "last bit out of the last"] {
+        assert!(report.contains(wanted), "{wanted} in {report}");
+    }
+    let capture = std::fs::read(folder.path("frames.pcapng")).unwrap();
+    let count =
+        |text: &str| capture.windows(text.len()).filter(|at| *at == text.as_bytes()).count();
+    let sent = count("class call, delay ");
+    assert!((100..110).contains(&sent), "{sent}: those of two routers, and what was sent again");
+    for port in ["r1:a=host", "r1:r2=core", "r2:b=host"] {
+        assert_eq!(count(port), 1, "{port}");
+    }
 }
 
 /// Two routers, the one in this command's namespace and the other in one that is named by a path.

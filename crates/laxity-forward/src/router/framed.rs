@@ -9,7 +9,7 @@ use laxity::sched::{Late, Tdp};
 use laxity::scheduler::{Criterion, Dispatch, DropReason, Scheduler};
 use laxity::units::{Nanos, Rate};
 
-use super::output::{Tell, Told, Waiting, in_order, sent};
+use super::output::{OutputEvent, Tell, Waiting, in_order, sent};
 use crate::queued::Held;
 
 /// An output with frames, and the link as its sender keeps it.
@@ -125,7 +125,7 @@ impl Framed {
                 self.is_met = true;
                 self.line.transmit(now, length);
                 let (mark, frame) = (self.tdp.mark(), self.tdp.frame());
-                tell(Told::Padded { mark, start: now, frame, due: end });
+                tell(OutputEvent::Padded { mark, start: now, frame, due: end });
                 return self.resumes();
             }
             // Best effort leaves no room for it.
@@ -176,7 +176,7 @@ impl Framed {
         let mark = is_reserved.then(|| self.tdp.mark());
         let due = deadline.filter(|_| is_reserved);
         let frame = is_reserved.then(|| self.tdp.frame());
-        tell(Told::Sent { waiting, mark, start, departure, frame, due });
+        tell(OutputEvent::Sent { waiting, mark, start, departure, frame, due });
     }
 
     /// When there is something to do again for who has just sent: in the next frame, if this one is
@@ -207,7 +207,7 @@ impl Framed {
         let taken = self.time.frame_at(self.line.free_at());
         let first = (self.frame + u64::from(self.is_met)).max(taken);
         if self.padding.is_some() && first < frame {
-            tell(Told::Skipped(first..frame));
+            tell(OutputEvent::Skipped(first..frame));
         }
         (self.frame, self.is_met) = (frame, false);
     }
@@ -220,7 +220,7 @@ impl Framed {
             let waiting = self.held.remove(packet.handle);
             let is_early = early == Some(packet.handle) && reason == DropReason::Frame;
             if waiting.frame.is_none() || is_early || self.late == Late::Drop {
-                tell(Told::Dropped { waiting, reason });
+                tell(OutputEvent::Dropped { waiting, reason });
                 continue;
             }
             let handle = self.held.insert(Waiting { frame: None, ..waiting });

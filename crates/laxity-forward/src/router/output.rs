@@ -35,7 +35,7 @@ pub(super) struct Waiting {
 }
 
 /// What an output tells.
-pub(super) enum Told {
+pub(super) enum OutputEvent {
     Sent {
         waiting: Waiting,
         mark: Option<Mark>,
@@ -57,12 +57,12 @@ pub(super) enum Told {
     Skipped(Range<u64>),
 }
 
-impl Told {
+impl OutputEvent {
     /// The same as others hear it. Where there are frames, nothing leaves with a mark that is not
     /// ours.
     pub(super) fn event(self, port: usize, is_framed: bool, has_frames: bool) -> RouterEvent {
         match self {
-            Told::Sent {
+            OutputEvent::Sent {
                 waiting: Waiting { packet, is_marked, .. },
                 mark,
                 start,
@@ -86,18 +86,18 @@ impl Told {
                     due,
                 })
             }
-            Told::Dropped { waiting: Waiting { packet, .. }, reason } => {
+            OutputEvent::Dropped { waiting: Waiting { packet, .. }, reason } => {
                 RouterEvent::Dropped { packet, reason }
             }
-            Told::Padded { mark, start, frame, due } => {
+            OutputEvent::Padded { mark, start, frame, due } => {
                 RouterEvent::Padded { port, mark, start, frame, due }
             }
-            Told::Skipped(frames) => RouterEvent::Skipped { port, frames },
+            OutputEvent::Skipped(frames) => RouterEvent::Skipped { port, frames },
         }
     }
 }
 
-pub(super) type Tell<'a> = &'a mut dyn FnMut(Told);
+pub(super) type Tell<'a> = &'a mut dyn FnMut(OutputEvent);
 
 impl Output {
     /// A packet joins those that wait, for its frame if it has one.
@@ -177,7 +177,7 @@ impl Plain {
             let departure = outlet.start(due, now, dispatch.packet.length).departure;
             let waiting = sent(held.remove(dispatch.packet.handle), &dispatch.packet);
             let (frame, due) = (None, None);
-            tell(Told::Sent { waiting, mark: None, start: now, departure, frame, due });
+            tell(OutputEvent::Sent { waiting, mark: None, start: now, departure, frame, due });
             let oldest = held.oldest().map(|waiting| waiting.packet.arrival);
             outlet.goes_on(now, scheduler.next_ready(now), oldest);
         }
@@ -199,6 +199,6 @@ pub(super) fn in_order(held: &Held<Waiting>) -> Vec<Packet> {
 fn drops<'a>(held: &'a mut Held<Waiting>, tell: Tell<'a>) -> impl DropSink + 'a {
     move |packet: Packet, reason| {
         let waiting = held.remove(packet.handle);
-        tell(Told::Dropped { waiting, reason });
+        tell(OutputEvent::Dropped { waiting, reason });
     }
 }

@@ -11,6 +11,7 @@ use laxity_plan::model::{
 use thiserror::Error;
 
 use super::{Outside, Router};
+use crate::gate;
 
 /// What is different in another plan and is for all routers of the network to change at once:
 /// whoever changes it here alone sends packets where nobody expects them.
@@ -52,7 +53,7 @@ impl Router {
     /// to, and what comes after is held behind it, to the new curves. Addresses that were learned
     /// stay known, inputs stay in step, and whatever is shaped stays shaped.
     pub fn reload(&mut self, now: Nanos, next: &mut Router, outside: &mut dyn Outside) {
-        let now = self.pass(now);
+        let now = gate::advance(&mut self.now, now);
         mem::swap(&mut self.plan, &mut next.plan);
         mem::swap(&mut self.policer, &mut next.policer);
         self.regulators.follow(&self.plan, &next.plan);

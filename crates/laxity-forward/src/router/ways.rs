@@ -76,7 +76,7 @@ impl Ways {
     }
 
     /// The way of packets of a class that come at a port.
-    pub(super) fn of(&self, class: ClassId, at: usize) -> Option<Way> {
+    pub(super) fn way(&self, class: ClassId, at: usize) -> Option<Way> {
         self.ways.get(&(class, at)).copied()
     }
 

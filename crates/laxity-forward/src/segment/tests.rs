@@ -150,7 +150,7 @@ proptest! {
     #[test]
     fn segments_are_whole_packets_with_the_payload_of_the_frame(made in made(), size in 1u16..2_000) {
         let frame = made.frame();
-        let segments = Segments::of(&frame, &made.offload(size.max(9))).unwrap();
+        let segments = Segments::new(&frame, &made.offload(size.max(9))).unwrap();
         let mut out = vec![0xaa; segments.longest()];
         let mut payload = Vec::new();
         for number in 0..segments.count() {
@@ -184,20 +184,17 @@ proptest! {
     fn a_partial_checksum_is_completed(made in made()) {
         let mut frame = made.frame();
         let whole = frame.clone();
-        let layers = Layers::of(&frame, if made.is_tcp { OF_TCP } else { OF_UDP }).unwrap();
+        let layers = Layers::new(&frame);
         let offset = if made.is_tcp { 16 } else { 6 };
-        let length = frame.len() - layers.transport;
-        let addresses = match layers.network {
-            Network::V4 => layers.ip + 12..layers.ip + 20,
-            Network::V6 => layers.ip + 8..layers.ip + 40,
-        };
-        let pseudo = Sum::default().and(&frame[addresses]).and_number(layers.protocol.into());
+        let length = frame.len() - layers.transport_at;
+        let protocol = layers.protocol.unwrap();
+        let pseudo = Sum::default().and(&frame[layers.addresses()]).and_number(protocol.into());
         let pseudo = !pseudo.and_number(length as u32).fold();
-        put(&mut frame[layers.transport..], offset, pseudo);
-        prop_assert!(complete(&mut frame, layers.transport as u16, offset as u16));
+        put(&mut frame[layers.transport_at..], offset, pseudo);
+        prop_assert!(complete(&mut frame, layers.transport_at as u16, offset as u16));
         verified(&frame);
-        let sum = get(&frame[layers.transport..], offset);
-        put(&mut frame[layers.transport..], offset, get(&whole[layers.transport..], offset));
+        let sum = get(&frame[layers.transport_at..], offset);
+        put(&mut frame[layers.transport_at..], offset, get(&whole[layers.transport_at..], offset));
         prop_assert_eq!(&frame, &whole);
         prop_assert!(sum != 0);
     }
@@ -216,7 +213,7 @@ proptest! {
         }
         frame.truncate(cut.index(frame.len() + 1));
         let offload = if wild { Offload { checksum: None, gso_type, gso_size } } else { made.offload(gso_size) };
-        if let Ok(segments) = Segments::of(&frame, &offload) {
+        if let Ok(segments) = Segments::new(&frame, &offload) {
             let mut out = vec![0; segments.longest()];
             prop_assert!(segments.longest() <= frame.len());
             for number in 0..segments.count() {
@@ -234,10 +231,10 @@ fn a_header_is_read_as_the_kernel_writes_it() {
     for (at, number) in [(2, 66u16), (4, 1448), (6, 34), (8, 16)] {
         header[at..at + 2].copy_from_slice(&number.to_ne_bytes());
     }
-    let offload = Offload::of_header(&header);
+    let offload = Offload::from_header(&header);
     assert_eq!(offload, Offload { checksum: Some((34, 16)), gso_type: 0x81, gso_size: 1448 });
     assert!(offload.cuts() && !Offload::default().cuts());
-    assert_eq!(Offload::of_header(&[0; 10]), Offload::default());
+    assert_eq!(Offload::from_header(&[0; 10]), Offload::default());
 }
 
 #[test]
@@ -255,7 +252,7 @@ fn what_is_not_as_it_is_said_is_refused() {
     let frame = made.frame();
     let refused = |gso_type, gso_size| {
         let offload = Offload { checksum: None, gso_type, gso_size };
-        Segments::of(&frame, &offload).map(|_| ()).unwrap_err()
+        Segments::new(&frame, &offload).map(|_| ()).unwrap_err()
     };
     assert_eq!(refused(3, 1000), SegmentError::Kind(3));
     assert_eq!(refused(TCP_OVER_IPV4, 0), SegmentError::NoSize);
@@ -264,5 +261,5 @@ fn what_is_not_as_it_is_said_is_refused() {
     let mut fragment = frame.clone();
     fragment[20] |= 0x20;
     let offload = made.offload(1000);
-    assert_eq!(Segments::of(&fragment, &offload).map(|_| ()), Err(SegmentError::Headers));
+    assert_eq!(Segments::new(&fragment, &offload).map(|_| ()), Err(SegmentError::Headers));
 }

@@ -71,7 +71,7 @@ pub(crate) fn during<T>(
             if let Some(cost) = forwarding.cost_of_no_priority() {
                 println!("{cost}");
             }
-            let result = something(&mut || recorder.read(|_, _| {}))?;
+            let result = something(&mut || recorder.read(|_| {}))?;
             forwarding.drain(Nanos(1_000_000_000))?;
             Ok(result)
         }

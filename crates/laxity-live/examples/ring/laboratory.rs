@@ -12,8 +12,8 @@ use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Options as Sockets, Ring};
 use laxity_live::Options;
-use laxity_live::routers::host::Counts;
-use laxity_live::routers::wiring::Wired;
+use laxity_live::routers::Counts;
+use laxity_live::routers::Wired;
 use laxity_live::routers::{Host, Measured, Running};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
@@ -135,22 +135,22 @@ impl Laboratory {
             let reading = scope.spawn(|| {
                 while !ends.load(Ordering::Relaxed) {
                     thread::sleep(Duration::from_millis(5));
-                    reports.read(|happened| measured.add(happened));
+                    reports.read(|report| measured.add(report.event));
                 }
             });
             scope.spawn(|| self.send_bulk(bulk, &ends));
             let sent = self.send(gap, lasts, &received);
             thread::sleep(Duration::from_millis(200));
-            let ended = running.end();
+            let ended = running.drain(Nanos(1_000_000_000));
             // Nobody waits for the others whatever has happened.
             ends.store(true, Ordering::Relaxed);
             reading.join().expect("read");
             (sent, ended.expect("it ran to the end"))
         });
         let lasted = begin.elapsed();
-        reports.read(|happened| measured.add(happened));
+        reports.read(|report| measured.add(report.event));
         let received = received.into_inner();
-        Ran { measured, counts, missed: reports.missed, is_real_time, sent, received, lasted }
+        Ran { measured, counts, missed: reports.lost, is_real_time, sent, received, lasted }
     }
 
     fn send_bulk(&self, bulk: u32, ends: &AtomicBool) {

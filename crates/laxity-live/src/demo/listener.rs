@@ -16,8 +16,8 @@ use super::carried::{Carried, Carrying};
 use super::laboratory::{HOSTS_END, Laboratory};
 use super::scenario::Scenario;
 use super::traffic::STAMP;
-use crate::delays::Delays;
 use crate::status::DelayStatus;
+use crate::status::histogram::Delays;
 
 /// Listens until it is asked what came. When a datagram came is what the kernel stamped it with, so
 /// that nothing depends on when the listener is woken.

@@ -1,6 +1,5 @@
 //! A scenario with a forwarder between the hosts, for some time.
 
-use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,16 +8,15 @@ use laxity_forward::{Forwarder, Settings};
 use laxity_linux::frames::Side;
 use laxity_linux::packet::{self, Ring};
 use serde::Serialize;
-use thiserror::Error;
 
 use super::laboratory::Laboratory;
 use super::listener::{Heard, Listener};
 use super::scenario::Scenario;
 use super::traffic::Traffic;
-use crate::bridge::{Bridge, Way};
-use crate::forwarding::{Forwarding, Options, StartError, Stopped};
-use crate::recorder::{Measured, Recorder};
+use crate::bridge::{Bridge, Forwarding, Measured, Recorder, Way};
+use crate::error::LiveError;
 use crate::status::WayStatus;
+use crate::worker::Options;
 
 /// A scenario with a forwarder between the hosts, for some time.
 #[derive(Clone, Debug)]
@@ -46,23 +44,6 @@ pub struct Outcome {
     pub not_real_time: Option<String>,
 }
 
-/// Why there is no outcome.
-#[derive(Debug, Error)]
-pub enum TrialError {
-    /// The system refuses.
-    #[error(transparent)]
-    System(#[from] laxity_linux::Error),
-    /// The forwarder does not start.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// The forwarder has ended.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
-    /// A host does not send or receive.
-    #[error("cannot exchange traffic between the hosts: {0}")]
-    Hosts(#[from] io::Error),
-}
-
 /// How long queues have to fill.
 const FILLS: Duration = Duration::from_secs(1);
 /// So often what happened is read.
@@ -79,29 +60,29 @@ impl Trial {
     ///
     /// # Panics
     /// If the plan is none for a link.
-    pub fn run(&self, at: &mut dyn FnMut(Duration)) -> Result<Outcome, TrialError> {
+    pub fn run(&self, at: &mut dyn FnMut(Duration)) -> Result<Outcome, LiveError> {
         let plan = &self.scenario.plan;
         let laboratory = Laboratory::new()?;
         let (forwarding, mut recorder) = self.forward(&laboratory)?;
         let mut measured = Measured::new(plan.promises());
         let mut look = || read(&mut recorder, &mut measured);
-        let traffic = Traffic::start(&laboratory, &self.scenario)?;
+        let traffic = Traffic::start(&laboratory, &self.scenario).map_err(LiveError::Hosts)?;
         wait(FILLS, |_| look());
         let listener = Listener::open(&laboratory, &self.scenario)?;
         wait(self.time, |listened| {
             look();
             at(listened);
         });
-        let heard = listener.finish()?;
+        let heard = listener.finish().map_err(LiveError::Hosts)?;
         drop(traffic);
         let not_real_time = forwarding.cost_of_no_priority();
         forwarding.drain(PATIENCE)?;
         look();
-        let way = WayStatus::of("out", plan, &measured);
+        let way = WayStatus::new("out", plan, &measured);
         Ok(Outcome { heard, way, events_lost: recorder.lost, not_real_time })
     }
 
-    fn forward(&self, laboratory: &Laboratory) -> Result<(Forwarding, Recorder), TrialError> {
+    fn forward(&self, laboratory: &Laboratory) -> Result<(Forwarding, Recorder), LiveError> {
         let [a, b] = laboratory.ends()?;
         let open = || Ring::open([&a, &b], &packet::Options::default());
         let ring = laboratory.between.run(open)??;
@@ -122,9 +103,9 @@ fn wait(time: Duration, mut look: impl FnMut(Duration)) {
 }
 
 fn read(recorder: &mut Recorder, measured: &mut Measured) {
-    recorder.read(|happened, _| {
-        if happened.at == Side::A {
-            measured.add(&happened.event);
+    recorder.read(|report| {
+        if report.event.at == Side::A {
+            measured.add(&report.event.event);
         }
     });
 }

@@ -5,21 +5,44 @@ use laxity::packet::ClassId;
 use laxity::police::Police;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
+use laxity_answers::verdict::live::FramedClass;
+use laxity_linux::frames::Port;
 use laxity_plan::tdp::{Assigned, Framing};
-use rtrb::Consumer;
 
 use super::passage::Passage;
 
-/// Something that the routers tell.
+/// Something that happened at the routers of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Happened {
+pub enum HostEvent {
     /// A packet is at its end here.
     Ended(Passage, Fate),
     /// A packet that came from a host breaks its class's arrival curve.
     Nonconforming(ClassId),
     /// So many more frames in which nobody sent at some port what was to be sent.
     Skipped(u64),
+    /// A frame was sent or dropped; told if frames are captured.
+    Frame(FrameRecord),
+}
+
+/// What became of a frame at a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameRecord {
+    /// Where it was sent, or where it had arrived if it was dropped.
+    pub port: Port,
+    /// Its packet's class.
+    pub class: ClassId,
+    /// When its transmission began, or when it was dropped.
+    pub time: Nanos,
+    /// From the packet's arrival at the first router here to its last bit out, or to its drop.
+    pub delay: Nanos,
+    /// Why it was dropped, if it was.
+    pub dropped: Option<DropReason>,
+    /// Whether the packet was demoted to best effort.
+    pub is_demoted: bool,
+    /// Whether it left after its frame.
+    pub is_late: bool,
 }
 
 /// How a packet ended.
@@ -36,29 +59,12 @@ pub enum Fate {
     Lost,
 }
 
-/// Reads what the routers tell.
-pub struct Reports {
-    pub(super) happened: Consumer<(Happened, u64)>,
-    /// What nobody read in time: books are short of that.
-    pub missed: u64,
-}
-
-impl Reports {
-    /// What has happened since it was last asked, in order.
-    pub fn read(&mut self, mut each: impl FnMut(&Happened)) {
-        while let Ok((happened, missed)) = self.happened.pop() {
-            self.missed += missed;
-            each(&happened);
-        }
-    }
-}
-
 /// The books of a network's classes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Measured {
     /// By number.
-    pub classes: Vec<OfClass>,
+    pub classes: Vec<ClassBooks>,
     /// Frames in which nobody sent at some port what was to be sent.
     pub skipped: u64,
     /// What becomes of packets that break their class's arrival curve, by class number.
@@ -68,7 +74,7 @@ pub struct Measured {
 /// The books of one class.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct OfClass {
+pub struct ClassBooks {
     /// Packets that came to their end here; copies for several ports count each.
     pub arrived: u64,
     /// Packets that left the routers of this host.
@@ -108,7 +114,7 @@ pub struct OfClass {
 impl Measured {
     /// Nothing yet.
     pub fn new(on: &Assigned<'_>) -> Self {
-        let mut classes = vec![OfClass::default(); on.plan.classes.len()];
+        let mut classes = vec![ClassBooks::default(); on.plan.classes.len()];
         let bounds = on.framing.iter().flat_map(Framing::bounds);
         for (class, bound) in bounds {
             classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
@@ -117,31 +123,32 @@ impl Measured {
         Measured { classes, skipped: 0, police }
     }
 
-    /// Counts what has happened.
-    pub fn add(&mut self, happened: &Happened) {
-        match happened {
-            Happened::Ended(_, Fate::Taken) => {}
-            Happened::Ended(passage, fate) => {
+    /// Counts what has event.
+    pub fn add(&mut self, event: &HostEvent) {
+        match event {
+            HostEvent::Ended(_, Fate::Taken) => {}
+            HostEvent::Ended(passage, fate) => {
                 if let Some(class) = self.classes.get_mut(passage.class.index()) {
                     class.add(passage, *fate);
                 }
             }
-            Happened::Nonconforming(id) => {
+            HostEvent::Nonconforming(id) => {
                 if let Some(class) = self.classes.get_mut(id.index()) {
                     class.nonconforming += 1;
                     class.is_forfeit |= self.police[id.index()] == Police::Count;
                 }
             }
-            Happened::Skipped(frames) => self.skipped += frames,
+            HostEvent::Skipped(frames) => self.skipped += frames,
+            HostEvent::Frame(_) => {}
         }
     }
 
-    /// Whether every packet that was in its frames kept to its jitter, of less than so much, and
-    /// its bound. A class that has forfeited these is not looked at.
-    pub fn is_kept(&self, jitter: Nanos) -> bool {
-        let kept = |class: &OfClass, bound| class.longest <= bound && class.jitter() < jitter;
-        let mut owed = self.classes.iter().filter(|class| !class.is_forfeit);
-        owed.all(|class| class.bound.is_none_or(|bound| kept(class, bound)))
+    /// What verdicts on time frames are made from: the classes that are promised something.
+    pub fn framed(&self) -> impl Iterator<Item = FramedClass> {
+        self.classes.iter().filter_map(|class| {
+            let (longest, jitter, is_forfeit) = (class.longest, class.jitter(), class.is_forfeit);
+            Some(FramedClass { bound: class.bound?, longest, jitter, is_forfeit })
+        })
     }
 
     /// Packets that were in their frames everywhere and took longer than their class is promised,
@@ -152,7 +159,7 @@ impl Measured {
     }
 }
 
-impl OfClass {
+impl ClassBooks {
     fn add(&mut self, passage: &Passage, fate: Fate) {
         let Passage { is_demoted, .. } = *passage;
         self.arrived += 1;

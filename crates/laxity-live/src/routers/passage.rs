@@ -32,7 +32,7 @@ pub struct Passage {
 /// What is on the way between two routers of this host. Frames come in the order in which they were
 /// sent.
 #[derive(Debug, Default)]
-pub struct Wire(VecDeque<(u64, Passage)>);
+pub(crate) struct Wire(VecDeque<(u64, Passage)>);
 
 /// The most that is remembered of a wire.
 const MOST: usize = 1 << 16;
@@ -42,21 +42,25 @@ pub(crate) const HEAD: usize = 128;
 
 impl Wire {
     /// A frame is sent; returns what is forgotten for want of room.
-    pub fn send(&mut self, digest: u64, passage: Passage) -> Option<Passage> {
+    pub(crate) fn send(&mut self, digest: u64, passage: Passage) -> Option<Passage> {
         self.0.push_back((digest, passage));
         if self.0.len() > MOST { self.0.pop_front().map(|(_, passage)| passage) } else { None }
     }
 
     /// A frame comes: what is known of it, if it was sent here. What was sent before it and has not
     /// come is `lost`.
-    pub fn receive(&mut self, digest: u64, mut lost: impl FnMut(&Passage)) -> Option<Passage> {
+    pub(crate) fn receive(
+        &mut self,
+        digest: u64,
+        mut lost: impl FnMut(&Passage),
+    ) -> Option<Passage> {
         let place = self.0.iter().position(|(sent, _)| *sent == digest)?;
         self.0.drain(..place).for_each(|(_, passage)| lost(&passage));
         self.0.pop_front().map(|(_, passage)| passage)
     }
 
     /// What has not come.
-    pub fn under_way(&self) -> impl Iterator<Item = &Passage> {
+    pub(crate) fn under_way(&self) -> impl Iterator<Item = &Passage> {
         self.0.iter().map(|(_, passage)| passage)
     }
 }

@@ -7,13 +7,13 @@ use laxity_linux::clock::Clock;
 /// `CLOCK_TAI` since a beginning that all hosts understand: where frames, cycles, super cycles and
 /// marks begin anew.
 #[derive(Clone, Copy, Debug)]
-pub struct Common {
+pub(crate) struct Common {
     base: Nanos,
 }
 
 impl Common {
     /// The time of a network with these frames, or with none.
-    pub fn new(time: Option<CommonTime>) -> Self {
+    pub(crate) fn new(time: Option<CommonTime>) -> Self {
         let now = Clock::Tai.now();
         let base = time.map_or(now.0, |time| {
             // Marks tell two cycles apart.
@@ -24,12 +24,12 @@ impl Common {
     }
 
     /// What time it is.
-    pub fn now(self) -> Nanos {
+    pub(crate) fn now(self) -> Nanos {
         Clock::Tai.now().saturating_sub(self.base)
     }
 
     /// Keeps the processor busy until this time.
-    pub fn spin_until(self, at: Nanos) {
+    pub(crate) fn spin_until(self, at: Nanos) {
         Clock::Tai.spin_until(self.base.saturating_add(at));
     }
 }

@@ -7,6 +7,8 @@ use laxity_linux::namespace::Namespace;
 use laxity_plan::model::{Hop, Network, NodeId};
 use thiserror::Error;
 
+use crate::process::End;
+
 /// A port as whoever runs it names it, `NODE:NEIGHBOUR=INTERFACE` or
 /// `NODE:NEIGHBOUR=INTERFACE@NAMESPACE`: from this node the link to that neighbour is at this
 /// interface.
@@ -31,6 +33,20 @@ pub struct Wired {
     pub node: NodeId,
     /// The interfaces, in the order of the network's hops from the node.
     pub ports: Vec<(Interface, Option<Namespace>)>,
+}
+
+impl Wired {
+    /// The interfaces, each with the names of the ends of its link.
+    pub(crate) fn ends(&self, network: &Network) -> Vec<End> {
+        let hops = network.hops().filter(|hop| network.between(*hop)[0] == self.node);
+        let end = |(hop, (interface, namespace)): (Hop, &(Interface, Option<Namespace>))| End {
+            port: Some(network.ends(hop).join(":")),
+            interface: interface.clone(),
+            namespace: namespace.clone(),
+            is_there: true,
+        };
+        hops.zip(&self.ports).map(end).collect()
+    }
 }
 
 /// What is wrong with the names of ports.

@@ -46,7 +46,7 @@ impl Connections {
         });
         let network = listeners.network.map(|listener| {
             listener.set_nonblocking(true)?;
-            let names = Names::of(listener.local_addr()?);
+            let names = Names::new(listener.local_addr()?);
             TcpListener::from_std(listener).map(|listener| (listener, names))
         });
         let (control, network) = (control.transpose()?, network.transpose()?);

@@ -16,7 +16,7 @@ pub(super) struct Names {
 
 impl Names {
     /// Of a server that listens there.
-    pub(super) fn of(address: SocketAddr) -> Self {
+    pub(super) fn new(address: SocketAddr) -> Self {
         // From this machine it is not asked by the machine's name.
         let machine = (!address.ip().is_loopback())
             // Not from /proc, which a service may see only its own part of.
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn addresses_and_own_names_alone() {
-        let near = Names::of(SocketAddr::from(([127, 0, 0, 1], 80)));
+        let near = Names::new(SocketAddr::from(([127, 0, 0, 1], 80)));
         for host in
             ["127.0.0.1", "127.0.0.1:9464", "[::1]:9464", "[::1]", "localhost:1", "LOCALHOST"]
         {

@@ -59,7 +59,7 @@ impl Past {
         } else if status.uptime_ns == last && !self.moments.is_empty() {
             return;
         }
-        self.moments.push_back(Moment::of(status));
+        self.moments.push_back(Moment::new(status));
         let most = (SPAN.as_secs() / EVERY.as_secs()) as usize;
         let is_old = |then: &Moment| status.uptime_ns - then.uptime_ns > SPAN.as_nanos() as u64;
         while self.moments.len() > most || self.moments.front().is_some_and(is_old) {
@@ -69,20 +69,20 @@ impl Past {
 }
 
 impl Moment {
-    fn of(status: &Status) -> Moment {
-        Moment { uptime_ns: status.uptime_ns, ways: status.ways.iter().map(Way::of).collect() }
+    fn new(status: &Status) -> Moment {
+        Moment { uptime_ns: status.uptime_ns, ways: status.ways.iter().map(Way::new).collect() }
     }
 }
 
 impl Way {
-    fn of(way: &WayStatus) -> Way {
-        let classes = way.classes.iter().take(LINES).map(Class::of).collect();
+    fn new(way: &WayStatus) -> Way {
+        let classes = way.classes.iter().take(LINES).map(Class::new).collect();
         Way { way: way.way.clone(), classes }
     }
 }
 
 impl Class {
-    fn of(class: &ClassStatus) -> Class {
+    fn new(class: &ClassStatus) -> Class {
         let delay = |delay: &DelayStatus| Delay {
             count: delay.count,
             max: delay.max,

@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 
 use super::FRESH;
 use super::past::{EVERY, Past};
-use crate::request::Request;
+use crate::process::Request;
 use crate::status::Status;
 
 /// So often it is looked whether there is an answer.

@@ -44,7 +44,7 @@ impl DelayStatus {
     ];
 
     /// The distribution; none of nothing.
-    pub fn of(delays: &Delays) -> Option<DelayStatus> {
+    pub fn new(delays: &Delays) -> Option<DelayStatus> {
         if delays.count() == 0 {
             return None;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use laxity::port::Promise;
 use laxity::units::Nanos;
 
-use crate::delays::Delays;
+use crate::status::histogram::Delays;
 use crate::status::{ClassStatus, ClassWatched};
 
 /// The packets of a class, counted.

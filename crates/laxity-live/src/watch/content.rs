@@ -7,7 +7,7 @@
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-use super::layers::{Layers, Transport};
+use laxity_forward::layers::{Layers, Transport};
 
 /// Finds what tells packets apart.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ impl Contents {
     /// The packets of a frame. One that is still to be cut into `segments` of so many bytes, or was
     /// put together of such, is several.
     pub fn of(&self, frame: &[u8], segments: Option<u16>, mut each: impl FnMut(Content)) {
-        let layers = Layers::of(frame);
+        let layers = Layers::new(frame);
         let payload = &frame[layers.payload..layers.end];
         let size = segments.filter(|_| layers.transport.is_cut()).map_or(usize::MAX, usize::from);
         if payload.len() <= size {
@@ -57,7 +57,7 @@ impl Contents {
             hash.write_u8(protocol);
         }
         if !self.translated {
-            hash.write(&frame[layers.addresses.clone()]);
+            hash.write(&frame[layers.addresses()]);
         }
         let header = &frame[layers.transport_at..layers.payload];
         if let (false, Some(ports)) = (self.translated, header.get(..4)) {

@@ -13,7 +13,7 @@ use super::class::ClassBooks;
 use super::content::{Content, Contents};
 use super::order::Order;
 use super::pairing::Pairing;
-use crate::history::{History, OverTime};
+use crate::status::history::{History, OverTime};
 use crate::status::{WayStatus, WayWatched};
 
 /// Where a frame was seen.

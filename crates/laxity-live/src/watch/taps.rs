@@ -11,9 +11,9 @@ use laxity_linux::packet::{Tap, TappedFrame, Way};
 use laxity_linux::wait::Waiter;
 use laxity_plan::Plan;
 
-use super::WatchError;
 use super::measuring::{Measuring, Seen, Settings, Tapped};
-use crate::history::History;
+use crate::error::LiveError;
+use crate::status::history::History;
 use crate::status::{InterfaceStatus, Status};
 
 /// Which frames of the second interface are taken for those that have left.
@@ -73,9 +73,9 @@ impl Taps {
         behind: Behind,
         plan: Plan,
         settings: Settings,
-    ) -> Result<Self, WatchError> {
+    ) -> Result<Self, LiveError> {
         if plan.network.is_some() || plan.scheduler.room().is_of_networks {
-            return Err(WatchError::Network);
+            return Err(LiveError::Network);
         }
         let way = match behind {
             Behind::Sent => Way::Out,
@@ -89,7 +89,7 @@ impl Taps {
             }
             missed(&mut taps)
         };
-        let missed_before = unseen().map_err(WatchError::Frames)?;
+        let missed_before = unseen().map_err(LiveError::Frames)?;
         let measuring = Measuring::new(plan, settings, Clock::Realtime.now());
         let names = [before, after].map(|interface| interface.name.clone());
         let waiter = Waiter::default();

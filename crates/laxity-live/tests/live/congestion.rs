@@ -62,7 +62,7 @@ fn who_is_capable_of_it_hears_of_congestion_instead_of_losing_packets() {
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
 
     let (mut marked, mut dropped) = (0, 0);
-    recorder.read(|happened, _| match &happened.event {
+    recorder.read(|report| match &report.event.event {
         Event::Sent(sent) => marked += usize::from(sent.packet.ecn == Ecn::Experienced),
         Event::Dropped(lost) => {
             assert_eq!(lost.packet.ecn, Ecn::NotCapable);

@@ -127,9 +127,9 @@ fn whatever_comes_passes_and_as_what_it_is() {
 
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut classes = vec![0; plan.classes.len()];
-    recorder.read(|happened, frame| {
-        let Event::Sent(sent) = &happened.event else { return };
-        let frame = frame.expect("room for all that is captured");
+    recorder.read(|report| {
+        let Event::Sent(sent) = &report.event.event else { return };
+        let frame = report.frame.expect("room for all that is captured");
         let class = &plan.classes[sent.packet.class.index()].name;
         assert!(belongs(class, frame), "{class}: {frame:02x?}");
         classes[sent.packet.class.index()] += 1;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use laxity_live::Options;
-use laxity_live::demo::{Outcome, Scenario, Trial, TrialError};
+use laxity_live::demo::{Outcome, Scenario, Trial};
 use laxity_live::status::{ClassStatus, DelayStatus};
+use laxity_live::{LiveError, Options};
 
 /// What comes of a scenario under a discipline. None where there is no laboratory, and then it says
 /// so.
@@ -14,7 +14,7 @@ fn outcome(scenario: &Scenario, scheduler: &str, seconds: u64) -> Option<Outcome
     let (scenario, time) = (scenario.under(scheduler), Duration::from_secs(seconds));
     let outcome = match (Trial { scenario, options, time }).run(&mut |_| {}) {
         Ok(outcome) => outcome,
-        Err(TrialError::System(error)) if error.is_permission() => {
+        Err(LiveError::System(error)) if error.is_permission() => {
             eprintln!("SKIPPED: {error}; run as root or within `unshare -Urn`");
             return None;
         }

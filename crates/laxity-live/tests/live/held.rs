@@ -51,9 +51,9 @@ fn measure(hosts: &Hosts, backend: impl Backend + Send + 'static) -> (Duration, 
     let slowest = slowest(hosts);
     let counts = forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut measured = Measured::new(plan.promises());
-    recorder.read(|happened, _| measured.add(&happened.event));
+    recorder.read(|report| measured.add(&report.event.event));
     measured.held = counts.held()[Side::A.index()];
-    (slowest, WayStatus::of("out", &plan, &measured))
+    (slowest, WayStatus::new("out", &plan, &measured))
 }
 
 #[test]
@@ -79,6 +79,6 @@ fn nobody_says_that_bounds_were_kept_where_frames_waited_behind_the_link() {
             "{held:?} of {slowest:?}"
         );
         assert_eq!(way.broken, 0, "as far as the link is concerned");
-        assert!(way.held_up && !way.is_kept());
+        assert!(way.held_up && !way.verdict(None, None).is_kept());
     }
 }

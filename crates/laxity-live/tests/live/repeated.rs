@@ -7,7 +7,7 @@ use std::time::Duration;
 use laxity::units::Nanos;
 use laxity_api::repeat;
 use laxity_forward::ledger::Writer;
-use laxity_forward::{Event, Settings};
+use laxity_forward::{Event, Prepared, Settings};
 use laxity_linux::frames::Side;
 use laxity_live::Way;
 use laxity_plan::discipline::Kind;
@@ -29,7 +29,8 @@ fn the_simulator_repeats_what_was_forwarded() {
         }
         for kind in &kinds[1..] {
             thread::sleep(Duration::from_millis(40));
-            forwarding.reload(Side::A, plan(kind)).expect("a plan of a link");
+            let next = Prepared::new(plan(kind), &Settings::default()).expect("a plan of a link");
+            forwarding.reload((Side::A, next)).expect("it follows");
         }
     });
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
@@ -37,11 +38,12 @@ fn the_simulator_repeats_what_was_forwarded() {
     let mut plans = kinds.iter().map(|kind| text(kind));
     let mut ledger = Writer::new(Vec::new(), Settings::default().into()).expect("room in memory");
     ledger.plan(&plans.next().expect("the first")).expect("room in memory");
-    recorder.read(|happened, _| {
-        if let Event::Reloaded { .. } = happened.event {
+    recorder.read(|report| {
+        let event = &report.event.event;
+        if let Event::Reloaded { .. } = event {
             ledger.plan(&plans.next().expect("the next")).expect("room in memory");
         }
-        ledger.write(&happened.event).expect("room in memory");
+        ledger.write(event).expect("room in memory");
     });
     assert_eq!(recorder.lost, 0);
     let repeated = repeat(Cursor::new(ledger.into_inner())).expect("a link that was there");

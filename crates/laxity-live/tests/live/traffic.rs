@@ -6,10 +6,10 @@ use std::thread;
 use std::time::Duration;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Settings};
+use laxity_forward::{Event, Forwarder, Prepared, Settings};
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::namespace::Namespace;
-use laxity_live::recorder::Happened;
+use laxity_live::bridge::SideEvent;
 use laxity_live::{Bridge, Forwarding, Measured, Options, Way};
 use laxity_plan::Plan;
 
@@ -56,10 +56,10 @@ pub(crate) fn datagrams(from: &Namespace, to: &Namespace, port: u16, count: u32)
 }
 
 /// What has happened, once the bridge is at its end.
-fn events(forwarding: Forwarding, recorder: &mut laxity_live::Recorder) -> Vec<Happened> {
+fn events(forwarding: Forwarding, recorder: &mut laxity_live::Recorder) -> Vec<SideEvent> {
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut events = Vec::new();
-    recorder.read(|happened, _| events.push(*happened));
+    recorder.read(|report| events.push(*report.event));
     assert_eq!(recorder.lost, 0);
     events
 }
@@ -118,9 +118,10 @@ fn a_plan_that_cannot_be_followed_changes_nothing() {
     let (forwarding, _recorder) = start(hosts.ring(), [scheduled(&plan("edf")), Way::Plain]);
     let udp = "version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\nclass.a.match = 'udp'";
     let unfit = Plan::parse(udp, "plan.toml", std::path::Path::new("")).expect("a plan");
-    let refused = forwarding.reload(Side::A, unfit.clone()).expect_err("frames without a class");
+    let Err(refused) = Prepared::new(unfit, &Settings::default()) else { panic!("no class") };
     assert!(refused.to_string().contains("no class takes the frames"), "{refused}");
-    let refused = forwarding.reload(Side::B, unfit).expect_err("no plan that way");
+    let fit = Prepared::new(plan("fifo"), &Settings::default()).expect("a plan of a link");
+    let refused = forwarding.reload((Side::B, fit)).expect_err("no plan that way");
     assert!(refused.to_string().contains("as they come"), "{refused}");
     assert_eq!(datagrams(&hosts.a, &hosts.b, 5000, 40), 40);
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");

@@ -123,9 +123,9 @@ fn stamps_and_books_say_the_same_of_the_forwarder() {
     let (watched, stamps) = crowd(&hosts, Behind::Sent);
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut measured = Measured::new(plan.promises());
-    recorder.read(|happened, _| {
-        if happened.at == Side::A {
-            measured.add(&happened.event);
+    recorder.read(|report| {
+        if report.event.at == Side::A {
+            measured.add(&report.event.event);
         }
     });
     agree(&watched, &stamps, [2_000, 6_000]);

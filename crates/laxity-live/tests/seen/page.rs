@@ -71,7 +71,7 @@ fn at_work(mut status: Status, asked: u64, short: u64) -> Status {
         let mut delays = Delays::default();
         (0..asked * 100 * number)
             .for_each(|at| delays.record(Nanos(number * (at % 97 + 3) * short)));
-        class.delay_ns = DelayStatus::of(&delays);
+        class.delay_ns = DelayStatus::new(&delays);
         (class.sent, class.bytes_sent) = (delays.count(), 200 * delays.count());
     }
     status.ways[0].classes[1].name = "<script>alert(1)</script> a class with a long name".into();
@@ -91,7 +91,7 @@ fn the_page_can_be_read_on_any_screen() {
 }
 
 fn look(browser: &str, of: fn(u64) -> Status, unit: &str) {
-    let sample = Sample::of(of, Ok(()));
+    let sample = Sample::from_statuses(of, Ok(()));
     for (scheme, number) in [("dark", 0), ("light", 1)] {
         let around = frames(scheme, unit, sample.address);
         let output = Command::new(browser)

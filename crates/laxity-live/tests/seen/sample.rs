@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use laxity::histogram::Delays;
 use laxity::units::Nanos;
-use laxity_live::request::Request;
+use laxity_live::process::Request;
 use laxity_live::server::{ControlSocket, Listeners, Server};
 use laxity_live::status::{
     ClassStatus, ClassWatched, DelayStatus, InterfaceStatus, Status, WayStatus, WayWatched,
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 pub(crate) fn status(classes: usize) -> Status {
     let mut delays = Delays::default();
     (1..=1_000).for_each(|at| delays.record(Nanos(at * 5_000)));
-    let delays = DelayStatus::of(&delays);
+    let delays = DelayStatus::new(&delays);
     let class = |at: usize| {
         let bound = (at == 0).then_some(8_000_000);
         ClassStatus {
@@ -105,11 +105,11 @@ pub(crate) struct Sample {
 
 impl Sample {
     pub(crate) fn new(status: Status, reload: Result<(), String>) -> Sample {
-        Sample::of(move |_| status.clone(), reload)
+        Sample::from_statuses(move |_| status.clone(), reload)
     }
 
-    /// The same of a link that is like this each time it is asked.
-    pub(crate) fn of(
+    /// A server of a link whose status depends on how often it was asked.
+    pub(crate) fn from_statuses(
         status: impl FnMut(u64) -> Status + Send + 'static,
         reload: Result<(), String>,
     ) -> Sample {

@@ -40,7 +40,7 @@ pub(crate) struct Live {
     pub back: Option<PathBuf>,
     /// In a network: the interface at which a node's link to a neighbour is; one for every link of
     /// the node.
-    #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back", "report"])]
+    #[arg(long, value_name = "NODE:NEIGHBOUR=INTERFACE[@NAMESPACE]", conflicts_with_all = ["from", "to", "back"])]
     pub port: Vec<PortName>,
     /// How frames are taken in and sent.
     #[arg(long, value_name = "BACKEND", default_value = "ring")]
@@ -62,9 +62,9 @@ pub(crate) struct Live {
     /// `laxity replay`.
     #[arg(long, value_name = "DIR")]
     pub ledger: Option<PathBuf>,
-    /// Write the frames of the ways that have a plan into this pcapng file, each with its class and
-    /// delay as a comment, for Wireshark. A file of this name that is there already is kept: the
-    /// new one gets a number, as in frames-2.pcapng.
+    /// Write the frames of the ways that have a plan, or of all ports of routers, into this pcapng
+    /// file, each with its class and delay as a comment, for Wireshark. A file of this name that is
+    /// there already is kept: the new one gets a number, as in frames-2.pcapng.
     #[arg(long, value_name = "FILE")]
     pub capture: Option<PathBuf>,
     #[command(flatten)]

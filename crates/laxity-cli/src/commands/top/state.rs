@@ -1,6 +1,6 @@
 //! What is shown, and how.
 
-use laxity_live::interval::{Interval, Recent};
+use laxity_live::status::interval::{Interval, Recent};
 use laxity_live::status::{ClassStatus, Status, WayStatus};
 
 use super::asking::Heard;

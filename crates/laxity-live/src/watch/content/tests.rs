@@ -123,7 +123,7 @@ fn what_is_not_ip_is_known_without_what_fills_it_up() {
 /// The frames that Linux cuts a frame into, each by itself.
 fn each_by_itself(contents: &Contents, frame: &[u8], kind: u8, size: u16) -> Vec<Content> {
     let offload = Offload { checksum: None, gso_type: kind, gso_size: size };
-    let segments = Segments::of(frame, &offload).expect("of its kind");
+    let segments = Segments::new(frame, &offload).expect("of its kind");
     let mut room = vec![0; segments.longest()];
     let part = |number| {
         let part = segments.write(number, &mut room).expect("there is one");

@@ -8,27 +8,27 @@ use std::thread::{self, JoinHandle};
 
 use laxity_linux::sandbox::Sandbox;
 
-use crate::daemon::folder_of;
-use crate::forwarding::StartError;
-use crate::fresh;
+use super::folder_of;
+use super::unique;
+use crate::error::StartError;
 
 /// A file that is there from the start, so that nobody learns at the end that it cannot be, and
 /// written at the end by a thread of its own. If nothing is, the file is removed.
 #[derive(Debug)]
-pub struct WholeFile {
+pub struct ReportFile {
     path: PathBuf,
     text: Option<Sender<String>>,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-impl WholeFile {
+impl ReportFile {
     /// Makes a file; where one of this name is there already, it gets a number. Call it before the
     /// calling thread gives up its privileges.
     ///
     /// # Errors
     /// If it cannot be made; the error does not name it.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let (file, path) = fresh::create(path)?;
+        let (file, path) = unique::create(path)?;
         let (text, texts) = mpsc::channel();
         let (ready, is_ready) = mpsc::channel();
         let begun = thread::Builder::new().name("report".into()).spawn({
@@ -41,7 +41,7 @@ impl WholeFile {
             }
         });
         let thread = begun.inspect_err(|_| drop(fs::remove_file(&path)))?;
-        let file = WholeFile { path, text: Some(text), thread: Some(thread) };
+        let file = ReportFile { path, text: Some(text), thread: Some(thread) };
         let apart = is_ready.recv().map_err(|_| StartError::Gone).map_err(io::Error::other)?;
         apart.map_err(io::Error::other)?;
         Ok(file)
@@ -68,7 +68,7 @@ impl WholeFile {
     }
 }
 
-impl Drop for WholeFile {
+impl Drop for ReportFile {
     fn drop(&mut self) {
         self.text = None;
         let _ = self.join();
@@ -91,16 +91,16 @@ mod tests {
     fn it_is_there_whole_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.html");
-        drop(WholeFile::create(&path).unwrap());
+        drop(ReportFile::create(&path).unwrap());
         assert!(!path.exists(), "nothing was written");
-        let file = WholeFile::create(&path).unwrap();
+        let file = ReportFile::create(&path).unwrap();
         assert!(path.exists());
         file.write("whole".into()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
-        let again = WholeFile::create(&path).unwrap();
+        let again = ReportFile::create(&path).unwrap();
         assert_eq!(again.path(), folder.path().join("report-2.html"));
         again.write("again".into()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
-        assert!(WholeFile::create(&folder.path().join("nowhere/report.html")).is_err());
+        assert!(ReportFile::create(&folder.path().join("nowhere/report.html")).is_err());
     }
 }

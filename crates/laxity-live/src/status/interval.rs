@@ -81,7 +81,7 @@ mod tests {
     fn delays(nanos: impl IntoIterator<Item = u64>) -> DelayStatus {
         let mut delays = Delays::default();
         nanos.into_iter().for_each(|delay| delays.record(Nanos(delay)));
-        DelayStatus::of(&delays).unwrap()
+        DelayStatus::new(&delays).unwrap()
     }
 
     #[test]

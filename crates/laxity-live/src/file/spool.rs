@@ -10,12 +10,12 @@ use std::thread::{self, JoinHandle};
 
 use laxity_linux::sandbox::Sandbox;
 
-use crate::forwarding::StartError;
-use crate::fresh;
+use super::unique;
+use crate::error::StartError;
 
 /// A file that grows. Whoever writes to it never waits: a disk that is full or too slow ends the
 /// file, and nothing else.
-pub struct Spool {
+pub(crate) struct Spool {
     path: PathBuf,
     /// None once the file has ended.
     chunks: Option<Sender<Vec<u8>>>,
@@ -38,12 +38,12 @@ impl Spool {
     ///
     /// # Errors
     /// If it cannot be made; the error does not name it.
-    pub fn create(path: &Path) -> io::Result<Self> {
-        let (file, path) = fresh::create(path)?;
-        Spool::of(path, file)
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let (file, path) = unique::create(path)?;
+        Spool::new(path, file)
     }
 
-    fn of(path: PathBuf, mut file: File) -> io::Result<Self> {
+    fn new(path: PathBuf, mut file: File) -> io::Result<Self> {
         let (chunks, written) = mpsc::channel::<Vec<u8>>();
         let shared = Arc::<Shared>::default();
         let theirs = Arc::clone(&shared);
@@ -67,7 +67,7 @@ impl Spool {
     }
 
     /// The file's name.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -75,7 +75,7 @@ impl Spool {
     ///
     /// # Errors
     /// Once, why the file ends before these. From then on nothing is written.
-    pub fn write(&mut self, chunk: Vec<u8>) -> io::Result<()> {
+    pub(crate) fn write(&mut self, chunk: Vec<u8>) -> io::Result<()> {
         let Some(chunks) = &self.chunks else { return Ok(()) };
         let failed = self.shared.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(error) = failed {
@@ -93,12 +93,12 @@ impl Spool {
     }
 
     /// Whether bytes are still written.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.chunks.is_some()
     }
 
     /// Nothing more is written.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.chunks = None;
     }
 
@@ -106,7 +106,7 @@ impl Spool {
     ///
     /// # Errors
     /// If it was not.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.end();
         if let Some(thread) = self.thread.take() {
             thread.join().map_err(|_| io::Error::other("its thread panicked"))?;
@@ -124,7 +124,7 @@ mod tests {
     fn a_disk_that_is_full_ends_the_file_once() {
         let path = PathBuf::from("/dev/full");
         let full = File::options().write(true).open(&path).expect("it is there");
-        let mut spool = Spool::of(path, full).expect("a thread");
+        let mut spool = Spool::new(path, full).expect("a thread");
         let failed = std::iter::repeat_with(|| {
             thread::sleep(std::time::Duration::from_millis(1));
             spool.write(vec![1; 100])

@@ -6,7 +6,7 @@ use std::thread;
 
 use laxity_linux::sandbox::Sandbox;
 
-use crate::forwarding::StartError;
+use crate::error::StartError;
 
 /// Who waits for the answer to a reload.
 pub(crate) type Answer = Sender<Result<(), String>>;

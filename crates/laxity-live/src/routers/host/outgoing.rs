@@ -9,14 +9,15 @@ use laxity_forward::router::{Departure, Marking, Outside, RouterEvent, marks};
 use laxity_forward::segment::{self, Offload};
 use laxity_linux::frames::{Backend, Handle, Port};
 
-use super::super::measured::{Fate, Happened};
+use super::super::measured::{Fate, FrameRecord, HostEvent};
 use super::super::passage::{Passage, digest};
+use crate::worker::Teller;
 
 /// A port at the backend.
 pub(super) struct Interfaced {
     pub mac: [u8; 6],
     /// The port at the other end of the link, if that is here, too.
-    pub peer: Option<usize>,
+    pub peer: Option<Port>,
 }
 
 /// The frames that were skipped by any port, each counted once.
@@ -35,20 +36,21 @@ impl Skips {
 }
 
 /// The frames of one router.
-pub(super) struct Hands<'a, B> {
+pub(super) struct RouterFrames<'a, B> {
     pub backend: &'a mut B,
     pub ports: &'a [Interfaced],
     pub passages: &'a mut [Passage],
     pub skips: &'a mut Skips,
     pub outgoing: &'a mut Vec<Outgoing>,
-    /// The number of its first port.
-    pub first: usize,
-    pub tell: &'a mut dyn FnMut(Happened),
+    /// Its first port at the backend.
+    pub first: Port,
+    pub now: Nanos,
+    pub teller: &'a mut Teller<HostEvent>,
 }
 
 /// Something that is handed over and about to leave.
 pub(super) struct Outgoing {
-    pub port: usize,
+    pub port: Port,
     pub digest: u64,
     /// Its frame, and when that ends.
     pub due: Option<(u64, Nanos)>,
@@ -59,18 +61,17 @@ pub(super) struct Outgoing {
     pub passage: Option<Passage>,
 }
 
-impl<B: Backend> Outside for Hands<'_, B> {
+impl<B: Backend> Outside for RouterFrames<'_, B> {
     fn event(&mut self, event: &RouterEvent) {
         match event {
             RouterEvent::Sent(sent) => self.send(sent),
             RouterEvent::Padded { port, mark, start, due, frame } => {
-                let port = self.first + port;
-                let padding = marks::padding(*mark, self.ports[port].mac);
+                let port = self.port(*port);
+                let padding = marks::padding(*mark, self.ports[port.index()].mac);
                 // Without room a frame is silent, which the other end bears.
-                let to = Port(port as u16);
-                let Some(handle) = self.backend.pool_mut().add(to, padding.len()) else { return };
+                let Some(handle) = self.backend.pool_mut().add(port, padding.len()) else { return };
                 self.backend.pool_mut().bytes_mut(handle).copy_from_slice(&padding);
-                self.backend.send(to, handle);
+                self.backend.send(port, handle);
                 self.outgoing.push(Outgoing {
                     port,
                     digest: 0,
@@ -81,26 +82,40 @@ impl<B: Backend> Outside for Hands<'_, B> {
                     passage: None,
                 });
             }
-            RouterEvent::Nonconforming { class } => (self.tell)(Happened::Nonconforming(*class)),
+            RouterEvent::Nonconforming { class } => {
+                self.teller.tell(HostEvent::Nonconforming(*class))
+            }
             RouterEvent::Dropped { packet, reason } => {
                 let handle = Handle(packet.handle as u32);
                 let mut passage = self.passages[handle.0 as usize];
                 passage.class = packet.class;
                 passage.is_demoted |= packet.demoted;
+                self.record(
+                    FrameRecord {
+                        port: self.backend.pool().port(handle),
+                        class: packet.class,
+                        time: self.now,
+                        delay: self.now.saturating_sub(passage.arrival),
+                        dropped: Some(*reason),
+                        is_demoted: passage.is_demoted,
+                        is_late: false,
+                    },
+                    handle,
+                );
                 self.backend.release(handle);
-                (self.tell)(Happened::Ended(passage, Fate::Dropped(*reason)));
+                self.teller.tell(HostEvent::Ended(passage, Fate::Dropped(*reason)));
             }
             RouterEvent::Taken { handle } => {
                 let handle = Handle(*handle as u32);
                 let passage = self.passages[handle.0 as usize];
                 self.backend.release(handle);
                 if passage.has_left {
-                    (self.tell)(Happened::Ended(passage, Fate::Taken));
+                    self.teller.tell(HostEvent::Ended(passage, Fate::Taken));
                 }
             }
             RouterEvent::Skipped { frames, .. } => {
                 let frames = self.skips.add(frames.clone());
-                (self.tell)(Happened::Skipped(frames));
+                self.teller.tell(HostEvent::Skipped(frames));
             }
         }
     }
@@ -109,7 +124,7 @@ impl<B: Backend> Outside for Hands<'_, B> {
         let from = Handle(handle as u32);
         let pool = self.backend.pool();
         let (at, bytes) = (pool.port(from), pool.bytes(from).to_vec());
-        let offload = Offload::of_header(pool.undone(from).bytes());
+        let offload = Offload::from_header(pool.undone(from).bytes());
         let copy = self.backend.pool_mut().add(at, bytes.len())?;
         let into = self.backend.pool_mut().bytes_mut(copy);
         into.copy_from_slice(&bytes);
@@ -121,9 +136,22 @@ impl<B: Backend> Outside for Hands<'_, B> {
     }
 }
 
-impl<B: Backend> Hands<'_, B> {
+impl<B: Backend> RouterFrames<'_, B> {
+    /// A port of the router, as the backend numbers it.
+    fn port(&self, port: usize) -> Port {
+        Port(self.first.0 + port as u16)
+    }
+
+    /// Tells a frame, if frames are captured.
+    fn record(&mut self, record: FrameRecord, handle: Handle) {
+        if self.teller.captures() {
+            let frame = || Some(self.backend.pool().bytes(handle));
+            self.teller.tell_with(HostEvent::Frame(record), frame);
+        }
+    }
+
     fn send(&mut self, sent: &Departure) {
-        let handle = Handle(sent.packet.handle as u32);
+        let (port, handle) = (self.port(sent.port), Handle(sent.packet.handle as u32));
         let bytes = self.backend.pool_mut().bytes_mut(handle);
         match sent.mark {
             Marking::Leave => {}
@@ -133,8 +161,7 @@ impl<B: Backend> Hands<'_, B> {
         if sent.packet.ecn == Ecn::Experienced {
             ds::experience(bytes);
         }
-        let port = self.first + sent.port;
-        let digest = match self.ports[port].peer {
+        let digest = match self.ports[port.index()].peer {
             Some(_) => digest(bytes),
             None => 0,
         };
@@ -143,7 +170,19 @@ impl<B: Backend> Hands<'_, B> {
         passage.is_demoted |= sent.packet.demoted;
         let has_none = sent.is_framed && sent.frame.is_none();
         passage.is_disturbed |= has_none || sent.is_late();
-        self.backend.send(Port(port as u16), handle);
+        self.record(
+            FrameRecord {
+                port,
+                class: passage.class,
+                time: sent.start,
+                delay: sent.departure.saturating_sub(passage.arrival),
+                dropped: None,
+                is_demoted: passage.is_demoted,
+                is_late: sent.is_late(),
+            },
+            handle,
+        );
+        self.backend.send(port, handle);
         self.outgoing.push(Outgoing {
             port,
             digest,

@@ -5,27 +5,28 @@ use std::collections::BTreeMap;
 use laxity::packet::ClassId;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
+use laxity_answers::verdict::live::keeps_frames;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
 
 use super::host::Counts;
-use super::measured::{Measured, OfClass};
+use super::measured::{ClassBooks, Measured};
 use crate::status::{
     ClassStatus, DelayStatus, FramesStatus, JitterStatus, NetworkStatus, PassageStatus, WayStatus,
 };
 
-/// What was measured under a plan, for so long.
-pub(super) struct Shown<'a> {
+/// What was measured under a plan.
+pub(super) struct Measurement<'a> {
     pub plan: &'a Plan,
     pub measured: &'a Measured,
     pub counts: &'a Counts,
-    pub lasted: Nanos,
+    pub duration: Nanos,
 }
 
-impl Shown<'_> {
+impl Measurement<'_> {
     /// All ways through the routers.
     pub(super) fn way(&self) -> WayStatus {
-        let Shown { plan, measured, .. } = self;
+        let Measurement { plan, measured, .. } = self;
         WayStatus {
             way: "network".into(),
             title: plan.title.clone(),
@@ -42,18 +43,17 @@ impl Shown<'_> {
 
     /// What is more to be said than of a link.
     pub(super) fn network(&self, nodes: Vec<String>) -> NetworkStatus {
-        let Shown { plan, measured, counts, lasted } = self;
+        let Measurement { plan, measured, counts, duration } = self;
         let length = match &plan.scheduler {
             SchedulerSpec::Tdp(spec) => Some(spec.time.frame),
             _ => None,
         };
         NetworkStatus {
             nodes,
-            // Jitter stays below this, for who is in its frames.
-            kept: measured.is_kept(length.map_or(Nanos::MAX, |frame| Nanos(2 * frame.0))),
+            kept: keeps_frames(measured.framed(), length),
             frames: length.map(|length| FramesStatus {
                 length_ns: length.0,
-                passed: lasted.0 / length.0,
+                passed: duration.0 / length.0,
                 skipped: measured.skipped,
                 out_of_step: counts.losses,
                 unknown: counts.unknown,
@@ -76,7 +76,7 @@ impl Shown<'_> {
             demoted: Some(of.demoted),
             queued: Some(self.counts.queued.get(id.index()).copied().unwrap_or_default()),
             bytes_sent: of.bytes,
-            delay_ns: DelayStatus::of(&of.delay),
+            delay_ns: DelayStatus::new(&of.delay),
             deadline_ns: None,
             deadline_misses: 0,
             bound_ns: of.bound.map(|bound| bound.0),
@@ -87,13 +87,13 @@ impl Shown<'_> {
 }
 
 /// With what did not come to the next router.
-fn dropped(of: &OfClass) -> BTreeMap<String, u64> {
+fn dropped(of: &ClassBooks) -> BTreeMap<String, u64> {
     let reasons = DropReason::ALL.iter().map(|reason| reason.name()).zip(of.dropped);
     let all = reasons.chain([(PassageStatus::LOST, of.lost)]).filter(|(_, count)| *count > 0);
     all.map(|(reason, count)| (reason.to_string(), count)).collect()
 }
 
-fn passage(class: &Class, of: &OfClass) -> PassageStatus {
+fn passage(class: &Class, of: &ClassBooks) -> PassageStatus {
     PassageStatus {
         name: class.name.clone(),
         disturbed: of.bound.map(|_| of.disturbed),

@@ -1,4 +1,4 @@
-//! What happened, by class.
+//! What was measured of a direction, by class.
 
 use laxity::histogram::Delays;
 use laxity::packet::{ClassId, Packet};
@@ -6,56 +6,17 @@ use laxity::port::{Account, Books, Promise};
 use laxity::units::Nanos;
 use laxity_forward::Event;
 use laxity_linux::frames::Side;
-use rtrb::Consumer;
 
-/// Something that happened to what arrived at a side.
+/// An event of the frames that arrive at a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Happened {
-    /// Where it arrived.
+#[non_exhaustive]
+pub struct SideEvent {
+    /// Where they arrive.
     pub at: Side,
-    /// Under which plan of that side: how many were followed there before.
+    /// Number of plans that were followed there before the present one.
     pub plan: u32,
     /// What happened.
     pub event: Event,
-    /// So many bytes of the frame that was sent or dropped are told, too.
-    pub captured: u32,
-    /// How many events before were lost, because nobody read in time.
-    pub lost_before: u64,
-}
-
-/// Reads what the forwarding thread tells.
-pub struct Recorder {
-    happened: Consumer<Happened>,
-    /// The bytes of frames.
-    frames: Consumer<u8>,
-    /// One of them; kept for its memory.
-    frame: Vec<u8>,
-    /// Events that nobody read in time: books are short of them.
-    pub lost: u64,
-}
-
-impl Recorder {
-    pub(crate) fn new(happened: Consumer<Happened>, frames: Consumer<u8>) -> Self {
-        Recorder { happened, frames, frame: Vec::new(), lost: 0 }
-    }
-
-    /// What has happened since it was last asked, in order, with the frames that are captured.
-    pub fn read(&mut self, mut each: impl FnMut(&Happened, Option<&[u8]>)) {
-        while let Ok(happened) = self.happened.pop() {
-            self.lost += happened.lost_before;
-            self.frame.resize(happened.captured as usize, 0);
-            let frame = match self.frames.pop_entire_slice(&mut self.frame) {
-                Ok(()) if !self.frame.is_empty() => Some(&self.frame[..]),
-                _ => None,
-            };
-            each(&happened, frame);
-        }
-    }
-
-    /// Whether the forwarding thread is gone, so that nothing more happens.
-    pub fn is_over(&self) -> bool {
-        self.happened.is_abandoned() && self.happened.is_empty()
-    }
 }
 
 /// What was measured of one direction under one plan.

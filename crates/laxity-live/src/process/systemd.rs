@@ -11,7 +11,7 @@ use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
 
 /// A service as systemd sees it; silent where nobody asked to be told.
-pub struct Service {
+pub(crate) struct Service {
     socket: Option<UnixDatagram>,
     /// So often it is to say that it is alive.
     period: Option<Nanos>,
@@ -20,7 +20,7 @@ pub struct Service {
 
 impl Service {
     /// The service that the environment speaks of: `NOTIFY_SOCKET` and `WATCHDOG_USEC`.
-    pub fn of_environment() -> Self {
+    pub(crate) fn from_environment() -> Self {
         let socket = env::var_os("NOTIFY_SOCKET").and_then(|path| connect(path.as_bytes()));
         let limit = env::var("WATCHDOG_USEC").ok().and_then(|limit| limit.parse::<u64>().ok());
         // Half of it leaves room for a late wake-up.
@@ -29,23 +29,23 @@ impl Service {
     }
 
     /// It is at work, or has read its plans again.
-    pub fn ready(&self, status: &str) {
+    pub(crate) fn ready(&self, status: &str) {
         self.tell(&format!("READY=1\nSTATUS={status}"));
     }
 
     /// It reads its plans again.
-    pub fn reloading(&self) {
+    pub(crate) fn reloading(&self) {
         let now = Clock::Monotonic.now().0 / 1000;
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={now}"));
     }
 
     /// It sends what is queued and ends.
-    pub fn stopping(&self) {
+    pub(crate) fn stopping(&self) {
         self.tell("STOPPING=1");
     }
 
     /// It is alive. Call it as often as you like.
-    pub fn alive(&mut self) {
+    pub(crate) fn alive(&mut self) {
         let Some(period) = self.period else { return };
         let now = Clock::Monotonic.now();
         if now >= self.said.saturating_add(period) {

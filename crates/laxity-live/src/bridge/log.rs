@@ -7,20 +7,20 @@ use laxity_linux::clock::Clock;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
-use crate::history::{History, OverTime};
-use crate::recorder::{Measured, Recorder};
+use super::measured::Measured;
+use super::thread::Recorder;
+use crate::process::Results;
 use crate::status::WayStatus;
+use crate::status::history::{History, OverTime};
 
-/// What was measured of one direction while it followed a plan.
-pub struct Period {
-    /// Where the frames arrived.
-    pub at: Side,
-    /// How many plans were followed there before.
-    pub number: u32,
-    /// The plan.
-    pub plan: Plan,
-    /// What was measured.
-    pub measured: Measured,
+/// What is measured of one direction while it follows a plan.
+struct Period {
+    /// Where the frames arrive.
+    at: Side,
+    /// Number of plans that were followed there before.
+    number: u32,
+    plan: Plan,
+    measured: Measured,
     sent: OverTime,
 }
 
@@ -35,21 +35,20 @@ impl Period {
         self.sent.note(now, self.plan.leaves().map(|(id, _)| accounts[id.index()].bytes_sent));
     }
 
-    /// It as it is shown.
-    pub fn status(&self) -> WayStatus {
+    fn status(&self) -> WayStatus {
         let way = match self.at {
             Side::A => "out",
             Side::B => "back",
         };
-        WayStatus::of(way, &self.plan, &self.measured)
+        WayStatus::new(way, &self.plan, &self.measured)
     }
 
-    /// The same over time, and how delays are spread.
-    pub fn history(&self) -> History {
+    fn results(&self) -> Results<'_> {
         let accounts = self.measured.accounts();
         let delays = |id: ClassId| accounts[id.index()].delay.buckets().collect();
         let delays = self.plan.leaves().map(|(id, _)| delays(id)).collect();
-        History { delays, sent: self.sent.clone() }
+        let history = History { delays, sent: self.sent.clone() };
+        Results { plan: &self.plan, way: self.status(), network: None, history }
     }
 }
 
@@ -65,10 +64,11 @@ struct Way {
     next: Option<Plan>,
 }
 
-/// Something that happened to what arrived at a side.
+/// An event of a direction, with the plan that it happened under.
 #[derive(Clone, Copy)]
-pub struct Told<'a> {
-    /// Where it arrived.
+#[non_exhaustive]
+pub struct SideReport<'a> {
+    /// Where the frames arrive.
     pub at: Side,
     /// The plan that is followed.
     pub plan: &'a Plan,
@@ -78,17 +78,16 @@ pub struct Told<'a> {
     pub frame: Option<&'a [u8]>,
 }
 
-/// Hears of everything that happens, and of what was measured under a plan once another is
-/// followed.
+/// Receives everything that happens, and the results of a plan once another is followed.
 pub trait Reader {
     /// Something happened.
-    fn event(&mut self, told: Told<'_>);
+    fn event(&mut self, report: SideReport<'_>);
 
-    /// Before what comes next something happened that was not heard.
+    /// Events were lost before the next one.
     fn gap(&mut self, at: Side);
 
     /// A plan is no longer followed.
-    fn ended(&mut self, period: Period);
+    fn ended(&mut self, results: &Results<'_>);
 }
 
 impl Log {
@@ -102,21 +101,22 @@ impl Log {
         Log { recorder, ways: [way(Side::A, there), way(Side::B, back)] }
     }
 
-    /// Counts what has happened since it was last read.
+    /// Counts what has happened since the last call.
     pub fn read(&mut self, reader: &mut impl Reader) {
         let now = Clock::Monotonic.now();
         let Log { recorder, ways } = self;
-        recorder.read(|happened, frame| {
-            let Some(way) = &mut ways[happened.at.index()] else { return };
-            if happened.plan > way.present.number {
+        recorder.read(|report| {
+            let Some(way) = &mut ways[report.event.at.index()] else { return };
+            if report.event.plan > way.present.number {
                 way.go_on(now, reader);
             }
-            if happened.lost_before > 0 {
+            if report.lost_before > 0 {
                 Side::BOTH.into_iter().for_each(|at| reader.gap(at));
             }
-            way.present.measured.add(&happened.event);
-            let (at, event, plan) = (happened.at, &happened.event, &way.present.plan);
-            reader.event(Told { at, plan, event, frame });
+            let (at, event) = (report.event.at, &report.event.event);
+            way.present.measured.add(event);
+            let (plan, frame) = (&way.present.plan, report.frame);
+            reader.event(SideReport { at, plan, event, frame });
         });
         self.ways.iter_mut().flatten().for_each(|way| way.present.note(now));
     }
@@ -155,24 +155,23 @@ impl Log {
         }
     }
 
-    /// The directions that follow a plan.
-    pub fn sides(&self) -> Vec<Side> {
-        self.present().map(|period| period.at).collect()
+    /// The directions that follow a plan, under the present plans.
+    pub fn status(&self) -> Vec<WayStatus> {
+        self.present().map(Period::status).collect()
     }
 
-    /// What was measured under the present plans.
-    pub fn present(&self) -> impl Iterator<Item = &Period> {
+    /// Calls `each` with the results of the present plans.
+    pub fn results(&self, mut each: impl FnMut(&Results<'_>)) {
+        self.present().for_each(|period| each(&period.results()));
+    }
+
+    fn present(&self) -> impl Iterator<Item = &Period> {
         self.ways.iter().flatten().map(|way| &way.present)
     }
 
     /// Events that came too fast to be counted.
     pub fn lost(&self) -> u64 {
         self.recorder.lost
-    }
-
-    /// What was measured under the last plans.
-    pub fn end(self) -> Vec<Period> {
-        self.ways.into_iter().flatten().map(|way| way.present).collect()
     }
 }
 
@@ -182,6 +181,7 @@ impl Way {
         let Some(plan) = self.next.take() else { return };
         self.present.note(now);
         let next = Period::new(self.present.at, self.present.number + 1, plan, now);
-        reader.ended(std::mem::replace(&mut self.present, next));
+        let last = std::mem::replace(&mut self.present, next);
+        reader.ended(&last.results());
     }
 }

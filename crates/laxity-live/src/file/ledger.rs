@@ -8,10 +8,11 @@ use laxity_forward::ledger::{Header, Writer};
 use laxity_forward::{Event, Settings};
 use laxity_linux::frames::Side;
 
-use crate::spool::Spool;
+use super::spool::Spool;
+use crate::process::Keeper;
 
 /// A ledger for each direction that has a plan.
-pub struct Ledgers([Option<Ledger>; 2]);
+pub(crate) struct Ledgers([Option<Ledger>; 2]);
 
 struct Ledger {
     spool: Spool,
@@ -21,7 +22,7 @@ struct Ledger {
 
 impl Ledgers {
     /// None at all.
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Ledgers([None, None])
     }
 
@@ -31,7 +32,7 @@ impl Ledgers {
     ///
     /// # Errors
     /// If a file cannot be made.
-    pub fn create(
+    pub(crate) fn create(
         folder: &Path,
         plans: [Option<&str>; 2],
         settings: [Option<Settings>; 2],
@@ -51,44 +52,44 @@ impl Ledgers {
     }
 
     /// The next plan that is followed.
-    pub fn plan(&mut self, at: Side, text: &str) {
+    pub(crate) fn plan(&mut self, at: Side, text: &str) {
         if let Some(ledger) = self.open(at) {
             ledger.writer.plan(text).unwrap_or_else(in_memory);
         }
     }
 
     /// Something happened.
-    pub fn event(&mut self, at: Side, event: &Event) {
+    pub(crate) fn event(&mut self, at: Side, event: &Event) {
         if let Some(ledger) = self.open(at) {
             ledger.writer.write(event).unwrap_or_else(in_memory);
         }
     }
 
     /// Something happened that nobody heard of: what follows does not follow from what is written.
-    pub fn gap(&mut self, at: Side, say: &mut dyn FnMut(&str)) {
+    pub(crate) fn gap(&mut self, at: Side, keeper: &mut dyn Keeper) {
         if let Some(ledger) = self.open(at) {
-            ledger.hand_over(say);
+            ledger.hand_over(keeper);
             ledger.spool.end();
-            ledger.ends("events came too fast", say);
+            ledger.ends("events came too fast", keeper);
         }
     }
 
     /// Hands what was told over to the disk.
-    pub fn hand_over(&mut self, say: &mut dyn FnMut(&str)) {
+    pub(crate) fn hand_over(&mut self, keeper: &mut dyn Keeper) {
         for at in Side::BOTH {
             if let Some(ledger) = self.open(at) {
-                ledger.hand_over(say);
+                ledger.hand_over(keeper);
             }
         }
     }
 
     /// Waits until all is written.
-    pub fn finish(mut self, say: &mut dyn FnMut(&str)) {
-        self.hand_over(say);
+    pub(crate) fn finish(mut self, keeper: &mut dyn Keeper) {
+        self.hand_over(keeper);
         for ledger in self.0.into_iter().flatten() {
             let path = ledger.spool.path().display().to_string();
             if let Err(why) = ledger.spool.finish() {
-                say(&format!("the ledger {path} is not whole: {why}"));
+                keeper.say(&format!("the ledger {path} is not whole: {why}"));
             }
         }
     }
@@ -99,17 +100,17 @@ impl Ledgers {
 }
 
 impl Ledger {
-    fn hand_over(&mut self, say: &mut dyn FnMut(&str)) {
+    fn hand_over(&mut self, keeper: &mut dyn Keeper) {
         let told = std::mem::take(self.writer.get_mut());
         if !told.is_empty()
             && let Err(why) = self.spool.write(told)
         {
-            self.ends(&why.to_string(), say);
+            self.ends(&why.to_string(), keeper);
         }
     }
 
-    fn ends(&self, why: &str, say: &mut dyn FnMut(&str)) {
-        say(&format!("the ledger {} ends: {why}", self.spool.path().display()));
+    fn ends(&self, why: &str, keeper: &mut dyn Keeper) {
+        keeper.say(&format!("the ledger {} ends: {why}", self.spool.path().display()));
     }
 }
 

@@ -1,14 +1,13 @@
 //! Interfaces while they come and go.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use laxity_linux::frames::{Port, Statistics};
 use laxity_linux::interface::{Change, Changes, Claim, Interface};
 use laxity_linux::namespace::Namespace;
 
 use crate::cut::Cut;
-use crate::forwarding::{NotReattached, Stopped};
+use crate::error::{NotReattached, Stopped};
 use crate::status::InterfaceStatus;
 
 /// The interfaces that are forwarded between, as they are.
@@ -65,6 +64,11 @@ impl Links {
             network.claim(&ends)?;
         }
         Ok(Links { networks, ends })
+    }
+
+    /// Names of the interfaces, each behind that of its port, in the order of the backend.
+    pub fn names(&self) -> Vec<String> {
+        self.ends.iter().map(End::name).collect()
     }
 
     /// Follows what has become of the interfaces, and says it.
@@ -209,11 +213,5 @@ impl End {
                 .map(|(reason, count)| (reason.to_string(), count))
                 .collect::<BTreeMap<_, _>>(),
         }
-    }
-}
-
-impl Stopped {
-    pub(crate) fn because(error: io::Error) -> Self {
-        Stopped(Some(error))
     }
 }

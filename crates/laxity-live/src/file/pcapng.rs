@@ -14,7 +14,7 @@ const NAME: u16 = 2;
 const RESOLUTION: u16 = 9;
 
 /// A file begins with what wrote it and the interfaces, from 0. Times are in nanoseconds.
-pub(super) fn begin(out: &mut Vec<u8>, interfaces: [&str; 2]) {
+pub(super) fn begin<'a>(out: &mut Vec<u8>, interfaces: impl IntoIterator<Item = &'a str>) {
     block(out, SECTION_HEADER, |out| {
         out.extend(0x1A2B_3C4Du32.to_le_bytes());
         out.extend([1u16, 0].map(u16::to_le_bytes).as_flattened());

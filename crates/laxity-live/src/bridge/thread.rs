@@ -1,0 +1,106 @@
+//! A bridge on a thread of its own.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use laxity::units::Nanos;
+use laxity_forward::{Dropped, Event, Prepared, Sent};
+use laxity_linux::clock::Clock;
+use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
+use laxity_linux::interface::Interface;
+
+use super::measured::SideEvent;
+use super::{Bridge, Counts, Observer};
+use crate::error::{NotReloaded, StartError};
+use crate::worker::{Options, Reports, Teller, Turn, Work, Worker};
+
+/// A bridge at work on a thread of its own. It follows another plan for what arrives at a side, if
+/// that was made ready with the side's [settings](Bridge::settings).
+pub type Forwarding = Worker<(Side, Prepared), Counts>;
+
+/// Reads what happens at a bridge.
+pub type Recorder = Reports<SideEvent>;
+
+impl Forwarding {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// If there is no thread, or it cannot be confined.
+    pub fn start<B: Backend + Send + 'static>(
+        bridge: Bridge<B>,
+        options: Options,
+    ) -> Result<(Self, Recorder), StartError> {
+        let (teller, recorder) = Teller::new(options);
+        let work = BridgeWork { bridge, observer: Tellers { teller, plans: [0; 2] } };
+        Ok((Worker::begin(work, options)?, recorder))
+    }
+}
+
+/// A bridge and the thread's end of the ring of events.
+struct BridgeWork<B> {
+    bridge: Bridge<B>,
+    observer: Tellers,
+}
+
+struct Tellers {
+    teller: Teller<SideEvent>,
+    /// By side, how many plans were followed before the present one.
+    plans: [u32; 2],
+}
+
+impl<B: Backend> Work for BridgeWork<B> {
+    type Plan = (Side, Prepared);
+    type Counts = Counts;
+
+    const NAME: &str = "forwarding";
+    const WITHOUT_PRIORITY: &str = "Without it frames are late by milliseconds when others work";
+
+    fn turn(&mut self, end: Option<Nanos>) -> io::Result<Option<Turn>> {
+        let BridgeWork { bridge, observer } = self;
+        let clock = &mut || Clock::Monotonic.now();
+        let Some(end) = end else { return bridge.turn(clock, observer).map(Some) };
+        let next = bridge.send(clock, observer)?;
+        let goes_on = next.is_some() && clock() < end;
+        Ok(goes_on.then_some(Turn { next, more: false }))
+    }
+
+    fn now(&self) -> Nanos {
+        Clock::Monotonic.now()
+    }
+
+    fn descriptors(&self, is_ending: bool) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let sides = Side::BOTH.into_iter().filter(move |_| !is_ending);
+        sides.flat_map(|side| self.bridge.backend.descriptors(side))
+    }
+
+    fn counts(&mut self) -> io::Result<Counts> {
+        self.bridge.counts()
+    }
+
+    fn reattach(&mut self, at: Port, to: &Interface) -> Result<(), laxity_linux::Error> {
+        self.bridge.backend.reattach(at, to)
+    }
+
+    fn reload(&mut self, (at, next): &mut (Side, Prepared)) -> Result<(), NotReloaded> {
+        let BridgeWork { bridge, observer } = self;
+        let now = Clock::Monotonic.now();
+        Ok(bridge.reload(*at, now, next, observer).ok_or(NotReloaded::Plain)??)
+    }
+}
+
+impl Observer for Tellers {
+    fn event(&mut self, at: Side, event: &Event, pool: &Pool) {
+        let plan = &mut self.plans[at.index()];
+        *plan += u32::from(matches!(event, Event::Reloaded { .. }));
+        self.teller.tell_with(SideEvent { at, plan: *plan, event: *event }, || match event {
+            Event::Sent(Sent { packet, .. }) | Event::Dropped(Dropped { packet, .. }) => {
+                Some(pool.bytes(Handle(packet.handle as u32)))
+            }
+            Event::Arrived(_)
+            | Event::Nonconforming { .. }
+            | Event::Idle { .. }
+            | Event::Reloaded { .. }
+            | Event::Kept { .. } => None,
+        });
+    }
+}

@@ -1,0 +1,99 @@
+//! Why nothing is forwarded or watched.
+
+use std::io;
+use std::path::PathBuf;
+
+use laxity_forward::Refusal;
+use thiserror::Error;
+
+/// Why a link or a network is not forwarded over or watched, or no longer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LiveError {
+    /// A link or a router cannot follow the plan.
+    #[error(transparent)]
+    Plan(#[from] Refusal),
+    /// Routers need a plan with a network.
+    #[error("the plan is of one link")]
+    OneLink,
+    /// A plan to be watched has a network.
+    #[error("the plan is of a network: one link is watched, under a plan without `[network]`")]
+    Network,
+    /// Both interfaces are the same one.
+    #[error("{0} is given twice: accepted are two interfaces, between which frames are forwarded")]
+    OneInterface(String),
+    /// The system refuses.
+    #[error(transparent)]
+    System(#[from] laxity_linux::Error),
+    /// A thread does not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The thread that forwards has ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// A ledger cannot be created in this folder.
+    #[error("cannot begin a ledger in {}: {_1}", _0.display())]
+    Ledger(PathBuf, io::Error),
+    /// This capture cannot be created.
+    #[error("cannot begin the capture {}: {_1}", _0.display())]
+    Capture(PathBuf, io::Error),
+    /// Signals cannot be received.
+    #[error("signals cannot be heard: {0}")]
+    Signals(io::Error),
+    /// The taps of a watched link fail.
+    #[error("frames cannot be looked at: {0}")]
+    Frames(io::Error),
+    /// A host of a demonstration does not send or receive.
+    #[error("cannot exchange traffic between the hosts: {0}")]
+    Hosts(io::Error),
+}
+
+/// Why a thread does not start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The system has no thread left.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[from] io::Error),
+    /// The thread gets no priority, core or sandbox.
+    #[error(transparent)]
+    System(#[from] laxity_linux::Error),
+    /// The thread ended at once.
+    #[error("the forwarding thread ended at once")]
+    Gone,
+}
+
+/// The thread that forwards has ended, for this reason if it failed.
+#[derive(Debug, Error)]
+#[error("forwarding has ended{}", .0.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
+pub struct Stopped(pub(crate) Option<io::Error>);
+
+impl Stopped {
+    pub(crate) fn because(error: io::Error) -> Self {
+        Stopped(Some(error))
+    }
+}
+
+/// Why the thread that forwards does not follow another plan.
+#[derive(Debug, Error)]
+pub enum NotReloaded {
+    /// The plan cannot be followed.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Frames of this direction go as they come.
+    #[error("frames of this direction go as they come: it has no plan")]
+    Plain,
+    /// The thread has ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// Why an interface that has come back is not used.
+#[derive(Debug, Error)]
+pub enum NotReattached {
+    /// The system refuses.
+    #[error(transparent)]
+    Refused(#[from] laxity_linux::Error),
+    /// The thread that forwards has ended.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}

@@ -1,0 +1,87 @@
+//! Frames for Wireshark, each with what became of it.
+
+use std::io;
+use std::path::Path;
+
+use laxity::units::Nanos;
+use laxity_linux::clock::Clock;
+
+use super::pcapng;
+use super::spool::Spool;
+use crate::process::Keeper;
+
+/// A pcapng file of the frames that were sent or dropped under a plan, each with a comment that
+/// tells its class, delay and fate.
+pub(crate) struct Capture {
+    spool: Spool,
+    /// What is written next.
+    blocks: Vec<u8>,
+    /// How much later the time of day is than the time of events.
+    ahead: Nanos,
+    /// Frames that came too fast.
+    missed: u64,
+}
+
+impl Capture {
+    /// Begins a file of frames at interfaces of these names; where one of its name is there
+    /// already, it gets a number. The time of events is `now`.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn create<'a>(
+        path: &Path,
+        interfaces: impl IntoIterator<Item = &'a str>,
+        now: Nanos,
+    ) -> io::Result<Self> {
+        let spool = Spool::create(path)?;
+        let ahead = Clock::Realtime.now().saturating_sub(now);
+        let mut blocks = Vec::new();
+        pcapng::begin(&mut blocks, interfaces);
+        Ok(Capture { spool, blocks, ahead, missed: 0 })
+    }
+
+    /// The file's name.
+    pub(crate) fn path(&self) -> &Path {
+        self.spool.path()
+    }
+
+    /// Writes a frame that passed the interface of this number; `None` counts as missed.
+    pub(crate) fn frame(
+        &mut self,
+        interface: usize,
+        time: Nanos,
+        frame: Option<&[u8]>,
+        comment: &str,
+    ) {
+        match frame {
+            Some(frame) if self.spool.is_open() => {
+                let time = self.ahead.saturating_add(time);
+                pcapng::packet(&mut self.blocks, interface as u32, time, frame, comment);
+            }
+            Some(_) => {}
+            None => self.missed += 1,
+        }
+    }
+
+    /// Hands what was written over to the disk.
+    pub(crate) fn hand_over(&mut self, keeper: &mut dyn Keeper) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        if let Err(why) = self.spool.write(std::mem::take(&mut self.blocks)) {
+            keeper.say(&format!("the capture {} ends: {why}", self.spool.path().display()));
+        }
+    }
+
+    /// Waits until all is written.
+    pub(crate) fn finish(mut self, keeper: &mut dyn Keeper) {
+        self.hand_over(keeper);
+        let path = self.spool.path().display().to_string();
+        if self.missed > 0 {
+            keeper.say(&format!("{} frames came too fast for the capture {path}", self.missed));
+        }
+        if let Err(why) = self.spool.finish() {
+            keeper.say(&format!("the capture {path} is not whole: {why}"));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A worker, its interfaces and its books, as a process looks after them.
+
+use laxity::units::Nanos;
+use laxity_linux::clock::Clock;
+use laxity_linux::frames::{Port, Statistics};
+
+use super::Process;
+use super::interfaces::Links;
+use super::keeper::Keeper;
+use super::prover::Prover;
+use crate::cut::Cut;
+use crate::error::{LiveError, Stopped};
+use crate::status::{NetworkStatus, Status, WayStatus};
+use crate::worker::Worker;
+
+/// What bridges and routers do differently while a process looks after them.
+pub(crate) trait Task {
+    /// A plan that was read again and proved.
+    type Next: Send + 'static;
+    /// The part of it that goes to the worker.
+    type Plan: Send + 'static;
+    /// What the worker counts.
+    type Counts: Send + 'static;
+
+    /// How long what is queued may take at the end.
+    const PATIENCE: Nanos;
+
+    /// Notes what has happened.
+    fn read(&mut self, keeper: &mut dyn Keeper);
+
+    /// What was measured under the present plans.
+    fn status(&mut self, counts: &Self::Counts) -> (Vec<WayStatus>, Option<NetworkStatus>);
+
+    /// The counts of each port, in the order of the backend.
+    fn ports(counts: &Self::Counts) -> (&[Statistics], &[Cut]);
+
+    /// Events that came too fast to be counted.
+    fn lost(&self) -> u64;
+
+    /// Follows a plan.
+    ///
+    /// # Errors
+    /// Why it is not followed, in a sentence.
+    fn reload(
+        &mut self,
+        next: Self::Next,
+        worker: &Worker<Self::Plan, Self::Counts>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<(), String>;
+
+    /// Hands over the results of the present plans, and finishes files.
+    fn end(self, counts: &Self::Counts, keeper: &mut dyn Keeper);
+}
+
+/// Plans that were read again, or why they cannot be followed, in sentences.
+pub(crate) type Reloads<T> = Vec<Result<<T as Task>::Next, String>>;
+
+/// A task with its worker.
+pub(crate) struct Supervisor<'k, T: Task> {
+    worker: Worker<T::Plan, T::Counts>,
+    task: T,
+    links: Links,
+    keeper: &'k mut dyn Keeper,
+    started: Nanos,
+    /// Plans that were followed, and plans that were refused.
+    reloads: [u64; 2],
+}
+
+impl<'k, T: Task> Supervisor<'k, T> {
+    /// Supervises a worker that has just started.
+    pub(crate) fn new(
+        worker: Worker<T::Plan, T::Counts>,
+        task: T,
+        links: Links,
+        keeper: &'k mut dyn Keeper,
+    ) -> Self {
+        let started = Clock::Monotonic.now();
+        Supervisor { worker, task, links, keeper, started, reloads: [0; 2] }
+    }
+
+    /// Gives up privileges, and forwards until a signal asks for the end, `duration` is over, or
+    /// the worker ends by itself. Then what is queued is sent.
+    pub(crate) fn run(
+        mut self,
+        process: &mut Process,
+        prover: &mut Prover<Reloads<T>>,
+        begun: &str,
+        duration: Option<Nanos>,
+    ) -> Result<Status, LiveError> {
+        if let Some(cost) = self.worker.cost_of_no_priority() {
+            self.keeper.say(&cost);
+        }
+        super::close()?;
+        self.keeper.say(begun);
+        process.look_after(&mut self, prover, begun, duration)?;
+        let Supervisor { worker, mut task, links, keeper, started, reloads } = self;
+        let is_real_time = worker.is_real_time();
+        let counts = worker.drain(T::PATIENCE)?;
+        task.read(keeper);
+        let status = status(&mut task, &counts, &links, (started, is_real_time, reloads));
+        task.end(&counts, keeper);
+        Ok(status)
+    }
+}
+
+impl<T: Task> super::Supervised for Supervisor<'_, T> {
+    type Next = Reloads<T>;
+
+    fn is_running(&self) -> bool {
+        self.worker.is_running()
+    }
+
+    fn look(&mut self) -> Result<(), Stopped> {
+        let Supervisor { worker, task, links, keeper, .. } = self;
+        task.read(*keeper);
+        let reattach = |at: Port, to| worker.reattach(at, to);
+        links.follow(reattach, &mut |what| keeper.say(what))
+    }
+
+    fn status(&mut self) -> Result<Status, Stopped> {
+        let counts = self.worker.counts()?;
+        let Supervisor { worker, task, links, keeper, started, reloads } = self;
+        task.read(*keeper);
+        Ok(status(task, &counts, links, (*started, worker.is_real_time(), *reloads)))
+    }
+
+    fn follow(&mut self, next: Reloads<T>) -> Result<(), String> {
+        let Supervisor { worker, task, keeper, reloads, .. } = self;
+        let mut all = Ok(());
+        for next in next {
+            let followed = next.and_then(|next| task.reload(next, worker, *keeper));
+            reloads[usize::from(followed.is_err())] += 1;
+            keeper.say(&match &followed {
+                Ok(()) => "the plan is reloaded".to_string(),
+                Err(why) => format!("the plan is not reloaded: {why}"),
+            });
+            all = all.and(followed);
+        }
+        all
+    }
+}
+
+fn status<T: Task>(
+    task: &mut T,
+    counts: &T::Counts,
+    links: &Links,
+    (started, is_real_time, [reloads, reloads_refused]): (Nanos, bool, [u64; 2]),
+) -> Status {
+    let (ways, network) = task.status(counts);
+    let (interfaces, cut) = T::ports(counts);
+    Status {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        uptime_ns: Clock::Monotonic.now().saturating_sub(started).0,
+        real_time: Some(is_real_time),
+        reloads: Some(reloads),
+        reloads_refused: Some(reloads_refused),
+        events_lost: Some(task.lost()),
+        interfaces: links.status(interfaces, cut),
+        ways,
+        network,
+    }
+}

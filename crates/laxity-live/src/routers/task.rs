@@ -1,0 +1,183 @@
+//! What a process does with routers: keeps books, writes files, follows plans.
+
+use laxity::packet::ClassId;
+use laxity::units::Nanos;
+use laxity_forward::Settings;
+use laxity_forward::router::{Router, agree};
+use laxity_linux::clock::Clock;
+use laxity_linux::frames::Statistics;
+use laxity_plan::Plan;
+use laxity_plan::model::NodeId;
+use laxity_plan::tdp::Assigned;
+
+use super::host::Counts;
+use super::measured::{FrameRecord, HostEvent, Measured};
+use super::status::Measurement;
+use super::thread::Running;
+use crate::cut::Cut;
+use crate::daemon::PlanText;
+use crate::error::LiveError;
+use crate::file::Capture;
+use crate::process::{Keeper, Results, Task};
+use crate::status::history::{History, OverTime};
+use crate::status::{NetworkStatus, WayStatus};
+use crate::worker::Reports;
+
+/// The books and files of routers.
+pub(crate) struct RouterTask {
+    /// The nodes that are run here.
+    nodes: Vec<String>,
+    reports: Reports<HostEvent>,
+    capture: Option<Capture>,
+    period: Period,
+}
+
+/// What is measured while a plan is followed.
+struct Period {
+    plan: Plan,
+    measured: Measured,
+    since: Nanos,
+    sent: OverTime,
+}
+
+/// A plan that was read again and proved, with the routers that follow it.
+pub(crate) struct Next {
+    plan: Plan,
+    routers: Vec<Router>,
+    measured: Measured,
+}
+
+impl Next {
+    /// Routers at these nodes, by their places in the network.
+    pub(crate) fn new(
+        read: Result<PlanText, String>,
+        nodes: &[NodeId],
+        settings: Settings,
+    ) -> Result<Next, String> {
+        let plan = read?.plan;
+        let on = plan.networked().ok_or_else(|| LiveError::OneLink.to_string())?.assigned();
+        let routers = nodes.iter().map(|node| Router::new(&on, *node, settings));
+        let routers = routers.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
+        let measured = Measured::new(&on);
+        Ok(Next { routers, measured, plan })
+    }
+}
+
+impl RouterTask {
+    /// Empty books of routers at these nodes.
+    pub(crate) fn new(
+        on: &Assigned<'_>,
+        nodes: Vec<String>,
+        reports: Reports<HostEvent>,
+        capture: Option<Capture>,
+    ) -> Self {
+        let period = Period::new(on.plan.clone(), Measured::new(on));
+        RouterTask { nodes, reports, capture, period }
+    }
+
+    fn count(&mut self) {
+        let RouterTask { reports, period, capture, .. } = self;
+        reports.read(|report| {
+            period.measured.add(report.event);
+            if let (HostEvent::Frame(record), Some(capture)) = (report.event, &mut *capture) {
+                let (port, comment) = (record.port.index(), comment(record, &period.plan));
+                capture.frame(port, record.time, report.frame, &comment);
+            }
+        });
+        period.note();
+    }
+
+    fn hand_over(&self, counts: &Counts, keeper: &mut dyn Keeper) {
+        let Period { plan, measured, sent, .. } = &self.period;
+        let shown = self.period.measurement(counts);
+        let delays = |id: ClassId| measured.classes[id.index()].delay.buckets().collect();
+        let delays = plan.leaves().map(|(id, _)| delays(id)).collect();
+        keeper.ended(&Results {
+            plan,
+            way: shown.way(),
+            network: Some(shown.network(self.nodes.clone())),
+            history: History { delays, sent: sent.clone() },
+        });
+    }
+}
+
+impl Task for RouterTask {
+    type Next = Next;
+    type Plan = Vec<Router>;
+    type Counts = Counts;
+
+    const PATIENCE: Nanos = Nanos(1_000_000_000);
+
+    fn read(&mut self, keeper: &mut dyn Keeper) {
+        self.count();
+        if let Some(capture) = &mut self.capture {
+            capture.hand_over(keeper);
+        }
+    }
+
+    fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>) {
+        let shown = self.period.measurement(counts);
+        (vec![shown.way()], Some(shown.network(self.nodes.clone())))
+    }
+
+    fn ports(counts: &Counts) -> (&[Statistics], &[Cut]) {
+        (&counts.interfaces, &counts.cut)
+    }
+
+    fn lost(&self) -> u64 {
+        self.reports.lost
+    }
+
+    /// Reloads the plan, if every change in it is local to this host.
+    fn reload(
+        &mut self,
+        Next { plan, routers, measured }: Next,
+        worker: &Running,
+        keeper: &mut dyn Keeper,
+    ) -> Result<(), String> {
+        agree(&self.period.plan, &plan).map_err(|why| {
+            format!("{why}, which all routers change at once: start them again with the new plan")
+        })?;
+        worker.reload(routers).map_err(|error| error.to_string())?;
+        let counts = worker.counts().map_err(|stopped| stopped.to_string())?;
+        self.count();
+        self.hand_over(&counts, keeper);
+        self.period = Period::new(plan, measured);
+        Ok(())
+    }
+
+    fn end(self, counts: &Counts, keeper: &mut dyn Keeper) {
+        self.hand_over(counts, keeper);
+        if let Some(capture) = self.capture {
+            capture.finish(keeper);
+        }
+    }
+}
+
+impl Period {
+    fn new(plan: Plan, measured: Measured) -> Self {
+        let since = Clock::Monotonic.now();
+        Period { plan, measured, since, sent: OverTime::new(since) }
+    }
+
+    fn note(&mut self) {
+        let bytes = self.plan.leaves().map(|(id, _)| self.measured.classes[id.index()].bytes);
+        self.sent.note(Clock::Monotonic.now(), bytes);
+    }
+
+    fn measurement<'a>(&'a self, counts: &'a Counts) -> Measurement<'a> {
+        let duration = Clock::Monotonic.now().saturating_sub(self.since);
+        Measurement { plan: &self.plan, measured: &self.measured, counts, duration }
+    }
+}
+
+fn comment(record: &FrameRecord, plan: &Plan) -> String {
+    let FrameRecord { class, delay, dropped, is_demoted, is_late, .. } = *record;
+    let class = &plan.classes[class.index()].name;
+    if let Some(reason) = dropped {
+        return format!("class {class}, dropped after {delay}: {}", reason.name());
+    }
+    let more = [(is_late, ", after its frame"), (is_demoted, ", demoted")];
+    let more = more.into_iter().filter(|(is, _)| *is).map(|(_, what)| what);
+    format!("class {class}, delay {delay}") + &more.collect::<String>()
+}

@@ -1,0 +1,264 @@
+//! The thread that forwards, turn by turn.
+//!
+//! It sleeps until a frame comes, a packet is due or a question is asked, and answers questions
+//! between two turns.
+
+mod inbox;
+mod placement;
+mod teller;
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+
+use laxity::units::Nanos;
+use laxity_linux::clock::Clock;
+use laxity_linux::frames::Port;
+use laxity_linux::interface::Interface;
+use laxity_linux::wait::Waiter;
+
+use self::inbox::{Asker, Inbox};
+use self::placement::place;
+use crate::error::{NotReattached, NotReloaded, StartError, Stopped};
+
+pub use self::placement::Options;
+pub(crate) use self::teller::Teller;
+pub use self::teller::{Report, Reports};
+
+/// What a turn leaves to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "nothing else decides when the next turn is")]
+pub struct Turn {
+    /// When there is something to do without another arrival.
+    pub next: Option<Nanos>,
+    /// Whether more may have arrived already than was taken in at once.
+    pub more: bool,
+}
+
+/// Work that a thread does turn by turn.
+pub(crate) trait Work {
+    /// Another plan, ready to be followed.
+    type Plan: Send + 'static;
+    /// What is counted besides what happens to packets.
+    type Counts: Send + 'static;
+
+    /// The thread's name.
+    const NAME: &str;
+    /// What it costs if the thread has no real-time priority.
+    const WITHOUT_PRIORITY: &str;
+
+    /// Begins now.
+    fn begin(&mut self) {}
+
+    /// Takes in what has arrived, and sends what is due. Once there is an `end` it takes nothing
+    /// new in, and returns `None` when all is sent or it is that late.
+    ///
+    /// # Errors
+    /// What it cannot go on after.
+    fn turn(&mut self, end: Option<Nanos>) -> io::Result<Option<Turn>>;
+
+    /// The time, on the clock of its turns.
+    fn now(&self) -> Nanos;
+
+    /// Keeps the processor busy until this time, if arrivals need not be looked at before.
+    fn spin_until(&self, _: Nanos) {}
+
+    /// What becomes readable when there is something to take in.
+    fn descriptors(&self, is_ending: bool) -> impl Iterator<Item = BorrowedFd<'_>>;
+
+    /// Counts since the start.
+    ///
+    /// # Errors
+    /// If the backend cannot tell.
+    fn counts(&mut self) -> io::Result<Self::Counts>;
+
+    /// Goes on with another interface at a port.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    fn reattach(&mut self, at: Port, to: &Interface) -> Result<(), laxity_linux::Error>;
+
+    /// Follows another plan. `next` gets what is no longer followed.
+    ///
+    /// # Errors
+    /// If the plan cannot be followed; then nothing has changed.
+    fn reload(&mut self, next: &mut Self::Plan) -> Result<(), NotReloaded>;
+}
+
+/// Handle of a thread that forwards. `P` is a plan that is ready to be followed, `C` what the
+/// thread counts.
+pub struct Worker<P, C> {
+    thread: JoinHandle<io::Result<C>>,
+    asker: Asker<Question<P, C>>,
+    wants_priority: bool,
+    without_priority: &'static str,
+    /// Why the thread has no real-time priority, although it was to have one.
+    pub not_real_time: Option<laxity_linux::Error>,
+}
+
+enum Question<P, C> {
+    Count(Sender<io::Result<C>>),
+    Reattach {
+        at: Port,
+        to: Interface,
+        answer: Sender<Result<(), laxity_linux::Error>>,
+    },
+    /// The asker gets back, and frees, what is no longer followed.
+    Reload {
+        next: Box<P>,
+        answer: Sender<(Result<(), NotReloaded>, Box<P>)>,
+    },
+    Drain {
+        patience: Nanos,
+    },
+}
+
+impl<P: Send + 'static, C: Send + 'static> Worker<P, C> {
+    /// Starts the thread, on its core and with its priority.
+    pub(crate) fn begin<W>(work: W, options: Options) -> Result<Self, StartError>
+    where
+        W: Work<Plan = P, Counts = C> + Send + 'static,
+    {
+        let (asker, inbox) = inbox::pair()?;
+        let (ready, is_ready) = mpsc::channel();
+        let mut thread = Thread { work, inbox, spin: options.spin, end: None };
+        let thread = thread::Builder::new().name(W::NAME.into()).spawn(move || {
+            if let Some(_placement) = place(options, &ready) {
+                thread.run()?;
+            }
+            thread.work.counts()
+        })?;
+        let not_real_time = is_ready.recv().map_err(|_| StartError::Gone)??;
+        let (wants_priority, without_priority) = (options.priority.is_some(), W::WITHOUT_PRIORITY);
+        Ok(Worker { thread, asker, wants_priority, without_priority, not_real_time })
+    }
+
+    /// Follows another plan, which was made ready off the thread.
+    ///
+    /// # Errors
+    /// If the plan cannot be followed; then the thread goes on as before.
+    pub fn reload(&self, next: P) -> Result<(), NotReloaded> {
+        let next = Box::new(next);
+        let (reloaded, _last) = self.asker.answer(|answer| Question::Reload { next, answer })?;
+        reloaded
+    }
+
+    /// Counts since the start, besides what happens to packets.
+    ///
+    /// # Errors
+    /// If the thread has ended or the system does not tell.
+    pub fn counts(&self) -> Result<C, Stopped> {
+        self.asker.answer(Question::Count)?.map_err(Stopped::because)
+    }
+
+    /// Goes on with another interface at a port, one that has come back.
+    ///
+    /// # Errors
+    /// If the system refuses, or the thread has ended.
+    pub fn reattach(&self, at: impl Into<Port>, to: Interface) -> Result<(), NotReattached> {
+        let at = at.into();
+        Ok(self.asker.answer(|answer| Question::Reattach { at, to, answer })??)
+    }
+
+    /// Takes nothing in any more, sends what is queued, and ends; after `patience` it ends with
+    /// what is left. Returns the counts.
+    ///
+    /// # Errors
+    /// If forwarding had failed.
+    pub fn drain(self, patience: Nanos) -> Result<C, Stopped> {
+        // A thread that is gone has nothing to drain, and says why below.
+        let _ = self.asker.ask(Question::Drain { patience });
+        self.join()
+    }
+
+    /// Waits until the thread ends by itself. Returns the counts.
+    ///
+    /// # Errors
+    /// Why it ended.
+    pub fn join(self) -> Result<C, Stopped> {
+        match self.thread.join() {
+            Ok(ended) => ended.map_err(Stopped::because),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// Whether the thread still runs.
+    pub fn is_running(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
+    /// Whether the thread has a real-time priority.
+    pub fn is_real_time(&self) -> bool {
+        self.wants_priority && self.not_real_time.is_none()
+    }
+
+    /// Why the thread lacks the real-time priority that it was to have, and what that costs, in
+    /// sentences.
+    pub fn cost_of_no_priority(&self) -> Option<String> {
+        let error = self.not_real_time.as_ref()?;
+        Some(format!("{error}. {}", self.without_priority))
+    }
+}
+
+/// The thread's own state.
+struct Thread<W: Work> {
+    work: W,
+    inbox: Inbox<Question<W::Plan, W::Counts>>,
+    spin: Nanos,
+    /// When it ends at the latest, once it drains.
+    end: Option<Nanos>,
+}
+
+impl<W: Work> Thread<W> {
+    fn run(&mut self) -> io::Result<()> {
+        let mut waiter = Waiter::default();
+        self.work.begin();
+        while let Some(turn) = self.work.turn(self.end)? {
+            if !self.answer() && !turn.more {
+                self.wait(&mut waiter, turn.next.into_iter().chain(self.end).min())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers all questions; returns whether there were any.
+    fn answer(&mut self) -> bool {
+        let mut any = false;
+        while let Some(question) = self.inbox.next() {
+            any = true;
+            // The asker may have gone.
+            match question {
+                Question::Count(answer) => drop(answer.send(self.work.counts())),
+                Question::Reattach { at, to, answer } => {
+                    let _ = answer.send(self.work.reattach(at, &to));
+                }
+                Question::Reload { mut next, answer } => {
+                    let reloaded = self.work.reload(&mut next);
+                    let _ = answer.send((reloaded, next));
+                }
+                Question::Drain { patience } => {
+                    self.end = Some(self.work.now().saturating_add(patience));
+                }
+            }
+        }
+        any
+    }
+
+    /// Sleeps until a frame or a question comes or it is almost time.
+    fn wait(&mut self, waiter: &mut Waiter, next: Option<Nanos>) -> io::Result<()> {
+        let left = next.map(|next| next.saturating_sub(self.work.now()));
+        let sleeps = left.map(|left| left.saturating_sub(self.spin));
+        if let (Some(Nanos::ZERO), Some(next)) = (sleeps, next) {
+            self.work.spin_until(next);
+            return Ok(());
+        }
+        let until = sleeps.map(|sleeps| Clock::Monotonic.now().saturating_add(sleeps));
+        let frames = self.work.descriptors(self.end.is_some());
+        waiter.wait(std::iter::once(self.inbox.bell()).chain(frames), until)?;
+        if waiter.is_ready(0) {
+            self.inbox.silence();
+        }
+        Ok(())
+    }
+}
