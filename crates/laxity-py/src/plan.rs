@@ -15,7 +15,7 @@ use crate::asked::opened;
 use crate::errors::{LaxityError, of_plan, of_question};
 use crate::linux;
 use crate::result::RunResult;
-use crate::scheduler::Given;
+use crate::scheduler::Schedulers;
 use crate::text::text;
 
 type Curves = (String, String, Vec<(String, Vec<(f64, f64)>)>);
@@ -200,7 +200,7 @@ impl Plan {
     fn run(
         &self,
         py: Python<'_>,
-        schedulers: Vec<(Option<String>, Given)>,
+        schedulers: Schedulers,
         duration: Option<&str>,
         seed: Option<u64>,
         arrivals: Option<PathBuf>,

@@ -11,7 +11,7 @@ use crate::asked::opened;
 use crate::errors::LaxityError;
 use crate::packets::{self, Column, Packets};
 use crate::plan::{Plan, json, traffic};
-use crate::scheduler::Given;
+use crate::scheduler::{Given, Schedulers};
 use crate::simulate::One;
 use crate::table::Table;
 
@@ -154,7 +154,7 @@ impl Comparison {
 pub(crate) fn compare(
     py: Python<'_>,
     plan: &Plan,
-    contenders: Vec<(PyRef<'_, Plan>, Vec<(Option<String>, Given)>)>,
+    contenders: Vec<(PyRef<'_, Plan>, Schedulers)>,
     duration: Option<&str>,
     seed: Option<u64>,
     arrivals: Option<PathBuf>,

@@ -56,6 +56,9 @@ impl Given {
     }
 }
 
+/// Schedulers of Python's, each with its output in a network.
+pub(crate) type Schedulers = Vec<(Option<String>, Given)>;
+
 /// What was raised first; from then on nothing is called any more.
 #[derive(Clone, Debug, Default)]
 pub struct Raised(Arc<Mutex<Option<PyErr>>>);

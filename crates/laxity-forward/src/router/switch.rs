@@ -74,7 +74,7 @@ fn tree(network: &Network) -> Vec<bool> {
         while let Some(node) = reached.pop_front() {
             is_reached[node] = true;
             for (link, joins) in network.links.iter().enumerate() {
-                let [a, b] = joins.between.map(|node| node.index());
+                let [a, b] = joins.between.map(laxity_plan::model::NodeId::index);
                 let other = if a == node {
                     b
                 } else if b == node {
