@@ -1,4 +1,4 @@
-//! What is proved, measured and judged, as data: no words, no tables, no pictures.
+//! Proofs, measurements and verdicts as data: no words, no tables, no pictures.
 //!
 //! | module | what it answers |
 //! | --- | --- |
@@ -9,8 +9,8 @@
 //! | [`verdict`] | whether a run kept what was promised |
 //! | [`figure`], [`seeds`] | the figures of a run, and their means over several seeds |
 //!
-//! A [`Proof`] is admitted if no [`Reason`] in it refuses. Sentences are made from reasons by
-//! whoever shows them.
+//! A [`Proof`] is admitted if no [`Reason`] in it refuses. The code that shows reasons turns them
+//! into sentences.
 #![deny(missing_docs)]
 
 pub mod figure;

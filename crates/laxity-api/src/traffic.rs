@@ -43,11 +43,11 @@ impl Traffic<'_> {
         self.seed.unwrap_or(plan.run.seed)
     }
 
-    /// So many seeds from the first one on.
+    /// The range of `count` seeds that begins at [`seed`](Traffic::seed()).
     ///
     /// # Errors
-    /// If nothing is drawn at random, so that all runs would be the same, or if there are not so
-    /// many seeds.
+    /// If nothing is drawn at random, so that all runs would be the same, or if the range goes
+    /// beyond the largest seed.
     pub fn seeds(&self, plan: &Plan, count: u64) -> Result<RangeInclusive<u64>, Error> {
         let recorded = |source: &Source| matches!(source, Source::Recording(_));
         let is_recorded = self.arrivals.is_some()

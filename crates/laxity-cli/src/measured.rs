@@ -30,7 +30,7 @@ pub(crate) fn heading(status: &Status) -> String {
 /// else.
 const WORTH_A_WORD: u64 = 1_000_000;
 
-/// So many plans.
+/// Number of plans as text: `1 plan`, `2 plans`.
 pub(crate) fn plans(count: u64) -> String {
     if count == 1 { "1 plan".into() } else { format!("{count} plans") }
 }

@@ -12,7 +12,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 const FEW: usize = 2_000;
 const MANY: usize = 42_000;
 
-/// A plan of so many classes, of which one sends.
+/// A plan with `classes` classes. Only the first one has a source.
 fn plan(kind: Kind, classes: usize) -> String {
     let kind = kind.word();
     let mut text = format!(
@@ -31,7 +31,7 @@ fn peak() -> u64 {
     1024 * u64::try_from(usage.max_rss()).unwrap()
 }
 
-/// Runs a command on plans of so many classes, as a table and as JSON.
+/// Runs a command on plans with `classes` classes, once for a table and once for JSON.
 fn run_all(command: &[&str], classes: usize, told: &mut dyn FnMut(&str)) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("plan.toml");

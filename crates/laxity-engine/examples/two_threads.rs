@@ -1,4 +1,4 @@
-//! Two threads that send, one scheduler thread: alarms go before reports, whoever comes first.
+//! Two sending threads and one scheduler thread: alarms leave before reports, whichever come first.
 
 use std::error::Error;
 use std::thread;

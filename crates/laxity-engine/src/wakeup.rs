@@ -2,14 +2,14 @@
 
 use crate::sync::{AtomicBool, Ordering, fence};
 
-/// Wake-ups of one sleeping thread by others, none of which is lost.
+/// Wake-ups of one sleeping thread by other threads. None is lost.
 ///
 /// The sleeper first announces that it goes to sleep, then looks for work. A notifier first adds
-/// the work, then looks whether the sleeper sleeps. With a sequentially consistent fence between
-/// the two steps on both sides, at least one sees the other (the store-buffering pattern; C++20,
-/// section 31.4).
+/// the work, then checks whether the sleeper sleeps. Both sides have a sequentially consistent
+/// fence between the two steps, so at least one of them sees the other (the store-buffering
+/// pattern; C++20, section 31.4).
 ///
-/// It has cache lines of its own, as notifiers read it for every packet.
+/// It has cache lines of its own because notifiers read it for every packet.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Wakeup {

@@ -17,7 +17,7 @@ use laxity_plan::matching::{Headers, IpHeaders, Ports};
 const CLASSES: [usize; 2] = [4, 1000];
 const FLOWS: usize = 4096;
 
-/// So many classes with deadlines and one for the rest, each found by its port.
+/// A plan of `classes` classes. One is for the rest; the others have deadlines and match by port.
 fn plan(classes: usize) -> Plan {
     let mut text = String::from(
         "version = 1\nlink = { rate = \"10gbit\" }\nscheduler = { kind = \"edf\" }\n[class.rest]\n",

@@ -55,8 +55,9 @@ struct Place {
 }
 
 impl Cache {
-    /// For about so many headers, at least one set of them. Secrets that others do not know keep
-    /// them from choosing what shares a set.
+    /// A cache for about `capacity` headers, with at least one set.
+    ///
+    /// A `secret` that others do not know keeps them from choosing headers that share a set.
     pub(crate) fn new(capacity: usize, secret: u64) -> Self {
         let sets = capacity.clamp(1, 1 << 24).div_ceil(WAYS).next_power_of_two();
         Cache {

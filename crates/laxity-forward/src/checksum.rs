@@ -5,7 +5,7 @@
 pub(crate) struct Sum(u64);
 
 impl Sum {
-    /// And these bytes, of which an odd last one has a zero behind it.
+    /// Adds bytes. A zero byte pads an odd last one.
     pub(crate) fn and(self, bytes: &[u8]) -> Sum {
         let words = bytes.chunks_exact(4);
         let rest = words.remainder();
@@ -31,7 +31,7 @@ impl Sum {
         !(sum as u16)
     }
 
-    /// The checksum of a header of which two bytes were changed (RFC 1624, equation 3).
+    /// The checksum of a header after a change of two bytes (RFC 1624, equation 3).
     pub(crate) fn changed(checksum: u16, before: [u8; 2], after: [u8; 2]) -> u16 {
         let number = |bytes| u32::from(u16::from_be_bytes(bytes));
         Sum::default()

@@ -24,8 +24,8 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// The classes of a plan, with a cache for about so many flows. The secret keeps others from
-    /// choosing what shares a place in it.
+    /// A sorter into the classes of a plan, with a cache for about `flows` flows. The `secret`
+    /// keeps others from choosing flows that share a place in the cache.
     ///
     /// # Errors
     /// If frames that no match takes have no class.

@@ -54,7 +54,7 @@ pub enum Refusal {
         /// The node.
         node: String,
     },
-    /// Packets are told by what routers overwrite.
+    /// A class is matched by DSCP, which routers overwrite.
     #[error(
         "class `{0}` is matched by DSCP, where routers mark frames: match it by addresses or ports"
     )]

@@ -107,8 +107,8 @@ impl Forwarder {
         let bytes = port.scheduler().backlog().bytes;
         let memory = [Backlog { packets: self.held.len(), bytes }, self.settings.backlog];
         let nonconforming = || sink(&Event::Nonconforming { number, class });
-        let admitted = gate::admit(plan, Some(policer), &mut packet, memory, nonconforming);
-        if let Err(reason) = admitted {
+        let accepted = gate::accept(plan, Some(policer), &mut packet, memory, nonconforming);
+        if let Err(reason) = accepted {
             let mut tell = |packet, reason| {
                 sink(&Event::Dropped(Dropped { number, packet, time: now, reason }));
             };

@@ -14,7 +14,7 @@ pub(crate) fn advance(last: &mut Nanos, now: Nanos) -> Nanos {
 
 /// Whether a packet may be queued, as far as its length, its contract and memory go. `policer` is
 /// `None` where contracts were held before. `memory` is what is queued and what may be.
-pub(crate) fn admit(
+pub(crate) fn accept(
     plan: &Plan,
     policer: Option<&mut Policer>,
     packet: &mut Packet,

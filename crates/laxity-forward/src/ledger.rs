@@ -1,9 +1,10 @@
-//! A ledger of all events, from which a run can be repeated to the last dispatch and drop.
+//! A ledger of all events, which suffices to repeat a run to the last dispatch and drop.
 //!
-//! A file is a line `laxity ledger 2`, the settings that count for repeating it, and a record for
-//! each [`Entry`], the first of which is the plan's text: a byte that says which, and its numbers,
-//! seven bits in a byte and the last of them below 128 (LEB128). Times are written as differences,
-//! most of which are short; a packet takes about 30 bytes. Handles of the caller's are not written.
+//! A file consists of the line `laxity ledger 2`, the settings that a repetition needs, and a
+//! record for each [`Entry`]. The first entry is the plan's text. A record is a byte for its kind,
+//! followed by its numbers in LEB128: seven bits in a byte, the last byte below 128. Times are
+//! written as differences, and most differences are short. A packet takes about 30 bytes. The
+//! caller's handles are not written.
 
 mod code;
 mod reader;

@@ -50,26 +50,28 @@
 //!
 //! # What holds
 //!
-//! A thread that forwards is woken late now and then. Each packet is told with the
-//! [`lateness`](Sent::lateness) of its start, since the link was free and something was there to
-//! send. Up to [`Settings::catch_up`] of that is made up for: the next packets are sent at once,
-//! and come together in the queue behind, a modem's say, which is then as long and no longer. What
-//! exceeds it is lost. A packet's [`allowance`](Sent::allowance) is what was lost since the link
-//! was idle, and how far the queue behind is in arrears when it has sent the packet:
+//! A thread that forwards is woken late now and then. Each [`Sent`] packet reports the
+//! [`lateness`](Sent::lateness) of its start: the time since the link was free and a packet was
+//! ready. The forwarder makes up for up to [`Settings::catch_up`] of lateness. It sends the next
+//! packets at once, and they gather in the queue behind, for example that of a modem. The length of
+//! that queue stays within `catch_up`. Lateness beyond that is lost time. A packet's
+//! [`allowance`](Sent::allowance) is the time lost since the link was idle, plus the arrears of the
+//! queue behind after it has sent the packet:
 //!
 //! **Every packet whose class has a bound, and is not demoted, is delayed by at most that bound and
-//! its allowance**, as long as the classes that the bound rests on keep to their contracts, for
-//! which `police` is there. A delay lasts from [`arrive`](Forwarder::arrive) to the last bit out of
-//! the queue behind. The allowance is never more than the sum of all that was late since the link
-//! was idle, and one nanosecond for each time that something was lost; under static priority it is
-//! more by what goes first in the time that was lost, and under deficit round robin by what a bound
-//! is shorter for counting on what others send ([`growths`](laxity_plan::Plan::growths)).
+//! its allowance**, as long as the classes that the bound rests on keep to their contracts.
+//! `police` enforces the contracts. A delay lasts from [`arrive`](Forwarder::arrive) to the last
+//! bit out of the queue behind. The allowance is at most the sum of all lateness since the link was
+//! idle, plus one nanosecond for each loss of time. Two disciplines add to it
+//! ([`growths`](laxity_plan::Plan::growths)). Static priority adds the time of packets that go
+//! first because of the lost time. Deficit round robin adds the difference between the bound, which
+//! may count on the traffic of others, and the bound that holds for any traffic.
 //!
-//! The reason: whatever a scheduler guarantees on a link that sends without pause holds for times
-//! that count as if nobody had been late, but for what was lost, by which everything comes later;
-//! and the queue behind is as far behind those times as it is told to be. A
-//! [reload](Forwarder::reload) is a link that was late since the oldest packet arrived that it
-//! hands over.
+//! The reason: the pacer counts times as if no wake-up had been late, except that everything comes
+//! later by the lost time. The guarantees of a scheduler on a link that sends without pause hold
+//! for these times. The queue behind is behind these times by its reported arrears. A
+//! [reload](Forwarder::reload) counts as a link that was late since the arrival of the oldest
+//! packet that it hands over.
 #![deny(missing_docs)]
 
 mod cache;

@@ -6,11 +6,12 @@ use laxity::units::{Nanos, Rate};
 
 /// The link as its sender keeps it.
 ///
-/// The pacer counts packets as if nobody had been late, as far as it may. The line is what comes of
-/// it: a queue behind the sender that is served at the link's rate. Whatever a scheduler guarantees
-/// on a link that sends without pause holds for the times that the pacer counts, but for the time
-/// in which the link could have sent and did not, `lost`; and the line is behind these times by
-/// what it is told to be.
+/// The pacer counts packets as if no start had been late, within its limit. The line models the
+/// result: a queue behind the sender that is served at the link's rate. The guarantees of a
+/// scheduler on a link that sends without pause hold for the times that the pacer counts, except
+/// that everything comes later by `lost`: the time in which the link could have sent and did not.
+/// The line is behind these times by its arrears. [`Start::late`] is the sum of `lost` and the
+/// arrears.
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet {
     pacer: Pacer,

@@ -33,7 +33,7 @@ struct Linked<Q> {
 const NONE: usize = usize::MAX;
 
 impl<Q> Held<Q> {
-    /// Room for so many.
+    /// An empty list with room for `most` packets.
     pub(crate) fn new(most: usize) -> Self {
         Held { packets: Slab::with_capacity(most), first: NONE, last: NONE }
     }

@@ -60,7 +60,7 @@ use crate::gate;
 pub struct Inbound<'a> {
     /// The port.
     pub port: usize,
-    /// When it came, which may be before anybody looked.
+    /// When it came. This may be earlier than the caller looked.
     pub came: Nanos,
     /// The first bytes of the frame of Ethernet, with all of its headers: 128 are enough.
     pub head: &'a [u8],
@@ -190,8 +190,8 @@ impl Router {
         let policer = ports[at].is_of_host.then_some(policer);
         let memory = [queued[at], settings.backlog];
         let nonconforming = || outside.event(&RouterEvent::Nonconforming { class });
-        let admitted = gate::admit(plan, policer, &mut packet, memory, nonconforming);
-        if let Err(reason) = admitted {
+        let accepted = gate::accept(plan, policer, &mut packet, memory, nonconforming);
+        if let Err(reason) = accepted {
             return outside.event(&RouterEvent::Dropped { packet, reason });
         }
         let is_marked = mark.is_some();
@@ -232,8 +232,7 @@ impl Router {
         &self.of_classes
     }
 
-    /// How often inputs got out of step, and how many packets came at them of which no frame is
-    /// known.
+    /// How often inputs got out of step, and how many packets with an unknown frame came at them.
     pub fn lost_frames(&self) -> [u64; 2] {
         let lost = self.ports.iter().filter_map(|port| Some(port.input.as_ref()?.lost()));
         lost.fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]])

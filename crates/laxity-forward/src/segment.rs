@@ -177,7 +177,7 @@ impl<'a> Segments<'a> {
         self.sum(6, out);
     }
 
-    /// Writes the checksum of TCP or UDP, so many bytes into its header.
+    /// Writes the checksum of TCP or UDP, `at` bytes into its header.
     fn sum(&self, at: usize, out: &mut [u8]) {
         let Layers { transport_at, protocol, .. } = self.layers;
         let (before, header) = out.split_at_mut(transport_at);

@@ -1,21 +1,21 @@
-//! What is measured of a link, over HTTP.
+//! Serves the measurements of a link over HTTP.
 //!
 //! | | over the control socket | over TCP |
 //! | --- | --- | --- |
 //! | `GET /status` | [`Status`](crate::status::Status) as JSON | the same |
-//! | `GET /history` | what charts draw of the last five minutes, if it listens on TCP | the same |
+//! | `GET /history` | chart data of the last five minutes, if it listens on TCP | the same |
 //! | `GET /metrics` | [`metrics`](crate::metrics) for Prometheus | the same |
 //! | `GET /` | a page with charts | the same |
 //! | `POST /reload` | reads the plans again; 409 and the reason if they are not followed | |
 //!
-//! The control socket is a Unix socket of its user, who may reload, and of root. What listens on
-//! TCP changes nothing, and so asks nobody who they are.
+//! The control socket is a Unix socket. Only its user and root may connect to it and reload. The
+//! TCP listener changes nothing, and so needs no authentication.
 //!
-//! The server has a thread and a sandbox of its own and knows of the link by [`Request`]s alone.
-//! Every connection carries one request. At most [`CONNECTIONS`] of a kind are open at once,
-//! further ones wait; who has not taken the answer after [`PATIENCE`] is cut off. Who asks often is
-//! answered from what was learned up to [`FRESH`] ago. So whoever reads slowly, or too much, costs
-//! this thread some memory and the link nothing.
+//! The server has its own thread and sandbox and reaches the link only through [`Request`]s. Every
+//! connection carries one request. At most [`CONNECTIONS`] of a kind are open at once; further ones
+//! wait. The server cuts off a client that has not taken the answer after [`PATIENCE`]. It answers
+//! frequent requests from a status that is up to [`FRESH`] old. A client that reads slowly or too
+//! much therefore costs this thread some memory and does not affect the link.
 
 mod answers;
 mod connections;
@@ -42,7 +42,7 @@ use sight::Sight;
 
 pub use control::{ControlSocket, control_socket_of, watch_socket_of};
 
-/// So many connections of a kind are open at once.
+/// Maximum number of open connections of a kind.
 pub const CONNECTIONS: usize = 16;
 /// So long a connection over TCP may last.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -117,15 +117,17 @@ impl Listeners {
 }
 
 impl Server {
-    /// Starts one that has requests answered by whoever receives them. Call it before the calling
-    /// thread gives up its privileges. It says what it has to say from a thread of its own.
+    /// Starts a server that passes requests to the receiver of `requests`.
     ///
-    /// The page's colours are those of this style sheet: the variables `--paper`, `--ink`,
-    /// `--soft`, `--line`, `--bad` and `--shade`, and of a class `subject-0`, `subject-1` and so on
-    /// `--subject` and `--dash`.
+    /// Call it before the calling thread gives up its privileges. The server calls `say` on its own
+    /// thread.
+    ///
+    /// `colours` is the style sheet with the page's colours. It sets the variables `--paper`,
+    /// `--ink`, `--soft`, `--line`, `--bad` and `--shade`, and `--subject` and `--dash` in the CSS
+    /// classes `subject-0`, `subject-1` and so on.
     ///
     /// # Errors
-    /// If a thread cannot be had, or does not get rid of its privileges.
+    /// If the thread cannot be started or does not get rid of its privileges.
     pub fn start(
         listeners: Listeners,
         colours: String,
@@ -139,7 +141,7 @@ impl Server {
         let serve = move || {
             match begin(listeners, sight) {
                 Ok((runtime, connections)) => {
-                    // Whoever starts it waits for this.
+                    // The caller blocks on this result, so sending it cannot fail.
                     let _ = ready.send(Ok(()));
                     runtime.block_on(connections.until(ended));
                     // Whose answer is under way is cut off.

@@ -1,9 +1,10 @@
-//! Any shaper, measured from outside: frames are seen before and behind it, packets paired by what
-//! is in them, and their delays stand beside what a plan proves.
+//! Measures any shaper from outside and compares the delays with the bounds of a plan.
+//!
+//! Two taps see the frames before and behind the shaper. Packets are paired by their content.
 //!
 //! It shares no code with the forwarder's own measurement, only the forms in which figures are
-//! [shown](crate::status) and [kept](crate::status::history) for a report. What time is between the two
-//! taps, the kernel's stamps say; nothing depends on when frames are looked at.
+//! [shown](crate::status) and [kept](crate::status::history) for a report. The kernel's time stamps
+//! give the time between the two taps; nothing depends on when frames are read.
 //!
 //! | module | what it is |
 //! | --- | --- |

@@ -1,8 +1,9 @@
-//! A room for each queue management: its word and keys, how it is read, and what it does to a
-//! queue.
+//! A room for each queue management.
 //!
-//! Whoever adds one writes its room, and beside [`QueueSpec`] its word and a variant; the
-//! matches below do not compile without it.
+//! A room holds its word and keys, how it is read, and what it does to a queue.
+//!
+//! To add a queue management, write its room, and add its word and its variant next to
+//! [`QueueSpec`]. The matches below do not compile without them.
 
 mod choke;
 mod codel;

@@ -66,10 +66,10 @@ impl Plan {
         Policer::new(classes, measured_from)
     }
 
-    /// A meter of the class's contract: to conform, a packet keeps to `arrival` and is neither
-    /// longer nor shorter than the class's packets may be, since bounds count on both. Where bounds
-    /// count on a `gap`, and where frames are reserved for packets, it keeps to that, too. `None`
-    /// for a class of which nothing is counted on.
+    /// A meter of the class's contract. A packet conforms if it keeps to `arrival` and its length
+    /// is within the limits of the class's packets, since bounds count on both. Where bounds count
+    /// on a `gap`, or frames are reserved for packets, it also keeps to that. `None` if bounds
+    /// count on nothing about the class.
     pub fn meter(&self, class: &Class) -> Option<Meter> {
         let buckets = match self.scheduler {
             SchedulerSpec::Edf(_) => self.contract(class),

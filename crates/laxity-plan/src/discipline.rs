@@ -1,8 +1,10 @@
-//! A room for each discipline: its words and keys, how it is built, what it guarantees, and whom it
-//! has to know for that.
+//! A room for each discipline.
 //!
-//! Whoever adds one writes its room, and beside [`SchedulerSpec`] its word and a variant; the
-//! matches below do not compile without it.
+//! A room holds its words and keys, how it is built, what it guarantees, and on which classes that
+//! depends.
+//!
+//! To add a discipline, write its room, and add its word and its variant next to [`SchedulerSpec`].
+//! The matches below do not compile without them.
 
 mod drr;
 mod dualpi2;

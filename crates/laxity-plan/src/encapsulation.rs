@@ -30,7 +30,7 @@ pub struct Encapsulation {
 pub enum Inside {
     /// A packet of IP.
     Ip,
-    /// Something that is no packet of IP and holds none, or of which too little is there to say.
+    /// No IP packet and no container of one, or too little of it is there to tell.
     Other,
     /// Something that may hold packets of IP.
     Opaque(Opaque),
@@ -137,13 +137,13 @@ impl Encapsulation {
         }
     }
 
-    /// Of a frame in which this layer begins so many bytes from its beginning.
+    /// The encapsulation of a frame whose `layer` begins at byte `at`.
     #[inline(never)]
     pub fn of(frame: &[u8], layer: Layer, at: usize) -> Encapsulation {
         go_on(frame, Step::On(layer, at), None)
     }
 
-    /// Of a frame in which what has this EtherType begins so many bytes from its beginning.
+    /// The encapsulation of a frame whose part with this EtherType begins at byte `at`.
     pub fn of_type(frame: &[u8], ether_type: u16, at: usize) -> Encapsulation {
         let mut tag = None;
         let step = typed(frame, ether_type, at, &mut tag);

@@ -66,8 +66,8 @@ impl Plan {
         (self.scheduler.room().proof.growths)(self, &self.bounds())
     }
 
-    /// By what curves of their own the classes are served, whatever the others send; `None` where
-    /// it depends on them, or nothing is guaranteed.
+    /// The service of each class by itself, whatever the others send. `None` where it depends on
+    /// them, or nothing is guaranteed.
     pub fn services(&self) -> Vec<Option<Service>> {
         if self.serves_by_curves() {
             self.scheduler.discipline().services(self)
@@ -93,9 +93,10 @@ impl Plan {
         }
     }
 
-    /// By what each class is served together with all that it [waits
-    /// behind](crate::discipline::Proof), in whatever order: a strict service curve. `None` where
-    /// none is known.
+    /// The service of each class together with all the classes that it waits behind.
+    ///
+    /// This is a strict service curve. It holds for any order among these classes, which the
+    /// discipline's [`Proof`](crate::discipline::Proof) names. `None` where none is known.
     pub fn aggregates(&self) -> Vec<Option<Service>> {
         if self.is_beyond_proof() {
             return vec![None; self.classes.len()];
@@ -103,8 +104,7 @@ impl Plan {
         self.scheduler.discipline().aggregates(self)
     }
 
-    /// Whether the rate of the link changes, or it may be late, under a discipline of which nothing
-    /// is proved then.
+    /// Whether the link may be late or change its rate, and the discipline has no proof for that.
     pub fn is_beyond_proof(&self) -> bool {
         !self.link.is_punctual() && !self.scheduler.room().proof.bears_late_links
     }
@@ -121,7 +121,7 @@ impl Plan {
         let arrival = class.arrival_under(&self.scheduler).map(|arrival| arrival.buckets.clone());
         let traffic =
             Traffic { arrival: arrival.unwrap_or_default(), packet: self.max_packet(class) };
-        // No packet of a class that does not come here is in anybody's way.
+        // A class that does not come here delays no other class.
         let packet = if traffic.is_absent() { Bytes(0) } else { traffic.packet };
         Traffic { packet, ..traffic }
     }

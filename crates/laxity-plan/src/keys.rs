@@ -13,7 +13,7 @@ pub(crate) struct Key {
     about: &'static str,
 }
 
-/// All keys of a kind, in groups of which some belong to other kinds, too.
+/// All keys of a kind, in groups. Other kinds may take some of the groups, too.
 pub(crate) type Keys = &'static [&'static [Key]];
 
 impl Key {
@@ -45,7 +45,9 @@ pub(crate) fn misplaced<'a>(
     written.find(|(key, _)| !takes(key))
 }
 
-/// Describes the keys of a table by what they mean to its kinds, each of which has a word.
+/// Writes into a table's schema what each key means to the kinds of the table. `kinds` holds the
+/// word and the keys of each kind. A key without a meaning of its own for any kind keeps its
+/// description.
 pub(crate) fn describe(schema: &mut Schema, kinds: &[(&str, Keys)]) {
     let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) else {
         return;

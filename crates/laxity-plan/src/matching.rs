@@ -69,8 +69,8 @@ impl Match {
     }
 }
 
-/// What a match says, for whoever writes one. `Display` prints it in the match language; a
-/// [`Match`] is read from that, which also holds it to the limits of matches.
+/// The expression of a match, for code that writes one. `Display` prints it in the match language.
+/// A [`Match`] is read from that language; reading also enforces the limits of matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
     /// Every frame.
@@ -89,11 +89,11 @@ pub enum Expr {
     Ecn(Numbers),
     /// Frames of these VLANs.
     Vlan(Numbers),
-    /// Frames of which the VLAN tag has these priorities.
+    /// Frames whose VLAN tag has these priorities.
     Pcp(Numbers),
     /// Frames with a VLAN tag, or without one.
     Tagged(bool),
-    /// Frames of which this does not hold.
+    /// Frames that this expression does not match.
     Not(Box<Expr>),
     /// At least two, none of them an `All`.
     All(Vec<Expr>),
@@ -228,7 +228,7 @@ impl Numbers {
 }
 
 impl Net {
-    /// The network of an address of which `prefix` leading bits count; all, if it has no more.
+    /// The network of the first `prefix` bits of an address, or of all its bits if it has fewer.
     pub fn new(address: IpAddr, prefix: u8) -> Net {
         let prefix = prefix.min(Net::bits(address));
         let address = match address {

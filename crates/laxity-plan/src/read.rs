@@ -206,7 +206,7 @@ fn check_version(root: &DeTable<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Refuses networks of which too much would be measured: every class at every output.
+/// Refuses a network with too much to measure: every class at every output.
 fn check_books(
     classes: &[Class],
     network: Option<&Network>,

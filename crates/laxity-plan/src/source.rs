@@ -1,7 +1,7 @@
 //! A room for each model of a source: its word and keys, and how it is read.
 //!
-//! Whoever adds one writes its room and its word beside `raw::Source`; the match below does not compile
-//! without it.
+//! To add a model, write its room, and add its word next to `raw::Source`. The match below does not
+//! compile without them.
 
 mod backlogged;
 mod capture;

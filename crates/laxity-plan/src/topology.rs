@@ -133,7 +133,7 @@ fn check_name(name: &str, line: usize) -> Result<(), TopologyError> {
     }
 }
 
-/// Where a node is, by what its file says of `Latitude` and `Longitude`.
+/// The place of a node, from the `Latitude` and `Longitude` in its file.
 fn place<'a>(
     text: impl Fn(&'static str) -> Option<&'a str>,
     line: usize,

@@ -168,7 +168,7 @@ pub struct Results<T> {
 }
 
 impl<T> Results<T> {
-    /// A table of these rows, each of which `name` names.
+    /// A table of these rows. `name` gives the name of each row.
     pub fn new(
         columns: impl IntoIterator<Item = Column<T>>,
         rows: impl IntoIterator<Item = T>,

@@ -249,7 +249,8 @@ pub(crate) fn throughput_of(
     chart.into()
 }
 
-/// The delays of single packets over time, a panel each in so many columns, on equal axes.
+/// The delays of single packets over time, with a panel for each set. Panels stand in `columns`
+/// columns and have equal axes.
 pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> Figure<'static> {
     let all = || sets.iter().flat_map(|set| &set.packets);
     let from = all().map(|(at, _)| *at).min();

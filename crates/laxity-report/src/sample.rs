@@ -95,7 +95,7 @@ fn class_series() -> ClassSeries {
     }
 }
 
-/// Windows of sixty streams, so many of them violated.
+/// The windows of sixty streams, with `violations` violated windows.
 pub(crate) fn windows(violations: u64) -> Box<WindowSummary> {
     Box::new(WindowSummary {
         loss: "1/80".into(),

@@ -37,7 +37,7 @@ pub struct Row {
 pub struct Burst {
     /// When.
     pub time: Nanos,
-    /// Of which class.
+    /// Its class.
     pub class: ClassId,
     /// From which source, from 0.
     pub source: usize,
@@ -143,7 +143,7 @@ fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
     })
 }
 
-/// The most classes and paths of which there are pictures.
+/// The largest number of rows with a picture.
 const MOST_PICTURES: usize = 24;
 
 /// What was found as one HTML file.
@@ -186,7 +186,8 @@ mod tests {
     use crate::chart::Paper;
     use crate::sample;
 
-    /// A class that sends three packets within a span, of which the second is through at its end.
+    /// A class that sends three packets within a span. The second is through at the end of the
+    /// span.
     fn found(span: u64) -> (Row, Vec<Burst>) {
         let row = Row {
             class: "one".into(),

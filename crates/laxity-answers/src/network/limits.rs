@@ -160,7 +160,7 @@ struct Search<'a> {
     done: AtomicUsize,
     is_stopped: AtomicBool,
     plan: &'a Plan,
-    /// So many paths have a bound today.
+    /// The number of paths that have a bound in the plan as it is.
     bounded: usize,
     /// The plan as it is, if it keeps all of its promises.
     standing: Option<Standing<'a>>,

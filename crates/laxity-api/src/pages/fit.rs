@@ -55,7 +55,8 @@ mod tests {
 
     use super::*;
 
-    /// What a printed table's header names is the class again, and nothing of it obeys anybody.
+    /// A table header parses back to the name of the class, and no character in it acts on a
+    /// display.
     #[test]
     fn any_name_is_read_back_as_it_was() {
         let odd = "ab-_9 .,#='\"\\\n\r\t\0\u{8}\u{1b}\u{7f}\u{85}\u{9b}é语\u{200f}\u{2028}\u{202e}\u{2066}😀";

@@ -77,7 +77,7 @@ pub struct Numbers {
     pub column: String,
     /// The unit in which they are shown; empty if they have none.
     pub unit: &'static str,
-    /// By what a number is multiplied for that.
+    /// The factor that converts a number of the store to that unit.
     pub factor: f64,
     /// Its values as lines have them, with the numbers of the store.
     pub values: Vec<(String, f64)>,
@@ -187,7 +187,7 @@ impl Store {
         let runs = entries(&self.folder.join("runs")).flat_map(|of| entries(&of.path()));
         for entry in runs.filter(|entry| entry.path().extension() == Some(OsStr::new(UNFINISHED))) {
             let Ok(file) = File::open(entry.path()) else { continue };
-            // Locked until it is gone: whoever has just begun it sees that.
+            // The lock lasts until the file is gone, so a process that has just created it notices.
             if file.try_lock().is_ok() {
                 let _ = fs::remove_file(entry.path());
             }

@@ -59,7 +59,7 @@ impl Sampler {
 mod tests {
     use super::*;
 
-    /// The best of so many points of a bowl around a point.
+    /// The smallest squared distance from `center` among `points` points of a sampler.
     fn best(seed: u64, points: usize, center: [f64; 2]) -> f64 {
         let mut sampler = Sampler::new(2, points, seed);
         let mut best = f64::INFINITY;

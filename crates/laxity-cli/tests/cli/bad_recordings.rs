@@ -126,7 +126,7 @@ fn what_is_not_looked_into_is_told() {
 #[test]
 fn a_clock_that_steps_back() {
     let voice = udp(60);
-    // One frame a second, of which the third and the fourth changed places.
+    // One frame a second. The third and the fourth are swapped.
     let mut frames = pcap(1, &[&*voice; 5]);
     let (third, fourth) = (24 + 2 * 76, 24 + 3 * 76);
     frames.swap(third, fourth);
@@ -170,7 +170,7 @@ fn pcap(link_type: u32, frames: &[&[u8]]) -> Vec<u8> {
     file
 }
 
-/// An Ethernet frame of so many bytes: IPv4, UDP to port 4000.
+/// An Ethernet frame of `length` bytes: IPv4, UDP to port 4000.
 fn udp(length: usize) -> Vec<u8> {
     let mut frame = vec![0; length];
     frame[12..15].copy_from_slice(&[8, 0, 0x45]);

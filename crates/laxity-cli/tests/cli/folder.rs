@@ -14,8 +14,10 @@ use tempfile::TempDir;
 /// An empty folder, gone when it is dropped.
 pub(crate) struct Folder(TempDir);
 
-/// The same command with the usual reaction to signals: whoever runs the tests may have them
-/// ignored, as a shell does for what it runs in the background.
+/// The same command with the default reactions to signals.
+///
+/// The process that runs the tests may ignore signals, as background jobs of a shell do, and its
+/// children inherit that.
 pub(crate) fn hearing_signals(command: &Command) -> Command {
     let mut hearing = Command::new("env");
     if cfg!(target_os = "linux") {

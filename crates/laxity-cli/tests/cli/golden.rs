@@ -1,10 +1,9 @@
-//! Every output of every plan of the repository, byte for byte: a change that is to change none is
-//! held to those before it.
+//! Compares every output of every plan of the repository with a recorded one, byte for byte.
 //!
-//! `golden/outputs.txt` has a line for each: length, SHA-256, which output of which command. Some
-//! are there as texts as well, in `golden/texts`, so that a change shows what it changes. After a
-//! change that is meant, `LAXITY_RECORD=1 cargo test -p laxity-cli --test cli golden` writes all of
-//! them anew.
+//! `golden/outputs.txt` has a line for each output: its length, its SHA-256, and the command that
+//! made it. `golden/texts` holds some outputs as texts, so that a diff shows what a change alters.
+//! After an intended change, `LAXITY_RECORD=1 cargo test -p laxity-cli --test cli golden` writes
+//! all of them again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

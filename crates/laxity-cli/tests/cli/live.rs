@@ -94,7 +94,7 @@ fn a_link_from_start_to_end() {
     wireshark_shows(&folder, "frames.pcapng", "class call, delay ", 55);
 }
 
-/// Whether so many frames of a capture have a comment with this in it.
+/// Asserts that `count` frames of a capture have a comment that contains `comment`.
 fn wireshark_shows(folder: &Folder, capture: &str, comment: &str, count: usize) {
     let fields = ["-T", "fields", "-e", "frame.comment"];
     let shown = Command::new("tshark").arg("-r").arg(folder.path(capture)).args(fields).output();

@@ -7,7 +7,7 @@ use crate::bad_input::refused;
 use crate::folder::{Folder, repository};
 use crate::packets::BUSY;
 
-/// Everything that a command prints and writes on so many threads, but for the command line.
+/// Exit code, printed text and written files of a command on `threads` threads.
 fn on_threads(folder: &Folder, threads: &str, arguments: &[&str]) -> (Option<i32>, Vec<String>) {
     let mut command = folder.command(&[arguments, &["--out", "out"]].concat());
     let output = command.env("RAYON_NUM_THREADS", threads).output().unwrap();

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::folder::Folder;
 use crate::kinds;
 
-/// Of so many plans of each kind.
+/// Number of plans of each kind.
 const PLANS: u64 = 12;
 
 #[test]
@@ -221,7 +221,7 @@ fn agreement(
     heard
 }
 
-/// The summary of a run under a scheduler, of which every form says the same.
+/// Runs a plan under a scheduler and returns the summary, after checking that all forms agree.
 fn run(folder: &Folder, scheduler: &str, plan: &str) -> Value {
     let of = |of: &[&str]| folder.laxity(&[of, &["plan.toml", "--scheduler", scheduler]].concat());
     let told = of(&["run", "--out", "out"]);

@@ -54,7 +54,7 @@ impl Watching {
         Some(Watching { between, hosts, running })
     }
 
-    /// Sends so many calls, each once the one before has come.
+    /// Sends `calls` calls, each after the previous one has arrived.
     pub(crate) fn pass(&self, calls: usize) {
         call(&self.hosts[0], &self.hosts[1], calls);
     }
@@ -68,7 +68,7 @@ impl Watching {
     }
 }
 
-/// What is printed of so many calls, and the exit code.
+/// Watches `calls` calls; returns what is printed and the exit code.
 fn watched(plan: &str, more: &[&str], calls: usize) -> Option<(String, Option<i32>)> {
     let watching = Watching::start(&Folder::with_plan(plan), more)?;
     watching.pass(calls);

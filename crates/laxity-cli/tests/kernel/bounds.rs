@@ -25,7 +25,7 @@ use crate::uml::{inside, whole};
 const LIMIT: Duration = Duration::from_secs(1800);
 /// A tick of the kernel's timer in ns: HZ is 100.
 const TICK: u64 = 10_000_000;
-/// How late a timer may be, in ns, by what bounds count.
+/// Lateness of timers that bounds allow for, in ns.
 const TIMER: u64 = 1_000_000;
 /// The most that is sent by this kernel without losing time of its own, in bit/s.
 const FASTEST: u64 = 10_000_000;

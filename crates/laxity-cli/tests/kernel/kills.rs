@@ -15,7 +15,7 @@ use crate::uml::{inside, whole};
 
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Of so many classes that a kill may well fall among them.
+/// Number of classes: enough that a kill is likely to come while they are being set up.
 const CLASSES: usize = 120;
 
 #[test]
@@ -78,13 +78,13 @@ fn killed_at_any_moment_it_is_the_old_or_the_new() {
             "{old} times the old set-up, {new} times the new one; an apply takes up to {longest:?}"
         );
         assert!(old > 0 && new > 0);
-        // And the next one is not disturbed by what was left.
+        // What the killed processes left behind does not disturb the next `apply`.
         says(0, &["apply", &plans[0], "--dev", "left", "--drop-queues"]);
         assert_eq!(seen(), setups[0]);
     });
 }
 
-/// A plan of so many classes.
+/// A plan with `classes` classes and a scheduler of `kind`.
 pub(crate) fn of(classes: usize, kind: &str) -> String {
     let mut text = format!(
         "version = 1\n[link]\nrate = \"100mbit\"\nmax-packet = \"1514b\"\n[scheduler]\nkind = \"{kind}\"\n"

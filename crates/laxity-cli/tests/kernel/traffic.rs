@@ -70,7 +70,7 @@ impl Sender {
     }
 }
 
-/// Sends so many bursts of so long each from the host `a` to `to`; how many packets.
+/// Sends `bursts` bursts of `length` each from the host `a` to `to`; returns the packet count.
 pub(crate) fn send(plan: &Plan, to: &str, bursts: u32, length: Duration) -> u64 {
     let host = Namespace::named("a").expect("the host");
     let largest = plan.link.max_packet.0;

@@ -195,7 +195,8 @@ fn run<S: Scheduler + Send + 'static>(
     Ok(())
 }
 
-/// Sends every so many-th stream's packets when they are due: in turn, spread over the gap.
+/// Sends the packets of every `arguments.producers`-th stream, from `first` on, when they are due.
+/// The streams take turns, spread over the gap.
 fn stream(mut producer: Producer<Datagram>, first: u32, arguments: &Arguments, begin: Instant) {
     let streams = CLASSES * arguments.streams;
     for number in 0..arguments.packets() {

@@ -308,8 +308,8 @@ fn alone<S: Scheduler>(mut scheduler: S, packets: &[Packet]) -> (Vec<u64>, Vec<u
     (sent, dropped)
 }
 
-/// A scheduler that sends nothing until so many packets have come, so that what it does then does
-/// not depend on when the threads ran. The time stands still for it.
+/// A scheduler that sends nothing until `missing` more packets have arrived. What it does then does
+/// not depend on when the threads ran. Its time stands still.
 struct AfterAll<S> {
     scheduler: S,
     missing: usize,

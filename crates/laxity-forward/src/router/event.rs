@@ -7,7 +7,7 @@ use laxity::sched::tdp::Mark;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
-/// Whoever moves the frames of a router.
+/// The caller of a router, which moves its frames.
 pub trait Outside {
     /// Something happened: a buffer is to be sent, or is free.
     fn event(&mut self, event: &RouterEvent);

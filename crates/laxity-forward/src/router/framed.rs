@@ -212,9 +212,11 @@ impl Framed {
         (self.frame, self.is_met) = (frame, false);
     }
 
-    /// What was dropped is gone, but for what missed its frame and finds no room as late, or whose
-    /// frame was taken by what is late: that travels on as best effort, unless the plan has it
-    /// dropped. Not so a packet that came too `early` for any frame.
+    /// Reports dropped packets, or sends them on as best effort.
+    ///
+    /// A reserved packet travels on as best effort if it missed its frame and finds no room as a
+    /// late one, or if late packets took its frame. Exceptions are plans that have late packets
+    /// dropped, and a packet that came too `early` for any frame.
     fn let_go(&mut self, now: Nanos, early: Option<u64>, tell: Tell<'_>) {
         while let Some((packet, reason)) = self.dropped.pop() {
             let waiting = self.held.remove(packet.handle);

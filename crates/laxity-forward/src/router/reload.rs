@@ -13,8 +13,9 @@ use thiserror::Error;
 use super::{Outside, Router};
 use crate::gate;
 
-/// What is different in another plan and is for all routers of the network to change at once:
-/// whoever changes it here alone sends packets where nobody expects them.
+/// A difference between plans that all routers of the network must adopt at once.
+///
+/// A router that adopts it alone sends packets where no other router expects them.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Differs {

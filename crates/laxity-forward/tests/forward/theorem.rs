@@ -190,8 +190,9 @@ fn allowances_are_what_was_late(events: &[Event]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
-    /// No exception: whatever the discipline, near the edge of admission, whoever is late and
-    /// however, across reloads.
+    /// No packet is an exception, whatever the discipline and the lateness of the caller.
+    ///
+    /// Plans are near the edge of admission, and some runs reload them.
     #[test]
     fn no_packet_is_later_than_its_bound_and_what_was_late(seed: u64) {
         for discipline in promising() {
@@ -223,7 +224,7 @@ proptest! {
     }
 }
 
-/// The bounds are reached, and missed by what is not recorded.
+/// Enough packets have a bound, and some keep it only with their allowance.
 #[test]
 fn the_judge_has_something_to_judge() {
     for discipline in promising() {

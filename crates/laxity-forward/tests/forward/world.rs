@@ -38,8 +38,7 @@ pub(crate) fn on_a_link(discipline: Discipline, draw: &mut Generator) -> Draft {
     }
 }
 
-/// Those that nothing is proved of, in several ways, for classes of which nothing but contracts is
-/// known.
+/// Disciplines without a proof, in several configurations, for classes with nothing but contracts.
 const OTHERS: [&str; 3] = [
     "kind = \"fq-codel\", limit = 40, target = \"1ms\", interval = \"10ms\"",
     "kind = \"fq-codel\", limit = \"30kB\"",

@@ -1,4 +1,4 @@
-//! Whoever drives routers is late now and then, and packets that are never late have their jitter.
+//! Routers whose callers are late now and then. Packets that are never late keep their jitter.
 
 use std::collections::HashMap;
 

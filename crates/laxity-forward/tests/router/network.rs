@@ -245,7 +245,7 @@ impl World {
     }
 }
 
-/// A datagram to a port, of so many bytes.
+/// A datagram to a port, in a frame of `length` bytes.
 pub(crate) fn datagram(number: usize, port: u16, length: u32) -> Flying {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 8)

@@ -58,7 +58,7 @@ fn on_time() -> Nanos {
     Nanos::ZERO
 }
 
-/// So many datagrams to a port, numbered from `first` on, that come 20 µs apart.
+/// Sends `count` datagrams to a port, 20 µs apart and numbered from `first` on.
 fn burst(world: &mut World, from: Hop, first: usize, port: u16, begin: u64, count: usize) {
     for number in 0..count {
         let comes = Nanos(begin + 20_000 * number as u64);
@@ -202,8 +202,8 @@ fn star(curves: &[Curve]) -> Plan {
     plan(&(text + "[class.rest]\n"))
 }
 
-/// From the definition: the least times from the arrivals on, in order, of which no two of a class
-/// have more in between than its curve.
+/// Release times by definition, in nanoseconds and by number. Each is the earliest time, from the
+/// arrival on and in order, at which the packets of the class still conform to its curve.
 fn releases(curves: &[Curve], came: &[(usize, u64, u32)]) -> Vec<u64> {
     let mut times: Vec<u64> = Vec::new();
     for (number, &(class, arrival, length)) in came.iter().enumerate() {

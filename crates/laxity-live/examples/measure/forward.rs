@@ -53,8 +53,10 @@ fn open<U: Use>(at: Interfaces, place: &Place, what: U) -> Result<U::Result> {
     }
 }
 
-/// Runs something while the way forwards, on a thread placed so; it is given what reads the events
-/// so far, as whoever keeps books does.
+/// Runs `something` while `way` forwards frames, on a thread with the options `thread`.
+///
+/// `something` receives a function that reads the events so far, as a program that records them
+/// would.
 pub(crate) fn during<T>(
     way: Way,
     thread: Options,

@@ -35,7 +35,7 @@ impl Carrying {
         Carrying { link: link.clone(), behind, times, bytes: 0, last: 0, ahead }
     }
 
-    /// A frame of so many bytes comes.
+    /// Counts a frame of `length` bytes that comes at the time `at`.
     pub(super) fn add(&mut self, at: Nanos, length: usize) {
         let length = self.link.accounted(u32::try_from(length).unwrap_or(u32::MAX));
         let starts = at.max(self.behind.free_at());

@@ -15,7 +15,7 @@ pub struct Scenario {
     pub plan: Plan,
     /// Datagrams. Those of a stream that is called as a class is are of that class.
     pub streams: Vec<Stream>,
-    /// So many flows of TCP, each with bytes without end.
+    /// Number of TCP flows. Each sends without end.
     pub flows: usize,
 }
 

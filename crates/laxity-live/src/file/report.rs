@@ -35,7 +35,7 @@ impl ReportFile {
             let path = path.clone();
             move || {
                 let apart = Sandbox::new().remove(folder_of(&path)).enter();
-                // Whoever starts it waits for this.
+                // The caller blocks on this result, so sending it cannot fail.
                 let _ = ready.send(apart.map(drop));
                 write(file, &path, &texts)
             }

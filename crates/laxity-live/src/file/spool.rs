@@ -13,8 +13,9 @@ use laxity_linux::sandbox::Sandbox;
 use super::unique;
 use crate::error::StartError;
 
-/// A file that grows. Whoever writes to it never waits: a disk that is full or too slow ends the
-/// file, and nothing else.
+/// A file that grows and never blocks its writer.
+///
+/// A full or slow disk ends the file and affects nothing else.
 pub(crate) struct Spool {
     path: PathBuf,
     /// None once the file has ended.
@@ -51,7 +52,7 @@ impl Spool {
         let thread = thread::Builder::new().name("spool".into()).spawn(move || {
             let apart = Sandbox::new().enter();
             let is_apart = apart.is_ok();
-            // Whoever starts it waits for this.
+            // The caller blocks on this result, so sending it cannot fail.
             let _ = ready.send(apart);
             while is_apart && let Ok(chunk) = written.recv() {
                 if let Err(error) = file.write_all(&chunk) {

@@ -1,4 +1,4 @@
-//! Whoever starts a process and listens to it.
+//! The interface through which a process reports to the program that starts it.
 
 use laxity_answers::verdict::LiveVerdict;
 use laxity_plan::Plan;

@@ -44,7 +44,7 @@ impl<N: Send + 'static> Prover<N> {
             let sandbox = Sandbox::new().terminal();
             let apart = readable.into_iter().fold(sandbox, Sandbox::read).enter();
             let is_apart = apart.is_ok();
-            // Whoever starts it waits for this.
+            // The caller blocks on this result, so sending it cannot fail.
             let _ = ready.send(apart);
             while is_apart && let Ok(()) = asked.recv() {
                 if tell.send(prove()).is_err() {

@@ -4,7 +4,7 @@ use std::sync::mpsc::Sender;
 
 use crate::status::Status;
 
-/// What whoever looks after a link is asked for. Who asks need not wait for the answer.
+/// A request to the process that looks after a link. The requester need not await the answer.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "made by whoever asks")]
 pub enum Request {

@@ -56,7 +56,7 @@ impl Service {
 
     fn tell(&self, what: &str) {
         if let Some(socket) = &self.socket {
-            // Whoever asked to be told may have gone.
+            // The receiver may have exited.
             let _ = socket.send(what.as_bytes());
         }
     }

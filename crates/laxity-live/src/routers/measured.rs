@@ -19,7 +19,7 @@ pub enum HostEvent {
     Ended(Passage, Fate),
     /// A packet that came from a host breaks its class's arrival curve.
     Nonconforming(ClassId),
-    /// So many more frames in which nobody sent at some port what was to be sent.
+    /// Number of newly skipped frames: nothing ran in time to send what was due at some port.
     Skipped(u64),
     /// A frame was sent or dropped; told if frames are captured.
     Frame(FrameRecord),
@@ -197,8 +197,9 @@ impl ClassBooks {
         self.kept.max() - self.kept.min()
     }
 
-    /// The jitter of so many parts of all packets, beyond the shortest time of those that were in
-    /// their frames.
+    /// The jitter that the fraction `parts / of` of all packets does not exceed.
+    ///
+    /// It counts from the shortest transit time of the packets that were in their frames.
     pub fn jitter_of(&self, parts: u64, of: u64) -> Nanos {
         self.transit.quantile(parts, of).saturating_sub(self.kept.min())
     }

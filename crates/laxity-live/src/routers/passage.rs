@@ -37,7 +37,7 @@ pub(crate) struct Wire(VecDeque<(u64, Passage)>);
 /// The most that is remembered of a wire.
 const MOST: usize = 1 << 16;
 
-/// So many bytes of a frame tell it from those before and behind it, mark and all.
+/// Leading bytes of a frame that tell it from its neighbours on a wire, including its mark.
 pub(crate) const HEAD: usize = 128;
 
 impl Wire {

@@ -1,4 +1,4 @@
-//! Which interface is which port of which node.
+//! Maps ports of nodes to interfaces.
 
 use std::str::FromStr;
 
@@ -9,9 +9,10 @@ use thiserror::Error;
 
 use crate::process::End;
 
-/// A port as whoever runs it names it, `NODE:NEIGHBOUR=INTERFACE` or
-/// `NODE:NEIGHBOUR=INTERFACE@NAMESPACE`: from this node the link to that neighbour is at this
-/// interface.
+/// A port as the user names it.
+///
+/// The form is `NODE:NEIGHBOUR=INTERFACE` or `NODE:NEIGHBOUR=INTERFACE@NAMESPACE`. The link from
+/// this node to that neighbour is at this interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PortName {
@@ -111,10 +112,10 @@ impl FromStr for PortName {
     }
 }
 
-/// The nodes of which ports are named, in their order in the network.
+/// The nodes that have named ports, in their order in the network.
 ///
 /// # Errors
-/// If a name means nothing, or a node has a link without a port.
+/// If a name refers to nothing, a port is named twice, or a node has a link without a port.
 pub fn wire(network: &Network, names: &[PortName]) -> Result<Vec<Wired>, WiringError> {
     let mut hops = Vec::new();
     for name in names {

@@ -21,7 +21,7 @@ use super::{CONNECTIONS, Listeners, PATIENCE};
 
 /// So long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(5);
-/// So large it may be, and of so many lines.
+/// The largest head of a request, in bytes and in header lines.
 const HEAD_BYTES: usize = 16 * 1024;
 const HEAD_LINES: usize = 64;
 /// How long a connection of the control socket may last: a reload answers when plans are proved.
@@ -64,7 +64,7 @@ impl Connections {
             tokio::spawn(async move { remembering.remember().await });
             tokio::spawn(network_of(listener, Arc::new(names), sight));
         }
-        // Whoever was to tell may be gone.
+        // A dropped sender ends the server as well.
         let _ = end.await;
     }
 }

@@ -104,8 +104,10 @@ pub fn watch_socket_of([from, to]: [&str; 2]) -> PathBuf {
     own_folder().join(format!("{from}-{to}.watch.sock"))
 }
 
-/// The sockets at which someone listens: of the user, of the system, and of services, each of which
-/// has a folder `/run/laxity-NAME`; as far as the caller may connect.
+/// The control sockets that the caller can connect to.
+///
+/// They are those of the user, of the system, and of services. Each service has a folder
+/// `/run/laxity-NAME`.
 pub(crate) fn answering() -> Vec<PathBuf> {
     let is_ours = |folder: &PathBuf| {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();

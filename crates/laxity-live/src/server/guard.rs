@@ -25,7 +25,7 @@ impl Names {
         Names { machine: machine.map(|name| name.to_ascii_lowercase()) }
     }
 
-    /// Whether it may be asked by what a `Host` header says.
+    /// Whether the server answers requests with this `Host` header.
     pub(super) fn allow(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {
             Some((name, port)) if port.parse::<u16>().is_ok() && !name.ends_with(':') => name,

@@ -22,7 +22,7 @@ const RELOAD: Duration = Duration::from_secs(600);
 /// So often it says that someone reads slowly.
 const REMARKS: Duration = Duration::from_secs(60);
 
-/// Asks whoever looks after the link.
+/// Sends [`Request`]s to the link's process and keeps what it answers.
 pub(super) struct Sight {
     /// The colours in which it is shown, as a style sheet.
     pub(super) colours: Bytes,

@@ -15,7 +15,7 @@ pub(crate) struct Delays {
     buckets: [u64; DelayStatus::EDGES.len() + 1],
 }
 
-/// Quantiles are right to so many digits.
+/// Number of significant digits of quantiles.
 const DIGITS: u8 = 3;
 /// An hour: what is above counts as that in quantiles, so that memory is bounded.
 const LONGEST: u64 = 3_600_000_000_000;

@@ -28,7 +28,7 @@ pub struct OverTime {
     bytes: Vec<Vec<u64>>,
 }
 
-/// At most so many intervals.
+/// Maximum number of intervals.
 pub const INTERVALS: usize = 480;
 /// How long they are at first.
 const SHORTEST: Nanos = Nanos(50_000_000);
@@ -40,8 +40,9 @@ impl OverTime {
         OverTime { span: (begin, begin), width: SHORTEST, totals, bytes }
     }
 
-    /// Up to now the classes have sent so many bytes each. What is new was sent evenly since it was
-    /// noted last.
+    /// Records the total bytes that each class has sent up to `now`.
+    ///
+    /// Bytes sent since the last call count as sent evenly over that time.
     pub fn note(&mut self, now: Nanos, totals: impl Iterator<Item = u64>) {
         let from = self.duration().0;
         self.span.1 = self.span.1.max(now);

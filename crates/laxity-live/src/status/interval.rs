@@ -25,8 +25,10 @@ pub struct Recent {
 }
 
 impl Interval {
-    /// Of a class that was like `before` so many nanoseconds ago. If it counts anew, as under
-    /// another plan, or was not there, all that it has counted is new.
+    /// What a class got from `before` to `now`, which are `nanos` nanoseconds apart.
+    ///
+    /// If the class did not exist before, or its counters restarted, as under another plan, all
+    /// that it has counted is new.
     pub fn between(before: Option<&ClassStatus>, now: &ClassStatus, nanos: u64) -> Interval {
         let before = before.filter(|before| before.sent <= now.sent);
         let bytes = now.bytes_sent.saturating_sub(before.map_or(0, |before| before.bytes_sent));
@@ -55,7 +57,7 @@ impl Recent {
     }
 }
 
-/// The delay that so many percent of the packets had at most.
+/// The delay in ns that `percent` percent of the packets do not exceed.
 fn quantile(below: &[u64], all: u64, percent: u64, max: u64) -> u64 {
     let rank = (u128::from(all) * u128::from(percent)).div_ceil(100);
     let (mut from, mut counted) = (0, 0);

@@ -18,7 +18,7 @@ pub(super) struct Busiest {
 const WINDOW: Nanos = Nanos(100_000_000);
 
 impl Busiest {
-    /// So many bytes leave, in the order of time.
+    /// Adds `bytes` that leave at the time `at`. Call it in order of time.
     pub(super) fn add(&mut self, at: Nanos, bytes: u32) {
         self.window.push_back((at, bytes));
         self.bytes += u64::from(bytes);

@@ -47,7 +47,9 @@ impl ClassBooks {
         self.delays.record(delay.0);
     }
 
-    /// All of it, after so long; so many packets broke the class's arrival curve.
+    /// Status of the class after `duration`.
+    ///
+    /// `nonconforming` is the number of packets that broke the class's arrival curve.
     pub(super) fn status(&self, name: &str, duration: Nanos, nonconforming: u64) -> ClassStatus {
         let dropped = [("lost", self.lost), ("forgotten", self.forgotten)].into_iter();
         let dropped: BTreeMap<_, _> = dropped.filter(|(_, count)| *count > 0).collect();

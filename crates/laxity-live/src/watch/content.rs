@@ -1,9 +1,9 @@
-//! What of a frame whoever forwards it leaves as it is.
+//! The parts of a frame that forwarding leaves unchanged.
 //!
-//! Left out is what a bridge, a router or an interface changes: everything of Ethernet and VLAN
-//! tags, of IP the hops that are left, code point, congestion marks, checksum and options, and
-//! checksums above that an interface fills in. Of TCP the flags and a SYN's options are left out,
-//! too, for offloads move the former and routers clamp the latter.
+//! Excluded is what a bridge, a router or an interface changes. That is all of Ethernet and VLAN
+//! tags. Of IP it is the hop limit, the code point, the congestion marks, the checksum and the
+//! options. Above IP it is the checksums, because interfaces fill them in. Of TCP it is also the
+//! flags, because offloads move them, and a SYN's options, because routers clamp them.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -31,8 +31,10 @@ impl Contents {
         Contents { hashes: RandomState::new(), translated }
     }
 
-    /// The packets of a frame. One that is still to be cut into `segments` of so many bytes, or was
-    /// put together of such, is several.
+    /// Calls `each` with every packet of a frame.
+    ///
+    /// A frame holds several packets if an offload still has to cut it into `segments`, or has
+    /// merged it from such. `segments` is the payload of each, in bytes.
     pub fn of(&self, frame: &[u8], segments: Option<u16>, mut each: impl FnMut(Content)) {
         let layers = Layers::new(frame);
         let payload = &frame[layers.payload..layers.end];

@@ -18,7 +18,7 @@ pub struct Order<T> {
 }
 
 impl<T: Ord> Order<T> {
-    /// Nothing yet; at most so many are held.
+    /// Creates an empty order that holds at most `most` items.
     pub fn new(most: usize) -> Self {
         Order { held: BinaryHeap::new(), most }
     }

@@ -24,7 +24,7 @@ fn plan() -> Plan {
     Plan::parse(text, "plan.toml", Path::new("")).expect("a plan")
 }
 
-/// A datagram of a number, of which some are of one content.
+/// A UDP datagram that carries `number`. Equal arguments give equal content.
 fn frame(port: u16, number: u32, padding: usize) -> Vec<u8> {
     let length = 8 + 4 + padding as u16;
     let mut frame = vec![2; 12];

@@ -31,8 +31,8 @@ fn check(ran: &Ran) {
         let bound = flow.bound.expect("it is promised one");
         assert!(flow.longest <= bound, "{} of {bound}", flow.longest);
         assert_eq!(flow.kept.count() + flow.disturbed, flow.left);
-        // What 99 of 100 packets take is what packets take that are in their frames, if so many
-        // are; quantiles are told to one part in 128.
+        // If fewer than one packet in 200 is disturbed, the 99 % quantile of all packets is a
+        // transit time of packets in their frames. Quantiles are exact to one part in 128.
         if flow.disturbed * 200 < flow.left {
             let most = flow.kept.max() + Nanos(flow.kept.max().0 / 128 + 1);
             assert!(flow.transit.quantile(99, 100) <= most);

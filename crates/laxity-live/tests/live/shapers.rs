@@ -97,7 +97,7 @@ fn what_is_lost_is_counted_to_the_packet() {
     assert!(outside(&watched).unpaired <= SPOKEN && unseen(&watched) == 0, "{watched:?}");
 }
 
-/// Sends so many bytes over TCP.
+/// Sends `bytes` bytes over TCP.
 fn bulk(hosts: &Hosts, bytes: usize) {
     let address = SocketAddr::new(B, 6000);
     let listener = hosts.b.run(|| TcpListener::bind(address).expect("a socket")).expect("entered");
@@ -115,7 +115,8 @@ fn bulk(hosts: &Hosts, bytes: usize) {
     });
 }
 
-/// Every segment that left had arrived, whoever cut it, and what is lost is sent again.
+/// Checks that every segment that left had arrived, no matter what cut it, and that TCP sends lost
+/// ones again.
 fn of_bulk(watched: &Status, bytes: u64) {
     let rest = &watched.ways[0].classes[1];
     assert!(outside(watched).unpaired <= SPOKEN && unseen(watched) == 0, "{watched:?}");

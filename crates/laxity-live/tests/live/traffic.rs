@@ -28,8 +28,7 @@ pub(crate) fn start(
     Forwarding::start(Bridge::new(backend, ways), options).expect("a thread")
 }
 
-/// Sends so many datagrams to a port of the other host, some at a time, and tells how many of them
-/// came.
+/// Sends `count` datagrams to a port of the other host, some at a time; returns how many arrive.
 pub(crate) fn datagrams(from: &Namespace, to: &Namespace, port: u16, count: u32) -> usize {
     let address = SocketAddr::new(B, port);
     let receiver = to.run(|| UdpSocket::bind(address).expect("a socket")).expect("entered");

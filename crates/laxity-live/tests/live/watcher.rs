@@ -53,8 +53,9 @@ pub(crate) fn watch(hosts: &Hosts, plan: &Plan, behind: Behind) -> Background<St
     })
 }
 
-/// Sends so many datagrams of a length in bursts from host to host, with the number and the time in
-/// each. By number, when each was gone.
+/// Sends `bursts` bursts of `burst` datagrams of `length` bytes from host to host.
+///
+/// Each datagram carries its number and the time. Returns, by number, the time when each was gone.
 pub(crate) fn send(
     from: &Namespace,
     port: u16,

@@ -17,7 +17,7 @@ use laxity_live::status::{
 use laxity_report::html::colours;
 use tempfile::TempDir;
 
-/// A link of so many classes.
+/// Status of a link with `classes` classes.
 pub(crate) fn status(classes: usize) -> Status {
     let mut delays = Delays::default();
     (1..=1_000).for_each(|at| delays.record(Nanos(at * 5_000)));

@@ -285,7 +285,8 @@ fn a_latency_that_only_the_proof_knows_is_found() {
     assert!(found >= 3, "{found} of 60 plans");
 }
 
-/// What is left inside a share is left of what the share is sure of, which begins late.
+/// Best effort inside a share gets what remains of the share's guaranteed service. That service
+/// starts late.
 #[test]
 fn best_effort_waits_for_what_a_share_is_sure_of() {
     let plan = plan(
@@ -368,8 +369,8 @@ fn the_edge_is_the_edge() {
     }
 }
 
-/// A queue that measures time in packets takes those of its share's rate, whoever in the share has
-/// it.
+/// A queue inside a share computes its packet transmission time from the share's rate. It may
+/// belong to the share or to one of its classes.
 #[test]
 fn queues_in_a_share_see_its_rate() {
     let red = "{ kind = 'red', min = 10, max = 30, limit = 60 }";

@@ -73,10 +73,10 @@ impl Plan {
         hfsc::System { rate: self.link.rate, classes: classes.collect() }
     }
 
-    /// The service that keeps a class's deadline for its slowest token bucket. H-FSC is late by up
-    /// to one packet's time on the link (Stoica, Zhang, Ng 2000, Theorem 2), and by what the link
-    /// stalls, so the curve is due that much before the deadline; but never sooner than the link
-    /// could send the burst.
+    /// The service curve that keeps a class's deadline for its slowest token bucket. H-FSC is late
+    /// by up to one packet's time on the link (Stoica, Zhang, Ng 2000, Theorem 2), plus the link's
+    /// stall. The curve therefore serves the burst that much before the deadline, but never sooner
+    /// than the link can send it.
     fn promised_curve(&self, class: &Class) -> Option<ServiceCurve> {
         let slowest = TokenBucket::slowest(&class.arrival.as_ref()?.buckets)?;
         let packet = self.link.rate.time_for(self.link.max_packet);

@@ -58,9 +58,9 @@ impl Discipline for Priority {
 }
 
 impl Plan {
-    /// The level of each class, of which the lowest goes first: its `level`, and behind all of
-    /// these the classes without one. In a plan that has no `level` the classes are in the order of
-    /// their deadlines (deadline-monotonic: Leung, Whitehead 1982), best effort behind them.
+    /// The level of each class; the lowest level goes first. It is the class's own `level`. A class
+    /// without one comes behind all others. In a plan that has no `level`, classes are in the order
+    /// of their deadlines (deadline-monotonic: Leung, Whitehead 1982), best effort last.
     pub fn priority_levels(&self) -> Vec<u32> {
         if self.classes.iter().any(|class| class.level.is_some()) {
             let last = self.classes.iter().filter_map(|class| class.level).max();

@@ -23,7 +23,7 @@ const PROOF: Proof = Proof {
     growths: equal_growths,
 };
 
-/// What the lightest class weighs at the least, of all together.
+/// Divisor of the sum of all weights: the quotient, rounded up, is the minimum weight of a class.
 const LIGHTEST: u128 = 1 << 30;
 
 /// `kind = "qfq"`.

@@ -14,8 +14,8 @@ use crate::raw;
 
 /// A discipline with its settings, as it shares the link of a plan.
 ///
-/// What is said here is proved to whoever reads it, and held to be true by the rooms' conformance:
-/// for every kind, plans are drawn and traffic that keeps to them is driven towards each bound.
+/// Callers take what it guarantees as proved. The conformance tests of the rooms check it: for
+/// every kind, they draw plans and drive traffic that keeps to them towards each bound.
 pub trait Discipline {
     /// What the command line and tables call it: one of its kind's [`names`](Room::names).
     fn name(&self) -> &'static str;
@@ -27,13 +27,14 @@ pub trait Discipline {
 
     /// The delay bound of every class on a link that keeps its rate. It may count on the arrival
     /// curves of the classes that [`waits_behind`](Proof::waits_behind) names, and of no others
-    /// unless the discipline [counts on others](Proof::counts_on_others). A link that is late or
-    /// stalls is seen to by whoever asks.
+    /// unless the discipline [counts on others](Proof::counts_on_others). The caller accounts for a
+    /// link that is late or stalls.
     fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>>;
 
-    /// By what service curve each class is served, whatever those send behind which it does not
-    /// [wait](Proof::waits_behind). A curve of a class that waits behind others is what these leave
-    /// of the link. `None` where a bound is proved by other means, or nothing is guaranteed.
+    /// The service of each class by itself. It does not depend on the traffic of classes behind
+    /// which the class does not [wait](Proof::waits_behind). The service of a class that waits
+    /// behind others is what these leave of the link. `None` where a bound is proved by other
+    /// means, or nothing is guaranteed.
     fn services(&self, plan: &Plan) -> Vec<Option<Service>>;
 
     /// Bounds and services, where one follows from the other or takes as long.
@@ -47,10 +48,12 @@ pub trait Discipline {
         self.bounds_and_services(plan)
     }
 
-    /// By what each class is served together with all those behind which it
-    /// [waits](Proof::waits_behind), in whatever order: a strict service curve, and what comes on
-    /// top. `None` where none is proved, which is always true, and loses bounds along paths: over
-    /// several links a class that waits behind others is bounded by this alone.
+    /// The service of each class together with all the classes that it waits behind.
+    ///
+    /// This is a strict service curve and a latency in addition to it. It holds for any order among
+    /// these classes, which [`waits_behind`](Proof::waits_behind) names. `None` where none is
+    /// proved. `None` is always true, but loses bounds along paths: over several links, this
+    /// service alone bounds a class that waits behind others.
     fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
         vec![None; plan.classes.len()]
     }
@@ -111,11 +114,11 @@ pub struct Proof {
     /// The delay bounds of classes on a link that is a share of another, and as late as the plan's
     /// link says; `None` if nothing is guaranteed there.
     pub below: Option<fn(&Plan) -> Bounds>,
-    /// Whether the second class is cross traffic of the first one: `true` wherever the bound, the
-    /// service or the aggregate of the first would be another if the second had another arrival
-    /// curve. Packet lengths and settings of the second may count without that. Too many a `true`
-    /// loses bounds along paths; a wrong `false` is a wrong proof, for a network then counts on a
-    /// class of which nothing is known.
+    /// Whether the second class is cross traffic of the first one. This is `true` wherever another
+    /// arrival curve of the second changes the bound, the service or the aggregate of the first.
+    /// Packet lengths and settings of the second may count even where it is `false`. An unnecessary
+    /// `true` loses bounds along paths. A wrong `false` is a wrong proof: a network then counts on
+    /// a class about which nothing is known.
     pub waits_behind: fn(&Plan) -> WaitsBehind<'_>,
     /// Whether bounds are shorter where the arrival curves of others are known, and hold without:
     /// [`whatever_others_send`](Discipline::whatever_others_send) then says how long they are

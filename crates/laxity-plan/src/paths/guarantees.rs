@@ -166,7 +166,7 @@ fn bounds_of(output: &Output, here: &Plan, all: &Bounds) -> Vec<Result<Nanos, Un
     output.classes.iter().zip(waiting).map(bound).collect()
 }
 
-/// By what curves of their own an output serves its classes.
+/// The service of each class of an output by itself. `None` on a link with a trace.
 fn services_of(output: &Output, here: &Plan, all: &[Option<Service>]) -> Vec<Option<Service>> {
     if here.link.trace.is_some() {
         return vec![None; output.classes.len()];
@@ -174,7 +174,7 @@ fn services_of(output: &Output, here: &Plan, all: &[Option<Service>]) -> Vec<Opt
     output.classes.iter().map(|of| all[of.class.index()].clone()).collect()
 }
 
-/// By what an output serves each of its classes together with those that may go before it.
+/// The service of each class of an output together with the classes that may go before it.
 fn aggregates(output: &Output, here: &Plan) -> Vec<Option<Aggregate>> {
     let services = here.aggregates();
     let waits_behind = (here.scheduler.room().proof.waits_behind)(here);

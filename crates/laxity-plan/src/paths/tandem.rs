@@ -258,7 +258,7 @@ impl<'a> EndToEnd<'a> {
         }
     }
 
-    /// By what an output serves the route's class and all that may go before it, together.
+    /// The service of the route's class at an output, together with all that may go before it.
     fn aggregate(&self, output: OutputId) -> Option<&Aggregate> {
         let class = self.paths.routes[self.route.index()].class;
         let classes = &self.paths.outputs[output.index()].classes;

@@ -58,7 +58,8 @@ fn a_burst_waits_at_the_slowest_hop() {
     );
     let paths = paths(&text);
     let [route] = &paths.routes[..] else { panic!("one route") };
-    // Six packets of 2 ms, the last of which takes 1 ms more, and two times 2 ms on the way.
+    // Six packets take 2 ms each, the last one 1 ms more at the second link, and two wires 2 ms
+    // each.
     assert!(about(by(route, Method::Once), 17 * MS), "{route:?}");
     assert_eq!(route.unloaded, Nanos(7 * MS));
     // Over the first link packets come too slowly to wait for one another at the second.
@@ -124,7 +125,7 @@ fn classes_of_which_nothing_is_known_spoil_queues_and_not_curves() {
     }
 }
 
-/// Three outputs in a ring, each of which feeds the next, and one behind it.
+/// Three outputs in a ring, where each feeds the next, and one output behind the ring.
 #[test]
 fn circles_are_found_and_have_bounds_where_curves_fit() {
     let text = format!(
@@ -176,7 +177,7 @@ fn a_detour_between_two_outputs_parts_them() {
     }
 }
 
-/// What a packet takes at the least does not make a burst of those behind it.
+/// The minimum time of a packet on the link adds nothing to the burst of those behind it.
 #[test]
 fn packets_that_are_never_short_come_with_less_jitter() {
     let bucket = |packet: &str| {
@@ -192,8 +193,8 @@ fn packets_that_are_never_short_come_with_less_jitter() {
         let lines = paths(&text).outputs[1].classes[0].arrival.clone().unwrap();
         lines.iter().min_by_key(|line| line.rate).unwrap().bucket.0
     };
-    // Both bursts take 8 ms, of which the shortest packet takes 40 us or, but for a rounding of 2
-    // ns, 1 ms.
+    // Both bursts take 8 ms. The shortest packet takes 40 us of these in the first plan and 1 ms in
+    // the second, but for a rounding of 2 ns.
     assert_eq!(bucket("\"1000b\""), 4_996);
     assert_eq!(bucket("{ at-least = \"1000b\" }"), 4_876);
 }
@@ -248,8 +249,8 @@ fn an_output_is_told_what_comes_there() {
     let here = paths.plan_at(plan.networked().unwrap(), shared);
     let lines = &here.classes[0].arrival.as_ref().unwrap().buckets;
     let slowest = lines.iter().min_by_key(|line| line.rate).unwrap();
-    // At its private link a flow has all of the class's burst: 4 ms, of which the shortest packet
-    // takes 40 us. In that time 495 bytes more come.
+    // At its private link a flow has all of the class's burst, which takes 4 ms. The shortest
+    // packet takes 40 us of these. In the rest of the time 495 more bytes come.
     assert_eq!(slowest.rate, Rate(1_000_000));
     assert_eq!(slowest.bucket, Bytes(4_000 + 496));
     // Three links send at once, each a packet and, for rounding, a byte.
@@ -289,7 +290,8 @@ fn packets_that_pass_twice_count_twice() {
 /// Fair queueing shares a link among those that pass it, whatever others weigh and send elsewhere.
 #[test]
 fn a_class_elsewhere_takes_no_share() {
-    // Others share by rates that a class has whoever passes, or by its bucket and deadline.
+    // Other disciplines use the class's own rate, whichever classes pass, or its bucket and
+    // deadline.
     for kind in ["wfq", "drr"] {
         let text = format!(
             "{LINK}scheduler.kind = \"{kind}\"
@@ -352,8 +354,8 @@ fn nothing_follows_from_nothing() {
     }
 }
 
-/// Behind an output without bounds nothing follows from what a class sends into the network,
-/// whoever waits behind it.
+/// An output without bounds hides what a class sends into the network. The arrival curve there
+/// changes no bound behind that output.
 #[test]
 fn what_enters_says_nothing_behind_an_output_without_bounds() {
     for kind in of_links().map(Kind::word) {

@@ -25,7 +25,7 @@ pub(crate) struct Fragments<'a> {
 pub(crate) enum SourceTables<'a> {
     /// Read with the plan.
     Whole(Sources),
-    /// One document each, of which errors do not say where in the plan it stands.
+    /// One document for each source. Its errors do not say where in the plan it stands.
     Fragments(Vec<&'a str>),
 }
 

@@ -1,5 +1,6 @@
-//! The tables of which a plan has many: classes, links and nodes of a network, by name, and
-//! sources.
+//! The tables that a plan has many times.
+//!
+//! They are classes, links and nodes of a network, by name, and sources.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -68,7 +68,7 @@ pub(crate) struct Reorder {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Duplicate {
-    /// The share of packets of which a copy is made, more than 0 and at most 1.
+    /// The share of packets that are copied, more than 0 and at most 1.
     pub share: At<Number>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Duplicate {
 pub(crate) struct Node {
     /// The discipline of its outputs. Default that of `[scheduler]`.
     pub scheduler: Option<At<Table<Scheduler>>>,
-    /// `tdp`: so many frames after the node before it sends a packet. Default that of
+    /// `tdp`: how many frames after the previous node it sends a packet. Default that of
     /// `[scheduler]`.
     pub forwarding_delay: Option<At<Count>>,
     /// `tdp`: how its clock differs from the common time reference. Default not at all.

@@ -65,11 +65,11 @@ pub(crate) struct Scheduler {
     pub frames: Option<At<Count>>,
     /// `tdp`: how many cycles make a super cycle, after which reservations repeat. Default 1.
     pub cycles: Option<At<Count>>,
-    /// `tdp`: so many frames after the node before a node sends a packet. Default the fewest that
-    /// its links allow.
+    /// `tdp`: how many frames after the previous node a node sends a packet. Default the fewest
+    /// that its links allow.
     pub forwarding_delay: Option<At<Count>>,
-    /// `tdp`: so many frames more a node may delay the packets of a flow, as is reserved for it.
-    /// Default 0, which is immediate forwarding.
+    /// `tdp`: by how many more frames a node may delay the packets of a flow, as its reservation
+    /// says. Default 0, which is immediate forwarding.
     pub spare: Option<At<Count>>,
     /// `tdp`: by how much best effort may run into a reserved frame. Default 0s.
     pub guard: Option<Quantity<Nanos>>,

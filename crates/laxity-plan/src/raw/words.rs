@@ -54,7 +54,7 @@ words! {
 
     /// `violation = …`.
     dwcs::Violation {
-        /// Whoever has lost more than it may is preferred until that is made good: method 1.
+        /// A stream that loses more than it may is preferred until that is made good: method 1.
         Favour,
         /// Its window begins anew: method 2.
         Reset

@@ -1,4 +1,4 @@
-//! Which class is part of which.
+//! The hierarchy of classes: their parents and children.
 
 use std::collections::HashMap;
 use std::ops::Range;

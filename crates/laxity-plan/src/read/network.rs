@@ -209,7 +209,7 @@ impl Links<'_, '_> {
         Ok(())
     }
 
-    /// A link of which nothing more is said.
+    /// A link with defaults for all settings.
     fn plain(&self, name: String, between: [NodeId; 2]) -> NetworkLink {
         NetworkLink {
             name,

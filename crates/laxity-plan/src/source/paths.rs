@@ -22,7 +22,7 @@ pub(super) struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// The paths of these sources, of which the shortest are found at once.
+    /// Reads the network for the paths of these sources, and finds the shortest ones.
     pub(super) fn new(
         network: Option<&'a Network>,
         sources: &SourceTables<'_>,

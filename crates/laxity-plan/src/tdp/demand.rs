@@ -135,7 +135,7 @@ impl Framed<'_> {
         self.plan.scheduling_at(hop).scheduler == self.plan.scheduler
     }
 
-    /// What an output with frames is told that gives or is given frames up to so many ahead.
+    /// The settings of an output with frames, for packets that come up to `ahead` frames ahead.
     pub fn settings(&self, hop: Hop, ahead: u32) -> TdpSettings {
         let TdpSpec { time, guard, late, .. } = *self.spec;
         TdpSettings { time, rate: self.network.link(hop).rate, delay: ahead, guard, late }

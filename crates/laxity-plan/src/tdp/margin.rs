@@ -29,7 +29,7 @@ pub enum MarginBinding {
 /// How wrong clocks may be at each output of a network.
 pub(super) struct Margins<'a> {
     framing: &'a Framing<'a>,
-    /// How long outputs send in the frames of which most is reserved.
+    /// The time that each output takes to send what is reserved in its fullest frame.
     fullest: Vec<Nanos>,
 }
 
@@ -112,8 +112,10 @@ impl<'a> Margins<'a> {
         Nanos(time.frame.saturating_sub(guard).saturating_sub(takes).0 / 2)
     }
 
-    /// With which error packets still come over an output's link before their frame begins, so many
-    /// frames after the one in which they were sent; none if not even with perfect clocks.
+    /// The largest clock error with which packets still come over an output's link in time.
+    ///
+    /// They come in time before their frame begins, `delay` frames after the one in which they were
+    /// sent. `None` if they are late even with perfect clocks.
     fn of_delay(&self, output: u32, delay: u32) -> Option<Nanos> {
         let ready = self.framing.framed.spec.time.start(u64::from(delay).saturating_sub(1));
         let way = self.link(output).delay.0.checked_add(1)?;

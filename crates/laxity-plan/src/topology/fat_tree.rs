@@ -4,10 +4,10 @@ use laxity::units::{Nanos, Rate};
 
 use super::{Topology, TopologyLink};
 
-/// A fat tree of switches with `k` ports (Al-Fares, Loukissas, Vahdat 2008): `k` pods, in each of
-/// which `k/2` switches `edge-POD-NUMBER` have `k/2` hosts `host-POD-EDGE-NUMBER` each, and `k/2`
-/// switches `agg-POD-NUMBER` above all of these; and `(k/2)²` switches `core-NUMBER-PORT`, which
-/// lead to the switch `agg` of that number of every pod.
+/// A fat tree of switches with `k` ports (Al-Fares, Loukissas, Vahdat 2008). It has `k` pods. Each
+/// pod has `k/2` switches `edge-POD-NUMBER` with `k/2` hosts `host-POD-EDGE-NUMBER` each, and above
+/// these `k/2` switches `agg-POD-NUMBER`, each linked to all of them. `(k/2)²` switches
+/// `core-NUMBER-PORT` each lead to the switch `agg` of that number in every pod.
 #[derive(Clone, Copy, Debug)]
 pub struct FatTree {
     /// The ports of a switch, an even number.

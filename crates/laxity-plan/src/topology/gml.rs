@@ -188,7 +188,7 @@ impl<'a> Tokens<'a> {
         Tokens { rest: text.trim_start_matches('\u{feff}'), line: 1 }
     }
 
-    /// Goes on by so many bytes.
+    /// Advances by `bytes` bytes, and returns the text that it passed.
     fn pass(&mut self, bytes: usize) -> &'a str {
         let (passed, rest) = self.rest.split_at(bytes);
         self.line += passed.bytes().filter(|byte| *byte == b'\n').count();

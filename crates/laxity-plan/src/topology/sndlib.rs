@@ -53,8 +53,8 @@ pub(super) fn read(document: &Document<'_>) -> Result<Topology, TopologyError> {
     graph::topology(&sites, &edges, ENDS)
 }
 
-/// The topology of a text in the native format: sections in brackets, of which NODES and LINKS
-/// count, a line each.
+/// Reads a topology in the native format: sections in brackets, with one entry a line. Only the
+/// sections NODES and LINKS count.
 pub(super) fn parse(text: &str) -> Result<Topology, TopologyError> {
     let (mut sites, mut places, mut edges) = (Vec::new(), Vec::new(), Vec::new());
     let mut section = "";

@@ -142,8 +142,9 @@ impl Style {
     /// As many subjects are drawn in unbroken lines.
     const SOLID: usize = 4;
 
-    /// The style of a subject: a colour, of which there are seven, and from the fifth subject on
-    /// dashes, so that no two of [`COUNT`](Style::COUNT) are alike.
+    /// The style of a subject: one of seven colours, and dashes that begin with the fifth subject.
+    ///
+    /// No two of the first [`COUNT`](Style::COUNT) subjects look alike.
     pub fn new(subject: usize) -> Style {
         let (round, hue) = (subject / palette::HUES, subject % palette::HUES);
         let dash = Style::DASHES[(round + usize::from(hue >= Style::SOLID)) % Style::DASHES.len()];

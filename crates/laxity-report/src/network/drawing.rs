@@ -158,8 +158,8 @@ mod tests {
     use super::*;
     use crate::chart::Style;
 
-    /// So many flows over one link, each with a packet of 100 bytes a cycle of a thousand times
-    /// that.
+    /// A plan of `flows` flows over one link. Each flow sends a packet of 100 bytes in every cycle,
+    /// which has room for a thousand such packets.
     fn plan(flows: usize) -> Plan {
         let class = |flow: usize| format!("class.c{flow} = {{ gap = \"10ms\" }}\n");
         let source = |flow: usize| {

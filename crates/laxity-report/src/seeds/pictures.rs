@@ -216,8 +216,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A class with a deadline and one without, with so many seeds from one on, each a millisecond
-    /// longer.
+    /// A class with a deadline and one without, for `count` seeds that begin at `from`. With each
+    /// seed delays are a millisecond longer.
     fn seeds(from: u64, count: u64) -> Seeds {
         let run = |at| {
             let (mut run, _) = sample::run(1, 1);

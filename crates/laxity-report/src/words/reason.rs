@@ -24,7 +24,7 @@ pub fn statement(reasons: &[Reason]) -> String {
     sentences.flat_map(|alike| Sentence::new(&alike[0]).text(alike)).collect::<Vec<_>>().join(" ")
 }
 
-/// The parts of a sentence, all of them: whoever mends a plan needs to know every one.
+/// Joins all parts of a sentence: the author who mends a plan needs every one.
 pub fn listed(parts: &[String]) -> String {
     parts.join("; ")
 }

@@ -165,7 +165,7 @@ impl ClassQueues {
         self.waiting[class].since = self.queues.front(class).map(|first| first.arrival);
     }
 
-    fn admit(&mut self, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
+    fn insert(&mut self, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let class = packet.class.index();
         let Some(waiting) = self.waiting.get_mut(class) else {
             drops.dropped(packet, DropReason::NoClass);
@@ -201,7 +201,7 @@ struct Behind(Arc<Mutex<ClassQueues>>);
 
 impl Scheduler for Behind {
     fn enqueue(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        lock(&self.0).admit(packet, drops);
+        lock(&self.0).insert(packet, drops);
     }
 
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -220,7 +220,7 @@ impl Scheduler for Behind {
 
 impl Withdraw for Behind {
     fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        lock(&self.0).admit(packet, drops)
+        lock(&self.0).insert(packet, drops)
     }
 
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {

@@ -22,7 +22,7 @@ pub(super) struct Flow {
     pub path: Range<StepId>,
     /// Where acknowledgements go.
     pub back: Range<StepId>,
-    /// How long its packets take at the most, if that is proved.
+    /// The bound on the delay of its packets, if one is proved.
     pub bound: Option<Nanos>,
     /// The copy of a backlogged source that it is, if it is one.
     pub backlogged: Option<SourceCopy>,

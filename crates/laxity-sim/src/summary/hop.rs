@@ -22,7 +22,7 @@ pub struct HopSummary {
     /// Packets that were lost under way.
     #[serde(skip_serializing_if = "is_zero")]
     pub lost: u64,
-    /// Packets of which a copy was made under way, which counts at the outputs that it comes to.
+    /// Packets that were copied under way. A copy counts at the outputs that it comes to.
     #[serde(skip_serializing_if = "is_zero")]
     pub duplicated: u64,
     /// The most memory that the scheduler held for queues and history, in bytes; absent in a
@@ -44,7 +44,7 @@ pub struct FramesSummary {
     pub padding: u64,
     /// Reserved packets that ended after their frame.
     pub late: u64,
-    /// Frames of which the node behind heard nothing.
+    /// Frames without any packet at the node behind.
     pub silent: u64,
     /// How often the node behind got out of step.
     pub losses: u64,

@@ -1,41 +1,43 @@
 //! Dynamic window-constrained scheduling (West, Schwan, Poellabauer 1999; West, Zhang, Schwan,
 //! Poellabauer 2004).
 //!
-//! A stream that may lose x of y packets has to be served `1 - x/y` of the time; with packets that
-//! take C on the link every gap T, that is the utilization
+//! A stream that may lose x of y packets needs `1 - x/y` of its packets served. If each packet
+//! takes C on the link and one comes every gap T, the utilization is
 //!
 //! ```text
 //! sum over all streams of (1 - x/y) C/T
 //! ```
 //!
 //! Above 1 no scheduler keeps all windows of streams that always have packets of that length. Up to
-//! 1, for packets of one length some scheduler does (Mok, Wang 2001); DWCS does under conditions
-//! only. As West et al. (2004) prove it:
+//! 1, some scheduler does for packets of one length (Mok, Wang 2001). DWCS does only under these
+//! conditions (proof: West et al. 2004):
 //!
 //! - the earliest deadline comes first and the lowest tolerance second, with the adjustments of
-//!   that paper: [`Precedence::DeadlineFirst`](crate::sched::dwcs::Precedence::DeadlineFirst),
-//!   deadlines looked at before every service;
-//! - all gaps are equal, a whole number of services long, and all services take equally long;
+//!   that paper: [`Precedence::DeadlineFirst`](crate::sched::dwcs::Precedence::DeadlineFirst). The
+//!   scheduler checks deadlines before every service;
+//! - all gaps are equal and a whole number of services long, and all services take equally long;
 //! - all streams start together, or whole gaps apart, and from then on each has its next packet
-//!   before the deadline of the last one, so that all deadlines fall together;
-//! - a packet that misses its deadline is dropped. (Where a window may lose nothing, none does.)
+//!   before the deadline of the last one, so that all deadlines coincide;
+//! - the scheduler drops a packet that misses its deadline. (Where a window may lose nothing, no
+//!   packet misses its deadline.)
 //!
-//! Then of the first y packets of a stream, the second y, and so on, at most x are dropped. Windows
-//! that slide over two of those may lose up to 2x; who needs `x/y` of them asks for `(x/2)/y`. With
-//! unequal gaps DWCS may violate windows at any utilization, however low (Mok, Wang 2001).
+//! Then the first y packets of a stream lose at most x, as do the second y, and so on. A sliding
+//! window over two of those may lose up to 2x. For `x/y` in every sliding window, ask for
+//! `(x/2)/y`. With unequal gaps DWCS may violate windows at any utilization, however low (Mok, Wang
+//! 2001).
 //!
-//! Packets of several lengths are counted as the longest, L: if B is the longest packet of all on
-//! the link, with or without a deadline, a link of rate R begins at least
+//! Packets of several lengths count as the longest, L. Let B be the longest packet of all on the
+//! link, with or without a deadline. A link of rate R then begins at least
 //!
 //! ```text
 //! 1 + floor((T R - B) / L)
 //! ```
 //!
-//! services between two deadlines, for the first may have to wait for one transmission that was
-//! begun before and the last needs to begin only; none if T R < B. With packets of one length that
-//! is the number of them that fit into T. So many services, and more now and then, must be enough
-//! for the sum of `1 - x/y` over all streams. That more services than counted do no harm is tested,
-//! not proved.
+//! services between two deadlines, or none if T R < B: the first may have to wait for one
+//! transmission that is already under way, and the last needs only to begin. With packets of one
+//! length that is the number of them that fit into T. The sum of `1 - x/y` over all streams must
+//! not exceed this number of services. The link may begin more now and then; that these do no harm
+//! is tested, not proved.
 
 mod demand;
 mod shed;

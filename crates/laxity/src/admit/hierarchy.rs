@@ -1,13 +1,12 @@
-//! Schedulers below shares of a link: what a class of the upper level is guaranteed, and what its
-//! own scheduler makes of it.
+//! Guarantees below shares of a link: for a class of the upper level, and inside it.
 //!
 //! The upper level is WF2Q+ (Bennett, Zhang 1997) as [`sched::Hierarchy`](crate::sched::Hierarchy)
-//! runs it: a class i of rate r_i competes with its longest packet L_i. A packet that leaves it
-//! when it has sent W bytes, from any time t on at which it began to wait or one of its packets was
-//! chosen, has the virtual finishing time `V(t) + (W - l + L_i) / r_i` at the most, l being its
-//! length. What is served before it has finished by then, by true lengths. So it is late by what
-//! the [bound of WF2Q+](super::fair) has beside the fluid, and by the time that L_i - l take at
-//! r_i: the class is served by the curve
+//! runs it: a class i of rate r_i competes with its longest packet L_i. Let t be any time at which
+//! the class began to wait or one of its packets was chosen. A packet of length l that leaves it
+//! when it has sent W bytes from t on has a virtual finishing time of at most
+//! `V(t) + (W - l + L_i) / r_i`. The packets served before it have finished by then, by their true
+//! lengths. So the packet is late by the terms that the [bound of WF2Q+](super::fair) adds to the
+//! fluid, and by the time that L_i - l take at r_i. The service curve of the class is
 //!
 //! ```text
 //! beta(t) = r_i (t - theta_i)+
@@ -16,15 +15,15 @@
 //! ```
 //!
 //! where c is the class below n and N the one above, if there is any. Every head packet of i counts
-//! L_i bytes, so what is in its way is no more than
+//! as L_i bytes, so the bytes in its way are at most
 //!
 //! ```text
 //! b_i = max over q /= i of [ L_q - r_q L_i / r_i ]+
 //! ```
 //!
-//! and nothing if no other class on its level takes longer for its longest packet at its own rate.
-//! With all lengths alike on one level theta_i is the latency of Stiliadis and Varma (1998) for
-//! WF2Q+, `L_i / r_i + L_max / C`, but for the second term. On the levels above, the difference
+//! b_i is zero if no other class on its level takes longer for its longest packet at its own rate.
+//! If all lengths on one level are equal, theta_i is the latency of Stiliadis and Varma (1998) for
+//! WF2Q+, `L_i / r_i + L_max / C`, except for the second term. On the levels above, the difference
 //! between L_i and l does not count again: there it takes the place of work that the class has not
 //! sent.
 //!

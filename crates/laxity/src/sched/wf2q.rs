@@ -186,7 +186,7 @@ struct Server {
     pace: Pace,
     /// The class that it is; none for the link.
     class: Option<ClassId>,
-    /// `V`, advanced by what was dispatched.
+    /// `V`, which every dispatched packet advances.
     virtual_time: Moment,
     /// No head packet has a lower finishing time.
     least: i128,

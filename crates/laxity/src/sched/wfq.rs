@@ -119,8 +119,8 @@ struct Gps {
     backlogged_weight: u128,
     /// Those classes, by when the fluid finishes the last packet they have.
     departures: Tournament<u32>,
-    /// Nanobits of dispatched packets that the fluid has not served; below zero by what it has
-    /// served of the next one.
+    /// Nanobits of dispatched packets that the fluid has not served. Negative by the nanobits that
+    /// the fluid has served of the next packet.
     granted: i128,
     served_until: Nanos,
 }

@@ -81,7 +81,7 @@ fn a_search_ends_when_it_is_told_to() {
     }
 }
 
-/// A burst of 4 kB over a link of 8 Mbit/s takes 4 ms, of which it may take 8.
+/// A burst of 4 kB takes 4 ms over a link of 8 Mbit/s, and the promise allows 8 ms.
 #[test]
 fn a_link_is_as_slow_as_a_promise_lets_it_be() {
     let plan = Plan::parse(LINK, "plan.toml", Path::new("")).unwrap();

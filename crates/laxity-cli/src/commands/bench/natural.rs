@@ -117,7 +117,7 @@ impl<S: Scheduler> Driver<S> {
         let packet = loop {
             let mut none = |_: Packet, _: DropReason| {};
             if let Some(dispatch) = self.scheduler.dequeue(self.now, &mut none) {
-                // The packet is used below as whoever sends it would use it, a field at a time.
+                // The packet is used below, field by field, as a sender would use it.
                 black_box(dispatch.deadline);
                 break dispatch.packet;
             }

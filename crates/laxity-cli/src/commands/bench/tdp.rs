@@ -56,7 +56,7 @@ impl Cycle {
     fn new(under: Under) -> Self {
         let (link, flows) = (under.link(), under.classes);
         match under.load {
-            // So many packets of 250 bytes take 240 us at 100 Mbit/s. Every flow has two queued.
+            // 12 packets of 250 bytes take 240 us at 100 Mbit/s. Every flow has two queued.
             Load::Uniform => {
                 let frames = flows.div_ceil(12);
                 let packets = flows.div_ceil(frames);

@@ -37,8 +37,9 @@ pub(super) fn press(state: &mut State, key: KeyEvent) -> Option<Wish> {
     None
 }
 
-/// So many columns further to the right, round and round; between the last and the first there is
-/// none.
+/// The column `by` places to the right of `from`.
+///
+/// It wraps around. `None`, no column, has a place between the last column and the first.
 fn step(from: Option<Column>, by: usize) -> Option<Column> {
     let place = from.and_then(|from| Column::ALL.iter().position(|column| *column == from));
     let places = Column::ALL.len() + 1;

@@ -13,7 +13,7 @@ use super::keys::{self, Wish};
 use super::state::State;
 use super::view;
 
-/// So many packets, all of them delayed for 1 to 2 ms.
+/// Delays of `count` packets between 1 and 2 ms, with `max` as the largest, in ns.
 fn delays(count: u64, max: u64) -> DelayStatus {
     DelayStatus {
         count,
@@ -48,7 +48,7 @@ fn class(name: &str, sent: u64, bound_ns: Option<u64>) -> ClassStatus {
     }
 }
 
-/// What a link is like after so many seconds.
+/// Status of a link after `seconds` seconds.
 fn status(seconds: u64) -> Status {
     Status {
         version: "0.1.0".into(),

@@ -70,7 +70,7 @@ impl Setup {
     }
 }
 
-/// A token bucket alone, of which it is known what it sends, in kbit/s.
+/// A token bucket alone, with its known rate in kbit/s.
 pub(super) fn reference() -> (Setup, f64) {
     let mut setup = Setup { kind: "tbf", batch: String::new(), leaves: Vec::new(), turn: 0 };
     setup.line("qdisc add root handle 1: tbf rate 1000kbit burst 15000 limit 100000");
@@ -145,7 +145,7 @@ fn hfsc(setup: &mut Setup, draw: &mut Generator) {
         let share = draw.random_range(3..15) * 100;
         setup.line(&format!("class add parent 1:1 classid 1:2 hfsc ls m2 {share}kbit {limit}"));
     }
-    // Of which all real-time curves together are less than the link.
+    // Keeps the sum of all real-time curves below the rate of the link.
     let most = top / places.len() as u64 / 100;
     for (number, is_deeper) in places {
         let guaranteed = draw.random_range(1..most) * 90;

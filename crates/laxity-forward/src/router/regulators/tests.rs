@@ -27,8 +27,8 @@ fn regulators(curves: &Curves) -> Regulators {
 /// Packets as they come: class, arrival, length, by their numbers.
 type Came = Vec<(usize, u64, u32)>;
 
-/// The least times from the arrivals on, in order, of which no two of a class have more in between
-/// than its curve.
+/// Release times by definition, in nanoseconds and by number. Each is the earliest time, from the
+/// arrival on and in order, at which the packets of the class still conform to its curve.
 fn releases(curves: &Curves, came: &Came) -> Vec<u64> {
     let mut times: Vec<u64> = Vec::new();
     for (number, &(class, arrival, length)) in came.iter().enumerate() {
@@ -61,7 +61,7 @@ fn go_on(regulators: &mut Regulators, until: u64) -> Vec<(u64, usize, u64)> {
 }
 
 proptest! {
-    /// Whoever asks when, each packet goes on at its time, in the order of these.
+    /// Each packet goes on at its release time, in the order of these times, at any polling times.
     #[test]
     fn packets_go_on_as_the_definition_says(
         curves in prop::collection::vec((1_500u64..4_000, 1_000_000u64..1_000_000_000), 1..5),

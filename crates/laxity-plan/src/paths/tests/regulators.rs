@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Six nodes in a ring whose wires are fast, a class from each of them over five links, with so
-/// many kbit/s, and these of the links regulated.
+/// Six nodes in a ring with fast wires. A class from each node goes over five links at `rate`
+/// kbit/s. `regulated` lists the links with a regulator.
 fn ring(rate: u64, regulated: &[usize]) -> String {
     let mut text = format!("{LINK}scheduler.kind = \"fifo\"\n");
     for at in 0..6 {
@@ -77,11 +77,12 @@ fn arrival_curves_begin_anew() {
         lines.iter().map(|line| line.bucket.0).max().unwrap()
     };
     let (free, held) = (paths(&text(false)), paths(&text(true)));
-    // 8 ms at the first link, of which the shortest packet takes 40 us.
+    // The burst takes 8 ms at the first link, less the 40 us of the shortest packet.
     assert_eq!(buckets(&free, 1), 4_996);
     let long_run = |lines: &[TokenBucket]| *lines.iter().min_by_key(|line| line.rate).unwrap();
     let lines = held.outputs[1].classes[0].arrival.as_deref().unwrap();
-    // Both ways together are no more than the class, later by what each may be late.
+    // Together, both ways carry no more than the class does, delayed by as much as each may be
+    // late.
     assert_eq!(long_run(lines), TokenBucket { bucket: Bytes(4_996), rate: Rate(1_000_000) });
     let second = held.outputs[1].classes[0].bound;
     assert_eq!(second, Ok(Nanos(4_996_000)));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Four nodes in a ring, and a class from each of them over three links, with so many kbit/s.
+/// Four nodes in a ring. A class from each node goes over three links at `rate` kbit/s.
 fn ring(scheduler: &str, rate: u64) -> String {
     let mut text = format!("{LINK}scheduler.kind = \"{scheduler}\"\n");
     let node = |at: usize| ["n", "e", "s", "w"][at % 4];
@@ -102,8 +102,8 @@ fn bounds_are_lost_where_every_output_has_room() {
         }
         text
     };
-    // Bursts grow by what comes in the delays so far: at half of what a link sends, a fifth of it
-    // each, by more at every turn.
+    // A burst grows with the traffic that arrives during the delays so far. At half of the link's
+    // rate, a fifth of that for each flow, it grows by more at every turn.
     let found = paths(&text(700));
     assert!(found.routes.iter().all(|route| route.bound().is_ok()), "{:?}", found.routes);
     let found = paths(&text(1_000));

@@ -20,7 +20,7 @@ between = ["x", "y"]
 between = ["y", "z"]
 "#;
 
-/// So many sources of different kinds, written in different ways.
+/// `count` sources of different kinds, written in different ways.
 fn many(count: usize) -> String {
     let source = |number: usize| match number % 4 {
         0 => {

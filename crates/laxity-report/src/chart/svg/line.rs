@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use crate::chart::description::{Mark, Style};
 
-/// The data of so many points that large dots would hide each other.
+/// The length of path data, in bytes, beyond which large dots would hide each other.
 const CROWD: usize = 3000;
 
 /// A line in its style.

@@ -24,8 +24,8 @@ fn recording() -> Recording {
     Recording { file: "in".into(), path: Hops::default(), filter: None, sort: false }
 }
 
-/// For 2 s, packets come to a link of 8 Mbit/s at twice its rate: what became of them, of which
-/// each has the next one of these fields.
+/// The fates of packets that come to a link of 8 Mbit/s at twice its rate for 2 s. Their DS fields
+/// cycle through `fields`.
 fn fates(fields: &[u8], file: impl Fn(&[(u64, u8)]) -> Vec<u8>) -> Vec<Record> {
     let plan = plan(PLAN);
     let sent: Vec<(u64, u8)> =

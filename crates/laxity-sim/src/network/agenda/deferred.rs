@@ -5,7 +5,7 @@ use laxity::units::Nanos;
 use super::buckets::{Buckets, Entry};
 use crate::network::agenda::regions::Regions;
 
-/// The times of slots, most of which are deferred again and again before they come.
+/// The times of slots. Most times are deferred again and again before they come.
 pub(super) struct DeferredTimes {
     slots: Vec<Slot>,
     regions: Regions,

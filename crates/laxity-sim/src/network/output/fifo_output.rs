@@ -145,11 +145,11 @@ impl FifoOutput {
 
     /// Lets in the packets of an instant, or drops them: some before and some after the link takes
     /// a packet, if it does at this instant. Those let in are in `entered`.
-    pub(crate) fn admit(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
+    pub(crate) fn enter(&mut self, now: Nanos, free_at: Nanos, drops: &mut impl DropSink) {
         self.catch_up(now);
         let (is_idle, takes) = (free_at <= now, self.takes(now));
         let FifoOutput { line, ties, starts, entered, .. } = self;
-        ties.admit(now, is_idle || takes, line, |line, packet| line.enter(packet, entered, drops));
+        ties.enter(now, is_idle || takes, line, |line, packet| line.enter(packet, entered, drops));
         if takes {
             if let Some(Transmission { class, length, .. }) = starts.pop_front() {
                 line.remove(class, length);
@@ -157,7 +157,7 @@ impl FifoOutput {
         } else if is_idle && let Some(first) = entered.first() {
             line.remove(first.class, first.length);
         }
-        ties.admit_behind(line, |line, packet| line.enter(packet, entered, drops));
+        ties.enter_behind(line, |line, packet| line.enter(packet, entered, drops));
     }
 
     /// Notes that a packet is sent from `start` on; [`Nanos::MAX`] is after the end of the run.

@@ -67,7 +67,7 @@ impl Ties {
 
     /// Lets in the packets that come before the link takes one, if it is `free` and has one to
     /// take; keeps the others. `enter` lets a packet in or drops it.
-    pub(crate) fn admit<R: Room + ?Sized>(
+    pub(crate) fn enter<R: Room + ?Sized>(
         &mut self,
         now: Nanos,
         free: bool,
@@ -108,7 +108,7 @@ impl Ties {
     }
 
     /// Lets in the packets that came after the link took one.
-    pub(crate) fn admit_behind<R: ?Sized>(
+    pub(crate) fn enter_behind<R: ?Sized>(
         &mut self,
         room: &mut R,
         mut enter: impl FnMut(&mut R, Packet),

@@ -1,9 +1,9 @@
 //! How far every part may go before the next exchange.
 //!
-//! What another part sends arrives no earlier than what happens next there and the delay of the
-//! link; behind a queue of which the departures are known, no earlier than after the last of them
-//! (the lookahead of Chandy, Misra 1979, as far as it is known at the time). So a part behind a
-//! long queue may go far ahead of those that fill it.
+//! A packet from another part arrives no earlier than the next event there plus the delay of the
+//! link. Behind a queue with known departures it arrives no earlier than after the last of them.
+//! This is the lookahead of Chandy and Misra (1979), as far as it is known at the time. So a part
+//! behind a long queue may go far ahead of the parts that fill it.
 
 use laxity::units::Nanos;
 
@@ -21,7 +21,7 @@ pub(super) struct Windows<'a> {
     until: Vec<Nanos>,
 }
 
-/// How many lookaheads a window is at the most: what is sent in it takes memory.
+/// The longest window, in lookaheads. It is limited because packets sent in a window take memory.
 const LONGEST: u64 = 64;
 
 impl<'a> Windows<'a> {
@@ -30,7 +30,7 @@ impl<'a> Windows<'a> {
         Windows { partition, end, is_observed, until: vec![Nanos::ZERO; partition.parts as usize] }
     }
 
-    /// How far a part goes by what all have posted, of which this is what happens first.
+    /// How far a part goes, given what all have posted; `first` is the time of the first event.
     pub(super) fn next(&mut self, board: &Board, first: Nanos, part: PartId) -> Nanos {
         let Partition { lookahead, .. } = *self.partition;
         let limits = self.limits(board, first);

@@ -142,7 +142,7 @@ impl<O: Observer> DataPlane<'_, O> {
             && scheduled.ties.any_together()
         {
             let SchedulerOutput { scheduler, ties } = &mut **scheduled;
-            ties.admit(now, free_at <= now, &mut **scheduler, |scheduler, packet| {
+            ties.enter(now, free_at <= now, &mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
         }
@@ -185,7 +185,7 @@ impl<O: Observer> DataPlane<'_, O> {
             waits_until = waits_until.max(self.transmit_ahead(now, port));
         }
         if self.topology.outputs[port.index()].ties().is_some_and(Ties::any_behind) {
-            self.admit_behind(now, port);
+            self.enter_behind(now, port);
             waits_until = now;
         }
         let free_at = self.topology.outputs[port.index()].link.free_at();
@@ -193,11 +193,11 @@ impl<O: Observer> DataPlane<'_, O> {
     }
 
     /// Lets in packets that came after the link took one.
-    fn admit_behind(&mut self, now: Nanos, port: PortId) {
+    fn enter_behind(&mut self, now: Nanos, port: PortId) {
         let (output, mut drops) = self.output(port);
         if let Discipline::Scheduler(scheduled) = &mut output.discipline {
             let SchedulerOutput { scheduler, ties } = &mut **scheduled;
-            ties.admit_behind(&mut **scheduler, |scheduler, packet| {
+            ties.enter_behind(&mut **scheduler, |scheduler, packet| {
                 scheduler.enqueue(now, packet, &mut drops);
             });
         }
@@ -234,7 +234,7 @@ impl<O: Observer> DataPlane<'_, O> {
             }
             let (output, mut drops) = self.output(port);
             if let Discipline::Fifo(fifo) = &mut output.discipline {
-                fifo.admit(now, free_at, &mut drops);
+                fifo.enter(now, free_at, &mut drops);
             }
             self.send_entered(now, port);
         }

@@ -43,10 +43,12 @@ fn bottleneck(summary: &Summary) -> &HopSummary {
     summary.hops.iter().find(|hop| hop.from == "r" && hop.to == "d").unwrap()
 }
 
-/// L4S packets wait for less than the threshold and classic ones for about the target, the link is
-/// full, and flows of both have rates of one order, whoever has more of them (De Schepper et al.
-/// 2016, section 6). In equilibrium windows are 2 / (k p') and 1.68 / p' segments, round trips 10
-/// ms and 25 ms, so of rates 1.5 is expected; what is marked at the threshold takes some of that.
+/// L4S and classic flows share a link at rates of one order (De Schepper et al. 2016, section 6).
+///
+/// The number of flows of either kind makes no difference. L4S packets wait for less than the
+/// threshold and classic packets for about the target, and the link is full. In equilibrium windows
+/// are 2 / (k p') and 1.68 / p' segments, and round trips are 10 ms and 25 ms. The expected ratio
+/// of rates is therefore 1.5; marks at the threshold reduce it.
 #[test]
 fn rates_are_of_one_order() {
     for (classic, l4s) in [(1, 1), (2, 2), (1, 4), (4, 1)] {

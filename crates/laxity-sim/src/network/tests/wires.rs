@@ -81,8 +81,9 @@ fn packets_arrive_in_the_order_of_their_times() {
         let there = after.len() + lost + summary.ends().under_way + second.queued as usize;
         assert_eq!(there, before.len(), "{keys}");
         for (first, last) in before.iter().zip(&after) {
-            // At the least 3 ms under way, 2 ms to be sent again, and 1 ms more: of n that arrived
-            // n had left.
+            // A packet spends at least 3 ms under way, 2 ms being sent again and 1 ms under way
+            // again. So the nth arrival is at least 6 ms after the nth departure, whatever the
+            // order of packets.
             assert!(first.0 + 6 * MS <= last.0, "{keys}");
         }
         assert!(after.is_sorted());

@@ -93,9 +93,11 @@ fn the_pipe_is_found_and_drained() {
     }
 }
 
-/// The cycle of ProbeBW: a round of Refill, up to three rounds without growth in Up, and 63 rounds
-/// of 20 ms or three seconds at the most from probe to probe; after five seconds without an empty
-/// pipe ProbeRTT, for 200 ms and a round.
+/// The cycle of ProbeBW, and ProbeRTT.
+///
+/// Refill lasts a round, and Up lasts until three rounds show no growth. The next probe follows
+/// after at most 63 rounds of 20 ms or three seconds. After five seconds without an empty pipe,
+/// ProbeRTT lasts 200 ms and a round.
 #[test]
 fn the_cycle() {
     for seed in SEEDS {

@@ -321,8 +321,8 @@ fn slow_start_that_watches_round_trips() {
     };
     assert_eq!(longest(SlowStart::Standard), (4_000, 4_000), "only the receiver's window ends it");
     let (threshold, window) = longest(SlowStart::HyStart);
-    // Entered in the round after the one that filled the pipe, then five rounds at 5/4 each, of
-    // which the first is shared.
+    // Conservative slow start begins in the round after the one that filled the pipe. It lasts five
+    // rounds with growth by 5/4 each; it shares the first with standard slow start.
     assert!((114..=2 * 128 * 3).contains(&threshold), "{threshold}");
     assert!(window < threshold + 30, "congestion avoidance: {window} after {threshold}");
 }

@@ -27,7 +27,7 @@ use crate::packet::ClassId;
 use crate::sched::dwcs::DwcsSettings;
 use crate::units::{Bytes, Nanos, Rate};
 
-/// So many streams of a class.
+/// A class and a number of its streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shed {
     /// The class.

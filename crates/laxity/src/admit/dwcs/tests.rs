@@ -152,7 +152,7 @@ fn admitted(offered: Vec<Source>) -> Vec<Source> {
     sources
 }
 
-/// Streams with equal gaps of so many services, which start whole gaps apart.
+/// Streams with equal gaps of a whole number of services. They start together or whole gaps apart.
 fn unit_services() -> impl Strategy<Value = Vec<Source>> {
     let one = (any_loss(), prop_oneof![2 => Just(0), 1 => 0..9u64], any::<bool>());
     (1..6u64, any::<bool>(), vec(one, 2..16)).prop_map(|(gap, together, streams)| {

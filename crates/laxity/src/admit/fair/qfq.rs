@@ -1,10 +1,10 @@
 //! QFQ+ (Checconi, Rizzo, Valente 2013; Valente 2014).
 //!
-//! Virtual time V counts the bytes that the link sends, and aggregate a has the share phi_a of it.
-//! What is sent before an aggregate is scheduled anew is a job: it starts at S, may be B_a bytes
-//! long, a largest packet for each class, and is served by its rounded times `S' <= S` and
-//! `F' = S' + 2 sigma_a`. S' is a multiple of sigma_a, and `B_a / phi_a <= sigma_a`: so a job that
-//! takes its aggregate from S to F lies within S and F'.
+//! Virtual time V counts the bytes that the link sends. Aggregate a has the share phi_a of them. A
+//! job is what an aggregate sends before it is scheduled anew. It starts at S and is at most B_a
+//! bytes long: a largest packet for each class. The scheduler serves it by its rounded times
+//! `S' <= S` and `F' = S' + 2 sigma_a`. S' is a multiple of sigma_a, and `B_a / phi_a <= sigma_a`.
+//! So a job that takes its aggregate from S to F lies within S and F'.
 //!
 //! A job p is over when
 //!
@@ -12,39 +12,43 @@
 //! V <= F'_p + B_max                                                                     (1)
 //! ```
 //!
-//! For let q be the last job before p that was chosen although F'_q > F'_p, at V_q. What is served
-//! between q and p finishes by F'_p, so it was not eligible then, or came later: it starts at V_q
-//! or later. That needs a look at aggregates that come back where the group that would block them
-//! finishes, which may lie before V: if that group was eligible at V_q, they finish after F'_q; if
-//! not, it finishes after V_q. So aggregate b is served no more than phi_b (F'_p - V_q) between q
-//! and p, all of them no more than F'_p - V_q, and q no more than B_q. Where V jumps because
-//! nothing is eligible, that takes the place of q's choice.
+//! Proof: let q be the last job before p that was chosen although F'_q > F'_p, at V_q. The jobs
+//! served between q and p finish by F'_p, so they were not eligible at V_q, or came later: they
+//! start at V_q or later. This needs a closer look at an aggregate that comes back at the finishing
+//! time of the group that would block it, because that time may lie before V. If the group was
+//! eligible at V_q, the aggregate finishes after F'_q; if not, the group finishes after V_q. So
+//! between q and p, aggregate b gets at most phi_b (F'_p - V_q) of service, all aggregates together
+//! at most F'_p - V_q, and q at most B_q. Where V jumps because nothing is eligible, the jump takes
+//! the place of q's choice.
 //!
-//! **A class that is an aggregate** begins anew, S <= V, or continues where it finished. Take the
-//! last moment t at which it began. The packet that ends with its x-th byte from then on is in a
-//! job with `S <= V(t) + (x - 1) / phi`, and V passes no slower than the link works, once the
-//! packet is sent whose transmission had begun at t, the longest of all. By (1) it has left at
+//! **A class that is an aggregate** begins anew, S <= V, or continues where it finished. Let t be
+//! the last moment at which it began. Count bytes from t. The packet that ends with byte x is in a
+//! job with `S <= V(t) + (x - 1) / phi`. V passes no slower than the link works once the packet
+//! whose transmission had begun at t is sent, which may be the longest of all. By (1) the packet
+//! has left at
 //!
 //! ```text
 //! t + ( (x - 1) / phi + 2 sigma + B_max + l_max ) / C
 //! ```
 //!
-//! **A class of a larger aggregate** may come to it when the others have had it served ahead. A job
-//! is chosen when S' <= V, so S < V + sigma, and the next one starts before V + 2 sigma. From the
-//! moment t at which the class becomes backlogged the aggregate's y-th byte therefore leaves by
+//! **A class of a larger aggregate** may join after the other classes were served ahead. The
+//! scheduler chooses a job when S' <= V, so S < V + sigma, and the next one starts before V + 2
+//! sigma. Let t be the moment at which the class becomes backlogged. Byte y of the aggregate from t
+//! on leaves by
 //!
 //! ```text
 //! t + ( (y - 1) / phi + 4 sigma + B_max + l_max ) / C
 //! ```
 //!
-//! The class's x-th byte is sent in its turn number k = ceil(x / L), in which each of the n - 1
-//! others has had no more than k turns of L bytes and what it had saved up, less than L (as for
-//! [DRR](super::drr)), so that `y <= x + (n - 1) (k L + L - 1)`, and with k L <= x + L - 1
-//! `y <= n x + 2 (n - 1) (L - 1)`: a class has the n-th part of its aggregate's share.
+//! Byte x of the class leaves in its turn number k = ceil(x / L). By then each of the n - 1 others
+//! has had at most k turns of L bytes and its savings, less than L (as for [DRR](super::drr)). So
+//! `y <= x + (n - 1) (k L + L - 1)`, and with k L <= x + L - 1 `y <= n x + 2 (n - 1) (L - 1)`: a
+//! class has the n-th part of its aggregate's share.
 //!
-//! In the words of the papers the second is a worst-case fair index of `4 sigma + B_max` where they
-//! have `3 sigma + 2 l_max` for QFQ, whose jobs are packets: it holds for a job of many packets,
-//! whatever they are, of which the first may be short. The first has no need of it.
+//! In the terms of the papers, the second bound is a worst-case fair index of `4 sigma + B_max`.
+//! For QFQ, where a job is one packet, the papers have `3 sigma + 2 l_max`. The bound here holds
+//! for a job of any number of packets of any length, even if the first packet is short. The first
+//! bound does not need this.
 
 use alloc::vec::Vec;
 

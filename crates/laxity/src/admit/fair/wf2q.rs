@@ -1,48 +1,49 @@
 //! WF2Q+ and its hierarchy (Bennett, Zhang 1997).
 //!
 //! A server of rate r shares it among classes with rates g_j that sum to G <= r. Suppose packet p
-//! of class i arrives when i has no other, and q is the last packet before it that the server chose
-//! although its virtual finishing time is later, at virtual time V. What had started by then was no
-//! packet that finishes before p, so what is served between q and p has virtual start and finishing
-//! times between V and F_p: at most `(G - g_q) (F_p - V)`, for q's class has finished by F_q only
-//! what is sent with q. The virtual time passes at least as fast as the server works. If q was
-//! chosen before p came, p is finished once the server has done, from p's arrival,
+//! of class i arrives when i has no other. Let q be the last packet before p that the server chose
+//! although its virtual finishing time is later, at virtual time V. No packet that finishes before
+//! p had started by then. So the packets served between q and p have virtual start and finishing
+//! times between V and F_p. They sum to at most `(G - g_q) (F_p - V)`, because by F_q the class of
+//! q has finished only what is sent with q. The virtual time passes at least as fast as the server
+//! works. If q was chosen before p came, the server finishes p once it has done, from p's arrival,
 //!
 //! ```text
 //! l_q + (G - g_q) l_p / g_i  =  (r / g_i) l_p + [ l_q - (r - G + g_q) l_p / g_i ]
 //! ```
 //!
-//! In a backlogged period of class i a packet that finishes later is chosen only while the head
-//! packet of i has not started, so that `F_p - V` is at least what the head packet takes at g_i:
-//! the same with the sum of the lengths in the first term, and the length of a head packet m_i, no
-//! more than l_p, in the brackets. For any arrival curve this is the flat bound
+//! In a backlogged period of class i, the server chooses a packet that finishes later only while
+//! the head packet of i has not started. So `F_p - V` is at least the time that the head packet
+//! takes at g_i. The expression stays the same, with the sum of the lengths in the first term and
+//! the length m_i of a head packet, no more than l_p, in the brackets. For any arrival curve this
+//! is the flat bound
 //!
 //! ```text
 //! h(A_i, g_i t) + b_i / C,    b_i = max over q /= i of [ l_q - (r - G + g_q) m_i / g_i ]+
 //! ```
 //!
-//! Theorem 4, part 3, has l_max for b_i; the brackets are the worst-case fair index of its part 1,
+//! Theorem 4, part 3, has l_max for b_i. The brackets are the worst-case fair index of its part 1,
 //! `l_i + (l_max - l_i) g_i / r`, which supposes that all packets of i have one length. Where the
-//! virtual time is made to jump to the least start time, nothing has started before, and the time
-//! of the jump can take the place of q's choice.
+//! virtual time jumps to the least start time, nothing has started before, and the time of the jump
+//! can take the place of q's choice.
 //!
 //! In a hierarchy the server is itself a class n, with the rate g_n = r, of the server N above. A
-//! server chooses its own head packet as soon as the one before it begins to be sent, and a packet
-//! that arrives afterwards waits for that: this is its q. And the head packet may have been served
-//! ahead: the one before it, of length l, had started by the virtual time V of N when it was
+//! server chooses its own head packet as soon as the one before it begins to be sent. A packet that
+//! arrives afterwards waits for that one: it is the packet's q. The head packet may also have been
+//! served ahead. The one before it, of length l, had started by the virtual time V of N when it was
 //! chosen, so the head packet starts at `V + l / g_n` or earlier. If N is a class, too, its virtual
-//! time counts l as soon as the next one is head, so that this is no more than `l / g_n - l / g_N`
-//! ahead of it; that of the link goes on as l is sent. The bytes that n has to send take N as much
-//! work as those of a leaf that comes so much before its time. All levels together, for the classes
-//! n above i of which c is the one below,
+//! time counts l as soon as the next packet is head, so the lead is at most `l / g_n - l / g_N`.
+//! The link's virtual time advances while it sends l. The bytes that n has to send cost N as much
+//! work as those of a leaf that is ahead of its time by the same amount. Over all levels, for the
+//! classes n above i, each with c the class below it on the way to i, the bound is
 //!
 //! ```text
 //! h(A_i, g_i t) + b_top / C + sum over n of ( b_c + l_n ) / g_n - [ l_n / g_N where N is a class ]
 //! ```
 //!
-//! with l_n the largest packet below n. This composes like Bennett and Zhang's Theorem 1, whose sum
-//! is of the worst-case fair indices of the levels, and has of them all but the share of the top
-//! level's head packet, which here is chosen one packet earlier.
+//! with l_n the largest packet below n. This composes like Bennett and Zhang's Theorem 1, which
+//! sums the worst-case fair indices of the levels. It has all of their terms except the share of
+//! the top level's head packet, which the scheduler here chooses one packet earlier.
 
 use alloc::vec::Vec;
 

@@ -1,9 +1,10 @@
 //! Weighted fair queueing (Parekh, Gallager 1993).
 //!
 //! The fluid serves class i at no less than its share `g_i = C w_i / sum_j w_j` of the link as long
-//! as it has work, so it finishes a packet within h(A_i, g_i t); a packet leaves at most one
-//! largest packet's time later than that (Theorem 1). That packet may be of any class. A class of
-//! which nothing ever comes is never backlogged and counts in neither.
+//! as it has work, so it finishes a packet within h(A_i, g_i t). A packet leaves at most one
+//! largest packet's time later than that (Theorem 1). That largest packet may be of any class. A
+//! class that never sends is never backlogged. It counts neither in the sum of the weights nor for
+//! the largest packet.
 
 use alloc::vec::Vec;
 

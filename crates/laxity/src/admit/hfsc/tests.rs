@@ -52,7 +52,7 @@ struct Proportions {
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     per_mille: u64,
-    /// Steeper by so many per mille at first, or flat.
+    /// First slope in per mille of the second; `None` for a flat first piece.
     first: Option<u64>,
     delay_per_mille: u64,
 }
@@ -146,8 +146,9 @@ impl Proportions {
     }
 }
 
-/// The same with classes of which none is at the mercy of its limits, so that the link is never
-/// idle while a packet waits.
+/// The same system on a link that is never idle while a packet waits.
+///
+/// It has no upper limits, and each class with a real-time curve has a link-sharing curve.
 fn conserving(mut system: System) -> System {
     for class in &mut system.classes {
         let Curves { real_time, link_share, upper_limit } = &mut class.spec.curves;

@@ -104,7 +104,8 @@ fn latencies_are_those_of_the_formula() {
     // 1000 bytes at half of it takes 2 ms, and one of 1500 is in the way of one of 300, which takes
     // as long as 300 of its class.
     let above = 2_000 + 1_500 - 300;
-    // 300 bytes are in the way of 1000, in the time of which their class sends 111.
+    // A packet of 300 bytes blocks one of 1000. While those 1000 bytes take their time at their own
+    // rate, the class of the 300 bytes sends 111.
     let expected = [6_000 + above, 2_222 + 2 * (300 - 111) + above, 3_000];
     for (latency, expected) in latencies.into_iter().zip(expected) {
         assert!(latency.0.abs_diff(expected * 1_000) < 5_000, "{latency:?}");

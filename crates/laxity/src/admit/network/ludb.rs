@@ -3,11 +3,11 @@
 //! Mingozzi, Stea 2012, "Numerical analysis of worst-case end-to-end delay bounds in FIFO tandem
 //! networks").
 //!
-//! Where the paths of any two flows are apart or one inside the other, the tandem is nested. From
-//! inside out, what each cross flow leaves is a service curve with a free theta
-//! ([`fifo`](super::fifo)), and servers in a row are one by convolution. In the end the flow of
-//! interest has a service curve of as many parameters as there are cross flows, and the least delay
-//! over all of them counts.
+//! A tandem is nested if the paths of any two flows are disjoint or one contains the other. From
+//! the inside out, each cross flow leaves a service curve with a free theta
+//! ([`fifo`](super::fifo)), and convolution joins servers in a row. In the end the flow of interest
+//! has a service curve with one parameter for each cross flow. The bound is the least delay over
+//! all values of these parameters.
 //!
 //! The curves are pseudo-affine: a delay D and stages `sigma + rho t`. A cross flow of the curve
 //! `b + r t`, with theta = D + u, leaves (2008, Theorem 3.1, with u for the distance of the curves
@@ -17,15 +17,15 @@
 //! D + u, and sigma + rho u - b, rho - r    for u >= (b - sigma) / rho over all stages
 //! ```
 //!
-//! of which all is linear in the parameters u. So is the delay of the flow of interest, the least h
-//! with `sigma + rho h >= b` over all stages, and one linear programme finds all of them. It works
-//! in floating-point numbers and with the lines of arrival curves that count in the long run. It
-//! proves nothing: any theta gives a service curve. What it finds is rounded to nanoseconds, and
-//! with that the delay is worked out from the curves as they are, in fractions.
+//! All of these are linear in the parameters u. So is the delay of the flow of interest, the least
+//! h with `sigma + rho h >= b` over all stages. One linear programme finds them all. It works in
+//! floating-point numbers and with the lines of arrival curves that count in the long run. Its
+//! result needs no proof, because any theta gives a service curve. The thetas found are rounded to
+//! nanoseconds, and the delay for them is computed from the exact curves, in fractions.
 //!
 //! Other tandems are made nested: of two flows that overlap, one is cut and counts as two flows
-//! from there on, the second with the arrival curve that is known of it there. Cut at every server,
-//! this is separated flow analysis.
+//! from there on. The second part has the arrival curve that is known for it at the cut. Cuts at
+//! every server give separated flow analysis.
 
 use alloc::vec;
 use alloc::vec::Vec;

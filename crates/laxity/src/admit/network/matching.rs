@@ -1,16 +1,18 @@
-//! Flows that may be served in any order: separate flow analysis, pay multiplexing only once, and
-//! tandem matching between the two.
+//! Delay bounds for flows served in any order.
 //!
-//! A server in strict service of all that pass it, by the curve `beta_j`, leaves the flow of
-//! interest what the arrival curves of the others do not take, and a burst of its own waits once
-//! for the convolution of what servers in a row leave (Le Boudec, Thiran 2001, section 6.2.1 and
-//! Theorem 1.4.6): **separate flow analysis.** Every burst of another flow is then paid at every
-//! server that it passes.
+//! The methods are separate flow analysis, pay multiplexing only once, and tandem matching between
+//! the two.
+//!
+//! A server in strict service of all its flows, by the curve `beta_j`, leaves to the flow of
+//! interest what the arrival curves of the others do not take. A burst of the flow itself waits
+//! once for the convolution of what servers in a row leave (Le Boudec, Thiran 2001, section 6.2.1
+//! and Theorem 1.4.6): **separate flow analysis.** The flow of interest then pays for every burst
+//! of another flow at every server which that flow passes.
 //!
 //! **Pay multiplexing only once** (Schmitt, Zdarsky, Fidler 2008, Theorem 2) looks at periods
 //! instead. Let p leave the last server n at t_n, and let t_(j-1) be the beginning of the period at
-//! server j that lasts at t_j. Over all servers, what leaves j up to t_j and came before t_(j-1)
-//! cancels but for
+//! server j that lasts at t_j. Over all servers, traffic that leaves j up to t_j and came before
+//! t_(j-1) cancels, which leaves
 //!
 //! ```text
 //! F_n(t_n) - F_0(t_0) >= sum_j beta_j(t_j - t_(j-1))
@@ -18,22 +20,23 @@
 //! ```
 //!
 //! where flow i passes the servers from s_i up to e_i. With `beta_j(t) = R_j (t - T_j)+` and
-//! `A_i(t) = b_i + r_i t` that is the service curve `R (t - T)+` of all servers,
+//! `A_i(t) = b_i + r_i t` this gives the service curve `R (t - T)+` of all servers,
 //!
 //! ```text
 //! R = min_j ( R_j - sum of the r_i there )
 //! T = sum_j T_j + sum_i ( b_i + r_i sum of the T_j on i's way ) / R
 //! ```
 //!
-//! R is the least of all, so a fast server behind a slow one is not worth what it is. **Tandem
-//! matching** (Bondorf, Nikolaus, Schmitt 2017) therefore cuts the servers into parts, in each of
-//! which other flows count once with the burst that they bring there, and convolves what the parts
-//! leave: rates are the least, latencies add up, so that the best of all ways to cut is found part
-//! by part. Where no strict service is known, a server is a part by itself that takes its delay.
+//! R is the least of all, so a fast server behind a slow one counts for less than its rate.
+//! **Tandem matching** (Bondorf, Nikolaus, Schmitt 2017) therefore cuts the servers into parts. In
+//! each part other flows count once, with the burst that they bring there. The service curves that
+//! the parts leave are convolved: the rate is the least, and latencies add up. So the best of all
+//! cuts can be found part by part. A server without a known strict service is a part by itself that
+//! takes its delay.
 //!
-//! Packets count with their last bits: what has left a server in whole packets is less than what it
-//! has served by no more than a packet, whoever's. Only at the last server that is not so, where
-//! the packet looked at is the one that ends it (see [`path`](crate::admit::path)).
+//! Packets count with their last bits: a server has served at most one packet, of any flow, beyond
+//! the whole packets that have left it. The last server is the exception: there the packet under
+//! analysis itself ends the period (see [`path`](crate::admit::path)).
 
 #[cfg(test)]
 mod tests;

@@ -169,7 +169,8 @@ proptest! {
         rates in vec(1..20u64, 1..4),
         bucket in 1..12u64,
     ) {
-        // A byte takes 8 * 60 / rate us; a burst of so many packets of one byte, and nothing later.
+        // A byte takes 80 / rate us. The burst is `bucket` packets of one byte, and nothing comes
+        // later.
         let packet = Bytes(1);
         let rate = |rate: &u64| Curve::line(Rate(rate * 100_000));
         let hops: Vec<Hop> = rates.iter().map(|of| Hop {
@@ -267,8 +268,8 @@ fn no_hop_takes_no_time_and_a_slow_one_for_ever() {
 }
 
 proptest! {
-    /// What is left are some of the lines, the first and the last among them, and nothing changes
-    /// below so many.
+    /// Coarsening keeps some of the lines, the first and the last among them. It changes nothing if
+    /// there are no more than `most` lines.
     #[test]
     fn few_lines_hold_where_many_do(
         lines in vec((1..100_000u64, 1..100_000_000u64), 1..40), most in 2..12usize,

@@ -201,8 +201,9 @@ fn worst_case(classes: &[Ranked], last: usize, end: Nanos) -> Vec<Arrival> {
     arrivals
 }
 
-/// One token bucket a class, each of which it may send as one packet, and no more in all than four
-/// fifths of the link. All hold more than the two bytes by which a class may be behind its curve.
+/// One token bucket for each class, which the class may send as one packet. All rates together are
+/// no more than four fifths of the link's. Every bucket holds more than the two bytes by which a
+/// class may be behind its curve.
 fn token_buckets() -> impl Strategy<Value = (Rate, Vec<Ranked>, usize)> {
     let rate = prop_oneof![Just(8_000_000u64), 1_000_000..4_000_000_000u64];
     let class = (0..4u32, 3..=300u64, 1..800u64, any::<bool>());

@@ -188,7 +188,7 @@ fn starts(answers: &[Answer]) -> Vec<Option<u32>> {
     answers.iter().map(|answer| Some(answer.as_ref().ok()?.slots.start)).collect()
 }
 
-/// The second flow passes an output of which the other frame is taken.
+/// The second flow passes an output where the other frame is taken.
 #[test]
 fn who_is_in_the_way_moves() {
     let flows = [flow(&[0], 2), flow(&[0, 1], 2)];

@@ -88,9 +88,9 @@ fn marks_begin_at_the_threshold() {
 }
 
 proptest! {
-    /// From the definition, by what is queued: a packet that is not demoted gets in if it fits
-    /// beside others like it; a demoted one if it fits beside all; and of these no more are dropped
-    /// for another than it needs.
+    /// Compares demotion with its definition, by the packets queued. A packet that is not demoted
+    /// gets in if it fits beside others that are not; a demoted one gets in if it fits beside all.
+    /// A packet that gets in drops no more demoted ones than it needs to.
     #[test]
     fn demoted_packets_give_way(
         limit in any_limit(),

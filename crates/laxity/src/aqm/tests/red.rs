@@ -49,8 +49,8 @@ proptest! {
         }
     }
 
-    /// What is lost of the average in fixed point is less than a part with every arrival, of which
-    /// no more than 1/w_q count.
+    /// The average in fixed point loses less than one part with every arrival. No more than 1/w_q
+    /// of these losses count.
     #[test]
     fn the_average_is_that_of_real_numbers(
         weight in 100..1_000_000u32, steps in vec((0..100u64, any::<bool>()), 1..400),

@@ -65,7 +65,7 @@ impl<C> Rounds<C> {
         &mut self.turns[class].class
     }
 
-    /// Gives a class, which has none, a turn so many rounds from now, and at least one.
+    /// Gives a class without a turn one in `rounds` rounds from now. `rounds` is at least one.
     #[inline(always)]
     pub(super) fn add(&mut self, class: usize, rounds: u64) {
         self.turns[class].round = self.current + rounds;

@@ -40,8 +40,8 @@ impl Queue {
     }
 }
 
-/// The published algorithm (figure 4): one list of the backlogged classes, all of which are visited
-/// in every round.
+/// The published algorithm (figure 4): one list of the backlogged classes. Every round visits them
+/// all.
 #[derive(Debug)]
 struct Textbook {
     quanta: Vec<u32>,

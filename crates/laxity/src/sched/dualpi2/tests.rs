@@ -289,9 +289,10 @@ proptest! {
     }
 }
 
-/// So many packets of either kind for ten that can be sent, one in a little more than a
-/// millisecond, in turn: in whole ones the probability would be exactly one half at some time,
-/// which floating point does not tell from nearly.
+/// A load of `l4s` and `classic` packets, evenly spread, for every ten packets that leave.
+///
+/// One packet leaves every 1,000,007 ns. With whole milliseconds the probability would be exactly
+/// one half at some time, which floating point does not tell from nearly one half.
 fn load(l4s: usize, classic: usize, seconds: usize) -> Vec<(u64, Step)> {
     let round = (0..10).flat_map(move |place| {
         let comes = move |of: usize| (place + 1) * of / 10 - place * of / 10;

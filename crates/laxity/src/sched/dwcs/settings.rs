@@ -1,6 +1,6 @@
 //! How streams are compared and adjusted.
 
-/// By what the stream to serve is chosen.
+/// Rule that chooses the next stream to serve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,

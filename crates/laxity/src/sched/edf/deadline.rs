@@ -8,22 +8,22 @@
 //! D_n = max over i <= n of ( r_i + E^-1(W_n - W_{i-1}) ),   E^-1(w) = min { t : E(t) >= w }
 //! ```
 //!
-//! On one straight segment of E all packets i whose W_n - W_{i-1} falls into the segment's range
-//! are compared by r_i - W_{i-1}/slope, which does not change while n grows. The range is a window
-//! that packets enter in order and leave in order: each segment needs the maximum of a sliding
-//! window. The last segment's window is never left, so one number remains of it.
+//! Consider one straight segment of E and all packets i whose W_n - W_{i-1} falls into its range.
+//! They compare by r_i - W_{i-1}/slope, which does not change while n grows. The range is a window
+//! that packets enter and leave in order, so each segment needs the maximum of a sliding window.
+//! Packets never leave the last segment's window, so one number is enough for it.
 //!
 //! A deadline costs amortised constant time for each segment that the work since the last reset has
-//! reached, and next to nothing for those that end before the far ones let the packet be due: their
-//! windows are brought up to date when they may decide again. Segments follow from the bends of E,
-//! of which real-time classes with different deadlines and bursts make a few each; a line has one
+//! reached. Segments that end before the far ones let the packet be due cost next to nothing: their
+//! windows are updated when they may decide again. Segments follow from the bends of E. Real-time
+//! classes with different deadlines and bursts add a few bends each; a line has one segment
 //! whatever the number of classes.
 //!
 //! A packet that arrives before the previous one's work could have been served at E's steepest
 //! slope never decides: E^-1 grows at least that fast, so the previous packet stays ahead of it for
-//! all time. On a line this alone leaves one packet, and what remains is the Total Bandwidth
-//! recursion D_n = w_n/slope + max(r_n, D_{n-1}) of section 4.1, or with an offset that of 4.2; on
-//! two lines it is Algorithm 2.
+//! all time. On a line this alone leaves one packet. The result is the Total Bandwidth recursion
+//! D_n = w_n/slope + max(r_n, D_{n-1}) of section 4.1, or with an offset that of 4.2. On two lines
+//! it is Algorithm 2.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

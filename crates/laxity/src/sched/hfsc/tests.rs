@@ -25,7 +25,7 @@ enum Event {
     Sent { dispatch: Dispatch, start: Nanos, departure: Nanos },
 }
 
-/// Plays a case, of which only packets matter, to its end.
+/// Plays a case to its end and returns all events. Only the packets of the case matter.
 fn play(case: &Case) -> Vec<Event> {
     let mut events = Vec::new();
     let mut hfsc = Hfsc::new(&case.classes).unwrap();
@@ -33,7 +33,8 @@ fn play(case: &Case) -> Vec<Event> {
     events
 }
 
-/// Plays a case, of which only packets matter, to its end and tells of every event just after it.
+/// Plays a case to its end and calls `tell` just after every event. Only the packets of the case
+/// matter.
 fn play_on<S: Scheduler>(scheduler: &mut S, case: &Case, tell: impl FnMut(&S, Event)) {
     let mut player = Player { scheduler, link: Link::new(case.rate), tell };
     let (mut now, mut handle) = (Nanos::ZERO, 0);

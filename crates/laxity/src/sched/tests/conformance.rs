@@ -98,7 +98,7 @@ fn dropping_dualpi2(limit: Limit) -> DualPi2 {
     DualPi2::new(CLASSES as usize, settings).unwrap()
 }
 
-/// Frames of 5 ms, of which every second is reserved.
+/// Frames of 5 ms. Every second one is reserved.
 fn frames() -> Tdp {
     let time = CommonTime { frame: Nanos(5_000_000), frames: 4, cycles: 2 };
     let settings = Frames { time, rate: RATE, delay: 8, guard: Nanos::ZERO, late: Late::Send };
@@ -351,8 +351,10 @@ fn conform(name: &str, scheduler: Any, arrivals: &[Arrival], keeps_order: bool) 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Nothing is lost or invented, packets of one class leave in the order of their arrival,
-    /// whoever has packets says when the next is ready, and what no class is there for changes
+    /// Every scheduler keeps its contract.
+    ///
+    /// It loses and invents nothing, and packets of one class leave in the order of arrival. If it
+    /// has packets, it says when the next is ready. Packets of a class that does not exist change
     /// nothing.
     #[test]
     fn every_scheduler_keeps_the_contract(arrivals in traffic()) {

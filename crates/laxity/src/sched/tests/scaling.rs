@@ -107,7 +107,9 @@ fn enqueue(scheduler: &mut Any, now: Nanos, class: u32) {
     scheduler.enqueue(now, packet, &mut |_: Packet, _: DropReason| {});
 }
 
-/// How long operations take where packets, of so many classes in turn, wait all the time.
+/// Shortest time of a run of operations while `packets` packets of `classes` classes wait.
+///
+/// The packets are of the classes in turn, and wait all the time.
 fn takes(scheduler: &mut Any, classes: u32, packets: u32) -> Duration {
     let mut now = Nanos(1);
     (0..packets).for_each(|number| enqueue(scheduler, now, number % classes));

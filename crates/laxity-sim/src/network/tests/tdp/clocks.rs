@@ -129,8 +129,8 @@ fn margin_and_counts(plan: &Plan) -> (u64, MarginBinding, [crate::summary::Frame
     (margin.error.0, margin.binding, hops)
 }
 
-/// Clocks that are apart by more than a link leaves time for make packets miss their frames; by
-/// what the margin says they do not.
+/// Packets miss their frames if clocks are further apart than a link leaves time for. Within the
+/// margin they do not.
 #[test]
 fn a_clock_that_is_ahead_makes_packets_late() {
     let late = |ns: u64| {

@@ -121,7 +121,7 @@ proptest! {
         let quanta = others().map(|class| u64::from(class.quantum)).sum::<u64>();
         let byte = 8e9 / rate.0 as f64;
         let worst = (1..100_000u64).map(|x| {
-            // The earliest moment by which so many bytes can have come.
+            // Earliest time by which x bytes can have arrived.
             let wait = |line: &TokenBucket| {
                 x.saturating_sub(line.bucket.0) as f64 * 8e9 / line.rate.0 as f64
             };

@@ -20,9 +20,9 @@ use crate::sched::Drr;
 use crate::testing::{Arrival, arrivals, drive};
 use crate::units::{Bytes, Nanos};
 
-/// Two to five classes, most of which keep to their arrival curves, together a little below the
-/// link's rate or above it, and what they would like to send: at random at first, so that all sorts
-/// of deficits are left, and then all that they may at once.
+/// Two to five classes and the packets that they would like to send. Most classes keep to their
+/// arrival curves. Together these are a little below the link's rate or above it. At first the
+/// classes send at random, to leave deficits of all sizes, and then all that they may at once.
 fn systems() -> impl Strategy<Value = (Rate, Vec<Turn>, Vec<Arrival>)> {
     let quantum = prop_oneof![1..=100u32, 100..=3_000u32, Just(LARGEST as u32)];
     let class = (quantum, proportions(), 1..=100u64, prop::bool::weighted(0.85));
@@ -131,7 +131,7 @@ fn classes_of_a_packet_wait_for_a_packet_of_each_other() {
     assert_eq!(sent[3].delay(), Nanos(4_000_000));
 }
 
-/// A class of which nothing is known counts by its turns, and others beside it by what they send.
+/// A class with an unknown arrival curve counts by its turns; the others count by their traffic.
 #[test]
 fn a_flood_counts_by_its_turns() {
     let rate = Rate(8_000_000);

@@ -51,7 +51,7 @@ fn systems() -> impl Strategy<Value = (Rate, Vec<Quick>, Vec<Arrival>)> {
     })
 }
 
-/// The packet that is later than so many hundredths of its bound by the most.
+/// The packet that exceeds `hundredths` per cent of its bound by the most, if any does.
 fn late_by(
     hundredths: u64,
     rate: Rate,

@@ -18,8 +18,10 @@ use crate::units::{Bytes, Nanos, Rate};
 /// The packets of all classes but two.
 const SMALL: u32 = 50;
 
-/// A link all of which is promised at any time: to class 0, which has a burst to send, and to
-/// others with small packets. The last class has nothing but a share of what is left.
+/// Systems that promise the whole link at any time.
+///
+/// Class 0 has a burst to send; the others have small packets. The last class has only a share of
+/// what is left.
 fn full_systems() -> impl Strategy<Value = System> {
     let curves = vec((100..1000u64, 100..1000u64), 2..=4);
     let delay = prop_oneof![Just(0), 1..20_000u64];

@@ -20,7 +20,7 @@ fn mbit(rate: u64) -> Option<ServiceCurve> {
     Some(ServiceCurve::linear(Rate(rate * MBIT)))
 }
 
-/// So many bytes within so many milliseconds, then so many Mbit/s.
+/// Service curve of `bytes` within `millis` milliseconds, then `rate` Mbit/s.
 fn burst(bytes: u64, millis: u64, rate: u64) -> Option<ServiceCurve> {
     Some(ServiceCurve::for_burst(Bytes(bytes), Nanos(millis * MBIT), Rate(rate * MBIT)))
 }

@@ -145,7 +145,7 @@ fn tighten(system: &mut Hierarchy, drawn: &[Drawn]) {
 /// What a class may send, and what it is promised.
 #[derive(Clone, Debug)]
 struct Contract {
-    /// None for whoever is promised nothing.
+    /// Empty for a class without a promise.
     arrival: Vec<TokenBucket>,
     packet: Bytes,
     bound: Option<Nanos>,

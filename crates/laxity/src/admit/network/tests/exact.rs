@@ -21,9 +21,10 @@ pub(super) struct AtMost {
     pub bound: Exact,
 }
 
-/// The greatest value of a variable, none of which is negative; `None` if there is none. A tableau
-/// with a slack variable for each constraint, and the first variable that helps enters (Bland
-/// 1977), so that it ends.
+/// Greatest value of variable `of`, where no variable is negative; `None` if it has no bound.
+///
+/// Simplex method with a slack variable for each constraint. The first variable that helps enters
+/// the basis (Bland 1977), so the search ends.
 pub(super) fn greatest(variables: usize, of: usize, rows: &[AtMost]) -> Option<Exact> {
     let width = variables + rows.len();
     let mut tableau: Vec<Vec<Exact>> = Vec::new();
@@ -101,7 +102,7 @@ proptest! {
     }
 }
 
-/// Two servers: a rate, a latency, and how long a packet takes at the most.
+/// Two servers. Each has a rate, a latency and a longest time that a packet takes.
 #[derive(Clone, Copy, Debug)]
 struct Two {
     rates: [Rate; 2],

@@ -20,7 +20,7 @@ const BYTE_A_TICK: u64 = 80_000;
 /// Curves are known up to here.
 const HORIZON: usize = 180;
 
-/// Every so many ticks a theta is tried, up to the last.
+/// Distance in ticks between the thetas that are tried, up to the last.
 const STEP: usize = 2;
 const LAST_THETA: usize = 70;
 
@@ -54,7 +54,7 @@ fn distance((_, burst, rate): &Crossing, service: &[i64]) -> Option<usize> {
     (0..HORIZON / 3).map(at).collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
-/// Servers in a row that are one already, and by what they serve.
+/// Runs of servers already joined into one, and their service curves.
 type Rows = Vec<(Range<usize>, Sampled)>;
 
 /// The least delay over all thetas of the grid. `cross` begins with the shortest paths: whatever is
@@ -109,8 +109,7 @@ fn fifo(servers: &[Rated], cross: &[Crossing], own: &Crossing) -> Fifo {
     tandem.as_fifo().expect("first-in, first-out")
 }
 
-/// Two or three servers, and one or two cross flows of which one may be inside the other, or both
-/// apart.
+/// Two or three servers, and one or two cross flows. Two cross flows are nested or disjoint.
 fn nested() -> impl Strategy<Value = (Vec<Rated>, Vec<Crossing>, Crossing)> {
     let servers = many((18..40i64, 0..6usize), 2..=3);
     let cross = many((0..3usize, 1..=3usize, 20..250i64, 1..7i64), 1..=2);
@@ -146,13 +145,12 @@ fn nested() -> impl Strategy<Value = (Vec<Rated>, Vec<Crossing>, Crossing)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// What the linear programme finds is no more than the best theta of the grid has, nor less
-    /// than all thetas could.
+    /// The delay found is at most the grid's least, and no less than any theta could give.
     ///
     /// The grid errs by whole ticks. Times are rounded up by one. A theta that is later by some
-    /// time delays what it leaves by no more than that, so that the best one is missed by a step
-    /// for each cross flow. Between ticks a convolution may be lower, by what a curve rises in one:
-    /// one tick for each server.
+    /// time delays what it leaves by no more than that, so the grid misses the best theta by one
+    /// step for each cross flow. Between ticks a convolution may be lower by the rise of a curve in
+    /// one tick: one tick for each server.
     #[test]
     fn ludb_is_the_least_over_all_thetas((servers, cross, own) in nested()) {
         let Some(naive) = naive(&servers, &cross, &own) else { return Ok(()) };

@@ -80,8 +80,8 @@ fn sink_trees_pay_a_burst_once() {
 }
 
 /// The network `demo` of Saihu (Tsai, Thomas, Le Boudec 2023), a thousand times as large and as
-/// fast so that bytes need no rounding: two servers for f0 and f1, of which the first is shared.
-/// Their delays are what it says for total flow analysis.
+/// fast so that bytes need no rounding. f0 and f1 each pass two servers and share the first. Their
+/// delays are those that Saihu gives for total flow analysis.
 #[test]
 fn the_demo_of_saihu() {
     let line = |bytes: u64, bits: u64| TokenBucket {

@@ -16,16 +16,17 @@ pub(super) struct Packet {
     comes: u64,
 }
 
-/// One byte takes so many nanoseconds: whole numbers, so that nothing is rounded.
+/// Possible transmission times of one byte, in nanoseconds: whole numbers, so nothing is rounded.
 const NANOS_PER_BYTE: [u64; 3] = [100, 200, 500];
 
 fn nanos_per_byte(rate: Rate) -> u64 {
     8_000_000_000 / rate.0
 }
 
-/// By the definition: whoever comes first is sent first, and goes on with its last bit. Of those
-/// that come at the same instant, the flow of interest is last. What it takes from end to end at
-/// the longest.
+/// Longest end-to-end delay of a packet of the flow of interest, by the definition.
+///
+/// Each server sends packets in the order of arrival, and a packet moves on with its last bit. Of
+/// packets that arrive at the same instant, those of the flow of interest are last.
 pub(super) fn longest(links: &Links, entering: &[Packet]) -> u64 {
     let mut on_the_way: Vec<Packet> = Vec::new();
     for (server, &rate) in links.rates.iter().enumerate() {

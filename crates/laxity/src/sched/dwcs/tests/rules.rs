@@ -33,7 +33,7 @@ fn served(settings: DwcsSettings, classes: &[Streams], packets: u32) -> (Vec<u32
     (served, dropped)
 }
 
-/// Two streams with T = 1 of which one may lose 1 of 2 packets and one none of 2.
+/// Two streams with T = 1: the first may lose 1 of 2 packets, the second none of 2.
 ///
 /// Time 0: 1/2 against 0/2: the second is served and is 0/1, its next deadline 2.
 /// Time 1: the first's deadline is 1, not yet missed. The second is served again and starts anew.

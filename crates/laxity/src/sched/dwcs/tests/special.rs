@@ -121,7 +121,7 @@ proptest! {
     }
 }
 
-/// Streams that always have so many packets, and what each was served.
+/// Streams that always have the same number of packets queued, and how many each was served.
 struct Backlogged {
     dwcs: Dwcs,
     served: Vec<u64>,

@@ -223,8 +223,8 @@ fn plans() -> impl Strategy<Value = (System, Vec<Arrival>)> {
     })
 }
 
-/// Plans and arrivals of which every time is a multiple of 100 µs, so that packets are often due at
-/// one instant: three real-time classes and two of best effort.
+/// Plans and arrivals for three real-time and two best-effort classes. Every time is a multiple of
+/// 100 µs, so packets are often due at the same instant.
 fn plans_with_ties() -> impl Strategy<Value = (Plan, Vec<Arrival>)> {
     const TICK: u64 = 100_000;
     let rates = prop::sample::select(&[2_000_000u64, 4_000_000, 8_000_000][..]);

@@ -19,8 +19,7 @@ fn admitted() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Divides the slopes of all real-time curves by what makes the curves' sum touch the link's line
-/// `C t`.
+/// Scales the slopes of all real-time curves so that their sum touches the link's line `C t`.
 pub(super) fn fit(classes: &mut [ClassSpec], rate: Rate) {
     let (sum, link) = (sum(classes), Curve::line(rate));
     let corners = sum.pieces().iter().skip(1);

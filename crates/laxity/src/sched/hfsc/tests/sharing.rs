@@ -63,8 +63,8 @@ fn longest(case: &Case) -> u32 {
     case.steps.iter().map(length).max().unwrap_or(0)
 }
 
-/// Runs a case and gives for every two siblings that are active at the same time by how much the
-/// first one's virtual time is ahead at the most.
+/// Runs a case and returns the greatest lead in virtual time for every ordered pair of siblings. A
+/// pair counts while both are active.
 fn spreads(case: &Case) -> BTreeMap<(ClassId, ClassId), u128> {
     let mut spreads = BTreeMap::new();
     let all = || (0..case.classes.len() as u32).map(ClassId);
@@ -81,8 +81,9 @@ fn spreads(case: &Case) -> BTreeMap<(ClassId, ClassId), u128> {
     spreads
 }
 
-/// For how much virtual time a packet counts at the most: a flat piece and the packet at the least
-/// slope above zero.
+/// Greatest advance in virtual time for one packet.
+///
+/// It is a flat piece, and the packet at the smallest slope above zero.
 fn advance(curve: ServiceCurve, length: u32) -> Exact {
     exact_nanos(curve.flat()) + at_rate(length, curve.m2())
 }
@@ -94,9 +95,10 @@ fn at_rate(length: u32, rate: Rate) -> Exact {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Where there is nothing but link-sharing, at any level: whoever is served had the smallest
-    /// virtual time, and whoever comes back takes one between those of the others or keeps his own.
-    /// So nobody is ahead by more than one packet.
+    /// With link-sharing alone, at any level, no class leads a sibling by more than one packet.
+    ///
+    /// The class that is served had the smallest virtual time. A class that comes back takes a
+    /// virtual time between those of the others or keeps its own.
     #[test]
     fn siblings_are_at_most_a_packet_apart(case in traffic(12, 200, share_curves, share_curves)) {
         let longest = longest(&case);
@@ -111,13 +113,15 @@ proptest! {
         }
     }
 
-    /// Leaves i and j that are backlogged from one instant on, with guarantees that together are as
-    /// much as the link has, and shares equal to them. After link-sharing has served i, which puts
-    /// it ahead by a packet at the most, the real-time criterion alone serves it: by time t
-    /// `E_i(t)` and a packet. j meanwhile gets what the deadlines of theorem 2 give it, `D_j` up to
-    /// a packet's time ago less a packet. In virtual time both are what passes in real time, but
-    /// for packets, for the flat piece by which E is ahead of D where S is convex and, as i may be
-    /// further along its V than along its D, for what the first piece of a concave S is steeper by.
+    /// Leaves that are backlogged from the same instant on stay together in virtual time. Their
+    /// guarantees sum to the link's capacity, and their shares equal their guarantees.
+    ///
+    /// Link-sharing serves leaf i and puts it ahead by at most a packet. Afterwards only the
+    /// real-time criterion serves it: by time t `E_i(t)` and a packet. Meanwhile the deadlines of
+    /// theorem 2 give leaf j `D_j` up to a packet's time ago, less a packet. In virtual time both
+    /// advance as real time does, except for packets and two differences. One is the flat piece by
+    /// which E is ahead of D where S is convex. The other is the excess slope of the first piece of
+    /// a concave S, since i may be further along its V than along its D.
     #[test]
     fn backlogged_leaves_stay_together_in_virtual_time(case in backlogged()) {
         let longest = longest(&case);
@@ -131,8 +135,8 @@ proptest! {
     }
 
     /// Leaves that come and go begin at the mean of the least and the greatest virtual time. So
-    /// they find half the gap at the most, and it never comes to more than twice what backlogged
-    /// leaves are apart, however long it goes on.
+    /// they meet at most half the gap. The gap never exceeds twice the distance of backlogged
+    /// leaves, however long it goes on.
     #[test]
     fn leaves_that_come_and_go_stay_together_in_virtual_time(case in flat()) {
         let longest = longest(&case);

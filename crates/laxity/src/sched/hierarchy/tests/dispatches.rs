@@ -17,7 +17,7 @@ use crate::testing::trees::{LONGEST, Sum, Tree, trees};
 use crate::testing::{Arrival, arrivals, drive, gaps};
 use crate::units::{Bytes, Nanos, Rate};
 
-/// How many classes a leaf has at the most.
+/// Greatest number of classes in a leaf.
 const MOST: usize = 3;
 
 /// A leaf's rule with times in thousandths of a packet's, and its longest packet.

@@ -13,7 +13,7 @@ use crate::units::Nanos;
 #[derive(Clone, Debug)]
 pub(super) enum Rule {
     ByArrival,
-    /// By deadline, of which there is one for each class.
+    /// By deadline; each class has one.
     ByDeadline(Vec<Nanos>),
     /// The same without what is late when it would leave.
     InTime(Vec<Nanos>),

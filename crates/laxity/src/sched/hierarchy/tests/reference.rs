@@ -10,7 +10,7 @@ use crate::sched::{Leaf, Share};
 use crate::scheduler::{Dispatch, DropReason, DropSink, Scheduler};
 use crate::units::{Nanos, Rate};
 
-/// The link and its shares, each of which serves those below it or has a scheduler.
+/// The link and its shares. Each serves those below it or has a scheduler.
 pub(super) struct Reference {
     /// The shares by number, and behind them the link.
     nodes: Vec<Node>,

@@ -1,4 +1,4 @@
-//! Who gets how much: excess goes to whoever has demand, and back when it is wanted.
+//! Shares of the link: excess goes to classes with demand, and back when its owners want it.
 
 use std::boxed::Box;
 use std::vec;

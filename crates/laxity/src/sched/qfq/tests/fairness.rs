@@ -10,12 +10,13 @@ use crate::sched::qfq::{Qfq, QfqClass};
 use crate::scheduler::Scheduler;
 use crate::units::Nanos;
 
-/// An aggregate: what it has queued, and by how much of the link's work, in virtual time, it is
-/// behind at the most since it had nothing.
+/// An aggregate's queued packets and its lag behind the link's work since it had nothing.
+///
+/// The lag is in virtual time.
 #[derive(Clone, Debug, Default)]
 struct Behind {
     packets: usize,
-    /// Now, counted from when it had nothing, and at the least.
+    /// Lag now, counted from when it had nothing. `least` is the smallest lag since then.
     now: i128,
     least: i128,
 }

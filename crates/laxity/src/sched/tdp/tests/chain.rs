@@ -16,8 +16,8 @@ use crate::units::{Bytes, Nanos, Rate};
 const CYCLES: u64 = 16;
 /// When all nodes are in step.
 const IN_STEP: u64 = 6;
-/// The shortest packet, padding included, in bytes: at the fastest rate so many take a nanosecond,
-/// and fewer would leave when they begin.
+/// The shortest packet, padding included, in bytes. At the fastest rate it takes a nanosecond; a
+/// shorter one would leave at the instant when it begins.
 const SHORTEST: u32 = 3;
 
 #[derive(Clone, Debug)]

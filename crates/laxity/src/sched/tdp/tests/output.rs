@@ -15,7 +15,7 @@ use crate::units::{Nanos, Rate};
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Wait(u64),
-    /// A reserved packet for a frame so many ahead of the current one.
+    /// A reserved packet: how many frames ahead of the current one its frame is, and its length.
     Reserved(i64, u32),
     BestEffort(u32),
     Dequeue,

@@ -9,7 +9,7 @@ use crate::queue::serial::REACH;
 use crate::sched::Share;
 use crate::units::{Nanos, Rate};
 
-/// The link and the classes, each of which serves those below it.
+/// The link and the classes. Each serves those below it.
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
     /// The classes by number, and behind them the link.

@@ -30,9 +30,10 @@ fn classes() -> impl Strategy<Value = Vec<Turn>> {
     vec(class, 2..=4).prop_map(|drawn| drawn.iter().map(turn).collect())
 }
 
-/// The last time in ns at which the link may have sent no more than these x bytes of the first
-/// class, what the others send in so many turns or by their curves, and the packet in the way: by
-/// bisection below a time that is too late.
+/// Latest time in ns at which the first class may have sent no more than its first `x` bytes.
+///
+/// Until then the link also sends one largest packet and, for each other class, `turns + more`
+/// turns or what its curve allows. Found by bisection below a time that is too late.
 fn last(classes: &[Turn], leave: &[Option<Curve>], x: f64, turns: f64, more: f64) -> f64 {
     let others = |t: f64| -> f64 {
         let of = |(class, leaves): (&Turn, &Option<Curve>)| {
