@@ -116,7 +116,7 @@ Drawn = TypedDict(
 class Duplicate(TypedDict, total=False):
     """Random packets that arrive twice."""
     share: Required[float]
-    """The share of packets of which a copy is made, more than 0 and at most 1."""
+    """The share of packets that are copied, more than 0 and at most 1."""
 
 Framing: TypeAlias = Literal["whole", "atm", "ptm"]
 """What frames are cut into."""
@@ -186,7 +186,7 @@ Node = TypedDict(
     {
         # `tdp`: how its clock differs from the common time reference. Default not at all.
         "clock": Clock,
-        # `tdp`: so many frames after the node before it sends a packet. Default that of `[scheduler]`.
+        # `tdp`: how many frames after the previous node it sends a packet. Default that of `[scheduler]`.
         "forwarding-delay": int,
         # The discipline of its outputs. Default that of `[scheduler]`.
         "scheduler": Scheduler,
@@ -325,7 +325,7 @@ Scheduler = TypedDict(
         "ecn": bool,
         # `fq-codel`: how many queues the flows are hashed into. Default 1024.
         "flows": int,
-        # `tdp`: so many frames after the node before a node sends a packet. Default the fewest that its links allow.
+        # `tdp`: how many frames after the previous node a node sends a packet. Default the fewest that its links allow.
         "forwarding-delay": int,
         # `tdp`: how long a time frame is, such as "250us".
         "frame": Time,
@@ -347,7 +347,7 @@ Scheduler = TypedDict(
         "quantum": Size,
         # The queue that all classes share that have none of their own. Default no limit.
         "queue": Queue,
-        # `tdp`: so many frames more a node may delay the packets of a flow, as is reserved for it. Default 0, which is immediate forwarding.
+        # `tdp`: by how many more frames a node may delay the packets of a flow, as its reservation says. Default 0, which is immediate forwarding.
         "spare": int,
         # `fq-codel`, `dualpi2`: how long a flow's, or classic packets may wait in the long run. Default 5ms or 15ms.
         "target": Time,

@@ -116,11 +116,13 @@ class Plan:
         In a network your own scheduler is at one output, ``at="a → b"``; each output takes an object of its own. Nothing
         is proved of what waits there.
         """
-        if isinstance(scheduler, str) and at is None:
+        output = None if at is None else given.word("at", at, "a → b")
+        if isinstance(scheduler, str):
+            if output is not None:
+                raise TypeError("`at` takes your own scheduler; the discipline of a link is its key `scheduler`")
             return Plan._of(self._plan.under(scheduler), None, self._at)
         is_one(scheduler)
-        if at is not None:
-            output = given.word("at", at, "a → b")
+        if output is not None:
             self._plan.custom_at(output)
             return Plan._of(self._plan, self._scheduler, {**self._at, output: scheduler})
         under, edits = scheduler.stands_for()
@@ -226,12 +228,12 @@ class Plan:
 
     def _reset(self) -> list[tuple[str | None, Any]]:
         """The user's schedulers, each with its output in a network, reset for another run."""
-        schedulers: dict[str | None, Scheduler | ByRank] = {**self._at}
+        schedulers: list[tuple[str | None, Scheduler | ByRank]] = list(self._at.items())
         if self._scheduler:
-            schedulers[None] = self._scheduler
-        for scheduler in schedulers.values():
+            schedulers.append((None, self._scheduler))
+        for _, scheduler in schedulers:
             scheduler.reset(self)
-        return [(output, native(scheduler)) for output, scheduler in schedulers.items()]
+        return [(output, native(scheduler)) for output, scheduler in schedulers]
 
     def _proved(self) -> _laxity.Plan:
         """The plan, if its scheduler has a proof."""

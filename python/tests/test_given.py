@@ -125,8 +125,13 @@ ENTRIES = {
         },
     ),
     lx.Plan.under: (
-        lambda scheduler: PLAN.under(scheduler).run(**SMALL).json,
-        {"scheduler": (["fifo", np.str_("fifo")], [None, 3, b"fifo", ["fifo"], Shortest, lambda packet: 1])},
+        lambda scheduler="fifo", **at: (
+            network().under(lx.by_rank(lambda packet: packet.seq), **at) if at else PLAN.under(scheduler)
+        ).run(**SMALL).json,
+        {
+            "scheduler": (["fifo", np.str_("fifo")], [None, 3, b"fifo", ["fifo"], Shortest, lambda packet: 1]),
+            "at": (["a → b", np.str_("a → b")], [3, b"a", ["a → b"]]),
+        },
     ),
     lx.Plan.check: (lambda: None, {}),
     lx.Plan.check_for_linux: (

@@ -89,7 +89,7 @@ fn nothing_is_proved_where_a_program_schedules() {
     let network = result.judged.summary.network.unwrap();
     assert!(network.classes.iter().all(|class| class.bound_ns.is_none()));
     let [first, second] = &result.judged.summary.hops[..] else { panic!("two hops") };
-    assert!(first.classes.iter().all(|class| class.bound_ns.is_some()));
+    assert!(first.classes.iter().any(|class| class.bound_ns.is_some()));
     assert!(second.classes.iter().all(|class| class.bound_ns.is_none()));
 }
 
