@@ -259,7 +259,7 @@ mod tests {
         let text = text(&summary.hops[0]);
         let of = |name: &str| {
             let line = text.lines().find(|line| line.starts_with(name)).unwrap();
-            line.split_whitespace().nth(4).unwrap().to_owned()
+            line.split(' ').filter(|word| !word.is_empty()).nth(5).unwrap().to_owned()
         };
         assert_eq!(["class", "rt-0", "be-0"].map(of), ["marked", "0", "17"], "{text}");
         let compared = compared(&[&summary]).text();

@@ -217,6 +217,6 @@ mod tests {
         assert!(none.contains("nowhere") && none.contains("there are"), "{none}");
         let none = said(&["a:b=lo@no-such-namespace"]);
         assert!(none.contains("no-such-namespace"), "{none}");
-        assert!(said(&["a:b=lo"]).contains("node: 0"));
+        assert!(said(&["a:b=lo"]).contains("node: NodeId(0)"));
     }
 }
