@@ -2,6 +2,8 @@
 
 mod comments;
 mod deb;
+#[cfg(test)]
+mod documents;
 mod engine;
 mod fuzz;
 mod guided;
