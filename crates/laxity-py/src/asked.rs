@@ -3,15 +3,15 @@
 
 use std::path::PathBuf;
 
-use laxity_api::{Effort, Json, Opener, remarks};
-use laxity_plan::model::{Hops, Recording};
+use laxity_api::{Effort, Json, remarks};
 use laxity_report::network;
-use laxity_sim::source::{open_recording, open_recording_of};
 use pyo3::prelude::*;
 
 use crate::errors::of_question;
-use crate::plan::{Plan, json};
+use crate::plan::Plan;
 use crate::study::attended;
+use crate::text::json;
+use crate::traffic::opened;
 
 /// The arrival curves of a recording, or of the one that is the plan's only source: the JSON of
 /// `laxity fit`, the same for people, what else the recording held, and the plan with these curves.
@@ -61,13 +61,4 @@ pub(crate) fn worst_case(
     let worst = found.map_err(|error| of_question(py, &error))?;
     let sent = worst.0.iter().map(|case| case.csv(plan)).collect();
     Ok((json(&worst), worst.text(), worst.page(plan), sent))
-}
-
-/// Opens a recording in place of the plan's sources.
-pub(crate) fn opened(file: PathBuf, sort: bool) -> Box<Opener<'static>> {
-    let recording = Recording { file, path: Hops::default(), filter: None, sort };
-    Box::new(move |plan, source| match source {
-        None => open_recording(&recording, plan),
-        Some(source) => open_recording_of(source, &recording, plan),
-    })
 }

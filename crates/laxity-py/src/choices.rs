@@ -9,7 +9,8 @@ use laxity_sim::record::Fate;
 use pyo3::prelude::*;
 
 use crate::errors::of_question;
-use crate::plan::{Plan, lasting};
+use crate::plan::Plan;
+use crate::traffic::lasting;
 
 /// A link under way.
 #[pyclass(frozen, module = "laxity._laxity")]

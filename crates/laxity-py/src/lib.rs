@@ -16,6 +16,7 @@ mod simulate;
 mod study;
 mod table;
 mod text;
+mod traffic;
 mod tune;
 
 use pyo3::prelude::*;

@@ -3,20 +3,18 @@
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
-use laxity::units::Nanos;
 use laxity_api::{Traffic, check, check_for_linux, curves, export, on_all_cores, with_custom};
 use laxity_plan::discipline::Kind;
 use laxity_plan::edit::Draft;
 use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
-use serde::Serialize;
 
-use crate::asked::opened;
 use crate::errors::{LaxityError, of_plan, of_question};
 use crate::linux;
 use crate::result::RunResult;
 use crate::scheduler::Schedulers;
-use crate::text::text;
+use crate::text::{json, text};
+use crate::traffic::{opened, traffic};
 
 type Curves = (String, String, Vec<(String, Vec<(f64, f64)>)>);
 
@@ -213,25 +211,4 @@ impl Plan {
         let traffic = Traffic { arrivals, threads, ..traffic(duration, seed)? };
         RunResult::simulate(py, &self.plan, &schedulers, &traffic, packets, heard)
     }
-}
-
-/// Traffic as the half in Python asks for it.
-pub(crate) fn traffic(duration: Option<&str>, seed: Option<u64>) -> PyResult<Traffic<'static>> {
-    Ok(Traffic { duration: lasting(duration)?, seed, ..Traffic::default() })
-}
-
-/// A time as plans write it.
-pub(crate) fn lasting(duration: Option<&str>) -> PyResult<Option<Nanos>> {
-    match duration.map(str::parse::<Nanos>).transpose() {
-        Ok(Some(Nanos::ZERO)) => {
-            Err(LaxityError::new_err("a duration of zero simulates nothing: give more"))
-        }
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(LaxityError::new_err(error.to_string())),
-    }
-}
-
-/// An answer as the command prints it.
-pub(crate) fn json(answer: &impl Serialize) -> String {
-    serde_json::to_string_pretty(answer).expect("answers are strings, numbers and lists")
 }

@@ -7,13 +7,15 @@ use laxity_api::{Delays, Traffic};
 use laxity_sim::series::SeriesRecorder;
 use pyo3::prelude::*;
 
-use crate::asked::opened;
 use crate::errors::LaxityError;
 use crate::packets::{self, Column, Packets};
-use crate::plan::{Plan, json, traffic};
+use crate::plan::Plan;
 use crate::scheduler::{Given, Schedulers};
 use crate::simulate::One;
 use crate::table::Table;
+use crate::text::json;
+use crate::traffic::opened;
+use crate::traffic::traffic;
 
 /// A class, its delays in ns, and of each the share of packets that were delayed for longer.
 type Spread = (String, Vec<(u64, f64)>);

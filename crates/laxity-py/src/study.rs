@@ -14,9 +14,11 @@ use laxity_api::sweep::{
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_study};
-use crate::plan::{Plan, json, lasting};
+use crate::plan::Plan;
 use crate::scheduler::Given;
 use crate::simulate::One;
+use crate::text::json;
+use crate::traffic::lasting;
 
 /// Keys, and the values of each, written in TOML.
 type Grid = Vec<(String, Vec<String>)>;

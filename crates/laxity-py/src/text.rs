@@ -1,4 +1,4 @@
-//! Files of text.
+//! Files of text, and answers as text.
 
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use laxity_plan::file;
 use pyo3::prelude::*;
+use serde::Serialize;
 
 use crate::errors::{LaxityError, of_plan};
 
@@ -31,4 +32,9 @@ pub(crate) fn text(py: Python<'_>, path: &Path) -> PyResult<(String, String)> {
             }
         }
     }
+}
+
+/// An answer as the command prints it.
+pub(crate) fn json(answer: &impl Serialize) -> String {
+    serde_json::to_string_pretty(answer).expect("answers are strings, numbers and lists")
 }

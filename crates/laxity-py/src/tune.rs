@@ -7,8 +7,9 @@ use laxity_api::tune::{self, Kind, tune};
 use pyo3::prelude::*;
 
 use crate::errors::{LaxityError, of_study};
-use crate::plan::{Plan, json};
+use crate::plan::Plan;
 use crate::study::attended;
+use crate::text::json;
 
 /// What is sought in a plan, and what has to hold.
 #[pyclass(frozen, module = "laxity._laxity")]

@@ -7,6 +7,7 @@ mod natural;
 mod offered;
 mod reference;
 mod tdp;
+mod timing;
 mod uniform;
 
 use laxity::aqm::{Choke, CoDel, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
@@ -32,8 +33,9 @@ use serde::Serialize;
 use crate::args::{Bench, Case, Load};
 use crate::failure::Failure;
 use crate::{Promises, print, print_json, progress};
-use load::{Mode, RUNS, Under};
+use load::Under;
 use reference::HeapEdf;
+use timing::{Mode, RUNS};
 
 const SIZES: [u32; 9] = [1, 10, 100, 1_000, 10_000, 16_000, 60_000, 100_000, 1_000_000];
 

@@ -12,8 +12,8 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde::Serialize;
 
-use super::load::Mode;
 use super::natural::Driver;
+use super::timing::Mode;
 use crate::args::Case;
 use crate::failure::Failure;
 

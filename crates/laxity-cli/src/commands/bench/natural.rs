@@ -7,7 +7,7 @@ use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::{Nanos, Rate};
 
-use super::load::{Mode, median, mixed, shuffled};
+use super::timing::{Mode, median, mixed, shuffled};
 
 /// Packets of one run.
 const PACKETS: u64 = 400_000;

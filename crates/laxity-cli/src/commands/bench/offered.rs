@@ -8,8 +8,8 @@ use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 
-use super::load::{median, mixed};
 use super::managed;
+use super::timing::{median, mixed};
 use crate::args::Case;
 
 /// Rounds of one run.

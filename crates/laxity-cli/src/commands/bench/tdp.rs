@@ -5,7 +5,8 @@ use laxity::sched::tdp::{Assigned, CommonTime, Contract, Edge, Slots, TdpSetting
 use laxity::sched::{Late, Tdp};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use super::load::{self, Under};
+use super::load::Under;
+use super::timing::shuffled;
 use super::uniform;
 use crate::args::Load;
 
@@ -46,7 +47,7 @@ pub(super) fn edge(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Optio
         let slots = Slots { start: place / cycle.packets, packets: 1, period: cycle.frames };
         Some(Contract { slots, packet: Bytes(cycle.longest.into()) })
     };
-    let contracts: Vec<_> = load::shuffled(under.classes).into_iter().map(contract).collect();
+    let contracts: Vec<_> = shuffled(under.classes).into_iter().map(contract).collect();
     let edge = Edge::new(cycle.time(), cycle.delay, &contracts);
     let mut edge = edge.expect("one packet a cycle, in a frame of it");
     Assigned::new(cycle.output(), move |now, packet| edge.frame_of(now, packet))

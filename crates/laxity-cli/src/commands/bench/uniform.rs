@@ -8,7 +8,7 @@ use laxity::sched::edf::Deadlines;
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::{Nanos, Rate};
 
-use super::load::{Mode, median, shuffled};
+use super::timing::{Mode, median, shuffled};
 
 /// Packets of one run.
 const PACKETS: u64 = 400_000;

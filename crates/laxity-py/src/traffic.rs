@@ -1,0 +1,36 @@
+//! Traffic in place of a plan's, as Python gives it.
+
+use std::path::PathBuf;
+
+use laxity::units::Nanos;
+use laxity_api::{Opener, Traffic};
+use laxity_plan::model::{Hops, Recording};
+use laxity_sim::source::{open_recording, open_recording_of};
+use pyo3::prelude::*;
+
+use crate::errors::LaxityError;
+
+/// Traffic as the half in Python asks for it.
+pub(crate) fn traffic(duration: Option<&str>, seed: Option<u64>) -> PyResult<Traffic<'static>> {
+    Ok(Traffic { duration: lasting(duration)?, seed, ..Traffic::default() })
+}
+
+/// A time as plans write it.
+pub(crate) fn lasting(duration: Option<&str>) -> PyResult<Option<Nanos>> {
+    match duration.map(str::parse::<Nanos>).transpose() {
+        Ok(Some(Nanos::ZERO)) => {
+            Err(LaxityError::new_err("a duration of zero simulates nothing: give more"))
+        }
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(LaxityError::new_err(error.to_string())),
+    }
+}
+
+/// Opens a recording in place of the plan's sources.
+pub(crate) fn opened(file: PathBuf, sort: bool) -> Box<Opener<'static>> {
+    let recording = Recording { file, path: Hops::default(), filter: None, sort };
+    Box::new(move |plan, source| match source {
+        None => open_recording(&recording, plan),
+        Some(source) => open_recording_of(source, &recording, plan),
+    })
+}
