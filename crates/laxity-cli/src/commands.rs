@@ -9,6 +9,8 @@ mod compare;
 mod demo;
 mod export;
 mod fit;
+#[cfg(target_os = "linux")]
+mod forwarding;
 mod import;
 #[cfg(target_os = "linux")]
 mod kernel;

@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use laxity::units::{Bytes, Nanos};
 use laxity_forward::{Forwarder, Prepared, Refusal, Settings};
 use laxity_linux::clock::{Clock, tai_offset};
-use laxity_linux::frames::{BATCH, Backend, Pool, Port, Side};
+use laxity_linux::frames::{Backend, Pool, Side};
 use laxity_linux::interface::{self, Interface};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
@@ -16,7 +16,9 @@ use crate::bridge::{Bridge, Forwarding, Log, Way};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledgers, folder_of};
 use crate::process::prover::Prover;
-use crate::process::{End, Keeper, Links, Process, Reloads, Request, Supervisor};
+use crate::process::{
+    End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, settings,
+};
 use crate::routers::task::{self, RouterTask};
 use crate::routers::{Host, Wired};
 use crate::status::Status;
@@ -37,18 +39,6 @@ pub struct Daemon {
     pub capture: Option<PathBuf>,
     /// Questions of other processes.
     pub requests: Receiver<Request>,
-}
-
-/// A plan with the text that it was read from.
-#[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
-pub struct PlanText {
-    /// The file, `-` for standard input.
-    pub path: PathBuf,
-    /// The plan.
-    pub plan: Plan,
-    /// The text.
-    pub text: String,
 }
 
 /// Capacity of the ring of captured frames, in bytes.
@@ -222,19 +212,4 @@ fn way(plan: Option<&PlanText>, pool: &Pool) -> Result<Way, Refusal> {
     let Some(PlanText { plan, .. }) = plan else { return Ok(Way::Plain) };
     let settings = settings(plan, pool, Side::A);
     Ok(Way::Scheduled(Box::new(Forwarder::new(plan.clone(), settings)?)))
-}
-
-/// Settings that a plan does not say, where a pool has room for the frames of a port.
-pub(crate) fn settings(plan: &Plan, pool: &Pool, port: impl Into<Port>) -> Settings {
-    let mut settings = Settings { seed: plan.run.seed, secret: secret(), ..Settings::default() };
-    // What is being taken in needs places, too, or the kernel drops frames whatever their class.
-    let packets = pool.room(port).saturating_sub(4 * BATCH);
-    settings.backlog.packets = settings.backlog.packets.min(packets);
-    settings
-}
-
-/// A number that no one can guess.
-fn secret() -> u64 {
-    use std::hash::{BuildHasher, RandomState};
-    RandomState::new().hash_one(0)
 }

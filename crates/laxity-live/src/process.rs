@@ -2,6 +2,7 @@
 
 mod interfaces;
 mod keeper;
+mod plan_text;
 pub(crate) mod prover;
 mod request;
 mod supervisor;
@@ -24,6 +25,8 @@ use crate::status::Status;
 
 pub use self::interfaces::{End, Links};
 pub use self::keeper::{Keeper, Results};
+pub use self::plan_text::PlanText;
+pub(crate) use self::plan_text::settings;
 pub use self::request::Request;
 pub(crate) use self::supervisor::{Reloads, Supervisor, Task};
 

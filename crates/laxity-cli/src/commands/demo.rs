@@ -12,7 +12,7 @@ use laxity_report::quantity::{self, TimeUnit};
 use laxity_report::table;
 use serde::Serialize;
 
-use super::live;
+use super::forwarding::options;
 use crate::args::Live;
 use crate::failure::Failure;
 use crate::{Promises, interrupt, print, print_json, progress, terminal};
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     // What there is of a laboratory ends with the process.
     interrupt::watch(|| interrupt::REMOVED);
     let each = Duration::from_nanos(arguments.duration.unwrap_or(DURATION).0 / 2);
-    let options = live::options(arguments);
+    let options = options(arguments);
     let fifo = trial("fifo", each, options).map_err(failure)?;
     let edf = trial("edf", each, options).map_err(failure)?;
     let shown = Shown { duration_ns: each.as_nanos() as u64, fifo, edf };

@@ -5,7 +5,7 @@ use std::path::Path;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_live::routers::wiring::wire;
 
-use super::live::{forward, is_admitted, read};
+use super::forwarding::{forward, is_admitted, read};
 use crate::Promises;
 use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;

@@ -17,7 +17,7 @@ use super::passage::{HEAD, Passage, Wire, digest};
 use super::time::{Common, Instants};
 use super::wiring::Wired;
 use crate::cut::{Cut, Cutter};
-use crate::daemon::settings;
+use crate::process::settings;
 use crate::worker::{Teller, Turn};
 
 mod outgoing;

@@ -1,0 +1,106 @@
+//! A forwarding process as a command: its plans, its settings, and what it shows.
+
+use std::path::Path;
+use std::sync::mpsc::Receiver;
+
+use laxity_api::check;
+use laxity_live::process::{Keeper, PlanText, Request, Results};
+use laxity_live::server::control_socket_of;
+use laxity_live::status::Status;
+use laxity_live::{Daemon, LiveError, Options};
+use laxity_plan::Plan;
+
+use crate::args::Live;
+use crate::failure::Failure;
+use crate::report::Report;
+use crate::{Promises, control_socket, input, measured, print, terminal};
+
+/// Reads a plan.
+pub(super) fn read(path: &Path) -> Result<PlanText, Failure> {
+    let (plan, text) = input::plan_with_text(path)?;
+    Ok(PlanText { path: path.to_path_buf(), plan, text })
+}
+
+/// Whether a plan is admitted; shows why one is not.
+pub(super) fn is_admitted(plan: &Plan) -> Result<bool, Failure> {
+    let checked = check(plan)?;
+    let is_refused = checked.admitted() == Some(false);
+    if is_refused {
+        print(&checked.text(plan))?;
+    }
+    Ok(!is_refused)
+}
+
+/// Runs a process at the places `ends`, which its control socket is named after, and shows what
+/// was measured.
+pub(super) fn forward(
+    arguments: &Live,
+    ends: &[&str],
+    run: impl FnOnce(Daemon, &mut Terminal) -> Result<Status, LiveError>,
+) -> Result<Promises, Failure> {
+    let (ask, requests) = std::sync::mpsc::channel();
+    let report = Report::begin(arguments.monitoring.report.as_deref())?;
+    let server = control_socket::serve(&arguments.monitoring, &control_socket_of(ends), ask)?;
+    let mut keeper = Terminal { kept: true, printed: Ok(()), report };
+    let ended = run(daemon(arguments, requests), &mut keeper)?;
+    drop(server);
+    let Terminal { kept, printed, report } = keeper;
+    let report = report.map(|report| report.write(&ended)).transpose()?;
+    printed?;
+    print(&(measured::of_losses(&ended) + &report.unwrap_or_default()))?;
+    Ok(Promises::kept_if(kept))
+}
+
+fn daemon(arguments: &Live, requests: Receiver<Request>) -> Daemon {
+    Daemon {
+        options: options(arguments),
+        duration: arguments.duration,
+        read: read_again,
+        ledger: arguments.ledger.clone(),
+        capture: arguments.capture.clone(),
+        requests,
+    }
+}
+
+/// How the thread runs that forwards.
+pub(crate) fn options(arguments: &Live) -> Options {
+    let priority = (arguments.priority > 0).then_some(arguments.priority);
+    Options { priority, core: arguments.core, awake: arguments.awake, ..Options::default() }
+}
+
+/// Reads a plan again and proves it. An error is a sentence.
+fn read_again(path: &Path) -> Result<PlanText, String> {
+    if input::is_stdin(path) {
+        return Err("it came by standard input, which is read but once".into());
+    }
+    let (plan, text) = Plan::read_with_text(path).map_err(|error| error.to_string())?;
+    let checked = check(&plan).map_err(|error| error.to_string())?;
+    match checked.admitted() {
+        Some(false) => Err(checked.text(&plan)),
+        _ => Ok(PlanText { path: path.to_path_buf(), plan, text }),
+    }
+}
+
+/// Looks after the process from a terminal, or from where a service is looked after.
+pub(super) struct Terminal {
+    /// Whether what was promised was kept under all plans.
+    kept: bool,
+    printed: Result<(), Failure>,
+    report: Option<Report>,
+}
+
+impl Keeper for Terminal {
+    fn say(&mut self, what: &str) {
+        terminal::remark(&format!("laxity: {what}\n"));
+    }
+
+    fn ended(&mut self, results: &Results<'_>) {
+        let Results { way, network, .. } = results;
+        self.kept &= results.verdict(None).is_kept();
+        if let Some(report) = &mut self.report {
+            report.add(results);
+        }
+        let printed = print(&measured::of_ways(network.as_ref(), std::slice::from_ref(way)));
+        self.printed = std::mem::replace(&mut self.printed, Ok(())).and(printed);
+    }
+}

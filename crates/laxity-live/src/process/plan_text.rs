@@ -1,0 +1,34 @@
+//! A plan of a forwarder, and what it does not say.
+
+use std::path::PathBuf;
+
+use laxity_forward::Settings;
+use laxity_linux::frames::{BATCH, Pool, Port};
+use laxity_plan::Plan;
+
+/// A plan with the text that it was read from.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "made by whoever reads plans")]
+pub struct PlanText {
+    /// The file, `-` for standard input.
+    pub path: PathBuf,
+    /// The plan.
+    pub plan: Plan,
+    /// The text.
+    pub text: String,
+}
+
+/// Settings that a plan does not say, where a pool has room for the frames of a port.
+pub(crate) fn settings(plan: &Plan, pool: &Pool, port: impl Into<Port>) -> Settings {
+    let mut settings = Settings { seed: plan.run.seed, secret: secret(), ..Settings::default() };
+    // What is being taken in needs places, too, or the kernel drops frames whatever their class.
+    let packets = pool.room(port).saturating_sub(4 * BATCH);
+    settings.backlog.packets = settings.backlog.packets.min(packets);
+    settings
+}
+
+/// A number that no one can guess.
+fn secret() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}
