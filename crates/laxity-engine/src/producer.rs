@@ -155,8 +155,8 @@ impl<T> fmt::Debug for Producer<T> {
     }
 }
 
-/// Selects the packets that are timed: one in `(span + 1) / 2` on average, at random distances, so that
-/// no pattern in the traffic can hide from it.
+/// Selects the packets that are timed: one in `(span + 1) / 2` on average, at random distances, so
+/// that no pattern in the traffic can hide from it.
 struct Timing {
     clock: Clock,
     /// Distances are uniform in 1..=span.

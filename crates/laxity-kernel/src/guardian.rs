@@ -2,7 +2,8 @@
 //! one and its terminal.
 //!
 //! The guardian waits while the first process lives. If that dies before it is done, the guardian
-//! completes the change or takes it back. It also takes back a change that is not confirmed in time.
+//! completes the change or takes it back. It also takes back a change that is not confirmed in
+//! time.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};

@@ -312,8 +312,8 @@ impl Paths {
         Order::new(self.outputs.len(), &self.feeds(knows))
     }
 
-    /// Pairs of outputs, sorted: the first feeds the second with packets of a class that has a known
-    /// arrival curve.
+    /// Pairs of outputs, sorted: the first feeds the second with packets of a class that has a
+    /// known arrival curve.
     fn feeds(&self, knows: &[bool]) -> Vec<(OutputId, OutputId)> {
         let known = self.routes.iter().filter(|route| knows[route.class.index()]);
         let pairs = known.flat_map(|route| {

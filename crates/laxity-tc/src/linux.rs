@@ -285,8 +285,8 @@ fn round(plan: &mut Plan, setup: &Setup) -> Result<(), Refusal> {
 }
 
 /// Gives classes the curves that the kernel guarantees with its integers, and reduces the link by
-/// the largest excess of the kernel's own curves over them. If the guaranteed curves fit the reduced
-/// link, the kernel's curves fit the link.
+/// the largest excess of the kernel's own curves over them. If the guaranteed curves fit the
+/// reduced link, the kernel's curves fit the link.
 fn round_curves(plan: &mut Plan, setup: &Setup) {
     let mut beyond = 0;
     for (class, given) in plan.top_down().into_iter().zip(&setup.classes) {

@@ -134,8 +134,8 @@ impl<const PER_OCTAVE: usize> Histogram<PER_OCTAVE> {
 
     /// The quantile `parts / of`, for example 999 and 1000 for the 99.9th percentile: at least that
     /// share of the packets had this delay or a shorter one. The result is the upper edge of the
-    /// bucket that holds the exact quantile, and never above the longest delay. Zero if no delay was
-    /// recorded.
+    /// bucket that holds the exact quantile, and never above the longest delay. Zero if no delay
+    /// was recorded.
     pub fn quantile(&self, parts: u64, of: u64) -> Nanos {
         let rank = (u128::from(self.count) * u128::from(parts)).div_ceil(u128::from(of));
         let mut missing = (rank as u64).clamp(1, self.count.max(1));

@@ -15,11 +15,12 @@ struct Measure {
 }
 
 /// Tolerances follow from the freedom that the two have. Links and queues are the same to the
-/// packet, so the throughput and the queue of a busy link must agree closely. Shares of connections,
-/// drops and retransmissions depend on each sender's NewReno, whose details RFC 6582 leaves open,
-/// and are chaotic: one packet changes all that follow. Beside a peer with other timers and
-/// handshakes they are shown and not judged. Timeouts are the rarest and the most sensitive. With
-/// ECN almost only echoes cut windows, and filling the same link takes the same number of them.
+/// packet, so the throughput and the queue of a busy link must agree closely. Shares of
+/// connections, drops and retransmissions depend on each sender's NewReno, whose details RFC 6582
+/// leaves open, and are chaotic: one packet changes all that follow. Beside a peer with other
+/// timers and handshakes they are shown and not judged. Timeouts are the rarest and the most
+/// sensitive. With ECN almost only echoes cut windows, and filling the same link takes the same
+/// number of them.
 const MEASURES: [Measure; 13] = [
     Measure {
         name: "goodput TCP [kbit/s]",

@@ -32,9 +32,9 @@ pub(crate) struct Check {
     pub target: Option<Target>,
     #[command(flatten)]
     pub kernel: Kernel,
-    /// For networks: find how far each part could change while the rest stays as it is: the smallest
-    /// rate of each link, the largest burst and the shortest deadlines of each class; and what
-    /// breaks first as load grows.
+    /// For networks: find how far each part could change while the rest stays as it is: the
+    /// smallest rate of each link, the largest burst and the shortest deadlines of each class; and
+    /// what breaks first as load grows.
     #[arg(long, conflicts_with = "target")]
     pub limits: bool,
     /// Search for traffic that delays each class longest, and print how long that is.

@@ -1,4 +1,5 @@
-//! Summaries of what was counted: over one link, or at the outputs of a network and from end to end.
+//! Summaries of what was counted: over one link, or at the outputs of a network and from end to
+//! end.
 
 use laxity::packet::ClassId;
 use laxity::port::Account;

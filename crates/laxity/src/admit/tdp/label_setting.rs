@@ -26,8 +26,8 @@ impl Ledger {
     /// The search finds a choice if there is one, with one exception: a flow with a forwarding
     /// delay that passes an output more than once, without a promise. There the free frames depend
     /// on those that the flow itself took before, and a frame has a limited number of labels. The
-    /// immediate choice is always among them. [`ReservationError::certain`] says whether the limit was
-    /// reached.
+    /// immediate choice is always among them. [`ReservationError::certain`] says whether the limit
+    /// was reached.
     ///
     /// # Errors
     /// If no choice of frames fits.
