@@ -49,8 +49,7 @@ pub fn figures(summary: &Summary) -> Vec<Figure> {
         Some(network) => {
             let whole = network.classes.iter().flat_map(from_end_to_end);
             let hops = summary.hops.iter();
-            let hops =
-                hops.flat_map(|hop| at_hop(hop, Some(&format!("{} → {}", hop.from, hop.to))));
+            let hops = hops.flat_map(|hop| at_hop(hop, Some(&hop.output())));
             whole.chain(hops).collect()
         }
     }

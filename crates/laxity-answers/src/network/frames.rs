@@ -176,7 +176,7 @@ struct View<'a> {
 
 impl View<'_> {
     fn ends(&self, hop: Hop) -> String {
-        self.framed.network.ends(hop).join(" → ")
+        self.framed.network.output(hop)
     }
 
     fn classes(&self) -> Vec<ReservedClass> {

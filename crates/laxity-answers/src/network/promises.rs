@@ -70,7 +70,7 @@ impl<'a> Promises<'a> {
     }
 
     fn ends(self, output: &Output) -> String {
-        self.on.network.ends(output.hop).join(" → ")
+        self.on.network.output(output.hop)
     }
 }
 

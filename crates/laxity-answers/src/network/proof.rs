@@ -188,7 +188,7 @@ impl View<'_> {
     }
 
     fn ends(&self, hop: Hop) -> String {
-        self.on.network.ends(hop).join(" → ")
+        self.on.network.output(hop)
     }
 
     fn nodes(&self, route: &Route) -> Vec<String> {

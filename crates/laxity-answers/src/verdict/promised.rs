@@ -73,7 +73,7 @@ fn at_output<'a>(
     hop: &'a HopSummary,
     ends: &'a HashMap<&str, &EndToEnd>,
 ) -> impl Iterator<Item = Broken> + use<'a> {
-    let place = format!("{} → {}", hop.from, hop.to);
+    let place = hop.output();
     let broken = |class: &'a ClassSummary| {
         let whole = ends.get(class.name.as_str())?;
         // A class that tolerates losses is promised its windows, not every deadline.

@@ -40,7 +40,7 @@ impl Run {
         let run = NetworkRun::new(&on, Some(duration), seed);
         let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
         let hops = summary.hops.iter();
-        let links = hops.clone().map(|hop| (format!("{} → {}", hop.from, hop.to), hop.utilization));
+        let links = hops.clone().map(|hop| (hop.output(), hop.utilization));
         Ok(Run {
             flows: summary
                 .network

@@ -30,7 +30,7 @@ pub(crate) fn text(summary: &Summary, network: &NetworkSummary) -> String {
     }
     let mut begins = Vec::new();
     for hop in &summary.hops {
-        let name = format!("{} → {}", hop.from, hop.to);
+        let name = hop.output();
         begins.extend((0..hop.classes.len()).map(|at| (at == 0).then(|| name.clone())));
     }
     let links = [
@@ -74,7 +74,7 @@ fn watched(summary: &Summary) -> (Vec<Watched<'_>>, Vec<Option<String>>) {
             .filter_map(|class| Some((class.name.as_str(), class.windows.as_deref()?, 0)));
         let first = watched.len();
         watched.extend(classes);
-        let is_first = |at: usize| (at == first).then(|| format!("{} → {}", hop.from, hop.to));
+        let is_first = |at: usize| (at == first).then(|| hop.output());
         begins.extend((first..watched.len()).map(is_first));
     }
     (watched, begins)

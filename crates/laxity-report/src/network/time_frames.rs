@@ -71,7 +71,7 @@ fn output_row(hop: &HopSummary) -> Vec<String> {
         hop.frames.as_ref().map_or(NOTHING.to_owned(), |frames| count(value(frames)))
     };
     vec![
-        shortened(&format!("{} → {}", hop.from, hop.to), NAME_LIMIT),
+        shortened(&hop.output(), NAME_LIMIT),
         of(|frames| frames.padding),
         of(|frames| frames.late),
         count(hop.lost),

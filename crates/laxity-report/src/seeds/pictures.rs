@@ -113,6 +113,8 @@ struct Run<'a> {
     beyond: u64,
     /// The classes of the first seed.
     classes: Vec<Measures<'a>>,
+    /// Whether any seed broke a promise of a class.
+    is_late: Vec<bool>,
     /// The delays of every class, seed by seed.
     delays: Vec<Vec<Option<&'a DelaySummary>>>,
 }
@@ -123,16 +125,14 @@ impl<'a> Run<'a> {
             run.summary.classes().into_iter().map(|(_, class)| class).collect()
         };
         let runs: Vec<_> = seeds.runs.iter().map(classes).collect();
-        let mut classes = runs.first().cloned().unwrap_or_default();
-        for (at, class) in classes.iter_mut().enumerate() {
-            let all = runs.iter().filter_map(|run| run.get(at));
-            class.missed = all.map(|class| class.missed + class.beyond_bound).sum();
-        }
+        let classes = runs.first().cloned().unwrap_or_default();
+        let is_late = |at: usize| runs.iter().filter_map(|run| run.get(at)).any(Measures::is_late);
+        let is_late = (0..classes.len()).map(is_late).collect();
         let of_class = |at: usize| runs.iter().map(|run| run.get(at)?.delay).collect();
         let delays = (0..classes.len()).map(of_class).collect();
         let is_short = seeds.seeds.last().is_none_or(|last| *last <= LARGEST_SEED);
         let beyond = if is_short { 0 } else { seeds.seeds[0].saturating_sub(1) };
-        Run { seeds: &seeds.seeds, beyond, classes, delays }
+        Run { seeds: &seeds.seeds, beyond, classes, is_late, delays }
     }
 
     /// Where the seed of this place is drawn.
@@ -142,7 +142,7 @@ impl<'a> Run<'a> {
 
     /// The places of the classes that are drawn.
     fn shown(&self) -> impl Iterator<Item = usize> + use<'a> {
-        shown(self.classes.clone().into_iter(), Measures::is_late).into_iter().map(|(at, _)| at)
+        shown(self.is_late.clone().into_iter(), |is_late| *is_late).into_iter().map(|(at, _)| at)
     }
 
     /// The marks of a class, and the lines of their mean and of its interval.

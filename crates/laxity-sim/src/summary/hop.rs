@@ -37,6 +37,13 @@ pub struct HopSummary {
     pub classes: Vec<ClassSummary>,
 }
 
+impl HopSummary {
+    /// The name of its output, `from → to`.
+    pub fn output(&self) -> String {
+        format!("{} → {}", self.from, self.to)
+    }
+}
+
 /// Frames of time-driven priority at one output and the input behind its link, over the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FramesSummary {
