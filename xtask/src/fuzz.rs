@@ -3,6 +3,7 @@
 //! there is to find.
 
 use std::path::Path;
+use std::thread;
 
 use crate::outcome::{Done, Outcome};
 use crate::steps::Step;
@@ -16,8 +17,8 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
     -Cllvm-args=-simplifycfg-branch-fold-threshold=0";
 
-/// Builds the fuzz targets and runs each for so long. What they learn is kept in the target
-/// folder; the seeds stay as they are.
+/// Builds the fuzz targets and runs each for `seconds`, one on each core. The target folder keeps
+/// the inputs that they find; the seeds stay as they are.
 pub(crate) fn step(seconds: u32) -> Step {
     Step::new("fuzz", move |workspace| {
         let compiler = std::env::var("CXX").unwrap_or("c++".into());
@@ -32,9 +33,16 @@ pub(crate) fn step(seconds: u32) -> Step {
         // Cargo would use these instead of RUSTFLAGS.
         build_targets.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", FLAGS);
         workspace.run(&mut build_targets)?;
-        for target in targets(&workspace.root().join("fuzz/seeds"))? {
-            let binary = folder.join(&host).join("release").join(&target);
-            run(workspace, &target, &binary, seconds)?;
+        let binaries = folder.join(&host).join("release");
+        let at_once = thread::available_parallelism().map_or(1, usize::from);
+        for targets in targets(&workspace.root().join("fuzz/seeds"))?.chunks(at_once) {
+            thread::scope(|scope| {
+                let fuzz = |target| run(workspace, target, &binaries.join(target), seconds);
+                let started = targets.iter().map(|target| scope.spawn(move || fuzz(target)));
+                let started: Vec<_> = started.collect();
+                let ended = started.into_iter().map(|fuzzer| fuzzer.join().expect("no panic"));
+                ended.collect::<Result<Vec<_>, _>>()
+            })?;
         }
         Ok(Done::Passed)
     })

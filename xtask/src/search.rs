@@ -1,31 +1,28 @@
 //! The standing adversary: traffic that is searched for harm, and faults that it has to find.
 
-use crate::outcome::Outcome;
+use crate::release;
 use crate::steps::Step;
-use crate::workspace::Workspace;
 
-/// Optimized, with arithmetic that is checked.
-const PROFILE: [&str; 3] = ["--release", "--package", "laxity-search"];
-
-/// Searches as the arguments of `laxity-search` say.
+/// Searches as the arguments of `laxity-search` say, optimized, with arithmetic that is checked.
 pub(crate) fn step(arguments: Vec<String>) -> Step {
-    Step::new("search", move |workspace| search(workspace, &arguments))
+    Step::new("search", move |workspace| {
+        let mut run = workspace.cargo();
+        run.args(["run", "--quiet", "--release", "--package", "laxity-search", "--"]);
+        workspace.run(run.args(&arguments))
+    })
 }
 
-/// Minutes of search, and every planted fault.
+/// Minutes of search, and every planted fault, with the build of [`release::steps`].
 pub(crate) fn steps(minutes: u32) -> Vec<Step> {
     vec![
-        step(vec!["--minutes".to_string(), minutes.to_string()]),
+        Step::new("search", move |workspace| {
+            let mut run = workspace.program(release::program(workspace, "laxity-search"));
+            workspace.run(run.args(["--minutes", &minutes.to_string()]))
+        }),
         Step::new("planted faults", |workspace| {
             let mut test = workspace.cargo();
-            test.arg("test").args(PROFILE).args(["--", "--nocapture"]);
-            workspace.run(&mut test)
+            test.args(["test", "--release"]).args(release::PACKAGES);
+            workspace.run(test.args(["--test", "faults", "--", "--nocapture"]))
         }),
     ]
-}
-
-fn search(workspace: &Workspace, arguments: &[String]) -> Outcome {
-    let mut run = workspace.cargo();
-    run.args(["run", "--quiet"]).args(PROFILE).arg("--").args(arguments);
-    workspace.run(&mut run)
 }
