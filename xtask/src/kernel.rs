@@ -8,7 +8,7 @@ pub(crate) fn step() -> Step {
     Step::new("kernel", |workspace| {
         let mut test = workspace.cargo();
         test.args(["test", "--release", "--package", "laxity-cli", "--test", "kernel", "--"]);
-        workspace.run(test.arg("--nocapture").env("LAXITY_KERNEL_WHOLE", "1"))?;
+        workspace.run(test.arg("--nocapture").env("LAXITY_WHOLE", "1"))?;
         Ok(Done::Passed)
     })
 }

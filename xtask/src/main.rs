@@ -185,7 +185,7 @@ impl Command {
                 steps.push(python::step());
                 steps.push(fuzz::step(if all { WHOLE_FUZZ_SECONDS } else { FUZZ_SECONDS }));
                 if all {
-                    steps.extend([kernel::step(), wheel::step(), deb::step()]);
+                    steps.extend([partitions(), kernel::step(), wheel::step(), deb::step()]);
                 }
                 steps
             }
@@ -197,6 +197,15 @@ impl Command {
 fn tests() -> Step {
     Step::new("tests", |workspace| {
         workspace.run(workspace.cargo().args(["test", "--workspace", "--no-fail-fast"]))
+    })
+}
+
+/// Networks on several threads, all rounds of tests that are sampled for a change.
+fn partitions() -> Step {
+    Step::new("partitions", |workspace| {
+        let mut test = workspace.cargo();
+        test.args(["test", "--release", "--package", "laxity-sim", "--lib", "network::parallel"]);
+        workspace.run(test.env("LAXITY_WHOLE", "1"))
     })
 }
 

@@ -168,7 +168,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// How many rounds of something: `few`, or `all` where LAXITY_KERNEL_WHOLE is set.
+/// How many rounds of something: `few`, or `all` where LAXITY_WHOLE is set.
 pub(crate) fn whole<T>(few: T, all: T) -> T {
-    if std::env::var_os("LAXITY_KERNEL_WHOLE").is_some() { all } else { few }
+    if std::env::var_os("LAXITY_WHOLE").is_some() { all } else { few }
 }

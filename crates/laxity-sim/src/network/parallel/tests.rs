@@ -146,15 +146,22 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     partitions.iter().map(|partition| partition.parts).max().unwrap_or(1)
 }
 
+/// The number of rounds: `sample`, or `all` where LAXITY_WHOLE is set.
+fn rounds(sample: u64, all: u64) -> u64 {
+    if std::env::var_os("LAXITY_WHOLE").is_some() { all } else { sample }
+}
+
 #[test]
 fn parts_do_what_one_thread_does() {
     let mut parts = [0; 9];
-    for seed in 0..200 {
+    let networks = rounds(40, 200);
+    for seed in 0..networks {
         let mut draw = generator(seed, 0, 0);
         let (text, threads) = (network(&mut draw), draw.random_range(2..=8));
         parts[agree(&text, seed, threads, Some(Nanos(700_000_000))) as usize] += 1;
     }
-    assert!(parts[1] < 20 && parts[3..].iter().sum::<u32>() > 100, "{parts:?}");
+    let several = parts[3..].iter().sum::<u64>();
+    assert!(parts[1] * 10 < networks && several * 2 > networks, "{parts:?}");
 }
 
 /// Most of the networks above have regions that take turns, if so few outputs make one.
@@ -285,7 +292,8 @@ fn parts_of_dumbbells_do_what_one_thread_does() {
         ),
     ];
     let mut divided = 0;
-    for seed in 0..100 {
+    let networks = rounds(30, 100);
+    for seed in 0..networks {
         let mut draw = generator(seed, 2, 0);
         let mut text = dumbbell.to_owned();
         for (name, values) in drawn {
@@ -293,9 +301,9 @@ fn parts_of_dumbbells_do_what_one_thread_does() {
         }
         let duration = draw.random_range(1..700_000_000);
         let parts = agree(&text, seed, draw.random_range(2..=4), Some(Nanos(duration)));
-        divided += u32::from(parts > 1);
+        divided += u64::from(parts > 1);
     }
-    assert!(divided > 60, "{divided}");
+    assert!(divided * 10 > networks * 6, "{divided}");
 }
 
 /// What comes to a full queue leaves behind it: 25 packets wait for 8 ms each before a link of 1
