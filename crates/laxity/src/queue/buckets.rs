@@ -58,7 +58,7 @@ impl Due {
 /// from the earliest on. A slot without room is [refused](Self::has_room), and its owner keeps it
 /// elsewhere. The width adapts to the times: if many slots are refused, it changes as soon as all
 /// buckets are empty.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Buckets {
     /// Of each bucket how many slots it holds, above [`SLOT_BITS`], and the one that came last.
     heads: Vec<u32>,
@@ -104,15 +104,7 @@ impl Buckets {
         Buckets {
             heads: alloc::vec![NONE.0; buckets],
             occupied: Bitmap::new(buckets),
-            width: 0,
-            span: 0,
-            held: 0,
-            low: 0,
-            high: 0,
-            usual: 0,
-            came: 0,
-            refused: 0,
-            far: 0,
+            ..Buckets::default()
         }
     }
 

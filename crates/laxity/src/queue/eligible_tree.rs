@@ -55,12 +55,6 @@ impl Path {
     }
 }
 
-impl Default for EligibleTree {
-    fn default() -> Self {
-        EligibleTree::new()
-    }
-}
-
 impl EligibleTree {
     /// No requests.
     pub(crate) fn new() -> Self {

@@ -12,7 +12,7 @@ use super::share::{BYTE, Share};
 /// It is blocked (B) by a later one that is eligible and finishes before it, else ready (R). Groups
 /// of one set finish in their order, so that the first of ER is the eligible one that finishes
 /// first, and whole parts of a set change over at once (their Theorems 1 to 3).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     virtual_time: u128,
     /// The latest virtual finishing time that an aggregate has ever had.
@@ -33,17 +33,8 @@ impl Groups {
     pub(super) fn new(shares: &[Share]) -> Self {
         let shifts = || shares.iter().map(|share| share.slot_shift);
         let (least, most) = (shifts().min().unwrap_or(0), shifts().max().unwrap_or(0));
-        Groups {
-            virtual_time: 0,
-            latest: 0,
-            eligible_ready: 0,
-            ineligible_ready: 0,
-            eligible_blocked: 0,
-            ineligible_blocked: 0,
-            alone: None,
-            shift: least,
-            groups: (least..=most).map(Group::new).collect(),
-        }
+        let groups = (least..=most).map(Group::new).collect();
+        Groups { shift: least, groups, ..Groups::default() }
     }
 
     /// The number of an aggregate's group.
