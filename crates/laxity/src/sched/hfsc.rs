@@ -106,12 +106,6 @@ enum State {
     Gone,
 }
 
-/// Of a packet at the head of a leaf's queue.
-struct Request {
-    eligible: Stamp,
-    deadline: Stamp,
-}
-
 #[derive(Clone, Debug)]
 struct Limit {
     curve: RunningCurve,
@@ -223,9 +217,7 @@ impl Hfsc {
         let class = &mut self.classes[leaf.index()];
         if let Some(curve) = &mut class.real_time {
             curve.activate(u128::from(now.0));
-            let request = Request::new(curve, length);
-            class.deadline = request.deadline;
-            self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
+            class.request(&mut self.requests, leaf, length);
         }
     }
 
@@ -250,9 +242,7 @@ impl Hfsc {
             return Some(deadline);
         }
         if let Some(next) = next_length {
-            let request = Request::new(curve, next);
-            class.deadline = request.deadline;
-            self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
+            class.request(&mut self.requests, leaf, next);
         }
         Some(deadline)
     }
@@ -261,14 +251,10 @@ impl Hfsc {
     /// none.
     fn replace_head(&mut self, leaf: ClassId, length: u32, next_length: Option<u32>) {
         let class = &mut self.classes[leaf.index()];
-        if let Some(curve) = &class.real_time
-            && next_length != Some(length)
-        {
+        if class.real_time.is_some() && next_length != Some(length) {
             self.requests.remove(SlotId(leaf.0));
             if let Some(next) = next_length {
-                let request = Request::new(curve, next);
-                class.deadline = request.deadline;
-                self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
+                class.request(&mut self.requests, leaf, next);
             }
         }
         if next_length.is_some() {
@@ -378,6 +364,14 @@ impl Hfsc {
 }
 
 impl Class {
+    /// Requests service of a head packet by the real-time curve, if the leaf has one.
+    #[inline(always)]
+    fn request(&mut self, requests: &mut EligibleSet, leaf: ClassId, length: u32) {
+        let Some(curve) = &self.real_time else { return };
+        self.deadline = stamp(curve.deadline(length));
+        requests.insert(stamp(curve.eligible()), self.deadline, SlotId(leaf.0));
+    }
+
     /// When its own upper limit and those below let it be served by link-sharing.
     fn fit(&self, groups: &[Siblings]) -> Stamp {
         let own = self.upper_limit.as_ref().map_or(0, |limit| limit.fit);
@@ -385,12 +379,6 @@ impl Class {
             TOP => own,
             below => own.max(groups[below.index()].first_fit()),
         }
-    }
-}
-
-impl Request {
-    fn new(curve: &RunningCurve, length: u32) -> Self {
-        Request { eligible: stamp(curve.eligible()), deadline: stamp(curve.deadline(length)) }
     }
 }
 

@@ -10,7 +10,7 @@ use core::hint::select_unpredictable;
 
 use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Order, SeatId, Tournament};
+use crate::queue::{Order, Rank, SeatId, Tournament};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
 };
@@ -154,23 +154,25 @@ impl Order<u32> for ByFinish<'_> {
     }
 
     #[inline(always)]
-    fn rank(&self, (_, class): &Departure) -> u32 {
-        *class
+    fn rank(&self, (_, class): Departure) -> u32 {
+        class
+    }
+}
+
+impl Rank for Departure {
+    #[inline(always)]
+    fn owner(&self) -> u32 {
+        self.1
     }
 
     #[inline(always)]
-    fn owner(&self, (_, class): &Departure) -> u32 {
-        *class
+    fn is_before(&self, other: &Departure) -> bool {
+        self.0 < other.0
     }
 
     #[inline(always)]
-    fn is_before(&self, one: &Departure, other: &Departure) -> bool {
-        one.0 < other.0
-    }
-
-    #[inline(always)]
-    fn either(&self, wins: bool, one: &Departure, other: &Departure) -> Departure {
-        (select_unpredictable(wins, one.0, other.0), select_unpredictable(wins, one.1, other.1))
+    fn or(&self, wins: bool, other: &Departure) -> Departure {
+        (select_unpredictable(wins, self.0, other.0), select_unpredictable(wins, self.1, other.1))
     }
 }
 
