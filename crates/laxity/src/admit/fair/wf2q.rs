@@ -168,9 +168,10 @@ impl Hierarchy {
             };
             let over = self.overbooked(server.map(|class| ClassId(class as u32)), rate, below);
             if let Some(ahead) = ahead.filter(|_| over.is_none() && rate.0 > 0) {
-                let blocking = self.blocking(rate, below, &largest);
-                for &class in below {
-                    let bytes = blocking.by_others(class, heads[class], self.rate(class));
+                let blockers = self.blockers(rate, below, &largest);
+                let blocking = Blocking::new(&blockers);
+                for (&class, blocker) in below.iter().zip(blockers) {
+                    let bytes = blocking.by_others(blocker, heads[class], self.rate(class));
                     let blocked = bytes / bytes_per_nano(rate);
                     late[class] = Some(blocked + &ahead + exact_nanos(ROUNDING));
                 }
@@ -193,15 +194,11 @@ impl Hierarchy {
     }
 
     /// The classes that may delay one another at a server.
-    fn blocking(&self, rate: Rate, below: &[usize], largest: &[Bytes]) -> Blocking {
+    fn blockers(&self, rate: Rate, below: &[usize], largest: &[Bytes]) -> Vec<Blocker> {
         let promised: u64 = below.iter().map(|class| self.rate(*class).0).sum();
-        let spare = rate.0 - promised;
-        let line = |&class: &usize| Blocker {
-            class,
-            packet: largest[class],
-            kept: Rate(spare + self.rate(class).0),
-        };
-        Blocking::new(below.iter().map(line).collect())
+        let kept = |class: usize| Rate(rate.0 - promised + self.rate(class).0);
+        let blocker = |&class: &usize| Blocker { packet: largest[class], kept: kept(class) };
+        below.iter().map(blocker).collect()
     }
 
     fn rate(&self, class: usize) -> Rate {
