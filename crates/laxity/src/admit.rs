@@ -59,18 +59,12 @@ pub struct Interval {
 
 impl Interval {
     /// `None` if it is longer than [`Nanos`] hold.
-    fn new(length: &Exact, capacity: &Exact, demand: &Exact) -> Option<Interval> {
+    fn new(length: &Exact, capacity: &Exact, unused: &Exact) -> Option<Interval> {
         Some(Interval {
             length: ceil_nanos(length)?,
             capacity: floor_bytes(capacity)?,
-            demand: ceil_bytes(demand)?,
+            demand: ceil_bytes(&(capacity - unused))?,
         })
-    }
-
-    /// The interval of this length on a link of this rate, with this much capacity left over.
-    fn on_link(rate: Rate, length: &Exact, unused: &Exact) -> Option<Interval> {
-        let capacity = length * bytes_per_nano(rate);
-        Interval::new(length, &capacity, &(&capacity - unused))
     }
 }
 
@@ -182,8 +176,7 @@ fn is_room(least: &Option<Minimum>) -> bool {
 
 /// The first whole nanosecond from `from` on at which a curve that falls without end is negative.
 fn first_below_zero(curve: &Curve, from: &Exact) -> Exact {
-    let ends = curve.pieces().iter().skip(1).map(|next| Some(&next.start)).chain([None]);
-    for (piece, end) in curve.pieces().iter().zip(ends) {
+    for (piece, end) in curve.pieces_with_ends() {
         if end.is_some_and(|end| end <= from) {
             continue;
         }
@@ -231,7 +224,7 @@ fn steepest_from(
 }
 
 /// A slope in whole bits a second, rounded down; `None` if that is not above zero.
-fn floor_rate(slope: &Exact) -> Option<Rate> {
+pub(crate) fn floor_rate(slope: &Exact) -> Option<Rate> {
     let bits = (slope * exact(NANOBITS_PER_BYTE)).floor().to_integer();
     let bits = if bits.is_positive() { bits.to_u64().unwrap_or(u64::MAX) } else { 0 };
     (bits > 0).then_some(Rate(bits))

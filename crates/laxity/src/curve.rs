@@ -163,7 +163,9 @@ impl Curve {
     }
 
     /// Each piece with its end; the last has none.
-    fn pieces_with_ends(&self) -> impl DoubleEndedIterator<Item = (&Piece, Option<&Exact>)> {
+    pub(crate) fn pieces_with_ends(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (&Piece, Option<&Exact>)> {
         self.pieces
             .iter()
             .enumerate()

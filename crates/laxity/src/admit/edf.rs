@@ -199,7 +199,7 @@ impl System {
     fn demand(&self) -> Curve {
         let due =
             |class: &RealTime| arrival_curve(&class.arrival).shift(&exact_nanos(class.deadline));
-        Curve::sum(&self.real_time.iter().map(due).collect::<Vec<_>>())
+        Curve::sum(self.real_time.iter().map(due))
     }
 
     /// The largest packet that may be on the link when an interval of length t begins, with a
@@ -259,8 +259,7 @@ impl System {
 
     /// The interval of this length, with this much of the service left over.
     fn interval(&self, length: &Exact, unused: &Exact) -> Option<Interval> {
-        let capacity = self.service().value(length);
-        Interval::new(length, &capacity, &(&capacity - unused))
+        Interval::new(length, &self.service().value(length), unused)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::envelope::{Partial, lowest};
 use super::{Curve, Exact, Piece};
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use num_traits::{One, Signed, Zero};
 
 /// The change of a curve's line where a piece starts: the line at `t` is `intercept + slope t`.
@@ -15,8 +16,9 @@ struct Change {
 impl Curve {
     /// The sum of any number of curves, [`Curve::zero`] for none. In `O(n log n)` for `n` pieces in
     /// all.
-    pub fn sum<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
-        let mut changes: Vec<Change> = curves.into_iter().flat_map(Curve::changes).collect();
+    pub fn sum(curves: impl IntoIterator<Item: Borrow<Curve>>) -> Curve {
+        let mut changes: Vec<Change> = Vec::new();
+        curves.into_iter().for_each(|curve| changes.extend(curve.borrow().changes()));
         changes.sort_by(|a, b| a.start.cmp(&b.start));
         // Intercepts, unlike values carried from one start to the next, keep the denominators of
         // the curves they come from; values would collect those of all starts passed.
@@ -111,9 +113,8 @@ impl Curve {
 
     /// `max(f(t), 0)`. In `O(n)` for `n` pieces.
     pub fn clamp_at_zero(&self) -> Curve {
-        let ends = self.pieces.iter().skip(1).map(|next| Some(&next.start)).chain([None]);
-        let clamped = self.pieces.iter().zip(ends).flat_map(|(piece, end)| piece.above_zero(end));
-        Curve::canonical(clamped)
+        let pieces = self.pieces_with_ends();
+        Curve::canonical(pieces.flat_map(|(piece, end)| piece.above_zero(end)))
     }
 }
 

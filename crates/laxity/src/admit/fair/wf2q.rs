@@ -116,12 +116,9 @@ impl Hierarchy {
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
         let Latencies { overbooked, late } = self.latencies(&tree, |_| LEAST);
-        let bound = |(class, service): (&Member, Result<Service, Unbounded>)| {
-            service?.delay(&class.traffic.arrival)
-        };
-        let services = self.services_of(&tree, late);
-        let bounds = self.classes.iter().zip(services).map(bound).collect();
-        Guarantees { overbooked, bounds }
+        let classes = self.classes.iter().zip(self.services_of(&tree, late));
+        let bounds = classes.map(|(class, service)| service?.delay(&class.traffic.arrival));
+        Guarantees { overbooked, bounds: bounds.collect() }
     }
 
     /// The service of each class, in their order.

@@ -5,11 +5,12 @@
 
 use alloc::vec::Vec;
 
-use num_traits::{ToPrimitive, Zero};
+use num_traits::Zero;
 
 use super::{Line, TwoLines};
+use crate::admit::floor_rate;
 use crate::curve::{Curve, Exact, Piece, ceil_nanos, exact_bytes, exact_nanos};
-use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+use crate::units::{Bytes, Nanos, Rate};
 
 impl Line {
     /// The steepest line through the origin that lies below `residual` from `from` on (section
@@ -17,7 +18,7 @@ impl Line {
     /// missed one, so nothing needs to hold there.
     pub fn through_origin(residual: &Curve, from: Nanos) -> Line {
         let hull = hull_from_origin(residual, from);
-        Line { rate: floor_rate(&hull.pieces()[0].slope), offset: Nanos::ZERO }
+        Line { rate: rate(&hull.pieces()[0].slope), offset: Nanos::ZERO }
     }
 
     /// Of all lines that lie below `residual` wherever they are above zero, the one that reaches
@@ -37,7 +38,7 @@ impl Line {
             return Line { rate: Rate(0), offset: Nanos::ZERO };
         }
         let offset = &side.start - &side.value / &side.slope;
-        Line { rate: floor_rate(&side.slope), offset: ceil_nanos(&offset).unwrap_or(Nanos::MAX) }
+        Line { rate: rate(&side.slope), offset: ceil_nanos(&offset).unwrap_or(Nanos::MAX) }
     }
 
     /// The line as a curve.
@@ -54,7 +55,7 @@ impl TwoLines {
         let hull = hull_from_origin(residual, from);
         let sides = hull.pieces();
         TwoLines {
-            first: floor_rate(&sides[0].slope),
+            first: rate(&sides[0].slope),
             second: Line::prolonging(sides.get(1).unwrap_or(&sides[0])),
         }
     }
@@ -85,7 +86,6 @@ fn hull_from_origin(residual: &Curve, from: Nanos) -> Curve {
     curve.greatest_convex_minorant()
 }
 
-fn floor_rate(slope: &Exact) -> Rate {
-    let bits = (slope * Exact::from_integer(NANOBITS_PER_BYTE.into())).floor();
-    Rate(bits.to_integer().to_u64().unwrap_or(0))
+fn rate(slope: &Exact) -> Rate {
+    floor_rate(slope).unwrap_or(Rate(0))
 }
