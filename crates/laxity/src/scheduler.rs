@@ -132,6 +132,26 @@ impl<S: Withdraw + ?Sized> Withdraw for alloc::boxed::Box<S> {
     }
 }
 
+/// What is alike in disciplines that have a `backlog` and tell the place of each packet.
+macro_rules! by_place {
+    () => {
+        #[inline(always)]
+        fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+            self.place(now, packet, drops);
+        }
+
+        #[inline(always)]
+        fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+            self.adopt(now, packet, drops);
+        }
+
+        fn backlog(&self) -> Backlog {
+            self.backlog
+        }
+    };
+}
+pub(crate) use by_place;
+
 /// Drops a packet that gets no place.
 #[inline(always)]
 pub(crate) fn turn_away(

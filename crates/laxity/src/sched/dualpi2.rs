@@ -10,7 +10,8 @@ use crate::error::{SetupError, check};
 use crate::packet::{Ecn, Packet};
 use crate::queue::Fifos;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 
@@ -250,13 +251,7 @@ impl DualPi2 {
 }
 
 impl Scheduler for DualPi2 {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
-
-    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.adopt(now, packet, drops);
-    }
+    by_place!();
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now);
@@ -283,10 +278,6 @@ impl Scheduler for DualPi2 {
 
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
         self.settings.limit.check(self.backlog.and(ahead), packet).is_ok()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

@@ -11,7 +11,7 @@ use crate::error::{SetupError, check};
 use crate::packet::Packet;
 use crate::queue::{Fifos, WinnerTree};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
 };
 use crate::units::{Bytes, Nanos};
 
@@ -206,13 +206,7 @@ impl FqCodel {
 }
 
 impl Scheduler for FqCodel {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
-
-    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.adopt(now, packet, drops);
-    }
+    by_place!();
 
     /// RFC 8290, section 4.2.
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -255,10 +249,6 @@ impl Scheduler for FqCodel {
 
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
         self.settings.codel.limit.check(self.backlog.and(ahead), packet).is_ok()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

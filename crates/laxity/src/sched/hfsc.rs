@@ -25,7 +25,8 @@ use crate::packet::{ClassId, Packet};
 use crate::queue::serial::Stamp;
 use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::service::ServiceCurve;
 use crate::units::Nanos;
@@ -115,10 +116,7 @@ struct Limit {
 
 impl Scheduler for Hfsc {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -141,10 +139,6 @@ impl Scheduler for Hfsc {
         let by_link_sharing = top.is_active().then(|| top.first_fit());
         let first = self.requests.first_eligible().into_iter().chain(by_link_sharing).min()?;
         Some(Nanos(first).max(now))
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

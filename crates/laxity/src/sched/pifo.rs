@@ -14,7 +14,7 @@ use core::cmp::Reverse;
 
 use crate::packet::Packet;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
 };
 use crate::units::Nanos;
 
@@ -163,9 +163,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
 }
 
 impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now);
@@ -181,10 +179,6 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
             (None, Some(Reverse(first))) => Some(first.key.max(now)),
             (None, None) => None,
         }
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

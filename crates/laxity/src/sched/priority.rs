@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::packet::Packet;
 use crate::queue::{Bitmap, Fifos, Position};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
 };
 use crate::units::Nanos;
 
@@ -59,9 +59,7 @@ impl Priority {
 }
 
 impl Scheduler for Priority {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let rank = self.waiting.least()?;
@@ -73,10 +71,6 @@ impl Scheduler for Priority {
         let is_background = rank == self.background();
         let criterion = if is_background { Criterion::Background } else { Criterion::Priority };
         Some(Dispatch { packet, deadline: None, criterion })
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

@@ -25,7 +25,8 @@ use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 use aggregate::{Aggregate, AggregateId, Member, MemberId};
@@ -122,10 +123,7 @@ fn seats(classes: usize, shares: &[Share]) -> Vec<Seat> {
 }
 
 impl Scheduler for Qfq {
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -141,10 +139,6 @@ impl Scheduler for Qfq {
         self.end_service(number);
         let criterion = Criterion::EligibleVirtualFinish;
         Some(Dispatch { packet, deadline: None, criterion })
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

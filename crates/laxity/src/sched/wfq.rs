@@ -12,7 +12,8 @@ use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Order, Rank, SeatId, Tournament};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 use packets::Packets;
@@ -44,10 +45,7 @@ impl Wfq {
 }
 
 impl Scheduler for Wfq {
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -55,10 +53,6 @@ impl Scheduler for Wfq {
         self.gps.serve(now, self.backlog, packet.length);
         self.backlog.remove(packet.length);
         Some(Dispatch { packet, deadline: None, criterion: Criterion::VirtualFinish })
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {
