@@ -27,6 +27,7 @@ use crate::curve::{
     Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes,
     floor_bytes,
 };
+use crate::named::named;
 use crate::police::TokenBucket;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -68,47 +69,34 @@ impl Interval {
     }
 }
 
-/// Why a class has no delay bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Unbounded {
-    /// The classes are promised more than there is, so that no guarantee holds.
-    #[error("more is promised than there is")]
-    NotAdmitted,
-    /// The class is promised no service.
-    #[error("it has no real-time curve")]
-    NoGuarantee,
-    /// The discipline has no proof for links whose rate changes or that may be late.
-    #[error("the rate of the link changes over time, or it may be late")]
-    VaryingRate,
-    /// The class has no arrival curve.
-    #[error("it has no arrival curve")]
-    NoArrival,
-    /// Packets that break the arrival curve are demoted, but wait in the queue of the class.
-    #[error("its demoted packets stay in its queue: with `police = \"drop\"` there are none")]
-    Demotes,
-    /// A class that goes before it or takes turns with it has no arrival curve.
-    #[error(
-        "a class that goes before it or in turn with it has no arrival curve, or keeps demoted packets in its queue"
-    )]
-    UnknownCrossTraffic,
-    /// More may arrive in the long run than it is guaranteed, so that its backlog has no bound.
-    #[error("more may arrive in the long run than it is guaranteed")]
-    Unstable,
-}
-
-impl Unbounded {
-    /// The word that stands for the reason in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Unbounded::NotAdmitted => "not-admitted",
-            Unbounded::NoGuarantee => "no-guarantee",
-            Unbounded::VaryingRate => "varying-rate",
-            Unbounded::NoArrival => "no-arrival",
-            Unbounded::Demotes => "demotes",
-            Unbounded::UnknownCrossTraffic => "unknown-cross-traffic",
-            Unbounded::Unstable => "unstable",
-        }
+named! {
+    /// Why a class has no delay bound.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+    #[non_exhaustive]
+    pub enum Unbounded {
+        /// The classes are promised more than there is, so that no guarantee holds.
+        #[error("more is promised than there is")]
+        NotAdmitted = "not-admitted",
+        /// The class is promised no service.
+        #[error("it has no real-time curve")]
+        NoGuarantee = "no-guarantee",
+        /// The discipline has no proof for links whose rate changes or that may be late.
+        #[error("the rate of the link changes over time, or it may be late")]
+        VaryingRate = "varying-rate",
+        /// The class has no arrival curve.
+        #[error("it has no arrival curve")]
+        NoArrival = "no-arrival",
+        /// Packets that break the arrival curve are demoted, but wait in the queue of the class.
+        #[error("its demoted packets stay in its queue: with `police = \"drop\"` there are none")]
+        Demotes = "demotes",
+        /// A class that goes before it or takes turns with it has no arrival curve.
+        #[error(
+            "a class that goes before it or in turn with it has no arrival curve, or keeps demoted packets in its queue"
+        )]
+        UnknownCrossTraffic = "unknown-cross-traffic",
+        /// More may arrive in the long run than it is guaranteed, so that its backlog has no bound.
+        #[error("more may arrive in the long run than it is guaranteed")]
+        Unstable = "unstable",
     }
 }
 

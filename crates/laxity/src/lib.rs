@@ -97,6 +97,7 @@ pub mod histogram;
 mod id;
 pub mod link;
 mod memory;
+mod named;
 pub mod overhead;
 pub mod pacer;
 pub mod packet;

@@ -179,6 +179,7 @@ struct Quantity {
     name: &'static str,
     example: &'static str,
     smallest: &'static str,
+    may_be_zero: bool,
     limit: u64,
     /// Unit and its size in the smallest unit; the ones that `Display` uses, largest first, lead.
     units: &'static [(&'static str, u64)],
@@ -188,6 +189,7 @@ const TIME: Quantity = Quantity {
     name: "time",
     example: "`5ms` or `250us`",
     smallest: "nanoseconds",
+    may_be_zero: true,
     limit: Nanos::LIMIT.0,
     units: &[
         ("s", 1_000_000_000),
@@ -202,6 +204,7 @@ const SIZE: Quantity = Quantity {
     name: "size",
     example: "`1536b` or `30kB`",
     smallest: "bytes",
+    may_be_zero: true,
     limit: Bytes::LIMIT.0,
     units: &[
         ("GB", 1_000_000_000),
@@ -222,6 +225,7 @@ const RATE: Quantity = Quantity {
     name: "rate",
     example: "`10mbit` or `1.25MB/s`",
     smallest: "bits a second",
+    may_be_zero: false,
     limit: Rate::LIMIT.0,
     units: &[
         ("gbit", 1_000_000_000),
@@ -276,6 +280,9 @@ impl Quantity {
             });
         }
         match u64::try_from(scaled / scale) {
+            Ok(0) if !self.may_be_zero => {
+                Err(UnitError::Zero { text: owned(), quantity: self.name })
+            }
             Ok(value) if value <= self.limit => Ok(value),
             _ => Err(self.too_large(text)),
         }
@@ -349,47 +356,25 @@ fn decimal(text: &str) -> Option<Decimal> {
     Some(Decimal::Value { digits, fraction_digits: fraction.len() as u32 })
 }
 
-impl FromStr for Nanos {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        TIME.parse(text).map(Nanos)
-    }
-}
+/// Reads and prints numbers of a unit as this quantity.
+macro_rules! text {
+    ($($unit:ident: $quantity:ident),+) => {$(
+        impl FromStr for $unit {
+            type Err = UnitError;
 
-impl FromStr for Bytes {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        SIZE.parse(text).map(Bytes)
-    }
-}
-
-impl FromStr for Rate {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        match RATE.parse(text)? {
-            0 => Err(UnitError::Zero { text: text.to_string(), quantity: RATE.name }),
-            bits => Ok(Rate(bits)),
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                $quantity.parse(text).map($unit)
+            }
         }
-    }
-}
 
-impl fmt::Display for Nanos {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        TIME.print(self.0, f)
-    }
+        impl fmt::Display for $unit {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $quantity.print(self.0, f)
+            }
+        }
+    )+};
 }
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SIZE.print(self.0, f)
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        RATE.print(self.0, f)
-    }
-}
+text!(Nanos: TIME, Bytes: SIZE, Rate: RATE);
 
 #[cfg(test)]
 mod tests {
