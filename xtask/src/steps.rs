@@ -42,13 +42,12 @@ pub(crate) fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
         };
         rows.push((name, word, step_begin.elapsed()));
     }
+    println!("\n{}", table(&rows, begin.elapsed()));
     if failed > 0 {
-        println!("\n{}", table(&rows, begin.elapsed()));
         eprintln!("{failed} of {} steps failed.", rows.len());
         return ExitCode::FAILURE;
     }
     let skipped = rows.iter().filter(|(_, word, _)| word.starts_with("SKIPPED")).count();
-    println!("\n{}", table(&rows, begin.elapsed()));
     match skipped {
         0 => println!("Every step passed: {} of {}.", rows.len(), rows.len()),
         _ => println!("Every step passed or was skipped: {skipped} of {} skipped.", rows.len()),
