@@ -192,8 +192,3 @@ impl Inside {
         }
     }
 }
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/hierarchy.md")]
-pub struct Guide;

@@ -169,8 +169,3 @@ fn ahead(rate: Rate, begun: &Curve) -> Result<Curve, Unbounded> {
     let ahead = begun.nondecreasing_lower_closure().ok_or(Unbounded::Unstable)?;
     Ok(ahead.clamp_at_zero().shift(&bytes_per_nano(rate).recip()))
 }
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/priority.md")]
-pub struct Guide;

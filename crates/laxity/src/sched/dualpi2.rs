@@ -316,8 +316,3 @@ impl Withdraw for DualPi2 {
         Some(packet)
     }
 }
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/dualpi2.md")]
-pub struct Guide;

@@ -328,8 +328,3 @@ fn mix(number: u64) -> u64 {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
 }
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/fq-codel.md")]
-pub struct Guide;
