@@ -217,11 +217,8 @@ impl System {
         steps.push((Nanos::ZERO, largest));
         // Classes with equal deadlines do not block each other: the first of their steps counts.
         steps.dedup_by_key(|step| step.0);
-        let pieces = steps.into_iter().rev().map(|(start, size)| Piece {
-            start: exact_nanos(start),
-            value: exact_bytes(size),
-            slope: Exact::zero(),
-        });
+        let piece = |(start, size)| Piece::level(exact_nanos(start), exact_bytes(size));
+        let pieces = steps.into_iter().rev().map(piece);
         Curve::from_pieces(pieces.collect()).expect("deadlines are sorted")
     }
 
@@ -237,8 +234,7 @@ impl System {
         let largest = packets.chain(self.best_effort_packet).max().unwrap_or_default();
         let before = |piece: &&Piece| piece.start < first.start;
         let mut pieces: Vec<_> = blocking.pieces().iter().filter(before).cloned().collect();
-        let (start, value) = (first.start.clone(), exact_bytes(largest));
-        pieces.push(Piece { start, value, slope: Exact::zero() });
+        pieces.push(Piece::level(first.start.clone(), exact_bytes(largest)));
         Curve::from_pieces(pieces).expect("pieces before another one")
     }
 

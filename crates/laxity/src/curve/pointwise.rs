@@ -121,11 +121,7 @@ impl Curve {
 impl Piece {
     /// The positive part of a piece that ends there; zero elsewhere.
     fn above_zero(&self, end: Option<&Exact>) -> impl Iterator<Item = Piece> + use<> {
-        let zero = |start: &Exact| Piece {
-            start: start.clone(),
-            value: Exact::zero(),
-            slope: Exact::zero(),
-        };
+        let zero = |start: &Exact| Piece::level(start.clone(), Exact::zero());
         let is_above = !self.value.is_negative();
         let first = if is_above { self.clone() } else { zero(&self.start) };
         // Where it comes from one side to the other.

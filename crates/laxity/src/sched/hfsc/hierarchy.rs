@@ -188,11 +188,7 @@ impl Hfsc {
         if class.real_time.is_some() && head.is_some() {
             self.requests.remove(SlotId(number.0));
         }
-        class.real_time = curves.real_time.as_ref().map(|curve| {
-            let mut curve = RunningCurve::new(curve);
-            curve.activate(u128::from(now.0));
-            curve
-        });
+        class.real_time = curves.real_time.as_ref().map(RunningCurve::new);
         if let Some(length) = head {
             self.request_service(now, number, length);
         }
