@@ -111,6 +111,15 @@ impl Curve {
         self.negate().minimum(&other.negate()).negate()
     }
 
+    /// This curve from a time on, and up to it a piece that starts at time 0.
+    pub(crate) fn behind(&self, first: Piece, time: &Exact) -> Curve {
+        let (start, value, slope) = (time.clone(), self.value(time), self.slope_after(time));
+        let begins = Piece { start, value, slope };
+        let later = self.pieces.iter().filter(|piece| piece.start > *time).cloned();
+        let first = Some(first).filter(|_| time.is_positive());
+        Curve::canonical(first.into_iter().chain([begins]).chain(later))
+    }
+
     /// `max(f(t), 0)`. In `O(n)` for `n` pieces.
     pub fn clamp_at_zero(&self) -> Curve {
         let pieces = self.pieces_with_ends();

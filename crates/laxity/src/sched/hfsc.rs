@@ -31,7 +31,7 @@ use crate::scheduler::{
 use crate::service::ServiceCurve;
 use crate::units::Nanos;
 use running::RunningCurve;
-use siblings::{Siblings, Standing};
+use siblings::Siblings;
 
 /// The curves of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -279,7 +279,7 @@ impl Hfsc {
                 limit.curve.activate(now);
             }
             let fit = class.fit(&self.groups);
-            self.stand(at, Standing { virtual_time, fit });
+            self.stand(at, virtual_time, fit);
             match self.parent(at) {
                 Some(parent) if !parent_was_active => at = parent,
                 Some(parent) => return self.refit(parent),
@@ -308,9 +308,9 @@ impl Hfsc {
                         siblings.leave(class.slot, at);
                     } else if siblings.is_limited() {
                         let fit = class.fit(&self.groups);
-                        self.stand(at, Standing { virtual_time, fit });
+                        self.stand(at, virtual_time, fit);
                     } else {
-                        siblings.stand(class.slot, at, Standing { virtual_time, fit: 0 });
+                        siblings.stand(class.slot, at, virtual_time, 0);
                     }
                 }
             }
@@ -327,7 +327,7 @@ impl Hfsc {
             let fit = self.classes[class.index()].fit(&self.groups);
             match self.virtual_time(class) {
                 Some(virtual_time) if self.fit_of(class) != fit => {
-                    self.stand(class, Standing { virtual_time, fit });
+                    self.stand(class, virtual_time, fit);
                 }
                 _ => return,
             }
@@ -335,9 +335,9 @@ impl Hfsc {
         }
     }
 
-    fn stand(&mut self, number: ClassId, standing: Standing) {
+    fn stand(&mut self, number: ClassId, virtual_time: u128, fit: Stamp) {
         let class = &self.classes[number.index()];
-        self.groups[class.group.index()].stand(class.slot, number, standing);
+        self.groups[class.group.index()].stand(class.slot, number, virtual_time, fit);
     }
 
     fn parent(&self, class: ClassId) -> Option<ClassId> {

@@ -24,20 +24,8 @@ use crate::units::Nanos;
 
 /// The service curve of the rest.
 pub(super) fn residual(service: &Curve, others: &Curve, theta: &Exact) -> Curve {
-    zero_before(&service.sub(&others.shift(theta)).clamp_at_zero(), theta)
-}
-
-/// A curve that is 0 up to some time.
-fn zero_before(curve: &Curve, time: &Exact) -> Curve {
-    if time.is_zero() {
-        return curve.clone();
-    }
-    let piece = |start: &Exact, value, slope| Piece { start: start.clone(), value, slope };
-    let nothing = piece(&Exact::zero(), Exact::zero(), Exact::zero());
-    let begins = piece(time, curve.value(time), curve.slope_after(time));
-    let later = curve.pieces().iter().filter(|piece| piece.start > *time).cloned();
-    let pieces: Vec<_> = [nothing, begins].into_iter().chain(later).collect();
-    Curve::from_pieces(pieces).expect("pieces in order, the first at time 0")
+    let left = service.sub(&others.shift(theta)).clamp_at_zero();
+    left.behind(Piece::level(Exact::zero(), Exact::zero()), theta)
 }
 
 /// A path of first-in, first-out servers.

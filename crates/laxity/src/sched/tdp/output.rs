@@ -481,7 +481,7 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         let too_old = |late: &Overdue| late.deadline.saturating_add(self.super_cycle());
         let late =
             self.overdue.front().map(|late| too_old(late).min(self.now.reserved_from).max(now));
-        let best_effort = earlier(late, self.best_effort_ready(now));
+        let best_effort = late.into_iter().chain(self.best_effort_ready(now)).min();
         if best_effort == Some(now) || self.backlog.packets == 0 {
             return best_effort;
         }
@@ -489,7 +489,7 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         let mut reserved =
             frames.filter(|frame| !self.queues[self.place(*frame)].packets.is_empty());
         let reserved = reserved.next().map(|frame| self.settings.time.start(frame));
-        earlier(best_effort, reserved)
+        best_effort.into_iter().chain(reserved).min()
     }
 
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
@@ -514,14 +514,6 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
             + self.queues.capacity() * size_of::<Queue>()
             + self.spare.capacity() * size_of::<Vec<Packet>>()
             + self.until_reserved.capacity() * size_of::<Option<u32>>()
-    }
-}
-
-/// The earlier of two times, if there are any.
-fn earlier(one: Option<Nanos>, other: Option<Nanos>) -> Option<Nanos> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }
 

@@ -3,8 +3,6 @@
 //! Rates are rounded down to whole bits a second and offsets up to whole nanoseconds, so the lines
 //! stay below.
 
-use alloc::vec::Vec;
-
 use num_traits::Zero;
 
 use super::{Line, TwoLines};
@@ -75,15 +73,10 @@ fn hull_from_origin(residual: &Curve, from: Nanos) -> Curve {
     if from.is_zero() {
         return residual.greatest_convex_minorant();
     }
-    let value = residual.value(&from);
     // Between the origin and `from` any curve above the chord leaves the minorant as it is.
-    let chord = Piece { start: Exact::zero(), value: Exact::zero(), slope: &value / &from };
-    let (before, after): (Vec<_>, Vec<_>) =
-        residual.pieces().iter().cloned().partition(|piece| piece.start <= from);
-    let slope = before.last().map_or_else(Exact::zero, |piece| piece.slope.clone());
-    let pieces = [chord, Piece { start: from, value, slope }].into_iter().chain(after).collect();
-    let curve = Curve::from_pieces(pieces).expect("the starts increase from zero");
-    curve.greatest_convex_minorant()
+    let slope = residual.value(&from) / &from;
+    let chord = Piece { slope, ..Piece::level(Exact::zero(), Exact::zero()) };
+    residual.behind(chord, &from).greatest_convex_minorant()
 }
 
 fn rate(slope: &Exact) -> Rate {
