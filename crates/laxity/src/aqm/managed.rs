@@ -208,12 +208,10 @@ impl<S: Withdraw> Scheduler for Managed<S> {
             // Stays where the scheduler wrote it: to read it whole would wait for the parts.
             let mut chosen = self.scheduler.dequeue(now, &mut dropped);
             let Some(Dispatch { packet, .. }) = &mut chosen else { return None };
-            let ecn = packet.ecn;
             match books.leave(now, packet).map_or(Fate::Sent, |queue| queue.release(now, packet)) {
-                Fate::Sent => {
-                    if packet.ecn != ecn {
-                        drops.marked(packet.class, packet.arrival);
-                    }
+                Fate::Sent => return chosen,
+                Fate::Marked => {
+                    drops.marked(packet.class, packet.arrival);
                     return chosen;
                 }
                 Fate::Dropped => drops.dropped(*packet, DropReason::CoDel),

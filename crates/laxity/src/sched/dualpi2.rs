@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::aqm::Limit;
+use crate::aqm::{Fate, Limit};
 use crate::error::{SetupError, check};
 use crate::packet::{Ecn, Packet};
 use crate::queue::Fifos;
@@ -117,14 +117,6 @@ const PER_PART: i128 = 1_000_000 * 1_000_000_000;
 const LONGEST: u64 = 1_000_000_000_000;
 /// Updates that are made up for at once.
 const MOST_UPDATES: u64 = 4096;
-
-/// The fate of a packet that leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Sent,
-    Marked,
-    Dropped,
-}
 
 impl DualPi2 {
     /// Empty queues for the packets of classes 0 to `classes - 1`.
@@ -268,8 +260,7 @@ impl Scheduler for DualPi2 {
                     packet.mark();
                     drops.marked(packet.class, packet.arrival);
                 }
-                Fate::Marked => {}
-                Fate::Sent => {}
+                Fate::Marked | Fate::Sent => {}
             }
             self.pay(queue, packet.length);
             return Some(Dispatch { packet, deadline: None, criterion: Criterion::RoundRobin });

@@ -139,12 +139,10 @@ impl FqCodel {
         while let Some((mut packet, _)) = self.packets.pop(queue) {
             let left = self.count_out(queue, packet.length);
             let control = &mut self.queues[queue].control;
-            let ecn = packet.ecn;
             match control.leave(&self.settings.codel, now, &mut packet, left) {
-                Fate::Sent => {
-                    if packet.ecn != ecn {
-                        drops.marked(packet.class, packet.arrival);
-                    }
+                Fate::Sent => return Some(packet),
+                Fate::Marked => {
+                    drops.marked(packet.class, packet.arrival);
                     return Some(packet);
                 }
                 Fate::Dropped => drops.dropped(packet, DropReason::CoDel),
