@@ -83,6 +83,13 @@ pub(super) struct Buckets {
     far: u32,
 }
 
+/// Buckets and the requests of their slots.
+#[derive(Clone, Copy)]
+pub(super) struct Calendar<'a> {
+    pub buckets: &'a Buckets,
+    pub requests: &'a [Request],
+}
+
 /// The most slots in a bucket.
 const MOST: u32 = 15;
 /// Binary digits of a slot.
@@ -106,6 +113,12 @@ impl Buckets {
             occupied: Bitmap::new(buckets),
             ..Buckets::default()
         }
+    }
+
+    /// The buckets with the requests of their slots.
+    #[inline(always)]
+    pub(super) fn with<'a>(&'a self, requests: &'a [Request]) -> Calendar<'a> {
+        Calendar { buckets: self, requests }
     }
 
     /// The buckets that hold any slots.
