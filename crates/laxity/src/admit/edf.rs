@@ -275,21 +275,19 @@ fn steepest_below(room: &Curve, bucket: Bytes, faster: &[TokenBucket]) -> Option
             || excess.slope_after(t).is_positive()
             || excess.value_before(t).is_positive()
     };
-    let mut steepest: Option<Exact> = None;
+    let mut slopes = Vec::new();
     for t in corners.filter(exceeded) {
         let left = room.value(t) - &bucket;
         if t.is_zero() && left.is_negative() {
             return None;
         }
         if t.is_positive() {
-            let slope = left / t;
-            steepest = Some(steepest.map_or(slope.clone(), |least| least.min(slope)));
+            slopes.push(left / t);
         }
     }
     let last = excess.pieces().last()?;
     if last.value.is_positive() || last.slope.is_positive() {
-        let slope = room.final_slope().clone();
-        steepest = Some(steepest.map_or(slope.clone(), |least| least.min(slope)));
+        slopes.push(room.final_slope().clone());
     }
-    Some(steepest)
+    Some(slopes.into_iter().min())
 }
