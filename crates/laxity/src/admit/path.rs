@@ -92,8 +92,7 @@ pub fn with_jitter(arrival: &[TokenBucket], jitter: Nanos) -> Vec<TokenBucket> {
 
 /// The arrival curve of packets of up to this length that come over a link of this rate.
 pub fn over_link(rate: Rate, packet: Bytes) -> TokenBucket {
-    let rounding = with_jitter(&[TokenBucket { bucket: packet, rate }], ROUNDING);
-    rounding[0]
+    with_jitter(&[TokenBucket { bucket: packet, rate }], ROUNDING)[0]
 }
 
 /// The arrival curve of the aggregate of these; no lines if there are none.

@@ -52,9 +52,7 @@ impl<S: Scheduler> DropTail<S> {
         let queued = alloc::vec![Backlog::default(); limits.len()];
         DropTail { scheduler, limits, queued }
     }
-}
 
-impl<S> DropTail<S> {
     /// Whether a packet's class is there and has room for it.
     #[inline]
     fn check(&self, packet: &Packet) -> Result<(), DropReason> {

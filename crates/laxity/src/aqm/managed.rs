@@ -141,9 +141,7 @@ impl<S: Withdraw> Managed<S> {
         }
         met
     }
-}
 
-impl<S: Withdraw> Managed<S> {
     /// Hands the scheduler a packet that its queue lets in, in the first way, or in the second
     /// where places are to be known.
     #[inline(always)]

@@ -35,9 +35,6 @@ struct Words {
 }
 
 impl Words {
-    const ZERO: Words = Words::whole(0);
-    const ONE: Words = Words::whole(1);
-
     const fn whole(numer: i128) -> Words {
         Words { numer, denom: 1 }
     }
@@ -320,7 +317,7 @@ impl Default for Exact {
 
 impl Zero for Exact {
     fn zero() -> Exact {
-        Exact(Form::Words(Words::ZERO))
+        Exact::from_words(0)
     }
 
     fn is_zero(&self) -> bool {
@@ -330,7 +327,7 @@ impl Zero for Exact {
 
 impl One for Exact {
     fn one() -> Exact {
-        Exact(Form::Words(Words::ONE))
+        Exact::from_words(1)
     }
 }
 

@@ -73,9 +73,7 @@ impl Drr {
         *deficit += rounds * quantum;
         self.rounds.add(class, rounds);
     }
-}
 
-impl Drr {
     /// A packet this long, or none, comes to the front of a class in place of one that was not
     /// sent.
     fn lead(&mut self, class: usize, length: Option<u32>) {

@@ -163,8 +163,12 @@ impl Hierarchy {
                     (tree.children(class), self.rate(class), ahead)
                 }
             };
-            let over = self.overbooked(server.map(|class| ClassId(class as u32)), rate, below);
-            if let Some(ahead) = ahead.filter(|_| over.is_none() && rate.0 > 0) {
+            let rates = below.iter().map(|class| self.rate(*class).0);
+            let asked = Rate(rates.fold(0, u64::saturating_add));
+            if asked > rate {
+                let class = server.map(|class| ClassId(class as u32));
+                overbooked.push(Overbooking { class, asked, given: rate });
+            } else if let Some(ahead) = ahead.filter(|_| rate.0 > 0) {
                 let blockers = self.blockers(rate, below, &largest);
                 let blocking = Blocking::new(&blockers);
                 for (&class, blocker) in below.iter().zip(blockers) {
@@ -173,7 +177,6 @@ impl Hierarchy {
                     late[class] = Some(blocked + &ahead + exact_nanos(ROUNDING));
                 }
             }
-            overbooked.extend(over);
         }
         let rounded = |late: &Exact| ceil_nanos(late).unwrap_or(Nanos::MAX);
         Latencies { overbooked, late: late.iter().map(|late| late.as_ref().map(rounded)).collect() }
@@ -200,17 +203,6 @@ impl Hierarchy {
 
     fn rate(&self, class: usize) -> Rate {
         self.classes[class].share.rate
-    }
-
-    fn overbooked(
-        &self,
-        class: Option<ClassId>,
-        given: Rate,
-        below: &[usize],
-    ) -> Option<Overbooking> {
-        let rates = below.iter().map(|class| self.classes[*class].share.rate.0);
-        let asked = Rate(rates.fold(0, u64::saturating_add));
-        (asked > given).then_some(Overbooking { class, asked, given })
     }
 
     /// For each class, the value of the chosen child; for a leaf its own.
