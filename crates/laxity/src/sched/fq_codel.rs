@@ -12,6 +12,7 @@ use crate::packet::Packet;
 use crate::queue::{Fifos, WinnerTree};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::{Bytes, Nanos};
 
@@ -275,8 +276,7 @@ impl Withdraw for FqCodel {
 
     fn adopt(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.index() >= self.classes {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         }
         let number = self.queue_of(&packet);
         let place = self.packets.push(number, (), packet);

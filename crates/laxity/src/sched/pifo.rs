@@ -15,6 +15,7 @@ use core::cmp::Reverse;
 use crate::packet::Packet;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 
@@ -192,8 +193,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
 impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Withdraw for Pifo<K, F> {
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.0 >= self.classes {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         }
         let ranked = (self.rank)(&packet);
         let order = self.arrived;

@@ -9,6 +9,7 @@ use crate::packet::Packet;
 use crate::queue::{Bitmap, Fifos, Position};
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 
@@ -83,8 +84,7 @@ impl Scheduler for Priority {
 impl Withdraw for Priority {
     fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(rank) = self.rank(&packet) else {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         };
         self.backlog.add(packet.length);
         let place = self.packets.push(rank, (), packet);
