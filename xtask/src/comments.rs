@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::workspace::Workspace;
 
 /// Where our sources are, from the root of the repository.
@@ -47,7 +47,7 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     if !stilted.is_empty() {
         faults.push(format!("comments in stacked clauses; {ADVICE}:\n{}", stilted.join("\n")));
     }
-    if faults.is_empty() { Ok(Done::Passed) } else { Err(faults.join("\n")) }
+    if faults.is_empty() { Ok(Status::Passed) } else { Err(faults.join("\n")) }
 }
 
 /// The numbers of the lines whose comment is too wide.

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use outcome::Done;
+use outcome::Status;
 use steps::Step;
 use workspace::Workspace;
 
@@ -208,6 +208,6 @@ fn examples() -> Step {
             let built = built.with_extension(std::env::consts::EXE_EXTENSION);
             workspace.run(&mut workspace.program(built))?;
         }
-        Ok(Done::Passed)
+        Ok(Status::Passed)
     })
 }

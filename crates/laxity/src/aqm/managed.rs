@@ -31,12 +31,12 @@ struct Books {
     /// If packets may be withdrawn: within the scheduler these stand for their handles.
     tickets: Option<Tickets>,
     /// The demoted packets of each queue, if they give way to others.
-    demoted: Option<Vec<Demoted>>,
+    demoted: Option<Vec<DemotedPackets>>,
 }
 
 /// The demoted packets of one queue.
 #[derive(Clone, Debug, Default)]
-struct Demoted {
+struct DemotedPackets {
     held: Candidates,
     queued: Backlog,
 }
@@ -89,7 +89,8 @@ impl<S: Withdraw> Managed<S> {
     pub fn with_demoted_giving_way(mut self) -> Self {
         self.withdraws = true;
         self.books.tickets.get_or_insert_with(Tickets::new);
-        self.books.demoted = Some(self.books.queues.iter().map(|_| Demoted::default()).collect());
+        self.books.demoted =
+            Some(self.books.queues.iter().map(|_| DemotedPackets::default()).collect());
         self
     }
 
