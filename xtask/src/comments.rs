@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::workspace::Workspace;
 
+/// Where our sources are, from the root of the repository.
+pub(crate) const FOLDERS: [&str; 3] = ["crates", "fuzz", "xtask"];
 /// Longest line of a comment, in characters. Rows of tables and addresses may be longer.
 const WIDTH: usize = 100;
 
@@ -29,7 +31,7 @@ const ADVICE: &str = "write short main clauses in active voice and present tense
 /// Refuses comments that are wider than a line of code may be, or in stacked clauses.
 pub(crate) fn check(workspace: &Workspace) -> Outcome {
     let (mut wide, mut stilted) = (Vec::new(), Vec::new());
-    for folder in ["crates", "fuzz", "xtask"] {
+    for folder in FOLDERS {
         for file in sources(&workspace.root().join(folder))? {
             let text = fs::read_to_string(&file).map_err(|error| failed(&file, &error))?;
             let place = |line| format!("{}:{line}", file.display());
@@ -45,7 +47,7 @@ pub(crate) fn check(workspace: &Workspace) -> Outcome {
     if !stilted.is_empty() {
         faults.push(format!("comments in stacked clauses; {ADVICE}:\n{}", stilted.join("\n")));
     }
-    if faults.is_empty() { Ok(Done::Passed) } else { Err(faults.join("\n")) }
+    if faults.is_empty() { Ok(Status::Passed) } else { Err(faults.join("\n")) }
 }
 
 /// The numbers of the lines whose comment is too wide.
@@ -85,7 +87,7 @@ fn comment(line: &str) -> Option<&str> {
 }
 
 /// The source files in a folder and in those below it, but for what is built there.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

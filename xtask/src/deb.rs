@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::guided;
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::release;
 use crate::steps::Step;
 use crate::workspace::Workspace;
@@ -23,8 +23,8 @@ pub(crate) fn check() -> Step {
     Step::new("Debian package", |workspace| {
         let scratch = workspace.scratch("debian")?;
         let package = scratch.join("laxity.deb");
-        if let Done::Skipped(reason) = make(workspace, release::RELEASE, &package)? {
-            return Ok(Done::Skipped(reason));
+        if let Status::Skipped(reason) = make(workspace, release::RELEASE, &package)? {
+            return Ok(Status::Skipped(reason));
         }
         let root = scratch.join("root");
         workspace.run(workspace.program("dpkg-deb").arg("-x").args([&package, &root]))?;
@@ -51,7 +51,7 @@ const FILES: [&str; 5] = [
 fn make(workspace: &Workspace, profile: &str, package: &Path) -> Outcome {
     let has_deb = workspace.cargo().args(["deb", "--version"]).output();
     if !has_deb.is_ok_and(|output| output.status.success()) {
-        return Ok(Done::Skipped("cargo-deb is not installed (cargo install cargo-deb)".into()));
+        return Ok(Status::Skipped("cargo-deb is not installed (cargo install cargo-deb)".into()));
     }
     let command = release::binary(workspace, profile);
     let written = workspace.target().join("written");

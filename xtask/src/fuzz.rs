@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::thread;
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
@@ -23,7 +23,7 @@ pub(crate) fn step(seconds: u32) -> Step {
     Step::new("fuzz", move |workspace| {
         let compiler = std::env::var("CXX").unwrap_or("c++".into());
         if workspace.program(&compiler).arg("--version").output().is_err() {
-            return Ok(Done::Skipped(format!("libFuzzer needs a C++ compiler ({compiler})")));
+            return Ok(Status::Skipped(format!("libFuzzer needs a C++ compiler ({compiler})")));
         }
         let host = host(workspace)?;
         let folder = workspace.target().join("fuzz");
@@ -44,7 +44,7 @@ pub(crate) fn step(seconds: u32) -> Step {
                 ended.collect::<Result<Vec<_>, _>>()
             })?;
         }
-        Ok(Done::Passed)
+        Ok(Status::Passed)
     })
 }
 
@@ -70,7 +70,7 @@ fn run(workspace: &Workspace, target: &str, binary: &Path, seconds: u32) -> Outc
         return Err(format!("{target}: {}; the input is above", output.status));
     }
     println!("{target}: {}", stderr.lines().next_back().unwrap_or_default());
-    Ok(Done::Passed)
+    Ok(Status::Passed)
 }
 
 /// The machine that is built on, in Cargo's words.

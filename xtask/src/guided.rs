@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::release;
 use crate::steps::Step;
 use crate::workspace::Workspace;
@@ -49,7 +49,7 @@ const OLDEST: u32 = 19;
 pub(crate) fn build(workspace: &Workspace) -> Outcome {
     let Some(tool) = llvm_profdata(workspace)? else {
         let missing = format!("llvm-profdata of LLVM {OLDEST} or later is not installed");
-        return Ok(Done::Skipped(format!("{missing} (rustup component add llvm-tools)")));
+        return Ok(Status::Skipped(format!("{missing} (rustup component add llvm-tools)")));
     };
     let folder = workspace.target().join("guided");
     let mut counting = release::building(workspace, release::DIST);
@@ -75,7 +75,7 @@ pub(crate) fn build(workspace: &Workspace) -> Outcome {
             if !matches!(ended.code(), Some(0 | 1)) {
                 let failed = format!("laxity {trial}: {ended}");
                 return if trial.starts_with("live") {
-                    Ok(Done::Skipped(format!("{failed} (root or user namespaces)")))
+                    Ok(Status::Skipped(format!("{failed} (root or user namespaces)")))
                 } else {
                     Err(failed)
                 };
@@ -91,8 +91,8 @@ pub(crate) fn build(workspace: &Workspace) -> Outcome {
 /// Builds it, or, where that cannot be, as cargo does, and says so.
 pub(crate) fn build_or_not(workspace: &Workspace) -> Outcome {
     match build(workspace)? {
-        Done::Passed => Ok(Done::Passed),
-        Done::Skipped(reason) => {
+        Status::Passed => Ok(Status::Passed),
+        Status::Skipped(reason) => {
             println!("not guided by what it does: {reason}");
             release::build(workspace, release::DIST)
         }

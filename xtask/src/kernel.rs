@@ -1,6 +1,5 @@
 //! Plans that the kernel carries out, in User-mode Linux.
 
-use crate::outcome::Done;
 use crate::steps::Step;
 
 /// All rounds of tests that are sampled for a change.
@@ -8,7 +7,6 @@ pub(crate) fn step() -> Step {
     Step::new("kernel", |workspace| {
         let mut test = workspace.cargo();
         test.args(["test", "--release", "--package", "laxity-cli", "--test", "kernel", "--"]);
-        workspace.run(test.arg("--nocapture").env("LAXITY_WHOLE", "1"))?;
-        Ok(Done::Passed)
+        workspace.run(test.arg("--nocapture").env("LAXITY_WHOLE", "1"))
     })
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 use spdx::{Expression, ParseMode};
 
-use crate::outcome::Done;
+use crate::outcome::Status;
 use crate::steps::Step;
 
 /// What asks for no more than that its notice is kept. MPL-2.0 is not among them because nothing
@@ -40,7 +40,7 @@ pub(crate) fn step() -> Step {
         for (licence, count) in counts {
             println!("{count:4}  {licence}");
         }
-        Ok(Done::Passed)
+        Ok(Status::Passed)
     })
 }
 

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use outcome::Done;
+use outcome::Status;
 use steps::Step;
 use workspace::Workspace;
 
@@ -218,6 +218,6 @@ fn examples() -> Step {
             let built = release::executable(workspace.target().join("debug/examples").join(name));
             workspace.run(workspace.program(built).args(words))?;
         }
-        Ok(Done::Passed)
+        Ok(Status::Passed)
     })
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
@@ -34,7 +34,7 @@ fn build(workspace: &Workspace) -> Outcome {
     let Some(target) = bare_target(&Path::new(sysroot.trim()).join("lib/rustlib")) else {
         let reason = "features checked, but no bare target is installed to build for \
                       (rustup target add thumbv7em-none-eabi)";
-        return Ok(Done::Skipped(reason.into()));
+        return Ok(Status::Skipped(reason.into()));
     };
     workspace.run(workspace.cargo().args(["build", "--package", "laxity", "--target", &target]))
 }

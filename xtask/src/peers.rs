@@ -11,7 +11,7 @@ mod script;
 pub(crate) mod speed;
 
 use crate::guided;
-use crate::outcome::Done;
+use crate::outcome::Status;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 use case::{CASES, Case};
@@ -34,7 +34,7 @@ pub(crate) fn step(seeds: u32) -> Step {
         let missing: Vec<_> =
             missing.into_iter().filter_map(|(there, what)| (!there).then_some(what)).collect();
         if missing.len() == 2 {
-            return Ok(Done::Skipped(missing.join("; ")));
+            return Ok(Status::Skipped(missing.join("; ")));
         }
         guided::build_or_not(workspace)?;
         for what in missing {
@@ -45,7 +45,7 @@ pub(crate) fn step(seeds: u32) -> Step {
             apart.extend(compare(workspace, &installed, case, seeds)?);
         }
         if apart.is_empty() {
-            Ok(Done::Passed)
+            Ok(Status::Passed)
         } else {
             Err(format!("beyond what is tolerated:\n  {}", apart.join("\n  ")))
         }

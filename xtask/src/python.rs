@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::outcome::Done;
+use crate::outcome::Status;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
@@ -12,7 +12,7 @@ pub(crate) fn step() -> Step {
     Step::new("python", |workspace| {
         let environment = workspace.target().join("python");
         if let Some(reason) = prepare(workspace, &environment)? {
-            return Ok(Done::Skipped(reason));
+            return Ok(Status::Skipped(reason));
         }
         let program = |name: &str| {
             let mut program = workspace.program(environment.join("bin").join(name));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
@@ -23,7 +23,7 @@ pub(crate) fn steps() -> Vec<Step> {
                     return Err(format!("{} was not written", out.join(name).display()));
                 }
             }
-            Ok(Done::Passed)
+            Ok(Status::Passed)
         }),
         Step::new("papers, shortened", |workspace| {
             let out = workspace.scratch("papers")?;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::workspace::Workspace;
 
 /// One thing that must succeed.
@@ -32,8 +32,8 @@ pub(crate) fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
         let step_begin = Instant::now();
         let outcome = run(workspace);
         let word = match &outcome {
-            Ok(Done::Passed) => "passed".to_string(),
-            Ok(Done::Skipped(reason)) => format!("SKIPPED: {reason}"),
+            Ok(Status::Passed) => "passed".to_string(),
+            Ok(Status::Skipped(reason)) => format!("SKIPPED: {reason}"),
             Err(error) => {
                 eprintln!("Step `{name}` failed: {error}");
                 failed += 1;
@@ -42,13 +42,12 @@ pub(crate) fn run(workspace: &Workspace, steps: Vec<Step>) -> ExitCode {
         };
         rows.push((name, word, step_begin.elapsed()));
     }
+    println!("\n{}", table(&rows, begin.elapsed()));
     if failed > 0 {
-        println!("\n{}", table(&rows, begin.elapsed()));
         eprintln!("{failed} of {} steps failed.", rows.len());
         return ExitCode::FAILURE;
     }
     let skipped = rows.iter().filter(|(_, word, _)| word.starts_with("SKIPPED")).count();
-    println!("\n{}", table(&rows, begin.elapsed()));
     match skipped {
         0 => println!("Every step passed: {} of {}.", rows.len(), rows.len()),
         _ => println!("Every step passed or was skipped: {skipped} of {} skipped.", rows.len()),

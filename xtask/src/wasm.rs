@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::outcome::Done;
+use crate::outcome::Status;
 use crate::steps::Step;
 use crate::workspace::Workspace;
 
@@ -25,7 +25,7 @@ pub(crate) fn step() -> Step {
         if !holds(workspace, DEBIAN, "src/rust/library/Cargo.lock") {
             let reason = "there is no standard library for browsers (rustup target add \
                           wasm32-unknown-unknown, or Debian's rustc-web and rust-web-src)";
-            return Ok(Done::Skipped(reason.into()));
+            return Ok(Status::Skipped(reason.into()));
         }
         // A released compiler builds a standard library only with RUSTC_BOOTSTRAP.
         check.arg("-Zbuild-std=std,panic_abort").env("RUSTC", DEBIAN).env("RUSTC_BOOTSTRAP", "1");

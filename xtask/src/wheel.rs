@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 use crate::python;
 use crate::steps::Step;
 use crate::workspace::Workspace;
@@ -17,7 +17,7 @@ pub(crate) fn step() -> Step {
     Step::new("wheel", |workspace| {
         let environment = workspace.target().join("python");
         if let Some(reason) = python::prepare(workspace, &environment)? {
-            return Ok(Done::Skipped(reason));
+            return Ok(Status::Skipped(reason));
         }
         let folder = workspace.target().join("wheels");
         // What is there is of another day.
@@ -51,7 +51,7 @@ fn try_out(workspace: &Workspace, wheel: &PathBuf) -> Outcome {
     let command = program("laxity").args(["run", PLAN, "--json"]).output();
     let command = command.map_err(|error| error.to_string())?.stdout;
     if module.trim() == String::from_utf8_lossy(&command).trim() {
-        Ok(Done::Passed)
+        Ok(Status::Passed)
     } else {
         Err("the module's JSON is not the command's".into())
     }

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use cargo_metadata::{Metadata, MetadataCommand};
 
-use crate::outcome::{Done, Outcome};
+use crate::outcome::{Outcome, Status};
 
 /// This workspace.
 pub(crate) struct Workspace {
@@ -61,7 +61,7 @@ impl Workspace {
     pub(crate) fn run(&self, command: &mut Command) -> Outcome {
         let status = command.status().map_err(|error| unstarted(command, &error))?;
         if status.success() {
-            Ok(Done::Passed)
+            Ok(Status::Passed)
         } else {
             Err(format!("{}: {status}", line(command)))
         }

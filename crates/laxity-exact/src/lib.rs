@@ -55,6 +55,16 @@ impl Assignment {
         let left_out = self.reservations.iter().enumerate().filter(|(_, one)| one.is_none());
         left_out.map(|(flow, _)| flow)
     }
+
+    /// Takes an answer of the solver, and returns whether there was one.
+    fn learn(&mut self, answer: Answer, wanted: usize) -> bool {
+        match answer {
+            Answer::Placed(reservations) => self.reservations = reservations,
+            Answer::Impossible => self.most = wanted - 1,
+            Answer::Unknown => return false,
+        }
+        true
+    }
 }
 
 /// Places as many flows as there is room for, at outputs of these
@@ -90,16 +100,4 @@ pub fn assign(period: u32, capacities: &[Bytes], flows: &[Flow], effort: u64) ->
         }
     }
     found
-}
-
-impl Assignment {
-    /// Takes an answer of the solver, and returns whether there was one.
-    fn learn(&mut self, answer: Answer, wanted: usize) -> bool {
-        match answer {
-            Answer::Placed(reservations) => self.reservations = reservations,
-            Answer::Impossible => self.most = wanted - 1,
-            Answer::Unknown => return false,
-        }
-        true
-    }
 }

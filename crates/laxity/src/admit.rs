@@ -27,6 +27,7 @@ use crate::curve::{
     Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes,
     floor_bytes,
 };
+use crate::named::named;
 use crate::police::TokenBucket;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -59,62 +60,43 @@ pub struct Interval {
 
 impl Interval {
     /// `None` if it is longer than [`Nanos`] hold.
-    fn new(length: &Exact, capacity: &Exact, demand: &Exact) -> Option<Interval> {
+    fn new(length: &Exact, capacity: &Exact, unused: &Exact) -> Option<Interval> {
         Some(Interval {
             length: ceil_nanos(length)?,
             capacity: floor_bytes(capacity)?,
-            demand: ceil_bytes(demand)?,
+            demand: ceil_bytes(&(capacity - unused))?,
         })
     }
-
-    /// The interval of this length on a link of this rate, with this much capacity left over.
-    fn on_link(rate: Rate, length: &Exact, unused: &Exact) -> Option<Interval> {
-        let capacity = length * bytes_per_nano(rate);
-        Interval::new(length, &capacity, &(&capacity - unused))
-    }
 }
 
-/// Why a class has no delay bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Unbounded {
-    /// The classes are promised more than there is, so that no guarantee holds.
-    #[error("more is promised than there is")]
-    NotAdmitted,
-    /// The class is promised no service.
-    #[error("it has no real-time curve")]
-    NoGuarantee,
-    /// The discipline has no proof for links whose rate changes or that may be late.
-    #[error("the rate of the link changes over time, or it may be late")]
-    VaryingRate,
-    /// The class has no arrival curve.
-    #[error("it has no arrival curve")]
-    NoArrival,
-    /// Packets that break the arrival curve are demoted, but wait in the queue of the class.
-    #[error("its demoted packets stay in its queue: with `police = \"drop\"` there are none")]
-    Demotes,
-    /// A class that goes before it or takes turns with it has no arrival curve.
-    #[error(
-        "a class that goes before it or in turn with it has no arrival curve, or keeps demoted packets in its queue"
-    )]
-    UnknownCrossTraffic,
-    /// More may arrive in the long run than it is guaranteed, so that its backlog has no bound.
-    #[error("more may arrive in the long run than it is guaranteed")]
-    Unstable,
-}
-
-impl Unbounded {
-    /// The word that stands for the reason in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Unbounded::NotAdmitted => "not-admitted",
-            Unbounded::NoGuarantee => "no-guarantee",
-            Unbounded::VaryingRate => "varying-rate",
-            Unbounded::NoArrival => "no-arrival",
-            Unbounded::Demotes => "demotes",
-            Unbounded::UnknownCrossTraffic => "unknown-cross-traffic",
-            Unbounded::Unstable => "unstable",
-        }
+named! {
+    /// Why a class has no delay bound.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+    #[non_exhaustive]
+    pub enum Unbounded {
+        /// The classes are promised more than there is, so that no guarantee holds.
+        #[error("more is promised than there is")]
+        NotAdmitted = "not-admitted",
+        /// The class is promised no service.
+        #[error("it has no real-time curve")]
+        NoGuarantee = "no-guarantee",
+        /// The discipline has no proof for links whose rate changes or that may be late.
+        #[error("the rate of the link changes over time, or it may be late")]
+        VaryingRate = "varying-rate",
+        /// The class has no arrival curve.
+        #[error("it has no arrival curve")]
+        NoArrival = "no-arrival",
+        /// Packets that break the arrival curve are demoted, but wait in the queue of the class.
+        #[error("its demoted packets stay in its queue: with `police = \"drop\"` there are none")]
+        Demotes = "demotes",
+        /// A class that goes before it or takes turns with it has no arrival curve.
+        #[error(
+            "a class that goes before it or in turn with it has no arrival curve, or keeps demoted packets in its queue"
+        )]
+        UnknownCrossTraffic = "unknown-cross-traffic",
+        /// More may arrive in the long run than it is guaranteed, so that its backlog has no bound.
+        #[error("more may arrive in the long run than it is guaranteed")]
+        Unstable = "unstable",
     }
 }
 
@@ -182,8 +164,7 @@ fn is_room(least: &Option<Minimum>) -> bool {
 
 /// The first whole nanosecond from `from` on at which a curve that falls without end is negative.
 fn first_below_zero(curve: &Curve, from: &Exact) -> Exact {
-    let ends = curve.pieces().iter().skip(1).map(|next| Some(&next.start)).chain([None]);
-    for (piece, end) in curve.pieces().iter().zip(ends) {
+    for (piece, end) in curve.pieces_with_ends() {
         if end.is_some_and(|end| end <= from) {
             continue;
         }
@@ -231,7 +212,7 @@ fn steepest_from(
 }
 
 /// A slope in whole bits a second, rounded down; `None` if that is not above zero.
-fn floor_rate(slope: &Exact) -> Option<Rate> {
+pub(crate) fn floor_rate(slope: &Exact) -> Option<Rate> {
     let bits = (slope * exact(NANOBITS_PER_BYTE)).floor().to_integer();
     let bits = if bits.is_positive() { bits.to_u64().unwrap_or(u64::MAX) } else { 0 };
     (bits > 0).then_some(Rate(bits))

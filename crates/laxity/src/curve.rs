@@ -75,6 +75,11 @@ pub enum CurveError {
 }
 
 impl Piece {
+    /// A piece of the slope 0.
+    pub(crate) fn level(start: Exact, value: Exact) -> Piece {
+        Piece { start, value, slope: Exact::zero() }
+    }
+
     /// The value at time `t` in ns of the line on which this piece lies.
     fn at(&self, t: &Exact) -> Exact {
         if self.slope.is_zero() {
@@ -124,18 +129,12 @@ impl Curve {
 
     /// Its value in bytes at time `t` in ns.
     pub fn value(&self, t: &Exact) -> Exact {
-        match self.pieces.partition_point(|piece| piece.start <= *t) {
-            0 => Exact::zero(),
-            count => self.pieces[count - 1].at(t),
-        }
+        self.last_piece(|piece| piece.start <= *t).map_or_else(Exact::zero, |piece| piece.at(t))
     }
 
     /// Its left limit in bytes at time `t` in ns: the value just before.
     pub fn value_before(&self, t: &Exact) -> Exact {
-        match self.pieces.partition_point(|piece| piece.start < *t) {
-            0 => Exact::zero(),
-            count => self.pieces[count - 1].at(t),
-        }
+        self.last_piece(|piece| piece.start < *t).map_or_else(Exact::zero, |piece| piece.at(t))
     }
 
     /// Its slope in the long run, in bytes per ns.
@@ -151,19 +150,24 @@ impl Curve {
 
     /// The slope from `t` on, in bytes per ns; zero before time 0.
     pub fn slope_after(&self, t: &Exact) -> Exact {
-        match self.pieces.partition_point(|piece| piece.start <= *t) {
-            0 => Exact::zero(),
-            count => self.pieces[count - 1].slope.clone(),
-        }
+        let piece = self.last_piece(|piece| piece.start <= *t);
+        piece.map_or_else(Exact::zero, |piece| piece.slope.clone())
     }
 
     /// The last piece, which goes on for ever.
+    /// The last of the pieces that have begun.
+    fn last_piece(&self, has_begun: impl Fn(&Piece) -> bool) -> Option<&Piece> {
+        self.pieces[..self.pieces.partition_point(has_begun)].last()
+    }
+
     fn last(&self) -> &Piece {
         &self.pieces[self.pieces.len() - 1]
     }
 
     /// Each piece with its end; the last has none.
-    fn pieces_with_ends(&self) -> impl DoubleEndedIterator<Item = (&Piece, Option<&Exact>)> {
+    pub(crate) fn pieces_with_ends(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (&Piece, Option<&Exact>)> {
         self.pieces
             .iter()
             .enumerate()

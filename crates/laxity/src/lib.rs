@@ -97,6 +97,7 @@ pub mod histogram;
 mod id;
 pub mod link;
 mod memory;
+mod named;
 pub mod overhead;
 pub mod pacer;
 pub mod packet;
@@ -112,7 +113,12 @@ mod testing;
 pub mod units;
 pub mod window;
 
-/// The examples of the README.
+/// The examples of the README and of guides.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-pub struct ReadmeExamples;
+#[doc = include_str!("../../../docs/dualpi2.md")]
+#[doc = include_str!("../../../docs/fq-codel.md")]
+#[doc = include_str!("../../../docs/hierarchy.md")]
+#[doc = include_str!("../../../docs/priority.md")]
+#[doc = include_str!("../../../docs/tdp.md")]
+pub struct Guides;

@@ -53,36 +53,28 @@ struct Level {
     rate: u128,
     tokens: u128,
     filled_at: Nanos,
-    cost: Cost,
-}
-
-/// The tokens that a packet takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cost {
-    /// One for each billionth of a bit.
-    Length,
-    /// The same number for every packet.
-    Packet(u128),
+    /// The tokens that a byte takes: one for each billionth of a bit, or none.
+    per_byte: u64,
+    /// The tokens that each packet takes besides.
+    per_packet: u128,
 }
 
 impl Level {
     fn from_bucket(TokenBucket { bucket, rate }: TokenBucket) -> Self {
-        Level::new(nanobits(bucket.0), rate.0, Cost::Length)
+        Level::new(nanobits(bucket.0), rate.0, NANOBITS_PER_BYTE, 0)
     }
 
     fn from_packets(PacketLine { at_once, packets, every }: PacketLine) -> Self {
-        Level::new(u128::from(at_once).saturating_mul(every), packets, Cost::Packet(every))
+        Level::new(u128::from(at_once).saturating_mul(every), packets, 0, every)
     }
 
-    fn new(bucket: u128, rate: u64, cost: Cost) -> Self {
-        Level { bucket, rate: rate.into(), tokens: bucket, filled_at: Nanos::ZERO, cost }
+    fn new(bucket: u128, rate: u64, per_byte: u64, per_packet: u128) -> Self {
+        let (rate, tokens, filled_at) = (rate.into(), bucket, Nanos::ZERO);
+        Level { bucket, rate, tokens, filled_at, per_byte, per_packet }
     }
 
     fn cost(&self, length: u32) -> u128 {
-        match self.cost {
-            Cost::Length => nanobits(length.into()),
-            Cost::Packet(tokens) => tokens,
-        }
+        u128::from(length) * u128::from(self.per_byte) + self.per_packet
     }
 
     fn tokens_at(&self, now: Nanos) -> u128 {

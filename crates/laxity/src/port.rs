@@ -37,7 +37,7 @@ pub struct Promise {
 }
 
 /// The books of one class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Account {
     /// The promise to its packets; demoted packets have none.
     pub promise: Promise,
@@ -288,19 +288,7 @@ impl Account {
     }
 
     fn new(promise: Promise) -> Self {
-        Account {
-            promise,
-            arrived: 0,
-            sent: 0,
-            bytes_sent: 0,
-            troubles: None,
-            demoted: 0,
-            queued: 0,
-            deadline_misses: 0,
-            bound_misses: 0,
-            longest_promised: Nanos::ZERO,
-            delay: Delays::default(),
-        }
+        Account { promise, ..Account::default() }
     }
 }
 

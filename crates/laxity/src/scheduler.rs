@@ -1,6 +1,7 @@
 //! The contract of every scheduler: time is an argument, no packet is lost, none is invented.
 
 use crate::memory::{self, FirstHalf, SecondHalf};
+use crate::named::named;
 use crate::packet::{ClassId, Packet};
 use crate::units::Nanos;
 
@@ -132,6 +133,26 @@ impl<S: Withdraw + ?Sized> Withdraw for alloc::boxed::Box<S> {
     }
 }
 
+/// What is alike in disciplines that have a `backlog` and tell the place of each packet.
+macro_rules! by_place {
+    () => {
+        #[inline(always)]
+        fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+            self.place(now, packet, drops);
+        }
+
+        #[inline(always)]
+        fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
+            self.adopt(now, packet, drops);
+        }
+
+        fn backlog(&self) -> Backlog {
+            self.backlog
+        }
+    };
+}
+pub(crate) use by_place;
+
 /// Drops a packet that gets no place.
 #[inline(always)]
 pub(crate) fn turn_away(
@@ -223,81 +244,48 @@ pub enum Criterion {
     Rank,
 }
 
-/// Why a packet was not sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum DropReason {
-    /// The queue's limit was reached.
-    QueueFull,
-    /// It broke its class's arrival curve, and the plan says to drop such packets.
-    Contract,
-    /// Its class takes no packets: there is none of this number, it is not a leaf, or was removed.
-    NoClass,
-    /// Its deadline had passed, and its class or stream does not want late packets.
-    Late,
-    /// Random early detection: its queue was long on average.
-    Red,
-    /// CHOKe: it and another packet of its flow met.
-    Choke,
-    /// CoDel: packets had been waiting for too long.
-    CoDel,
-    /// It missed the time frame in which it was to be sent, or there is none that it can be sent
-    /// in.
-    Frame,
-    /// It is longer than any packet that is expected of its class.
-    TooLong,
-    /// The scheduler wants it no more, for a reason of its own.
-    Scheduler,
-    /// PIE: packets wait for too long, and chance chose it.
-    Pie,
-    /// DualPI2: packets of its queue wait for too long, or marks are not enough any more.
-    DualPi2,
-    /// It had been demoted for breaking its class's arrival curve, and there was no room left for
-    /// it.
-    Demoted,
+named! {
+    /// Why a packet was not sent. Tables show the reasons in this order.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum DropReason {
+        /// The queue's limit was reached.
+        QueueFull = "queue-full",
+        /// It broke its class's arrival curve, and the plan says to drop such packets.
+        Contract = "contract",
+        /// Its class takes no packets: there is none of this number, it is not a leaf, or was
+        /// removed.
+        NoClass = "no-class",
+        /// Its deadline had passed, and its class or stream does not want late packets.
+        Late = "late",
+        /// Random early detection: its queue was long on average.
+        Red = "red",
+        /// CHOKe: it and another packet of its flow met.
+        Choke = "choke",
+        /// CoDel: packets had been waiting for too long.
+        CoDel = "codel",
+        /// It missed the time frame in which it was to be sent, or there is none that it can be
+        /// sent in.
+        Frame = "frame",
+        /// It is longer than any packet that is expected of its class.
+        TooLong = "too-long",
+        /// The scheduler wants it no more, for a reason of its own.
+        Scheduler = "scheduler",
+        /// PIE: packets wait for too long, and chance chose it.
+        Pie = "pie",
+        /// DualPI2: packets of its queue wait for too long, or marks are not enough any more.
+        DualPi2 = "dualpi2",
+        /// It had been demoted for breaking its class's arrival curve, and there was no room left
+        /// for it.
+        Demoted = "demoted",
+    }
 }
 
 impl DropReason {
-    /// Every reason, in the order in which tables show them.
-    pub const ALL: [DropReason; 13] = [
-        DropReason::QueueFull,
-        DropReason::Contract,
-        DropReason::NoClass,
-        DropReason::Late,
-        DropReason::Red,
-        DropReason::Choke,
-        DropReason::CoDel,
-        DropReason::Frame,
-        DropReason::TooLong,
-        DropReason::Scheduler,
-        DropReason::Pie,
-        DropReason::DualPi2,
-        DropReason::Demoted,
-    ];
-
     /// Why a packet is dropped for which there is no room.
     #[inline]
     pub const fn no_room(packet: &Packet) -> DropReason {
         if packet.demoted { DropReason::Demoted } else { DropReason::QueueFull }
-    }
-
-    /// The word that stands for the reason in traces and summaries.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DropReason::QueueFull => "queue-full",
-            DropReason::Contract => "contract",
-            DropReason::NoClass => "no-class",
-            DropReason::Late => "late",
-            DropReason::Red => "red",
-            DropReason::Choke => "choke",
-            DropReason::CoDel => "codel",
-            DropReason::Pie => "pie",
-            DropReason::DualPi2 => "dualpi2",
-            DropReason::Demoted => "demoted",
-            DropReason::Frame => "frame",
-            DropReason::TooLong => "too-long",
-            DropReason::Scheduler => "scheduler",
-        }
     }
 }
 

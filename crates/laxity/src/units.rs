@@ -179,6 +179,7 @@ struct Quantity {
     name: &'static str,
     example: &'static str,
     smallest: &'static str,
+    may_be_zero: bool,
     limit: u64,
     /// Unit and its size in the smallest unit; the ones that `Display` uses, largest first, lead.
     units: &'static [(&'static str, u64)],
@@ -188,6 +189,7 @@ const TIME: Quantity = Quantity {
     name: "time",
     example: "`5ms` or `250us`",
     smallest: "nanoseconds",
+    may_be_zero: true,
     limit: Nanos::LIMIT.0,
     units: &[
         ("s", 1_000_000_000),
@@ -202,6 +204,7 @@ const SIZE: Quantity = Quantity {
     name: "size",
     example: "`1536b` or `30kB`",
     smallest: "bytes",
+    may_be_zero: true,
     limit: Bytes::LIMIT.0,
     units: &[
         ("GB", 1_000_000_000),
@@ -222,6 +225,7 @@ const RATE: Quantity = Quantity {
     name: "rate",
     example: "`10mbit` or `1.25MB/s`",
     smallest: "bits a second",
+    may_be_zero: false,
     limit: Rate::LIMIT.0,
     units: &[
         ("gbit", 1_000_000_000),
@@ -247,47 +251,38 @@ const RATE: Quantity = Quantity {
 
 impl Quantity {
     fn parse(&self, text: &str) -> Result<u64, UnitError> {
+        let Quantity { name: quantity, example, smallest, .. } = *self;
         let owned = || text.to_string();
         let trimmed = text.trim();
         let split = trimmed
             .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+')))
             .unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
-        let not_a_number =
-            || UnitError::NotANumber { text: owned(), quantity: self.name, example: self.example };
+        let not_a_number = || UnitError::NotANumber { text: owned(), quantity, example };
         if let Some(magnitude) = number.strip_prefix('-') {
             decimal(magnitude).ok_or_else(not_a_number)?;
-            return Err(UnitError::Negative { text: owned(), quantity: self.name });
+            return Err(UnitError::Negative { text: owned(), quantity });
         }
-        let (digits, fraction_digits) = match decimal(number) {
-            Some(Decimal::Value { digits, fraction_digits }) => (digits, fraction_digits),
-            Some(Decimal::Huge) => return Err(self.too_large(text)),
-            None => return Err(not_a_number()),
-        };
+        let (digits, fraction_digits) = decimal(number).ok_or_else(not_a_number)?;
+        let digits = digits.ok_or_else(|| self.too_large(text))?;
         let unit_size = self.unit_size(text, unit)?;
         let scale = 10u128.pow(fraction_digits);
         let scaled =
             digits.checked_mul(u128::from(unit_size)).ok_or_else(|| self.too_large(text))?;
         if scaled % scale != 0 {
-            return Err(UnitError::TooFine {
-                text: owned(),
-                quantity: self.name,
-                smallest: self.smallest,
-            });
+            return Err(UnitError::TooFine { text: owned(), quantity, smallest });
         }
         match u64::try_from(scaled / scale) {
+            Ok(0) if !self.may_be_zero => Err(UnitError::Zero { text: owned(), quantity }),
             Ok(value) if value <= self.limit => Ok(value),
             _ => Err(self.too_large(text)),
         }
     }
 
     fn unit_size(&self, text: &str, unit: &str) -> Result<u64, UnitError> {
+        let Quantity { name: quantity, example, .. } = *self;
         if unit.is_empty() {
-            return Err(UnitError::MissingUnit {
-                text: text.to_string(),
-                quantity: self.name,
-                example: self.example,
-            });
+            return Err(UnitError::MissingUnit { text: text.to_string(), quantity, example });
         }
         if let Some((_, size)) = self.units.iter().find(|(name, _)| *name == unit) {
             return Ok(*size);
@@ -296,11 +291,7 @@ impl Quantity {
             return Err(UnitError::Ambiguous { text: text.to_string() });
         }
         let units = self.units.iter().map(|(name, _)| *name).collect::<alloc::vec::Vec<_>>();
-        Err(UnitError::UnknownUnit {
-            unit: unit.to_string(),
-            quantity: self.name,
-            units: units.join(", "),
-        })
+        Err(UnitError::UnknownUnit { unit: unit.to_string(), quantity, units: units.join(", ") })
     }
 
     fn too_large(&self, text: &str) -> UnitError {
@@ -323,17 +314,9 @@ impl Quantity {
     }
 }
 
-enum Decimal {
-    Value {
-        digits: u128,
-        fraction_digits: u32,
-    },
-    /// Too many digits to hold, so larger or finer than any limit here.
-    Huge,
-}
-
-/// `12`, `1.25` and `.5`, but no sign and no exponent.
-fn decimal(text: &str) -> Option<Decimal> {
+/// The digits of a plain decimal without its point, `None` if there are too many, and how many of
+/// them follow the point. `None` for any other text.
+fn decimal(text: &str) -> Option<(Option<u128>, u32)> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let plain = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
     if !plain(whole) || !plain(fraction) || (whole.is_empty() && fraction.is_empty()) {
@@ -341,55 +324,31 @@ fn decimal(text: &str) -> Option<Decimal> {
     }
     let fraction = fraction.trim_end_matches('0');
     let whole = whole.trim_start_matches('0');
-    if whole.len() + fraction.len() > 24 {
-        return Some(Decimal::Huge);
-    }
-    let digits =
-        whole.bytes().chain(fraction.bytes()).fold(0u128, |sum, b| sum * 10 + u128::from(b - b'0'));
-    Some(Decimal::Value { digits, fraction_digits: fraction.len() as u32 })
+    let digits = whole.bytes().chain(fraction.bytes()).map(|b| u128::from(b - b'0'));
+    let are_few = whole.len() + fraction.len() <= 24;
+    let digits = are_few.then(|| digits.fold(0, |sum, digit| sum * 10 + digit));
+    Some((digits, fraction.len() as u32))
 }
 
-impl FromStr for Nanos {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        TIME.parse(text).map(Nanos)
-    }
-}
+/// Reads and prints numbers of a unit as this quantity.
+macro_rules! text {
+    ($($unit:ident: $quantity:ident),+) => {$(
+        impl FromStr for $unit {
+            type Err = UnitError;
 
-impl FromStr for Bytes {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        SIZE.parse(text).map(Bytes)
-    }
-}
-
-impl FromStr for Rate {
-    type Err = UnitError;
-    fn from_str(text: &str) -> Result<Self, UnitError> {
-        match RATE.parse(text)? {
-            0 => Err(UnitError::Zero { text: text.to_string(), quantity: RATE.name }),
-            bits => Ok(Rate(bits)),
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                $quantity.parse(text).map($unit)
+            }
         }
-    }
-}
 
-impl fmt::Display for Nanos {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        TIME.print(self.0, f)
-    }
+        impl fmt::Display for $unit {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                $quantity.print(self.0, f)
+            }
+        }
+    )+};
 }
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        SIZE.print(self.0, f)
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        RATE.print(self.0, f)
-    }
-}
+text!(Nanos: TIME, Bytes: SIZE, Rate: RATE);
 
 #[cfg(test)]
 mod tests {

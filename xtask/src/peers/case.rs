@@ -26,54 +26,46 @@ pub(super) struct Ns3 {
     pub seeds: u32,
 }
 
+/// Two routers, and what most cases of them share.
+const DUMBBELL: Case =
+    Case { title: "", duration: 200, script: "dumbbell.tcl", ns2: &[], ns3: None, plan: "" };
+
 pub(super) const CASES: [Case; 9] = [
     Case {
         title: "DropTail: 32 TCP connections and 1.999 Mbit/s of UDP on 1 Mbit/s",
-        duration: 200,
-        script: "dumbbell.tcl",
         ns2: &["queue=droptail", "tcp=32", "udp=1999kb", "access=10Mb", "bottleneck=1Mb"],
-        ns3: None,
         plan: "droptail.toml",
+        ..DUMBBELL
     },
     Case {
         title: "RED: 32 TCP connections and 1.999 Mbit/s of UDP on 1 Mbit/s",
-        duration: 200,
-        script: "dumbbell.tcl",
         ns2: &["queue=red", "tcp=32", "udp=1999kb", "access=10Mb", "bottleneck=1Mb"],
-        ns3: None,
         plan: "red.toml",
+        ..DUMBBELL
     },
     Case {
         title: "RED: 32 TCP connections alone on 1 Mbit/s",
-        duration: 200,
-        script: "dumbbell.tcl",
         ns2: &["queue=red", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
-        ns3: None,
         plan: "alone.toml",
+        ..DUMBBELL
     },
     Case {
         title: "RED: 32 SACK connections alone on 1 Mbit/s",
-        duration: 200,
-        script: "dumbbell.tcl",
         ns2: &["queue=red", "variant=sack", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
-        ns3: None,
         plan: "sack.toml",
+        ..DUMBBELL
     },
     Case {
         title: "RED and ECN: 32 TCP connections with windows of 6 on 1 Mbit/s",
-        duration: 200,
-        script: "dumbbell.tcl",
         ns2: &["queue=red", "ecn=1", "window=6", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
-        ns3: None,
         plan: "ecn.toml",
+        ..DUMBBELL
     },
     Case {
         title: "RED and ECN: 32 SACK connections alone on 1 Mbit/s",
-        duration: 200,
-        script: "dumbbell.tcl",
         ns2: &["queue=red", "ecn=1", "variant=sack", "tcp=32", "access=10Mb", "bottleneck=1Mb"],
-        ns3: None,
         plan: "ecn-sack.toml",
+        ..DUMBBELL
     },
     Case {
         title: "DropTail: 100 TCP connections on 100 Mbit/s",

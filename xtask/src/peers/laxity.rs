@@ -29,11 +29,11 @@ struct Tcp {
     retransmitted: u64,
     timeouts: u64,
     echoes: u64,
-    completion_ns: Option<Took>,
+    completion_ns: Option<Distribution>,
 }
 
 #[derive(Deserialize)]
-struct Took {
+struct Distribution {
     mean: f64,
     p50: f64,
     p99: f64,

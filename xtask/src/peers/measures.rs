@@ -14,6 +14,21 @@ struct Measure {
     whatever_tcp: bool,
 }
 
+impl Measure {
+    const fn new(
+        name: &'static str,
+        digits: usize,
+        of: fn(&Run) -> f64,
+        tolerance: f64,
+    ) -> Measure {
+        Measure { name, digits, of, tolerance, whatever_tcp: false }
+    }
+
+    const fn whatever_tcp(self) -> Measure {
+        Measure { whatever_tcp: true, ..self }
+    }
+}
+
 /// Tolerances follow from the freedom that the two have. Links and queues are the same to the
 /// packet, so the throughput and the queue of a busy link must agree closely. Shares of
 /// connections, drops and retransmissions depend on each sender's NewReno, whose details RFC 6582
@@ -22,97 +37,19 @@ struct Measure {
 /// sensitive. With ECN almost only echoes cut windows, and filling the same link takes the same
 /// number of them.
 const MEASURES: [Measure; 13] = [
-    Measure {
-        name: "goodput TCP [kbit/s]",
-        digits: 2,
-        of: |run| run.tcp / 1e3,
-        tolerance: 0.1,
-        whatever_tcp: true,
-    },
-    Measure {
-        name: "goodput UDP [kbit/s]",
-        digits: 2,
-        of: |run| run.udp / 1e3,
-        tolerance: 0.02,
-        whatever_tcp: true,
-    },
-    Measure {
-        name: "fairness of all flows",
-        digits: 4,
-        of: |run| run.fairness,
-        tolerance: 0.1,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "completion mean [ms]",
-        digits: 2,
-        of: |run| 1e3 * run.completion.mean,
-        tolerance: 0.05,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "completion p50 [ms]",
-        digits: 2,
-        of: |run| 1e3 * run.completion.median,
-        tolerance: 0.05,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "completion p99 [ms]",
-        digits: 2,
-        of: |run| 1e3 * run.completion.p99,
-        tolerance: 0.2,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "wait mean [ms]",
-        digits: 2,
-        of: |run| 1e3 * run.wait.mean,
-        tolerance: 0.05,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "wait deviation [ms]",
-        digits: 2,
-        of: |run| 1e3 * run.wait.deviation,
-        tolerance: 0.2,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "dropped",
-        digits: 0,
-        of: |run| run.dropped as f64,
-        tolerance: 0.2,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "retransmitted",
-        digits: 0,
-        of: |run| run.retransmitted as f64,
-        tolerance: 0.3,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "timeouts",
-        digits: 0,
-        of: |run| run.timeouts as f64,
-        tolerance: 0.5,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "windows cut for echoes",
-        digits: 0,
-        of: |run| run.echoes as f64,
-        tolerance: 0.2,
-        whatever_tcp: false,
-    },
-    Measure {
-        name: "hop departures",
-        digits: 0,
-        of: |run| run.hops as f64,
-        tolerance: 0.05,
-        whatever_tcp: false,
-    },
+    Measure::new("goodput TCP [kbit/s]", 2, |run| run.tcp / 1e3, 0.1).whatever_tcp(),
+    Measure::new("goodput UDP [kbit/s]", 2, |run| run.udp / 1e3, 0.02).whatever_tcp(),
+    Measure::new("fairness of all flows", 4, |run| run.fairness, 0.1),
+    Measure::new("completion mean [ms]", 2, |run| 1e3 * run.completion.mean, 0.05),
+    Measure::new("completion p50 [ms]", 2, |run| 1e3 * run.completion.median, 0.05),
+    Measure::new("completion p99 [ms]", 2, |run| 1e3 * run.completion.p99, 0.2),
+    Measure::new("wait mean [ms]", 2, |run| 1e3 * run.wait.mean, 0.05),
+    Measure::new("wait deviation [ms]", 2, |run| 1e3 * run.wait.deviation, 0.2),
+    Measure::new("dropped", 0, |run| run.dropped as f64, 0.2),
+    Measure::new("retransmitted", 0, |run| run.retransmitted as f64, 0.3),
+    Measure::new("timeouts", 0, |run| run.timeouts as f64, 0.5),
+    Measure::new("windows cut for echoes", 0, |run| run.echoes as f64, 0.2),
+    Measure::new("hop departures", 0, |run| run.hops as f64, 0.05),
 ];
 
 /// Mean and deviation over the seeds.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::outcome::Done;
+use crate::outcome::Status;
 use crate::release;
 use crate::steps::Step;
 use crate::workspace::Workspace;
@@ -49,7 +49,7 @@ pub(crate) fn step(folder: PathBuf, rounds: u32) -> Step {
     Step::new("speed", move |workspace| {
         let programs = PAIRS.map(|(_, peer)| folder.join(peer));
         if let Some(missing) = programs.iter().find(|program| !program.exists()) {
-            return Ok(Done::Skipped(format!("there is no {}", missing.display())));
+            return Ok(Status::Skipped(format!("there is no {}", missing.display())));
         }
         release::build(workspace, release::DIST)?;
         println!("                             ns a packet   ours / theirs");
@@ -59,7 +59,7 @@ pub(crate) fn step(folder: PathBuf, rounds: u32) -> Step {
                 pair(workspace, ours, peer, program, classes, rounds)?;
             }
         }
-        Ok(Done::Passed)
+        Ok(Status::Passed)
     })
 }
 

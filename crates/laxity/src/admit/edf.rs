@@ -199,7 +199,7 @@ impl System {
     fn demand(&self) -> Curve {
         let due =
             |class: &RealTime| arrival_curve(&class.arrival).shift(&exact_nanos(class.deadline));
-        Curve::sum(&self.real_time.iter().map(due).collect::<Vec<_>>())
+        Curve::sum(self.real_time.iter().map(due))
     }
 
     /// The largest packet that may be on the link when an interval of length t begins, with a
@@ -217,11 +217,8 @@ impl System {
         steps.push((Nanos::ZERO, largest));
         // Classes with equal deadlines do not block each other: the first of their steps counts.
         steps.dedup_by_key(|step| step.0);
-        let pieces = steps.into_iter().rev().map(|(start, size)| Piece {
-            start: exact_nanos(start),
-            value: exact_bytes(size),
-            slope: Exact::zero(),
-        });
+        let piece = |(start, size)| Piece::level(exact_nanos(start), exact_bytes(size));
+        let pieces = steps.into_iter().rev().map(piece);
         Curve::from_pieces(pieces.collect()).expect("deadlines are sorted")
     }
 
@@ -237,8 +234,7 @@ impl System {
         let largest = packets.chain(self.best_effort_packet).max().unwrap_or_default();
         let before = |piece: &&Piece| piece.start < first.start;
         let mut pieces: Vec<_> = blocking.pieces().iter().filter(before).cloned().collect();
-        let (start, value) = (first.start.clone(), exact_bytes(largest));
-        pieces.push(Piece { start, value, slope: Exact::zero() });
+        pieces.push(Piece::level(first.start.clone(), exact_bytes(largest)));
         Curve::from_pieces(pieces).expect("pieces before another one")
     }
 
@@ -259,8 +255,7 @@ impl System {
 
     /// The interval of this length, with this much of the service left over.
     fn interval(&self, length: &Exact, unused: &Exact) -> Option<Interval> {
-        let capacity = self.service().value(length);
-        Interval::new(length, &capacity, &(&capacity - unused))
+        Interval::new(length, &self.service().value(length), unused)
     }
 }
 
@@ -280,21 +275,19 @@ fn steepest_below(room: &Curve, bucket: Bytes, faster: &[TokenBucket]) -> Option
             || excess.slope_after(t).is_positive()
             || excess.value_before(t).is_positive()
     };
-    let mut steepest: Option<Exact> = None;
+    let mut slopes = Vec::new();
     for t in corners.filter(exceeded) {
         let left = room.value(t) - &bucket;
         if t.is_zero() && left.is_negative() {
             return None;
         }
         if t.is_positive() {
-            let slope = left / t;
-            steepest = Some(steepest.map_or(slope.clone(), |least| least.min(slope)));
+            slopes.push(left / t);
         }
     }
     let last = excess.pieces().last()?;
     if last.value.is_positive() || last.slope.is_positive() {
-        let slope = room.final_slope().clone();
-        steepest = Some(steepest.map_or(slope.clone(), |least| least.min(slope)));
+        slopes.push(room.final_slope().clone());
     }
-    Some(steepest)
+    Some(slopes.into_iter().min())
 }

@@ -93,15 +93,15 @@ impl System {
             Some(Minimum { at, .. }) => Some(at),
             None => Some(first_below_zero(&unused, &Exact::default())),
         };
-        let bound = |(class, service): (&Class, Result<Service, Unbounded>)| {
-            service?.delay(&class.traffic.arrival)
-        };
+        let classes = self.classes.iter().zip(self.services());
+        let bounds = classes.map(|(class, service)| service?.delay(&class.traffic.arrival));
+        let capacity = |length: &Exact| length * bytes_per_nano(self.rate);
         let long_run = self.real_time().map(|curve| curve.m2().0).fold(0, u64::saturating_add);
         Admission {
             admitted,
-            binding: at.and_then(|at| Interval::on_link(self.rate, &at, &unused.value(&at))),
+            binding: at.and_then(|at| Interval::new(&at, &capacity(&at), &unused.value(&at))),
             long_run: Rate(long_run),
-            bounds: self.classes.iter().zip(self.services()).map(bound).collect(),
+            bounds: bounds.collect(),
         }
     }
 
@@ -123,8 +123,7 @@ impl System {
 
     /// The sum of the real-time curves.
     pub fn promised(&self) -> Curve {
-        let curves: Vec<_> = self.real_time().map(ServiceCurve::curve).collect();
-        Curve::sum(&curves)
+        Curve::sum(self.real_time().map(ServiceCurve::curve))
     }
 
     /// The residual capacity: a real-time curve can be added if and only if it is nowhere above
@@ -173,7 +172,7 @@ impl System {
     /// The capacity of the link less the sum of the real-time curves.
     fn unused(&self) -> Curve {
         let promised = self.real_time().map(|curve| curve.curve().negate());
-        Curve::sum(&promised.chain([Curve::line(self.rate)]).collect::<Vec<_>>())
+        Curve::sum(promised.chain([Curve::line(self.rate)]))
     }
 
     fn room_beside(&self, curve: ServiceCurve) -> Curve {

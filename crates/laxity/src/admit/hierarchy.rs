@@ -129,7 +129,12 @@ impl Hierarchy {
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.members.iter().map(|member| member.share.parent));
         // A leaf competes with its longest packet.
-        let upper = self.upper_level();
+        let member = |member: &Member| fair::Member {
+            share: member.share,
+            traffic: Traffic { arrival: Vec::new(), packet: member.inside.longest() },
+        };
+        let classes = self.members.iter().map(member).collect();
+        let upper = fair::Hierarchy { rate: self.rate, classes };
         let fair::Latencies { overbooked, late } =
             upper.latencies(&tree, |member| member.traffic.packet);
         let leaf = |(number, late): (usize, Option<Nanos>)| {
@@ -143,15 +148,6 @@ impl Hierarchy {
             Ok(Guarantee { rate: share.rate, latency, inside })
         };
         Guarantees { overbooked, leaves: late.into_iter().enumerate().map(leaf).collect() }
-    }
-
-    /// The shares alone, each with its longest packet.
-    fn upper_level(&self) -> fair::Hierarchy {
-        let member = |member: &Member| fair::Member {
-            share: member.share,
-            traffic: Traffic { arrival: Vec::new(), packet: member.inside.longest() },
-        };
-        fair::Hierarchy { rate: self.rate, classes: self.members.iter().map(member).collect() }
     }
 }
 
@@ -192,8 +188,3 @@ impl Inside {
         }
     }
 }
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/hierarchy.md")]
-pub struct Guide;

@@ -21,7 +21,7 @@ impl Meeting {
         Meeting { bytes: line.bucket.0 - steeper.bucket.0, rate: steeper.rate.0 - line.rate.0 }
     }
 
-    fn cmp(&self, other: &Meeting) -> Ordering {
+    pub(super) fn cmp(&self, other: &Meeting) -> Ordering {
         let mine = u128::from(self.bytes) * u128::from(other.rate);
         mine.cmp(&(u128::from(other.bytes) * u128::from(self.rate)))
     }

@@ -13,7 +13,6 @@
 //! departures are whole packets.
 
 mod fifo;
-mod hops;
 mod ludb;
 mod matching;
 mod once;
@@ -31,6 +30,7 @@ use self::fifo::Fifo;
 use self::ludb::Cuts;
 use self::programme::Solver;
 use super::Service;
+use crate::named::named;
 use crate::police::TokenBucket;
 use crate::units::{Bytes, Nanos};
 
@@ -96,27 +96,32 @@ pub struct Group {
     pub arrival: Vec<TokenBucket>,
 }
 
-/// A method that bounds the delay of the flow of interest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Method {
-    /// The sum of the delays at all servers (total flow analysis).
-    Hops,
-    /// Pay bursts only once: servers in a row that the same packets pass are one.
-    Once,
-    /// Separated flow analysis: the convolution of the service that cross traffic leaves at each
-    /// server.
-    Sfa,
-    /// The least upper delay bound.
-    Ludb,
-    /// A linear program of polynomial size.
-    Plp,
-    /// Separate flow analysis for servers in [any order](Order::Arbitrary).
-    Separate,
-    /// Pay multiplexing only once: as `Separate`, but the burst of a cross flow counts once.
-    MultiplexingOnce,
-    /// Tandem matching: `MultiplexingOnce` on the best parts of the path.
-    Matching,
+named! {
+    /// A method that bounds the delay of the flow of interest. Of several with the same bound, the
+    /// first counts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum Method {
+        /// The sum of the delays at all servers (total flow analysis: Cruz 1991, part II; with
+        /// shaping by links, Mifdaoui, Leydier 2017). The delay at each holds for all flows that
+        /// pass it.
+        Hops = "hops added",
+        /// Pay bursts only once: servers in a row that the same packets pass are one.
+        Once = "bursts once",
+        /// Separated flow analysis: the convolution of the service that cross traffic leaves at
+        /// each server.
+        Sfa = "SFA",
+        /// The least upper delay bound.
+        Ludb = "LUDB",
+        /// A linear program of polynomial size.
+        Plp = "PLP",
+        /// Separate flow analysis for servers in [any order](Order::Arbitrary).
+        Separate = "separate flows",
+        /// Pay multiplexing only once: as `Separate`, but the burst of a cross flow counts once.
+        MultiplexingOnce = "multiplexing once",
+        /// Tandem matching: `MultiplexingOnce` on the best parts of the path.
+        Matching = "tandem matching",
+    }
 }
 
 /// A delay bound and the method that found it.
@@ -130,32 +135,6 @@ pub struct Bound {
 }
 
 impl Method {
-    /// All methods. Of several with the same bound, the first counts.
-    pub const ALL: [Method; 8] = [
-        Method::Hops,
-        Method::Once,
-        Method::Sfa,
-        Method::Ludb,
-        Method::Plp,
-        Method::Separate,
-        Method::MultiplexingOnce,
-        Method::Matching,
-    ];
-
-    /// The name shown to users.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Hops => "hops added",
-            Method::Once => "bursts once",
-            Method::Sfa => "SFA",
-            Method::Ludb => "LUDB",
-            Method::Plp => "PLP",
-            Method::Separate => "separate flows",
-            Method::MultiplexingOnce => "multiplexing once",
-            Method::Matching => "tandem matching",
-        }
-    }
-
     /// The delay bound of the tandem, and `fifo` its form for first-in, first-out servers. `known`
     /// is the least bound so far. `None` if the method does not apply.
     fn bound(
@@ -166,7 +145,7 @@ impl Method {
         solver: &dyn Solver,
     ) -> Option<Nanos> {
         match self {
-            Method::Hops => Some(hops::delay(tandem)),
+            Method::Hops => Some(total_delay(&tandem.servers)),
             Method::Once => tandem.cut(once::delay),
             Method::Sfa => ludb::delay(fifo?, Cuts::Everywhere, solver),
             Method::Ludb => ludb::least(fifo?, solver),
@@ -265,4 +244,9 @@ impl Tandem {
         let groups = here.map(group).collect();
         Tandem { servers: self.servers[servers.clone()].to_vec(), flows, groups }
     }
+}
+
+/// The sum of the delays at some servers.
+fn total_delay<'a>(servers: impl IntoIterator<Item = &'a Server>) -> Nanos {
+    servers.into_iter().map(|server| server.delay).fold(Nanos::ZERO, Nanos::saturating_add)
 }

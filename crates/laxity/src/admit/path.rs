@@ -92,8 +92,7 @@ pub fn with_jitter(arrival: &[TokenBucket], jitter: Nanos) -> Vec<TokenBucket> {
 
 /// The arrival curve of packets of up to this length that come over a link of this rate.
 pub fn over_link(rate: Rate, packet: Bytes) -> TokenBucket {
-    let rounding = with_jitter(&[TokenBucket { bucket: packet, rate }], ROUNDING);
-    rounding[0]
+    with_jitter(&[TokenBucket { bucket: packet, rate }], ROUNDING)[0]
 }
 
 /// The arrival curve of the aggregate of these; no lines if there are none.
@@ -197,7 +196,7 @@ impl Order {
     /// Orders `hops` hops, numbered from 0; each pair is a hop and one that it feeds.
     pub fn new(hops: usize, feeds: &[(usize, usize)]) -> Order {
         let back: Vec<_> = feeds.iter().map(|(from, to)| (*to, *from)).collect();
-        let (after, before) = (on_or_behind_cycles(hops, feeds), on_or_behind_cycles(hops, &back));
+        let (after, before) = (sorted(hops, feeds).1, sorted(hops, &back).1);
         let is_cyclic: Vec<_> = (0..hops).map(|hop| after[hop] && before[hop]).collect();
         let rest = feeds.iter().filter(|(from, to)| !is_cyclic[*from] && !is_cyclic[*to]);
         let (order, _) = sorted(hops, &rest.copied().collect::<Vec<_>>());
@@ -205,11 +204,6 @@ impl Order {
         let (behind, forward) = rest.partition(|hop| after[*hop]);
         Order { forward, cyclic: (0..hops).filter(|hop| is_cyclic[*hop]).collect(), behind }
     }
-}
-
-/// Which hops lie on cycles or behind them.
-fn on_or_behind_cycles(hops: usize, feeds: &[(usize, usize)]) -> Vec<bool> {
-    sorted(hops, feeds).1
 }
 
 /// The hops that can be put in order, and whether each could not (Kahn 1962).

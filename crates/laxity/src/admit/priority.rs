@@ -122,7 +122,7 @@ fn levels(classes: &[Ranked]) -> Vec<Level> {
         let is_unknown = |class: &&usize| classes[**class].traffic.arrival.is_empty();
         let unknown: Vec<_> = members.iter().filter(is_unknown).copied().collect();
         let curves = members.iter().map(|&class| arrival_curve(&classes[class].traffic.arrival));
-        let own = Curve::sum(&curves.collect::<Vec<_>>());
+        let own = Curve::sum(curves);
         let both = before.as_ref().filter(|_| unknown.is_empty()).map(|before| before.add(&own));
         let before = core::mem::replace(&mut before, both);
         Level { classes: members, unknown, before, own, blocking }
@@ -169,8 +169,3 @@ fn ahead(rate: Rate, begun: &Curve) -> Result<Curve, Unbounded> {
     let ahead = begun.nondecreasing_lower_closure().ok_or(Unbounded::Unstable)?;
     Ok(ahead.clamp_at_zero().shift(&bytes_per_nano(rate).recip()))
 }
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/priority.md")]
-pub struct Guide;

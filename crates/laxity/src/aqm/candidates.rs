@@ -76,19 +76,9 @@ pub(super) struct Candidates {
 /// A packet that may be drawn.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
-    flow: Flow,
+    class: ClassId,
+    flow: FlowId,
     ticket: u32,
-}
-
-/// The class and the flow of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Flow(ClassId, FlowId);
-
-impl Flow {
-    #[inline]
-    fn new(packet: &Packet) -> Flow {
-        Flow(packet.class, packet.flow)
-    }
 }
 
 impl Candidates {
@@ -100,7 +90,7 @@ impl Candidates {
     /// Adds a packet and returns its index.
     #[inline]
     pub(super) fn add(&mut self, packet: &Packet, ticket: u32) -> u32 {
-        self.packets.push(Candidate { flow: Flow::new(packet), ticket });
+        self.packets.push(Candidate { class: packet.class, flow: packet.flow, ticket });
         (self.packets.len() - 1) as u32
     }
 
@@ -114,8 +104,8 @@ impl Candidates {
     /// The ticket of this index's packet, if there is one and it is of the same flow.
     #[inline]
     pub(super) fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
-        let Candidate { flow, ticket } = *self.packets.get(index)?;
-        (flow == Flow::new(packet)).then_some(ticket)
+        let Candidate { class, flow, ticket } = *self.packets.get(index)?;
+        ((class, flow) == (packet.class, packet.flow)).then_some(ticket)
     }
 
     /// The ticket of the packet that was added last, or took over the last index.

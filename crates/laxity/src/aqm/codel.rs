@@ -1,7 +1,7 @@
 //! Controlled delay (Nichols, Jacobson, McGregor, Iyengar 2018, RFC 8289).
 
 use crate::error::{SetupError, check};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use crate::units::{Bytes, Nanos};
 
 use super::Limit;
@@ -36,7 +36,12 @@ impl CoDel {
 
     /// Marks a packet, or says that it is to be dropped.
     fn signal(&self, packet: &mut Packet) -> Fate {
-        if self.ecn && packet.mark() { Fate::Sent } else { Fate::Dropped }
+        let is_new = packet.ecn != Ecn::Experienced;
+        match self.ecn && packet.mark() {
+            true if is_new => Fate::Marked,
+            true => Fate::Sent,
+            false => Fate::Dropped,
+        }
     }
 }
 
@@ -59,6 +64,8 @@ pub(crate) struct Controller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Sent,
+    /// It is sent, and has come to be marked.
+    Marked,
     Dropped,
 }
 
@@ -90,7 +97,7 @@ impl Controller {
         self.count = self.count.saturating_add(1);
         let fate = codel.signal(packet);
         match fate {
-            Fate::Sent => self.next_drop = self.after(codel, self.next_drop),
+            Fate::Sent | Fate::Marked => self.next_drop = self.after(codel, self.next_drop),
             Fate::Dropped => self.moves_on = true,
         }
         fate

@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 
 use crate::packet::{ClassId, Packet};
-use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw};
+use crate::scheduler::{
+    Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+};
 use crate::units::Nanos;
 
 /// How much of a class may be queued.
@@ -42,38 +44,34 @@ impl Limit {
 #[derive(Clone, Debug)]
 pub struct DropTail<S> {
     scheduler: S,
-    limits: Vec<Limit>,
-    queued: Vec<Backlog>,
+    /// The limit of each class, and what is queued of it.
+    classes: Vec<(Limit, Backlog)>,
 }
 
 impl<S: Scheduler> DropTail<S> {
     /// Limits by class, in the order of the class numbers.
     pub fn new(scheduler: S, limits: Vec<Limit>) -> Self {
-        let queued = alloc::vec![Backlog::default(); limits.len()];
-        DropTail { scheduler, limits, queued }
+        let classes = limits.into_iter().map(|limit| (limit, Backlog::default())).collect();
+        DropTail { scheduler, classes }
     }
-}
 
-impl<S> DropTail<S> {
     /// Whether a packet's class is there and has room for it.
     #[inline]
     fn check(&self, packet: &Packet) -> Result<(), DropReason> {
-        let class = packet.class.index();
-        let limit = self.limits.get(class).zip(self.queued.get(class));
-        let (limit, queued) = limit.ok_or(DropReason::NoClass)?;
+        let (limit, queued) = self.classes.get(packet.class.index()).ok_or(DropReason::NoClass)?;
         limit.check(*queued, packet)
     }
 }
 
 /// The sink of the scheduler's drops, which leave their queues.
 struct Leaving<'a> {
-    queued: &'a mut [Backlog],
+    classes: &'a mut [(Limit, Backlog)],
     drops: &'a mut dyn DropSink,
 }
 
 impl DropSink for Leaving<'_> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
-        self.queued[packet.class.index()].remove(packet.length);
+        self.classes[packet.class.index()].1.remove(packet.length);
         self.drops.dropped(packet, reason);
     }
 
@@ -87,25 +85,24 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
         if let Err(reason) = self.check(&packet) {
             return drops.dropped(packet, reason);
         }
-        let class = packet.class.index();
-        let queued = &mut self.queued;
-        queued[class].add(packet.length);
-        self.scheduler.enqueue(now, packet, &mut Leaving { queued, drops });
+        let classes = &mut self.classes;
+        classes[packet.class.index()].1.add(packet.length);
+        self.scheduler.enqueue(now, packet, &mut Leaving { classes, drops });
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        let queued = &mut self.queued;
-        let Some(class) = queued.get_mut(packet.class.index()) else {
+        let classes = &mut self.classes;
+        let Some((_, queued)) = classes.get_mut(packet.class.index()) else {
             return drops.dropped(packet, DropReason::NoClass);
         };
-        class.add(packet.length);
-        self.scheduler.take_over(now, packet, &mut Leaving { queued, drops });
+        queued.add(packet.length);
+        self.scheduler.take_over(now, packet, &mut Leaving { classes, drops });
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        let queued = &mut self.queued;
-        let dispatch = self.scheduler.dequeue(now, &mut Leaving { queued, drops })?;
-        queued[dispatch.packet.class.index()].remove(dispatch.packet.length);
+        let classes = &mut self.classes;
+        let dispatch = self.scheduler.dequeue(now, &mut Leaving { classes, drops })?;
+        classes[dispatch.packet.class.index()].1.remove(dispatch.packet.length);
         Some(dispatch)
     }
 
@@ -114,9 +111,8 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
     }
 
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
-        let class = packet.class.index();
-        let limit = self.limits.get(class).zip(self.queued.get(class));
-        limit.is_none_or(|(limit, queued)| limit.check(queued.and(ahead), packet).is_ok())
+        let class = self.classes.get(packet.class.index());
+        class.is_none_or(|(limit, queued)| limit.check(queued.and(ahead), packet).is_ok())
             && self.scheduler.has_room(packet, ahead)
     }
 
@@ -125,32 +121,27 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
     }
 
     fn footprint(&self) -> usize {
-        self.scheduler.footprint()
-            + self.limits.capacity() * size_of::<Limit>()
-            + self.queued.capacity() * size_of::<Backlog>()
+        self.scheduler.footprint() + self.classes.capacity() * size_of::<(Limit, Backlog)>()
     }
 }
 
 impl<S: Withdraw> Withdraw for DropTail<S> {
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if let Err(reason) = self.check(&packet) {
-            drops.dropped(packet, reason);
-            return None;
+            return turn_away(packet, reason, drops);
         }
-        let class = packet.class.index();
-        let queued = &mut self.queued;
-        queued[class].add(packet.length);
-        self.scheduler.place(now, packet, &mut Leaving { queued, drops })
+        let classes = &mut self.classes;
+        classes[packet.class.index()].1.add(packet.length);
+        self.scheduler.place(now, packet, &mut Leaving { classes, drops })
     }
 
     fn adopt(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        let queued = &mut self.queued;
-        let Some(class) = queued.get_mut(packet.class.index()) else {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+        let classes = &mut self.classes;
+        let Some((_, queued)) = classes.get_mut(packet.class.index()) else {
+            return turn_away(packet, DropReason::NoClass, drops);
         };
-        class.add(packet.length);
-        self.scheduler.adopt(now, packet, &mut Leaving { queued, drops })
+        queued.add(packet.length);
+        self.scheduler.adopt(now, packet, &mut Leaving { classes, drops })
     }
 
     fn withdraw(
@@ -160,9 +151,10 @@ impl<S: Withdraw> Withdraw for DropTail<S> {
         handle: u64,
         drops: &mut dyn DropSink,
     ) -> Option<Packet> {
-        let queued = &mut self.queued;
-        let packet = self.scheduler.withdraw(now, place, handle, &mut Leaving { queued, drops })?;
-        queued[packet.class.index()].remove(packet.length);
+        let classes = &mut self.classes;
+        let packet =
+            self.scheduler.withdraw(now, place, handle, &mut Leaving { classes, drops })?;
+        classes[packet.class.index()].1.remove(packet.length);
         Some(packet)
     }
 }

@@ -31,12 +31,12 @@ struct Books {
     /// If packets may be withdrawn: within the scheduler these stand for their handles.
     tickets: Option<Tickets>,
     /// The demoted packets of each queue, if they give way to others.
-    demoted: Option<Vec<Demoted>>,
+    demoted: Option<Vec<DemotedPackets>>,
 }
 
 /// The demoted packets of one queue.
 #[derive(Clone, Debug, Default)]
-struct Demoted {
+struct DemotedPackets {
     held: Candidates,
     queued: Backlog,
 }
@@ -89,7 +89,8 @@ impl<S: Withdraw> Managed<S> {
     pub fn with_demoted_giving_way(mut self) -> Self {
         self.withdraws = true;
         self.books.tickets.get_or_insert_with(Tickets::new);
-        self.books.demoted = Some(self.books.queues.iter().map(|_| Demoted::default()).collect());
+        self.books.demoted =
+            Some(self.books.queues.iter().map(|_| DemotedPackets::default()).collect());
         self
     }
 
@@ -141,9 +142,7 @@ impl<S: Withdraw> Managed<S> {
         }
         met
     }
-}
 
-impl<S: Withdraw> Managed<S> {
     /// Hands the scheduler a packet that its queue lets in, in the first way, or in the second
     /// where places are to be known.
     #[inline(always)]
@@ -208,12 +207,10 @@ impl<S: Withdraw> Scheduler for Managed<S> {
             // Stays where the scheduler wrote it: to read it whole would wait for the parts.
             let mut chosen = self.scheduler.dequeue(now, &mut dropped);
             let Some(Dispatch { packet, .. }) = &mut chosen else { return None };
-            let ecn = packet.ecn;
             match books.leave(now, packet).map_or(Fate::Sent, |queue| queue.release(now, packet)) {
-                Fate::Sent => {
-                    if packet.ecn != ecn {
-                        drops.marked(packet.class, packet.arrival);
-                    }
+                Fate::Sent => return chosen,
+                Fate::Marked => {
+                    drops.marked(packet.class, packet.arrival);
                     return chosen;
                 }
                 Fate::Dropped => drops.dropped(*packet, DropReason::CoDel),

@@ -5,12 +5,13 @@
 mod tests;
 
 use alloc::boxed::Box;
+use core::borrow::Borrow;
 use core::cmp::Ordering;
 use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, Sub, SubAssign};
 
-use num_bigint::BigInt;
+use num_bigint::{BigInt, Sign};
 use num_rational::{BigRational, ParseRatioError};
 use num_traits::{Num, One, Signed, ToPrimitive, Zero};
 
@@ -34,9 +35,6 @@ struct Words {
 }
 
 impl Words {
-    const ZERO: Words = Words::whole(0);
-    const ONE: Words = Words::whole(1);
-
     const fn whole(numer: i128) -> Words {
         Words { numer, denom: 1 }
     }
@@ -162,6 +160,14 @@ impl Exact {
         }
     }
 
+    /// How it compares with zero.
+    fn sign(&self) -> Ordering {
+        match &self.0 {
+            Form::Words(words) => words.numer.cmp(&0),
+            Form::Long(long) => long.numer().sign().cmp(&Sign::NoSign),
+        }
+    }
+
     /// The numerator, in lowest terms.
     pub fn numer(&self) -> BigInt {
         self.long().numer().clone()
@@ -224,51 +230,29 @@ fn words(a: &Exact, b: &Exact) -> Option<(Words, Words)> {
 /// An operation of arithmetic: in words where that fits.
 macro_rules! operation {
     ($trait:ident, $method:ident, $assign:ident, $assigning:ident, $in_words:expr) => {
-        impl $trait<&Exact> for &Exact {
+        impl<T: Borrow<Exact>> $trait<T> for &Exact {
             type Output = Exact;
 
-            fn $method(self, other: &Exact) -> Exact {
+            fn $method(self, other: T) -> Exact {
                 let in_words: fn(Words, Words) -> Option<Words> = $in_words;
-                match words(self, other).and_then(|(a, b)| in_words(a, b)) {
+                match words(self, other.borrow()).and_then(|(a, b)| in_words(a, b)) {
                     Some(words) => Exact(Form::Words(words)),
-                    None => Exact::from_big(self.long().$method(other.long())),
+                    None => Exact::from_big(self.long().$method(other.borrow().long())),
                 }
             }
         }
 
-        impl $trait<Exact> for &Exact {
+        impl<T: Borrow<Exact>> $trait<T> for Exact {
             type Output = Exact;
 
-            fn $method(self, other: Exact) -> Exact {
-                self.$method(&other)
-            }
-        }
-
-        impl $trait<&Exact> for Exact {
-            type Output = Exact;
-
-            fn $method(self, other: &Exact) -> Exact {
+            fn $method(self, other: T) -> Exact {
                 (&self).$method(other)
             }
         }
 
-        impl $trait for Exact {
-            type Output = Exact;
-
-            fn $method(self, other: Exact) -> Exact {
-                (&self).$method(&other)
-            }
-        }
-
-        impl $assign<&Exact> for Exact {
-            fn $assigning(&mut self, other: &Exact) {
+        impl<T: Borrow<Exact>> $assign<T> for Exact {
+            fn $assigning(&mut self, other: T) {
                 *self = (&*self).$method(other);
-            }
-        }
-
-        impl $assign for Exact {
-            fn $assigning(&mut self, other: Exact) {
-                *self = (&*self).$method(&other);
             }
         }
     };
@@ -306,14 +290,8 @@ impl Neg for Exact {
     }
 }
 
-impl Sum for Exact {
-    fn sum<I: Iterator<Item = Exact>>(all: I) -> Exact {
-        all.fold(Exact::zero(), |sum, one| sum + one)
-    }
-}
-
-impl<'a> Sum<&'a Exact> for Exact {
-    fn sum<I: Iterator<Item = &'a Exact>>(all: I) -> Exact {
+impl<T: Borrow<Exact>> Sum<T> for Exact {
+    fn sum<I: Iterator<Item = T>>(all: I) -> Exact {
         all.fold(Exact::zero(), |sum, one| sum + one)
     }
 }
@@ -339,7 +317,7 @@ impl Default for Exact {
 
 impl Zero for Exact {
     fn zero() -> Exact {
-        Exact(Form::Words(Words::ZERO))
+        Exact::from_words(0)
     }
 
     fn is_zero(&self) -> bool {
@@ -349,7 +327,7 @@ impl Zero for Exact {
 
 impl One for Exact {
     fn one() -> Exact {
-        Exact(Form::Words(Words::ONE))
+        Exact::from_words(1)
     }
 }
 
@@ -371,24 +349,15 @@ impl Signed for Exact {
     }
 
     fn signum(&self) -> Exact {
-        match &self.0 {
-            Form::Words(words) => Exact::from_words(words.numer.signum()),
-            Form::Long(long) => Exact::from_big(long.signum()),
-        }
+        Exact::from_words(self.sign() as i128)
     }
 
     fn is_positive(&self) -> bool {
-        match &self.0 {
-            Form::Words(words) => words.numer > 0,
-            Form::Long(long) => long.is_positive(),
-        }
+        self.sign().is_gt()
     }
 
     fn is_negative(&self) -> bool {
-        match &self.0 {
-            Form::Words(words) => words.numer < 0,
-            Form::Long(long) => long.is_negative(),
-        }
+        self.sign().is_lt()
     }
 }
 

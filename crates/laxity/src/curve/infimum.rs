@@ -34,12 +34,12 @@ impl Curve {
             if piece.slope.is_positive() && piece.value < least_from_end {
                 let reached = &piece.start + (&least_from_end - &piece.value) / &piece.slope;
                 if reached < *end {
-                    backwards.push(level(reached, least_from_end));
+                    backwards.push(Piece::level(reached, least_from_end));
                 }
                 backwards.push(piece.clone());
                 least_ahead = piece.value.clone();
             } else {
-                backwards.push(level(piece.start.clone(), least_from_end.clone()));
+                backwards.push(Piece::level(piece.start.clone(), least_from_end.clone()));
                 least_ahead = least_from_end;
             }
         }
@@ -106,10 +106,6 @@ impl Curve {
             (piece.start.clone(), value)
         })
     }
-}
-
-fn level(start: Exact, value: Exact) -> Piece {
-    Piece { start, value, slope: Exact::zero() }
 }
 
 /// Whether a hull of two corners or more, continued with slope `next`, is convex at its last one.

@@ -63,7 +63,7 @@ fn stretch<'a>(piece: &'a Piece, end: Option<&Exact>) -> Stretch<'a> {
 
 /// Two stretches one after the other, from `value` at `start`.
 fn chain(start: Exact, value: Exact, stretches: [Stretch<'_>; 2], segments: &mut Vec<Segment>) {
-    let mut piece = Piece { start, value, slope: Exact::zero() };
+    let mut piece = Piece::level(start, value);
     for (slope, length) in stretches {
         piece.slope = slope.clone();
         let Some(length) = length else {
@@ -71,7 +71,7 @@ fn chain(start: Exact, value: Exact, stretches: [Stretch<'_>; 2], segments: &mut
             return;
         };
         let end = &piece.start + length;
-        let next = Piece { value: piece.at(&end), start: end.clone(), slope: Exact::zero() };
+        let next = Piece::level(end.clone(), piece.at(&end));
         segments.push(Segment { piece, end: Some(end) });
         piece = next;
     }

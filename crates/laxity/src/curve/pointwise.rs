@@ -3,6 +3,7 @@
 use super::envelope::{Partial, lowest};
 use super::{Curve, Exact, Piece};
 use alloc::vec::Vec;
+use core::borrow::Borrow;
 use num_traits::{One, Signed, Zero};
 
 /// The change of a curve's line where a piece starts: the line at `t` is `intercept + slope t`.
@@ -15,8 +16,9 @@ struct Change {
 impl Curve {
     /// The sum of any number of curves, [`Curve::zero`] for none. In `O(n log n)` for `n` pieces in
     /// all.
-    pub fn sum<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> Curve {
-        let mut changes: Vec<Change> = curves.into_iter().flat_map(Curve::changes).collect();
+    pub fn sum(curves: impl IntoIterator<Item: Borrow<Curve>>) -> Curve {
+        let mut changes: Vec<Change> = Vec::new();
+        curves.into_iter().for_each(|curve| changes.extend(curve.borrow().changes()));
         changes.sort_by(|a, b| a.start.cmp(&b.start));
         // Intercepts, unlike values carried from one start to the next, keep the denominators of
         // the curves they come from; values would collect those of all starts passed.
@@ -109,22 +111,26 @@ impl Curve {
         self.negate().minimum(&other.negate()).negate()
     }
 
+    /// This curve from a time on, and up to it a piece that starts at time 0.
+    pub(crate) fn behind(&self, first: Piece, time: &Exact) -> Curve {
+        let (start, value, slope) = (time.clone(), self.value(time), self.slope_after(time));
+        let begins = Piece { start, value, slope };
+        let later = self.pieces.iter().filter(|piece| piece.start > *time).cloned();
+        let first = Some(first).filter(|_| time.is_positive());
+        Curve::canonical(first.into_iter().chain([begins]).chain(later))
+    }
+
     /// `max(f(t), 0)`. In `O(n)` for `n` pieces.
     pub fn clamp_at_zero(&self) -> Curve {
-        let ends = self.pieces.iter().skip(1).map(|next| Some(&next.start)).chain([None]);
-        let clamped = self.pieces.iter().zip(ends).flat_map(|(piece, end)| piece.above_zero(end));
-        Curve::canonical(clamped)
+        let pieces = self.pieces_with_ends();
+        Curve::canonical(pieces.flat_map(|(piece, end)| piece.above_zero(end)))
     }
 }
 
 impl Piece {
     /// The positive part of a piece that ends there; zero elsewhere.
     fn above_zero(&self, end: Option<&Exact>) -> impl Iterator<Item = Piece> + use<> {
-        let zero = |start: &Exact| Piece {
-            start: start.clone(),
-            value: Exact::zero(),
-            slope: Exact::zero(),
-        };
+        let zero = |start: &Exact| Piece::level(start.clone(), Exact::zero());
         let is_above = !self.value.is_negative();
         let first = if is_above { self.clone() } else { zero(&self.start) };
         // Where it comes from one side to the other.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 /// A bit stands for every number, and in each layer above one for every word below that is not
 /// zero: adding, removing and the least each touch a word a layer, `log64(numbers)` of them, one
 /// for up to 64 numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Bitmap {
     /// From the numbers up to the layer of a single word.
     layers: Vec<Vec<u64>>,

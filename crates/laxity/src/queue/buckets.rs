@@ -58,7 +58,7 @@ impl Due {
 /// from the earliest on. A slot without room is [refused](Self::has_room), and its owner keeps it
 /// elsewhere. The width adapts to the times: if many slots are refused, it changes as soon as all
 /// buckets are empty.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Buckets {
     /// Of each bucket how many slots it holds, above [`SLOT_BITS`], and the one that came last.
     heads: Vec<u32>,
@@ -83,6 +83,13 @@ pub(super) struct Buckets {
     far: u32,
 }
 
+/// Buckets and the requests of their slots.
+#[derive(Clone, Copy)]
+pub(super) struct Calendar<'a> {
+    pub buckets: &'a Buckets,
+    pub requests: &'a [Request],
+}
+
 /// The most slots in a bucket.
 const MOST: u32 = 15;
 /// Binary digits of a slot.
@@ -104,16 +111,14 @@ impl Buckets {
         Buckets {
             heads: alloc::vec![NONE.0; buckets],
             occupied: Bitmap::new(buckets),
-            width: 0,
-            span: 0,
-            held: 0,
-            low: 0,
-            high: 0,
-            usual: 0,
-            came: 0,
-            refused: 0,
-            far: 0,
+            ..Buckets::default()
         }
+    }
+
+    /// The buckets with the requests of their slots.
+    #[inline(always)]
+    pub(super) fn with<'a>(&'a self, requests: &'a [Request]) -> Calendar<'a> {
+        Calendar { buckets: self, requests }
     }
 
     /// The buckets that hold any slots.

@@ -192,7 +192,7 @@ impl EligibleSet {
                 let bucket = self.waiting.bucket(eligible);
                 self.waiting.remove(&mut self.requests, slot, bucket);
                 let removed = Due { deadline, slot };
-                self.soonest.raise(&self.waiting, &self.requests, bucket, removed);
+                self.soonest.raise(self.waiting.with(&self.requests), bucket, removed);
             }
             Lies::Elsewhere => self.others.remove(deadline, slot),
         }
@@ -256,7 +256,7 @@ impl EligibleSet {
         }
         if !self.waiting.is_empty() {
             let to = self.waiting.begin();
-            self.soonest.leave(&self.waiting, &self.requests, from, to);
+            self.soonest.leave(self.waiting.with(&self.requests), from, to);
         }
     }
 
@@ -303,7 +303,7 @@ impl EligibleSet {
     fn give_up(&mut self) {
         self.ready.give_up(&mut self.requests, &mut self.others);
         if let Some(bucket) = self.waiting.give_up(&mut self.requests, &mut self.others) {
-            self.soonest.find_above(&self.waiting, &self.requests, bucket);
+            self.soonest.find_above(self.waiting.with(&self.requests), bucket);
         }
     }
 
@@ -321,7 +321,7 @@ impl EligibleSet {
 
     /// Of that the least deadline.
     fn soonest_behind(&self) -> Option<Due> {
-        self.soonest.up_to(&self.waiting, &self.requests, self.waiting.begin(), self.now)
+        self.soonest.up_to(self.waiting.with(&self.requests), self.waiting.begin(), self.now)
     }
 
     /// The best of what was found, of requests in no calendar, and of those that should have been

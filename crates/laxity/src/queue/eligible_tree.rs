@@ -55,12 +55,6 @@ impl Path {
     }
 }
 
-impl Default for EligibleTree {
-    fn default() -> Self {
-        EligibleTree::new()
-    }
-}
-
 impl EligibleTree {
     /// No requests.
     pub(crate) fn new() -> Self {
@@ -156,16 +150,26 @@ impl EligibleTree {
     }
 
     /// Adds a request with a later deadline than those in front have.
-    fn insert_behind(&mut self, entry: Entry) {
+    /// The way to the leaf that follows from the place chosen in each node, and that leaf.
+    #[inline(always)]
+    fn descend(&mut self, choose: impl Fn(&mut Node) -> usize) -> (Path, u32) {
         let mut path = Path::new();
         let mut at = self.root;
         for level in 0..self.height {
             let node = &mut self.nodes[at as usize];
-            let place = node.last_up_to(entry.deadline, entry.slot);
-            node.lower_eligible(place, entry.eligible);
+            let place = choose(node);
             path.note(level, at, place);
             at = node.child(place);
         }
+        (path, at)
+    }
+
+    fn insert_behind(&mut self, entry: Entry) {
+        let (path, at) = self.descend(|node| {
+            let place = node.last_up_to(entry.deadline, entry.slot);
+            node.lower_eligible(place, entry.eligible);
+            place
+        });
         let leaf = &mut self.nodes[at as usize];
         let place = leaf.place_behind(entry.deadline, entry.slot);
         if !leaf.is_full() {
@@ -225,12 +229,7 @@ impl EligibleTree {
 
     /// The first node of the lowest level comes to the front.
     fn take_first_node(&mut self) {
-        let mut path = Path::new();
-        let mut at = self.root;
-        for level in 0..self.height {
-            path.note(level, at, 0);
-            at = self.nodes[at as usize].child(0);
-        }
+        let (path, at) = self.descend(|_| 0);
         self.front.clone_from(&self.nodes[at as usize]);
         self.nodes[at as usize].clear();
         let Some(above) = self.height.checked_sub(1) else { return };
@@ -242,14 +241,7 @@ impl EligibleTree {
 
     /// Takes a request behind the front.
     fn take_request(&mut self, deadline: Stamp, slot: SlotId) -> Option<Entry> {
-        let mut path = Path::new();
-        let mut at = self.root;
-        for level in 0..self.height {
-            let node = &self.nodes[at as usize];
-            let place = node.last_up_to(deadline, slot);
-            path.note(level, at, place);
-            at = node.child(place);
-        }
+        let (path, at) = self.descend(|node| node.last_up_to(deadline, slot));
         let leaf = &mut self.nodes[at as usize];
         if leaf.length() == 0 {
             return None;

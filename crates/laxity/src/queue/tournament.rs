@@ -17,17 +17,11 @@ pub(crate) trait Rank: Copy {
 /// How ranks compare that are numbers of keys stored elsewhere.
 pub(crate) trait Order<R> {
     /// A rank and its key, which is loaded once for all matches.
-    type Player: Copy;
+    type Player: Rank;
     /// The player with this rank.
     fn player(&self, rank: R) -> Self::Player;
     /// The rank that one plays by.
-    fn rank(&self, player: &Self::Player) -> R;
-    /// The owner of its rank.
-    fn owner(&self, player: &Self::Player) -> u32;
-    /// Whether one wins against another: without a branch, which could not be predicted.
-    fn is_before(&self, one: &Self::Player, other: &Self::Player) -> bool;
-    /// One if `wins`, the other if not.
-    fn either(&self, wins: bool, one: &Self::Player, other: &Self::Player) -> Self::Player;
+    fn rank(&self, player: Self::Player) -> R;
 }
 
 /// That of ranks that have their keys with them.
@@ -42,23 +36,8 @@ impl<R: Rank> Order<R> for Own {
     }
 
     #[inline(always)]
-    fn rank(&self, player: &R) -> R {
-        *player
-    }
-
-    #[inline(always)]
-    fn owner(&self, player: &R) -> u32 {
-        player.owner()
-    }
-
-    #[inline(always)]
-    fn is_before(&self, one: &R, other: &R) -> bool {
-        one.is_before(other)
-    }
-
-    #[inline(always)]
-    fn either(&self, wins: bool, one: &R, other: &R) -> R {
-        one.or(wins, other)
+    fn rank(&self, player: R) -> R {
+        player
     }
 }
 
@@ -182,20 +161,19 @@ impl<R: Copy> Tournament<R> {
         let root = self.root;
         let winners = self.winners.as_mut_slice();
         let mut round = winners.len() / 2 + seat.index();
-        let (mut winner, owner) = (order.player(rank), order.owner(&order.player(rank)));
+        let mut winner = order.player(rank);
+        let owner = winner.owner();
         winners[round] = rank;
         while round > root {
             // Addresses do not depend on the winners.
             let rival = order.player(winners[round ^ 1]);
-            winner = order.either(order.is_before(&rival, &winner), &rival, &winner);
+            winner = rival.or(rival.is_before(&winner), &winner);
             round /= 2;
-            if STOPS
-                && (order.owner(&order.player(winners[round])) == order.owner(&winner))
-                    & (order.owner(&winner) != owner)
-            {
+            let before = || order.player(winners[round]).owner();
+            if STOPS && (before() == winner.owner()) & (winner.owner() != owner) {
                 return;
             }
-            winners[round] = order.rank(&winner);
+            winners[round] = order.rank(winner);
         }
     }
 }

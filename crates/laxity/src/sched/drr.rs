@@ -8,7 +8,8 @@ use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 use rounds::Rounds;
@@ -72,9 +73,7 @@ impl Drr {
         *deficit += rounds * quantum;
         self.rounds.add(class, rounds);
     }
-}
 
-impl Drr {
     /// A packet this long, or none, comes to the front of a class in place of one that was not
     /// sent.
     fn lead(&mut self, class: usize, length: Option<u32>) {
@@ -103,10 +102,7 @@ impl Drr {
 
 impl Scheduler for Drr {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -122,10 +118,6 @@ impl Scheduler for Drr {
             Some(length) => self.put_off(class, length),
         }
         Some(Dispatch { packet, deadline: None, criterion: Criterion::RoundRobin })
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

@@ -5,12 +5,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::aqm::Limit;
+use crate::aqm::{Fate, Limit};
 use crate::error::{SetupError, check};
 use crate::packet::{Ecn, Packet};
 use crate::queue::Fifos;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 
@@ -116,14 +117,6 @@ const PER_PART: i128 = 1_000_000 * 1_000_000_000;
 const LONGEST: u64 = 1_000_000_000_000;
 /// Updates that are made up for at once.
 const MOST_UPDATES: u64 = 4096;
-
-/// The fate of a packet that leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    Sent,
-    Marked,
-    Dropped,
-}
 
 impl DualPi2 {
     /// Empty queues for the packets of classes 0 to `classes - 1`.
@@ -250,13 +243,7 @@ impl DualPi2 {
 }
 
 impl Scheduler for DualPi2 {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
-
-    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.adopt(now, packet, drops);
-    }
+    by_place!();
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now);
@@ -273,8 +260,7 @@ impl Scheduler for DualPi2 {
                     packet.mark();
                     drops.marked(packet.class, packet.arrival);
                 }
-                Fate::Marked => {}
-                Fate::Sent => {}
+                Fate::Marked | Fate::Sent => {}
             }
             self.pay(queue, packet.length);
             return Some(Dispatch { packet, deadline: None, criterion: Criterion::RoundRobin });
@@ -283,10 +269,6 @@ impl Scheduler for DualPi2 {
 
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
         self.settings.limit.check(self.backlog.and(ahead), packet).is_ok()
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {
@@ -325,8 +307,3 @@ impl Withdraw for DualPi2 {
         Some(packet)
     }
 }
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/dualpi2.md")]
-pub struct Guide;

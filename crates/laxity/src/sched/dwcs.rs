@@ -29,7 +29,8 @@ use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position, Rank, SeatId, Tournament, WinnerTree};
 pub use crate::sched::Late;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 use crate::window::Loss;
@@ -137,10 +138,7 @@ struct Next {
 }
 
 impl Scheduler for Dwcs {
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -169,10 +167,6 @@ impl Scheduler for Dwcs {
             self.precedence.leave(stream.seat);
         }
         Some(Dispatch { packet, deadline, criterion: Criterion::WindowConstraint })
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

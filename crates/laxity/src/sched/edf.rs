@@ -24,7 +24,8 @@ use crate::packet::Packet;
 use crate::queue::SortedFifos;
 use crate::sched::Late;
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 
@@ -300,10 +301,7 @@ impl Withdraw for Edf {
 }
 
 impl Scheduler for Edf {
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -323,10 +321,6 @@ impl Scheduler for Edf {
         };
         self.leave(packet.length);
         Some(Dispatch { packet, deadline, criterion })
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

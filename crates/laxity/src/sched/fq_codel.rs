@@ -11,7 +11,8 @@ use crate::error::{SetupError, check};
 use crate::packet::Packet;
 use crate::queue::{Fifos, WinnerTree};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::{Bytes, Nanos};
 
@@ -139,12 +140,10 @@ impl FqCodel {
         while let Some((mut packet, _)) = self.packets.pop(queue) {
             let left = self.count_out(queue, packet.length);
             let control = &mut self.queues[queue].control;
-            let ecn = packet.ecn;
             match control.leave(&self.settings.codel, now, &mut packet, left) {
-                Fate::Sent => {
-                    if packet.ecn != ecn {
-                        drops.marked(packet.class, packet.arrival);
-                    }
+                Fate::Sent => return Some(packet),
+                Fate::Marked => {
+                    drops.marked(packet.class, packet.arrival);
                     return Some(packet);
                 }
                 Fate::Dropped => drops.dropped(packet, DropReason::CoDel),
@@ -206,13 +205,7 @@ impl FqCodel {
 }
 
 impl Scheduler for FqCodel {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
-
-    fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.adopt(now, packet, drops);
-    }
+    by_place!();
 
     /// RFC 8290, section 4.2.
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
@@ -257,10 +250,6 @@ impl Scheduler for FqCodel {
         self.settings.codel.limit.check(self.backlog.and(ahead), packet).is_ok()
     }
 
-    fn backlog(&self) -> Backlog {
-        self.backlog
-    }
-
     fn footprint(&self) -> usize {
         self.queues.capacity() * size_of::<Queue>()
             + self.packets.footprint()
@@ -287,8 +276,7 @@ impl Withdraw for FqCodel {
 
     fn adopt(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.index() >= self.classes {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         }
         let number = self.queue_of(&packet);
         let place = self.packets.push(number, (), packet);
@@ -338,8 +326,3 @@ fn mix(number: u64) -> u64 {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
 }
-
-/// The example of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/fq-codel.md")]
-pub struct Guide;

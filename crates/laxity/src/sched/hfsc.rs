@@ -25,12 +25,13 @@ use crate::packet::{ClassId, Packet};
 use crate::queue::serial::Stamp;
 use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::service::ServiceCurve;
 use crate::units::Nanos;
 use running::RunningCurve;
-use siblings::{Siblings, Standing};
+use siblings::Siblings;
 
 /// The curves of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,12 +107,6 @@ enum State {
     Gone,
 }
 
-/// Of a packet at the head of a leaf's queue.
-struct Request {
-    eligible: Stamp,
-    deadline: Stamp,
-}
-
 #[derive(Clone, Debug)]
 struct Limit {
     curve: RunningCurve,
@@ -121,10 +116,7 @@ struct Limit {
 
 impl Scheduler for Hfsc {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -147,10 +139,6 @@ impl Scheduler for Hfsc {
         let by_link_sharing = top.is_active().then(|| top.first_fit());
         let first = self.requests.first_eligible().into_iter().chain(by_link_sharing).min()?;
         Some(Nanos(first).max(now))
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {
@@ -223,9 +211,7 @@ impl Hfsc {
         let class = &mut self.classes[leaf.index()];
         if let Some(curve) = &mut class.real_time {
             curve.activate(u128::from(now.0));
-            let request = Request::new(curve, length);
-            class.deadline = request.deadline;
-            self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
+            class.request(&mut self.requests, leaf, length);
         }
     }
 
@@ -250,9 +236,7 @@ impl Hfsc {
             return Some(deadline);
         }
         if let Some(next) = next_length {
-            let request = Request::new(curve, next);
-            class.deadline = request.deadline;
-            self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
+            class.request(&mut self.requests, leaf, next);
         }
         Some(deadline)
     }
@@ -261,14 +245,10 @@ impl Hfsc {
     /// none.
     fn replace_head(&mut self, leaf: ClassId, length: u32, next_length: Option<u32>) {
         let class = &mut self.classes[leaf.index()];
-        if let Some(curve) = &class.real_time
-            && next_length != Some(length)
-        {
+        if class.real_time.is_some() && next_length != Some(length) {
             self.requests.remove(SlotId(leaf.0));
             if let Some(next) = next_length {
-                let request = Request::new(curve, next);
-                class.deadline = request.deadline;
-                self.requests.insert(request.eligible, request.deadline, SlotId(leaf.0));
+                class.request(&mut self.requests, leaf, next);
             }
         }
         if next_length.is_some() {
@@ -299,7 +279,7 @@ impl Hfsc {
                 limit.curve.activate(now);
             }
             let fit = class.fit(&self.groups);
-            self.stand(at, Standing { virtual_time, fit });
+            self.stand(at, virtual_time, fit);
             match self.parent(at) {
                 Some(parent) if !parent_was_active => at = parent,
                 Some(parent) => return self.refit(parent),
@@ -328,9 +308,9 @@ impl Hfsc {
                         siblings.leave(class.slot, at);
                     } else if siblings.is_limited() {
                         let fit = class.fit(&self.groups);
-                        self.stand(at, Standing { virtual_time, fit });
+                        self.stand(at, virtual_time, fit);
                     } else {
-                        siblings.stand(class.slot, at, Standing { virtual_time, fit: 0 });
+                        siblings.stand(class.slot, at, virtual_time, 0);
                     }
                 }
             }
@@ -347,7 +327,7 @@ impl Hfsc {
             let fit = self.classes[class.index()].fit(&self.groups);
             match self.virtual_time(class) {
                 Some(virtual_time) if self.fit_of(class) != fit => {
-                    self.stand(class, Standing { virtual_time, fit });
+                    self.stand(class, virtual_time, fit);
                 }
                 _ => return,
             }
@@ -355,9 +335,9 @@ impl Hfsc {
         }
     }
 
-    fn stand(&mut self, number: ClassId, standing: Standing) {
+    fn stand(&mut self, number: ClassId, virtual_time: u128, fit: Stamp) {
         let class = &self.classes[number.index()];
-        self.groups[class.group.index()].stand(class.slot, number, standing);
+        self.groups[class.group.index()].stand(class.slot, number, virtual_time, fit);
     }
 
     fn parent(&self, class: ClassId) -> Option<ClassId> {
@@ -378,6 +358,14 @@ impl Hfsc {
 }
 
 impl Class {
+    /// Requests service of a head packet by the real-time curve, if the leaf has one.
+    #[inline(always)]
+    fn request(&mut self, requests: &mut EligibleSet, leaf: ClassId, length: u32) {
+        let Some(curve) = &self.real_time else { return };
+        self.deadline = stamp(curve.deadline(length));
+        requests.insert(stamp(curve.eligible()), self.deadline, SlotId(leaf.0));
+    }
+
     /// When its own upper limit and those below let it be served by link-sharing.
     fn fit(&self, groups: &[Siblings]) -> Stamp {
         let own = self.upper_limit.as_ref().map_or(0, |limit| limit.fit);
@@ -385,12 +373,6 @@ impl Class {
             TOP => own,
             below => own.max(groups[below.index()].first_fit()),
         }
-    }
-}
-
-impl Request {
-    fn new(curve: &RunningCurve, length: u32) -> Self {
-        Request { eligible: stamp(curve.eligible()), deadline: stamp(curve.deadline(length)) }
     }
 }
 

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use crate::packet::Packet;
 use crate::queue::{Bitmap, Fifos, Position};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 
@@ -59,9 +60,7 @@ impl Priority {
 }
 
 impl Scheduler for Priority {
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         let rank = self.waiting.least()?;
@@ -75,10 +74,6 @@ impl Scheduler for Priority {
         Some(Dispatch { packet, deadline: None, criterion })
     }
 
-    fn backlog(&self) -> Backlog {
-        self.backlog
-    }
-
     fn footprint(&self) -> usize {
         self.ranks.capacity() * size_of::<u32>()
             + self.packets.footprint()
@@ -89,8 +84,7 @@ impl Scheduler for Priority {
 impl Withdraw for Priority {
     fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         let Some(rank) = self.rank(&packet) else {
-            drops.dropped(packet, DropReason::NoClass);
-            return None;
+            return turn_away(packet, DropReason::NoClass, drops);
         };
         self.backlog.add(packet.length);
         let place = self.packets.push(rank, (), packet);

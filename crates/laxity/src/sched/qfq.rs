@@ -25,7 +25,8 @@ use crate::error::SetupError;
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::Nanos;
 use aggregate::{Aggregate, AggregateId, Member, MemberId};
@@ -50,7 +51,8 @@ pub use share::{AGGREGATE, QfqClass};
 /// - A packet longer than its class's largest is dropped.
 #[derive(Clone, Debug)]
 pub struct Qfq {
-    classes: Vec<Seat>,
+    /// A class without a seat takes no packets.
+    classes: Vec<Option<Seat>>,
     /// By member, with their lengths as keys.
     packets: Fifos<u32, Packet>,
     members: Vec<Member>,
@@ -67,8 +69,7 @@ struct Seat {
     /// Its number where classes are counted from aggregate to aggregate.
     member: MemberId,
     aggregate: AggregateId,
-    /// None if it takes no packets.
-    max_packet: Option<u32>,
+    max_packet: u32,
 }
 
 impl Qfq {
@@ -79,10 +80,20 @@ impl Qfq {
     pub fn new(classes: &[Option<QfqClass>]) -> Result<Self, SetupError> {
         let shares = Share::all(classes)?;
         let groups = Groups::new(&shares);
-        let (aggregates, members) =
-            aggregate::from_shares(&shares, |share| groups.number_of(share));
+        let mut classes = alloc::vec![None; classes.len()];
+        let (mut aggregates, mut members) = (Vec::new(), Vec::new());
+        for (aggregate, share) in (0..).map(AggregateId).zip(&shares) {
+            let first = MemberId::from_index(members.len());
+            aggregates.push(Aggregate::new(share, groups.number_of(share), first));
+            for class in &share.classes {
+                let member = MemberId::from_index(members.len());
+                let max_packet = share.class.max_packet;
+                classes[class.index()] = Some(Seat { member, aggregate, max_packet });
+                members.push(Member::default());
+            }
+        }
         Ok(Qfq {
-            classes: seats(classes.len(), &shares),
+            classes,
             packets: Fifos::new(members.len()),
             members,
             aggregates,
@@ -92,9 +103,8 @@ impl Qfq {
         })
     }
 
-    fn seat(&self, class: ClassId) -> Option<(Seat, u32)> {
-        let seat = self.classes.get(class.index())?;
-        Some((*seat, seat.max_packet?))
+    fn seat(&self, class: ClassId) -> Option<Seat> {
+        *self.classes.get(class.index())?
     }
 
     /// Ends the service of an aggregate that has no packet, or no budget for it.
@@ -109,23 +119,8 @@ impl Qfq {
     }
 }
 
-fn seats(classes: usize, shares: &[Share]) -> Vec<Seat> {
-    let mut seats = alloc::vec![Seat { member: MemberId(0), aggregate: AggregateId(0), max_packet: None }; classes];
-    let mut members = (0..).map(MemberId);
-    for (aggregate, share) in (0..).map(AggregateId).zip(shares) {
-        for (class, member) in share.classes.iter().zip(&mut members) {
-            let max_packet = Some(share.class.max_packet);
-            seats[class.index()] = Seat { member, aggregate, max_packet };
-        }
-    }
-    seats
-}
-
 impl Scheduler for Qfq {
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -143,10 +138,6 @@ impl Scheduler for Qfq {
         Some(Dispatch { packet, deadline: None, criterion })
     }
 
-    fn backlog(&self) -> Backlog {
-        self.backlog
-    }
-
     fn footprint(&self) -> usize {
         self.classes.capacity() * size_of::<Seat>()
             + self.packets.footprint()
@@ -159,8 +150,7 @@ impl Scheduler for Qfq {
 impl Withdraw for Qfq {
     #[inline(always)]
     fn place(&mut self, _: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        let Some((Seat { member, aggregate: number, .. }, max_packet)) = self.seat(packet.class)
-        else {
+        let Some(Seat { member, aggregate: number, max_packet }) = self.seat(packet.class) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };
         if packet.length > max_packet {
@@ -186,7 +176,7 @@ impl Withdraw for Qfq {
     /// packet behind. An aggregate without packets is charged no more than it has been served.
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
         let class = self.packets.get(place).class;
-        let (Seat { member, aggregate: number, .. }, _) = self.seat(class)?;
+        let Seat { member, aggregate: number, .. } = self.seat(class)?;
         let (packet, withdrawn) = self.packets.withdraw(member.index(), place)?;
         self.backlog.remove(packet.length);
         if let Position::Front(next) = withdrawn {

@@ -31,8 +31,3 @@ pub use marking::Upstream;
 pub use output::Tdp;
 pub use settings::{TdpSettings, capacity};
 pub use time::CommonTime;
-
-/// The examples of the guide.
-#[cfg(doctest)]
-#[doc = include_str!("../../../../docs/tdp.md")]
-pub struct Guide;

@@ -29,7 +29,8 @@ use crate::packet::{ClassId, Packet};
 use crate::queue::serial::{REACH, Stamp, whole};
 use crate::queue::{EligibleSet, Fifos, Position, SlotId};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::{Nanos, Rate};
 
@@ -73,10 +74,7 @@ impl Wf2q {
 
 impl Scheduler for Wf2q {
     // Inlined, packets come and go in registers: one that was written in parts is not read whole.
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -89,10 +87,6 @@ impl Scheduler for Wf2q {
         self.servers.depart(leaf, packet.length, next_length);
         let criterion = Criterion::EligibleVirtualFinish;
         Some(Dispatch { packet, deadline: None, criterion })
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {

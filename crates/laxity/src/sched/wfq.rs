@@ -10,9 +10,10 @@ use core::hint::select_unpredictable;
 
 use crate::error::{SetupError, check_of};
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Order, SeatId, Tournament};
+use crate::queue::{Order, Rank, SeatId, Tournament};
 use crate::scheduler::{
-    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
+    Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
+    turn_away,
 };
 use crate::units::{NANOBITS_PER_BYTE, Nanos, Rate};
 use packets::Packets;
@@ -44,10 +45,7 @@ impl Wfq {
 }
 
 impl Scheduler for Wfq {
-    #[inline(always)]
-    fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.place(now, packet, drops);
-    }
+    by_place!();
 
     #[inline(always)]
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
@@ -55,10 +53,6 @@ impl Scheduler for Wfq {
         self.gps.serve(now, self.backlog, packet.length);
         self.backlog.remove(packet.length);
         Some(Dispatch { packet, deadline: None, criterion: Criterion::VirtualFinish })
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.backlog
     }
 
     fn footprint(&self) -> usize {
@@ -154,23 +148,25 @@ impl Order<u32> for ByFinish<'_> {
     }
 
     #[inline(always)]
-    fn rank(&self, (_, class): &Departure) -> u32 {
-        *class
+    fn rank(&self, (_, class): Departure) -> u32 {
+        class
+    }
+}
+
+impl Rank for Departure {
+    #[inline(always)]
+    fn owner(&self) -> u32 {
+        self.1
     }
 
     #[inline(always)]
-    fn owner(&self, (_, class): &Departure) -> u32 {
-        *class
+    fn is_before(&self, other: &Departure) -> bool {
+        self.0 < other.0
     }
 
     #[inline(always)]
-    fn is_before(&self, one: &Departure, other: &Departure) -> bool {
-        one.0 < other.0
-    }
-
-    #[inline(always)]
-    fn either(&self, wins: bool, one: &Departure, other: &Departure) -> Departure {
-        (select_unpredictable(wins, one.0, other.0), select_unpredictable(wins, one.1, other.1))
+    fn or(&self, wins: bool, other: &Departure) -> Departure {
+        (select_unpredictable(wins, self.0, other.0), select_unpredictable(wins, self.1, other.1))
     }
 }
 

@@ -146,20 +146,18 @@ impl Streams<'_> {
     /// The fewest without which the link can send what the others cannot do without, but none of
     /// these; `None` if it cannot send even them.
     fn within_the_link(&self, kept: &[ClassId]) -> Option<Vec<Shed>> {
-        let load = |id: ClassId| {
-            let class = self.class(id);
-            class.streams.stream.gap.map(|gap| load(self.rate, class, gap)).unwrap_or_default()
-        };
-        let room = kept.iter().fold(Exact::one(), |room, id| room - load(*id));
+        let (mut room, mut demands) = (Exact::one(), Vec::new());
+        for (id, class, gap) in with_gap(self.classes) {
+            let (each, stays) = (load(self.rate, class, gap), kept.contains(&id));
+            if stays {
+                room -= &each;
+            }
+            let count = self.streams_of(id) - u64::from(stays);
+            demands.push(Demand { of: Reverse(id), count, each });
+        }
         if room.is_negative() {
             return None;
         }
-        let demand = |(id, ..): (ClassId, &Windowed, Nanos)| Demand {
-            of: Reverse(id),
-            count: self.streams_of(id) - u64::from(kept.contains(&id)),
-            each: load(id),
-        };
-        let demands = with_gap(self.classes).map(demand).collect();
         let mut shed: Vec<_> =
             those_that_take_most(demands, &room).into_iter().map(shed_class).collect();
         shed.sort_by_key(|shed| shed.class);

@@ -164,8 +164,7 @@ fn worst_moments(arrival: &Curve, quantum: &Exact) -> Vec<(Exact, Exact, Exact)>
     let turns = |x: &Exact| (x / quantum).ceil();
     let burst = arrival.value(&Exact::zero());
     let mut moments = Vec::from([(Exact::zero(), burst.clone(), turns(&burst))]);
-    let next = arrival.pieces().iter().skip(1).map(|next| Some(&next.start)).chain([None]);
-    for (piece, end) in arrival.pieces().iter().zip(next) {
+    for (piece, end) in arrival.pieces_with_ends() {
         if !piece.slope.is_positive() {
             continue;
         }

@@ -70,10 +70,8 @@ pub struct Quick {
 /// The delay bound of each class under [`Qfq`](crate::sched::Qfq) on a link of `rate`.
 pub fn qfq(rate: Rate, classes: &[Quick]) -> Vec<Result<Nanos, Unbounded>> {
     let services = qfq_services(rate, classes);
-    let bound = |(class, service): (&Quick, Result<Service, Unbounded>)| {
-        service?.delay(&class.traffic.arrival)
-    };
-    classes.iter().zip(services).map(bound).collect()
+    let classes = classes.iter().zip(services);
+    classes.map(|(class, service)| service?.delay(&class.traffic.arrival)).collect()
 }
 
 /// The service of each class under [`Qfq`](crate::sched::Qfq) on a link of `rate`. Only whether a

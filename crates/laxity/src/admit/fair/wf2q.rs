@@ -116,12 +116,9 @@ impl Hierarchy {
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
         let Latencies { overbooked, late } = self.latencies(&tree, |_| LEAST);
-        let bound = |(class, service): (&Member, Result<Service, Unbounded>)| {
-            service?.delay(&class.traffic.arrival)
-        };
-        let services = self.services_of(&tree, late);
-        let bounds = self.classes.iter().zip(services).map(bound).collect();
-        Guarantees { overbooked, bounds }
+        let classes = self.classes.iter().zip(self.services_of(&tree, late));
+        let bounds = classes.map(|(class, service)| service?.delay(&class.traffic.arrival));
+        Guarantees { overbooked, bounds: bounds.collect() }
     }
 
     /// The service of each class, in their order.
@@ -166,16 +163,20 @@ impl Hierarchy {
                     (tree.children(class), self.rate(class), ahead)
                 }
             };
-            let over = self.overbooked(server.map(|class| ClassId(class as u32)), rate, below);
-            if let Some(ahead) = ahead.filter(|_| over.is_none() && rate.0 > 0) {
-                let blocking = self.blocking(rate, below, &largest);
-                for &class in below {
-                    let bytes = blocking.by_others(class, heads[class], self.rate(class));
+            let rates = below.iter().map(|class| self.rate(*class).0);
+            let asked = Rate(rates.fold(0, u64::saturating_add));
+            if asked > rate {
+                let class = server.map(|class| ClassId(class as u32));
+                overbooked.push(Overbooking { class, asked, given: rate });
+            } else if let Some(ahead) = ahead.filter(|_| rate.0 > 0) {
+                let blockers = self.blockers(rate, below, &largest);
+                let blocking = Blocking::new(&blockers);
+                for (&class, blocker) in below.iter().zip(blockers) {
+                    let bytes = blocking.by_others(blocker, heads[class], self.rate(class));
                     let blocked = bytes / bytes_per_nano(rate);
                     late[class] = Some(blocked + &ahead + exact_nanos(ROUNDING));
                 }
             }
-            overbooked.extend(over);
         }
         let rounded = |late: &Exact| ceil_nanos(late).unwrap_or(Nanos::MAX);
         Latencies { overbooked, late: late.iter().map(|late| late.as_ref().map(rounded)).collect() }
@@ -193,30 +194,15 @@ impl Hierarchy {
     }
 
     /// The classes that may delay one another at a server.
-    fn blocking(&self, rate: Rate, below: &[usize], largest: &[Bytes]) -> Blocking {
+    fn blockers(&self, rate: Rate, below: &[usize], largest: &[Bytes]) -> Vec<Blocker> {
         let promised: u64 = below.iter().map(|class| self.rate(*class).0).sum();
-        let spare = rate.0 - promised;
-        let line = |&class: &usize| Blocker {
-            class,
-            packet: largest[class],
-            kept: Rate(spare + self.rate(class).0),
-        };
-        Blocking::new(below.iter().map(line).collect())
+        let kept = |class: usize| Rate(rate.0 - promised + self.rate(class).0);
+        let blocker = |&class: &usize| Blocker { packet: largest[class], kept: kept(class) };
+        below.iter().map(blocker).collect()
     }
 
     fn rate(&self, class: usize) -> Rate {
         self.classes[class].share.rate
-    }
-
-    fn overbooked(
-        &self,
-        class: Option<ClassId>,
-        given: Rate,
-        below: &[usize],
-    ) -> Option<Overbooking> {
-        let rates = below.iter().map(|class| self.classes[*class].share.rate.0);
-        let asked = Rate(rates.fold(0, u64::saturating_add));
-        (asked > given).then_some(Overbooking { class, asked, given })
     }
 
     /// For each class, the value of the chosen child; for a leaf its own.

@@ -180,36 +180,28 @@ fn rate(rates: impl Iterator<Item = Rate>) -> Rate {
 impl System {
     /// The surprising curves, in order of the classes; those of the link come last.
     pub fn traps(&self) -> Vec<Trap> {
-        traps(self, &self.tree())
+        let all_promised = rate(self.real_time().map(ServiceCurve::m2)) >= self.rate;
+        let search = Search { system: self, tree: self.tree(), all_promised };
+        let mut traps = Vec::new();
+        let mut classes = search.tree.top_down.clone();
+        classes.sort_unstable();
+        for class in classes {
+            search.class(class, &mut traps);
+        }
+        search.link(&mut traps);
+        traps
     }
-}
-
-fn traps(system: &System, tree: &Tree) -> Vec<Trap> {
-    let search = Search::new(system, tree);
-    let mut traps = Vec::new();
-    let mut classes = tree.top_down.clone();
-    classes.sort_unstable();
-    for class in classes {
-        search.class(class, &mut traps);
-    }
-    search.link(&mut traps);
-    traps
 }
 
 /// A system that is searched for traps.
 struct Search<'a> {
     system: &'a System,
-    tree: &'a Tree,
+    tree: Tree,
     /// Whether the real-time curves leave nothing in the long run.
     all_promised: bool,
 }
 
-impl<'a> Search<'a> {
-    fn new(system: &'a System, tree: &'a Tree) -> Self {
-        let all_promised = rate(system.real_time().map(ServiceCurve::m2)) >= system.rate;
-        Search { system, tree, all_promised }
-    }
-
+impl Search<'_> {
     fn curves(&self, class: usize) -> &Curves {
         &self.system.classes[class].spec.curves
     }
@@ -297,17 +289,10 @@ impl<'a> Search<'a> {
     fn burst_below_packet(&self, class: usize, curve: &ServiceCurve) -> Option<TrapKind> {
         let packet = self.system.classes[class].traffic.packet;
         let burst = whole_bytes(work(curve, curve.d()));
-        let due = || {
-            curve
-                .curve()
-                .lower_pseudo_inverse(&exact_bytes(packet))
-                .and_then(|due| ceil_nanos(&due))
-        };
-        (curve.is_concave() && burst < packet).then(|| TrapKind::BurstBelowPacket {
-            burst,
-            delay: curve.d(),
-            packet,
-            due: due(),
+        (curve.is_concave() && burst < packet).then(|| {
+            let due = curve.curve().lower_pseudo_inverse(&exact_bytes(packet));
+            let due = due.and_then(|due| ceil_nanos(&due));
+            TrapKind::BurstBelowPacket { burst, delay: curve.d(), packet, due }
         })
     }
 

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 
 use num_traits::Zero;
 
-use super::{Flow, Group, Order, Tandem};
+use super::{Flow, Group, Order, Tandem, total_delay};
 use crate::admit::arrival_curve;
 use crate::admit::path::{ROUNDING, concave, lowered};
 use crate::curve::{Curve, Exact, Piece, exact_nanos};
@@ -24,20 +24,8 @@ use crate::units::Nanos;
 
 /// The service curve of the rest.
 pub(super) fn residual(service: &Curve, others: &Curve, theta: &Exact) -> Curve {
-    zero_before(&service.sub(&others.shift(theta)).clamp_at_zero(), theta)
-}
-
-/// A curve that is 0 up to some time.
-fn zero_before(curve: &Curve, time: &Exact) -> Curve {
-    if time.is_zero() {
-        return curve.clone();
-    }
-    let piece = |start: &Exact, value, slope| Piece { start: start.clone(), value, slope };
-    let nothing = piece(&Exact::zero(), Exact::zero(), Exact::zero());
-    let begins = piece(time, curve.value(time), curve.slope_after(time));
-    let later = curve.pieces().iter().filter(|piece| piece.start > *time).cloned();
-    let pieces: Vec<_> = [nothing, begins].into_iter().chain(later).collect();
-    Curve::from_pieces(pieces).expect("pieces in order, the first at time 0")
+    let left = service.sub(&others.shift(theta)).clamp_at_zero();
+    left.behind(Piece::level(Exact::zero(), Exact::zero()), theta)
 }
 
 /// A path of first-in, first-out servers.
@@ -71,7 +59,6 @@ impl Tandem {
             return None;
         }
         let others = self.servers.iter().filter(|server| server.service.is_none());
-        let delay = others.map(|server| server.delay).fold(Nanos::ZERO, Nanos::saturating_add);
         let place = |at: usize| kept.partition_point(|kept| *kept < at);
         let flow = |flow: &Flow| {
             let path = place(flow.path.start)..place(flow.path.end);
@@ -87,7 +74,7 @@ impl Tandem {
         tandem.groups.iter_mut().for_each(|group| group.server = place(group.server));
         Some(Fifo {
             tandem: tandem.part(0..kept.len()).by_links(),
-            apart: delay,
+            apart: total_delay(others),
             has_others: kept.len() < self.servers.len(),
         })
     }
@@ -187,8 +174,7 @@ impl Tandem {
         classes.sort_by_key(|flow| flow.class);
         classes.dedup_by_key(|flow| flow.class);
         let arrival = |flow: &&Flow| arrival_curve(&flow.arrivals[server - flow.path.start]);
-        let curves: Vec<_> = classes.iter().map(arrival).collect();
-        if curves.is_empty() { Curve::zero() } else { Curve::sum(&curves) }
+        Curve::sum(classes.iter().map(arrival))
     }
 }
 

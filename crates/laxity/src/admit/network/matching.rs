@@ -46,9 +46,8 @@ use core::ops::Range;
 
 use num_traits::{Signed, Zero};
 
-use super::{Flow, Order, Server, Tandem};
+use super::{Flow, Order, Tandem};
 use crate::admit::arrival_curve;
-use crate::admit::path::{ROUNDING, lowered};
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_nanos};
 use crate::police::TokenBucket;
 use crate::units::{Nanos, Rate};
@@ -184,21 +183,17 @@ fn others<'a>(tandem: &'a Tandem, servers: &Range<usize>) -> Vec<(&'a Flow, Rang
 fn cross_traffic(tandem: &Tandem, at: usize) -> Curve {
     let here = others(tandem, &(at..at + 1));
     let curves = here.iter().map(|(flow, _)| arrival_curve(&flow.arrivals[at - flow.path.start]));
-    Curve::sum(&curves.collect::<Vec<_>>())
+    Curve::sum(curves)
 }
 
 /// The strict service of a server for whole packets, if one is known and all that comes there is.
 fn strict(tandem: &Tandem, at: usize) -> Option<Curve> {
-    let Server { service, order, packet, .. } = &tandem.servers[at];
-    let service = service.as_ref().filter(|_| *order == Order::Arbitrary)?;
-    let mut others = tandem.flows.iter().skip(1).filter(|flow| flow.path.contains(&at));
-    if others.any(|flow| flow.arrivals[at - flow.path.start].is_empty()) {
+    if tandem.servers[at].order != Order::Arbitrary {
         return None;
     }
-    let late = exact_nanos(service.late.saturating_add(ROUNDING));
-    let is_last = at + 1 == tandem.servers.len();
-    let curve = if is_last { service.curve.clone() } else { lowered(&service.curve, *packet) };
-    Some(curve.shift(&late))
+    let mut others = tandem.flows.iter().skip(1).filter(|flow| flow.path.contains(&at));
+    let is_unknown = others.any(|flow| flow.arrivals[at - flow.path.start].is_empty());
+    if is_unknown { None } else { tandem.serves(at) }
 }
 
 /// The highest line that is nowhere above a curve and as steep as that is in the long run: its

@@ -78,12 +78,11 @@ impl Ledger {
                 found = true;
                 continue;
             };
-            let placed = |(other, answer): (usize, &Answer)| Some((other, answer.clone().ok()?));
-            let others: Vec<_> = answers.iter().enumerate().filter_map(placed).collect();
-            let in_the_way = |(other, one): &(usize, Reservation)| {
-                self.is_in_the_way(&flows[*other], one, blocked)
+            let in_the_way = |(other, answer): (usize, &Answer)| {
+                let one = answer.as_ref().ok()?;
+                self.is_in_the_way(&flows[other], one, blocked).then(|| (other, one.clone()))
             };
-            let others: Vec<_> = others.into_iter().filter(in_the_way).collect();
+            let others: Vec<_> = answers.iter().enumerate().filter_map(in_the_way).collect();
             for (other, before) in others {
                 if *tries == 0 {
                     break;

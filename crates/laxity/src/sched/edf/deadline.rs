@@ -193,6 +193,28 @@ impl Earlier {
 }
 
 impl Segment {
+    /// Over `(above, up_to]` bytes, with E^-1 equal to `start` ns at `above` + 1.
+    fn new(above: u64, up_to: u64, start: &Exact, nanos_per_byte: &Exact) -> Option<Segment> {
+        let denominator = start.denom().lcm(&nanos_per_byte.denom());
+        let over = Exact::from_integer(denominator.clone());
+        let rest = (start - start.floor()) * &over;
+        let mut segment = Segment {
+            above,
+            up_to,
+            start: whole(start),
+            start_rest: rest.to_integer().to_u64()?,
+            slope: PerByte {
+                nanos: (nanos_per_byte * &over).to_integer().to_u64()?,
+                denominator: denominator.to_u64()?,
+            },
+            end: 0,
+            window: VecDeque::new(),
+            next: 0,
+        };
+        segment.end = segment.inverse(up_to);
+        Some(segment)
+    }
+
     /// Adds the packets whose work has entered the range at `work`, and removes those whose work
     /// has left it, as if called for every packet.
     fn slide(&mut self, work: u64, history: &VecDeque<Earlier>, oldest: u64) {
@@ -294,28 +316,4 @@ fn steepest(curve: &Curve) -> Option<PerByte> {
         nanos: nanos_per_byte.numer().to_u64()?,
         denominator: nanos_per_byte.denom().to_u64()?,
     })
-}
-
-impl Segment {
-    /// Over `(above, up_to]` bytes, with E^-1 equal to `start` ns at `above` + 1.
-    fn new(above: u64, up_to: u64, start: &Exact, nanos_per_byte: &Exact) -> Option<Segment> {
-        let denominator = start.denom().lcm(&nanos_per_byte.denom());
-        let over = Exact::from_integer(denominator.clone());
-        let rest = (start - start.floor()) * &over;
-        let mut segment = Segment {
-            above,
-            up_to,
-            start: whole(start),
-            start_rest: rest.to_integer().to_u64()?,
-            slope: PerByte {
-                nanos: (nanos_per_byte * &over).to_integer().to_u64()?,
-                denominator: denominator.to_u64()?,
-            },
-            end: 0,
-            window: VecDeque::new(),
-            next: 0,
-        };
-        segment.end = segment.inverse(up_to);
-        Some(segment)
-    }
 }

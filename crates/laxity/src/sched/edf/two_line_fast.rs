@@ -22,10 +22,11 @@ use crate::units::{NANOBITS_PER_BYTE, Nanos};
 #[derive(Clone, Debug)]
 pub struct TwoLineFast {
     lines: TwoLines,
-    previous: Option<Previous>,
+    previous: Previous,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// Zeros if nothing comes before: lines from the origin demand nothing then.
+#[derive(Clone, Copy, Debug, Default)]
 struct Previous {
     arrival: Nanos,
     deadline: Nanos,
@@ -34,7 +35,7 @@ struct Previous {
 impl TwoLineFast {
     /// Deadlines from two lines below the effective residual capacity.
     pub fn new(lines: TwoLines) -> Self {
-        TwoLineFast { lines, previous: None }
+        TwoLineFast { lines, previous: Previous::default() }
     }
 
     /// The deadline of the next packet, which arrives at `arrival`, not before any earlier one,
@@ -42,20 +43,15 @@ impl TwoLineFast {
     pub fn assign(&mut self, arrival: Nanos, length: u32) -> Nanos {
         let work = u128::from(length) * u128::from(NANOBITS_PER_BYTE);
         let alone = arrival.saturating_add(self.lines.inverse(work));
-        let deadline = match self.previous {
-            None => alone,
-            Some(previous) => {
-                let demand = self.lines.value(previous.deadline - previous.arrival);
-                let behind = self.lines.inverse(demand.saturating_add(work));
-                alone.max(previous.arrival.saturating_add(behind))
-            }
-        };
-        self.previous = Some(Previous { arrival, deadline });
+        let demand = self.lines.value(self.previous.deadline - self.previous.arrival);
+        let behind = self.lines.inverse(demand.saturating_add(work));
+        let deadline = alone.max(self.previous.arrival.saturating_add(behind));
+        self.previous = Previous { arrival, deadline };
         deadline
     }
 
     /// Forgets the previous packet; allowed whenever nothing with a deadline is waiting.
     pub fn reset(&mut self) {
-        self.previous = None;
+        self.previous = Previous::default();
     }
 }

@@ -23,16 +23,9 @@ impl Hfsc {
     pub fn new(classes: &[ClassSpec]) -> Result<Self, SetupError> {
         let parents: Vec<_> = classes.iter().map(|class| class.parent).collect();
         ancestry::check(&parents)?;
-        let mut is_parent = alloc::vec![false; classes.len()];
-        for parent in parents.iter().flatten() {
-            is_parent[parent.index()] = true;
-        }
-        let numbers = || (0..).map(ClassId);
-        for (number, (class, &is_parent)) in numbers().zip(classes.iter().zip(&is_parent)) {
-            check_curves(number, &class.curves, is_parent)?;
-        }
+        let numbered = || (0..).map(ClassId).zip(classes);
         let mut hfsc = Hfsc {
-            classes: Vec::with_capacity(classes.len()),
+            classes: classes.iter().map(Class::new).collect(),
             free: BTreeSet::new(),
             groups: alloc::vec![Siblings::default()],
             free_groups: Vec::new(),
@@ -40,12 +33,13 @@ impl Hfsc {
             packets: Fifos::new(classes.len()),
             backlog: Backlog::default(),
         };
-        hfsc.classes.extend(classes.iter().map(Class::new));
-        for (number, class) in numbers().zip(classes) {
+        for (number, class) in numbered() {
             let group = class.parent.map_or(TOP, |parent| hfsc.below(parent));
             hfsc.list(number, group);
         }
-        for number in numbers().take(classes.len()) {
+        for (number, class) in numbered() {
+            let is_parent = hfsc.is_parent(&hfsc.classes[number.index()]);
+            check_curves(number, &class.curves, is_parent)?;
             hfsc.limit_above(number);
         }
         Ok(hfsc)
@@ -188,11 +182,7 @@ impl Hfsc {
         if class.real_time.is_some() && head.is_some() {
             self.requests.remove(SlotId(number.0));
         }
-        class.real_time = curves.real_time.as_ref().map(|curve| {
-            let mut curve = RunningCurve::new(curve);
-            curve.activate(u128::from(now.0));
-            curve
-        });
+        class.real_time = curves.real_time.as_ref().map(RunningCurve::new);
         if let Some(length) = head {
             self.request_service(now, number, length);
         }

@@ -33,14 +33,6 @@ struct Fitting {
     fits: Vec<Stamp>,
 }
 
-/// When an active class may be served by link-sharing, and its virtual time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Standing {
-    pub virtual_time: u128,
-    /// When all upper limits on the way to some packet allow it.
-    pub fit: Stamp,
-}
-
 impl Siblings {
     /// No classes yet below this one.
     pub(super) fn below(parent: ClassId) -> Self {
@@ -146,13 +138,9 @@ impl Siblings {
         }
     }
 
-    /// A class becomes active or stands elsewhere, [within reach](Self::within_reach).
-    pub(super) fn stand(
-        &mut self,
-        slot: SlotId,
-        class: ClassId,
-        Standing { virtual_time, fit }: Standing,
-    ) {
+    /// A class becomes active or stands elsewhere, [within reach](Self::within_reach). It fits when
+    /// all upper limits on the way to some packet allow it.
+    pub(super) fn stand(&mut self, slot: SlotId, class: ClassId, virtual_time: u128, fit: Stamp) {
         let before = self.virtual_times.set(slot.index(), virtual_time, class.0);
         self.leave_behind(virtual_time);
         if let Some(fitting) = &mut self.fitting {

@@ -1,8 +1,6 @@
 //! Classes of equal weight and packets that are scheduled as one aggregate and take turns within
 //! it.
 
-use alloc::vec::Vec;
-
 use super::share::{AGGREGATE, Share};
 
 crate::id! {
@@ -141,16 +139,3 @@ impl Turns {
 }
 
 const _: () = assert!(4 * AGGREGATE == u32::BITS as usize);
-
-/// All aggregates, and the members that their classes are.
-pub(super) fn from_shares(
-    shares: &[Share],
-    group: impl Fn(&Share) -> u8,
-) -> (Vec<Aggregate>, Vec<Member>) {
-    let (mut aggregates, mut members) = (Vec::new(), Vec::new());
-    for share in shares {
-        aggregates.push(Aggregate::new(share, group(share), MemberId::from_index(members.len())));
-        members.resize(members.len() + share.classes.len(), Member::default());
-    }
-    (aggregates, members)
-}

@@ -12,15 +12,13 @@ use super::share::{BYTE, Share};
 /// It is blocked (B) by a later one that is eligible and finishes before it, else ready (R). Groups
 /// of one set finish in their order, so that the first of ER is the eligible one that finishes
 /// first, and whole parts of a set change over at once (their Theorems 1 to 3).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     virtual_time: u128,
     /// The latest virtual finishing time that an aggregate has ever had.
     latest: u128,
-    eligible_ready: u64,
-    ineligible_ready: u64,
-    eligible_blocked: u64,
-    ineligible_blocked: u64,
+    /// The sets [`ER`], [`IR`], [`EB`] and [`IB`].
+    sets: [u64; 4],
     /// The only aggregate that has packets, if it is: it is in no group as yet.
     alone: Option<AggregateId>,
     /// Of the smallest slots.
@@ -28,22 +26,18 @@ pub(super) struct Groups {
     groups: Vec<Group>,
 }
 
+const ER: usize = 0;
+const IR: usize = 1;
+const EB: usize = 2;
+const IB: usize = 3;
+
 impl Groups {
     /// The groups that these need.
     pub(super) fn new(shares: &[Share]) -> Self {
         let shifts = || shares.iter().map(|share| share.slot_shift);
         let (least, most) = (shifts().min().unwrap_or(0), shifts().max().unwrap_or(0));
-        Groups {
-            virtual_time: 0,
-            latest: 0,
-            eligible_ready: 0,
-            ineligible_ready: 0,
-            eligible_blocked: 0,
-            ineligible_blocked: 0,
-            alone: None,
-            shift: least,
-            groups: (least..=most).map(Group::new).collect(),
-        }
+        let groups = (least..=most).map(Group::new).collect();
+        Groups { shift: least, groups, ..Groups::default() }
     }
 
     /// The number of an aggregate's group.
@@ -69,13 +63,13 @@ impl Groups {
             self.schedule(aggregates, alone);
         }
         let aggregate = &mut aggregates[number.index()];
-        let ready = self.eligible_ready & !before(aggregate.group.into());
+        let ready = self.sets[ER] & !before(aggregate.group.into());
         let now = match first(ready) {
             Some(group) => self.virtual_time.min(self.groups[group].finish()),
             None => self.virtual_time,
         };
         aggregate.start = aggregate.start.max(now);
-        if self.sets().iter().all(|set| **set == 0) {
+        if self.sets == [0; 4] {
             self.alone = Some(number);
         } else {
             self.schedule(aggregates, number);
@@ -97,12 +91,12 @@ impl Groups {
             self.virtual_time = self.virtual_time.max(starts);
             return self.alone;
         }
-        if self.eligible_ready == 0 {
+        if self.sets[ER] == 0 {
             // The first one starts first.
-            let group = first(self.ineligible_ready | self.ineligible_blocked)?;
+            let group = first(self.sets[IR] | self.sets[IB])?;
             self.advance(self.groups[group].start);
         }
-        Some(self.groups[first(self.eligible_ready)?].first())
+        Some(self.groups[first(self.sets[ER])?].first())
     }
 
     /// An aggregate has used this much of its budget, or has lost its packets: it is scheduled anew
@@ -127,7 +121,7 @@ impl Groups {
             group.insert(aggregates, number);
         }
         if group.is_empty() || group.start != start {
-            let was_ready = self.eligible_ready & 1 << number_of_group != 0;
+            let was_ready = self.sets[ER] & 1 << number_of_group != 0;
             self.place(number_of_group);
             if was_ready {
                 self.unblock(number_of_group, finish);
@@ -146,54 +140,48 @@ impl Groups {
         self.virtual_time = to;
         if passed != 0 {
             let groups = before(passed.ilog2() + 1);
-            change(&mut self.ineligible_ready, &mut self.eligible_ready, groups);
-            change(&mut self.ineligible_blocked, &mut self.eligible_blocked, groups);
+            self.change(IR, ER, groups);
+            self.change(IB, EB, groups);
         }
     }
 
     /// Puts a group into the set that its times say, or into none if it is empty.
     fn place(&mut self, number: usize) {
-        for set in self.sets() {
-            *set &= !(1 << number);
-        }
+        self.sets = self.sets.map(|set| set & !(1 << number));
         let group = &self.groups[number];
         if group.is_empty() {
             return;
         }
         let is_eligible = group.start <= self.virtual_time;
-        let later = first(self.eligible_ready & !before(number as u32));
+        let later = first(self.sets[ER] & !before(number as u32));
         let is_blocked = later.is_some_and(|later| self.groups[later].finish() < group.finish());
-        let [ready, unready, blocked, neither] = self.sets();
         let set = match (is_eligible, is_blocked) {
-            (true, false) => ready,
-            (false, false) => unready,
-            (true, true) => blocked,
-            (false, true) => neither,
+            (true, false) => ER,
+            (false, false) => IR,
+            (true, true) => EB,
+            (false, true) => IB,
         };
-        *set |= 1 << number;
+        self.sets[set] |= 1 << number;
     }
 
     /// A ready group that finished at this time has another, or none: those that it blocked are
     /// ready, unless the next one blocks them.
     fn unblock(&mut self, group: usize, finish: u128) {
-        let later = first(self.eligible_ready & !before(group as u32 + 1));
+        let later = first(self.sets[ER] & !before(group as u32 + 1));
         if later.is_some_and(|later| self.groups[later].finish() <= finish) {
             return;
         }
         let earlier = before(group as u32);
-        let others = self.eligible_ready & earlier;
+        let others = self.sets[ER] & earlier;
         let groups = earlier & !others.checked_ilog2().map_or(0, |last| before(last + 1));
-        change(&mut self.eligible_blocked, &mut self.eligible_ready, groups);
-        change(&mut self.ineligible_blocked, &mut self.ineligible_ready, groups);
+        self.change(EB, ER, groups);
+        self.change(IB, IR, groups);
     }
 
-    fn sets(&mut self) -> [&mut u64; 4] {
-        [
-            &mut self.eligible_ready,
-            &mut self.ineligible_ready,
-            &mut self.eligible_blocked,
-            &mut self.ineligible_blocked,
-        ]
+    /// Moves those among `groups` from one set into another.
+    fn change(&mut self, from: usize, to: usize, groups: u64) {
+        self.sets[to] |= self.sets[from] & groups;
+        self.sets[from] &= !groups;
     }
 }
 
@@ -205,10 +193,4 @@ fn before(group: u32) -> u64 {
 /// The first group of a set.
 fn first(set: u64) -> Option<usize> {
     (set != 0).then(|| set.trailing_zeros() as usize)
-}
-
-/// Moves those among `groups` from one set into another.
-fn change(from: &mut u64, to: &mut u64, groups: u64) {
-    *to |= *from & groups;
-    *from &= !groups;
 }

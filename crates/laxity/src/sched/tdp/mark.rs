@@ -4,7 +4,7 @@
 ///
 /// In the DS field that is one of the four codes 0x0c, 0x1c, 0x2c and 0x3c: code points 3, 7, 11
 /// and 15, which are for local use (RFC 2474 section 6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
     /// Whether the frame's number within the cycle is odd.
     pub odd_frame: bool,

@@ -63,7 +63,7 @@ pub struct Tdp<B = Fifo> {
 }
 
 /// The frame in which the last operation was.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Current {
     frame: u64,
     /// Its number within the cycle.
@@ -114,29 +114,7 @@ impl Tdp {
         check("the rate in bit/s", rate.0, 1..=u64::MAX)?;
         check("the guard in ns", guard.0, 0..=time.frame.0)?;
         let until_reserved = until_reserved(time.frames, is_reserved);
-        let open = until_reserved.iter().map(|until| match until {
-            Some(frames) => {
-                bytes_within(rate, time.start((*frames).into()).saturating_add(guard)).0
-            }
-            None => u64::MAX,
-        });
-        let mut output = Tdp {
-            pace: Pace::new(rate),
-            capacity: settings.capacity().0,
-            longest: open.max().unwrap_or_default(),
-            now: Current::NONE,
-            due: Vec::new(),
-            sent: 0,
-            queues: alloc::vec![Queue::default(); (settings.delay as usize + 2).next_power_of_two()],
-            spare: Vec::new(),
-            overdue: VecDeque::new(),
-            overdue_bytes: 0,
-            best_effort: Fifo::new(),
-            chosen: None,
-            backlog: Backlog::default(),
-            settings,
-            until_reserved,
-        };
+        let mut output = Tdp::empty(settings, until_reserved, Current::default(), Fifo::new());
         output.begin(0);
         Ok(output)
     }
@@ -144,27 +122,44 @@ impl Tdp {
     /// The same with best effort ordered by this scheduler, before anything is queued.
     pub fn over<B: Scheduler>(self, best_effort: B) -> Tdp<B> {
         debug_assert!(Scheduler::backlog(&self).packets == 0, "packets are queued already");
-        Tdp {
-            best_effort,
-            chosen: None,
-            settings: self.settings,
-            pace: self.pace,
-            capacity: self.capacity,
-            longest: self.longest,
-            until_reserved: self.until_reserved,
-            now: self.now,
-            due: self.due,
-            sent: self.sent,
-            queues: self.queues,
-            spare: self.spare,
-            overdue: self.overdue,
-            overdue_bytes: self.overdue_bytes,
-            backlog: self.backlog,
-        }
+        Tdp::empty(self.settings, self.until_reserved, self.now, best_effort)
     }
 }
 
 impl<B: Scheduler> Tdp<B> {
+    /// An output with nothing queued.
+    fn empty(
+        settings: TdpSettings,
+        until_reserved: Vec<Option<u32>>,
+        now: Current,
+        best_effort: B,
+    ) -> Self {
+        let TdpSettings { time, rate, guard, delay, .. } = settings;
+        let open = until_reserved.iter().map(|until| match until {
+            Some(frames) => {
+                bytes_within(rate, time.start((*frames).into()).saturating_add(guard)).0
+            }
+            None => u64::MAX,
+        });
+        Tdp {
+            pace: Pace::new(rate),
+            capacity: settings.capacity().0,
+            longest: open.max().unwrap_or_default(),
+            now,
+            due: Vec::new(),
+            sent: 0,
+            queues: alloc::vec![Queue::default(); (delay as usize + 2).next_power_of_two()],
+            spare: Vec::new(),
+            overdue: VecDeque::new(),
+            overdue_bytes: 0,
+            best_effort,
+            chosen: None,
+            backlog: Backlog::default(),
+            settings,
+            until_reserved,
+        }
+    }
+
     /// Takes in a packet that is to be sent in this frame, counted from time zero.
     #[inline(always)]
     pub fn enqueue_in(&mut self, now: Nanos, packet: Packet, frame: u64, drops: &mut dyn DropSink) {
@@ -486,7 +481,7 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         let too_old = |late: &Overdue| late.deadline.saturating_add(self.super_cycle());
         let late =
             self.overdue.front().map(|late| too_old(late).min(self.now.reserved_from).max(now));
-        let best_effort = earlier(late, self.best_effort_ready(now));
+        let best_effort = late.into_iter().chain(self.best_effort_ready(now)).min();
         if best_effort == Some(now) || self.backlog.packets == 0 {
             return best_effort;
         }
@@ -494,7 +489,7 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
         let mut reserved =
             frames.filter(|frame| !self.queues[self.place(*frame)].packets.is_empty());
         let reserved = reserved.next().map(|frame| self.settings.time.start(frame));
-        earlier(best_effort, reserved)
+        best_effort.into_iter().chain(reserved).min()
     }
 
     fn has_room(&self, packet: &Packet, ahead: Backlog) -> bool {
@@ -519,27 +514,6 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
             + self.queues.capacity() * size_of::<Queue>()
             + self.spare.capacity() * size_of::<Vec<Packet>>()
             + self.until_reserved.capacity() * size_of::<Option<u32>>()
-    }
-}
-
-impl Current {
-    /// Before any frame.
-    const NONE: Current = Current {
-        frame: 0,
-        number: 0,
-        end: Nanos::ZERO,
-        mark: Mark { odd_frame: false, odd_cycle: false },
-        reserved_from: Nanos::ZERO,
-        best_effort_until: Nanos::ZERO,
-        has_mark: false,
-    };
-}
-
-/// The earlier of two times, if there are any.
-fn earlier(one: Option<Nanos>, other: Option<Nanos>) -> Option<Nanos> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Order, SeatId, Tournament};
+use crate::queue::{Order, Rank, SeatId, Tournament};
 use crate::scheduler::Place;
 
 /// A first-in-first-out queue for each class, and the packet that the fluid finishes first; among
@@ -64,26 +64,28 @@ impl Order<u32> for ByFinish<'_> {
     }
 
     #[inline(always)]
-    fn rank(&self, (_, _, cell): &Front) -> u32 {
-        *cell
+    fn rank(&self, (_, _, cell): Front) -> u32 {
+        cell
+    }
+}
+
+impl Rank for Front {
+    #[inline(always)]
+    fn owner(&self) -> u32 {
+        self.2
     }
 
     #[inline(always)]
-    fn owner(&self, (_, _, cell): &Front) -> u32 {
-        *cell
+    fn is_before(&self, other: &Front) -> bool {
+        (self.0 < other.0) | ((self.0 == other.0) & (self.1 < other.1))
     }
 
     #[inline(always)]
-    fn is_before(&self, one: &Front, other: &Front) -> bool {
-        (one.0 < other.0) | ((one.0 == other.0) & (one.1 < other.1))
-    }
-
-    #[inline(always)]
-    fn either(&self, wins: bool, one: &Front, other: &Front) -> Front {
+    fn or(&self, wins: bool, other: &Front) -> Front {
         (
-            select_unpredictable(wins, one.0, other.0),
-            select_unpredictable(wins, one.1, other.1),
-            select_unpredictable(wins, one.2, other.2),
+            select_unpredictable(wins, self.0, other.0),
+            select_unpredictable(wins, self.1, other.1),
+            select_unpredictable(wins, self.2, other.2),
         )
     }
 }

@@ -129,10 +129,8 @@ impl Turn {
             let served = lowered(&service.curve, self.traffic.packet).shift(&late);
             comes.deconvolve(&served.greatest_convex_minorant())
         });
-        let leaves = match (by_delay, by_service) {
-            (Some(one), Some(other)) => Some(one.minimum(&other)),
-            (one, other) => one.or(other),
-        };
+        let leaves =
+            by_delay.into_iter().chain(by_service).reduce(|one, other| one.minimum(&other));
         Some(in_nanobits(&leaves?))
     }
 }

@@ -3,13 +3,12 @@
 //! Rates are rounded down to whole bits a second and offsets up to whole nanoseconds, so the lines
 //! stay below.
 
-use alloc::vec::Vec;
-
-use num_traits::{ToPrimitive, Zero};
+use num_traits::Zero;
 
 use super::{Line, TwoLines};
+use crate::admit::floor_rate;
 use crate::curve::{Curve, Exact, Piece, ceil_nanos, exact_bytes, exact_nanos};
-use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
+use crate::units::{Bytes, Nanos, Rate};
 
 impl Line {
     /// The steepest line through the origin that lies below `residual` from `from` on (section
@@ -17,7 +16,7 @@ impl Line {
     /// missed one, so nothing needs to hold there.
     pub fn through_origin(residual: &Curve, from: Nanos) -> Line {
         let hull = hull_from_origin(residual, from);
-        Line { rate: floor_rate(&hull.pieces()[0].slope), offset: Nanos::ZERO }
+        Line { rate: rate(&hull.pieces()[0].slope), offset: Nanos::ZERO }
     }
 
     /// Of all lines that lie below `residual` wherever they are above zero, the one that reaches
@@ -37,7 +36,7 @@ impl Line {
             return Line { rate: Rate(0), offset: Nanos::ZERO };
         }
         let offset = &side.start - &side.value / &side.slope;
-        Line { rate: floor_rate(&side.slope), offset: ceil_nanos(&offset).unwrap_or(Nanos::MAX) }
+        Line { rate: rate(&side.slope), offset: ceil_nanos(&offset).unwrap_or(Nanos::MAX) }
     }
 
     /// The line as a curve.
@@ -54,7 +53,7 @@ impl TwoLines {
         let hull = hull_from_origin(residual, from);
         let sides = hull.pieces();
         TwoLines {
-            first: floor_rate(&sides[0].slope),
+            first: rate(&sides[0].slope),
             second: Line::prolonging(sides.get(1).unwrap_or(&sides[0])),
         }
     }
@@ -74,18 +73,12 @@ fn hull_from_origin(residual: &Curve, from: Nanos) -> Curve {
     if from.is_zero() {
         return residual.greatest_convex_minorant();
     }
-    let value = residual.value(&from);
     // Between the origin and `from` any curve above the chord leaves the minorant as it is.
-    let chord = Piece { start: Exact::zero(), value: Exact::zero(), slope: &value / &from };
-    let (before, after): (Vec<_>, Vec<_>) =
-        residual.pieces().iter().cloned().partition(|piece| piece.start <= from);
-    let slope = before.last().map_or_else(Exact::zero, |piece| piece.slope.clone());
-    let pieces = [chord, Piece { start: from, value, slope }].into_iter().chain(after).collect();
-    let curve = Curve::from_pieces(pieces).expect("the starts increase from zero");
-    curve.greatest_convex_minorant()
+    let slope = residual.value(&from) / &from;
+    let chord = Piece { slope, ..Piece::level(Exact::zero(), Exact::zero()) };
+    residual.behind(chord, &from).greatest_convex_minorant()
 }
 
-fn floor_rate(slope: &Exact) -> Rate {
-    let bits = (slope * Exact::from_integer(NANOBITS_PER_BYTE.into())).floor();
-    Rate(bits.to_integer().to_u64().unwrap_or(0))
+fn rate(slope: &Exact) -> Rate {
+    floor_rate(slope).unwrap_or(Rate(0))
 }

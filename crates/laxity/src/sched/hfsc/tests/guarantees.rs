@@ -36,7 +36,7 @@ pub(super) fn fit(classes: &mut [ClassSpec], rate: Rate) {
 }
 
 fn sum(classes: &[ClassSpec]) -> Curve {
-    Curve::sum(&real_time(classes).map(|curve| curve.curve()).collect::<Vec<_>>())
+    Curve::sum(real_time(classes).map(|curve| curve.curve()))
 }
 
 fn real_time(classes: &[ClassSpec]) -> impl Iterator<Item = ServiceCurve> {
