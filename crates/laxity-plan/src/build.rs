@@ -28,7 +28,7 @@ impl Plan {
         if queues.is_empty() {
             return scheduler;
         }
-        let policies: Vec<_> = queues.iter().map(|queue| queue.management().policy()).collect();
+        let policies: Vec<_> = queues.iter().map(QueueSpec::policy).collect();
         let managed = Managed::new(scheduler, &policies, &queue_of, seed);
         let managed = managed.expect("reading refuses what no queue management takes");
         if self.demotes() { Box::new(managed.with_demoted_giving_way()) } else { Box::new(managed) }

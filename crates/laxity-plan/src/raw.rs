@@ -2,8 +2,7 @@
 //!
 //! These types are the single list of what a plan may say. Reading refuses every key that is not
 //! here, and [`schema`](crate::schema()) turns them, with their comments, into the JSON Schema for
-//! editors. What a key means that some queue managements or models of sources have is said in their
-//! rooms.
+//! editors.
 
 mod class;
 mod curve;
@@ -31,17 +30,16 @@ pub(crate) use class::{Arrivals, Bucket, Class, Lengths};
 pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
 pub(crate) use fragments::{Fragments, SourceTables};
-pub(crate) use limit::Limit;
 pub(crate) use lists::{Classes, Links, Nodes, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
 pub(crate) use overhead::Overhead;
-pub(crate) use queue::{Queue, Spacing};
+pub(crate) use queue::Queue;
 pub(crate) use scheduler::Scheduler;
 pub(crate) use source::{Kind as ModelKind, Source};
 pub(crate) use stream::Loss;
-pub(crate) use topology::{Drawn, Shape, Topology};
+pub(crate) use topology::{Drawn, Kind as Shape, Topology};
 pub(crate) use values::{
-    At, Count, Measure, Number, Quantity, Slope, Table, Unit, matching, positive, span,
+    At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word, matching, positive, positive_or,
 };
 pub(crate) use way::Way;
 

@@ -14,14 +14,13 @@ mod tests;
 mod topology;
 
 use std::io;
-use std::ops::Range;
 use std::path::Path;
 
 use laxity::units::Nanos;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::discipline::Kind;
-use crate::error::{Fault, PlanError};
+use crate::error::{Fault, PlanError, Span};
 use crate::file;
 use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
 use crate::raw::{self, Fragments, SourceTables, positive, toml_error};
@@ -207,11 +206,7 @@ fn check_version(root: &DeTable<'_>) -> Result<(), Fault> {
 }
 
 /// Refuses a network with too much to measure: every class at every output.
-fn check_books(
-    classes: &[Class],
-    network: Option<&Network>,
-    at: &Range<usize>,
-) -> Result<(), Fault> {
+fn check_books(classes: &[Class], network: Option<&Network>, at: &Span) -> Result<(), Fault> {
     let outputs = network.map_or(0, |network| 2 * network.links.len());
     match outputs.saturating_mul(classes.len()) {
         books if books > MOST_BOOKS => {

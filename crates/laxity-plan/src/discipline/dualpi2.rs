@@ -1,7 +1,5 @@
 //! Two queues for L4S and all else, coupled: DualPI2.
 
-use std::ops::Range;
-
 use laxity::admit::{Service, Unbounded};
 use laxity::sched::DualPi2;
 use laxity::sched::dualpi2::DualPi2Settings;
@@ -10,9 +8,9 @@ use laxity::units::Nanos;
 
 use super::room::{Discipline, Proof, Room, no_guarantees};
 use crate::aqm;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::model::{Plan, SchedulerSpec};
-use crate::raw::{self, At, Count, positive};
+use crate::raw::{self, At, Count, positive_or};
 
 pub(super) const ROOM: Room = Room {
     keys: &["limit", "target", "update", "alpha", "beta", "coupling", "threshold", "classic-share"],
@@ -40,23 +38,18 @@ impl Discipline for DualPi2Settings {
     }
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     let usual = DualPi2Settings::USUAL;
-    let time =
-        |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
-    let millionths = |key, most, written: &Option<_>, default| {
-        written.as_ref().map_or(Ok(default), |written| aqm::millionths(key, most, written))
-    };
     let most_gain = DualPi2Settings::MOST_GAIN;
     let share = &raw.classic_share;
     Ok(SchedulerSpec::DualPi2(DualPi2Settings {
-        target: time("target", &raw.target, usual.target)?,
-        update: time("update", &raw.update, usual.update)?,
-        alpha: millionths("alpha", most_gain, &raw.alpha, usual.alpha)?,
-        beta: millionths("beta", most_gain, &raw.beta, usual.beta)?,
+        target: positive_or("target", &raw.target, usual.target)?,
+        update: positive_or("update", &raw.update, usual.update)?,
+        alpha: aqm::millionths("alpha", most_gain, &raw.alpha, usual.alpha)?,
+        beta: aqm::millionths("beta", most_gain, &raw.beta, usual.beta)?,
         coupling: raw.coupling.as_ref().map_or(Ok(usual.coupling), coupling)?,
-        threshold: time("threshold", &raw.threshold, usual.threshold)?,
-        classic_share: millionths("classic-share", 1_000_000, share, usual.classic_share)?,
+        threshold: positive_or("threshold", &raw.threshold, usual.threshold)?,
+        classic_share: aqm::millionths("classic-share", 1_000_000, share, usual.classic_share)?,
         limit: match &raw.limit {
             Some(limit) => aqm::limit("limit", limit)?.into(),
             None => usual.limit,

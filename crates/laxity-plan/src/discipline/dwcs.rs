@@ -1,7 +1,5 @@
 //! Dynamic window-constrained scheduling.
 
-use std::ops::Range;
-
 use laxity::admit::dwcs::{Admission, Windowed, dwcs};
 use laxity::admit::{Service, Unbounded};
 use laxity::sched::Dwcs;
@@ -11,7 +9,7 @@ use laxity::units::{Bytes, Nanos};
 use laxity::window::Loss;
 
 use super::room::{Discipline, Proof, Room, no_guarantees};
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::raw;
 
@@ -104,7 +102,7 @@ fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
     ways.find(|way| way.name() == name).map_or(spec, SchedulerSpec::Dwcs)
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     let check_every = match &raw.check_every {
         None => 1,
         Some(raw::At { value: raw::Count(0), span }) => {

@@ -1,7 +1,5 @@
 //! Earliest deadline first, with deadlines for best effort.
 
-use std::ops::Range;
-
 use laxity::admit::{Service, Unbounded, edf};
 use laxity::curve::Curve;
 use laxity::sched::Edf;
@@ -12,7 +10,7 @@ use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 use super::room::{Discipline, Proof, Room, equal_growths};
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::model::{
     BestEffort, BestEffortOrder, Class, EdfSpec, Late, Plan, Police, SchedulerSpec, TokenBucket,
 };
@@ -232,7 +230,7 @@ fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
     ways.find(|scheme| scheme.name() == name).map_or(spec, SchedulerSpec::Edf)
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     Ok(SchedulerSpec::Edf(EdfSpec {
         best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |scheme| scheme.value.0),
         order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),

@@ -1,7 +1,5 @@
 //! Flow queues with controlled delay, FQ-CoDel.
 
-use std::ops::Range;
-
 use laxity::admit::{Service, Unbounded};
 use laxity::aqm::CoDel;
 use laxity::sched::FqCodel;
@@ -11,9 +9,9 @@ use laxity::units::{Bytes, Nanos};
 
 use super::room::{Discipline, Proof, Room, no_guarantees};
 use crate::aqm;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::model::{Plan, SchedulerSpec};
-use crate::raw::{self, At, Count, positive};
+use crate::raw::{self, At, Count, positive, positive_or};
 
 /// The most queues.
 const MOST_QUEUES: u64 = 65_536;
@@ -50,13 +48,11 @@ impl SchedulerSpec {
     pub const FQ_CODEL: SchedulerSpec = SchedulerSpec::FqCodel(FqCodelSettings::RFC_8290);
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     let usual = FqCodelSettings::RFC_8290;
-    let time =
-        |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
     let codel = CoDel {
-        target: time("target", &raw.target, usual.codel.target)?,
-        interval: time("interval", &raw.interval, usual.codel.interval)?,
+        target: positive_or("target", &raw.target, usual.codel.target)?,
+        interval: positive_or("interval", &raw.interval, usual.codel.interval)?,
         limit: match &raw.limit {
             Some(limit) => aqm::limit("limit", limit)?.into(),
             None => usual.codel.limit,

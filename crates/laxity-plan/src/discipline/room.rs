@@ -1,14 +1,12 @@
 //! What every discipline says of itself.
 
-use std::ops::Range;
-
 use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
 use super::growth::Growth;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::model::{Plan, SchedulerSpec};
 use crate::raw;
 
@@ -66,7 +64,7 @@ pub type Bounds = Vec<Result<Nanos, Unbounded>>;
 pub type WaitsBehind<'a> = Box<dyn Fn(ClassId, ClassId) -> bool + 'a>;
 
 /// Reads the settings of a discipline from `[scheduler]`, which stands at a place of the plan.
-pub(crate) type ReadSettings = fn(&raw::Scheduler, &Range<usize>) -> Result<SchedulerSpec, Fault>;
+pub(crate) type ReadSettings = fn(&raw::Scheduler, &Span) -> Result<SchedulerSpec, Fault>;
 
 /// What is the same of a discipline whatever its settings.
 ///
@@ -89,7 +87,7 @@ pub struct Room {
     /// Reads its settings. Default `None`, for the default ones always.
     pub(crate) read: Option<ReadSettings>,
     /// Refuses what a plan cannot have with it, at `[scheduler]`. Default nothing.
-    pub(crate) check: fn(&Plan, &Range<usize>) -> Result<(), Fault>,
+    pub(crate) check: fn(&Plan, &Span) -> Result<(), Fault>,
     /// On what its proofs rest.
     pub proof: Proof,
     /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as
@@ -180,11 +178,7 @@ impl Room {
     }
 
     /// The settings that a plan has for it.
-    pub(crate) fn read(
-        &self,
-        raw: &raw::Scheduler,
-        at: &Range<usize>,
-    ) -> Result<SchedulerSpec, Fault> {
+    pub(crate) fn read(&self, raw: &raw::Scheduler, at: &Span) -> Result<SchedulerSpec, Fault> {
         match (self.read, self.default) {
             (Some(read), _) => read(raw, at),
             (None, default) => Ok(default.expect("a room without settings has these")),

@@ -1,7 +1,6 @@
 //! Time-driven priority: `kind = "tdp"`, and what a plan must say for it.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
@@ -11,7 +10,7 @@ use laxity::units::Nanos;
 
 use super::room::{Discipline, Proof, Room, no_guarantees};
 use super::{fifo, wfq};
-use crate::error::{Fault, shown};
+use crate::error::{Fault, Span, shown};
 use crate::model::{
     Assignment, BestEffortOrder, Late, NetworkLink, Plan, SchedulerSpec, Source, TdpSpec,
 };
@@ -73,7 +72,7 @@ impl Discipline for TdpSpec {
     }
 }
 
-fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, span: &Span) -> Result<SchedulerSpec, Fault> {
     let time = time(raw, span)?;
     let guard = raw.guard.as_ref().map_or(Nanos::ZERO, |guard| guard.value.0);
     let clock_error = raw.clock_error.as_ref().map(|error| error.value.0);
@@ -98,7 +97,7 @@ fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Result<SchedulerSpec, Faul
     }))
 }
 
-fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Result<CommonTime, Fault> {
+fn time(raw: &raw::Scheduler, span: &Span) -> Result<CommonTime, Fault> {
     let (Some(frame), Some(frames)) = (&raw.frame, &raw.frames) else {
         let missing = if raw.frame.is_none() { "frame" } else { "frames" };
         return Err(Fault::at(span, format!("`{missing}` is missing")).help(
@@ -141,7 +140,7 @@ fn frames(
 
 /// Refuses what could be said of a plan under another discipline but not under time-driven
 /// priority.
-fn check(plan: &Plan, scheduler: &Range<usize>) -> Result<(), Fault> {
+fn check(plan: &Plan, scheduler: &Span) -> Result<(), Fault> {
     let SchedulerSpec::Tdp(spec) = plan.scheduler else { return Ok(()) };
     let refuse = |message: String, help: &str| Err(Fault::at(scheduler, message).help(help));
     let Some(network) = &plan.network else {

@@ -8,7 +8,7 @@ use toml_parser::Source as Text;
 use toml_parser::lexer::{Lexer, Token, TokenKind};
 
 use super::{At, Source, Sources, Table, toml_error};
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 
 /// Fewer sources than this are read with everything else.
 const MANY: usize = 1000;
@@ -33,7 +33,7 @@ impl SourceTables<'_> {
     /// One source after another, and where it is written.
     pub(crate) fn each(
         &self,
-        mut read: impl FnMut(&Source, &std::ops::Range<usize>) -> Result<(), Fault>,
+        mut read: impl FnMut(&Source, &Span) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         match self {
             SourceTables::Whole(sources) => {

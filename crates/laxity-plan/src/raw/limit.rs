@@ -8,34 +8,28 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use super::values::{self, Unit};
+use crate::model::QueueLimit;
 
-/// `limit = 100` packets or `limit = "64kB"`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Limit {
-    Packets(u64),
-    Bytes(Bytes),
-}
-
-impl<'de> Deserialize<'de> for Limit {
+impl<'de> Deserialize<'de> for QueueLimit {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct LimitVisitor;
 
         impl Visitor<'_> for LimitVisitor {
-            type Value = Limit;
+            type Value = QueueLimit;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("packets such as 100 or bytes such as \"64kB\"")
             }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Limit, E> {
-                let positive = u64::try_from(number).map(Limit::Packets);
+            fn visit_i64<E: Error>(self, number: i64) -> Result<QueueLimit, E> {
+                let positive = u64::try_from(number).map(QueueLimit::Packets);
                 positive
                     .map_err(|_| E::custom(format_args!("`{number}` is negative: a limit is not")))
             }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Limit, E> {
-                Ok(Limit::Packets(number))
+            fn visit_u64<E: Error>(self, number: u64) -> Result<QueueLimit, E> {
+                Ok(QueueLimit::Packets(number))
             }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Limit, E> {
-                values::quantity(text).map(Limit::Bytes)
+            fn visit_str<E: Error>(self, text: &str) -> Result<QueueLimit, E> {
+                values::quantity(text).map(QueueLimit::Bytes)
             }
         }
 
@@ -43,7 +37,7 @@ impl<'de> Deserialize<'de> for Limit {
     }
 }
 
-impl JsonSchema for Limit {
+impl JsonSchema for QueueLimit {
     fn schema_name() -> Cow<'static, str> {
         "Limit".into()
     }

@@ -11,6 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::values::quantity;
+use super::words::Framing;
 
 /// The most that a frame is said to grow by, or to be padded to.
 const MOST: u64 = 1000;
@@ -33,18 +34,6 @@ struct Parts {
     at_least: Option<Signed>,
     /// What frames are cut into. Default whole.
     framing: Option<Framing>,
-}
-
-/// What frames are cut into.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Framing {
-    /// They are sent whole.
-    Whole,
-    /// Cells of 53 bytes for 48.
-    Atm,
-    /// Code words of 65 bytes for 64.
-    Ptm,
 }
 
 /// Bytes that may be less than none.
@@ -122,11 +111,7 @@ impl<'de> Visitor<'de> for OverheadVisitor {
             bytes: bytes.map_or(0, |Signed(bytes)| bytes),
             at_least: u32::try_from(at_least)
                 .map_err(|_| A::Error::custom("`at-least` is negative: a length is not"))?,
-            framing: match framing.unwrap_or(Framing::Whole) {
-                Framing::Whole => overhead::Framing::Whole,
-                Framing::Atm => overhead::Framing::Atm,
-                Framing::Ptm => overhead::Framing::Ptm,
-            },
+            framing: framing.unwrap_or(Framing::Whole).into(),
         })
     }
 }

@@ -10,6 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::values::{At, Count, Quantity, Word};
+use crate::keys::{kinds, table};
 
 /// A file of links, or a network that is drawn by a rule.
 #[derive(Debug)]
@@ -18,48 +19,33 @@ pub(crate) enum Topology {
     Drawn(Drawn),
 }
 
-/// A network that is drawn by a rule.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Drawn {
-    /// What is drawn.
-    #[schemars(with = "At<Word<Shape>>")]
-    pub kind: Option<At<Word<Shape>>>,
-    /// `fat-tree`: the ports of a switch, an even number.
-    pub k: Option<At<Count>>,
-    /// `dumbbell`: the hosts on each side.
-    pub hosts: Option<At<Count>>,
-    /// The rate of links, in a dumbbell of that between the routers. Default that of `[link]`.
-    pub rate: Option<Quantity<Rate>>,
-    /// Their propagation delay. Default that of `[link]`.
-    pub delay: Option<Quantity<Nanos>>,
-    /// `dumbbell`: the rate of the hosts' links. Default that of `[link]`.
-    pub access_rate: Option<Quantity<Rate>>,
-    /// `dumbbell`: their propagation delay. Default that of `[link]`.
-    pub access_delay: Option<Quantity<Nanos>>,
-}
-
-/// `kind = …` of a topology.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Shape {
-    /// Hosts on both sides of one link.
-    Dumbbell,
-    /// Three layers of switches, all with as many ports.
-    FatTree,
-}
-
-impl Shape {
-    /// All of them.
-    pub(crate) const ALL: [Shape; 2] = [Shape::Dumbbell, Shape::FatTree];
-
-    /// The word for it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Shape::Dumbbell => "dumbbell",
-            Shape::FatTree => "fat-tree",
-        }
+table! {
+    /// A network that is drawn by a rule.
+    pub(crate) struct Drawn {
+        /// What is drawn.
+        #[schemars(with = "At<Word<Kind>>")]
+        pub kind: Option<At<Word<Kind>>>,
+        /// `fat-tree`: the ports of a switch, an even number.
+        pub k: Option<At<Count>>,
+        /// `dumbbell`: the hosts on each side.
+        pub hosts: Option<At<Count>>,
+        /// The rate of links, in a dumbbell of that between the routers. Default that of `[link]`.
+        pub rate: Option<Quantity<Rate>>,
+        /// Their propagation delay. Default that of `[link]`.
+        pub delay: Option<Quantity<Nanos>>,
+        /// `dumbbell`: the rate of the hosts' links. Default that of `[link]`.
+        pub access_rate: Option<Quantity<Rate>>,
+        /// `dumbbell`: their propagation delay. Default that of `[link]`.
+        pub access_delay: Option<Quantity<Nanos>>,
     }
+}
+
+kinds! {
+    pub(crate), "Shape", "`kind = …` of a topology.",
+    /// Hosts on both sides of one link.
+    Dumbbell: "dumbbell";
+    /// Three layers of switches, all with as many ports.
+    FatTree: "fat-tree";
 }
 
 impl<'de> Deserialize<'de> for Topology {

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Range;
 use std::str::FromStr;
 
 use laxity::units::{Bytes, Nanos, Rate, UnitError};
@@ -13,7 +12,7 @@ use serde::de::{
     Deserialize, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
 
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::matching::{Match, MatchError};
 
 /// The longest text that is a number with its unit, or two numbers with a stroke between them.
@@ -23,7 +22,7 @@ pub(super) const LONGEST_UNIT: usize = 64;
 #[derive(Debug)]
 pub(crate) struct At<T> {
     pub value: T,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
@@ -31,11 +30,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
         let spanned = toml::Spanned::<T>::deserialize(from)?;
         Ok(At { span: spanned.span(), value: spanned.into_inner() })
     }
-}
-
-/// Where a key stands, if it is written.
-pub(crate) fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
-    key.as_ref().map(|at| &at.span)
 }
 
 /// Gives a wrapper the schema of what it wraps.
@@ -186,6 +180,15 @@ pub(crate) fn positive<T: Measure>(key: &str) -> impl Fn(&Quantity<T>) -> Result
         0 => Err(Fault::zero(key, &quantity.span)),
         _ => Ok(quantity.value.0),
     }
+}
+
+/// Reads the quantity of a key that cannot be zero, if it is written.
+pub(crate) fn positive_or<T: Measure>(
+    key: &str,
+    written: &Option<Quantity<T>>,
+    default: T,
+) -> Result<T, Fault> {
+    written.as_ref().map_or(Ok(default), positive(key))
 }
 
 /// Reads a match expression; its error points into the string.

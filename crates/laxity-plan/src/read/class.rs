@@ -1,7 +1,5 @@
 //! `[class.NAME]`.
 
-use std::ops::Range;
-
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
@@ -10,7 +8,7 @@ use super::scheduling::scheduling;
 use super::{curve, keys, stream};
 use crate::aqm::queue;
 use crate::discipline::Kind;
-use crate::error::{Fault, shown};
+use crate::error::{Fault, Span, shown};
 use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};
 use crate::raw::{self, Arrivals, At, MOST, Number, Quantity, Table, matching, positive};
 
@@ -105,7 +103,7 @@ fn read(
             .map(|at| queue(&at.value.0, &at.span, link))
             .transpose()?
             .map(Box::new),
-        matching: raw.matching.map(|expression| matching(&expression, text)).transpose()?,
+        matching: raw.r#match.map(|expression| matching(&expression, text)).transpose()?,
         count: streams.count,
         gap: streams.gap,
         loss: streams.loss,
@@ -119,7 +117,7 @@ fn read(
 fn check_deadline(
     deadline: Nanos,
     arrival: Option<&Arrival>,
-    span: &Range<usize>,
+    span: &Span,
     link: &LinkSpec,
     in_network: bool,
 ) -> Result<(), Fault> {
@@ -269,7 +267,7 @@ fn lengths(
 }
 
 /// A length that the link's packets may have.
-fn packet(key: &str, packet: Bytes, span: &Range<usize>, link: &LinkSpec) -> Result<Bytes, Fault> {
+fn packet(key: &str, packet: Bytes, span: &Span, link: &LinkSpec) -> Result<Bytes, Fault> {
     let LinkSpec { max_packet, min_packet, .. } = link;
     if packet == Bytes(0) {
         return Err(Fault::zero(key, span));

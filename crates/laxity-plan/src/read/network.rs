@@ -1,7 +1,6 @@
 //! `[network.NAME]` and `[node.NAME]`.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 
 use laxity::units::Nanos;
 
@@ -10,7 +9,7 @@ use super::outside::Outside;
 use super::scheduling::scheduling;
 use crate::discipline::tdp;
 use crate::edit;
-use crate::error::{Fault, shown};
+use crate::error::{Fault, Span, shown};
 use crate::model::{
     Clock, Hop, LinkSpec, Network, NetworkLink, Node, NodeId, Plan, Reorder, Scheduling, Source,
     WireLoss,
@@ -39,7 +38,7 @@ pub(super) struct Written<'a> {
 
 impl Written<'_> {
     /// Where it is written which links are regulated, by their names.
-    pub(super) fn regulated(&self) -> Vec<(String, Range<usize>)> {
+    pub(super) fn regulated(&self) -> Vec<(String, Span)> {
         let at = |(name, Table(link)): &(At<String>, Table<raw::NetworkLink>)| {
             Some((name.value.clone(), link.regulate.as_ref()?.span.clone()))
         };
@@ -49,7 +48,7 @@ impl Written<'_> {
 
 /// Refuses regulators to which packets may come in another order than they were sent in, or twice:
 /// what they hold up would be the wrong ones, so that they would add to delays without limit.
-pub(super) fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> Result<(), Fault> {
+pub(super) fn check_order(plan: &Plan, regulated: &[(String, Span)]) -> Result<(), Fault> {
     let Some(on) = plan.networked() else { return Ok(()) };
     if regulated.is_empty() {
         return Ok(());
@@ -142,11 +141,7 @@ struct Links<'a, 'b> {
 
 impl Links<'_, '_> {
     /// Adds those of a topology; tells where they are, by name.
-    fn draw(
-        &mut self,
-        topology: &Topology,
-        at: &Range<usize>,
-    ) -> Result<HashMap<String, usize>, Fault> {
+    fn draw(&mut self, topology: &Topology, at: &Span) -> Result<HashMap<String, usize>, Fault> {
         let numbers: Vec<NodeId> =
             topology.nodes.iter().map(|name| self.nodes.named(name)).collect();
         let mut drawn = HashMap::new();

@@ -23,9 +23,9 @@ pub(super) fn scheduling(
 
 /// Refuses the options of another discipline.
 fn check_options(raw: &raw::Scheduler, kind: Kind) -> Result<(), Fault> {
-    let takes = |key: &str| kind.room().keys.contains(&key);
-    let Some((key, span)) = misplaced(raw.options(), takes) else { return Ok(()) };
-    let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&key));
+    let takes = |key: &str| key == "queue" || kind.room().keys.contains(&key);
+    let Some((key, span)) = misplaced(raw.written(), takes) else { return Ok(()) };
+    let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&&*key));
     let owners: Vec<_> = owners.map(|owner| owner.written()).collect();
     let message = format!("`{key}` does not belong to {}", kind.written());
     Err(Fault::at(span, message).help(format!("leave it out, or write {}", owners.join(" or "))))

@@ -1,12 +1,11 @@
 //! `topology = …`.
 
-use std::ops::Range;
-
 use laxity::units::{Nanos, Rate};
 
 use super::outside::Outside;
 use crate::edit;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
+use crate::keys::misplaced;
 use crate::raw::{self, At, Count, Quantity, Shape};
 use crate::topology::{Dumbbell, FatTree, Topology};
 
@@ -20,10 +19,13 @@ pub(super) fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Result
     }
 }
 
-fn drawn(raw: &raw::Drawn, at: &Range<usize>) -> Result<Topology, Fault> {
+fn drawn(raw: &raw::Drawn, at: &Span) -> Result<Topology, Fault> {
     let Some(shape) = raw.kind.as_ref().map(|kind| kind.value.0) else {
-        let kinds = Shape::ALL.map(|shape| format!("`kind = \"{}\"`", shape.word()));
-        let help = format!("write {}, or name a file in place of the table", kinds.join(" or "));
+        let kinds = Shape::ALL.iter().map(|shape| format!("`kind = \"{}\"`", shape.word()));
+        let help = format!(
+            "write {}, or name a file in place of the table",
+            kinds.collect::<Vec<_>>().join(" or ")
+        );
         return Err(Fault::at(at, "`kind` is missing").help(help));
     };
     check_keys(shape, raw)?;
@@ -52,7 +54,7 @@ fn count(
     key: &str,
     raw: &Option<At<Count>>,
     fits: std::ops::RangeInclusive<u32>,
-    at: &Range<usize>,
+    at: &Span,
 ) -> Result<u32, Fault> {
     let help = format!("it is {} to {}", fits.start(), fits.end());
     let Some(At { value: Count(count), span }) = raw else {
@@ -67,19 +69,12 @@ fn count(
 /// Refuses the keys of another shape.
 fn check_keys(shape: Shape, raw: &raw::Drawn) -> Result<(), Fault> {
     let others = match shape {
-        Shape::Dumbbell => vec![("k", raw::span(&raw.k))],
-        Shape::FatTree => vec![
-            ("hosts", raw::span(&raw.hosts)),
-            ("access-rate", raw::span(&raw.access_rate)),
-            ("access-delay", raw::span(&raw.access_delay)),
-        ],
+        Shape::Dumbbell => &["k"][..],
+        Shape::FatTree => &["hosts", "access-rate", "access-delay"],
     };
-    match others.into_iter().find_map(|(key, span)| Some((key, span?))) {
-        None => Ok(()),
-        Some((key, span)) => {
-            let word = shape.word();
-            Err(Fault::at(span, format!("`{key}` does not belong to `kind = \"{word}\"`"))
-                .help("leave it out"))
-        }
-    }
+    let Some((key, span)) = misplaced(raw.written(), |key| !others.contains(&key)) else {
+        return Ok(());
+    };
+    let message = format!("`{key}` does not belong to `kind = \"{}\"`", shape.word());
+    Err(Fault::at(span, message).help("leave it out"))
 }

@@ -3,9 +3,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
-use std::ops::Range;
 
-use crate::error::{Fault, quoted_list};
+use crate::error::{Fault, Span, quoted_list};
 use crate::model::{Hop, Hops, LinkId, Network, NodeId};
 use crate::raw::MOST;
 
@@ -22,7 +21,7 @@ const MOST_SEARCHED: usize = 250_000_000;
 pub(super) struct Routes<'a> {
     network: &'a Network,
     /// By their first nodes, the last ones, and where each was asked for first.
-    asked: BTreeMap<NodeId, BTreeMap<NodeId, Range<usize>>>,
+    asked: BTreeMap<NodeId, BTreeMap<NodeId, Span>>,
 }
 
 impl<'a> Routes<'a> {
@@ -31,7 +30,7 @@ impl<'a> Routes<'a> {
     }
 
     /// Asks for the path between two nodes; `at` is where it is asked for.
-    pub(super) fn ask(&mut self, [from, to]: Ends, at: &Range<usize>) {
+    pub(super) fn ask(&mut self, [from, to]: Ends, at: &Span) {
         self.asked.entry(from).or_default().entry(to).or_insert_with(|| at.clone());
     }
 
@@ -70,7 +69,7 @@ impl<'a> Routes<'a> {
         Ok(found)
     }
 
-    fn refused(&self, ends: Ends, at: &Range<usize>, wrong: Wrong, tree: &Tree<'_>) -> Fault {
+    fn refused(&self, ends: Ends, at: &Span, wrong: Wrong, tree: &Tree<'_>) -> Fault {
         let name = |node: NodeId| self.network.nodes[node.index()].name.as_str();
         let [from, to] = ends.map(name);
         match wrong {
