@@ -7,6 +7,7 @@
 mod class;
 mod curve;
 mod dist;
+mod form;
 mod fragments;
 mod limit;
 mod lists;
@@ -26,6 +27,8 @@ use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::model::QueueLimit;
+
 pub(crate) use class::{Arrivals, Bucket, Class, Lengths};
 pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
@@ -42,6 +45,28 @@ pub(crate) use values::{
     At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word, matching, positive, positive_or,
 };
 pub(crate) use way::Way;
+
+form::in_forms! {
+    [] Arrivals;
+    [] Classes;
+    [] Count;
+    [] Curve;
+    [] Lengths;
+    [] Links;
+    [] Loss;
+    [] Nodes;
+    [] Number;
+    [] Overhead;
+    [] QueueLimit;
+    [] Sources;
+    [] Topology;
+    [] Way;
+    [A: Deserialize<'de>, B: Deserialize<'de>] values::Pair<A, B>;
+    [T: Deserialize<'de>] Table<T>;
+    [T: Deserialize<'de>] Word<T>;
+    [T: Measure] Distribution<T>;
+    [T: Measure] Unit<T>;
+}
 
 /// The most classes that a plan has, and the most streams and the most sources that all of its
 /// counts make.

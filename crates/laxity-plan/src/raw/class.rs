@@ -1,15 +1,15 @@
 //! `[class.NAME]`.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use laxity::units::{Bytes, Nanos, Rate};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, json_schema};
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Unexpected};
 
 use super::curve::Curve;
+use super::form::{Form, schema};
 use super::queue::Queue;
 use super::scheduler::Scheduler;
 use super::stream::Loss;
@@ -107,85 +107,40 @@ pub(crate) struct Between {
     pub at_most: Option<Quantity<Bytes>>,
 }
 
-impl<'de> Deserialize<'de> for Lengths {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct LengthsVisitor;
-
-        impl<'de> Visitor<'de> for LengthsVisitor {
-            type Value = Lengths;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str(
-                    "a size such as \"1500b\", or { at-least = \"64b\", at-most = \"1500b\" }",
-                )
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Lengths, A::Error> {
-                Between::deserialize(MapAccessDeserializer::new(map)).map(Lengths::Between)
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Lengths, E> {
-                quantity(text).map(|size| Lengths::AtMost(Unit(size)))
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Lengths, E> {
-                self.visit_str(&number.to_string())
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Lengths, E> {
-                self.visit_str(&number.to_string())
-            }
-        }
-
-        from.deserialize_any(LengthsVisitor)
+impl<'de> Form<'de> for Lengths {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a size such as \"1500b\", or { at-least = \"64b\", at-most = \"1500b\" }")
+    }
+    fn text<E: Error>(text: &str) -> Result<Self, E> {
+        quantity(text).map(|size| Lengths::AtMost(Unit(size)))
+    }
+    fn number<E: Error>(digits: &str, _: Unexpected<'_>) -> Result<Self, E> {
+        Self::text(digits)
+    }
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        Between::deserialize(MapAccessDeserializer::new(table)).map(Lengths::Between)
     }
 }
 
-impl JsonSchema for Lengths {
-    fn schema_name() -> Cow<'static, str> {
-        "PacketLengths".into()
+schema!(Lengths, "PacketLengths", generator => {
+    let most = generator.subschema_for::<Unit<Bytes>>();
+    let between = generator.subschema_for::<Between>();
+    json_schema!({ "anyOf": [most, between] })
+});
+
+impl<'de> Form<'de> for Arrivals {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{ bucket = \"300b\", rate = \"150kB/s\" } or a list of such tables")
     }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let most = generator.subschema_for::<Unit<Bytes>>();
-        let between = generator.subschema_for::<Between>();
-        json_schema!({ "anyOf": [most, between] })
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        Bucket::deserialize(MapAccessDeserializer::new(table)).map(Arrivals::One)
     }
-}
-
-impl<'de> Deserialize<'de> for Arrivals {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ArrivalsVisitor;
-
-        impl<'de> Visitor<'de> for ArrivalsVisitor {
-            type Value = Arrivals;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("{ bucket = \"300b\", rate = \"150kB/s\" } or a list of such tables")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Arrivals, A::Error> {
-                Bucket::deserialize(MapAccessDeserializer::new(map)).map(Arrivals::One)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Arrivals, A::Error> {
-                let mut buckets = Vec::new();
-                while let Some(bucket) = seq.next_element()? {
-                    buckets.push(bucket);
-                }
-                Ok(Arrivals::Several(buckets))
-            }
-        }
-
-        from.deserialize_any(ArrivalsVisitor)
+    fn list<A: SeqAccess<'de>>(buckets: A) -> Result<Self, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(buckets)).map(Arrivals::Several)
     }
 }
 
-impl JsonSchema for Arrivals {
-    fn schema_name() -> Cow<'static, str> {
-        "Arrival".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = generator.subschema_for::<Bucket>();
-        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
-    }
-}
+schema!(Arrivals, "Arrival", generator => {
+    let one = generator.subschema_for::<Bucket>();
+    json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+});

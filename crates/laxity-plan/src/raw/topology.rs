@@ -1,14 +1,14 @@
 //! `topology = …`: a file, or a table that says what is drawn.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use laxity::units::{Nanos, Rate};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Error, MapAccess};
 
+use super::form::{Form, schema};
 use super::values::{At, Count, Quantity, Word};
 use crate::keys::{kinds, table};
 
@@ -48,34 +48,19 @@ kinds! {
     FatTree: "fat-tree";
 }
 
-impl<'de> Deserialize<'de> for Topology {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct TopologyVisitor;
-
-        impl<'de> Visitor<'de> for TopologyVisitor {
-            type Value = Topology;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a file such as \"network.graphml\", or a table with a `kind`")
-            }
-            fn visit_str<E: Error>(self, file: &str) -> Result<Topology, E> {
-                Ok(Topology::File(file.to_owned()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Topology, A::Error> {
-                Drawn::deserialize(MapAccessDeserializer::new(map)).map(Topology::Drawn)
-            }
-        }
-
-        from.deserialize_any(TopologyVisitor)
+impl<'de> Form<'de> for Topology {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a file such as \"network.graphml\", or a table with a `kind`")
+    }
+    fn text<E: Error>(file: &str) -> Result<Self, E> {
+        Ok(Topology::File(file.to_owned()))
+    }
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        Drawn::deserialize(MapAccessDeserializer::new(table)).map(Topology::Drawn)
     }
 }
 
-impl JsonSchema for Topology {
-    fn schema_name() -> Cow<'static, str> {
-        "Topology".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let drawn = generator.subschema_for::<Drawn>();
-        json_schema!({ "anyOf": [{ "type": "string" }, drawn] })
-    }
-}
+schema!(Topology, "Topology", generator => {
+    let drawn = generator.subschema_for::<Drawn>();
+    json_schema!({ "anyOf": [{ "type": "string" }, drawn] })
+});
