@@ -1,12 +1,10 @@
 //! Two queues for L4S and all else, coupled: DualPI2.
 
-use laxity::admit::{Service, Unbounded};
 use laxity::sched::DualPi2;
 use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::scheduler::Withdraw;
-use laxity::units::Nanos;
 
-use super::room::{Discipline, Proof, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room};
 use crate::aqm;
 use crate::error::{Fault, Span};
 use crate::model::{Plan, SchedulerSpec};
@@ -19,22 +17,10 @@ pub(super) const ROOM: Room = Room {
 };
 
 impl Discipline for DualPi2Settings {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, _: u64) -> Box<dyn Withdraw + Send> {
         let packet = u32::try_from(plan.link.max_packet.0).unwrap_or(u32::MAX);
         let dualpi2 = DualPi2::new(plan.classes.len(), DualPi2Settings { packet, ..*self });
         Box::new(dualpi2.expect("reading refuses what is not accepted"))
-    }
-
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        no_guarantees(plan)
-    }
-
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        vec![None; plan.classes.len()]
     }
 }
 

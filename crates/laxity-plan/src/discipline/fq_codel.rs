@@ -1,13 +1,12 @@
 //! Flow queues with controlled delay, FQ-CoDel.
 
-use laxity::admit::{Service, Unbounded};
 use laxity::aqm::CoDel;
 use laxity::sched::FqCodel;
 use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::scheduler::Withdraw;
-use laxity::units::{Bytes, Nanos};
+use laxity::units::Bytes;
 
-use super::room::{Discipline, Proof, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room};
 use crate::aqm;
 use crate::error::{Fault, Span};
 use crate::model::{Plan, SchedulerSpec};
@@ -23,23 +22,11 @@ pub(super) const ROOM: Room = Room {
 };
 
 impl Discipline for FqCodelSettings {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
         let codel = CoDel { max_packet: plan.link.max_packet, ..self.codel };
         let settings = FqCodelSettings { codel, ..*self };
         let fq_codel = FqCodel::new(plan.classes.len(), settings, seed);
         Box::new(fq_codel.expect("reading refuses what is zero"))
-    }
-
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        no_guarantees(plan)
-    }
-
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        vec![None; plan.classes.len()]
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
 use laxity::sched::tdp::CommonTime;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Proof, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room};
 use super::{fifo, wfq};
 use crate::error::{Fault, Span, shown};
 use crate::model::{
@@ -51,24 +50,12 @@ pub(crate) const ROOM: Room = Room {
 };
 
 impl Discipline for TdpSpec {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     /// What orders best effort, the packets without a time frame.
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
         match self.order {
             BestEffortOrder::Fifo => fifo::Fifo.build(plan, seed),
             BestEffortOrder::Wfq => wfq::Wfq.build(plan, seed),
         }
-    }
-
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        no_guarantees(plan)
-    }
-
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        vec![None; plan.classes.len()]
     }
 }
 
