@@ -7,7 +7,7 @@ use crate::edit;
 use crate::error::{Fault, Span};
 use crate::keys::misplaced;
 use crate::raw::{self, At, Count, Quantity, Shape};
-use crate::topology::{Dumbbell, FatTree, Topology};
+use crate::topology::{MOST_HOSTS, MOST_PORTS, Topology, Wire, dumbbell, fat_tree};
 
 /// The topology of a plan.
 pub(super) fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Result<Topology, Fault> {
@@ -29,25 +29,26 @@ fn drawn(raw: &raw::Drawn, at: &Span) -> Result<Topology, Fault> {
         return Err(Fault::at(at, "`kind` is missing").help(help));
     };
     check_keys(shape, raw)?;
-    let rate = |rate: &Option<Quantity<Rate>>| rate.as_ref().map(|rate| rate.value.0);
-    let delay = |delay: &Option<Quantity<Nanos>>| delay.as_ref().map(|delay| delay.value.0);
-    let (middle_rate, middle_delay) = (rate(&raw.rate), delay(&raw.delay));
-    Ok(match shape {
+    let wire = |rate: &Option<Quantity<Rate>>, delay: &Option<Quantity<Nanos>>| Wire {
+        rate: rate.as_ref().map(|rate| rate.value.0),
+        delay: delay.as_ref().map(|delay| delay.value.0),
+    };
+    let middle = wire(&raw.rate, &raw.delay);
+    match shape {
         Shape::Dumbbell => {
-            let hosts = count("hosts", &raw.hosts, 1..=Dumbbell::MOST_HOSTS, at)?;
-            let access = (rate(&raw.access_rate), delay(&raw.access_delay));
-            Dumbbell { hosts, middle: (middle_rate, middle_delay), access }.draw()
+            let hosts = count("hosts", &raw.hosts, 1..=MOST_HOSTS, at)?;
+            Ok(dumbbell(hosts, middle, wire(&raw.access_rate, &raw.access_delay)))
         }
         Shape::FatTree => {
-            let k = count("k", &raw.k, 2..=FatTree::MOST_PORTS, at)?;
+            let k = count("k", &raw.k, 2..=MOST_PORTS, at)?;
             if k % 2 == 1 {
                 let span = raw.k.as_ref().map_or(at, |k| &k.span);
                 return Err(Fault::at(span, format!("`k` is {k}, an odd number"))
                     .help("half of a switch's ports lead up and half lead down"));
             }
-            FatTree { k, rate: middle_rate, delay: middle_delay }.draw()
+            Ok(fat_tree(k, middle))
         }
-    })
+    }
 }
 
 fn count(
