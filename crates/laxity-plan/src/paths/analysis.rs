@@ -8,6 +8,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Nanos, Rate};
 
 use super::{OutputId, Paths, Route, RouteId, Unproved};
+use crate::discipline::Proof;
 use crate::model::{Plan, TokenBucket};
 use crate::network::Networked;
 
@@ -131,6 +132,12 @@ impl<'a> Analysis<'a> {
             }
         }
         analysis
+    }
+
+    /// What the proofs of the discipline at an output rest on.
+    pub(super) fn proof_at(&self, output: OutputId) -> &'static Proof {
+        let hop = self.paths.outputs[output.index()].hop;
+        &self.on.plan.scheduling_at(hop).scheduler.room().proof
     }
 
     /// Analyses an output: the arrival curves there, from what is known of the outputs that feed

@@ -71,10 +71,7 @@ impl Analysis<'_> {
 
     /// Whether bounds of any of these outputs count on what others send.
     fn counts_on_others(&self, outputs: &[OutputId]) -> bool {
-        let scheduler = |output: &OutputId| {
-            self.on.plan.scheduling_at(self.paths.outputs[output.index()].hop).scheduler
-        };
-        outputs.iter().any(|output| scheduler(output).room().proof.counts_on_others)
+        outputs.iter().any(|output| self.proof_at(*output).counts_on_others)
     }
 
     /// Forgets what was found of some outputs: nothing ever waits there.

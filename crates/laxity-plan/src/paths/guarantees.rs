@@ -18,10 +18,9 @@ impl Analysis<'_> {
     /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
     pub(super) fn guarantees(&mut self, number: OutputId) {
         let hop = self.paths.outputs[number.index()].hop;
-        let scheduler = self.on.plan.scheduling_at(hop).scheduler;
         let AtOutput { bounds, services, mut aggregates } = if self.on.network.is_custom(hop) {
             AtOutput::without_guarantee(self.paths.outputs[number.index()].classes.len())
-        } else if scheduler.room().proof.is_one_queue {
+        } else if self.proof_at(number).is_one_queue {
             self.at_one_queue(number)
         } else {
             self.at_scheduler(number)

@@ -89,22 +89,21 @@ impl Outlook<'_> {
             is_different(output)
                 || self.fed_by[output.index()].iter().any(|from| changed[from.index()])
         };
-        for &output in &self.order.forward {
-            if is_affected(&changed, output) {
-                let changes = analysis.output(output);
-                changed[output.index()] = is_different(output) || follows(changes);
-            }
-        }
+        let analyse =
+            |analysis: &mut Analysis<'_>, changed: &mut Vec<bool>, outputs: &[OutputId]| {
+                for &output in outputs {
+                    if is_affected(changed, output) {
+                        let changes = analysis.output(output);
+                        changed[output.index()] = is_different(output) || follows(changes);
+                    }
+                }
+            };
+        analyse(&mut analysis, &mut changed, &self.order.forward);
         if self.order.cyclic.iter().any(|output| is_affected(&changed, *output)) {
             analysis.fixed_point_anew(&self.order.cyclic);
             self.order.cyclic.iter().for_each(|output| changed[output.index()] = true);
         }
-        for &output in &self.order.behind {
-            if is_affected(&changed, output) {
-                let changes = analysis.output(output);
-                changed[output.index()] = is_different(output) || follows(changes);
-            }
-        }
+        analyse(&mut analysis, &mut changed, &self.order.behind);
         let (order, fed_by) = (self.order.clone(), self.fed_by.clone());
         Outlook { analysis, order, fed_by, changed }
     }
