@@ -42,7 +42,8 @@ pub(crate) use source::{Kind as ModelKind, Source};
 pub(crate) use stream::Loss;
 pub(crate) use topology::{Drawn, Kind as Shape, Topology};
 pub(crate) use values::{
-    At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word, matching, positive, positive_or,
+    At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word, matching, positive,
+    positive_or, within,
 };
 pub(crate) use way::Way;
 

@@ -8,7 +8,7 @@ use super::red::red;
 use crate::error::{Fault, Span};
 use crate::keys::{has, misplaced};
 use crate::model::{DropTailSpec, LinkSpec, QueueLimit, QueueSpec};
-use crate::raw::{self, At, Count, Number, positive_or};
+use crate::raw::{self, At, Count, Number, positive_or, within};
 
 /// The most packets that an arriving one is compared with.
 const MOST_CANDIDATES: u64 = 1000;
@@ -73,13 +73,9 @@ fn threshold(raw: &At<QueueLimit>, most: QueueLimit) -> Result<QueueLimit, Fault
     Ok(mark)
 }
 
-fn candidates(At { value: Count(count), span }: &At<Count>) -> Result<u32, Fault> {
-    match *count {
-        0 => Err(Fault::zero("candidates", span)),
-        1..=MOST_CANDIDATES => Ok(*count as u32),
-        _ => Err(Fault::at(span, format!("`candidates` is {count}"))
-            .help(format!("1 to {MOST_CANDIDATES} packets are compared"))),
-    }
+fn candidates(at: &At<Count>) -> Result<u32, Fault> {
+    let help = || format!("1 to {MOST_CANDIDATES} packets are compared");
+    within("candidates", at, 1..=MOST_CANDIDATES, help)
 }
 
 fn codel(raw: &raw::Queue, limit: QueueLimit, link: &LinkSpec) -> Result<CoDel, Fault> {

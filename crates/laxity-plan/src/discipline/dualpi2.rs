@@ -12,7 +12,7 @@ use crate::raw::{self, At, Count, positive_or};
 
 pub(super) const ROOM: Room = Room {
     keys: &["limit", "target", "update", "alpha", "beta", "coupling", "threshold", "classic-share"],
-    read: Some(read),
+    read,
     ..Room::plain(&["dualpi2"], Some(SchedulerSpec::DualPi2(DualPi2Settings::USUAL)), Proof::NONE)
 };
 

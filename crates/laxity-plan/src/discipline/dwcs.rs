@@ -17,7 +17,7 @@ pub(super) const ROOM: Room = Room {
     class_keys: &[&["gap", "late"]],
     variant: "ORDER",
     with_variant,
-    read: Some(read),
+    read,
     keeps_windows,
     is_held_to_promises: true,
     ..Room::plain(

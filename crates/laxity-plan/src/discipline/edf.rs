@@ -21,7 +21,7 @@ pub(super) const ROOM: Room = Room {
     class_keys: &[&["gap"], Room::SHARES],
     variant: "WAY",
     with_variant,
-    read: Some(read),
+    read,
     is_held_to_promises: true,
     ..Room::plain(
         &[

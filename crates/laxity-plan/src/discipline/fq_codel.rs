@@ -10,14 +10,14 @@ use super::room::{Discipline, Proof, Room};
 use crate::aqm;
 use crate::error::{Fault, Span};
 use crate::model::{Plan, SchedulerSpec};
-use crate::raw::{self, At, Count, positive, positive_or};
+use crate::raw::{self, At, Count, positive, positive_or, within};
 
 /// The most queues.
 const MOST_QUEUES: u64 = 65_536;
 
 pub(super) const ROOM: Room = Room {
     keys: &["quantum", "limit", "target", "interval", "flows", "ecn"],
-    read: Some(read),
+    read,
     ..Room::plain(&["fq-codel"], Some(SchedulerSpec::FQ_CODEL), Proof::NONE)
 };
 
@@ -58,11 +58,7 @@ fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     Ok(SchedulerSpec::FqCodel(FqCodelSettings { queues, quantum, codel }))
 }
 
-fn queues(At { value: Count(queues), span }: &At<Count>) -> Result<usize, Fault> {
-    match *queues {
-        0 => Err(Fault::zero("flows", span)),
-        1..=MOST_QUEUES => Ok(*queues as usize),
-        _ => Err(Fault::at(span, format!("`flows` is {queues}"))
-            .help(format!("flows are hashed into 1 to {MOST_QUEUES} queues"))),
-    }
+fn queues(flows: &At<Count>) -> Result<usize, Fault> {
+    let help = || format!("flows are hashed into 1 to {MOST_QUEUES} queues");
+    Ok(within("flows", flows, 1..=MOST_QUEUES, help)? as usize)
 }

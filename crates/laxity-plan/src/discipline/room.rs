@@ -95,8 +95,8 @@ pub struct Room {
     pub default: Option<SchedulerSpec>,
     /// The same settings in the variant at a position among `names`. Default the settings.
     pub with_variant: fn(SchedulerSpec, usize) -> SchedulerSpec,
-    /// Reads its settings. Default `None`, for the default ones always.
-    pub(crate) read: Option<ReadSettings>,
+    /// Reads its settings. By default they are the default ones.
+    pub(crate) read: ReadSettings,
     /// Refuses what a plan cannot have with it, at `[scheduler]`. Default nothing.
     pub(crate) check: fn(&Plan, &Span) -> Result<(), Fault>,
     /// On what its proofs rest.
@@ -166,7 +166,9 @@ impl Room {
             variant: "",
             default,
             with_variant: |spec, _| spec,
-            read: None,
+            read: |raw, _| {
+                Ok(raw.kind.0.room().default.expect("a room without settings has these"))
+            },
             check: |_, _| Ok(()),
             proof,
             keeps_windows: |_| false,
@@ -185,14 +187,6 @@ impl Room {
     /// The keys of a class that mean something to it, besides those that do under every discipline.
     pub fn keys_of_classes(&self) -> impl Iterator<Item = &'static str> {
         self.class_keys.iter().copied().flatten().copied()
-    }
-
-    /// The settings that a plan has for it.
-    pub(crate) fn read(&self, raw: &raw::Scheduler, at: &Span) -> Result<SchedulerSpec, Fault> {
-        match (self.read, self.default) {
-            (Some(read), _) => read(raw, at),
-            (None, default) => Ok(default.expect("a room without settings has these")),
-        }
     }
 }
 

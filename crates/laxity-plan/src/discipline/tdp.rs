@@ -1,6 +1,7 @@
 //! Time-driven priority: `kind = "tdp"`, and what a plan must say for it.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use laxity::packet::ClassId;
 use laxity::sched::tdp::CommonTime;
@@ -13,7 +14,7 @@ use crate::error::{Fault, Span, shown};
 use crate::model::{
     Assignment, BestEffortOrder, Late, NetworkLink, Plan, SchedulerSpec, Source, TdpSpec,
 };
-use crate::raw::{self, At, Count, positive};
+use crate::raw::{self, At, Count, positive, within};
 use crate::tdp::Framed;
 
 /// The shortest and the longest time frame.
@@ -41,7 +42,7 @@ pub(crate) const ROOM: Room = Room {
         "assignment",
     ],
     class_keys: &[&["gap"], Room::SHARES],
-    read: Some(read),
+    read,
     check,
     is_held_to_promises: true,
     is_of_networks: true,
@@ -109,20 +110,9 @@ pub(crate) fn forwarding_delay(raw: &At<Count>) -> Result<u32, Fault> {
     frames("forwarding-delay", raw, 2..=LONGEST_DELAY)
 }
 
-fn frames(
-    key: &str,
-    At { value: Count(count), span }: &At<Count>,
-    range: std::ops::RangeInclusive<u64>,
-) -> Result<u32, Fault> {
-    match u32::try_from(*count) {
-        Ok(frames) if range.contains(count) => Ok(frames),
-        Ok(0) => Err(Fault::zero(key, span)),
-        _ => Err(Fault::at(span, format!("`{key}` is {count}")).help(format!(
-            "{} to {} are accepted",
-            range.start(),
-            range.end()
-        ))),
-    }
+fn frames(key: &str, at: &At<Count>, limits: RangeInclusive<u64>) -> Result<u32, Fault> {
+    let help = || format!("{} to {} are accepted", limits.start(), limits.end());
+    within(key, at, limits.clone(), help)
 }
 
 /// Refuses what could be said of a plan under another discipline but not under time-driven

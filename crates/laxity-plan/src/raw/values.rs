@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use laxity::units::{Bytes, Nanos, Rate, UnitError};
@@ -168,6 +169,20 @@ pub(crate) fn positive_or<T: Measure>(
     default: T,
 ) -> Result<T, Fault> {
     written.as_ref().map_or(Ok(default), positive(key))
+}
+
+/// Reads the number of a key within limits.
+pub(crate) fn within(
+    key: &str,
+    At { value: Count(count), span }: &At<Count>,
+    limits: RangeInclusive<u64>,
+    help: impl FnOnce() -> String,
+) -> Result<u32, Fault> {
+    match u32::try_from(*count) {
+        Ok(number) if limits.contains(count) => Ok(number),
+        Ok(0) => Err(Fault::zero(key, span)),
+        _ => Err(Fault::at(span, format!("`{key}` is {count}")).help(help())),
+    }
 }
 
 /// Reads a match expression; its error points into the string.

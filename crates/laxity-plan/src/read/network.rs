@@ -6,7 +6,7 @@ use laxity::units::Nanos;
 
 use super::link::check_transmission;
 use super::outside::Outside;
-use super::scheduling::scheduling;
+use super::scheduling::scheduling_of_part;
 use crate::discipline::tdp;
 use crate::edit;
 use crate::error::{Fault, Span, shown};
@@ -154,7 +154,7 @@ impl Links<'_, '_> {
             if drawn.insert(name.clone(), self.links.len()).is_some() {
                 return Err(Fault::at(at, format!("two links are called `{}`", shown(&name))));
             }
-            let plain = self.plain(name, between);
+            let plain = NetworkLink::new(name, between, self.link, self.delay);
             self.links.push(NetworkLink {
                 rate,
                 trace: plain.trace.filter(|_| link.rate.is_none()),
@@ -199,30 +199,10 @@ impl Links<'_, '_> {
             let help = "two nodes have one link at most: put a node in between for a second";
             return Err(Fault::at(&raw_between.span, message).help(help));
         }
-        let link = self.with(self.plain(name.value, between), raw)?;
+        let plain = NetworkLink::new(name.value, between, self.link, self.delay);
+        let link = self.with(plain, raw)?;
         self.links.push(link);
         Ok(())
-    }
-
-    /// A link with defaults for all settings.
-    fn plain(&self, name: String, between: [NodeId; 2]) -> NetworkLink {
-        NetworkLink {
-            name,
-            between,
-            rate: self.link.rate,
-            trace: self.link.trace.clone(),
-            latency: Nanos::ZERO,
-            fastest: None,
-            delay: self.delay,
-            private: false,
-            scheduling: None,
-            loss: None,
-            jitter: None,
-            reorder: None,
-            duplicate: None,
-            regulate: false,
-            custom: [false; 2],
-        }
     }
 
     /// A link with what is written of it.
@@ -281,13 +261,8 @@ fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Result<Node, Fault> {
 /// The discipline of a link or a node, which time-driven priority is not: its frames are all
 /// nodes'.
 fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Result<Scheduling, Fault> {
-    let scheduling = scheduling(at, link)?;
-    if !scheduling.scheduler.room().is_of_networks {
-        return Ok(scheduling);
-    }
-    let message = format!("`kind = \"{}\"` for a part of the network", scheduling.scheduler);
-    Err(Fault::at(&at.span, message)
-        .help("write it in `[scheduler]`, and give what is not in step another discipline"))
+    let help = "write it in `[scheduler]`, and give what is not in step another discipline";
+    scheduling_of_part(at, link, "for a part of the network", help)
 }
 
 fn wire_loss(raw: &raw::WireLoss) -> Result<WireLoss, Fault> {
@@ -388,12 +363,7 @@ impl Nodes {
         let next = NodeId::from_index(self.nodes.len());
         let position = *self.positions.entry(name.to_owned()).or_insert(next);
         if position == next {
-            self.nodes.push(Node {
-                name: name.to_owned(),
-                scheduling: None,
-                forwarding_delay: None,
-                clock: Clock::default(),
-            });
+            self.nodes.push(Node::new(name));
         }
         position
     }
