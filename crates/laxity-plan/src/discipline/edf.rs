@@ -64,6 +64,10 @@ impl Discipline for EdfSpec {
         Box::new(Edf::new(&deadlines, stage).with_late(self.late))
     }
 
+    fn contract(&self, plan: &Plan, class: &Class) -> Option<Vec<TokenBucket>> {
+        plan.contract(class)
+    }
+
     fn bounds(&self, plan: &Plan) -> Bounds {
         plan.edf_bounds(&plan.edf_admission(self.best_effort))
     }

@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 
 use super::growth::Growth;
 use crate::error::{Fault, Span};
-use crate::model::{Plan, SchedulerSpec};
+use crate::model::{Class, Plan, SchedulerSpec, TokenBucket};
 use crate::raw;
 
 /// A discipline with its settings, as it shares the link of a plan.
@@ -52,6 +52,11 @@ pub trait Discipline {
     /// [counts on others](Proof::counts_on_others).
     fn whatever_others_send(&self, plan: &Plan) -> (Bounds, Services) {
         self.bounds_and_services(plan)
+    }
+
+    /// The token buckets that the bound of a class counts on. Default its `arrival`.
+    fn contract(&self, _: &Plan, class: &Class) -> Option<Vec<TokenBucket>> {
+        class.arrival.as_ref().map(|arrival| arrival.buckets.clone())
     }
 
     /// The service of each class together with all the classes that it waits behind.
