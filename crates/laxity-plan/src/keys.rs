@@ -12,13 +12,13 @@ pub(crate) fn has(keys: Keys, key: &str) -> bool {
 }
 
 /// A key that is written, and the place of its value.
-pub(crate) type Written<'a> = (String, &'a Span);
+pub(crate) type WrittenKey<'a> = (String, &'a Span);
 
 /// The first key that is written in a table of a kind that does not take it.
 pub(crate) fn misplaced<'a>(
-    mut written: impl Iterator<Item = Written<'a>>,
+    mut written: impl Iterator<Item = WrittenKey<'a>>,
     takes: impl Fn(&str) -> bool,
-) -> Option<Written<'a>> {
+) -> Option<WrittenKey<'a>> {
     written.find(|(key, _)| !takes(key))
 }
 
@@ -66,7 +66,7 @@ macro_rules! table {
 
         impl $table {
             /// The keys that are written, in the order of the table.
-            pub(crate) fn written(&self) -> impl Iterator<Item = $crate::keys::Written<'_>> {
+            pub(crate) fn written(&self) -> impl Iterator<Item = $crate::keys::WrittenKey<'_>> {
                 let keys = [$((stringify!($key), $crate::keys::Place::place(&self.$key))),*];
                 let key = |field: &str| field.trim_start_matches("r#").replace('_', "-");
                 keys.into_iter().filter_map(move |(field, place)| Some((key(field), place?)))

@@ -104,7 +104,7 @@ impl Plan {
 
 fn plan(text: &str, folder: &Path, others: &[Kind]) -> Result<Plan, Fault> {
     // What is wrong is told of the whole plan, in the order of its text.
-    if let Some(Fragments { rest, sources }) = Fragments::of(text)
+    if let Some(Fragments { rest, sources }) = Fragments::cut(text)
         && let Ok(plan) = plan_of(&rest, Some(sources), folder, others)
     {
         return Ok(plan);
@@ -136,8 +136,11 @@ fn plan_of(
     let link = link(raw.link.0, &mut outside)?;
     let given = raw.topology.as_ref();
     let topology = given.map(|topology| topology::read(topology, &mut outside)).transpose()?;
-    let written =
-        network::Written { topology: topology.zip(given), links: raw.network, nodes: raw.node };
+    let written = network::NetworkTables {
+        topology: topology.zip(given),
+        links: raw.network,
+        nodes: raw.node,
+    };
     let regulated = written.regulated();
     let network = network::read(written, &link, delay, &mut outside)?;
     let Scheduling { scheduler, queue } = scheduling(&raw.scheduler, &link)?;

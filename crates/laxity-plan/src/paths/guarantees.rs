@@ -8,7 +8,7 @@ use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::analysis::{Aggregate, Analysed, Analysis, least};
+use super::analysis::{Aggregate, Analysis, Passage, least};
 use super::arrival::Origin;
 use super::{ClassAtOutput, Output, OutputId, Unproved};
 use crate::discipline::Bounds;
@@ -31,11 +31,11 @@ impl Analysis<'_> {
             let packet = plan.max_packet(&plan.classes[passing.class.index()]);
             let least = least(self.on.plan, passing.class, peak);
             passing.bound = bound;
-            self.analysed[number.index()][at] =
+            self.passages[number.index()][at] =
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
-                    Analysed { guarantee, aggregate: aggregates[at].take(), leaving }
+                    Passage { guarantee, aggregate: aggregates[at].take(), leaving }
                 });
         }
     }
@@ -93,7 +93,7 @@ impl Analysis<'_> {
             .iter()
             .map(|&(route, place)| {
                 let route = &self.paths.routes[route.index()];
-                (Origin::of(route, place), route.class)
+                (Origin::new(route, place), route.class)
             })
             .collect();
         from.sort_unstable();

@@ -3,7 +3,7 @@
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::analysis::{Analysis, Wanted};
+use super::analysis::{Analysis, Goal};
 use super::tandem::EndToEnd;
 use super::{Order, OutputId, Paths, RouteId};
 use crate::model::{LinkId, Plan};
@@ -23,7 +23,7 @@ pub struct Outlook<'a> {
 impl<'a> Networked<'a> {
     /// The network with what is proved of its outputs.
     pub fn outlook(self) -> Outlook<'a> {
-        let analysis = Analysis::new(self, Wanted::Shortest);
+        let analysis = Analysis::new(self, Goal::Shortest);
         let count = analysis.paths.outputs.len();
         let mut fed_by = vec![Vec::new(); count];
         let feeds = analysis.paths.feeds(&self.plan.knows_arrivals());
@@ -40,12 +40,12 @@ impl Outlook<'_> {
 
     /// Whether a route has a bound.
     pub fn is_bounded(&self, route: RouteId) -> bool {
-        self.of(route).added().is_ok()
+        self.end_to_end(route).added().is_ok()
     }
 
     /// Whether a route has a bound of no more than this.
     pub fn is_within(&self, route: RouteId, most: Nanos) -> bool {
-        self.of(route).is_within(most)
+        self.end_to_end(route).is_within(most)
     }
 
     /// Whether an output may differ from the outlook that this one was made from; `true` for all
@@ -108,7 +108,7 @@ impl Outlook<'_> {
         Outlook { analysis, order, fed_by, changed }
     }
 
-    fn of(&self, route: RouteId) -> EndToEnd<'_> {
+    fn end_to_end(&self, route: RouteId) -> EndToEnd<'_> {
         EndToEnd::new(&self.analysis, route)
     }
 }

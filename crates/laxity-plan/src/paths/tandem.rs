@@ -199,8 +199,8 @@ impl<'a> EndToEnd<'a> {
             let service = curve.map(|curve| Service { curve, late: Nanos::ZERO });
             (service, longest.unwrap_or_default())
         } else {
-            let analysed = self.analysis.analysed[number.index()][at].as_ref();
-            (analysed.and_then(|of| of.guarantee.service.clone()), self.longest(class))
+            let passage = self.analysis.passages[number.index()][at].as_ref();
+            (passage.and_then(|of| of.guarantee.service.clone()), self.longest(class))
         };
         Ok(Server { service, order: Order::Fifo, packet, delay })
     }
@@ -262,7 +262,7 @@ impl<'a> EndToEnd<'a> {
         let class = self.paths.routes[self.route.index()].class;
         let classes = &self.paths.outputs[output.index()].classes;
         let at = classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
-        self.analysis.analysed[output.index()][at].as_ref()?.aggregate.as_ref()
+        self.analysis.passages[output.index()][at].as_ref()?.aggregate.as_ref()
     }
 
     fn longest(&self, class: ClassId) -> Bytes {

@@ -29,14 +29,14 @@ const SHORTEST_SYNC: Nanos = Nanos(1_000);
 const LONGEST_SYNC: Nanos = Nanos(3_600_000_000_000);
 
 /// What a plan says of its network.
-pub(super) struct Written<'a> {
+pub(super) struct NetworkTables<'a> {
     /// Links that are not written one by one, and where they are asked for.
     pub topology: Option<(Topology, &'a At<raw::Topology>)>,
     pub links: raw::Links,
     pub nodes: raw::Nodes,
 }
 
-impl Written<'_> {
+impl NetworkTables<'_> {
     /// Where it is written which links are regulated, by their names.
     pub(super) fn regulated(&self) -> Vec<(String, Span)> {
         let at = |(name, Table(link)): &(At<String>, Table<raw::NetworkLink>)| {
@@ -82,12 +82,12 @@ pub(super) fn check_order(plan: &Plan, regulated: &[(String, Span)]) -> Result<(
 }
 
 pub(super) fn read(
-    written: Written<'_>,
+    written: NetworkTables<'_>,
     link: &LinkSpec,
     delay: Nanos,
     outside: &mut Outside<'_>,
 ) -> Result<Option<Network>, Fault> {
-    let Written { topology, links: raw, nodes: raw_nodes } = written;
+    let NetworkTables { topology, links: raw, nodes: raw_nodes } = written;
     if raw.0.is_empty() && topology.is_none() {
         return match raw_nodes.0.first() {
             None => Ok(None),

@@ -108,7 +108,7 @@ struct Tree<'a> {
     /// What leaves the nodes, one node behind another, and where each begins.
     edges: Vec<Edge>,
     begins: Vec<u32>,
-    nodes: Vec<Reached>,
+    nodes: Vec<Label>,
     next: BinaryHeap<Reverse<(Distance, NodeId)>>,
 }
 
@@ -121,13 +121,13 @@ struct Edge {
 
 /// A node as far as it is known.
 #[derive(Clone, Copy)]
-struct Reached {
+struct Label {
     distance: Distance,
     /// The node before it and the link from there.
     before: Option<(NodeId, Hop)>,
 }
 
-const UNREACHED: Reached = Reached { distance: Distance::MAX, before: None };
+const UNLABELLED: Label = Label { distance: Distance::MAX, before: None };
 
 impl<'a> Tree<'a> {
     fn new(network: &'a Network) -> Self {
@@ -154,13 +154,13 @@ impl<'a> Tree<'a> {
             edges[*end as usize] = Edge { hop, to, length: Distance::from(delay) << LINKS | 1 };
             *end += 1;
         }
-        let (nodes, next) = (vec![UNREACHED; count], BinaryHeap::new());
+        let (nodes, next) = (vec![UNLABELLED; count], BinaryHeap::new());
         Tree { network, ranks, edges, begins, nodes, next }
     }
 
     /// Finds all paths from a node.
     fn grow(&mut self, root: NodeId) {
-        self.nodes.fill(UNREACHED);
+        self.nodes.fill(UNLABELLED);
         self.nodes[root.index()].distance = 0;
         self.next.push(Reverse((0, root)));
         while let Some(Reverse((distance, from))) = self.next.pop() {
@@ -176,14 +176,14 @@ impl<'a> Tree<'a> {
                 } else if through > known.distance || !self.is_before(from, known) {
                     continue;
                 }
-                self.nodes[to.index()] = Reached { distance: through, before: Some((from, hop)) };
+                self.nodes[to.index()] = Label { distance: through, before: Some((from, hop)) };
             }
         }
     }
 
     /// Whether the path to a node is by name before that to the one before another, which has as
     /// many links.
-    fn is_before(&self, node: NodeId, than: Reached) -> bool {
+    fn is_before(&self, node: NodeId, than: Label) -> bool {
         let before = |node: NodeId| self.nodes[node.index()].before.map(|(before, _)| before);
         let Some((mut other, _)) = than.before else { return false };
         let mut node = node;
@@ -201,7 +201,7 @@ impl<'a> Tree<'a> {
 
     /// The links to a node.
     fn path(&self, to: NodeId) -> Result<Vec<Hop>, Wrong> {
-        let Reached { distance, .. } = self.nodes[to.index()];
+        let Label { distance, .. } = self.nodes[to.index()];
         if distance == Distance::MAX {
             return Err(Wrong::Unreachable);
         }
