@@ -54,9 +54,9 @@ impl Traffic<'_> {
             || !plan.sources.is_empty() && plan.sources.iter().all(recorded);
         let queues =
             plan.classes.iter().filter_map(|class| class.queue.as_deref()).chain(&plan.queue);
-        let mut drawn = queues.filter(|queue| queue.room().draws);
+        let mut drawn = queues.filter(|queue| queue.kind().draws());
         if is_recorded && drawn.next().is_none() {
-            let drawing = aqm::Kind::ALL.iter().filter(|kind| kind.room().draws);
+            let drawing = aqm::Kind::ALL.iter().filter(|kind| kind.draws());
             let drawing: Vec<_> = drawing.map(|kind| format!("`{}`", kind.word())).collect();
             return Err(Error::NothingDrawn { drawing: drawing.join(" or ") });
         }

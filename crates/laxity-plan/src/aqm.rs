@@ -1,96 +1,78 @@
-//! A room for each queue management.
+//! Queue managements: the keys that each takes, and what it does to a queue.
 //!
-//! A room holds its word and keys, how it is read, and what it does to a queue.
-//!
-//! To add a queue management, write its room, and add its word and its variant next to
-//! [`QueueSpec`]. The matches below do not compile without them.
+//! To add one, add its word and its variant next to [`QueueSpec`]. The matches below do not compile
+//! without them.
 
-mod choke;
-mod codel;
-mod droptail;
-mod pie;
+mod read;
 mod red;
 
-mod room;
+use laxity::aqm::{Choke, Limit, Policy};
 
-use std::ops::Range;
-
-use laxity::aqm::Limit;
-
-use crate::error::Fault;
-use crate::keys::{Keys, misplaced, names};
+use crate::keys::Keys;
 pub use crate::model::queue::Kind;
 use crate::model::{LinkSpec, QueueSpec};
-use crate::raw;
-pub use room::{Management, Room};
-pub(crate) use room::{limit, millionths};
+pub(crate) use read::{limit, millionths, queue};
 
 impl Kind {
-    /// Its room.
-    pub fn room(self) -> &'static Room {
+    /// The keys of `queue` that it takes besides `kind` and `limit`.
+    pub(crate) fn keys(self) -> Keys {
+        const RED: &[&str] = &["min", "max", "max-p", "weight", "gentle", "spacing", "ecn"];
         match self {
-            Kind::Droptail => &droptail::ROOM,
-            Kind::Red => &red::ROOM,
-            Kind::Choke => &choke::ROOM,
-            Kind::Codel => &codel::ROOM,
-            Kind::Pie => &pie::ROOM,
+            Kind::Droptail => &[&["mark"]],
+            Kind::Red => &[RED],
+            Kind::Choke => &[RED, &["candidates"]],
+            Kind::Codel => &[&["target", "interval", "ecn"]],
+            Kind::Pie => &[&["target", "update", "alpha", "beta", "burst", "ecn"]],
         }
     }
-}
 
-/// Every kind's word with its keys, for the schema.
-pub(crate) fn keys() -> Vec<(&'static str, Keys)> {
-    Kind::ALL.iter().map(|kind| (kind.word(), kind.room().keys)).collect()
+    /// Whether it drops by chance, so that a run depends on its seed.
+    pub fn draws(self) -> bool {
+        match self {
+            Kind::Red | Kind::Choke | Kind::Pie => true,
+            Kind::Droptail | Kind::Codel => false,
+        }
+    }
+
+    /// Whether it drops nothing but what exceeds its limit.
+    pub fn is_a_limit(self) -> bool {
+        self == Kind::Droptail
+    }
 }
 
 impl QueueSpec {
-    /// What is the same of its kind whatever its settings.
-    pub fn room(&self) -> &'static Room {
-        self.kind().room()
-    }
-
-    /// What it does to a queue.
-    pub fn management(&self) -> &dyn Management {
+    /// What the queue never exceeds.
+    pub fn limit(&self) -> Limit {
         match self {
-            QueueSpec::DropTail(droptail) => droptail,
-            QueueSpec::Red(red) => red,
-            QueueSpec::Choke(choke) => choke,
-            QueueSpec::CoDel(codel) => codel,
-            QueueSpec::Pie(pie) => pie,
+            QueueSpec::DropTail(droptail) => droptail.limit.into(),
+            QueueSpec::Red(red) | QueueSpec::Choke(Choke { red, .. }) => red.limit,
+            QueueSpec::CoDel(codel) => codel.limit,
+            QueueSpec::Pie(pie) => pie.limit,
         }
     }
 
-    /// What the queue never exceeds.
-    pub fn limit(&self) -> Limit {
-        self.management().limit()
+    /// The policy that stands in front of a scheduler.
+    pub(crate) fn policy(&self) -> Policy {
+        match *self {
+            QueueSpec::DropTail(droptail) => Policy::DropTail {
+                limit: self.limit(),
+                mark: droptail.mark.map_or(Limit::None, Limit::from),
+            },
+            QueueSpec::Red(red) => Policy::Red(red),
+            QueueSpec::Choke(choke) => Policy::Choke(choke),
+            QueueSpec::CoDel(codel) => Policy::CoDel(codel),
+            QueueSpec::Pie(pie) => Policy::Pie(pie),
+        }
     }
 
-    /// The same on another link.
+    /// The same on another link, whose packets take another time.
     pub(crate) fn on(self, link: &LinkSpec) -> QueueSpec {
-        self.management().on(link)
+        match self {
+            QueueSpec::Red(red) => QueueSpec::Red(red::on(&red, link)),
+            QueueSpec::Choke(choke) => {
+                QueueSpec::Choke(Choke { red: red::on(&choke.red, link), ..choke })
+            }
+            QueueSpec::DropTail(_) | QueueSpec::CoDel(_) | QueueSpec::Pie(_) => self,
+        }
     }
-}
-
-/// Reads a `queue`, of a class or of all.
-pub(crate) fn queue(
-    raw: &raw::Queue,
-    span: &Range<usize>,
-    link: &LinkSpec,
-) -> Result<QueueSpec, Fault> {
-    check_keys(raw)?;
-    let limit = limit("limit", &raw.limit)?;
-    (raw.kind.0.room().read)(raw, span, limit, link)
-}
-
-/// Refuses the keys of another kind.
-fn check_keys(raw: &raw::Queue) -> Result<(), Fault> {
-    let takes = |kind: Kind, key: &str| names(kind.room().keys).any(|name| name == key);
-    let Some((key, span)) = misplaced(raw.options(), |key| takes(raw.kind.0, key)) else {
-        return Ok(());
-    };
-    let owners = Kind::ALL.iter().filter(|kind| takes(**kind, key));
-    let owners: Vec<_> = owners.map(|kind| format!("`{}`", kind.word())).collect();
-    let message = format!("`{key}` does not belong to `kind = \"{}\"`", raw.kind.0.word());
-    let help = format!("leave it out; it belongs to {}", owners.join(", "));
-    Err(Fault::at(span, message).help(help))
 }

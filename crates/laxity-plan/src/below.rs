@@ -8,7 +8,7 @@ use laxity::packet::ClassId;
 use laxity::sched::{Hierarchy, Leaf, Share};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::model::{Class, LinkSpec, Plan, QueueSpec, SchedulerSpec};
+use crate::model::{Class, LinkSpec, Plan, SchedulerSpec};
 
 /// What the classes below shares are guaranteed.
 #[derive(Clone, Debug)]
@@ -171,29 +171,16 @@ impl Plan {
             trace: None,
             ..self.link.clone()
         };
-        let on_link = |queue: Option<QueueSpec>| queue.map(|queue| queue.on(&link));
         let inner = |id: &ClassId| {
             let class = &self.classes[id.index()];
             Class {
                 parent: class.parent.and_then(local),
                 children: class.children.iter().copied().filter_map(local).collect(),
                 inside: None,
-                queue: on_link(class.queue.as_deref().copied()).map(Box::new),
                 ..class.clone()
             }
         };
-        let inside = class.scheduling();
-        let plan = Plan {
-            title: None,
-            network: None,
-            files: Vec::new(),
-            scheduler: inside.scheduler,
-            queue: on_link(inside.queue),
-            classes: classes.iter().map(inner).collect(),
-            sources: Vec::new(),
-            run: self.run,
-            link,
-        };
+        let plan = self.inner(link, class.scheduling(), classes.iter().map(inner).collect());
         Below { class: id, share, plan, classes }
     }
 }

@@ -6,7 +6,7 @@ use laxity::police::{Meter, Policer};
 use laxity::scheduler::{Backlog, Scheduler, Withdraw};
 use laxity::units::Nanos;
 
-use crate::model::{Class, DropTailSpec, Plan, Police, QueueSpec, SchedulerSpec};
+use crate::model::{Class, DropTailSpec, Plan, Police, QueueSpec};
 
 impl Plan {
     /// The plan's classes under its discipline, behind their queues, which draw random numbers made
@@ -28,7 +28,7 @@ impl Plan {
         if queues.is_empty() {
             return scheduler;
         }
-        let policies: Vec<_> = queues.iter().map(|queue| queue.management().policy()).collect();
+        let policies: Vec<_> = queues.iter().map(QueueSpec::policy).collect();
         let managed = Managed::new(scheduler, &policies, &queue_of, seed);
         let managed = managed.expect("reading refuses what no queue management takes");
         if self.demotes() { Box::new(managed.with_demoted_giving_way()) } else { Box::new(managed) }
@@ -71,10 +71,7 @@ impl Plan {
     /// on a `gap`, or frames are reserved for packets, it also keeps to that. `None` if bounds
     /// count on nothing about the class.
     pub fn meter(&self, class: &Class) -> Option<Meter> {
-        let buckets = match self.scheduler {
-            SchedulerSpec::Edf(_) => self.contract(class),
-            _ => class.arrival.as_ref().map(|arrival| arrival.buckets.clone()),
-        };
+        let buckets = self.scheduler.discipline().contract(self, class);
         let line = self.framed_line(class);
         if buckets.is_none() && line.is_none() {
             return None;

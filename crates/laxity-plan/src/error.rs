@@ -5,6 +5,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The bytes of a text that something is about.
+pub type Span = Range<usize>;
+
 /// Why a plan was refused: one message, the place in the file that it is about, and what would
 /// have been accepted.
 #[derive(Clone, PartialEq, Eq)]
@@ -39,7 +42,7 @@ impl PlanError {
     }
 
     /// The bytes of [`text`](Self::text) that the message is about, on character boundaries.
-    pub fn span(&self) -> Option<Range<usize>> {
+    pub fn span(&self) -> Option<Span> {
         self.fault.span.clone()
     }
 
@@ -102,24 +105,24 @@ impl std::error::Error for PlanError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The bytes of the text that it is about.
-    pub span: Option<Range<usize>>,
+    pub span: Option<Span>,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
 }
 
 impl Fault {
     /// A fault of these bytes, or of the text as a whole. The message has no full stop.
-    pub fn new(span: Option<Range<usize>>, message: impl Into<String>) -> Self {
+    pub fn new(span: Option<Span>, message: impl Into<String>) -> Self {
         Fault { span, message: message.into(), help: None }
     }
 
     /// A fault of these bytes.
-    pub fn at(span: &Range<usize>, message: impl Into<String>) -> Self {
+    pub fn at(span: &Span, message: impl Into<String>) -> Self {
         Fault::new(Some(span.clone()), message)
     }
 
     /// The zero of a key that takes none.
-    pub(crate) fn zero(key: &str, span: &Range<usize>) -> Self {
+    pub(crate) fn zero(key: &str, span: &Span) -> Self {
         Fault::at(span, format!("`{key}` is zero: it must be more"))
     }
 
@@ -158,7 +161,7 @@ impl Fault {
     /// A name that no class has; asks for the nearest if one is near, else lists the names.
     pub(crate) fn no_class<'a>(
         given: &str,
-        span: &Range<usize>,
+        span: &Span,
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
         let fault = Fault::at(span, format!("there is no class `{}`", shown(given)));
@@ -203,7 +206,7 @@ pub fn shown(text: &str) -> String {
 }
 
 /// The span cut to the text and widened to whole characters.
-fn within(text: &str, span: Range<usize>) -> Range<usize> {
+fn within(text: &str, span: Span) -> Span {
     let start = text.floor_char_boundary(span.start);
     let end = text.ceil_char_boundary(span.end.max(start));
     start..end

@@ -1,11 +1,11 @@
 //! What a plan's classes are guaranteed, whatever the discipline.
 
-use laxity::admit::{Service, Traffic, Unbounded};
+use laxity::admit::{Traffic, Unbounded};
 use laxity::packet::ClassId;
 use laxity::port::Promise;
 use laxity::units::{Bytes, Nanos};
 
-use crate::discipline::{Bounds, Growth};
+use crate::discipline::{Bounds, Growth, Services};
 use crate::model::{Class, Plan, Police};
 
 impl Plan {
@@ -20,7 +20,7 @@ impl Plan {
     }
 
     /// The delay bound of every class.
-    pub fn bounds(&self) -> Vec<Result<Nanos, Unbounded>> {
+    pub fn bounds(&self) -> Bounds {
         if self.is_beyond_proof() {
             return vec![Err(Unbounded::VaryingRate); self.classes.len()];
         }
@@ -68,7 +68,7 @@ impl Plan {
 
     /// The service of each class by itself, whatever the others send. `None` where it depends on
     /// them, or nothing is guaranteed.
-    pub fn services(&self) -> Vec<Option<Service>> {
+    pub fn services(&self) -> Services {
         if self.serves_by_curves() {
             self.scheduler.discipline().services(self)
         } else {
@@ -84,7 +84,7 @@ impl Plan {
 
     /// [`bounds`](Plan::bounds) and [`services`](Plan::services), in the time of one where they
     /// follow from the same. If `alone`, those that hold whatever other classes send.
-    pub fn bounds_and_services(&self, alone: bool) -> (Bounds, Vec<Option<Service>>) {
+    pub fn bounds_and_services(&self, alone: bool) -> (Bounds, Services) {
         let discipline = self.scheduler.discipline();
         match self.serves_by_curves() {
             true if alone => discipline.whatever_others_send(self),
@@ -97,7 +97,7 @@ impl Plan {
     ///
     /// This is a strict service curve. It holds for any order among these classes, which the
     /// discipline's [`Proof`](crate::discipline::Proof) names. `None` where none is known.
-    pub fn aggregates(&self) -> Vec<Option<Service>> {
+    pub fn aggregates(&self) -> Services {
         if self.is_beyond_proof() {
             return vec![None; self.classes.len()];
         }

@@ -1,77 +1,80 @@
 //! Keys of a table that some of its kinds take and others do not.
 
-use std::ops::Range;
+use crate::error::Span;
+use crate::raw::{At, Word};
 
-use schemars::Schema;
+/// The keys that a kind takes, in groups that other kinds may take, too.
+pub(crate) type Keys = &'static [&'static [&'static str]];
 
-/// A key that a kind takes.
-#[derive(Debug)]
-pub(crate) struct Key {
-    name: &'static str,
-    /// What it means to this kind; empty if that is the same for all kinds, and said with the
-    /// table.
-    about: &'static str,
+/// Whether a key is among these.
+pub(crate) fn has(keys: Keys, key: &str) -> bool {
+    keys.iter().any(|group| group.contains(&key))
 }
 
-/// All keys of a kind, in groups. Other kinds may take some of the groups, too.
-pub(crate) type Keys = &'static [&'static [Key]];
-
-impl Key {
-    /// A key that means the same to every kind that takes it.
-    pub(crate) const fn common(name: &'static str) -> Key {
-        Key { name, about: "" }
-    }
-
-    /// A key and what it means to the kind: a sentence without its capital letter.
-    pub(crate) const fn new(name: &'static str, about: &'static str) -> Key {
-        Key { name, about }
-    }
-}
-
-/// The names of keys, in their order.
-pub(crate) fn names(keys: Keys) -> impl Iterator<Item = &'static str> {
-    keys.iter().copied().flatten().map(|key| key.name)
-}
-
-/// A key of a table, and where it stands if it is written.
-pub(crate) type Written<'a> = (&'static str, Option<&'a Range<usize>>);
+/// A key that is written, and the place of its value.
+pub(crate) type WrittenKey<'a> = (String, &'a Span);
 
 /// The first key that is written in a table of a kind that does not take it.
 pub(crate) fn misplaced<'a>(
-    written: impl IntoIterator<Item = Written<'a>>,
+    mut written: impl Iterator<Item = WrittenKey<'a>>,
     takes: impl Fn(&str) -> bool,
-) -> Option<(&'static str, &'a Range<usize>)> {
-    let mut written = written.into_iter().filter_map(|(key, span)| Some((key, span?)));
+) -> Option<WrittenKey<'a>> {
     written.find(|(key, _)| !takes(key))
 }
 
-/// Writes into a table's schema what each key means to the kinds of the table. `kinds` holds the
-/// word and the keys of each kind. A key without a meaning of its own for any kind keeps its
-/// description.
-pub(crate) fn describe(schema: &mut Schema, kinds: &[(&str, Keys)]) {
-    let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) else {
-        return;
-    };
-    for (name, property) in properties.iter_mut() {
-        let Some(property) = property.as_object_mut() else { continue };
-        let mut meanings: Vec<(&str, Vec<String>)> = Vec::new();
-        for (word, keys) in kinds {
-            let key = keys.iter().copied().flatten().find(|key| key.name == name);
-            let Some(Key { about, .. }) = key.filter(|key| !key.about.is_empty()) else { continue };
-            let word = format!("`{word}`");
-            match meanings.iter_mut().find(|(other, _)| other == about) {
-                Some((_, words)) => words.push(word),
-                None => meanings.push((about, vec![word])),
-            }
-        }
-        if !meanings.is_empty() {
-            let parts =
-                meanings.iter().map(|(about, words)| format!("{}: {about}", words.join(", ")));
-            let whole = parts.collect::<Vec<_>>().join(" ");
-            property.insert("description".into(), whole.into());
-        }
+/// A value of a table.
+pub(crate) trait Place {
+    /// Where it is written; `None` if it is not, and if every table of its kind has it.
+    fn place(&self) -> Option<&Span>;
+}
+
+impl<T> Place for Option<At<T>> {
+    fn place(&self) -> Option<&Span> {
+        self.as_ref().map(|at| &at.span)
     }
 }
+
+impl<T> Place for Option<Box<At<T>>> {
+    fn place(&self) -> Option<&Span> {
+        self.as_ref().map(|at| &at.span)
+    }
+}
+
+impl<T> Place for At<T> {
+    fn place(&self) -> Option<&Span> {
+        None
+    }
+}
+
+impl<T> Place for Word<T> {
+    fn place(&self) -> Option<&Span> {
+        None
+    }
+}
+
+/// A table of a plan that can tell which of its keys are written.
+macro_rules! table {
+    ($(#[$about:meta])* pub(crate) struct $table:ident {
+        $($(#[$meaning:meta])* pub $key:ident: $value:ty,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        pub(crate) struct $table {
+            $($(#[$meaning])* pub $key: $value,)*
+        }
+
+        impl $table {
+            /// The keys that are written, in the order of the table.
+            pub(crate) fn written(&self) -> impl Iterator<Item = $crate::keys::WrittenKey<'_>> {
+                let keys = [$((stringify!($key), $crate::keys::Place::place(&self.$key))),*];
+                let key = |field: &str| field.trim_start_matches("r#").replace('_', "-");
+                keys.into_iter().filter_map(move |(field, place)| Some((key(field), place?)))
+            }
+        }
+    };
+}
+pub(crate) use table;
 
 /// The kinds of a table: for each its name in Rust and its word in a plan.
 macro_rules! kinds {
@@ -102,38 +105,28 @@ pub(crate) use kinds;
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::*;
-    use crate::{aqm, source};
+    use crate::{aqm, discipline, source};
 
     /// A key that no kind takes could be in no plan, and one that is not in the table in none
     /// either.
     #[test]
     fn every_key_has_a_kind_and_a_meaning() {
         let schema = crate::schema().to_value();
-        for (table, kinds, of_all) in
-            [("Queue", aqm::keys(), &["kind", "limit"][..]), ("Source", source::keys(), &["model"])]
-        {
+        let of_disciplines = discipline::Kind::ALL.iter().map(|kind| kind.room().keys.to_vec());
+        let of_queues = aqm::Kind::ALL.iter().map(|kind| kind.keys().concat());
+        let of_sources = source::Kind::ALL.iter().map(|kind| kind.keys().concat());
+        for (table, taken, of_all) in [
+            ("Scheduler", of_disciplines.collect::<Vec<_>>(), &["kind", "queue"][..]),
+            ("Queue", of_queues.collect(), &["kind", "limit"]),
+            ("Source", of_sources.collect(), &["model"]),
+        ] {
             let properties = schema["$defs"][table]["properties"].as_object().unwrap();
             let written: BTreeSet<_> = properties.keys().map(String::as_str).collect();
-            let taken = kinds.iter().flat_map(|(_, keys)| names(keys));
+            let taken = taken.into_iter().flatten();
             assert_eq!(written, taken.chain(of_all.iter().copied()).collect());
             for (name, property) in properties {
                 assert!(property["description"].is_string(), "{table}: {name}");
             }
         }
-    }
-
-    #[test]
-    fn a_meaning_is_said_once_for_all_that_share_it() {
-        const A: Keys = &[&[Key::new("rate", "the rate."), Key::common("class")]];
-        const B: Keys = &[&[Key::new("rate", "the mean.")], &[Key::new("on", "its time.")]];
-        let mut schema = schemars::json_schema!({
-            "properties": { "rate": {}, "on": {}, "class": { "description": "Whose." } }
-        });
-        describe(&mut schema, &[("a", A), ("b", B), ("c", A)]);
-        let said = |name: &str| schema.as_value()["properties"][name]["description"].clone();
-        assert_eq!(said("rate"), "`a`, `c`: the rate. `b`: the mean.");
-        assert_eq!(said("on"), "`b`: its time.");
-        assert_eq!(said("class"), "Whose.");
     }
 }

@@ -2,7 +2,7 @@
 
 use laxity::packet::ClassId;
 
-use crate::model::{Class, Hop, LinkSpec, Network, Plan, QueueSpec, Scheduling, latency};
+use crate::model::{Class, Hop, LinkSpec, Network, Plan, Scheduling, latency};
 
 /// A plan that has a network, with that.
 #[derive(Clone, Copy, Debug)]
@@ -65,19 +65,27 @@ impl Plan {
             let link = network.link(hop);
             link.private && link.scheduling.is_none()
         });
-        let on = |queue: Option<QueueSpec>| Some(queue?.on(&link)).filter(|_| !is_plain);
-        let class = |class: &Class| Class {
-            queue: on(class.queue.as_deref().copied()).map(Box::new),
+        let classes = self.classes.iter().map(|class| Class {
+            queue: class.queue.clone().filter(|_| !is_plain),
             ..class.clone()
-        };
-        let Scheduling { scheduler, queue } = self.scheduling_at(hop);
+        });
+        self.inner(link, self.scheduling_at(hop), classes.collect())
+    }
+
+    /// A plan of these classes on this link, which sets the pace of their queues, without network,
+    /// sources and title.
+    pub(crate) fn inner(&self, link: LinkSpec, of: Scheduling, mut classes: Vec<Class>) -> Plan {
+        classes
+            .iter_mut()
+            .filter_map(|class| class.queue.as_deref_mut())
+            .for_each(|queue| *queue = queue.on(&link));
         Plan {
             title: None,
             network: None,
             files: Vec::new(),
-            scheduler,
-            queue: on(queue),
-            classes: self.classes.iter().map(class).collect(),
+            scheduler: of.scheduler,
+            queue: of.queue.map(|queue| queue.on(&link)),
+            classes,
             sources: Vec::new(),
             run: self.run,
             link,

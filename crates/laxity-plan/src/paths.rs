@@ -36,7 +36,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use crate::model::{Arrival, Hop, Hops, Plan, Police, Source, TokenBucket};
 use crate::network::Networked;
 
-use analysis::{Analysis, Wanted};
+use analysis::{Analysis, Goal};
 pub use outlook::Outlook;
 
 laxity::id! {
@@ -210,7 +210,7 @@ impl Output {
 impl Networked<'_> {
     /// The network's outputs, and the paths through them.
     pub fn paths(self) -> Paths {
-        Analysis::new(self, Wanted::Shortest).with_bounds()
+        Analysis::new(self, Goal::Shortest).with_bounds()
     }
 
     /// The same before anything is analysed.

@@ -2,12 +2,12 @@
 //!
 //! These types are the single list of what a plan may say. Reading refuses every key that is not
 //! here, and [`schema`](crate::schema()) turns them, with their comments, into the JSON Schema for
-//! editors. What a key means that some queue managements or models of sources have is said in their
-//! rooms.
+//! editors.
 
 mod class;
 mod curve;
 mod dist;
+mod form;
 mod fragments;
 mod limit;
 mod lists;
@@ -27,23 +27,47 @@ use laxity::units::{Bytes, Nanos, Rate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::model::QueueLimit;
+
 pub(crate) use class::{Arrivals, Bucket, Class, Lengths};
 pub(crate) use curve::{Curve, Pieces};
 pub(crate) use dist::Distribution;
 pub(crate) use fragments::{Fragments, SourceTables};
-pub(crate) use limit::Limit;
 pub(crate) use lists::{Classes, Links, Nodes, Sources};
 pub(crate) use network::{Clock, NetworkLink, Node, Reorder, WireLoss};
 pub(crate) use overhead::Overhead;
-pub(crate) use queue::{Queue, Spacing};
+pub(crate) use queue::Queue;
 pub(crate) use scheduler::Scheduler;
 pub(crate) use source::{Kind as ModelKind, Source};
 pub(crate) use stream::Loss;
-pub(crate) use topology::{Drawn, Shape, Topology};
+pub(crate) use topology::{Drawn, Kind as Shape, Topology};
 pub(crate) use values::{
-    At, Count, Measure, Number, Quantity, Slope, Table, Unit, matching, positive, span,
+    At, Count, Measure, Number, Quantity, Slope, Table, Unit, Word, matching, positive,
+    positive_or, within,
 };
 pub(crate) use way::Way;
+
+form::in_forms! {
+    [] Arrivals;
+    [] Classes;
+    [] Count;
+    [] Curve;
+    [] Lengths;
+    [] Links;
+    [] Loss;
+    [] Nodes;
+    [] Number;
+    [] Overhead;
+    [] QueueLimit;
+    [] Sources;
+    [] Topology;
+    [] Way;
+    [A: Deserialize<'de>, B: Deserialize<'de>] values::Pair<A, B>;
+    [T: Deserialize<'de>] Table<T>;
+    [T: Deserialize<'de>] Word<T>;
+    [T: Measure] Distribution<T>;
+    [T: Measure] Unit<T>;
+}
 
 /// The most classes that a plan has, and the most streams and the most sources that all of its
 /// counts make.

@@ -14,14 +14,13 @@ mod tests;
 mod topology;
 
 use std::io;
-use std::ops::Range;
 use std::path::Path;
 
 use laxity::units::Nanos;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::discipline::Kind;
-use crate::error::{Fault, PlanError};
+use crate::error::{Fault, PlanError, Span};
 use crate::file;
 use crate::model::{Class, Network, Plan, RunSpec, Scheduling};
 use crate::raw::{self, Fragments, SourceTables, positive, toml_error};
@@ -105,7 +104,7 @@ impl Plan {
 
 fn plan(text: &str, folder: &Path, others: &[Kind]) -> Result<Plan, Fault> {
     // What is wrong is told of the whole plan, in the order of its text.
-    if let Some(Fragments { rest, sources }) = Fragments::of(text)
+    if let Some(Fragments { rest, sources }) = Fragments::cut(text)
         && let Ok(plan) = plan_of(&rest, Some(sources), folder, others)
     {
         return Ok(plan);
@@ -137,8 +136,11 @@ fn plan_of(
     let link = link(raw.link.0, &mut outside)?;
     let given = raw.topology.as_ref();
     let topology = given.map(|topology| topology::read(topology, &mut outside)).transpose()?;
-    let written =
-        network::Written { topology: topology.zip(given), links: raw.network, nodes: raw.node };
+    let written = network::NetworkTables {
+        topology: topology.zip(given),
+        links: raw.network,
+        nodes: raw.node,
+    };
     let regulated = written.regulated();
     let network = network::read(written, &link, delay, &mut outside)?;
     let Scheduling { scheduler, queue } = scheduling(&raw.scheduler, &link)?;
@@ -207,11 +209,7 @@ fn check_version(root: &DeTable<'_>) -> Result<(), Fault> {
 }
 
 /// Refuses a network with too much to measure: every class at every output.
-fn check_books(
-    classes: &[Class],
-    network: Option<&Network>,
-    at: &Range<usize>,
-) -> Result<(), Fault> {
+fn check_books(classes: &[Class], network: Option<&Network>, at: &Span) -> Result<(), Fault> {
     let outputs = network.map_or(0, |network| 2 * network.links.len());
     match outputs.saturating_mul(classes.len()) {
         books if books > MOST_BOOKS => {

@@ -1,43 +1,26 @@
-//! The JSON Schema of a plan: what a plan may contain, with what every key means to each kind of
-//! its table.
+//! The JSON Schema of a plan: what a plan may contain, with what every key means.
 
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 
 use crate::discipline::Kind;
-use crate::keys::{Keys, describe};
-use crate::{aqm, raw, source};
+use crate::raw;
 
 /// The JSON Schema of a plan, for editors that complete and check TOML.
 pub fn schema() -> Schema {
     SchemaSettings::draft2020_12()
-        .with_transform(with_meanings)
+        .with_transform(with_disciplines)
         .with_transform(RecursiveTransform(without_null))
+        .with_transform(RecursiveTransform(in_one_line))
         .into_generator()
         .into_root_schema_for::<raw::Plan>()
 }
 
-/// Says of each key what it means to the kinds that take it.
-fn with_meanings(root: &mut Schema) {
-    let tables: [(&str, Vec<(&str, Keys)>); 2] =
-        [("Queue", aqm::keys()), ("Source", source::keys())];
-    for (table, kinds) in tables {
-        let table = root.pointer_mut(&format!("/$defs/{table}"));
-        if let Some(Ok(table)) = table.map(TryInto::try_into) {
-            describe(table, &kinds);
-        }
-    }
-    if let Some(Ok(class)) = root.pointer_mut("/$defs/Class").map(TryInto::try_into) {
-        of_disciplines(class);
-    }
-}
-
 /// Says of each key of a class to which disciplines it means something, where that is not all.
-fn of_disciplines(class: &mut Schema) {
-    let Some(properties) = class.get_mut("properties").and_then(|all| all.as_object_mut()) else {
-        return;
-    };
+fn with_disciplines(root: &mut Schema) {
+    let properties = root.pointer_mut("/$defs/Class/properties");
+    let Some(properties) = properties.and_then(|all| all.as_object_mut()) else { return };
     for (name, property) in properties.iter_mut() {
         let takes = |kind: &&Kind| kind.room().takes_of_classes(name);
         let words = Kind::ALL.iter().filter(takes).map(|kind| format!("`{}`", kind.word()));
@@ -70,5 +53,13 @@ fn without_null(schema: &mut Schema) {
             schema.remove("anyOf");
             schema.insert("$ref".into(), reference);
         }
+    }
+}
+
+/// Joins the lines of a description: where they end is a matter of the source.
+fn in_one_line(schema: &mut Schema) {
+    if let Some(about) = schema.get("description").and_then(|about| about.as_str()) {
+        let about = about.replace('\n', " ");
+        schema.insert("description".into(), about.into());
     }
 }

@@ -1,55 +1,43 @@
-//! A room for each model of a source: its word and keys, and how it is read.
+//! Models of sources: the keys that each takes, and how it is read.
 //!
-//! To add a model, write its room, and add its word next to `raw::Source`. The match below does not
-//! compile without them.
+//! To add one, add its word next to `raw::Source`. The matches below do not compile without it.
 
-mod backlogged;
-mod capture;
-mod constant;
 mod context;
-mod correlated;
-mod csv;
-mod greedy;
-mod on_off;
-mod pareto_on_off;
+mod model;
 mod paths;
-mod poisson;
 mod recording;
-mod room;
 mod routing;
 mod tcp;
 pub(crate) mod values;
 
 use std::path::Path;
 
-use crate::error::Fault;
-use crate::keys::{Keys, misplaced, names};
-use crate::model::{Plan, Source};
+use crate::error::{Fault, Span};
+use crate::keys::{Keys, has, misplaced};
+use crate::model::{Model, Plan, Source};
 pub(crate) use crate::raw::ModelKind as Kind;
 use crate::raw::{self, SourceTables};
 use context::Context;
-use room::Room;
 
 impl Kind {
-    fn room(self) -> &'static Room {
+    /// The keys of `[[source]]` that it takes besides `model`.
+    pub(crate) fn keys(self) -> Keys {
+        /// The keys of sources whose packets come whatever becomes of those before.
+        const STREAM: &[&str] = &["class", "packet", "count", "start", "stagger", "stop"];
+        /// The keys of the way that packets take through a network.
+        const WAY: &[&str] = &["path", "from", "to", "laps"];
         match self {
-            Kind::Greedy => &greedy::ROOM,
-            Kind::Constant => &constant::ROOM,
-            Kind::Poisson => &poisson::ROOM,
-            Kind::Correlated => &correlated::ROOM,
-            Kind::OnOff => &on_off::ROOM,
-            Kind::ParetoOnOff => &pareto_on_off::ROOM,
-            Kind::Backlogged => &backlogged::ROOM,
-            Kind::Tcp => &tcp::ROOM,
-            Kind::Capture => &capture::ROOM,
-            Kind::Csv => &csv::ROOM,
+            Kind::Greedy => &[STREAM, WAY, &["burst", "spacing"]],
+            Kind::Constant => &[STREAM, WAY, &["rate", "jitter"]],
+            Kind::Poisson | Kind::Correlated => &[STREAM, WAY, &["rate"]],
+            Kind::OnOff => &[STREAM, WAY, &["rate", "on", "off"]],
+            Kind::ParetoOnOff => &[STREAM, WAY, &["rate", "on", "off", "shape"]],
+            Kind::Backlogged => &[&["class", "packet", "count", "start", "stop"], WAY, &["window"]],
+            Kind::Tcp => &[&["class", "packet", "count", "start", "stagger"], WAY, tcp::KEYS],
+            Kind::Capture => &[&["file", "match", "sort"], WAY],
+            Kind::Csv => &[&["file", "sort"], WAY],
         }
     }
-}
-
-/// Every model's word with its keys, for the schema.
-pub(crate) fn keys() -> Vec<(&'static str, Keys)> {
-    Kind::ALL.iter().map(|kind| (kind.word(), kind.room().keys)).collect()
 }
 
 /// All `[[source]]` tables of a plan.
@@ -63,7 +51,7 @@ pub(crate) fn all(
     let mut sources = Vec::new();
     raw.each(|raw, span| {
         check_keys(raw, text)?;
-        sources.push((raw.model.value.0.room().read)(&mut context, raw, span)?);
+        sources.push(read(&mut context, raw, span)?);
         Ok(())
     })?;
     sources.shrink_to_fit();
@@ -72,11 +60,26 @@ pub(crate) fn all(
 
 /// Refuses the keys of another model.
 fn check_keys(raw: &raw::Source, text: &str) -> Result<(), Fault> {
-    let keys: Vec<_> = names(raw.model.value.0.room().keys).collect();
-    let Some((key, span)) = misplaced(raw.options(), |key| keys.contains(&key)) else {
+    let keys = raw.model.value.0.keys();
+    let Some((key, span)) = misplaced(raw.written(), |key| has(keys, key)) else {
         return Ok(());
     };
     let model = text.get(raw.model.span.clone()).unwrap_or_default();
     let fault = Fault::at(span, format!("`{key}` does not belong to `model = {model}`"));
-    Err(fault.help(format!("its keys are model, {}", keys.join(", "))))
+    Err(fault.help(format!("its keys are model, {}", keys.concat().join(", "))))
+}
+
+fn read(context: &mut Context<'_>, raw: &raw::Source, span: &Span) -> Result<Source, Fault> {
+    let model = match raw.model.value.0 {
+        Kind::Greedy => model::greedy(context, raw, span)?,
+        Kind::Constant => model::constant(raw, span)?,
+        Kind::Poisson => Model::Poisson { rate: model::rate(raw, span)? },
+        Kind::Correlated => Model::Correlated { rate: model::rate(raw, span)? },
+        Kind::OnOff => model::on_off(raw, span)?,
+        Kind::ParetoOnOff => model::pareto_on_off(raw, span)?,
+        Kind::Backlogged => model::backlogged(context, raw, span)?,
+        Kind::Tcp => return tcp::read(context, raw, span),
+        Kind::Capture | Kind::Csv => return recording::read(context, raw, span),
+    };
+    context.model(raw, span, model)
 }

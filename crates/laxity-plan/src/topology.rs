@@ -20,8 +20,8 @@ use thiserror::Error;
 use self::distance::Place;
 use crate::error::shown;
 
-pub use dumbbell::Dumbbell;
-pub use fat_tree::FatTree;
+pub(crate) use dumbbell::{MOST_HOSTS, dumbbell};
+pub(crate) use fat_tree::{MOST_PORTS, fat_tree};
 
 /// The most links of a topology, and the most nodes.
 const MOST: usize = 1_000_000;
@@ -49,6 +49,13 @@ pub struct TopologyLink {
     /// Bits a second, if that is known.
     pub rate: Option<Rate>,
     /// Propagation, if that is known.
+    pub delay: Option<Nanos>,
+}
+
+/// What a rule says of a link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wire {
+    pub rate: Option<Rate>,
     pub delay: Option<Nanos>,
 }
 

@@ -13,7 +13,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use super::*;
-use crate::model::BestEffort;
+use crate::model::{BestEffort, QueueSpec};
 
 /// The longest packet of all.
 const LONGEST: u64 = 1500;

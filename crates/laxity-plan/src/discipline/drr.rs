@@ -1,36 +1,23 @@
 //! Deficit round robin.
 
-use laxity::admit::Service;
 use laxity::admit::fair::{Turn, drr, drr_guarantees};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
 use super::growth::Growth;
-use super::room::{Bounds, Discipline, Proof, Room, for_leaves, where_proved};
+use super::room::{Bounds, Discipline, Proof, Room, Services, for_leaves, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room =
     Room { class_keys: &[Room::SHARES], ..Room::plain(&["drr"], Some(SchedulerSpec::Drr), PROOF) };
 
-const PROOF: Proof = Proof {
-    below: None,
-    waits_behind: |_| Box::new(|_, _| false),
-    counts_on_others: true,
-    is_one_queue: false,
-    sets_demoted_behind: false,
-    bears_late_links: false,
-    growths,
-};
+const PROOF: Proof = Proof { counts_on_others: true, growths, ..Proof::ISOLATED };
 
 /// `kind = "drr"`.
 pub(super) struct Drr;
 
 impl Discipline for Drr {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
         let drr = laxity::sched::Drr::new(&plan.drr_quanta());
         Box::new(drr.expect("weights are above zero, and so are quanta"))
@@ -40,20 +27,20 @@ impl Discipline for Drr {
         for_leaves(plan, drr(plan.link.rate, &turns(plan)))
     }
 
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+    fn services(&self, plan: &Plan) -> Services {
         self.bounds_and_services(plan).1
     }
 
-    fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
+    fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Services) {
         guarantees(plan, &turns(plan))
     }
 
-    fn whatever_others_send(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
+    fn whatever_others_send(&self, plan: &Plan) -> (Bounds, Services) {
         guarantees(plan, &alone(plan))
     }
 }
 
-fn guarantees(plan: &Plan, turns: &[Turn]) -> (Bounds, Vec<Option<Service>>) {
+fn guarantees(plan: &Plan, turns: &[Turn]) -> (Bounds, Services) {
     let all = drr_guarantees(plan.link.rate, turns).into_iter();
     let (bounds, services): (Vec<_>, Vec<_>) = all.map(|of| (of.bound, of.service)).unzip();
     (for_leaves(plan, bounds), where_proved(for_leaves(plan, services)))

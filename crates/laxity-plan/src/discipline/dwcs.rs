@@ -1,17 +1,14 @@
 //! Dynamic window-constrained scheduling.
 
-use std::ops::Range;
-
 use laxity::admit::dwcs::{Admission, Windowed, dwcs};
-use laxity::admit::{Service, Unbounded};
 use laxity::sched::Dwcs;
 use laxity::sched::dwcs::{DwcsSettings, Precedence, Stream, Streams, Violation};
 use laxity::scheduler::Withdraw;
-use laxity::units::{Bytes, Nanos};
+use laxity::units::Bytes;
 use laxity::window::Loss;
 
-use super::room::{Discipline, Proof, Room, no_guarantees};
-use crate::error::Fault;
+use super::room::{Discipline, Proof, Room};
+use crate::error::{Fault, Span};
 use crate::model::{Class, Plan, SchedulerSpec};
 use crate::raw;
 
@@ -20,7 +17,7 @@ pub(super) const ROOM: Room = Room {
     class_keys: &[&["gap", "late"]],
     variant: "ORDER",
     with_variant,
-    read: Some(read),
+    read,
     keeps_windows,
     is_held_to_promises: true,
     ..Room::plain(
@@ -31,24 +28,13 @@ pub(super) const ROOM: Room = Room {
 };
 
 impl Discipline for DwcsSettings {
-    fn name(&self) -> &'static str {
-        match self.precedence {
-            Precedence::LossFirst => ROOM.names[0],
-            Precedence::DeadlineFirst => ROOM.names[1],
-        }
+    fn variant(&self) -> usize {
+        self.precedence as usize
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
         let dwcs = Dwcs::new(*self, &plan.dwcs_streams());
         Box::new(dwcs.expect("reading refuses what is zero and too many streams"))
-    }
-
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        no_guarantees(plan)
-    }
-
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        vec![None; plan.classes.len()]
     }
 }
 
@@ -97,14 +83,13 @@ fn keeps_windows(plan: &Plan) -> bool {
     plan.classes.iter().all(is_watched) && plan.dwcs_admission(settings).proof.is_ok()
 }
 
-fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
+fn with_variant(spec: SchedulerSpec, variant: usize) -> SchedulerSpec {
     let SchedulerSpec::Dwcs(settings) = spec else { return spec };
-    let orders = [Precedence::LossFirst, Precedence::DeadlineFirst].into_iter();
-    let mut ways = orders.map(|precedence| DwcsSettings { precedence, ..settings });
-    ways.find(|way| way.name() == name).map_or(spec, SchedulerSpec::Dwcs)
+    let precedence = [Precedence::LossFirst, Precedence::DeadlineFirst][variant];
+    SchedulerSpec::Dwcs(DwcsSettings { precedence, ..settings })
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     let check_every = match &raw.check_every {
         None => 1,
         Some(raw::At { value: raw::Count(0), span }) => {

@@ -1,8 +1,6 @@
 //! Earliest deadline first, with deadlines for best effort.
 
-use std::ops::Range;
-
-use laxity::admit::{Service, Unbounded, edf};
+use laxity::admit::{Unbounded, edf};
 use laxity::curve::Curve;
 use laxity::sched::Edf;
 use laxity::sched::edf::{
@@ -11,8 +9,8 @@ use laxity::sched::edf::{
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
-use super::room::{Discipline, Proof, Room, equal_growths};
-use crate::error::Fault;
+use super::room::{Bounds, Discipline, Proof, Room, equal_growths};
+use crate::error::{Fault, Span};
 use crate::model::{
     BestEffort, BestEffortOrder, Class, EdfSpec, Late, Plan, Police, SchedulerSpec, TokenBucket,
 };
@@ -23,7 +21,7 @@ pub(super) const ROOM: Room = Room {
     class_keys: &[&["gap"], Room::SHARES],
     variant: "WAY",
     with_variant,
-    read: Some(read),
+    read,
     is_held_to_promises: true,
     ..Room::plain(
         &[
@@ -52,8 +50,8 @@ const PROOF: Proof = Proof {
 };
 
 impl Discipline for EdfSpec {
-    fn name(&self) -> &'static str {
-        ROOM.names[self.best_effort as usize]
+    fn variant(&self) -> usize {
+        self.best_effort as usize
     }
 
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
@@ -66,12 +64,12 @@ impl Discipline for EdfSpec {
         Box::new(Edf::new(&deadlines, stage).with_late(self.late))
     }
 
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        plan.edf_bounds(&plan.edf_admission(self.best_effort))
+    fn contract(&self, plan: &Plan, class: &Class) -> Option<Vec<TokenBucket>> {
+        plan.contract(class)
     }
 
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        vec![None; plan.classes.len()]
+    fn bounds(&self, plan: &Plan) -> Bounds {
+        plan.edf_bounds(&plan.edf_admission(self.best_effort))
     }
 }
 
@@ -201,7 +199,7 @@ impl Plan {
 
     /// The delay bound of every class by the answer of EDF's test. A class without `arrival` has
     /// none: the test only assumes what it sends.
-    pub fn edf_bounds(&self, admission: &edf::Admission) -> Vec<Result<Nanos, Unbounded>> {
+    pub fn edf_bounds(&self, admission: &edf::Admission) -> Bounds {
         let mut bounds = vec![Err(Unbounded::NoGuarantee); self.classes.len()];
         for (class, guarantee) in self.real_time_classes().into_iter().zip(&admission.classes) {
             bounds[class] = match &self.classes[class].arrival {
@@ -226,13 +224,12 @@ impl Plan {
     }
 }
 
-fn with_variant(spec: SchedulerSpec, name: &str) -> SchedulerSpec {
+fn with_variant(spec: SchedulerSpec, variant: usize) -> SchedulerSpec {
     let SchedulerSpec::Edf(edf) = spec else { return spec };
-    let mut ways = BestEffort::ALL.into_iter().map(|best_effort| EdfSpec { best_effort, ..edf });
-    ways.find(|scheme| scheme.name() == name).map_or(spec, SchedulerSpec::Edf)
+    SchedulerSpec::Edf(EdfSpec { best_effort: BestEffort::ALL[variant], ..edf })
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     Ok(SchedulerSpec::Edf(EdfSpec {
         best_effort: raw.best_effort.as_ref().map_or(BestEffort::Exact, |scheme| scheme.value.0),
         order: raw.best_effort_order.as_ref().map_or(BestEffortOrder::Wfq, |order| order.value.0),

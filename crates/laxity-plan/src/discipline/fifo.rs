@@ -1,11 +1,10 @@
 //! First come, first served.
 
-use laxity::admit::{Service, Traffic, Unbounded, delay_bound_of_all};
+use laxity::admit::{Traffic, delay_bound_of_all};
 use laxity::curve::Curve;
 use laxity::scheduler::Withdraw;
-use laxity::units::Nanos;
 
-use super::room::{Discipline, Proof, Room, equal_growths, for_leaves, no_guarantees};
+use super::room::{Bounds, Discipline, Proof, Room, equal_growths, for_leaves, no_guarantees};
 use crate::model::{Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
@@ -24,25 +23,13 @@ const PROOF: Proof = Proof {
 pub(super) struct Fifo;
 
 impl Discipline for Fifo {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
         Box::new(laxity::sched::Fifo::with_classes(plan.classes.len()))
-    }
-
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        no_guarantees(plan)
-    }
-
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        vec![None; plan.classes.len()]
     }
 }
 
 /// The bound of classes that share one queue.
-fn below(plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+fn below(plan: &Plan) -> Bounds {
     let Some(latency) = plan.link.latency else { return no_guarantees(plan) };
     let traffic: Vec<Traffic> = plan.leaves().map(|(_, class)| plan.traffic(class)).collect();
     let arrivals = traffic.iter().map(|traffic| &traffic.arrival[..]);

@@ -1,47 +1,32 @@
 //! Flow queues with controlled delay, FQ-CoDel.
 
-use std::ops::Range;
-
-use laxity::admit::{Service, Unbounded};
 use laxity::aqm::CoDel;
 use laxity::sched::FqCodel;
 use laxity::sched::fq_codel::FqCodelSettings;
 use laxity::scheduler::Withdraw;
-use laxity::units::{Bytes, Nanos};
+use laxity::units::Bytes;
 
-use super::room::{Discipline, Proof, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room};
 use crate::aqm;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::model::{Plan, SchedulerSpec};
-use crate::raw::{self, At, Count, positive};
+use crate::raw::{self, At, Count, positive, positive_or, within};
 
 /// The most queues.
 const MOST_QUEUES: u64 = 65_536;
 
 pub(super) const ROOM: Room = Room {
     keys: &["quantum", "limit", "target", "interval", "flows", "ecn"],
-    read: Some(read),
+    read,
     ..Room::plain(&["fq-codel"], Some(SchedulerSpec::FQ_CODEL), Proof::NONE)
 };
 
 impl Discipline for FqCodelSettings {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
         let codel = CoDel { max_packet: plan.link.max_packet, ..self.codel };
         let settings = FqCodelSettings { codel, ..*self };
         let fq_codel = FqCodel::new(plan.classes.len(), settings, seed);
         Box::new(fq_codel.expect("reading refuses what is zero"))
-    }
-
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        no_guarantees(plan)
-    }
-
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        vec![None; plan.classes.len()]
     }
 }
 
@@ -50,13 +35,11 @@ impl SchedulerSpec {
     pub const FQ_CODEL: SchedulerSpec = SchedulerSpec::FqCodel(FqCodelSettings::RFC_8290);
 }
 
-fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, _: &Span) -> Result<SchedulerSpec, Fault> {
     let usual = FqCodelSettings::RFC_8290;
-    let time =
-        |key, written: &Option<_>, default| written.as_ref().map_or(Ok(default), positive(key));
     let codel = CoDel {
-        target: time("target", &raw.target, usual.codel.target)?,
-        interval: time("interval", &raw.interval, usual.codel.interval)?,
+        target: positive_or("target", &raw.target, usual.codel.target)?,
+        interval: positive_or("interval", &raw.interval, usual.codel.interval)?,
         limit: match &raw.limit {
             Some(limit) => aqm::limit("limit", limit)?.into(),
             None => usual.codel.limit,
@@ -75,11 +58,7 @@ fn read(raw: &raw::Scheduler, _: &Range<usize>) -> Result<SchedulerSpec, Fault> 
     Ok(SchedulerSpec::FqCodel(FqCodelSettings { queues, quantum, codel }))
 }
 
-fn queues(At { value: Count(queues), span }: &At<Count>) -> Result<usize, Fault> {
-    match *queues {
-        0 => Err(Fault::zero("flows", span)),
-        1..=MOST_QUEUES => Ok(*queues as usize),
-        _ => Err(Fault::at(span, format!("`flows` is {queues}"))
-            .help(format!("flows are hashed into 1 to {MOST_QUEUES} queues"))),
-    }
+fn queues(flows: &At<Count>) -> Result<usize, Fault> {
+    let help = || format!("flows are hashed into 1 to {MOST_QUEUES} queues");
+    Ok(within("flows", flows, 1..=MOST_QUEUES, help)? as usize)
 }

@@ -1,49 +1,35 @@
 //! Hierarchical fair service curves.
 
-use laxity::admit::{Service, Unbounded, hfsc};
+use laxity::admit::hfsc;
 use laxity::sched::hfsc::{ClassSpec, Curves};
 use laxity::scheduler::Withdraw;
 use laxity::service::ServiceCurve;
 use laxity::units::{Nanos, Rate};
 
-use super::room::{Discipline, Proof, Room, equal_growths, where_proved};
+use super::room::{Bounds, Discipline, Proof, Room, Services, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec, TokenBucket};
 
 pub(super) const ROOM: Room = Room {
     class_keys: &[Room::SHARES, &["upper-limit"]],
     has_levels: true,
     is_held_to_promises: true,
-    ..Room::plain(&["hfsc"], Some(SchedulerSpec::Hfsc), PROOF)
-};
-
-const PROOF: Proof = Proof {
-    below: None,
-    waits_behind: |_| Box::new(|_, _| false),
-    counts_on_others: false,
-    is_one_queue: false,
-    sets_demoted_behind: false,
-    bears_late_links: false,
-    growths: equal_growths,
+    ..Room::plain(&["hfsc"], Some(SchedulerSpec::Hfsc), Proof::ISOLATED)
 };
 
 /// `kind = "hfsc"`.
 pub(super) struct Hfsc;
 
 impl Discipline for Hfsc {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
         let hfsc = laxity::sched::Hfsc::new(&plan.hfsc_classes());
         Box::new(hfsc.expect("reading refuses what is no hierarchy"))
     }
 
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+    fn bounds(&self, plan: &Plan) -> Bounds {
         plan.hfsc_system().test().bounds
     }
 
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+    fn services(&self, plan: &Plan) -> Services {
         where_proved(plan.hfsc_system().services())
     }
 }

@@ -87,13 +87,14 @@ impl SchedulerSpec {
         } else {
             kind.room().default.ok_or(UnknownScheduler::NoFrames)?
         };
-        Ok((kind.room().with_variant)(spec, name))
+        let variant = kind.room().names.iter().position(|of_variant| *of_variant == name);
+        Ok(variant.map_or(spec, |variant| (kind.room().with_variant)(spec, variant)))
     }
 
     /// The name that [`named`](Self::named) reads back: that of the discipline, for EDF with its
     /// scheme for best effort, for DWCS with its precedence.
     pub fn name(&self) -> &'static str {
-        self.discipline().name()
+        self.room().names[self.discipline().variant()]
     }
 }
 

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use laxity::admit::priority::{Ranked, priority, priority_aggregates, priority_services};
-use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
 use super::growth::Growth;
-use super::room::{Bounds, Discipline, Proof, Room, for_leaves, where_proved};
+use super::room::{Bounds, Discipline, Proof, Room, Services, for_leaves, where_proved};
 use crate::model::{Class, Plan, Police, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room {
@@ -35,23 +34,19 @@ const PROOF: Proof = Proof {
 pub(super) struct Priority;
 
 impl Discipline for Priority {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
         Box::new(laxity::sched::Priority::new(&plan.priority_levels()))
     }
 
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+    fn bounds(&self, plan: &Plan) -> Bounds {
         for_leaves(plan, priority(plan.link.rate, &ranked(plan)))
     }
 
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+    fn services(&self, plan: &Plan) -> Services {
         where_proved(for_leaves(plan, priority_services(plan.link.rate, &ranked(plan))))
     }
 
-    fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
+    fn aggregates(&self, plan: &Plan) -> Services {
         let aggregates = priority_aggregates(plan.link.rate, &ranked(plan));
         where_proved(for_leaves(plan, aggregates.into_iter().map(Ok)))
     }

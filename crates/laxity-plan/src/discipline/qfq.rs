@@ -1,26 +1,16 @@
 //! Quick fair queueing, QFQ+.
 
 use laxity::admit::fair::{Quick, qfq, qfq_services};
-use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
 use laxity::sched::qfq::QfqClass;
 use laxity::scheduler::Withdraw;
-use laxity::units::Nanos;
 
-use super::room::{Discipline, Proof, Room, equal_growths, for_leaves, where_proved};
+use super::room::{Bounds, Discipline, Proof, Room, Services, for_leaves, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
-pub(super) const ROOM: Room =
-    Room { class_keys: &[Room::SHARES], ..Room::plain(&["qfq"], Some(SchedulerSpec::Qfq), PROOF) };
-
-const PROOF: Proof = Proof {
-    below: None,
-    waits_behind: |_| Box::new(|_, _| false),
-    counts_on_others: false,
-    is_one_queue: false,
-    sets_demoted_behind: false,
-    bears_late_links: false,
-    growths: equal_growths,
+pub(super) const ROOM: Room = Room {
+    class_keys: &[Room::SHARES],
+    ..Room::plain(&["qfq"], Some(SchedulerSpec::Qfq), Proof::ISOLATED)
 };
 
 /// Divisor of the sum of all weights: the quotient, rounded up, is the minimum weight of a class.
@@ -30,10 +20,6 @@ const LIGHTEST: u128 = 1 << 30;
 pub(super) struct Qfq;
 
 impl Discipline for Qfq {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
         let classes = plan.qfq_classes();
         let leaf = |(class, one): (&Class, QfqClass)| class.is_leaf().then_some(one);
@@ -42,11 +28,11 @@ impl Discipline for Qfq {
         Box::new(qfq.expect("no class weighs too little, and a plan's packets are short enough"))
     }
 
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+    fn bounds(&self, plan: &Plan) -> Bounds {
         for_leaves(plan, qfq(plan.link.rate, &leaves(plan)))
     }
 
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+    fn services(&self, plan: &Plan) -> Services {
         where_proved(for_leaves(plan, qfq_services(plan.link.rate, &leaves(plan))))
     }
 }

@@ -1,15 +1,13 @@
 //! What every discipline says of itself.
 
-use std::ops::Range;
-
 use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
 use super::growth::Growth;
-use crate::error::Fault;
-use crate::model::{Plan, SchedulerSpec};
+use crate::error::{Fault, Span};
+use crate::model::{Class, Plan, SchedulerSpec, TokenBucket};
 use crate::raw;
 
 /// A discipline with its settings, as it shares the link of a plan.
@@ -17,8 +15,10 @@ use crate::raw;
 /// Callers take what it guarantees as proved. The conformance tests of the rooms check it: for
 /// every kind, they draw plans and drive traffic that keeps to them towards each bound.
 pub trait Discipline {
-    /// What the command line and tables call it: one of its kind's [`names`](Room::names).
-    fn name(&self) -> &'static str;
+    /// Its variant: the position of its name among its kind's [`names`](Room::names).
+    fn variant(&self) -> usize {
+        0
+    }
 
     /// The scheduler of a plan's classes, whose random draws are made from `seed`. It may be built
     /// for the rate of the plan's link. Where that varies it is the rate on which schedulers count,
@@ -29,23 +29,34 @@ pub trait Discipline {
     /// curves of the classes that [`waits_behind`](Proof::waits_behind) names, and of no others
     /// unless the discipline [counts on others](Proof::counts_on_others). The caller accounts for a
     /// link that is late or stalls.
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>>;
+    /// Default none.
+    fn bounds(&self, plan: &Plan) -> Bounds {
+        no_guarantees(plan)
+    }
 
     /// The service of each class by itself. It does not depend on the traffic of classes behind
     /// which the class does not [wait](Proof::waits_behind). The service of a class that waits
     /// behind others is what these leave of the link. `None` where a bound is proved by other
     /// means, or nothing is guaranteed.
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>>;
+    /// Default none.
+    fn services(&self, plan: &Plan) -> Services {
+        vec![None; plan.classes.len()]
+    }
 
     /// Bounds and services, where one follows from the other or takes as long.
-    fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
+    fn bounds_and_services(&self, plan: &Plan) -> (Bounds, Services) {
         (self.bounds(plan), self.services(plan))
     }
 
     /// Bounds and services that hold whatever other classes send, where a discipline
     /// [counts on others](Proof::counts_on_others).
-    fn whatever_others_send(&self, plan: &Plan) -> (Bounds, Vec<Option<Service>>) {
+    fn whatever_others_send(&self, plan: &Plan) -> (Bounds, Services) {
         self.bounds_and_services(plan)
+    }
+
+    /// The token buckets that the bound of a class counts on. Default its `arrival`.
+    fn contract(&self, _: &Plan, class: &Class) -> Option<Vec<TokenBucket>> {
+        class.arrival.as_ref().map(|arrival| arrival.buckets.clone())
     }
 
     /// The service of each class together with all the classes that it waits behind.
@@ -54,7 +65,7 @@ pub trait Discipline {
     /// these classes, which [`waits_behind`](Proof::waits_behind) names. `None` where none is
     /// proved. `None` is always true, but loses bounds along paths: over several links, this
     /// service alone bounds a class that waits behind others.
-    fn aggregates(&self, plan: &Plan) -> Vec<Option<Service>> {
+    fn aggregates(&self, plan: &Plan) -> Services {
         vec![None; plan.classes.len()]
     }
 }
@@ -62,16 +73,19 @@ pub trait Discipline {
 /// The delay bound of every class, or why it has none.
 pub type Bounds = Vec<Result<Nanos, Unbounded>>;
 
+/// The service of every class, where one is proved.
+pub type Services = Vec<Option<Service>>;
+
 /// Whether the second class is cross traffic of the first.
 pub type WaitsBehind<'a> = Box<dyn Fn(ClassId, ClassId) -> bool + 'a>;
 
 /// Reads the settings of a discipline from `[scheduler]`, which stands at a place of the plan.
-pub(crate) type ReadSettings = fn(&raw::Scheduler, &Range<usize>) -> Result<SchedulerSpec, Fault>;
+pub(crate) type ReadSettings = fn(&raw::Scheduler, &Span) -> Result<SchedulerSpec, Fault>;
 
 /// What is the same of a discipline whatever its settings.
 ///
-/// A room says what it differs in from a plain one. What its proofs rest on is said in full,
-/// because a wrong answer there is a wrong proof.
+/// A room says what it differs in from a plain one. What its proofs rest on is said in full, unless
+/// they isolate classes from one another, because a wrong answer there is a wrong proof.
 pub struct Room {
     /// The keys of `[scheduler]` that it takes besides `kind` and `queue`. Default none.
     pub keys: &'static [&'static str],
@@ -84,12 +98,12 @@ pub struct Room {
     pub variant: &'static str,
     /// Its default settings; `None` if some have to be given.
     pub default: Option<SchedulerSpec>,
-    /// The same settings in the variant that a name says. Default the settings.
-    pub with_variant: fn(SchedulerSpec, &str) -> SchedulerSpec,
-    /// Reads its settings. Default `None`, for the default ones always.
-    pub(crate) read: Option<ReadSettings>,
+    /// The same settings in the variant at a position among `names`. Default the settings.
+    pub with_variant: fn(SchedulerSpec, usize) -> SchedulerSpec,
+    /// Reads its settings. By default they are the default ones.
+    pub(crate) read: ReadSettings,
     /// Refuses what a plan cannot have with it, at `[scheduler]`. Default nothing.
-    pub(crate) check: fn(&Plan, &Range<usize>) -> Result<(), Fault>,
+    pub(crate) check: fn(&Plan, &Span) -> Result<(), Fault>,
     /// On what its proofs rest.
     pub proof: Proof,
     /// Whether the consecutive windows of all of a plan's streams are proved to be kept as long as
@@ -108,8 +122,7 @@ pub struct Room {
     pub is_of_networks: bool,
 }
 
-/// What the proofs of a discipline rest on. Nothing here has a default, except for disciplines that
-/// prove nothing.
+/// What the proofs of a discipline rest on.
 pub struct Proof {
     /// The delay bounds of classes on a link that is a share of another, and as late as the plan's
     /// link says; `None` if nothing is guaranteed there.
@@ -158,7 +171,9 @@ impl Room {
             variant: "",
             default,
             with_variant: |spec, _| spec,
-            read: None,
+            read: |raw, _| {
+                Ok(raw.kind.0.room().default.expect("a room without settings has these"))
+            },
             check: |_, _| Ok(()),
             proof,
             keeps_windows: |_| false,
@@ -178,25 +193,12 @@ impl Room {
     pub fn keys_of_classes(&self) -> impl Iterator<Item = &'static str> {
         self.class_keys.iter().copied().flatten().copied()
     }
-
-    /// The settings that a plan has for it.
-    pub(crate) fn read(
-        &self,
-        raw: &raw::Scheduler,
-        at: &Range<usize>,
-    ) -> Result<SchedulerSpec, Fault> {
-        match (self.read, self.default) {
-            (Some(read), _) => read(raw, at),
-            (None, default) => Ok(default.expect("a room without settings has these")),
-        }
-    }
 }
 
 impl Proof {
-    /// Of a discipline that guarantees nothing.
-    pub(super) const NONE: Proof = Proof {
+    /// What is proved of a class holds whatever the others send.
+    pub(super) const ISOLATED: Proof = Proof {
         below: None,
-        // Nothing is proved that could depend on cross traffic.
         waits_behind: |_| Box::new(|_, _| false),
         counts_on_others: false,
         is_one_queue: false,
@@ -204,6 +206,9 @@ impl Proof {
         bears_late_links: false,
         growths: equal_growths,
     };
+
+    /// Nothing is proved that could depend on anything.
+    pub(super) const NONE: Proof = Proof::ISOLATED;
 }
 
 /// The growths of disciplines under which every class is as much later as the link.

@@ -1,21 +1,20 @@
 //! Time-driven priority: `kind = "tdp"`, and what a plan must say for it.
 
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::RangeInclusive;
 
-use laxity::admit::{Service, Unbounded};
 use laxity::packet::ClassId;
 use laxity::sched::tdp::CommonTime;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
-use super::room::{Discipline, Proof, Room, no_guarantees};
+use super::room::{Discipline, Proof, Room};
 use super::{fifo, wfq};
-use crate::error::{Fault, shown};
+use crate::error::{Fault, Span, shown};
 use crate::model::{
     Assignment, BestEffortOrder, Late, NetworkLink, Plan, SchedulerSpec, Source, TdpSpec,
 };
-use crate::raw::{self, At, Count, positive};
+use crate::raw::{self, At, Count, positive, within};
 use crate::tdp::Framed;
 
 /// The shortest and the longest time frame.
@@ -43,7 +42,7 @@ pub(crate) const ROOM: Room = Room {
         "assignment",
     ],
     class_keys: &[&["gap"], Room::SHARES],
-    read: Some(read),
+    read,
     check,
     is_held_to_promises: true,
     is_of_networks: true,
@@ -52,10 +51,6 @@ pub(crate) const ROOM: Room = Room {
 };
 
 impl Discipline for TdpSpec {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     /// What orders best effort, the packets without a time frame.
     fn build(&self, plan: &Plan, seed: u64) -> Box<dyn Withdraw + Send> {
         match self.order {
@@ -63,17 +58,9 @@ impl Discipline for TdpSpec {
             BestEffortOrder::Wfq => wfq::Wfq.build(plan, seed),
         }
     }
-
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
-        no_guarantees(plan)
-    }
-
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
-        vec![None; plan.classes.len()]
-    }
 }
 
-fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Result<SchedulerSpec, Fault> {
+fn read(raw: &raw::Scheduler, span: &Span) -> Result<SchedulerSpec, Fault> {
     let time = time(raw, span)?;
     let guard = raw.guard.as_ref().map_or(Nanos::ZERO, |guard| guard.value.0);
     let clock_error = raw.clock_error.as_ref().map(|error| error.value.0);
@@ -98,7 +85,7 @@ fn read(raw: &raw::Scheduler, span: &Range<usize>) -> Result<SchedulerSpec, Faul
     }))
 }
 
-fn time(raw: &raw::Scheduler, span: &Range<usize>) -> Result<CommonTime, Fault> {
+fn time(raw: &raw::Scheduler, span: &Span) -> Result<CommonTime, Fault> {
     let (Some(frame), Some(frames)) = (&raw.frame, &raw.frames) else {
         let missing = if raw.frame.is_none() { "frame" } else { "frames" };
         return Err(Fault::at(span, format!("`{missing}` is missing")).help(
@@ -123,25 +110,14 @@ pub(crate) fn forwarding_delay(raw: &At<Count>) -> Result<u32, Fault> {
     frames("forwarding-delay", raw, 2..=LONGEST_DELAY)
 }
 
-fn frames(
-    key: &str,
-    At { value: Count(count), span }: &At<Count>,
-    range: std::ops::RangeInclusive<u64>,
-) -> Result<u32, Fault> {
-    match u32::try_from(*count) {
-        Ok(frames) if range.contains(count) => Ok(frames),
-        Ok(0) => Err(Fault::zero(key, span)),
-        _ => Err(Fault::at(span, format!("`{key}` is {count}")).help(format!(
-            "{} to {} are accepted",
-            range.start(),
-            range.end()
-        ))),
-    }
+fn frames(key: &str, at: &At<Count>, limits: RangeInclusive<u64>) -> Result<u32, Fault> {
+    let help = || format!("{} to {} are accepted", limits.start(), limits.end());
+    within(key, at, limits.clone(), help)
 }
 
 /// Refuses what could be said of a plan under another discipline but not under time-driven
 /// priority.
-fn check(plan: &Plan, scheduler: &Range<usize>) -> Result<(), Fault> {
+fn check(plan: &Plan, scheduler: &Span) -> Result<(), Fault> {
     let SchedulerSpec::Tdp(spec) = plan.scheduler else { return Ok(()) };
     let refuse = |message: String, help: &str| Err(Fault::at(scheduler, message).help(help));
     let Some(network) = &plan.network else {

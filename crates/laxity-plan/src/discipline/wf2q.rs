@@ -1,45 +1,30 @@
 //! Worst-case fair weighted fair queueing, WF2Q+, of any depth.
 
 use laxity::admit::fair::{Hierarchy, Member};
-use laxity::admit::{Service, Unbounded};
 use laxity::sched::Share;
 use laxity::scheduler::Withdraw;
-use laxity::units::{Nanos, Rate};
+use laxity::units::Rate;
 
-use super::room::{Discipline, Proof, Room, equal_growths, where_proved};
+use super::room::{Bounds, Discipline, Proof, Room, Services, where_proved};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room {
     class_keys: &[Room::SHARES],
     has_levels: true,
     holds_schedulers: true,
-    ..Room::plain(&["wf2q"], Some(SchedulerSpec::Wf2q), PROOF)
-};
-
-const PROOF: Proof = Proof {
-    below: None,
-    waits_behind: |_| Box::new(|_, _| false),
-    counts_on_others: false,
-    is_one_queue: false,
-    sets_demoted_behind: false,
-    bears_late_links: false,
-    growths: equal_growths,
+    ..Room::plain(&["wf2q"], Some(SchedulerSpec::Wf2q), Proof::ISOLATED)
 };
 
 /// `kind = "wf2q"`. Where classes hold schedulers of their own it is the shares above them.
 pub(super) struct Wf2q;
 
 impl Discipline for Wf2q {
-    fn name(&self) -> &'static str {
-        ROOM.names[0]
-    }
-
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
         let wf2q = laxity::sched::Wf2q::new(plan.link.rate, &plan.wf2q_shares());
         Box::new(wf2q.expect("reading refuses what is no hierarchy"))
     }
 
-    fn bounds(&self, plan: &Plan) -> Vec<Result<Nanos, Unbounded>> {
+    fn bounds(&self, plan: &Plan) -> Bounds {
         if plan.has_schedulers_below() {
             plan.guarantees_below().bounds
         } else {
@@ -47,7 +32,7 @@ impl Discipline for Wf2q {
         }
     }
 
-    fn services(&self, plan: &Plan) -> Vec<Option<Service>> {
+    fn services(&self, plan: &Plan) -> Services {
         if plan.has_schedulers_below() {
             vec![None; plan.classes.len()]
         } else {

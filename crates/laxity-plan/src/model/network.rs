@@ -127,7 +127,40 @@ impl Hop {
     }
 }
 
+impl Node {
+    /// A node of which nothing is said.
+    pub(crate) fn new(name: &str) -> Node {
+        Node {
+            name: name.to_owned(),
+            scheduling: None,
+            forwarding_delay: None,
+            clock: Clock::default(),
+        }
+    }
+}
+
 impl NetworkLink {
+    /// A link like that of a plan, of which nothing else is said.
+    pub(crate) fn new(name: String, between: [NodeId; 2], link: &LinkSpec, delay: Nanos) -> Self {
+        NetworkLink {
+            name,
+            between,
+            rate: link.rate,
+            trace: link.trace.clone(),
+            latency: Nanos::ZERO,
+            fastest: None,
+            delay,
+            private: false,
+            scheduling: None,
+            loss: None,
+            jitter: None,
+            reorder: None,
+            duplicate: None,
+            regulate: false,
+            custom: [false; 2],
+        }
+    }
+
     /// One end of it, idle.
     pub fn transmitter(&self) -> Link {
         super::transmitter(self.rate, self.trace.as_ref())
@@ -174,30 +207,9 @@ impl Network {
 
     /// The link of a plan without a network, from a node to another one.
     pub fn one_link(link: &LinkSpec) -> Network {
-        let node = |name: &str| Node {
-            name: name.to_owned(),
-            scheduling: None,
-            forwarding_delay: None,
-            clock: Clock::default(),
-        };
-        let link = NetworkLink {
-            name: "link".to_owned(),
-            between: [NodeId(0), NodeId(1)],
-            rate: link.rate,
-            trace: link.trace.clone(),
-            latency: Nanos::ZERO,
-            fastest: None,
-            delay: Nanos::ZERO,
-            private: false,
-            scheduling: None,
-            loss: None,
-            jitter: None,
-            reorder: None,
-            duplicate: None,
-            regulate: false,
-            custom: [false; 2],
-        };
-        Network { nodes: vec![node("in"), node("out")], links: vec![link] }
+        let name = "link".to_owned();
+        let link = NetworkLink::new(name, [NodeId(0), NodeId(1)], link, Nanos::ZERO);
+        Network { nodes: ["in", "out"].map(Node::new).to_vec(), links: vec![link] }
     }
 
     /// The nodes that a hop leads from and to.

@@ -8,6 +8,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Nanos, Rate};
 
 use super::{OutputId, Paths, Route, RouteId, Unproved};
+use crate::discipline::Proof;
 use crate::model::{Plan, TokenBucket};
 use crate::network::Networked;
 
@@ -21,14 +22,14 @@ pub(super) struct Analysis<'a> {
     /// The routes that pass each output, by number, and at which place of theirs.
     pub(super) passing: Vec<Vec<(RouteId, usize)>>,
     /// What each class of each output is guaranteed there and leaves it under.
-    pub(super) analysed: Vec<Vec<Option<Analysed>>>,
+    pub(super) passages: Vec<Vec<Option<Passage>>>,
     /// Per route and hop: the minimum and maximum delay up to there since the last regulator; one
-    /// entry more for the end of the route. Not yet analysed: maximum = minimum.
+    /// entry more for the end of the route. Not yet passages: maximum = minimum.
     pub(super) so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
     /// Whether to ask for bounds that hold for any traffic of other classes, where a discipline has
     /// them.
     pub(super) alone: bool,
-    pub(super) wanted: Wanted,
+    pub(super) goal: Goal,
     /// Per route and hop: the minimum and maximum delay since packets entered the network. Empty
     /// until all outputs have been analysed once.
     pub(super) since_entry: Vec<Vec<(Nanos, Option<Nanos>)>>,
@@ -36,16 +37,16 @@ pub(super) struct Analysis<'a> {
 
 /// What is asked of bounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Goal {
     /// To be as short as can be found.
     Shortest,
     /// To be there.
     Any,
 }
 
-/// A class at an output that has been analysed.
+/// What a class is guaranteed at an output, and how its packets leave it.
 #[derive(Clone)]
-pub(super) struct Analysed {
+pub(super) struct Passage {
     pub(super) guarantee: Guarantee,
     /// The service of the class together with all that may go before it.
     pub(super) aggregate: Option<Aggregate>,
@@ -61,8 +62,8 @@ pub(super) struct Aggregate {
 }
 
 impl<'a> Analysis<'a> {
-    /// Analyses every output, as far as is wanted.
-    pub(super) fn new(on: Networked<'a>, wanted: Wanted) -> Self {
+    /// Analyses every output, as far as the goal needs.
+    pub(super) fn new(on: Networked<'a>, goal: Goal) -> Self {
         let paths = on.outlined();
         let knows_arrivals = on.plan.knows_arrivals();
         let order = paths.order(&knows_arrivals);
@@ -78,10 +79,10 @@ impl<'a> Analysis<'a> {
             on,
             knows_arrivals,
             passing,
-            analysed: paths.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
+            passages: paths.outputs.iter().map(|output| vec![None; output.classes.len()]).collect(),
             so_far: followed.iter().map(|route| unhindered(on, route)).collect(),
             alone: false,
-            wanted,
+            goal,
             since_entry: Vec::new(),
             paths,
         };
@@ -118,10 +119,10 @@ impl<'a> Analysis<'a> {
             on,
             knows_arrivals: self.knows_arrivals.clone(),
             passing: self.passing.clone(),
-            analysed: self.analysed.clone(),
+            passages: self.passages.clone(),
             so_far: self.so_far.clone(),
             alone: self.alone,
-            wanted: self.wanted,
+            goal: self.goal,
             since_entry: Vec::new(),
             paths: self.paths.clone(),
         };
@@ -131,6 +132,12 @@ impl<'a> Analysis<'a> {
             }
         }
         analysis
+    }
+
+    /// What the proofs of the discipline at an output rest on.
+    pub(super) fn proof_at(&self, output: OutputId) -> &'static Proof {
+        let hop = self.paths.outputs[output.index()].hop;
+        &self.on.plan.scheduling_at(hop).scheduler.room().proof
     }
 
     /// Analyses an output: the arrival curves there, from what is known of the outputs that feed

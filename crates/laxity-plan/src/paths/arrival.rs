@@ -52,7 +52,7 @@ impl Analysis<'_> {
         let jitters = together.into_values().map(|(least, most)| most.saturating_sub(least));
         let mut lines = sum(jitters.map(|jitter| with_jitter(entered, jitter)).collect());
         let mut from: Vec<_> = routes()
-            .map(|(route, place)| Origin::of(&self.paths.routes[route.index()], place))
+            .map(|(route, place)| Origin::new(&self.paths.routes[route.index()], place))
             .collect();
         from.sort_unstable();
         from.dedup();
@@ -84,10 +84,10 @@ impl Analysis<'_> {
         to: OutputId,
         class: ClassId,
     ) -> Option<Vec<TokenBucket>> {
-        let (from, analysed) = (&self.paths.outputs[from.index()], &self.analysed[from.index()]);
+        let (from, passages) = (&self.paths.outputs[from.index()], &self.passages[from.index()]);
         let at = from.classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
         let jitter = self.on.network.link(from.hop).most_jitter()?;
-        let one = with_jitter(&analysed[at].as_ref()?.leaving, jitter);
+        let one = with_jitter(&passages[at].as_ref()?.leaving, jitter);
         let flows = match (from.private, self.paths.outputs[to.index()].private) {
             (Some(route), None) => u64::from(self.paths.routes[route.index()].flows),
             _ => 1,
@@ -169,7 +169,7 @@ pub(super) enum Origin<'a> {
 
 impl<'a> Origin<'a> {
     /// From where a route comes to the output at a place of it.
-    pub(super) fn of(route: &'a Route, place: usize) -> Self {
+    pub(super) fn new(route: &'a Route, place: usize) -> Self {
         match place.checked_sub(1) {
             _ if route.is_regulated(place) => Origin::Regulator(&route.path[..=place]),
             Some(before) => Origin::Output(route.outputs[before]),

@@ -2,7 +2,7 @@
 
 use laxity::units::{Bytes, Nanos};
 
-use super::analysis::{Analysis, Wanted};
+use super::analysis::{Analysis, Goal};
 use super::{OutputId, Unproved};
 
 impl Analysis<'_> {
@@ -30,10 +30,10 @@ impl Analysis<'_> {
     ///
     /// Where bounds need not count on others and find no end if they do, they do not.
     pub(super) fn fixed_point(&mut self, cyclic: &[OutputId]) {
-        let settles = match self.wanted {
-            Wanted::Shortest => self.settles(cyclic) || self.settles_alone(cyclic),
+        let settles = match self.goal {
+            Goal::Shortest => self.settles(cyclic) || self.settles_alone(cyclic),
             // What does not count on others takes a fraction of the time.
-            Wanted::Any => self.settles_alone(cyclic) || self.settles_anew(cyclic),
+            Goal::Any => self.settles_alone(cyclic) || self.settles_anew(cyclic),
         };
         if settles {
             return;
@@ -42,7 +42,7 @@ impl Analysis<'_> {
             for (at, passing) in self.paths.outputs[output.index()].classes.iter_mut().enumerate() {
                 passing.bound = Err(Unproved::CyclicDependency);
                 passing.arrival = None;
-                self.analysed[output.index()][at] = None;
+                self.passages[output.index()][at] = None;
             }
             for &(route, place) in &self.passing[output.index()] {
                 if !self.paths.routes[route.index()].is_regulated(place + 1) {
@@ -71,10 +71,7 @@ impl Analysis<'_> {
 
     /// Whether bounds of any of these outputs count on what others send.
     fn counts_on_others(&self, outputs: &[OutputId]) -> bool {
-        let scheduler = |output: &OutputId| {
-            self.on.plan.scheduling_at(self.paths.outputs[output.index()].hop).scheduler
-        };
-        outputs.iter().any(|output| scheduler(output).room().proof.counts_on_others)
+        outputs.iter().any(|output| self.proof_at(*output).counts_on_others)
     }
 
     /// Forgets what was found of some outputs: nothing ever waits there.
@@ -84,7 +81,7 @@ impl Analysis<'_> {
                 .classes
                 .iter_mut()
                 .for_each(|passing| passing.arrival = None);
-            self.analysed[output.index()].fill(None);
+            self.passages[output.index()].fill(None);
             for &(route, place) in &self.passing[output.index()] {
                 let (least, longest) = &mut self.so_far[route.index()][place + 1];
                 *longest = Ok(*least);
@@ -94,9 +91,9 @@ impl Analysis<'_> {
 
     /// Looks at outputs again and again; whether there is an end to it.
     fn settles(&mut self, cyclic: &[OutputId]) -> bool {
-        let mut growth = Growth::up_to(match self.wanted {
-            Wanted::Any if self.counts_on_others(cyclic) => Growth::ENOUGH,
-            Wanted::Any | Wanted::Shortest => Growth::MOST,
+        let mut growth = Growth::up_to(match self.goal {
+            Goal::Any if self.counts_on_others(cyclic) => Growth::ENOUGH,
+            Goal::Any | Goal::Shortest => Growth::MOST,
         });
         while growth.may_end() {
             let changes = cyclic.iter().filter(|output| self.output(**output)).count();

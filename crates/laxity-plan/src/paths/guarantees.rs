@@ -8,7 +8,7 @@ use laxity::curve::{Curve, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::analysis::{Aggregate, Analysed, Analysis, least};
+use super::analysis::{Aggregate, Analysis, Passage, least};
 use super::arrival::Origin;
 use super::{ClassAtOutput, Output, OutputId, Unproved};
 use crate::discipline::Bounds;
@@ -18,10 +18,9 @@ impl Analysis<'_> {
     /// Finds the bounds at an output with known arrival curves, and the curves of what leaves it.
     pub(super) fn guarantees(&mut self, number: OutputId) {
         let hop = self.paths.outputs[number.index()].hop;
-        let scheduler = self.on.plan.scheduling_at(hop).scheduler;
         let AtOutput { bounds, services, mut aggregates } = if self.on.network.is_custom(hop) {
             AtOutput::without_guarantee(self.paths.outputs[number.index()].classes.len())
-        } else if scheduler.room().proof.is_one_queue {
+        } else if self.proof_at(number).is_one_queue {
             self.at_one_queue(number)
         } else {
             self.at_scheduler(number)
@@ -32,11 +31,11 @@ impl Analysis<'_> {
             let packet = plan.max_packet(&plan.classes[passing.class.index()]);
             let least = least(self.on.plan, passing.class, peak);
             passing.bound = bound;
-            self.analysed[number.index()][at] =
+            self.passages[number.index()][at] =
                 bound.ok().zip(passing.arrival.as_ref()).map(|(delay, arrival)| {
                     let guarantee = Guarantee { delay, service: services[at].clone() };
                     let leaving = guarantee.leaving(arrival, least, packet, peak);
-                    Analysed { guarantee, aggregate: aggregates[at].take(), leaving }
+                    Passage { guarantee, aggregate: aggregates[at].take(), leaving }
                 });
         }
     }
@@ -94,7 +93,7 @@ impl Analysis<'_> {
             .iter()
             .map(|&(route, place)| {
                 let route = &self.paths.routes[route.index()];
-                (Origin::of(route, place), route.class)
+                (Origin::new(route, place), route.class)
             })
             .collect();
         from.sort_unstable();

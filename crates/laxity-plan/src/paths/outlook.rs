@@ -3,7 +3,7 @@
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::analysis::{Analysis, Wanted};
+use super::analysis::{Analysis, Goal};
 use super::tandem::EndToEnd;
 use super::{Order, OutputId, Paths, RouteId};
 use crate::model::{LinkId, Plan};
@@ -23,7 +23,7 @@ pub struct Outlook<'a> {
 impl<'a> Networked<'a> {
     /// The network with what is proved of its outputs.
     pub fn outlook(self) -> Outlook<'a> {
-        let analysis = Analysis::new(self, Wanted::Shortest);
+        let analysis = Analysis::new(self, Goal::Shortest);
         let count = analysis.paths.outputs.len();
         let mut fed_by = vec![Vec::new(); count];
         let feeds = analysis.paths.feeds(&self.plan.knows_arrivals());
@@ -40,12 +40,12 @@ impl Outlook<'_> {
 
     /// Whether a route has a bound.
     pub fn is_bounded(&self, route: RouteId) -> bool {
-        self.of(route).added().is_ok()
+        self.end_to_end(route).added().is_ok()
     }
 
     /// Whether a route has a bound of no more than this.
     pub fn is_within(&self, route: RouteId, most: Nanos) -> bool {
-        self.of(route).is_within(most)
+        self.end_to_end(route).is_within(most)
     }
 
     /// Whether an output may differ from the outlook that this one was made from; `true` for all
@@ -89,27 +89,26 @@ impl Outlook<'_> {
             is_different(output)
                 || self.fed_by[output.index()].iter().any(|from| changed[from.index()])
         };
-        for &output in &self.order.forward {
-            if is_affected(&changed, output) {
-                let changes = analysis.output(output);
-                changed[output.index()] = is_different(output) || follows(changes);
-            }
-        }
+        let analyse =
+            |analysis: &mut Analysis<'_>, changed: &mut Vec<bool>, outputs: &[OutputId]| {
+                for &output in outputs {
+                    if is_affected(changed, output) {
+                        let changes = analysis.output(output);
+                        changed[output.index()] = is_different(output) || follows(changes);
+                    }
+                }
+            };
+        analyse(&mut analysis, &mut changed, &self.order.forward);
         if self.order.cyclic.iter().any(|output| is_affected(&changed, *output)) {
             analysis.fixed_point_anew(&self.order.cyclic);
             self.order.cyclic.iter().for_each(|output| changed[output.index()] = true);
         }
-        for &output in &self.order.behind {
-            if is_affected(&changed, output) {
-                let changes = analysis.output(output);
-                changed[output.index()] = is_different(output) || follows(changes);
-            }
-        }
+        analyse(&mut analysis, &mut changed, &self.order.behind);
         let (order, fed_by) = (self.order.clone(), self.fed_by.clone());
         Outlook { analysis, order, fed_by, changed }
     }
 
-    fn of(&self, route: RouteId) -> EndToEnd<'_> {
+    fn end_to_end(&self, route: RouteId) -> EndToEnd<'_> {
         EndToEnd::new(&self.analysis, route)
     }
 }

@@ -2,7 +2,7 @@
 
 use laxity::units::{Bytes, Rate};
 
-use super::analysis::{Analysis, Wanted};
+use super::analysis::{Analysis, Goal};
 use crate::model::{Plan, TokenBucket};
 use crate::network::Networked;
 
@@ -39,7 +39,7 @@ impl Networked<'_> {
     fn bounded_at(self, percent: u64) -> usize {
         let plan = self.plan.with_traffic(percent);
         let on = Networked { plan: &plan, ..self };
-        let analysis = Analysis::new(on, Wanted::Any);
+        let analysis = Analysis::new(on, Goal::Any);
         let classes = analysis.paths.outputs.iter().flat_map(|output| &output.classes);
         classes.filter(|passing| passing.bound.is_ok()).count()
     }

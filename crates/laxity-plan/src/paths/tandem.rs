@@ -76,9 +76,8 @@ impl<'a> EndToEnd<'a> {
     /// with application to interleaved regulators"). So the bounds of these parts, each without the
     /// regulator behind it, add up.
     pub(super) fn bounds(self) -> Result<Vec<Bound>, Unproved> {
-        let sum = |before: Vec<Bound>, next: Vec<Bound>| added(&before, &next);
         let parts = self.parts().map(EndToEnd::of_part);
-        parts.reduce(|before, next| Ok(sum(before?, next?))).unwrap_or(Ok(Vec::new()))
+        parts.reduce(|before, next| Ok(added(&before?, &next?))).unwrap_or(Ok(Vec::new()))
     }
 
     /// Between places at which its packets are held.
@@ -194,14 +193,14 @@ impl<'a> EndToEnd<'a> {
             return Ok(Server { service, order: Order::Arbitrary, packet, delay });
         }
         let link = self.analysis.on.plan.link_at(output.hop);
-        let (service, packet) = if self.is_one_queue(number) {
+        let (service, packet) = if self.analysis.proof_at(number).is_one_queue {
             let longest = output.classes.iter().map(|passing| self.longest(passing.class)).max();
             let curve = link.latency.map(|latency| Curve::rate_latency(link.rate, latency));
             let service = curve.map(|curve| Service { curve, late: Nanos::ZERO });
             (service, longest.unwrap_or_default())
         } else {
-            let analysed = self.analysis.analysed[number.index()][at].as_ref();
-            (analysed.and_then(|of| of.guarantee.service.clone()), self.longest(class))
+            let passage = self.analysis.passages[number.index()][at].as_ref();
+            (passage.and_then(|of| of.guarantee.service.clone()), self.longest(class))
         };
         Ok(Server { service, order: Order::Fifo, packet, delay })
     }
@@ -250,7 +249,7 @@ impl<'a> EndToEnd<'a> {
     /// Whether another class is taken together with the route's at an output.
     fn competes(&self, output: OutputId, other: ClassId) -> bool {
         match self.view {
-            View::Queues => self.is_one_queue(output),
+            View::Queues => self.analysis.proof_at(output).is_one_queue,
             View::Blind => {
                 let aggregate = self.aggregate(output);
                 aggregate.is_some_and(|aggregate| aggregate.of.binary_search(&other).is_ok())
@@ -263,19 +262,7 @@ impl<'a> EndToEnd<'a> {
         let class = self.paths.routes[self.route.index()].class;
         let classes = &self.paths.outputs[output.index()].classes;
         let at = classes.binary_search_by_key(&class, |passing| passing.class).ok()?;
-        self.analysis.analysed[output.index()][at].as_ref()?.aggregate.as_ref()
-    }
-
-    /// Whether all classes share one queue.
-    fn is_one_queue(&self, output: OutputId) -> bool {
-        self.analysis
-            .on
-            .plan
-            .scheduling_at(self.paths.outputs[output.index()].hop)
-            .scheduler
-            .room()
-            .proof
-            .is_one_queue
+        self.analysis.passages[output.index()][at].as_ref()?.aggregate.as_ref()
     }
 
     fn longest(&self, class: ClassId) -> Bytes {

@@ -1,113 +1,70 @@
 //! `[class.NAME]`.
 
-use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
 
 use laxity::units::{Bytes, Nanos, Rate};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, json_schema};
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Unexpected};
 
 use super::curve::Curve;
+use super::form::{Form, schema};
 use super::queue::Queue;
 use super::scheduler::Scheduler;
 use super::stream::Loss;
-use super::values::{At, Count, Number, Quantity, Table, Unit, Word, quantity, span};
+use super::values::{At, Count, Number, Quantity, Table, Unit, Word, quantity};
 use super::words::{Late, Police};
-use crate::keys::Written;
+use crate::keys::table;
 
-/// A class of traffic: real-time with a deadline, best effort without. What takes much room and few
-/// classes have is boxed, for a plan may have a million of them.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Class {
-    /// The class that it is part of, by name. Default none: it shares the link itself.
-    pub parent: Option<At<String>>,
-    /// The service that it is guaranteed and shares by: `real-time` (of a class without classes
-    /// below it) and `link-share` at once.
-    pub curve: Option<Box<At<Curve>>>,
-    /// The service that it is guaranteed whatever the others do; not for a class with classes
-    /// below it.
-    pub real_time: Option<Box<At<Curve>>>,
-    /// Its share of what its parent gets.
-    pub link_share: Option<Box<At<Curve>>>,
-    /// The service that it gets at most by sharing; needs `link-share` or `curve`.
-    pub upper_limit: Option<Box<At<Curve>>>,
-    /// The delay that its packets are promised; needs `arrival`.
-    pub deadline: Option<Quantity<Nanos>>,
-    /// The delay that its packets are promised over the whole of their path; in a network.
-    pub end_to_end: Option<Quantity<Nanos>>,
-    /// Its side of the contract: the traffic that it may send.
-    pub arrival: Option<Box<At<Arrivals>>>,
-    /// Its share where classes share by weight, more than 0 and at most 4000. Default 1.
-    pub weight: Option<At<Number>>,
-    /// Its level, 0 to 255: 0 goes first. Default behind all that have one; where no
-    /// class has, by their deadlines.
-    pub level: Option<Box<At<Count>>>,
-    /// Which packets of a capture or a live link belong to it, such as `udp dport 4000`.
-    #[serde(rename = "match")]
-    pub matching: Option<At<String>>,
-    /// What happens to packets that break `arrival`. Default count.
-    pub police: Option<At<Word<Police>>>,
-    /// How much of it may be queued. Default no limit.
-    pub queue: Option<Box<At<Table<Queue>>>>,
-    /// How many alike streams it has; a packet's stream is its flow number modulo this. Default 1.
-    pub count: Option<At<Count>>,
-    /// The time between the deadlines of two packets of a stream; with `loss` under any discipline.
-    pub gap: Option<Quantity<Nanos>>,
-    /// How many of a stream's consecutive packets may be late or lost, such as "1/80"; needs
-    /// `gap` or `deadline`.
-    pub loss: Option<At<Loss>>,
-    /// What becomes of late packets; needs `gap` or `deadline`. Default drop with `loss`,
-    /// send without.
-    pub late: Option<At<Word<Late>>>,
-    /// The scheduler that it holds, for its own packets or for the classes below it; with
-    /// `kind = "wf2q"` in `[scheduler]`. Default fifo for a class without classes below it.
-    pub scheduler: Option<Box<At<Table<Scheduler>>>>,
-}
-
-impl Class {
-    /// The keys that not every discipline knows, and where they stand.
-    pub(crate) fn options(&self) -> [Written<'_>; 9] {
-        // Taken apart, so that none is forgotten.
-        let Class {
-            deadline: _,
-            end_to_end: _,
-            arrival: _,
-            matching: _,
-            police: _,
-            queue: _,
-            count: _,
-            loss,
-            scheduler: _,
-            parent,
-            curve,
-            real_time,
-            link_share,
-            upper_limit,
-            weight,
-            level,
-            gap,
-            late,
-        } = self;
-        fn boxed<T>(key: &Option<Box<At<T>>>) -> Option<&Range<usize>> {
-            key.as_ref().map(|at| &at.span)
-        }
-        // With `loss`, streams are watched under every discipline.
-        let unwatched = gap.as_ref().filter(|_| loss.is_none());
-        [
-            ("parent", span(parent)),
-            ("curve", boxed(curve)),
-            ("real-time", boxed(real_time)),
-            ("link-share", boxed(link_share)),
-            ("upper-limit", boxed(upper_limit)),
-            ("weight", span(weight)),
-            ("level", boxed(level)),
-            ("gap", unwatched.map(|at| &at.span)),
-            ("late", span(late)),
-        ]
+table! {
+    /// A class of traffic: real-time with a deadline, best effort without. What takes much room and
+    /// few classes have is boxed, for a plan may have a million of them.
+    pub(crate) struct Class {
+        /// The class that it is part of, by name. Default none: it shares the link itself.
+        pub parent: Option<At<String>>,
+        /// The service that it is guaranteed and shares by: `real-time` (of a class without classes
+        /// below it) and `link-share` at once.
+        pub curve: Option<Box<At<Curve>>>,
+        /// The service that it is guaranteed whatever the others do; not for a class with classes
+        /// below it.
+        pub real_time: Option<Box<At<Curve>>>,
+        /// Its share of what its parent gets.
+        pub link_share: Option<Box<At<Curve>>>,
+        /// The service that it gets at most by sharing; needs `link-share` or `curve`.
+        pub upper_limit: Option<Box<At<Curve>>>,
+        /// The delay that its packets are promised; needs `arrival`.
+        pub deadline: Option<Quantity<Nanos>>,
+        /// The delay that its packets are promised over the whole of their path; in a network.
+        pub end_to_end: Option<Quantity<Nanos>>,
+        /// Its side of the contract: the traffic that it may send.
+        pub arrival: Option<Box<At<Arrivals>>>,
+        /// Its share where classes share by weight, more than 0 and at most 4000. Default 1.
+        pub weight: Option<At<Number>>,
+        /// Its level, 0 to 255: 0 goes first. Default behind all that have one; where no
+        /// class has, by their deadlines.
+        pub level: Option<Box<At<Count>>>,
+        /// Which packets of a capture or a live link belong to it, such as `udp dport 4000`.
+        pub r#match: Option<At<String>>,
+        /// What happens to packets that break `arrival`. Default count.
+        pub police: Option<At<Word<Police>>>,
+        /// How much of it may be queued. Default no limit.
+        pub queue: Option<Box<At<Table<Queue>>>>,
+        /// How many alike streams it has; a packet's stream is its flow number modulo this. Default
+        /// 1.
+        pub count: Option<At<Count>>,
+        /// The time between the deadlines of two packets of a stream; with `loss` under any
+        /// discipline.
+        pub gap: Option<Quantity<Nanos>>,
+        /// How many of a stream's consecutive packets may be late or lost, such as "1/80"; needs
+        /// `gap` or `deadline`.
+        pub loss: Option<At<Loss>>,
+        /// What becomes of late packets; needs `gap` or `deadline`. Default drop with `loss`,
+        /// send without.
+        pub late: Option<At<Word<Late>>>,
+        /// The scheduler that it holds, for its own packets or for the classes below it; with
+        /// `kind = "wf2q"` in `[scheduler]`. Default fifo for a class without classes below it.
+        pub scheduler: Option<Box<At<Table<Scheduler>>>>,
     }
 }
 
@@ -150,85 +107,40 @@ pub(crate) struct Between {
     pub at_most: Option<Quantity<Bytes>>,
 }
 
-impl<'de> Deserialize<'de> for Lengths {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct LengthsVisitor;
-
-        impl<'de> Visitor<'de> for LengthsVisitor {
-            type Value = Lengths;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str(
-                    "a size such as \"1500b\", or { at-least = \"64b\", at-most = \"1500b\" }",
-                )
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Lengths, A::Error> {
-                Between::deserialize(MapAccessDeserializer::new(map)).map(Lengths::Between)
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Lengths, E> {
-                quantity(text).map(|size| Lengths::AtMost(Unit(size)))
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Lengths, E> {
-                self.visit_str(&number.to_string())
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Lengths, E> {
-                self.visit_str(&number.to_string())
-            }
-        }
-
-        from.deserialize_any(LengthsVisitor)
+impl<'de> Form<'de> for Lengths {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a size such as \"1500b\", or { at-least = \"64b\", at-most = \"1500b\" }")
+    }
+    fn text<E: Error>(text: &str) -> Result<Self, E> {
+        quantity(text).map(|size| Lengths::AtMost(Unit(size)))
+    }
+    fn number<E: Error>(digits: &str, _: Unexpected<'_>) -> Result<Self, E> {
+        Self::text(digits)
+    }
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        Between::deserialize(MapAccessDeserializer::new(table)).map(Lengths::Between)
     }
 }
 
-impl JsonSchema for Lengths {
-    fn schema_name() -> Cow<'static, str> {
-        "PacketLengths".into()
+schema!(Lengths, "PacketLengths", generator => {
+    let most = generator.subschema_for::<Unit<Bytes>>();
+    let between = generator.subschema_for::<Between>();
+    json_schema!({ "anyOf": [most, between] })
+});
+
+impl<'de> Form<'de> for Arrivals {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{ bucket = \"300b\", rate = \"150kB/s\" } or a list of such tables")
     }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let most = generator.subschema_for::<Unit<Bytes>>();
-        let between = generator.subschema_for::<Between>();
-        json_schema!({ "anyOf": [most, between] })
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        Bucket::deserialize(MapAccessDeserializer::new(table)).map(Arrivals::One)
     }
-}
-
-impl<'de> Deserialize<'de> for Arrivals {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct ArrivalsVisitor;
-
-        impl<'de> Visitor<'de> for ArrivalsVisitor {
-            type Value = Arrivals;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("{ bucket = \"300b\", rate = \"150kB/s\" } or a list of such tables")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Arrivals, A::Error> {
-                Bucket::deserialize(MapAccessDeserializer::new(map)).map(Arrivals::One)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Arrivals, A::Error> {
-                let mut buckets = Vec::new();
-                while let Some(bucket) = seq.next_element()? {
-                    buckets.push(bucket);
-                }
-                Ok(Arrivals::Several(buckets))
-            }
-        }
-
-        from.deserialize_any(ArrivalsVisitor)
+    fn list<A: SeqAccess<'de>>(buckets: A) -> Result<Self, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(buckets)).map(Arrivals::Several)
     }
 }
 
-impl JsonSchema for Arrivals {
-    fn schema_name() -> Cow<'static, str> {
-        "Arrival".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = generator.subschema_for::<Bucket>();
-        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
-    }
-}
+schema!(Arrivals, "Arrival", generator => {
+    let one = generator.subschema_for::<Bucket>();
+    json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+});

@@ -1,13 +1,13 @@
 //! Service curves as a plan writes them: `"64kbit"`, `{ burst, delay, rate }` or `{ m1, d, m2 }`.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use laxity::units::{Bytes, Nanos, Rate};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, json_schema};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Error, MapAccess, Unexpected};
 
+use super::form::{Form, schema};
 use super::values::{Quantity, Slope, Unit, quantity};
 
 /// A service curve.
@@ -42,45 +42,24 @@ pub(crate) struct Pieces {
     pub m2: Option<Quantity<Rate>>,
 }
 
-impl<'de> Deserialize<'de> for Curve {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct CurveVisitor;
-
-        impl<'de> Visitor<'de> for CurveVisitor {
-            type Value = Curve;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a rate such as \"64kbit\" or a curve such as ")?;
-                f.write_str("{ burst = \"160b\", delay = \"5ms\", rate = \"64kbit\" }")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Curve, E> {
-                quantity(text).map(Curve::Linear)
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Curve, E> {
-                quantity(&number.to_string()).map(Curve::Linear)
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Curve, E> {
-                quantity(&number.to_string()).map(Curve::Linear)
-            }
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Curve, E> {
-                quantity(&number.to_string()).map(Curve::Linear)
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Curve, A::Error> {
-                Pieces::deserialize(MapAccessDeserializer::new(map)).map(Curve::Pieces)
-            }
-        }
-
-        from.deserialize_any(CurveVisitor)
+impl<'de> Form<'de> for Curve {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a rate such as \"64kbit\" or a curve such as ")?;
+        f.write_str("{ burst = \"160b\", delay = \"5ms\", rate = \"64kbit\" }")
+    }
+    fn text<E: Error>(text: &str) -> Result<Self, E> {
+        quantity(text).map(Curve::Linear)
+    }
+    fn number<E: Error>(digits: &str, _: Unexpected<'_>) -> Result<Self, E> {
+        Self::text(digits)
+    }
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        Pieces::deserialize(MapAccessDeserializer::new(table)).map(Curve::Pieces)
     }
 }
 
-impl JsonSchema for Curve {
-    fn schema_name() -> Cow<'static, str> {
-        "Curve".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let linear = generator.subschema_for::<Unit<Rate>>();
-        let pieces = generator.subschema_for::<Pieces>();
-        json_schema!({ "anyOf": [linear, pieces] })
-    }
-}
+schema!(Curve, "Curve", generator => {
+    let linear = generator.subschema_for::<Unit<Rate>>();
+    let pieces = generator.subschema_for::<Pieces>();
+    json_schema!({ "anyOf": [linear, pieces] })
+});

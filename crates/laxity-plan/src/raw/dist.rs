@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Unexpected};
 
+use super::form::Form;
 use super::values::{Measure, Number, Pair, Unit, quantity};
 use crate::model::Dist;
 
@@ -26,35 +26,17 @@ enum Law {
     Weibull,
 }
 
-impl<'de, T: Measure> Deserialize<'de> for Distribution<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(DistVisitor(PhantomData)).map(Distribution)
-    }
-}
-
-struct DistVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Measure> Visitor<'de> for DistVisitor<T> {
-    type Value = Dist<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+impl<'de, T: Measure> Form<'de> for Distribution<T> {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} or a distribution such as {{ uniform = [from, to] }}", T::EXPECTED)
     }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Dist<T>, E> {
-        quantity(text).map(Dist::Constant)
+    fn text<E: Error>(text: &str) -> Result<Self, E> {
+        quantity(text).map(Dist::Constant).map(Distribution)
     }
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Dist<T>, E> {
-        quantity(&number.to_string()).map(Dist::Constant)
+    fn number<E: Error>(digits: &str, _: Unexpected<'_>) -> Result<Self, E> {
+        Self::text(digits)
     }
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Dist<T>, E> {
-        quantity(&number.to_string()).map(Dist::Constant)
-    }
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Dist<T>, E> {
-        quantity(&number.to_string()).map(Dist::Constant)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Dist<T>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let Some(law) = map.next_key::<Law>()? else {
             return Err(A::Error::custom(
                 "this table is empty: write a distribution such as { uniform = [from, to] }",
@@ -69,7 +51,7 @@ impl<'de, T: Measure> Visitor<'de> for DistVisitor<T> {
             Law::Weibull => shaped(map.next_value()?, Dist::Weibull),
         };
         match map.next_key::<Law>()? {
-            None => Ok(dist),
+            None => Ok(Distribution(dist)),
             Some(_) => Err(A::Error::custom("two distributions in one place: write one of them")),
         }
     }

@@ -8,7 +8,7 @@ use toml_parser::Source as Text;
 use toml_parser::lexer::{Lexer, Token, TokenKind};
 
 use super::{At, Source, Sources, Table, toml_error};
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 
 /// Fewer sources than this are read with everything else.
 const MANY: usize = 1000;
@@ -33,7 +33,7 @@ impl SourceTables<'_> {
     /// One source after another, and where it is written.
     pub(crate) fn each(
         &self,
-        mut read: impl FnMut(&Source, &std::ops::Range<usize>) -> Result<(), Fault>,
+        mut read: impl FnMut(&Source, &Span) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         match self {
             SourceTables::Whole(sources) => {
@@ -66,7 +66,7 @@ fn source(piece: &str) -> Result<At<Table<Source>>, Fault> {
 impl<'a> Fragments<'a> {
     /// The pieces of a plan with many sources; none where sources are few, or written in another
     /// way than each under its own `[[source]]`.
-    pub(crate) fn of(text: &'a str) -> Option<Self> {
+    pub(crate) fn cut(text: &'a str) -> Option<Self> {
         text.matches("[[source]]").nth(MANY)?;
         let (mut rest, mut sources) = (String::new(), Vec::new());
         let (mut begin, mut in_source) = (0, false);
@@ -87,7 +87,7 @@ impl<'a> Fragments<'a> {
                     continue;
                 }
             }
-            let header = Header::of(&mut tokens, text)?;
+            let header = Header::read(&mut tokens, text)?;
             if header == Header::OfSource && !in_source {
                 return None;
             }
@@ -115,7 +115,7 @@ enum Header {
 impl Header {
     /// Reads the rest of the line behind a first bracket. None where the first part of the name is
     /// quoted, and may be any.
-    fn of(tokens: &mut Lexer<'_>, text: &str) -> Option<Self> {
+    fn read(tokens: &mut Lexer<'_>, text: &str) -> Option<Self> {
         let kind = |token: &Token| token.kind();
         let line = tokens.take_while(|token| token.kind() != TokenKind::Newline);
         let line: Vec<_> = line.filter(|token| token.kind() != TokenKind::Whitespace).collect();

@@ -1,54 +1,30 @@
 //! `limit = …`, and other lengths of queues.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use laxity::units::Bytes;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use schemars::json_schema;
+use serde::de::Error;
 
+use super::form::{Form, schema};
 use super::values::{self, Unit};
+use crate::model::QueueLimit;
 
 /// `limit = 100` packets or `limit = "64kB"`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Limit {
-    Packets(u64),
-    Bytes(Bytes),
-}
-
-impl<'de> Deserialize<'de> for Limit {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct LimitVisitor;
-
-        impl Visitor<'_> for LimitVisitor {
-            type Value = Limit;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("packets such as 100 or bytes such as \"64kB\"")
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Limit, E> {
-                let positive = u64::try_from(number).map(Limit::Packets);
-                positive
-                    .map_err(|_| E::custom(format_args!("`{number}` is negative: a limit is not")))
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Limit, E> {
-                Ok(Limit::Packets(number))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Limit, E> {
-                values::quantity(text).map(Limit::Bytes)
-            }
-        }
-
-        from.deserialize_any(LimitVisitor)
+impl Form<'_> for QueueLimit {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("packets such as 100 or bytes such as \"64kB\"")
+    }
+    fn integer<E: Error>(number: i128) -> Result<Self, E> {
+        let positive = u64::try_from(number).map(QueueLimit::Packets);
+        positive.map_err(|_| E::custom(format_args!("`{number}` is negative: a limit is not")))
+    }
+    fn text<E: Error>(text: &str) -> Result<Self, E> {
+        values::quantity(text).map(QueueLimit::Bytes)
     }
 }
 
-impl JsonSchema for Limit {
-    fn schema_name() -> Cow<'static, str> {
-        "Limit".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let size = generator.subschema_for::<Unit<Bytes>>();
-        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, size] })
-    }
-}
+schema!(QueueLimit, "Limit", generator => {
+    let size = generator.subschema_for::<Unit<Bytes>>();
+    json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, size] })
+});

@@ -1,16 +1,17 @@
 //! `overhead = …` of a link: bytes, the name of a kind of link, or a table.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use laxity::overhead;
 use laxity::units::Bytes;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{JsonSchema, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Error, MapAccess};
 
+use super::form::{Form, in_forms, schema};
 use super::values::quantity;
+use super::words::Framing;
 
 /// The most that a frame is said to grow by, or to be padded to.
 const MOST: u64 = 1000;
@@ -35,23 +36,14 @@ struct Parts {
     framing: Option<Framing>,
 }
 
-/// What frames are cut into.
-#[derive(Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum Framing {
-    /// They are sent whole.
-    Whole,
-    /// Cells of 53 bytes for 48.
-    Atm,
-    /// Code words of 65 bytes for 64.
-    Ptm,
-}
-
 /// Bytes that may be less than none.
 struct Signed(i32);
 
-impl Signed {
-    fn parse<E: Error>(text: &str) -> Result<Signed, E> {
+impl Form<'_> for Signed {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a size such as \"18b\" or \"-6b\"")
+    }
+    fn text<E: Error>(text: &str) -> Result<Self, E> {
         let (sign, size, limit) = match text.trim_start().strip_prefix('-') {
             Some(size) => (-1, size, MOST_LESS),
             None => (1, text, MOST),
@@ -65,69 +57,39 @@ impl Signed {
     }
 }
 
-impl<'de> Deserialize<'de> for Signed {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct SignedVisitor;
-
-        impl Visitor<'_> for SignedVisitor {
-            type Value = Signed;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a size such as \"18b\" or \"-6b\"")
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Signed, E> {
-                Signed::parse(text)
-            }
-        }
-
-        from.deserialize_any(SignedVisitor)
-    }
+in_forms! {
+    [] Signed;
 }
 
-impl<'de> Deserialize<'de> for Overhead {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(OverheadVisitor).map(Overhead)
-    }
-}
-
-struct OverheadVisitor;
-
-impl<'de> Visitor<'de> for OverheadVisitor {
-    type Value = overhead::Overhead;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+impl<'de> Form<'de> for Overhead {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a size such as \"24b\", a kind of link ({}), or a table", names().join(", "))
     }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+    fn text<E: Error>(text: &str) -> Result<Self, E> {
         let named = overhead::Overhead::NAMED.iter().find(|(name, _)| *name == text);
         match named {
-            Some((_, overhead)) => Ok(*overhead),
+            Some((_, overhead)) => Ok(Overhead(*overhead)),
             None if text.starts_with(|c: char| c.is_ascii_alphabetic()) => {
                 let names = names().join(", ");
                 Err(E::custom(format_args!("`{text}` is no kind of link: accepted are {names}")))
             }
             None => {
-                let Signed(bytes) = Signed::parse(text)?;
-                Ok(overhead::Overhead { bytes, ..overhead::Overhead::NONE })
+                let Signed(bytes) = Signed::text(text)?;
+                Ok(Overhead(overhead::Overhead { bytes, ..overhead::Overhead::NONE }))
             }
         }
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+    fn table<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let Parts { bytes, at_least, framing } =
             Parts::deserialize(MapAccessDeserializer::new(map))?;
         let at_least = at_least.map_or(0, |Signed(bytes)| bytes);
-        Ok(overhead::Overhead {
+        Ok(Overhead(overhead::Overhead {
             bytes: bytes.map_or(0, |Signed(bytes)| bytes),
             at_least: u32::try_from(at_least)
                 .map_err(|_| A::Error::custom("`at-least` is negative: a length is not"))?,
-            framing: match framing.unwrap_or(Framing::Whole) {
-                Framing::Whole => overhead::Framing::Whole,
-                Framing::Atm => overhead::Framing::Atm,
-                Framing::Ptm => overhead::Framing::Ptm,
-            },
-        })
+            framing: framing.unwrap_or(Framing::Whole).into(),
+        }))
     }
 }
 
@@ -135,19 +97,11 @@ fn names() -> Vec<&'static str> {
     overhead::Overhead::NAMED.iter().map(|(name, _)| *name).collect()
 }
 
-impl JsonSchema for Overhead {
-    fn schema_name() -> Cow<'static, str> {
-        "Overhead".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "What a link adds to frames: bytes, the name of a kind of link, or a table.",
-            "anyOf": [
-                { "enum": names() },
-                { "type": "string", "pattern": r"^\s*-?\s*[0-9]*\.?[0-9]*\s*(b|B|kB|KB|KiB)$" },
-                generator.subschema_for::<Parts>(),
-            ],
-        })
-    }
-}
+schema!(Overhead, "Overhead", generator => json_schema!({
+    "description": "What a link adds to frames: bytes, the name of a kind of link, or a table.",
+    "anyOf": [
+        { "enum": names() },
+        { "type": "string", "pattern": r"^\s*-?\s*[0-9]*\.?[0-9]*\s*(b|B|kB|KB|KiB)$" },
+        generator.subschema_for::<Parts>(),
+    ],
+}));

@@ -1,89 +1,53 @@
 //! `queue = { kind = … }`.
 
 use laxity::units::Nanos;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::limit::Limit;
-use super::values::{At, Count, Number, Quantity, Word, span};
-use crate::keys::Written;
+use super::values::{At, Count, Number, Quantity, Word};
+use super::words::Spacing;
+use crate::keys::table;
+use crate::model::QueueLimit;
 use crate::model::queue::Kind;
 
-/// Who gets into a queue, and how much of it there may be. Which keys apply depends on `kind`.
-// What the keys of some kinds mean is said in the rooms of these kinds.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Queue {
-    /// Who gets in.
-    pub kind: Word<Kind>,
-    /// How much fits: packets as in 100, or bytes as in "64kB".
-    pub limit: At<Limit>,
-    pub mark: Option<At<Limit>>,
-    pub min: Option<At<Limit>>,
-    pub max: Option<At<Limit>>,
-    pub max_p: Option<At<Number>>,
-    pub weight: Option<At<Number>>,
-    pub gentle: Option<At<bool>>,
-    pub spacing: Option<At<Word<Spacing>>>,
-    pub candidates: Option<At<Count>>,
-    pub target: Option<Quantity<Nanos>>,
-    pub interval: Option<Quantity<Nanos>>,
-    pub update: Option<Quantity<Nanos>>,
-    pub alpha: Option<At<Number>>,
-    pub beta: Option<At<Number>>,
-    pub burst: Option<Quantity<Nanos>>,
-    pub ecn: Option<At<bool>>,
-}
-
-impl Queue {
-    /// The keys that not every kind takes, and where they stand.
-    pub(crate) fn options(&self) -> [Written<'_>; 15] {
-        // Taken apart, so that none is forgotten.
-        let Queue {
-            kind: _,
-            limit: _,
-            mark,
-            min,
-            max,
-            max_p,
-            weight,
-            gentle,
-            spacing,
-            candidates,
-            target,
-            interval,
-            update,
-            alpha,
-            beta,
-            burst,
-            ecn,
-        } = self;
-        [
-            ("mark", span(mark)),
-            ("min", span(min)),
-            ("max", span(max)),
-            ("max-p", span(max_p)),
-            ("weight", span(weight)),
-            ("gentle", span(gentle)),
-            ("spacing", span(spacing)),
-            ("candidates", span(candidates)),
-            ("target", span(target)),
-            ("interval", span(interval)),
-            ("update", span(update)),
-            ("alpha", span(alpha)),
-            ("beta", span(beta)),
-            ("burst", span(burst)),
-            ("ecn", span(ecn)),
-        ]
+table! {
+    /// Who gets into a queue, and how much of it there may be. Which keys apply depends on `kind`.
+    pub(crate) struct Queue {
+        /// Who gets in.
+        pub kind: Word<Kind>,
+        /// How much fits: packets as in 100, or bytes as in "64kB".
+        pub limit: At<QueueLimit>,
+        /// `droptail`: a packet that would exceed this is marked, if it is capable of ECN: what
+        /// DCTCP lives on (RFC 8257). Below `limit`, and measured alike. Default none is.
+        pub mark: Option<At<QueueLimit>>,
+        /// `red`, `choke`: the average length from which on packets are dropped.
+        pub min: Option<At<QueueLimit>>,
+        /// `red`, `choke`: the average length at which `max-p` is reached, measured like `min`.
+        pub max: Option<At<QueueLimit>>,
+        /// `red`, `choke`: the probability of a drop just below `max`. Default 0.1.
+        pub max_p: Option<At<Number>>,
+        /// `red`, `choke`: what one arrival counts in the average. Default 0.002.
+        pub weight: Option<At<Number>>,
+        /// `red`, `choke`: above `max` the probability grows to 1 at twice `max`, instead of being
+        /// 1. Default true.
+        pub gentle: Option<At<bool>>,
+        /// `red`, `choke`: how drops are spread. Default uniform.
+        pub spacing: Option<At<Word<Spacing>>>,
+        /// `choke`: how many queued packets an arriving one is compared with. Default 1.
+        pub candidates: Option<At<Count>>,
+        /// `codel`: the waiting time that is tolerated. Default 5ms. `pie`: the waiting time that
+        /// is aimed at. Default 15ms.
+        pub target: Option<Quantity<Nanos>>,
+        /// `codel`: for how long packets may wait longer than that. Default 100ms.
+        pub interval: Option<Quantity<Nanos>>,
+        /// `pie`: how often the probability of a drop is moved. Default 15ms.
+        pub update: Option<Quantity<Nanos>>,
+        /// `pie`: what a second of waiting above `target` adds to the probability. Default 0.125.
+        pub alpha: Option<At<Number>>,
+        /// `pie`: what a second by which waiting has grown adds to it. Default 1.25.
+        pub beta: Option<At<Number>>,
+        /// `pie`: for how long nothing is dropped at first. Default 150ms.
+        pub burst: Option<Quantity<Nanos>>,
+        /// `red`, `choke`, `codel`, `pie`: packets that are capable of ECN are marked instead of
+        /// dropped. Default false.
+        pub ecn: Option<At<bool>>,
     }
-}
-
-/// `spacing = …`.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Spacing {
-    /// At a probability p, 1 to 1/p packets from one drop to the next, all alike.
-    Uniform,
-    /// 1/p to 2/p packets, all alike.
-    Wait,
 }

@@ -1,146 +1,78 @@
 //! `[scheduler]`, or the scheduler of a class, a link or a node.
 
 use laxity::units::{Bytes, Nanos};
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::limit::Limit;
 use super::queue::Queue;
-use super::values::{At, Count, Number, Quantity, Table, Word, span};
+use super::values::{At, Count, Number, Quantity, Table, Word};
 use super::words::{Late, Precedence, Violation};
-use crate::keys::Written;
+use crate::keys::table;
 use crate::model::scheduler::Kind;
-use crate::model::{Assignment, BestEffort, BestEffortOrder};
+use crate::model::{Assignment, BestEffort, BestEffortOrder, QueueLimit};
 
-/// The discipline that shares the link.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Scheduler {
-    /// Which discipline.
-    pub kind: Word<Kind>,
-    /// How best-effort packets get deadlines; `edf` only. Default exact.
-    pub best_effort: Option<At<Word<BestEffort>>>,
-    /// How best-effort classes are ordered among themselves; `edf`, `tdp`. Default wfq.
-    pub best_effort_order: Option<At<Word<BestEffortOrder>>>,
-    /// What becomes of real-time packets whose deadline or frame is over; `edf`, `tdp`. Default
-    /// send.
-    pub late: Option<At<Word<Late>>>,
-    /// The queue that all classes share that have none of their own. Default no limit.
-    pub queue: Option<At<Table<Queue>>>,
-    /// What goes first; `dwcs` only. Default loss-first.
-    pub precedence: Option<At<Word<Precedence>>>,
-    /// What becomes of a stream that has lost more than it may; `dwcs` only. Default reset.
-    pub violation: Option<At<Word<Violation>>>,
-    /// After how many services it looks for passed deadlines; `dwcs` only. Default 1.
-    pub check_every: Option<At<Count>>,
-    /// `fq-codel`: how much a flow may send in its turn. Default 1514b.
-    pub quantum: Option<Quantity<Bytes>>,
-    /// `fq-codel`, `dualpi2`: how much may be queued in all, in packets or bytes. Default 10240 or
-    /// 10000.
-    pub limit: Option<At<Limit>>,
-    /// `fq-codel`, `dualpi2`: how long a flow's, or classic packets may wait in the long run.
-    /// Default 5ms or 15ms.
-    pub target: Option<Quantity<Nanos>>,
-    /// `fq-codel`: for how long they may wait longer. Default 100ms.
-    pub interval: Option<Quantity<Nanos>>,
-    /// `fq-codel`: how many queues the flows are hashed into. Default 1024.
-    pub flows: Option<At<Count>>,
-    /// `fq-codel`: whether packets are marked that allow it, instead of dropped. Default true.
-    pub ecn: Option<At<bool>>,
-    /// `dualpi2`: how often the probability of marks and drops is moved. Default 16ms.
-    pub update: Option<Quantity<Nanos>>,
-    /// `dualpi2`: what a second of waiting above `target` adds to it. Default 0.16.
-    pub alpha: Option<At<Number>>,
-    /// `dualpi2`: what a second by which waiting has grown adds to it. Default 3.2.
-    pub beta: Option<At<Number>>,
-    /// `dualpi2`: how many times more likely L4S packets are marked. Default 2.
-    pub coupling: Option<At<Count>>,
-    /// `dualpi2`: L4S packets that have waited for longer are marked. Default 1ms.
-    pub threshold: Option<Quantity<Nanos>>,
-    /// `dualpi2`: the share of the link that classic packets get at least, 0 to 1. Default 0.1.
-    pub classic_share: Option<At<Number>>,
-    /// `tdp`: how long a time frame is, such as "250us".
-    pub frame: Option<Quantity<Nanos>>,
-    /// `tdp`: how many frames make a cycle: 3 to 65536.
-    pub frames: Option<At<Count>>,
-    /// `tdp`: how many cycles make a super cycle, after which reservations repeat. Default 1.
-    pub cycles: Option<At<Count>>,
-    /// `tdp`: how many frames after the previous node a node sends a packet. Default the fewest
-    /// that its links allow.
-    pub forwarding_delay: Option<At<Count>>,
-    /// `tdp`: by how many more frames a node may delay the packets of a flow, as its reservation
-    /// says. Default 0, which is immediate forwarding.
-    pub spare: Option<At<Count>>,
-    /// `tdp`: by how much best effort may run into a reserved frame. Default 0s.
-    pub guard: Option<Quantity<Nanos>>,
-    /// `tdp`: the error of nodes' clocks that the network is to bear. Default the largest that the
-    /// nodes' clocks have.
-    pub clock_error: Option<Quantity<Nanos>>,
-    /// `tdp`: how frames are assigned to flows. Default quick.
-    pub assignment: Option<At<Word<Assignment>>>,
-}
-
-impl Scheduler {
-    /// The keys that not every discipline takes, and where they stand.
-    pub(crate) fn options(&self) -> [Written<'_>; 26] {
-        // Taken apart, so that none is forgotten.
-        let Scheduler {
-            kind: _,
-            queue: _,
-            best_effort,
-            best_effort_order,
-            late,
-            precedence,
-            violation,
-            check_every,
-            quantum,
-            limit,
-            target,
-            interval,
-            flows,
-            ecn,
-            update,
-            alpha,
-            beta,
-            coupling,
-            threshold,
-            classic_share,
-            frame,
-            frames,
-            cycles,
-            forwarding_delay,
-            spare,
-            guard,
-            clock_error,
-            assignment,
-        } = self;
-        [
-            ("best-effort", span(best_effort)),
-            ("best-effort-order", span(best_effort_order)),
-            ("late", span(late)),
-            ("precedence", span(precedence)),
-            ("violation", span(violation)),
-            ("check-every", span(check_every)),
-            ("quantum", span(quantum)),
-            ("limit", span(limit)),
-            ("target", span(target)),
-            ("interval", span(interval)),
-            ("flows", span(flows)),
-            ("ecn", span(ecn)),
-            ("update", span(update)),
-            ("alpha", span(alpha)),
-            ("beta", span(beta)),
-            ("coupling", span(coupling)),
-            ("threshold", span(threshold)),
-            ("classic-share", span(classic_share)),
-            ("frame", span(frame)),
-            ("frames", span(frames)),
-            ("cycles", span(cycles)),
-            ("forwarding-delay", span(forwarding_delay)),
-            ("spare", span(spare)),
-            ("guard", span(guard)),
-            ("clock-error", span(clock_error)),
-            ("assignment", span(assignment)),
-        ]
+table! {
+    /// The discipline that shares the link.
+    pub(crate) struct Scheduler {
+        /// Which discipline.
+        pub kind: Word<Kind>,
+        /// How best-effort packets get deadlines; `edf` only. Default exact.
+        pub best_effort: Option<At<Word<BestEffort>>>,
+        /// How best-effort classes are ordered among themselves; `edf`, `tdp`. Default wfq.
+        pub best_effort_order: Option<At<Word<BestEffortOrder>>>,
+        /// What becomes of real-time packets whose deadline or frame is over; `edf`, `tdp`. Default
+        /// send.
+        pub late: Option<At<Word<Late>>>,
+        /// The queue that all classes share that have none of their own. Default no limit.
+        pub queue: Option<At<Table<Queue>>>,
+        /// What goes first; `dwcs` only. Default loss-first.
+        pub precedence: Option<At<Word<Precedence>>>,
+        /// What becomes of a stream that has lost more than it may; `dwcs` only. Default reset.
+        pub violation: Option<At<Word<Violation>>>,
+        /// After how many services it looks for passed deadlines; `dwcs` only. Default 1.
+        pub check_every: Option<At<Count>>,
+        /// `fq-codel`: how much a flow may send in its turn. Default 1514b.
+        pub quantum: Option<Quantity<Bytes>>,
+        /// `fq-codel`, `dualpi2`: how much may be queued in all, in packets or bytes. Default 10240
+        /// or 10000.
+        pub limit: Option<At<QueueLimit>>,
+        /// `fq-codel`, `dualpi2`: how long a flow's, or classic packets may wait in the long run.
+        /// Default 5ms or 15ms.
+        pub target: Option<Quantity<Nanos>>,
+        /// `fq-codel`: for how long they may wait longer. Default 100ms.
+        pub interval: Option<Quantity<Nanos>>,
+        /// `fq-codel`: how many queues the flows are hashed into. Default 1024.
+        pub flows: Option<At<Count>>,
+        /// `fq-codel`: whether packets are marked that allow it, instead of dropped. Default true.
+        pub ecn: Option<At<bool>>,
+        /// `dualpi2`: how often the probability of marks and drops is moved. Default 16ms.
+        pub update: Option<Quantity<Nanos>>,
+        /// `dualpi2`: what a second of waiting above `target` adds to it. Default 0.16.
+        pub alpha: Option<At<Number>>,
+        /// `dualpi2`: what a second by which waiting has grown adds to it. Default 3.2.
+        pub beta: Option<At<Number>>,
+        /// `dualpi2`: how many times more likely L4S packets are marked. Default 2.
+        pub coupling: Option<At<Count>>,
+        /// `dualpi2`: L4S packets that have waited for longer are marked. Default 1ms.
+        pub threshold: Option<Quantity<Nanos>>,
+        /// `dualpi2`: the share of the link that classic packets get at least, 0 to 1. Default 0.1.
+        pub classic_share: Option<At<Number>>,
+        /// `tdp`: how long a time frame is, such as "250us".
+        pub frame: Option<Quantity<Nanos>>,
+        /// `tdp`: how many frames make a cycle: 3 to 65536.
+        pub frames: Option<At<Count>>,
+        /// `tdp`: how many cycles make a super cycle, after which reservations repeat. Default 1.
+        pub cycles: Option<At<Count>>,
+        /// `tdp`: how many frames after the previous node a node sends a packet. Default the fewest
+        /// that its links allow.
+        pub forwarding_delay: Option<At<Count>>,
+        /// `tdp`: by how many more frames a node may delay the packets of a flow, as its
+        /// reservation says. Default 0, which is immediate forwarding.
+        pub spare: Option<At<Count>>,
+        /// `tdp`: by how much best effort may run into a reserved frame. Default 0s.
+        pub guard: Option<Quantity<Nanos>>,
+        /// `tdp`: the error of nodes' clocks that the network is to bear. Default the largest that
+        /// the nodes' clocks have.
+        pub clock_error: Option<Quantity<Nanos>>,
+        /// `tdp`: how frames are assigned to flows. Default quick.
+        pub assignment: Option<At<Word<Assignment>>>,
     }
 }

@@ -1,15 +1,16 @@
 //! `topology = …`: a file, or a table that says what is drawn.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use laxity::units::{Nanos, Rate};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Error, MapAccess};
 
+use super::form::{Form, schema};
 use super::values::{At, Count, Quantity, Word};
+use crate::keys::{kinds, table};
 
 /// A file of links, or a network that is drawn by a rule.
 #[derive(Debug)]
@@ -18,78 +19,48 @@ pub(crate) enum Topology {
     Drawn(Drawn),
 }
 
-/// A network that is drawn by a rule.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Drawn {
-    /// What is drawn.
-    #[schemars(with = "At<Word<Shape>>")]
-    pub kind: Option<At<Word<Shape>>>,
-    /// `fat-tree`: the ports of a switch, an even number.
-    pub k: Option<At<Count>>,
-    /// `dumbbell`: the hosts on each side.
-    pub hosts: Option<At<Count>>,
-    /// The rate of links, in a dumbbell of that between the routers. Default that of `[link]`.
-    pub rate: Option<Quantity<Rate>>,
-    /// Their propagation delay. Default that of `[link]`.
-    pub delay: Option<Quantity<Nanos>>,
-    /// `dumbbell`: the rate of the hosts' links. Default that of `[link]`.
-    pub access_rate: Option<Quantity<Rate>>,
-    /// `dumbbell`: their propagation delay. Default that of `[link]`.
-    pub access_delay: Option<Quantity<Nanos>>,
+table! {
+    /// A network that is drawn by a rule.
+    pub(crate) struct Drawn {
+        /// What is drawn.
+        #[schemars(with = "At<Word<Kind>>")]
+        pub kind: Option<At<Word<Kind>>>,
+        /// `fat-tree`: the ports of a switch, an even number.
+        pub k: Option<At<Count>>,
+        /// `dumbbell`: the hosts on each side.
+        pub hosts: Option<At<Count>>,
+        /// The rate of links, in a dumbbell of that between the routers. Default that of `[link]`.
+        pub rate: Option<Quantity<Rate>>,
+        /// Their propagation delay. Default that of `[link]`.
+        pub delay: Option<Quantity<Nanos>>,
+        /// `dumbbell`: the rate of the hosts' links. Default that of `[link]`.
+        pub access_rate: Option<Quantity<Rate>>,
+        /// `dumbbell`: their propagation delay. Default that of `[link]`.
+        pub access_delay: Option<Quantity<Nanos>>,
+    }
 }
 
-/// `kind = …` of a topology.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Shape {
+kinds! {
+    pub(crate), "Shape", "`kind = …` of a topology.",
     /// Hosts on both sides of one link.
-    Dumbbell,
+    Dumbbell: "dumbbell";
     /// Three layers of switches, all with as many ports.
-    FatTree,
+    FatTree: "fat-tree";
 }
 
-impl Shape {
-    /// All of them.
-    pub(crate) const ALL: [Shape; 2] = [Shape::Dumbbell, Shape::FatTree];
-
-    /// The word for it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Shape::Dumbbell => "dumbbell",
-            Shape::FatTree => "fat-tree",
-        }
+impl<'de> Form<'de> for Topology {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a file such as \"network.graphml\", or a table with a `kind`")
+    }
+    fn text<E: Error>(file: &str) -> Result<Self, E> {
+        Ok(Topology::File(file.to_owned()))
+    }
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        Drawn::deserialize(MapAccessDeserializer::new(table)).map(Topology::Drawn)
     }
 }
 
-impl<'de> Deserialize<'de> for Topology {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct TopologyVisitor;
-
-        impl<'de> Visitor<'de> for TopologyVisitor {
-            type Value = Topology;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a file such as \"network.graphml\", or a table with a `kind`")
-            }
-            fn visit_str<E: Error>(self, file: &str) -> Result<Topology, E> {
-                Ok(Topology::File(file.to_owned()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Topology, A::Error> {
-                Drawn::deserialize(MapAccessDeserializer::new(map)).map(Topology::Drawn)
-            }
-        }
-
-        from.deserialize_any(TopologyVisitor)
-    }
-}
-
-impl JsonSchema for Topology {
-    fn schema_name() -> Cow<'static, str> {
-        "Topology".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let drawn = generator.subschema_for::<Drawn>();
-        json_schema!({ "anyOf": [{ "type": "string" }, drawn] })
-    }
-}
+schema!(Topology, "Topology", generator => {
+    let drawn = generator.subschema_for::<Drawn>();
+    json_schema!({ "anyOf": [{ "type": "string" }, drawn] })
+});

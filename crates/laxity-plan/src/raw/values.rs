@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use laxity::units::{Bytes, Nanos, Rate, UnitError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{
-    Deserialize, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+    Deserialize, Deserializer, Error, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected,
 };
 
-use crate::error::Fault;
+use super::form::{Form, schema};
+use crate::error::{Fault, Span};
 use crate::matching::{Match, MatchError};
 
 /// The longest text that is a number with its unit, or two numbers with a stroke between them.
@@ -23,7 +24,7 @@ pub(super) const LONGEST_UNIT: usize = 64;
 #[derive(Debug)]
 pub(crate) struct At<T> {
     pub value: T,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
@@ -31,11 +32,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
         let spanned = toml::Spanned::<T>::deserialize(from)?;
         Ok(At { span: spanned.span(), value: spanned.into_inner() })
     }
-}
-
-/// Where a key stands, if it is written.
-pub(crate) fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
-    key.as_ref().map(|at| &at.span)
 }
 
 /// Gives a wrapper the schema of what it wraps.
@@ -66,23 +62,12 @@ schema_of_inner!(Word);
 #[derive(Debug)]
 pub(crate) struct Table<T>(pub T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct TableVisitor<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for TableVisitor<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a table of keys and values")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-
-        from.deserialize_map(TableVisitor(PhantomData)).map(Table)
+impl<'de, T: Deserialize<'de>> Form<'de> for Table<T> {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of keys and values")
+    }
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(table)).map(Table)
     }
 }
 
@@ -90,23 +75,12 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Table<T> {
 #[derive(Debug)]
 pub(crate) struct Word<T>(pub T);
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Word<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct WordVisitor<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for WordVisitor<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a word in quotes")
-            }
-
-            fn visit_str<E: Error>(self, word: &str) -> Result<T, E> {
-                T::deserialize(word.into_deserializer())
-            }
-        }
-
-        from.deserialize_any(WordVisitor(PhantomData)).map(Word)
+impl<'de, T: Deserialize<'de>> Form<'de> for Word<T> {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a word in quotes")
+    }
+    fn text<E: Error>(word: &str) -> Result<Self, E> {
+        T::deserialize(word.into_deserializer()).map(Word)
     }
 }
 
@@ -188,6 +162,29 @@ pub(crate) fn positive<T: Measure>(key: &str) -> impl Fn(&Quantity<T>) -> Result
     }
 }
 
+/// Reads the quantity of a key that cannot be zero, if it is written.
+pub(crate) fn positive_or<T: Measure>(
+    key: &str,
+    written: &Option<Quantity<T>>,
+    default: T,
+) -> Result<T, Fault> {
+    written.as_ref().map_or(Ok(default), positive(key))
+}
+
+/// Reads the number of a key within limits.
+pub(crate) fn within(
+    key: &str,
+    At { value: Count(count), span }: &At<Count>,
+    limits: RangeInclusive<u64>,
+    help: impl FnOnce() -> String,
+) -> Result<u32, Fault> {
+    match u32::try_from(*count) {
+        Ok(number) if limits.contains(count) => Ok(number),
+        Ok(0) => Err(Fault::zero(key, span)),
+        _ => Err(Fault::at(span, format!("`{key}` is {count}")).help(help())),
+    }
+}
+
 /// Reads a match expression; its error points into the string.
 pub(crate) fn matching(raw: &At<String>, text: &str) -> Result<Match, Fault> {
     raw.value.parse().map_err(|error: MatchError| {
@@ -210,31 +207,15 @@ pub(super) fn quantity<T: Measure, E: Error>(text: &str) -> Result<T, E> {
     text.parse().map_err(E::custom)
 }
 
-impl<'de, T: Measure> Deserialize<'de> for Unit<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct UnitVisitor<T>(PhantomData<T>);
-
-        impl<T: Measure> Visitor<'_> for UnitVisitor<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str(T::EXPECTED)
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-                quantity(text)
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<T, E> {
-                quantity(&number.to_string())
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<T, E> {
-                quantity(&number.to_string())
-            }
-            fn visit_f64<E: Error>(self, number: f64) -> Result<T, E> {
-                quantity(&number.to_string())
-            }
-        }
-
-        from.deserialize_any(UnitVisitor(PhantomData)).map(Unit)
+impl<T: Measure> Form<'_> for Unit<T> {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+    fn text<E: Error>(text: &str) -> Result<Self, E> {
+        quantity(text).map(Unit)
+    }
+    fn number<E: Error>(digits: &str, _: Unexpected<'_>) -> Result<Self, E> {
+        Self::text(digits)
     }
 }
 
@@ -255,116 +236,56 @@ impl<T: Measure> JsonSchema for Unit<T> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number(pub f64);
 
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct NumberVisitor;
-
-        impl Visitor<'_> for NumberVisitor {
-            type Value = Number;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a number such as 0.5, without quotes")
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Number, E> {
-                Ok(Number(number as f64))
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
-                Ok(Number(number as f64))
-            }
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Number, E> {
-                if number.is_finite() {
-                    Ok(Number(number))
-                } else {
-                    Err(E::custom(format_args!(
-                        "`{number}` is not a finite number: write one such as 0.5"
-                    )))
-                }
-            }
+impl Form<'_> for Number {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number such as 0.5, without quotes")
+    }
+    fn integer<E: Error>(number: i128) -> Result<Self, E> {
+        Ok(Number(number as f64))
+    }
+    fn float<E: Error>(number: f64) -> Result<Self, E> {
+        if number.is_finite() {
+            Ok(Number(number))
+        } else {
+            Err(E::custom(format_args!("`{number}` is not a finite number: write one such as 0.5")))
         }
-
-        from.deserialize_any(NumberVisitor)
     }
 }
 
-impl JsonSchema for Number {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Number".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "number" })
-    }
-}
+schema!(Number, _ => json_schema!({ "type": "number" }));
 
 /// A whole number, zero or more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count(pub u64);
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct CountVisitor;
-
-        impl Visitor<'_> for CountVisitor {
-            type Value = Count;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a whole number such as 100, without quotes")
-            }
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Count, E> {
-                let positive = u64::try_from(number).map(Count);
-                positive.map_err(|_| {
-                    E::custom(format_args!("`{number}` is negative: write a whole number from 0"))
-                })
-            }
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Count, E> {
-                Ok(Count(number))
-            }
-        }
-
-        from.deserialize_any(CountVisitor)
+impl Form<'_> for Count {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number such as 100, without quotes")
+    }
+    fn integer<E: Error>(number: i128) -> Result<Self, E> {
+        u64::try_from(number).map(Count).map_err(|_| {
+            E::custom(format_args!("`{number}` is negative: write a whole number from 0"))
+        })
     }
 }
 
-impl JsonSchema for Count {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Count".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "integer", "minimum": 0 })
-    }
-}
+schema!(Count, _ => json_schema!({ "type": "integer", "minimum": 0 }));
 
 /// Two values in brackets, no fewer and no more.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair<A, B>(pub A, pub B);
 
-impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Deserialize<'de> for Pair<A, B> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct PairVisitor<A, B>(PhantomData<(A, B)>);
-
-        impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Visitor<'de> for PairVisitor<A, B> {
-            type Value = Pair<A, B>;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("two values in brackets")
-            }
-
-            fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<Self::Value, S::Error> {
-                let few = || S::Error::custom("too few values: write two in brackets");
-                let first = seq.next_element()?.ok_or_else(few)?;
-                let second = seq.next_element()?.ok_or_else(few)?;
-                match seq.next_element::<IgnoredAny>()? {
-                    None => Ok(Pair(first, second)),
-                    Some(_) => Err(S::Error::custom("too many values: write two in brackets")),
-                }
-            }
+impl<'de, A: Deserialize<'de>, B: Deserialize<'de>> Form<'de> for Pair<A, B> {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("two values in brackets")
+    }
+    fn list<S: SeqAccess<'de>>(mut seq: S) -> Result<Self, S::Error> {
+        let few = || S::Error::custom("too few values: write two in brackets");
+        let first = seq.next_element()?.ok_or_else(few)?;
+        let second = seq.next_element()?.ok_or_else(few)?;
+        match seq.next_element::<IgnoredAny>()? {
+            None => Ok(Pair(first, second)),
+            Some(_) => Err(S::Error::custom("too many values: write two in brackets")),
         }
-
-        from.deserialize_any(PairVisitor(PhantomData))
     }
 }

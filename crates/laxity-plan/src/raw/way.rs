@@ -1,11 +1,12 @@
 //! `path = …`: the nodes of a path, or the word for the shortest one.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
+use schemars::json_schema;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserialize, Error, SeqAccess};
 
+use super::form::{Form, schema};
 use super::values::At;
 
 /// The word for the path of the least propagation.
@@ -18,44 +19,22 @@ pub(crate) enum Way {
     Shortest,
 }
 
-impl<'de> Deserialize<'de> for Way {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct WayVisitor;
-
-        impl<'de> Visitor<'de> for WayVisitor {
-            type Value = Way;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("nodes such as [\"a\", \"b\"], or \"shortest\"")
-            }
-            fn visit_str<E: Error>(self, word: &str) -> Result<Way, E> {
-                match word {
-                    SHORTEST => Ok(Way::Shortest),
-                    _ => Err(E::unknown_variant(word, &[SHORTEST])),
-                }
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Way, A::Error> {
-                let mut nodes = Vec::new();
-                while let Some(node) = seq.next_element()? {
-                    nodes.push(node);
-                }
-                Ok(Way::Nodes(nodes))
-            }
+impl<'de> Form<'de> for Way {
+    fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nodes such as [\"a\", \"b\"], or \"shortest\"")
+    }
+    fn text<E: Error>(word: &str) -> Result<Self, E> {
+        match word {
+            SHORTEST => Ok(Way::Shortest),
+            _ => Err(E::unknown_variant(word, &[SHORTEST])),
         }
-
-        from.deserialize_any(WayVisitor)
+    }
+    fn list<A: SeqAccess<'de>>(nodes: A) -> Result<Self, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(nodes)).map(Way::Nodes)
     }
 }
 
-impl JsonSchema for Way {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Way".into()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let nodes = generator.subschema_for::<Vec<String>>();
-        json_schema!({ "anyOf": [nodes, { "const": SHORTEST }] })
-    }
-}
+schema!(Way, generator => {
+    let nodes = generator.subschema_for::<Vec<String>>();
+    json_schema!({ "anyOf": [nodes, { "const": SHORTEST }] })
+});

@@ -1,7 +1,7 @@
 //! Words of a plan that are those of the library.
 
-use laxity::police;
 use laxity::sched::dwcs;
+use laxity::{aqm, overhead, police};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -34,6 +34,24 @@ words! {
         Demote,
         /// It is dropped.
         Drop
+    }
+
+    /// `spacing = …`.
+    aqm::Spacing {
+        /// At a probability p, 1 to 1/p packets from one drop to the next, all alike.
+        Uniform,
+        /// 1/p to 2/p packets, all alike.
+        Wait
+    }
+
+    /// What frames are cut into.
+    overhead::Framing {
+        /// They are sent whole.
+        Whole,
+        /// Cells of 53 bytes for 48.
+        Atm,
+        /// Code words of 65 bytes for 64.
+        Ptm
     }
 
     /// `late = …`.

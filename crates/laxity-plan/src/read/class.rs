@@ -1,18 +1,16 @@
 //! `[class.NAME]`.
 
-use std::ops::Range;
-
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::hierarchy::Hierarchy;
-use super::scheduling::scheduling;
+use super::scheduling::scheduling_of_part;
 use super::{curve, keys, stream};
 use crate::aqm::queue;
 use crate::discipline::Kind;
-use crate::error::{Fault, shown};
-use crate::model::{Arrival, Class, LinkSpec, Police, Scheduling, TokenBucket, Weight};
-use crate::raw::{self, Arrivals, At, MOST, Number, Quantity, Table, matching, positive};
+use crate::error::{Fault, Span, shown};
+use crate::model::{Arrival, Class, LinkSpec, Police, TokenBucket, Weight};
+use crate::raw::{self, Arrivals, At, MOST, Number, Quantity, Table, matching, positive, within};
 
 /// The longest name of a class, in characters.
 const LONGEST_NAME: usize = 64;
@@ -88,6 +86,10 @@ fn read(
         }
         (police, _) => police.as_ref().map_or(Police::Count, |police| police.value.0.into()),
     };
+    let inside = raw.scheduler.as_ref().map(|at| {
+        let help = "frames are of links: write it in `[scheduler]` of a network";
+        scheduling_of_part(at, link, "inside a class", help)
+    });
     Ok(Class {
         name,
         parent,
@@ -105,12 +107,12 @@ fn read(
             .map(|at| queue(&at.value.0, &at.span, link))
             .transpose()?
             .map(Box::new),
-        matching: raw.matching.map(|expression| matching(&expression, text)).transpose()?,
+        matching: raw.r#match.map(|expression| matching(&expression, text)).transpose()?,
         count: streams.count,
         gap: streams.gap,
         loss: streams.loss,
         late: streams.late,
-        inside: raw.scheduler.as_ref().map(|at| inside(at, link)).transpose()?.map(Box::new),
+        inside: inside.transpose()?.map(Box::new),
     })
 }
 
@@ -119,7 +121,7 @@ fn read(
 fn check_deadline(
     deadline: Nanos,
     arrival: Option<&Arrival>,
-    span: &Range<usize>,
+    span: &Span,
     link: &LinkSpec,
     in_network: bool,
 ) -> Result<(), Fault> {
@@ -146,16 +148,6 @@ fn check_deadline(
              say so with `packet` in `arrival`"
         }
     }))
-}
-
-fn inside(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Result<Scheduling, Fault> {
-    let scheduling = scheduling(at, link)?;
-    if !scheduling.scheduler.room().is_of_networks {
-        return Ok(scheduling);
-    }
-    let message = format!("`kind = \"{}\"` inside a class", scheduling.scheduler);
-    Err(Fault::at(&at.span, message)
-        .help("frames are of links: write it in `[scheduler]` of a network"))
 }
 
 fn check_name(At { value: name, span }: &At<String>) -> Result<(), Fault> {
@@ -187,11 +179,9 @@ fn weight(At { value: Number(weight), span }: At<Number>) -> Result<Weight, Faul
     }
 }
 
-fn level(At { value: raw::Count(level), span }: &At<raw::Count>) -> Result<u8, Fault> {
-    u8::try_from(*level).map_err(|_| {
-        Fault::at(span, format!("`level` is {level}"))
-            .help("0 to 255 are accepted, and 0 goes first")
-    })
+fn level(at: &At<raw::Count>) -> Result<u8, Fault> {
+    let help = || "0 to 255 are accepted, and 0 goes first".into();
+    Ok(within("level", at, 0..=u8::MAX.into(), help)? as u8)
 }
 
 /// All buckets of a class, with the peaks' among them, and the smallest `packet`.
@@ -269,7 +259,7 @@ fn lengths(
 }
 
 /// A length that the link's packets may have.
-fn packet(key: &str, packet: Bytes, span: &Range<usize>, link: &LinkSpec) -> Result<Bytes, Fault> {
+fn packet(key: &str, packet: Bytes, span: &Span, link: &LinkSpec) -> Result<Bytes, Fault> {
     let LinkSpec { max_packet, min_packet, .. } = link;
     if packet == Bytes(0) {
         return Err(Fault::zero(key, span));

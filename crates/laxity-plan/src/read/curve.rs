@@ -1,12 +1,10 @@
 //! The service curves of a class.
 
-use std::ops::Range;
-
 use laxity::sched::hfsc::Curves;
 use laxity::service::{ServiceCurve, ServiceCurveError};
 use laxity::units::{Bytes, Nanos, Rate};
 
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::raw::{self, At, Curve, Pieces, Quantity, Slope, positive};
 
 /// What the keys `curve`, `real-time`, `link-share` and `upper-limit` of a class come to, `curve`
@@ -88,7 +86,7 @@ fn two_piece(m1: &Quantity<Slope>, d: &Quantity<Nanos>, m2: Rate) -> Result<Serv
 }
 
 /// Keys of both forms, or too few of one.
-fn incomplete(pieces: &Pieces, key: &str, span: &Range<usize>) -> Fault {
+fn incomplete(pieces: &Pieces, key: &str, span: &Span) -> Fault {
     let Pieces { burst, delay, rate, m1, d, m2 } = pieces;
     let one = [("burst", burst.is_some()), ("delay", delay.is_some()), ("rate", rate.is_some())];
     let other = [("m1", m1.is_some()), ("d", d.is_some()), ("m2", m2.is_some())];

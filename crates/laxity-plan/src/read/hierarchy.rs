@@ -1,12 +1,11 @@
 //! The hierarchy of classes: their parents and children.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use laxity::packet::ClassId;
 
 use crate::discipline::Kind;
-use crate::error::{Fault, quoted_list};
+use crate::error::{Fault, Span, quoted_list};
 use crate::raw::{self, At, Table};
 
 /// The most classes on a way from the top to a leaf.
@@ -132,43 +131,38 @@ impl Hierarchy {
     }
 }
 
-fn parent_span(class: &raw::Class) -> Range<usize> {
+fn parent_span(class: &raw::Class) -> Span {
     class.parent.as_ref().map_or(0..0, |parent| parent.span.clone())
 }
 
-/// What a class with classes below it, and so without packets, cannot have.
+/// Keys of packets, which a class with classes below it has none of.
+const OF_PACKETS: [&str; 12] = [
+    "deadline",
+    "end-to-end",
+    "arrival",
+    "police",
+    "queue",
+    "match",
+    "level",
+    "count",
+    "gap",
+    "loss",
+    "late",
+    "real-time",
+];
+
 fn check_interior(name: &str, class: &raw::Class) -> Result<(), Fault> {
-    fn span<T>(key: &Option<At<T>>) -> Option<&Range<usize>> {
-        key.as_ref().map(|at| &at.span)
-    }
-    fn boxed<T>(key: &Option<Box<At<T>>>) -> Option<&Range<usize>> {
-        key.as_ref().map(|at| &at.span)
-    }
-    let of_packets = [
-        ("deadline", span(&class.deadline)),
-        ("end-to-end", span(&class.end_to_end)),
-        ("arrival", boxed(&class.arrival)),
-        ("police", span(&class.police)),
-        ("queue", boxed(&class.queue)),
-        ("match", span(&class.matching)),
-        ("level", boxed(&class.level)),
-        ("count", span(&class.count)),
-        ("gap", span(&class.gap)),
-        ("loss", span(&class.loss)),
-        ("late", span(&class.late)),
-        ("real-time", boxed(&class.real_time)),
-    ];
-    match of_packets.into_iter().find_map(|(key, span)| Some((key, span?))) {
-        None => Ok(()),
-        Some((key, span)) => {
-            let message = format!(
-                "`{key}` on class `{name}`, which has classes below it and so no packets of its own"
-            );
-            let help = match key {
-                "real-time" => "write `link-share`, or give the classes below it real-time curves",
-                _ => "give it to the classes below",
-            };
-            Err(Fault::at(span, message).help(help))
-        }
-    }
+    let written: HashMap<_, _> = class.written().collect();
+    let Some((key, span)) = OF_PACKETS.iter().find_map(|key| Some((key, written.get(*key)?)))
+    else {
+        return Ok(());
+    };
+    let message = format!(
+        "`{key}` on class `{name}`, which has classes below it and so no packets of its own"
+    );
+    let help = match *key {
+        "real-time" => "write `link-share`, or give the classes below it real-time curves",
+        _ => "give it to the classes below",
+    };
+    Err(Fault::at(span, message).help(help))
 }

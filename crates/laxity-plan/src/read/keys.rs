@@ -1,13 +1,12 @@
 //! Which keys a class may have: those that mean something to a discipline by which it is served.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use laxity::packet::ClassId;
 
 use super::hierarchy::Hierarchy;
 use crate::discipline::Kind;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::keys::misplaced;
 use crate::raw::{self, At, Table};
 
@@ -21,9 +20,13 @@ pub(super) fn check(
 ) -> Result<(), Fault> {
     let holds = |class: usize| Some(classes[class].1.0.scheduler.as_ref()?.value.0.kind.0);
     let up = |class: &usize| hierarchy.parents[*class].map(ClassId::index);
+    let options: BTreeSet<_> =
+        Kind::ALL.iter().flat_map(|kind| kind.room().keys_of_classes()).collect();
     for (at, (_, Table(class))) in classes.iter().enumerate() {
-        let all = || class.options().into_iter().filter(|(_, written)| written.is_some());
-        if all().next().is_none() {
+        // With `loss`, streams are watched under every discipline.
+        let is_option = |key: &str| options.contains(key) && (key != "gap" || class.loss.is_none());
+        let mut written = class.written().filter(|(key, _)| is_option(key)).peekable();
+        if written.peek().is_none() {
             continue;
         }
         let above = std::iter::successors(up(&at), up).find_map(holds);
@@ -33,15 +36,15 @@ pub(super) fn check(
             let mut serving = inside.into_iter().chain(of_links);
             serving.any(|kind| kind.room().takes_of_classes(key))
         };
-        if let Some((key, span)) = misplaced(all(), takes) {
+        if let Some((key, span)) = misplaced(written, takes) {
             let of_links = of_links.iter().copied().filter(|_| above.is_none());
-            return Err(refused(key, span, inside.into_iter().chain(of_links).collect()));
+            return Err(refused(&key, span, inside.into_iter().chain(of_links).collect()));
         }
     }
     Ok(())
 }
 
-fn refused(key: &str, span: &Range<usize>, serving: Vec<Kind>) -> Fault {
+fn refused(key: &str, span: &Span, serving: Vec<Kind>) -> Fault {
     let words = |kinds: &mut dyn Iterator<Item = &Kind>| {
         kinds.map(|kind| format!("`{}`", kind.word())).collect::<Vec<_>>().join(", ")
     };

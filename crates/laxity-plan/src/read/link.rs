@@ -1,12 +1,10 @@
 //! `[link]`.
 
-use std::ops::Range;
-
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::outside::Outside;
 use crate::edit;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::model::{LONGEST_TRANSMISSION, LinkSpec, Overhead, latency};
 use crate::raw::{self, Quantity, positive};
 
@@ -48,7 +46,7 @@ pub(super) fn link(raw: raw::Link, outside: &mut Outside<'_>) -> Result<LinkSpec
 pub(super) fn check_transmission(
     rate: Rate,
     max_packet: Bytes,
-    written: &Range<usize>,
+    written: &Span,
 ) -> Result<(), Fault> {
     let transmission = rate.time_for(max_packet);
     if transmission <= LONGEST_TRANSMISSION {

@@ -1,16 +1,15 @@
 //! `[network.NAME]` and `[node.NAME]`.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 
 use laxity::units::Nanos;
 
 use super::link::check_transmission;
 use super::outside::Outside;
-use super::scheduling::scheduling;
+use super::scheduling::scheduling_of_part;
 use crate::discipline::tdp;
 use crate::edit;
-use crate::error::{Fault, shown};
+use crate::error::{Fault, Span, shown};
 use crate::model::{
     Clock, Hop, LinkSpec, Network, NetworkLink, Node, NodeId, Plan, Reorder, Scheduling, Source,
     WireLoss,
@@ -30,16 +29,16 @@ const SHORTEST_SYNC: Nanos = Nanos(1_000);
 const LONGEST_SYNC: Nanos = Nanos(3_600_000_000_000);
 
 /// What a plan says of its network.
-pub(super) struct Written<'a> {
+pub(super) struct NetworkTables<'a> {
     /// Links that are not written one by one, and where they are asked for.
     pub topology: Option<(Topology, &'a At<raw::Topology>)>,
     pub links: raw::Links,
     pub nodes: raw::Nodes,
 }
 
-impl Written<'_> {
+impl NetworkTables<'_> {
     /// Where it is written which links are regulated, by their names.
-    pub(super) fn regulated(&self) -> Vec<(String, Range<usize>)> {
+    pub(super) fn regulated(&self) -> Vec<(String, Span)> {
         let at = |(name, Table(link)): &(At<String>, Table<raw::NetworkLink>)| {
             Some((name.value.clone(), link.regulate.as_ref()?.span.clone()))
         };
@@ -49,7 +48,7 @@ impl Written<'_> {
 
 /// Refuses regulators to which packets may come in another order than they were sent in, or twice:
 /// what they hold up would be the wrong ones, so that they would add to delays without limit.
-pub(super) fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> Result<(), Fault> {
+pub(super) fn check_order(plan: &Plan, regulated: &[(String, Span)]) -> Result<(), Fault> {
     let Some(on) = plan.networked() else { return Ok(()) };
     if regulated.is_empty() {
         return Ok(());
@@ -83,12 +82,12 @@ pub(super) fn check_order(plan: &Plan, regulated: &[(String, Range<usize>)]) -> 
 }
 
 pub(super) fn read(
-    written: Written<'_>,
+    written: NetworkTables<'_>,
     link: &LinkSpec,
     delay: Nanos,
     outside: &mut Outside<'_>,
 ) -> Result<Option<Network>, Fault> {
-    let Written { topology, links: raw, nodes: raw_nodes } = written;
+    let NetworkTables { topology, links: raw, nodes: raw_nodes } = written;
     if raw.0.is_empty() && topology.is_none() {
         return match raw_nodes.0.first() {
             None => Ok(None),
@@ -142,11 +141,7 @@ struct Links<'a, 'b> {
 
 impl Links<'_, '_> {
     /// Adds those of a topology; tells where they are, by name.
-    fn draw(
-        &mut self,
-        topology: &Topology,
-        at: &Range<usize>,
-    ) -> Result<HashMap<String, usize>, Fault> {
+    fn draw(&mut self, topology: &Topology, at: &Span) -> Result<HashMap<String, usize>, Fault> {
         let numbers: Vec<NodeId> =
             topology.nodes.iter().map(|name| self.nodes.named(name)).collect();
         let mut drawn = HashMap::new();
@@ -159,7 +154,7 @@ impl Links<'_, '_> {
             if drawn.insert(name.clone(), self.links.len()).is_some() {
                 return Err(Fault::at(at, format!("two links are called `{}`", shown(&name))));
             }
-            let plain = self.plain(name, between);
+            let plain = NetworkLink::new(name, between, self.link, self.delay);
             self.links.push(NetworkLink {
                 rate,
                 trace: plain.trace.filter(|_| link.rate.is_none()),
@@ -204,30 +199,10 @@ impl Links<'_, '_> {
             let help = "two nodes have one link at most: put a node in between for a second";
             return Err(Fault::at(&raw_between.span, message).help(help));
         }
-        let link = self.with(self.plain(name.value, between), raw)?;
+        let plain = NetworkLink::new(name.value, between, self.link, self.delay);
+        let link = self.with(plain, raw)?;
         self.links.push(link);
         Ok(())
-    }
-
-    /// A link with defaults for all settings.
-    fn plain(&self, name: String, between: [NodeId; 2]) -> NetworkLink {
-        NetworkLink {
-            name,
-            between,
-            rate: self.link.rate,
-            trace: self.link.trace.clone(),
-            latency: Nanos::ZERO,
-            fastest: None,
-            delay: self.delay,
-            private: false,
-            scheduling: None,
-            loss: None,
-            jitter: None,
-            reorder: None,
-            duplicate: None,
-            regulate: false,
-            custom: [false; 2],
-        }
     }
 
     /// A link with what is written of it.
@@ -286,13 +261,8 @@ fn node(name: String, raw: &raw::Node, link: &LinkSpec) -> Result<Node, Fault> {
 /// The discipline of a link or a node, which time-driven priority is not: its frames are all
 /// nodes'.
 fn own_scheduling(at: &At<Table<raw::Scheduler>>, link: &LinkSpec) -> Result<Scheduling, Fault> {
-    let scheduling = scheduling(at, link)?;
-    if !scheduling.scheduler.room().is_of_networks {
-        return Ok(scheduling);
-    }
-    let message = format!("`kind = \"{}\"` for a part of the network", scheduling.scheduler);
-    Err(Fault::at(&at.span, message)
-        .help("write it in `[scheduler]`, and give what is not in step another discipline"))
+    let help = "write it in `[scheduler]`, and give what is not in step another discipline";
+    scheduling_of_part(at, link, "for a part of the network", help)
 }
 
 fn wire_loss(raw: &raw::WireLoss) -> Result<WireLoss, Fault> {
@@ -393,12 +363,7 @@ impl Nodes {
         let next = NodeId::from_index(self.nodes.len());
         let position = *self.positions.entry(name.to_owned()).or_insert(next);
         if position == next {
-            self.nodes.push(Node {
-                name: name.to_owned(),
-                scheduling: None,
-                forwarding_delay: None,
-                clock: Clock::default(),
-            });
+            self.nodes.push(Node::new(name));
         }
         position
     }

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read as _};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use laxity::link::Trace;
 
 use crate::edit;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::file;
 use crate::model::PlanFile;
 use crate::rate_trace;
@@ -33,7 +32,7 @@ impl<'a> Outside<'a> {
         &mut self,
         key: edit::Path,
         name: &str,
-        at: &Range<usize>,
+        at: &Span,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<T, Fault> {
         let file = self.folder.join(name);

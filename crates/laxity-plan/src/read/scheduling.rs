@@ -16,16 +16,31 @@ pub(super) fn scheduling(
     let queue = queue.map(|at| aqm::queue(&at.value.0, &at.span, link)).transpose()?;
     let At { value: Table(raw), span } = at;
     let kind = raw.kind.0;
-    let scheduler = kind.room().read(raw, span)?;
+    let scheduler = (kind.room().read)(raw, span)?;
     check_options(raw, kind)?;
     Ok(Scheduling { scheduler, queue })
 }
 
+/// The discipline of a part of a plan, which cannot be one of networks.
+pub(super) fn scheduling_of_part(
+    at: &At<Table<raw::Scheduler>>,
+    link: &LinkSpec,
+    place: &str,
+    help: &str,
+) -> Result<Scheduling, Fault> {
+    let scheduling = scheduling(at, link)?;
+    if scheduling.scheduler.room().is_of_networks {
+        let message = format!("`kind = \"{}\"` {place}", scheduling.scheduler);
+        return Err(Fault::at(&at.span, message).help(help));
+    }
+    Ok(scheduling)
+}
+
 /// Refuses the options of another discipline.
 fn check_options(raw: &raw::Scheduler, kind: Kind) -> Result<(), Fault> {
-    let takes = |key: &str| kind.room().keys.contains(&key);
-    let Some((key, span)) = misplaced(raw.options(), takes) else { return Ok(()) };
-    let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&key));
+    let takes = |key: &str| key == "queue" || kind.room().keys.contains(&key);
+    let Some((key, span)) = misplaced(raw.written(), takes) else { return Ok(()) };
+    let owners = Kind::ALL.iter().filter(|kind| kind.room().keys.contains(&&*key));
     let owners: Vec<_> = owners.map(|owner| owner.written()).collect();
     let message = format!("`{key}` does not belong to {}", kind.written());
     Err(Fault::at(span, message).help(format!("leave it out, or write {}", owners.join(" or "))))

@@ -1,14 +1,13 @@
 //! `topology = …`.
 
-use std::ops::Range;
-
 use laxity::units::{Nanos, Rate};
 
 use super::outside::Outside;
 use crate::edit;
-use crate::error::Fault;
+use crate::error::{Fault, Span};
+use crate::keys::misplaced;
 use crate::raw::{self, At, Count, Quantity, Shape};
-use crate::topology::{Dumbbell, FatTree, Topology};
+use crate::topology::{MOST_HOSTS, MOST_PORTS, Topology, Wire, dumbbell, fat_tree};
 
 /// The topology of a plan.
 pub(super) fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Result<Topology, Fault> {
@@ -20,39 +19,43 @@ pub(super) fn read(raw: &At<raw::Topology>, outside: &mut Outside<'_>) -> Result
     }
 }
 
-fn drawn(raw: &raw::Drawn, at: &Range<usize>) -> Result<Topology, Fault> {
+fn drawn(raw: &raw::Drawn, at: &Span) -> Result<Topology, Fault> {
     let Some(shape) = raw.kind.as_ref().map(|kind| kind.value.0) else {
-        let kinds = Shape::ALL.map(|shape| format!("`kind = \"{}\"`", shape.word()));
-        let help = format!("write {}, or name a file in place of the table", kinds.join(" or "));
+        let kinds = Shape::ALL.iter().map(|shape| format!("`kind = \"{}\"`", shape.word()));
+        let help = format!(
+            "write {}, or name a file in place of the table",
+            kinds.collect::<Vec<_>>().join(" or ")
+        );
         return Err(Fault::at(at, "`kind` is missing").help(help));
     };
     check_keys(shape, raw)?;
-    let rate = |rate: &Option<Quantity<Rate>>| rate.as_ref().map(|rate| rate.value.0);
-    let delay = |delay: &Option<Quantity<Nanos>>| delay.as_ref().map(|delay| delay.value.0);
-    let (middle_rate, middle_delay) = (rate(&raw.rate), delay(&raw.delay));
-    Ok(match shape {
+    let wire = |rate: &Option<Quantity<Rate>>, delay: &Option<Quantity<Nanos>>| Wire {
+        rate: rate.as_ref().map(|rate| rate.value.0),
+        delay: delay.as_ref().map(|delay| delay.value.0),
+    };
+    let middle = wire(&raw.rate, &raw.delay);
+    match shape {
         Shape::Dumbbell => {
-            let hosts = count("hosts", &raw.hosts, 1..=Dumbbell::MOST_HOSTS, at)?;
-            let access = (rate(&raw.access_rate), delay(&raw.access_delay));
-            Dumbbell { hosts, middle: (middle_rate, middle_delay), access }.draw()
+            let hosts = count("hosts", &raw.hosts, 1..=MOST_HOSTS, at)?;
+            Ok(dumbbell(hosts, middle, wire(&raw.access_rate, &raw.access_delay)))
         }
         Shape::FatTree => {
-            let k = count("k", &raw.k, 2..=FatTree::MOST_PORTS, at)?;
+            let k = count("k", &raw.k, 2..=MOST_PORTS, at)?;
             if k % 2 == 1 {
                 let span = raw.k.as_ref().map_or(at, |k| &k.span);
                 return Err(Fault::at(span, format!("`k` is {k}, an odd number"))
                     .help("half of a switch's ports lead up and half lead down"));
             }
-            FatTree { k, rate: middle_rate, delay: middle_delay }.draw()
+            Ok(fat_tree(k, middle))
         }
-    })
+    }
 }
 
 fn count(
     key: &str,
     raw: &Option<At<Count>>,
     fits: std::ops::RangeInclusive<u32>,
-    at: &Range<usize>,
+    at: &Span,
 ) -> Result<u32, Fault> {
     let help = format!("it is {} to {}", fits.start(), fits.end());
     let Some(At { value: Count(count), span }) = raw else {
@@ -67,19 +70,12 @@ fn count(
 /// Refuses the keys of another shape.
 fn check_keys(shape: Shape, raw: &raw::Drawn) -> Result<(), Fault> {
     let others = match shape {
-        Shape::Dumbbell => vec![("k", raw::span(&raw.k))],
-        Shape::FatTree => vec![
-            ("hosts", raw::span(&raw.hosts)),
-            ("access-rate", raw::span(&raw.access_rate)),
-            ("access-delay", raw::span(&raw.access_delay)),
-        ],
+        Shape::Dumbbell => &["k"][..],
+        Shape::FatTree => &["hosts", "access-rate", "access-delay"],
     };
-    match others.into_iter().find_map(|(key, span)| Some((key, span?))) {
-        None => Ok(()),
-        Some((key, span)) => {
-            let word = shape.word();
-            Err(Fault::at(span, format!("`{key}` does not belong to `kind = \"{word}\"`"))
-                .help("leave it out"))
-        }
-    }
+    let Some((key, span)) = misplaced(raw.written(), |key| !others.contains(&key)) else {
+        return Ok(());
+    };
+    let message = format!("`{key}` does not belong to `kind = \"{}\"`", shape.word());
+    Err(Fault::at(span, message).help("leave it out"))
 }

@@ -1,7 +1,6 @@
 //! What of the plan is needed to read its sources, and the keys that most models have.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::path::Path;
 
 use laxity::packet::ClassId;
@@ -9,7 +8,7 @@ use laxity::units::{Bytes, Nanos};
 
 use super::paths::Paths;
 use super::values::{longer, need};
-use crate::error::{Fault, quoted_list};
+use crate::error::{Fault, Span, quoted_list};
 use crate::model::{Class, Dist, Hop, Hops, Model, ModelSource, Plan, Source};
 use crate::raw::{self, At, Count, Distribution, MOST, Quantity, SourceTables};
 
@@ -51,7 +50,7 @@ impl<'a> Context<'a> {
     pub(super) fn model(
         &mut self,
         raw: &raw::Source,
-        span: &Range<usize>,
+        span: &Span,
         model: Model,
     ) -> Result<Source, Fault> {
         let (class, count) = self.class_and_count(raw, span)?;
@@ -73,7 +72,7 @@ impl<'a> Context<'a> {
     pub(super) fn class_and_count(
         &mut self,
         raw: &raw::Source,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<(ClassId, u32), Fault> {
         let class = self.class(raw, span)?;
         let count = self.count(raw.count.as_ref(), &self.plan.classes[class.index()], span)?;
@@ -81,7 +80,7 @@ impl<'a> Context<'a> {
     }
 
     /// The class that it feeds.
-    pub(super) fn class(&self, raw: &raw::Source, source: &Range<usize>) -> Result<ClassId, Fault> {
+    pub(super) fn class(&self, raw: &raw::Source, source: &Span) -> Result<ClassId, Fault> {
         let At { value: name, span } = need(&raw.class, "class", "\"voice\"", source)?;
         if let Some(at) = self.names.get(name.as_str()) {
             let class = &self.plan.classes[*at];
@@ -94,7 +93,7 @@ impl<'a> Context<'a> {
         Err(Fault::no_class(name, span, self.plan.classes.iter().map(|class| class.name.as_str())))
     }
 
-    fn interior(&self, class: &Class, span: &Range<usize>) -> Fault {
+    fn interior(&self, class: &Class, span: &Span) -> Fault {
         let below = class.children.iter().map(|child| &*self.plan.classes[child.index()].name);
         let message =
             format!("class `{}` has classes below it, and no packets of its own", class.name);
@@ -107,7 +106,7 @@ impl<'a> Context<'a> {
         &mut self,
         raw: Option<&At<Count>>,
         class: &Class,
-        source: &Range<usize>,
+        source: &Span,
     ) -> Result<u32, Fault> {
         let (count, span) = match raw {
             Some(At { value: Count(0), span }) => return Err(Fault::zero("count", span)),
@@ -135,7 +134,7 @@ impl<'a> Context<'a> {
         raw: &raw::Source,
         class: ClassId,
         count: u32,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Hops, Fault> {
         let path = self.paths.read(raw, span)?;
         let is_private = |hop: &Hop| {

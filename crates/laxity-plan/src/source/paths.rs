@@ -1,10 +1,9 @@
 //! The paths of sources: written node by node, or the shortest between two nodes.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 
 use super::routing::{Ends, LONGEST_PATH, Routes};
-use crate::error::{Fault, shown};
+use crate::error::{Fault, Span, shown};
 use crate::model::{Hop, Hops, LinkId, Network, NetworkLink, NodeId};
 use crate::raw::{self, At, Count, SourceTables, Way};
 
@@ -67,12 +66,7 @@ impl<'a> Paths<'a> {
     }
 
     /// The nodes that a shortest path joins.
-    fn ends(
-        &self,
-        raw: &raw::Source,
-        source: &Range<usize>,
-        network: &Network,
-    ) -> Result<Ends, Fault> {
+    fn ends(&self, raw: &raw::Source, source: &Span, network: &Network) -> Result<Ends, Fault> {
         let end = |key, name: &Option<At<String>>| match name {
             Some(name) => self.node(name, network),
             None => Err(Fault::at(source, format!("`{key}` is missing")).help(
@@ -91,7 +85,7 @@ impl<'a> Paths<'a> {
     }
 
     /// The links of a source's path. A network needs one of every source, a single link of none.
-    pub(super) fn read(&mut self, raw: &raw::Source, source: &Range<usize>) -> Result<Hops, Fault> {
+    pub(super) fn read(&mut self, raw: &raw::Source, source: &Span) -> Result<Hops, Fault> {
         if let (Some(laps), None) = (&raw.laps, &raw.path) {
             return Err(Fault::at(&laps.span, "`laps` without `path`"));
         }
@@ -129,7 +123,7 @@ impl<'a> Paths<'a> {
     fn written(
         &self,
         names: &[At<String>],
-        span: &Range<usize>,
+        span: &Span,
         laps: Option<&At<Count>>,
         network: &Network,
     ) -> Result<Vec<Hop>, Fault> {
@@ -192,7 +186,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-fn not_closed(laps: &Range<usize>) -> Fault {
+fn not_closed(laps: &Span) -> Fault {
     Fault::at(laps, "`laps` of a path that does not end where it begins")
         .help("leave it out, or close the path")
 }

@@ -1,35 +1,22 @@
 //! Recordings, whose classes are in them.
 
-use std::ops::Range;
-
 use super::context::Context;
 use super::values::need;
-use crate::error::Fault;
-use crate::keys::Key;
+use crate::error::{Fault, Span};
 use crate::model::{Hops, Recording, Source};
 use crate::raw::{self, matching};
-
-/// The recording itself.
-pub(super) const FILE: Key =
-    Key::new("file", "the recording; a relative path counts from the plan's folder.");
-/// For recordings whose clock stepped back.
-pub(super) const SORT: Key = Key::new(
-    "sort",
-    "whether it is read whole and sorted by time before anything arrives, for\n\
-     recordings whose clock stepped back. Default false.",
-);
 
 /// A recording in any format.
 pub(super) fn read(
     context: &mut Context<'_>,
     raw: &raw::Source,
-    span: &Range<usize>,
+    span: &Span,
 ) -> Result<Source, Fault> {
     let file = need(&raw.file, "file", "\"traffic.pcap\"", span)?;
     if file.value.is_empty() {
         return Err(Fault::at(&file.span, "`file` is empty: write a path"));
     }
-    let filter = raw.matching.as_ref().map(|filter| matching(filter, context.text)).transpose()?;
+    let filter = raw.r#match.as_ref().map(|filter| matching(filter, context.text)).transpose()?;
     let plan = context.plan;
     let mut path = Hops::default();
     for (class, _) in plan.leaves() {

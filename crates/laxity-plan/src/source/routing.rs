@@ -3,9 +3,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
-use std::ops::Range;
 
-use crate::error::{Fault, quoted_list};
+use crate::error::{Fault, Span, quoted_list};
 use crate::model::{Hop, Hops, LinkId, Network, NodeId};
 use crate::raw::MOST;
 
@@ -22,7 +21,7 @@ const MOST_SEARCHED: usize = 250_000_000;
 pub(super) struct Routes<'a> {
     network: &'a Network,
     /// By their first nodes, the last ones, and where each was asked for first.
-    asked: BTreeMap<NodeId, BTreeMap<NodeId, Range<usize>>>,
+    asked: BTreeMap<NodeId, BTreeMap<NodeId, Span>>,
 }
 
 impl<'a> Routes<'a> {
@@ -31,7 +30,7 @@ impl<'a> Routes<'a> {
     }
 
     /// Asks for the path between two nodes; `at` is where it is asked for.
-    pub(super) fn ask(&mut self, [from, to]: Ends, at: &Range<usize>) {
+    pub(super) fn ask(&mut self, [from, to]: Ends, at: &Span) {
         self.asked.entry(from).or_default().entry(to).or_insert_with(|| at.clone());
     }
 
@@ -70,7 +69,7 @@ impl<'a> Routes<'a> {
         Ok(found)
     }
 
-    fn refused(&self, ends: Ends, at: &Range<usize>, wrong: Wrong, tree: &Tree<'_>) -> Fault {
+    fn refused(&self, ends: Ends, at: &Span, wrong: Wrong, tree: &Tree<'_>) -> Fault {
         let name = |node: NodeId| self.network.nodes[node.index()].name.as_str();
         let [from, to] = ends.map(name);
         match wrong {
@@ -109,7 +108,7 @@ struct Tree<'a> {
     /// What leaves the nodes, one node behind another, and where each begins.
     edges: Vec<Edge>,
     begins: Vec<u32>,
-    nodes: Vec<Reached>,
+    nodes: Vec<Label>,
     next: BinaryHeap<Reverse<(Distance, NodeId)>>,
 }
 
@@ -122,13 +121,13 @@ struct Edge {
 
 /// A node as far as it is known.
 #[derive(Clone, Copy)]
-struct Reached {
+struct Label {
     distance: Distance,
     /// The node before it and the link from there.
     before: Option<(NodeId, Hop)>,
 }
 
-const UNREACHED: Reached = Reached { distance: Distance::MAX, before: None };
+const UNLABELLED: Label = Label { distance: Distance::MAX, before: None };
 
 impl<'a> Tree<'a> {
     fn new(network: &'a Network) -> Self {
@@ -155,13 +154,13 @@ impl<'a> Tree<'a> {
             edges[*end as usize] = Edge { hop, to, length: Distance::from(delay) << LINKS | 1 };
             *end += 1;
         }
-        let (nodes, next) = (vec![UNREACHED; count], BinaryHeap::new());
+        let (nodes, next) = (vec![UNLABELLED; count], BinaryHeap::new());
         Tree { network, ranks, edges, begins, nodes, next }
     }
 
     /// Finds all paths from a node.
     fn grow(&mut self, root: NodeId) {
-        self.nodes.fill(UNREACHED);
+        self.nodes.fill(UNLABELLED);
         self.nodes[root.index()].distance = 0;
         self.next.push(Reverse((0, root)));
         while let Some(Reverse((distance, from))) = self.next.pop() {
@@ -177,14 +176,14 @@ impl<'a> Tree<'a> {
                 } else if through > known.distance || !self.is_before(from, known) {
                     continue;
                 }
-                self.nodes[to.index()] = Reached { distance: through, before: Some((from, hop)) };
+                self.nodes[to.index()] = Label { distance: through, before: Some((from, hop)) };
             }
         }
     }
 
     /// Whether the path to a node is by name before that to the one before another, which has as
     /// many links.
-    fn is_before(&self, node: NodeId, than: Reached) -> bool {
+    fn is_before(&self, node: NodeId, than: Label) -> bool {
         let before = |node: NodeId| self.nodes[node.index()].before.map(|(before, _)| before);
         let Some((mut other, _)) = than.before else { return false };
         let mut node = node;
@@ -202,7 +201,7 @@ impl<'a> Tree<'a> {
 
     /// The links to a node.
     fn path(&self, to: NodeId) -> Result<Vec<Hop>, Wrong> {
-        let Reached { distance, .. } = self.nodes[to.index()];
+        let Label { distance, .. } = self.nodes[to.index()];
         if distance == Distance::MAX {
             return Err(Wrong::Unreachable);
         }

@@ -1,15 +1,11 @@
 //! Connections of TCP.
 
-use std::ops::Range;
-
 use laxity::packet::Ecn;
 use laxity::units::{Bytes, Nanos};
 
 use super::context::Context;
-use super::room::{Room, WAY};
 use super::values::{distribution, longer, need, packets};
-use crate::error::Fault;
-use crate::keys::Key;
+use crate::error::{Fault, Span};
 use crate::model::{
     Dist, Hop, Plan, Source, TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer,
     TcpVariant,
@@ -23,82 +19,32 @@ const DEFAULT_INITIAL_WINDOW: u32 = 10;
 /// Common systems'.
 const DEFAULT_MIN_TIMEOUT: Nanos = Nanos(200_000_000);
 
-pub(super) const ROOM: Room = Room {
-    keys: &[
-        &[
-            Key::common("class"),
-            Key::common("packet"),
-            Key::common("count"),
-            Key::common("start"),
-            Key::common("stagger"),
-        ],
-        WAY,
-        &[
-            Key::new("variant", "how losses are found and windows grow. Default cubic."),
-            Key::new(
-                "loss-detection",
-                "how losses are found. Default what `variant` says, and that is `sack` by default; under\n`congestion = \"bbr\"` `rack-tlp`.",
-            ),
-            Key::new(
-                "congestion",
-                "how windows grow and shrink. Default what `variant` says, and that is `cubic` by default.",
-            ),
-            Key::new("ack", "length of an acknowledgement. Default the link's `min-packet`."),
-            Key::new("transfer", "how much one transfer holds. Default without end."),
-            Key::new(
-                "pause",
-                "the time between two transfers of a connection; needs `transfer`. Default 0s.",
-            ),
-            Key::new(
-                "every",
-                "the time from one transfer that a connection is asked for to the next, done or not;\n\
-             exponential for a Poisson process; needs `transfer`, in place of `pause`.",
-            ),
-            Key::new("window", "the receiver's window in\nsegments. Default 4000."),
-            Key::new("initial-window", "the initial window in segments. Default 10."),
-            Key::new("slow-start", "how the first slow start ends. Default standard."),
-            Key::new(
-                "pacing",
-                "whether segments leave one by one at a rate. Default false, under\n`congestion = \"bbr\"` true.",
-            ),
-            Key::new(
-                "delayed-acks",
-                "whether only every second segment is acknowledged. Default true.",
-            ),
-            Key::new(
-                "limited-transmit",
-                "whether the first two duplicate acknowledgements let a new segment go. Default true.",
-            ),
-            Key::new(
-                "ecn",
-                "whether queues may mark segments instead of dropping them. Default false, under\n`congestion = \"dctcp\"` true.",
-            ),
-            Key::new(
-                "l4s",
-                "whether segments say ECT(1), by which L4S is known (RFC 9331), instead of ECT(0);\n`congestion = \"dctcp\"` only. Default false.",
-            ),
-            Key::new(
-                "min-timeout",
-                "the shortest retransmission timeout, by RFC 6298. Default 200ms.",
-            ),
-            Key::new(
-                "tick",
-                "one tick of a coarse retransmission timer, in place of `min-timeout`.",
-            ),
-            Key::new(
-                "jitter",
-                "the time from when a sender may send until it does. Default\n\
-             uniform, from none to what a segment takes on the slowest link of the path.",
-            ),
-        ],
-    ],
-    read,
-};
+/// The keys of connections that sources of packets do not have, or have with another meaning.
+pub(super) const KEYS: &[&str] = &[
+    "variant",
+    "loss-detection",
+    "congestion",
+    "ack",
+    "transfer",
+    "pause",
+    "every",
+    "window",
+    "initial-window",
+    "slow-start",
+    "pacing",
+    "delayed-acks",
+    "limited-transmit",
+    "ecn",
+    "l4s",
+    "min-timeout",
+    "tick",
+    "jitter",
+];
 
-fn read(
+pub(super) fn read(
     context: &mut Context<'_>,
     raw: &raw::Source,
-    span: &Range<usize>,
+    span: &Span,
 ) -> Result<Source, Fault> {
     let (class, count) = context.class_and_count(raw, span)?;
     let path = context.path(raw, class, count, span)?;
@@ -233,7 +179,7 @@ fn is_capable(raw: &raw::Source, congestion: TcpCongestion) -> Result<bool, Faul
     }
 }
 
-fn packet(raw: &raw::Source, plan: &Plan, span: &Range<usize>) -> Result<Bytes, Fault> {
+fn packet(raw: &raw::Source, plan: &Plan, span: &Span) -> Result<Bytes, Fault> {
     let packet = need(&raw.packet, "packet", "\"1500b\"", span)?;
     match packet.value.0 {
         Dist::Constant(size) => {

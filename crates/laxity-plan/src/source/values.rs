@@ -1,13 +1,10 @@
 //! Values of several models.
 
 use std::fmt::Display;
-use std::ops::Range;
 
-use laxity::units::{Nanos, Rate};
-
-use crate::error::Fault;
+use crate::error::{Fault, Span};
 use crate::model::Dist;
-use crate::raw::{self, At, Count, Distribution, MOST, Measure};
+use crate::raw::{At, Count, Distribution, MOST, Measure};
 
 /// The largest shape or sigma of a distribution.
 pub(crate) const LARGEST_SHAPE: f64 = 100.0;
@@ -17,33 +14,12 @@ pub(crate) fn need<'a, T>(
     value: &'a Option<At<T>>,
     key: &str,
     example: &str,
-    span: &Range<usize>,
+    span: &Span,
 ) -> Result<&'a At<T>, Fault> {
     value.as_ref().ok_or_else(|| {
         Fault::at(span, format!("`{key}` is missing"))
             .help(format!("this source needs one, such as `{key} = {example}`"))
     })
-}
-
-/// The rate of a model that has one.
-pub(crate) fn rate(raw: &raw::Source, span: &Range<usize>) -> Result<Rate, Fault> {
-    Ok(need(&raw.rate, "rate", "\"10mbit\"", span)?.value.0)
-}
-
-/// How long the source is on.
-pub(crate) fn on<'a>(
-    raw: &'a raw::Source,
-    span: &Range<usize>,
-) -> Result<&'a At<Distribution<Nanos>>, Fault> {
-    need(&raw.on, "on", "\"500ms\"", span)
-}
-
-/// How long it is off.
-pub(crate) fn off<'a>(
-    raw: &'a raw::Source,
-    span: &Range<usize>,
-) -> Result<&'a At<Distribution<Nanos>>, Fault> {
-    need(&raw.off, "off", "\"500ms\"", span)
 }
 
 /// How many packets a window holds.

@@ -10,7 +10,7 @@ use super::{Topology, TopologyError, place, quantity, raw_speed};
 
 /// The topology of a document.
 pub(super) fn read(document: &Document<'_>) -> Result<Topology, TopologyError> {
-    Graph::of(document)?.topology()
+    Graph::new(document)?.topology()
 }
 
 struct Graph<'a, 'i> {
@@ -21,7 +21,7 @@ struct Graph<'a, 'i> {
 }
 
 impl<'a, 'i> Graph<'a, 'i> {
-    fn of(document: &'a Document<'i>) -> Result<Self, TopologyError> {
+    fn new(document: &'a Document<'i>) -> Result<Self, TopologyError> {
         let root = document.root_element();
         let graph = elements(root, "graph").next();
         let graph = graph

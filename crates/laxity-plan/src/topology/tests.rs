@@ -284,8 +284,8 @@ fn csv_with_and_without_rates() {
 
 #[test]
 fn a_dumbbell() {
-    let fast = (Some(Rate(1_000_000_000)), None);
-    let topology = Dumbbell { hosts: 2, middle: (None, Some(Nanos(7))), access: fast }.draw();
+    let fast = Wire { rate: Some(Rate(1_000_000_000)), delay: None };
+    let topology = dumbbell(2, Wire { rate: None, delay: Some(Nanos(7)) }, fast);
     let access = |name: &str| (name.to_string(), Some(1_000_000_000), None);
     assert_eq!(
         shown(&topology),
@@ -303,7 +303,7 @@ fn a_dumbbell() {
 #[test]
 fn a_fat_tree() {
     for k in [2, 4, 6, 8] {
-        let topology = FatTree { k, rate: None, delay: None }.draw();
+        let topology = fat_tree(k, Wire::default());
         let mut ports: BTreeMap<&str, u32> = BTreeMap::new();
         for node in topology.links.iter().flat_map(|link| link.between) {
             *ports.entry(&topology.nodes[node as usize]).or_default() += 1;

@@ -96,7 +96,7 @@ fn is_retried(plan: &Plan, packet: &Packet, reason: DropReason) -> bool {
     match reason {
         DropReason::Red | DropReason::Choke | DropReason::Pie => true,
         DropReason::QueueFull | DropReason::Demoted => {
-            !queue.as_ref().is_some_and(|queue| queue.room().is_a_limit)
+            !queue.as_ref().is_some_and(|queue| queue.kind().is_a_limit())
         }
         _ => false,
     }

@@ -34,7 +34,7 @@ fn fifo_rings_have_bounds_that_follow_from_themselves() {
     assert!(bounds[0] > Nanos(6 * MS + 3 * 2 * MS), "{bounds:?}");
 
     // Looked at once more, nothing changes: it is no limit that is approached.
-    let mut analysis = Analysis::new(on, Wanted::Shortest);
+    let mut analysis = Analysis::new(on, Goal::Shortest);
     for output in 0..found.outputs.len() {
         assert!(!analysis.output(OutputId::from_index(output)));
         assert_eq!(analysis.paths.outputs[output].classes, found.outputs[output].classes);

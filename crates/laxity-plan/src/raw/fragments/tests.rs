@@ -46,7 +46,7 @@ fn parse(text: &str) -> Result<Plan, crate::PlanError> {
 #[test]
 fn many_sources_are_those_that_few_are() {
     let cut = many(2_000) + "[run]\nduration = \"1s\"\n";
-    let pieces = Fragments::of(&cut).unwrap();
+    let pieces = Fragments::cut(&cut).unwrap();
     assert_eq!(pieces.sources.len(), 2_000);
     assert!(pieces.rest.ends_with("[run]\nduration = \"1s\"\n"));
     let (many, few) = (parse(&cut).unwrap(), parse(&many(8)).unwrap());
@@ -60,7 +60,7 @@ fn many_sources_are_those_that_few_are() {
 #[test]
 fn what_is_written_in_another_way_is_read_whole() {
     let few = many(40);
-    assert!(Fragments::of(&few).is_none(), "few sources");
+    assert!(Fragments::cut(&few).is_none(), "few sources");
     for (more, why) in [
         (
             "[class.other]\n[source.spacing]\nuniform = [\"1ms\", \"2ms\"]\n",
@@ -68,7 +68,7 @@ fn what_is_written_in_another_way_is_read_whole() {
         ),
         ("[\"class\".other]\n", "a name that may be any"),
     ] {
-        assert!(Fragments::of(&(many(2_000) + more)).is_none(), "{why}");
+        assert!(Fragments::cut(&(many(2_000) + more)).is_none(), "{why}");
     }
     let listed = format!("source = []\n{}", many(2_000));
     assert!(parse(&listed).is_err(), "sources in a list and in tables");
