@@ -90,7 +90,7 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replay, laxity_sim::error::
         Recording { file: "searched.csv".into(), path: Hops::default(), filter: None, sort: false };
     // The recording outlives the run, which owns what it reads.
     let recording = std::io::Cursor::new(recording.to_string().into_bytes());
-    let feeds = vec![Feed::new(read_recording(recording, &csv, plan)?)];
+    let feeds = vec![Feed::new(read_recording(recording, &csv, plan, None)?)];
     let run = Run { plan, duration: None, seed: 1, feeds };
     let outcome = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
     let proof = Proof::link(plan);

@@ -165,23 +165,13 @@ impl<'a, 'o> Replayed<'a, 'o> {
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: time, handle };
         let refused = self.refuses(&mut packet);
-        let (queued, observer) = (&mut self.queued, &mut *self.observer);
-        let mut drops = |packet: Packet, reason| {
-            queued.remove(&packet.handle);
-            tell(observer, plan, packet, None, Fate::Dropped(reason));
-        };
         if let Some(reason) = refused {
-            self.port.refuse(packet, reason, &mut drops);
+            self.port.refuse(packet, reason, &mut drops(&mut self.queued, self.observer, plan));
             return Ok(());
         }
         let was_empty = self.port.scheduler().backlog().packets == 0;
         self.queued.insert(handle, packet);
-        let (queued, observer) = (&mut self.queued, &mut *self.observer);
-        let mut drops = |packet: Packet, reason| {
-            queued.remove(&packet.handle);
-            tell(observer, plan, packet, None, Fate::Dropped(reason));
-        };
-        self.port.enqueue(time, packet, &mut drops);
+        self.port.enqueue(time, packet, &mut drops(&mut self.queued, self.observer, plan));
         if was_empty || self.ready.is_none_or(|ready| ready > time) {
             self.ready = self.port.next_ready(time).map(|ready| ready.max(time));
         }
@@ -206,12 +196,8 @@ impl<'a, 'o> Replayed<'a, 'o> {
         let due = ready.max(self.counted.free_at());
         let now = due.saturating_add(lateness);
         self.go_on(now)?;
-        let (plan, queued, observer) = (self.plan, &mut self.queued, &mut *self.observer);
-        let mut drops = |packet: Packet, reason| {
-            queued.remove(&packet.handle);
-            tell(observer, plan, packet, None, Fate::Dropped(reason));
-        };
-        let dispatch = self.port.dequeue(now, &mut drops);
+        let plan = self.plan;
+        let dispatch = self.port.dequeue(now, &mut drops(&mut self.queued, self.observer, plan));
         let next = self.port.next_ready(now);
         let Some(dispatch) = dispatch else {
             self.ready = next.map(|next| next.max(now.saturating_add(Nanos(1))));
@@ -255,11 +241,11 @@ impl<'a, 'o> Replayed<'a, 'o> {
             (packet.class, packet.flow) = (class, flow);
             self.policer.keep(packet);
             let packet = *packet;
-            let (queued, observer) = (&mut self.queued, &mut *self.observer);
-            self.port.take_over(packet.arrival, packet, &mut |packet: Packet, reason| {
-                queued.remove(&packet.handle);
-                tell(observer, plan, packet, None, Fate::Dropped(reason));
-            });
+            self.port.take_over(
+                packet.arrival,
+                packet,
+                &mut drops(&mut self.queued, self.observer, plan),
+            );
         }
         self.counted.set_rate(plan.link.rate);
         self.line.set_rate(plan.link.rate);
@@ -273,6 +259,18 @@ impl<'a, 'o> Replayed<'a, 'o> {
         }
         self.now = now;
         Ok(())
+    }
+}
+
+/// Takes dropped packets from the queued ones, and tells their fate.
+fn drops<'r>(
+    queued: &'r mut BTreeMap<u64, Packet>,
+    observer: &'r mut dyn Observer,
+    plan: &'r Plan,
+) -> impl FnMut(Packet, DropReason) + 'r {
+    move |packet, reason| {
+        queued.remove(&packet.handle);
+        tell(observer, plan, packet, None, Fate::Dropped(reason));
     }
 }
 

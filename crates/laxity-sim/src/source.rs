@@ -27,6 +27,6 @@ pub use self::backlogged::Backlogged;
 pub use self::feed::Feed;
 pub use self::lengths::Lengths;
 pub use self::order::WINDOW;
-pub use self::recording::{open_recording, open_recording_of, read_recording, read_recording_of};
+pub use self::recording::{open_recording, read_recording};
 
 pub(crate) use self::sampling::{sampled, sampler};

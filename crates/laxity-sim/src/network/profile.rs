@@ -169,7 +169,7 @@ impl NetworkRun<'_> {
             simulation.observer().record(&record);
         }
         let ended = simulation.into_ended();
-        let profile = ledger.profile(began, ended.end, ended.hops, self.on, &watched.told);
+        let profile = ledger.profile(began, ended.end, ended.departures, self.on, &watched.told);
         Ok((ended.outcome(&self), profile))
     }
 }

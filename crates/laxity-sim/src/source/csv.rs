@@ -10,7 +10,7 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::model::{ModelSource, Plan, Source, TcpSource};
 
-use super::order::{Record, Records, Sighting};
+use super::order::{ClassLimit, Record, Records, Sighting};
 use crate::error::{CsvProblem, SimError};
 
 /// No line is longer, so that a file without line ends cannot take all memory.
@@ -48,12 +48,6 @@ impl SourceLimit {
     }
 }
 
-struct ClassLimit {
-    name: String,
-    is_leaf: bool,
-    longest: u64,
-}
-
 impl<R: Read> CsvArrivals<R> {
     /// Reads the header. Of a network's sources one is wanted.
     pub(super) fn new(
@@ -67,15 +61,7 @@ impl<R: Read> CsvArrivals<R> {
             .flexible(true)
             .buffer_capacity(LONGEST_LINE)
             .from_reader(RecordLimit { input, allowance: LONGEST_LINE });
-        let classes: Vec<ClassLimit> = plan
-            .classes
-            .iter()
-            .map(|class| ClassLimit {
-                name: class.name.clone(),
-                is_leaf: class.is_leaf(),
-                longest: plan.max_packet(class).min(plan.link.max_packet).0,
-            })
-            .collect();
+        let classes = ClassLimit::all(plan);
         let by_name = (0..).map(ClassId).zip(&classes);
         let mut arrivals = CsvArrivals {
             reader,

@@ -1,4 +1,5 @@
-//! Loss detection by duplicate acknowledgements (RFC 6582, RFC 6675).
+//! Loss detection by duplicate acknowledgements (RFC 6582, RFC 6675). On cumulative ones, only the
+//! first partial acknowledgement of a recovery restarts the retransmission timer.
 
 use laxity::units::Nanos;
 
