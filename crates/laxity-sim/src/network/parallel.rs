@@ -27,6 +27,7 @@ use self::threads::Threads;
 use super::ended::{Ended, Place};
 use super::layout::partition::Partition;
 use super::run::NetworkRun;
+use super::simulation::Simulation;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
@@ -97,7 +98,8 @@ impl NetworkRun<'_> {
         let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
         let mut counts = Parallelism { parts, lookahead, ..Parallelism::one_thread() };
         if parts == 1 {
-            return Ok((self.simulate_whole(partition, observer, progress)?, counts));
+            let whole = Simulation::whole(self, partition, observer)?;
+            return Ok((whole.through(progress, |_, _| {})?, counts));
         }
         let is_told = observer.listens();
         let mut told = 0;

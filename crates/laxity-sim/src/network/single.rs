@@ -25,12 +25,10 @@ use super::plane::prefetch::Prefetch;
 use super::plane::transit::Transits;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
-use crate::Progress;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::closed_loop::{ClosedLoop, SourceCopy};
 use crate::source::{Arrival, Feed};
-use crate::summary::Outcome;
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One link before anything happens, whose packets come from `feeds`.
@@ -76,12 +74,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
         simulation.await_entrance();
         Ok(simulation)
-    }
-
-    /// Simulates until every packet that came has left.
-    pub(crate) fn through(mut self, progress: Progress<'_>) -> Result<Outcome, SimError> {
-        self.run(progress, |_, _| {})?;
-        Ok(self.into_outcome())
     }
 
     /// What happens next: the slot of the agenda and the time.
