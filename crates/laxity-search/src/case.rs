@@ -87,7 +87,7 @@ pub fn search(
         }
         None if fault.is_none() && (1..MOST_REPLAYED).contains(&nearest.len()) => {
             let nearest = from_the_start(&subject, &nearest);
-            verdict(&subject, &edge.inside, &nearest, &rogues)
+            verdict(&subject, &nearest, &rogues)
                 .or_else(|| refusal(&edge.outside?, &nearest, &rogues))
                 .or_else(|| police::flooded(&edge.inside, &nearest, draw))
         }
@@ -132,12 +132,8 @@ pub fn from_the_start(subject: &Subject, arrivals: &[Arrival]) -> Vec<Arrival> {
 }
 
 /// Whether `run` finds a broken proof, or other delays, where none was found here.
-fn verdict(
-    subject: &Subject,
-    draft: &Draft,
-    arrivals: &[Arrival],
-    rogues: &[u16],
-) -> Option<BrokenPlan> {
+fn verdict(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<BrokenPlan> {
+    let draft = &subject.draft;
     let mut testbed = Testbed::new(subject, bits(subject, rogues));
     let what = match testbed.run(arrivals) {
         Err(what) => what,

@@ -239,32 +239,25 @@ struct Numbers {
     accepted: &'static str,
 }
 
-const TIME: Numbers = Numbers {
-    column: "time_ns",
-    limit: Nanos::LIMIT.0,
-    accepted: "a whole number of nanoseconds, at most 31 years",
-};
+const fn numbers(column: &'static str, limit: u64, accepted: &'static str) -> Numbers {
+    Numbers { column, limit, accepted }
+}
 
-const LENGTH: Numbers =
-    Numbers { column: "length", limit: u32::MAX as u64, accepted: "a whole number of bytes" };
+const TIME: Numbers =
+    numbers("time_ns", Nanos::LIMIT.0, "a whole number of nanoseconds, at most 31 years");
 
-const FLOW: Numbers = Numbers {
-    column: "flow",
-    limit: u32::MAX as u64,
-    accepted: "a whole number from 0 to 4294967295",
-};
+const LENGTH: Numbers = numbers("length", u32::MAX as u64, "a whole number of bytes");
 
-const ECN: Numbers = Numbers {
-    column: "value of ecn",
-    limit: 3,
-    accepted: "the two bits of the IP header: 0, 1 for ECT(1), 2 for ECT(0), 3 for CE",
-};
+const FLOW: Numbers = numbers("flow", u32::MAX as u64, "a whole number from 0 to 4294967295");
 
-const SOURCE: Numbers = Numbers {
-    column: "source",
-    limit: u32::MAX as u64,
-    accepted: "the number of one of the plan's [[source]] tables, from 1",
-};
+const ECN: Numbers = numbers(
+    "value of ecn",
+    3,
+    "the two bits of the IP header: 0, 1 for ECT(1), 2 for ECT(0), 3 for CE",
+);
+
+const SOURCE: Numbers =
+    numbers("source", u32::MAX as u64, "the number of one of the plan's [[source]] tables, from 1");
 
 fn number(field: &[u8], numbers: Numbers) -> Result<u64, CsvProblem> {
     let digits = field.trim_ascii();

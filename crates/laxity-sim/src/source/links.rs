@@ -1,7 +1,6 @@
 //! Link types of captures: the layers of their frames, and names of types that are not read.
 
 mod headers;
-mod names;
 mod wifi;
 
 use laxity_plan::encapsulation::{Encapsulation, Inside, Layer};
@@ -63,9 +62,18 @@ pub(super) fn look(link_type: u32, frame: &[u8]) -> Option<Content> {
     Some((link.look)(frame))
 }
 
+/// Numbers and names of link types, the LINKTYPE_ values of libpcap.
+const NAMES: &str = include_str!("links/names.txt");
+
 /// What a type of link is called, in brackets, if it has a name.
 pub(crate) fn named(link_type: u32) -> String {
-    names::name(link_type).map(|name| format!(" ({name})")).unwrap_or_default()
+    if (147..=162).contains(&link_type) {
+        return " (private use)".to_owned();
+    }
+    let number = link_type.to_string();
+    let mut names = NAMES.lines().filter_map(|line| line.split_once(' '));
+    let name = names.find(|(of, _)| *of == number).map(|(_, name)| format!(" ({name})"));
+    name.unwrap_or_default()
 }
 
 /// The kinds of links that are read, with their types.

@@ -47,6 +47,7 @@ impl Sender {
             expiry: None,
             reduced_until: 0,
             marked: 0,
+            expired_for: None,
             tell_reduced: false,
             pacer: config.pacing.then(Box::default),
             counts: Counts::default(),

@@ -39,6 +39,7 @@ pub(crate) fn connect(
             Some(open) => Some(Feed::new(open(index)?)),
             None => Feed::from_source(plan, run.seed, index)?,
         };
+        let is_here = layout.topology.here.has_start(run.on.networked(), source.path());
         let flows = match source {
             Source::Model(ModelSource { class, path, count, .. })
             | Source::Tcp(TcpSource { class, path, count, .. }) => {
@@ -46,7 +47,16 @@ pub(crate) fn connect(
                 let bound = layout.bound(*class, path);
                 let first = FlowKey::from_index(layout.topology.flows.len());
                 let is_private = layout.is_private(path);
-                let returns = add_connections(run, layout, &mut hosts, index, &mut begins)?;
+                let mut returns = false;
+                if let (Source::Tcp(tcp), None) = (source, run.arrivals) {
+                    returns = true;
+                    let added = hosts.connections.add(first, index as u32, tcp);
+                    added.map_err(|problem| SimError::Source { number: index + 1, problem })?;
+                    let flows = (first.0..first.0 + tcp.count).map(FlowKey).filter(|_| is_here);
+                    let begin =
+                        |flow| Some((flow, hosts.connections.sender(run.seed, flow).begins?));
+                    begins.extend(flows.filter_map(begin));
+                }
                 let mut routes = None;
                 for flow in (0..*count).map(FlowId) {
                     let shared = routes.take().filter(|_| !is_private);
@@ -72,7 +82,6 @@ pub(crate) fn connect(
                 SourceFlows::Classes(flows)
             }
         };
-        let [is_here, _] = layout.topology.here.has_ends(run.on.networked(), source.path());
         hosts.sources.extend(feed.map(|feed| Sending { feed, is_here, flows }));
     }
     // Recorded packets bring their own numbers: their flows have those that are left.
@@ -95,32 +104,6 @@ impl FlowNumbers {
         *number += 1;
         FlowId(*number - 1)
     }
-}
-
-/// Adds the connections of a source, which the next flows are, if it is TCP; returns whether it is.
-fn add_connections(
-    run: &NetworkRun<'_>,
-    layout: &Layout<'_>,
-    hosts: &mut Hosts,
-    index: usize,
-    begins: &mut Vec<(FlowKey, Nanos)>,
-) -> Result<bool, SimError> {
-    let source = &run.on.plan.sources[index];
-    let Source::Tcp(tcp) = source else { return Ok(false) };
-    if run.arrivals.is_some() {
-        return Ok(false);
-    }
-    let first = FlowKey::from_index(layout.topology.flows.len());
-    let added = hosts.connections.add(first, index as u32, tcp);
-    added.map_err(|problem| SimError::Source { number: index + 1, problem })?;
-    let [begins_here, _] = layout.topology.here.has_ends(run.on.networked(), source.path());
-    if begins_here {
-        let flows = (first.0..first.0 + tcp.count).map(FlowKey);
-        begins.extend(
-            flows.filter_map(|flow| Some((flow, hosts.connections.sender(run.seed, flow).begins?))),
-        );
-    }
-    Ok(true)
 }
 
 /// A flow along routes.

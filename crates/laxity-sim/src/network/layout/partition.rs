@@ -94,11 +94,9 @@ impl Here<'_> {
         self.partition.part(node) == self.part
     }
 
-    /// Whether a path begins, and whether it ends, in this part.
-    pub(crate) fn has_ends(&self, on: Networked<'_>, path: &[Hop]) -> [bool; 2] {
-        let begins = path.first().map(|hop| on.network.between(*hop)[0]);
-        let ends = path.last().map(|hop| on.network.between(*hop)[1]);
-        [begins, ends].map(|node| node.is_some_and(|node| self.has(node)))
+    /// Whether a path begins in this part.
+    pub(crate) fn has_start(&self, on: Networked<'_>, path: &[Hop]) -> bool {
+        path.first().is_some_and(|hop| self.has(on.network.between(*hop)[0]))
     }
 }
 
