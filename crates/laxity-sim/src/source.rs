@@ -18,9 +18,7 @@ pub mod random;
 mod recording;
 mod sampling;
 #[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use self::arrival::{Arrival, Arrivals, Remarks};
 pub use self::backlogged::Backlogged;
@@ -29,4 +27,5 @@ pub use self::lengths::Lengths;
 pub use self::order::WINDOW;
 pub use self::recording::{open_recording, read_recording};
 
+pub(crate) use self::arrival::flows_of;
 pub(crate) use self::sampling::{sampled, sampler};

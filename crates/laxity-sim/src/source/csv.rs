@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
-use laxity_plan::model::{ModelSource, Plan, Source, TcpSource};
+use laxity_plan::model::Plan;
 
+use super::arrival::flows_of;
 use super::order::{ClassLimit, Record, Records, Sighting};
 use crate::error::{CsvProblem, SimError};
 
@@ -23,29 +24,9 @@ pub(super) struct CsvArrivals<R: Read> {
     columns: Columns,
     classes: Vec<ClassLimit>,
     by_name: HashMap<Vec<u8>, ClassId>,
-    /// The sources of a network, and which of them is wanted.
-    sources: Option<(usize, Vec<SourceLimit>)>,
+    /// The flows of a network's sources, and which source is wanted.
+    sources: Option<(usize, Vec<Option<(ClassId, u32)>>)>,
     record: ByteRecord,
-}
-
-/// The packets that a source of a network may send.
-#[derive(Clone, Copy)]
-struct SourceLimit {
-    /// None for a recording, which may send for any.
-    class: Option<ClassId>,
-    flows: Option<u32>,
-}
-
-impl SourceLimit {
-    fn new(source: &Source) -> SourceLimit {
-        match *source {
-            Source::Model(ModelSource { class, count, .. })
-            | Source::Tcp(TcpSource { class, count, .. }) => {
-                SourceLimit { class: Some(class), flows: Some(count) }
-            }
-            Source::Recording(_) => SourceLimit { class: None, flows: None },
-        }
-    }
 }
 
 impl<R: Read> CsvArrivals<R> {
@@ -69,8 +50,7 @@ impl<R: Read> CsvArrivals<R> {
             columns: Columns::default(),
             by_name: by_name.map(|(id, class)| (class.name.clone().into_bytes(), id)).collect(),
             classes,
-            sources: source
-                .map(|wanted| (wanted, plan.sources.iter().map(SourceLimit::new).collect())),
+            sources: source.map(|wanted| (wanted, plan.sources.iter().map(flows_of).collect())),
             record: ByteRecord::new(),
         };
         arrivals.read_record()?;
@@ -145,15 +125,14 @@ impl<R: Read> CsvArrivals<R> {
         let number = number(&self.record[self.columns.source], SOURCE)?;
         let source = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         let limit = source.and_then(|source| sources.get(source));
-        let &SourceLimit { class, flows } =
-            limit.ok_or(CsvProblem::UnknownSource { number, sources: sources.len() })?;
+        let flows = *limit.ok_or(CsvProblem::UnknownSource { number, sources: sources.len() })?;
         let name = |class: ClassId| self.classes[class.index()].name.clone();
-        if let Some(own) = class.filter(|own| *own != packet.class) {
-            let (class, own) = (name(packet.class), name(own));
-            return Err(CsvProblem::OtherClass { number, class, own });
-        }
         match flows {
-            Some(flows) if packet.flow.0 >= flows => {
+            Some((own, _)) if own != packet.class => {
+                let (class, own) = (name(packet.class), name(own));
+                Err(CsvProblem::OtherClass { number, class, own })
+            }
+            Some((_, flows)) if packet.flow.0 >= flows => {
                 Err(CsvProblem::UnknownFlow { flow: packet.flow.0, number, last: flows - 1 })
             }
             _ => Ok(source == Some(*wanted)),

@@ -93,16 +93,11 @@ impl Config {
     pub const fn classic(length: u32, receiver_window: u32) -> Self {
         Config {
             variant: Variant::NEWRENO,
-            length,
-            transfer: None,
             initial_window: 1,
             receiver_window,
-            slow_start: SlowStart::Standard,
-            pacing: false,
             limited_transmit: false,
-            ecn: Ecn::NotCapable,
             timing: Timing::Ticks { tick: Nanos(100_000_000), phase: Nanos::ZERO },
-            seed: 0,
+            ..Config::modern(length)
         }
     }
 

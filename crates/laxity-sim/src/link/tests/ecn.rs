@@ -7,7 +7,7 @@ use laxity_plan::model::{Hops, Recording};
 
 use super::*;
 use crate::record::Fate;
-use crate::source::testing::{pcap, udp};
+use crate::source::tests::testing::{pcap, udp};
 use crate::source::{Feed, read_recording};
 
 const MS: u64 = 1_000_000;

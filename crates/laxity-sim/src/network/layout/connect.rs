@@ -2,7 +2,7 @@
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::{ModelSource, Recording, Source, TcpSource};
+use laxity_plan::model::Source;
 
 use crate::error::SimError;
 use crate::network::flow::{Flow, FlowBooks};
@@ -10,8 +10,8 @@ use crate::network::hosts::{Hosts, Sending, SourceFlows};
 use crate::network::ids::FlowKey;
 use crate::network::layout::{Layout, Routes};
 use crate::network::run::NetworkRun;
-use crate::source::Feed;
 use crate::source::closed_loop::SourceCopy;
+use crate::source::{Feed, flows_of};
 
 /// Makes the sources of a run and lays the routes of their flows. Returns them with the times at
 /// which connections begin that send from this part of the network.
@@ -27,12 +27,7 @@ pub(crate) fn connect(
     let mut hosts = Hosts::default();
     let mut begins = Vec::new();
     let mut numbers = FlowNumbers(vec![0; plan.classes.len()]);
-    let counts = plan.sources.iter().map(|source| match source {
-        Source::Model(ModelSource { count, .. }) | Source::Tcp(TcpSource { count, .. }) => {
-            *count as usize
-        }
-        Source::Recording(_) => 0,
-    });
+    let counts = plan.sources.iter().filter_map(flows_of).map(|(_, count)| count as usize);
     layout.topology.flows.reserve_exact(counts.sum());
     for (index, source) in plan.sources.iter().enumerate() {
         let feed = match run.arrivals {
@@ -40,11 +35,11 @@ pub(crate) fn connect(
             None => Feed::from_source(plan, run.seed, index)?,
         };
         let is_here = layout.topology.here.has_start(run.on.networked(), source.path());
-        let flows = match source {
-            Source::Model(ModelSource { class, path, count, .. })
-            | Source::Tcp(TcpSource { class, path, count, .. }) => {
+        let path = source.path();
+        let flows = match flows_of(source) {
+            Some((class, count)) => {
                 let is_backlogged = matches!(feed, Some(Feed::Backlogged(_)));
-                let bound = layout.bound(*class, path);
+                let bound = layout.bound(class, path);
                 let first = FlowKey::from_index(layout.topology.flows.len());
                 let is_private = layout.is_private(path);
                 let mut returns = false;
@@ -58,20 +53,20 @@ pub(crate) fn connect(
                     begins.extend(flows.filter_map(begin));
                 }
                 let mut routes = None;
-                for flow in (0..*count).map(FlowId) {
+                for flow in (0..count).map(FlowId) {
                     let shared = routes.take().filter(|_| !is_private);
-                    let laid = shared.unwrap_or_else(|| layout.lay(*class, path, returns));
+                    let laid = shared.unwrap_or_else(|| layout.lay(class, path, returns));
                     routes = Some(laid.clone());
                     let copy = SourceCopy { source: hosts.sources.len(), flow };
                     layout.topology.flows.push(Flow {
-                        id: numbers.next(*class),
+                        id: numbers.next(class),
                         backlogged: is_backlogged.then_some(copy),
-                        ..new_flow(*class, laid, bound)
+                        ..new_flow(class, laid, bound)
                     });
                 }
                 SourceFlows::Copies(first)
             }
-            Source::Recording(Recording { path, .. }) => {
+            None => {
                 let mut flows = vec![None; plan.classes.len()];
                 for (class, _) in plan.leaves() {
                     let bound = layout.bound(class, path);

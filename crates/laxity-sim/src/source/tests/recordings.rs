@@ -10,7 +10,7 @@ use laxity_plan::model::{Hops, Overhead, Plan, Recording};
 use proptest::prelude::*;
 
 use crate::error::SimError;
-use crate::source::testing::{pcap, pcapng, plan, udp};
+use crate::source::tests::testing::{pcap, pcapng, plan, udp};
 use crate::source::{Arrival, Arrivals, Remarks, WINDOW, open_recording, read_recording};
 
 fn matching(text: &str) -> Option<Match> {
@@ -74,7 +74,7 @@ fn a_csv_has_its_columns_in_any_order() {
 #[test]
 fn a_wrong_line_of_a_csv_is_named_with_what_is_accepted() {
     let mut plan = plan(&["voice", "ftp"]);
-    plan.classes[0].arrival = Some(crate::source::testing::tspec(300, 1, 100, 1));
+    plan.classes[0].arrival = Some(crate::source::tests::testing::tspec(300, 1, 100, 1));
     let cases = [
         ("5,voice\n", "2 fields under 3 columns"),
         ("5,voice,100,1\n", "4 fields under 3 columns"),
