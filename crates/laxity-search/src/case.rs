@@ -12,7 +12,7 @@ use crate::discipline::Discipline;
 use crate::draft::Draft;
 use crate::edge;
 use crate::faults::{Fault, with_fault};
-use crate::hill_climb::{self, Budget, Found};
+use crate::hill_climb::{self, Budget, SearchResult};
 use crate::replay::{self, Replay};
 use crate::subject::Subject;
 use crate::testbed::Testbed;
@@ -75,7 +75,7 @@ pub fn search(
 ) -> Outcome {
     let edge = edge::pushed(draft, most_pushed, draw);
     let Ok(subject) = with_fault(&edge.inside, fault) else { return Outcome::default() };
-    let Found { runs, packets, closest, by_class, nearest: (nearest, rogues), broken } =
+    let SearchResult { runs, packets, closest, by_class, nearest: (nearest, rogues), broken } =
         hill_climb::search(&subject, budget, draw);
     let rogues = names(&subject, rogues);
     let broken = match broken {

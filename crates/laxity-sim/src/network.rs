@@ -20,7 +20,6 @@
 
 mod agenda;
 mod books;
-mod ended;
 mod flow;
 mod hosts;
 mod ids;
@@ -29,6 +28,7 @@ mod output;
 mod parallel;
 mod plane;
 mod profile;
+mod results;
 mod run;
 mod simulation;
 mod single;
@@ -159,7 +159,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             self.observer().record(&record);
         }
         let run = self.run;
-        Ok(self.into_ended().outcome(&run))
+        Ok(self.into_results().outcome(&run))
     }
 
     /// Simulates the run. `each` is called with the slot of every event after it.

@@ -46,13 +46,13 @@ pub enum Step {
         /// When.
         time: Nanos,
         /// What is queued, in the order of arrival, as it is under that plan.
-        kept: Vec<Kept>,
+        kept: Vec<QueuedPacket>,
     },
 }
 
 /// A packet that is queued when a plan replaces another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct QueuedPacket {
     /// Its number.
     pub number: u64,
     /// Its class from now on.
@@ -104,7 +104,7 @@ pub fn replay(
     let at = |step| move |wrong| ReplayError { step, wrong };
     let (plan, later) = live.plans.split_first().ok_or(at(0)(Wrong::NoPlan))?;
     let mut plans = later.iter();
-    let mut link = Replayed::new(live, plan, observer);
+    let mut link = LinkReplay::new(live, plan, observer);
     for (step, what) in steps.into_iter().enumerate() {
         let done = match what {
             Step::Arrival(arrival) => link.arrive(arrival),
@@ -118,7 +118,7 @@ pub fn replay(
     Ok(())
 }
 
-struct Replayed<'a, 'o> {
+struct LinkReplay<'a, 'o> {
     live: Live<'a>,
     plan: &'a Plan,
     port: Port<Box<dyn Scheduler + Send>>,
@@ -136,9 +136,9 @@ struct Replayed<'a, 'o> {
     observer: &'o mut dyn Observer,
 }
 
-impl<'a, 'o> Replayed<'a, 'o> {
+impl<'a, 'o> LinkReplay<'a, 'o> {
     fn new(live: Live<'a>, plan: &'a Plan, observer: &'o mut dyn Observer) -> Self {
-        Replayed {
+        LinkReplay {
             live,
             plan,
             port: port(plan, live.seed),
@@ -226,14 +226,14 @@ impl<'a, 'o> Replayed<'a, 'o> {
         };
     }
 
-    fn reload(&mut self, time: Nanos, plan: &'a Plan, kept: &[Kept]) -> Result<(), Wrong> {
+    fn reload(&mut self, time: Nanos, plan: &'a Plan, kept: &[QueuedPacket]) -> Result<(), Wrong> {
         self.go_on(time)?;
         self.plan = plan;
         if !self.queued.keys().eq(kept.iter().map(|kept| &kept.number)) {
             return Err(Wrong::Others);
         }
         (self.port, self.policer) = (port(plan, self.live.seed), plan.policer(Nanos::ZERO));
-        for &Kept { number, class, flow } in kept {
+        for &QueuedPacket { number, class, flow } in kept {
             if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {
                 return Err(Wrong::NoClass(class));
             }

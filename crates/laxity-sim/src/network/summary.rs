@@ -7,9 +7,9 @@ use laxity::units::Nanos;
 use laxity_plan::model::{Class, Hop, Source};
 
 use super::books::hop_books::ClosedBooks;
-use super::ended::{Ended, HopCounts};
 use super::flow::Flow;
 use super::plane::DataPlane;
+use super::results::{HopCounts, PartResults};
 use super::run::NetworkRun;
 use super::simulation::Simulation;
 use crate::record::Observer;
@@ -74,12 +74,12 @@ impl<O: Observer> Simulation<'_, O> {
 }
 
 /// What was counted in a run.
-pub(super) struct Measured<'a> {
+pub(super) struct Measurement<'a> {
     pub run: &'a NetworkRun<'a>,
-    pub of: &'a Ended,
+    pub of: &'a PartResults,
 }
 
-impl Measured<'_> {
+impl Measurement<'_> {
     /// The results of a run of a network.
     pub(super) fn summary(&self) -> Summary {
         let plan = self.run.on.plan;

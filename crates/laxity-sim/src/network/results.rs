@@ -9,13 +9,13 @@ use super::output::Output;
 use super::plane::DataPlane;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
-use super::summary::Measured;
+use super::summary::Measurement;
 use crate::record::{Observer, Record};
 use crate::source::{Arrivals, Remarks};
 use crate::summary::{FramesSummary, Outcome};
 
 /// The counts of one part of a network.
-pub(super) struct Ended {
+pub(super) struct PartResults {
     pub end: Nanos,
     /// By [`BookId`](super::ids::BookId).
     pub hops: Vec<HopCounts>,
@@ -90,7 +90,7 @@ impl<O: Observer> Simulation<'_, O> {
         waiting
     }
 
-    pub(super) fn into_ended(self) -> Ended {
+    pub(super) fn into_results(self) -> PartResults {
         let DataPlane { topology, books, .. } = self.plane;
         let (end, departures) = (books.end, books.departures());
         let (closed, classes) = books.close();
@@ -107,7 +107,7 @@ impl<O: Observer> Simulation<'_, O> {
             hop.frames = output.frame_counts(input);
         }
         let ties = topology.outputs.iter().filter_map(Output::ties);
-        Ended {
+        PartResults {
             end,
             hops,
             ties: ties.map(|ties| ties.count).sum(),
@@ -121,9 +121,9 @@ impl<O: Observer> Simulation<'_, O> {
     }
 }
 
-impl Ended {
+impl PartResults {
     /// Adds the counts of another part. Books of hops that begin in the other part are empty here.
-    pub(super) fn join(mut self, other: Ended) -> Ended {
+    pub(super) fn join(mut self, other: PartResults) -> PartResults {
         self.hops.iter_mut().zip(other.hops).for_each(|(own, hop)| own.join(hop));
         self.flows.iter_mut().zip(other.flows).for_each(|(own, flow)| own.join(flow));
         self.classes.iter_mut().zip(&other.classes).for_each(|(own, books)| own.add(books));
@@ -138,7 +138,7 @@ impl Ended {
 
     /// What the run measured, from all parts together.
     pub(super) fn outcome(self, run: &NetworkRun<'_>) -> Outcome {
-        Outcome { summary: Measured { run, of: &self }.summary(), remarks: self.remarks }
+        Outcome { summary: Measurement { run, of: &self }.summary(), remarks: self.remarks }
     }
 }
 
