@@ -37,7 +37,7 @@ static PLAN: LazyLock<Plan> = LazyLock::new(|| {
 pub fn read(file: &[u8], filter: Option<&Match>) {
     let filter = filter.cloned();
     let recording = Recording { file: "in".into(), path: Default::default(), filter, sort: false };
-    let failed = match read_recording(file, &recording, &PLAN) {
+    let failed = match read_recording(file, &recording, &PLAN, None) {
         Err(error) => Some(error),
         Ok(mut arrivals) => {
             let mut previous = 0;

@@ -65,7 +65,12 @@ pub fn contracts(plan: &Plan) -> Vec<Contract> {
         let isolated = !is_best_effort(plan, id) && is_harmless(plan, id);
         // On one link no bound counts on what those send that may send anything.
         let is_free = plan.network.is_none() && !matches!(conduct, Conduct::Keeps(_));
-        let shortest = if is_free { 1 } else { plan.min_packet(class).0 as u32 };
+        let shortest = match plan.scheduler {
+            // Frames are reserved for packets of the largest length.
+            SchedulerSpec::Tdp(_) if class.wants_frames() => longest.0 as u32,
+            _ if is_free => 1,
+            _ => plan.min_packet(class).0 as u32,
+        };
         Contract { shortest, longest: longest.0 as u32, conduct, isolated }
     };
     (0..).map(ClassId).zip(&plan.classes).map(contract).collect()

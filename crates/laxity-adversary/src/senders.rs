@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, ModelSource, SchedulerSpec, Source, TcpSource};
+use laxity_plan::model::{Hop, ModelSource, Source, TcpSource};
 use laxity_plan::tdp::Assigned;
 
 use crate::contract::{Conduct, Contract, contracts};
@@ -44,18 +44,11 @@ impl Senders {
     /// Those of a plan who may be in the way of a target.
     pub(crate) fn new(place: &Place<'_>, target: &Target) -> Senders {
         let plan = place.plan();
-        let mut contracts = contracts(plan);
+        let contracts = contracts(plan);
         let all = match place {
             Place::Link(plan) => on_link(plan),
             Place::Network(on) => near(in_network(on), target),
         };
-        if let SchedulerSpec::Tdp(_) = plan.scheduler {
-            // Frames are reserved for packets of the largest length.
-            let framed = contracts.iter_mut().zip(&plan.classes);
-            framed
-                .filter(|(_, class)| class.wants_frames())
-                .for_each(|(of, _)| of.shortest = of.longest);
-        }
         let in_step = |of: &Contract| matches!(of.conduct, Conduct::InStep { .. });
         Senders {
             begins_anew: contracts.iter().any(in_step),
@@ -150,10 +143,6 @@ fn times(place: &Place<'_>, contracts: &[Contract]) -> Vec<u64> {
             let passing = on.paths().outputs.iter().flat_map(|output| &output.classes);
             times.extend(passing.filter_map(|of| Some(of.bound.ok()?.0)));
         }
-    }
-    if let SchedulerSpec::Tdp(spec) = plan.scheduler {
-        times.push(spec.time.frame.0);
-        times.push(spec.time.frame.0 * u64::from(spec.time.frames));
     }
     times.extend(times_of(plan, contracts));
     times.retain(|time| *time > 0);

@@ -2,6 +2,7 @@
 
 use laxity::police::TokenBucket;
 use laxity_plan::Plan;
+use laxity_plan::model::SchedulerSpec;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom};
 
@@ -65,6 +66,10 @@ pub fn times_of(plan: &Plan, contracts: &[Contract]) -> Vec<u64> {
             };
             times.extend(lines.iter().flat_map(of));
         }
+    }
+    if let SchedulerSpec::Tdp(spec) = plan.scheduler {
+        times.push(spec.time.frame.0);
+        times.push(spec.time.frame.0 * u64::from(spec.time.frames));
     }
     times
 }

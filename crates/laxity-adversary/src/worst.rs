@@ -35,12 +35,12 @@ pub struct Longest {
     /// When that packet arrived.
     pub arrival: Nanos,
     /// The packets, in the order of time.
-    pub packets: Vec<Sent>,
+    pub packets: Vec<TimedPacket>,
 }
 
 /// A packet that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct TimedPacket {
     /// Time of arrival.
     pub time: Nanos,
     /// Its class.
@@ -90,7 +90,7 @@ pub fn longest(
     let sent = |arrival: &Arrival| {
         let sender = &senders.all[usize::from(arrival.feed)];
         let packet = crate::senders::simulated(sender, arrival);
-        Sent {
+        TimedPacket {
             time: packet.time,
             class: packet.class,
             source: sender.source,
@@ -222,7 +222,7 @@ impl Search<'_> {
 }
 
 /// Packets as an arrivals CSV, which `laxity run --arrivals` takes.
-pub fn csv(plan: &Plan, packets: &[Sent]) -> String {
+pub fn csv(plan: &Plan, packets: &[TimedPacket]) -> String {
     let is_network = plan.network.is_some();
     let with_flows = packets.iter().any(|packet| packet.flow > 0);
     let mut text = String::from(if is_network {
@@ -231,7 +231,7 @@ pub fn csv(plan: &Plan, packets: &[Sent]) -> String {
         "time_ns,class,length"
     });
     text += if with_flows { ",flow\n" } else { "\n" };
-    for Sent { time, class, source, flow, length } in packets {
+    for TimedPacket { time, class, source, flow, length } in packets {
         let source = if is_network { format!("{},", source + 1) } else { String::new() };
         let flow = if with_flows { format!(",{flow}") } else { String::new() };
         let class = &plan.classes[class.index()].name;

@@ -32,7 +32,7 @@ pub fn fit(
 ) -> Result<FitResult, Error> {
     let mut recording = match (recording, plan.sources.as_slice()) {
         (Some(open), _) => open(plan, None)?,
-        (None, [Source::Recording(recording)]) => open_recording(recording, plan)?,
+        (None, [Source::Recording(recording)]) => open_recording(recording, plan, None)?,
         (None, _) => return Err(Error::NothingToFit),
     };
     let fit = fit::Fit { headroom_percent, link: plan.link.rate, from: plan.run.warm_up };

@@ -11,7 +11,7 @@ use laxity_forward::ledger::{Entry, LedgerError, Reader};
 use laxity_forward::{Arrived, Event};
 use laxity_plan::{Plan, PlanError};
 use laxity_sim::record::{Fate, Observer, Record};
-use laxity_sim::replay::{Kept, Live, ReplayError, Step, replay};
+use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, replay};
 use laxity_sim::source::Arrival;
 use serde::Serialize;
 use thiserror::Error;
@@ -180,12 +180,12 @@ impl<R: Read> Steps<'_, R> {
     }
 
     /// What is queued at a reload follows it.
-    fn kept(&mut self, count: u64) -> Vec<Kept> {
+    fn kept(&mut self, count: u64) -> Vec<QueuedPacket> {
         let mut kept = Vec::new();
         while (kept.len() as u64) < count
             && let Some(Event::Kept { number, class, flow }) = self.event()
         {
-            kept.push(Kept { number, class, flow });
+            kept.push(QueuedPacket { number, class, flow });
         }
         kept
     }

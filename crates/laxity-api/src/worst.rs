@@ -4,7 +4,7 @@ use laxity_plan::network::Networked;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use laxity_adversary::worst::{Longest, Place, Sent, Target, csv, longest};
+use laxity_adversary::worst::{Longest, Place, Target, TimedPacket, csv, longest};
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub struct WorstCase {
     /// How many packets bring it about.
     pub packets: usize,
     #[serde(skip)]
-    pub(crate) sent: Vec<Sent>,
+    pub(crate) sent: Vec<TimedPacket>,
 }
 
 /// All of them.

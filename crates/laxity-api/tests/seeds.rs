@@ -37,7 +37,7 @@ fn captures_are_read_to_their_ends() {
         Recording { file: "in".into(), path: Default::default(), filter: None, sort: false };
     let mut read = BTreeSet::new();
     for (path, bytes) in seeds("capture") {
-        let mut arrivals = read_recording(&bytes[..], &recording, &plan).unwrap();
+        let mut arrivals = read_recording(&bytes[..], &recording, &plan, None).unwrap();
         let mut count = 0;
         while let Some(_arrival) = arrivals.next_arrival().unwrap() {
             count += 1;

@@ -11,9 +11,7 @@ use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::model::{PlanFile, Recording, Source};
 use laxity_sim::error::SimError;
-use laxity_sim::source::{
-    Arrivals, open_recording, open_recording_of, read_recording, read_recording_of,
-};
+use laxity_sim::source::{Arrivals, open_recording, read_recording};
 
 use crate::failure::Failure;
 
@@ -85,20 +83,14 @@ pub(crate) fn recording(
     source: Option<usize>,
 ) -> Result<Box<dyn Arrivals>, SimError> {
     if !is_stdin(&recording.file) {
-        return match source {
-            None => open_recording(recording, plan),
-            Some(source) => open_recording_of(source, recording, plan),
-        };
+        return open_recording(recording, plan, source);
     }
     let named = Recording { file: STDIN.into(), ..recording.clone() };
     let input: Box<dyn Read + Send> = match KEPT.get() {
         None => Box::new(stdin()),
         Some(file) => Box::new(Kept { file, at: 0 }),
     };
-    match source {
-        None => read_recording(input, &named, plan),
-        Some(source) => read_recording_of(source, input, &named, plan),
-    }
+    read_recording(input, &named, plan, source)
 }
 
 /// Standard input, for a command that goes through it more than once.

@@ -14,7 +14,7 @@ use laxity::units::Nanos;
 use laxity_sim::error::SimError;
 
 use crate::claims::Measurements;
-use crate::experiment::{Findings, Settings};
+use crate::experiment::{Repetition, Runs, Settings};
 use streams::PACKETS_A_SECOND;
 
 const CLAIMS: &str = include_str!("../../../papers/dwcs/claims.toml");
@@ -28,25 +28,25 @@ const AT_LEAST: u64 = 100 * PACKETS_A_SECOND;
 
 /// Repeats the experiments. Time is logical, a packet a unit; a duration is in seconds of the
 /// paper's server, at least 100. The times of Figure 5 are measured last.
-pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Repetition, SimError> {
     let &Settings { seeds, duration, progress } = settings;
     let packets = duration.map_or(PACKETS, |duration| {
         let packets = u128::from(duration.0) * u128::from(PACKETS_A_SECOND) / 1_000_000_000;
         u64::try_from(packets).unwrap_or(u64::MAX).max(AT_LEAST)
     });
     let of_a_seed = misses::RUNS + spread::RUNS + rates::RUNS + checks::RUNS;
-    let runs = seeds * of_a_seed + cost::RUNS + handover::RUNS;
-    let step = || progress(runs);
+    let all = seeds * of_a_seed + cost::RUNS + handover::RUNS;
+    let runs = Runs { seeds, duration, step: &|| progress(all) };
     let measured = &mut Measurements::default();
     let parts = [
-        misses::repeat(seeds, packets, &step, measured),
-        spread::repeat(seeds, &step, measured)?,
-        rates::repeat(seeds, packets, &step, measured),
-        checks::repeat(seeds, packets, &step, measured),
-        cost::repeat(duration.is_some(), &step, measured),
-        handover::repeat(duration.is_some(), &step, measured),
+        misses::repeat(runs, packets, measured),
+        spread::repeat(runs, measured)?,
+        rates::repeat(runs, packets, measured)?,
+        checks::repeat(runs, packets, measured),
+        cost::repeat(runs, measured),
+        handover::repeat(runs, measured),
     ];
     let nanos = u128::from(packets) * 1_000_000_000 / u128::from(PACKETS_A_SECOND);
     let duration = Nanos(nanos as u64);
-    Ok(Findings::new(duration, seeds, CLAIMS, measured, parts))
+    Ok(Repetition::new(duration, seeds, CLAIMS, measured, parts))
 }

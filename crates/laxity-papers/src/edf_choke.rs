@@ -6,12 +6,11 @@ mod figures;
 mod watch;
 
 use laxity_sim::error::SimError;
-use rayon::prelude::*;
 
 use self::combination::{COMBINATIONS, Combination};
 use self::watch::Run;
 use super::claims::Measurements;
-use crate::experiment::{Findings, Part, Settings, Step};
+use crate::experiment::{Part, Repetition, Runs, Settings, plan};
 
 const DUMBBELL: &str = include_str!("../../../papers/edf-choke/plan.toml");
 const SELF_SIMILAR: &str = include_str!("../../../papers/edf-choke/self-similar.toml");
@@ -42,31 +41,27 @@ const UDP_POWER: &str = "power of UDP (Table III) [bit/s²]";
 const FEWEST_SEEDS: u64 = 6;
 
 /// Repeats the experiments.
-pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Repetition, SimError> {
     let seeds = settings.seeds.max(FEWEST_SEEDS);
-    let runs = seeds * (EXPERIMENTS.len() * COMBINATIONS.len()) as u64;
-    let step: Step<'_> = &|| (settings.progress)(runs);
+    let all = seeds * (EXPERIMENTS.len() * COMBINATIONS.len()) as u64;
+    let runs = Runs { seeds, duration: None, step: &|| (settings.progress)(all) };
+    let jobs = COMBINATIONS.map(|combination| (1..=seeds).map(move |seed| (combination, seed)));
+    let jobs: Vec<_> = jobs.into_iter().flatten().collect();
     let mut measured = Measurements::default();
     let mut parts = Vec::new();
     for (name, text) in EXPERIMENTS {
-        let shown = run_all(text, seeds, step)?;
+        let run = |(combination, seed)| Run::simulate(text, combination, seed);
+        let shown = runs.each(jobs.clone(), run)?;
         shown.iter().for_each(|one| add(&mut measured, name, one));
         parts.push(part(name, &shown, &measured));
     }
-    Ok(Findings::new(watch::duration(DUMBBELL), seeds, CLAIMS, &measured, parts))
-}
-
-/// Every seed of every combination, combination by combination.
-fn run_all(text: &str, seeds: u64, step: Step<'_>) -> Result<Vec<Run>, SimError> {
-    let seeds = 1..=seeds;
-    let of = |combination| seeds.clone().map(move |seed| (combination, seed));
-    let cases: Vec<(Combination, u64)> = COMBINATIONS.into_iter().flat_map(of).collect();
-    let run = |(combination, seed): (Combination, u64)| {
-        let shown = Run::simulate(text, combination, seed);
-        step();
-        shown
-    };
-    cases.into_par_iter().map(run).collect()
+    Ok(Repetition::new(
+        plan(DUMBBELL).run.duration.unwrap_or_default(),
+        seeds,
+        CLAIMS,
+        &measured,
+        parts,
+    ))
 }
 
 fn add(measured: &mut Measurements, experiment: &str, shown: &Run) {

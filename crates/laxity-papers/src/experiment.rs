@@ -1,10 +1,14 @@
 //! Settings and results of an experiment.
 
 use laxity::units::Nanos;
+use laxity_plan::Plan;
 use laxity_report::table;
+use laxity_sim::error::SimError;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use serde::Serialize;
 
 use crate::claims::{Claims, Measurements};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, verdict_table};
 
 /// Settings of a repetition.
 pub struct Settings<'a> {
@@ -16,15 +20,25 @@ pub struct Settings<'a> {
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
-/// Results of all experiments of a paper.
-pub(crate) struct Findings {
-    /// Simulated time of a run.
-    pub duration: Nanos,
+/// Results of a repetition.
+#[derive(Clone, Debug, Serialize)]
+pub struct Repetition {
+    /// The paper's name.
+    pub paper: &'static str,
+    /// The paper.
+    pub citation: &'static str,
     /// Number of seeds.
     pub seeds: u64,
+    /// Simulated time of a run.
+    pub duration_ns: u64,
+    /// The comparisons.
     pub verdicts: Vec<Verdict>,
-    /// Figures and tables.
-    pub shown: Part,
+    /// Figures as SVG: file name without ending, and content.
+    #[serde(skip)]
+    pub figures: Vec<(String, String)>,
+    /// Tables in the paper's layout: heading and text.
+    #[serde(skip)]
+    pub tables: Vec<(String, String)>,
 }
 
 /// Figures and tables of an experiment.
@@ -36,8 +50,40 @@ pub(crate) struct Part {
     pub tables: Vec<(String, String)>,
 }
 
-/// Called after every run.
-pub(crate) type Step<'a> = &'a (dyn Fn() + Sync);
+/// The runs of an experiment.
+#[derive(Clone, Copy)]
+pub(crate) struct Runs<'a> {
+    /// The last seed; the first is 1.
+    pub seeds: u64,
+    /// Simulated time of a run; the paper's if `None`.
+    pub duration: Option<Nanos>,
+    /// Called after every run.
+    pub step: &'a (dyn Fn() + Sync),
+}
+
+impl Runs<'_> {
+    /// Does jobs of one run each in parallel; the results are in the order of the jobs.
+    ///
+    /// # Errors
+    /// If one of them fails.
+    pub(crate) fn each<J: Send, T: Send>(
+        self,
+        jobs: impl IntoParallelIterator<Item = J>,
+        run: impl Fn(J) -> Result<T, SimError> + Sync,
+    ) -> Result<Vec<T>, SimError> {
+        let run = |job| {
+            let done = run(job);
+            (self.step)();
+            done
+        };
+        jobs.into_par_iter().map(run).collect()
+    }
+}
+
+/// A paper's plan from its text.
+pub(crate) fn plan(text: &str) -> Plan {
+    Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
+}
 
 impl Part {
     /// Adds a figure: its file name without ending, and its SVG.
@@ -59,22 +105,43 @@ impl Part {
     }
 }
 
-impl Findings {
-    /// Judges measurements by a paper's `claims.toml`.
+impl Repetition {
+    /// Judges measurements by a paper's `claims.toml`; the paper has no name yet.
     pub(crate) fn new(
         duration: Nanos,
         seeds: u64,
         claims: &str,
         measured: &Measurements,
         parts: impl IntoIterator<Item = Part>,
-    ) -> Findings {
+    ) -> Repetition {
         let claims: Claims = toml::from_str(claims).expect("the paper's claims are valid");
-        let mut shown = Part::default();
-        for part in parts {
-            shown.figures.extend(part.figures);
-            shown.tables.extend(part.tables);
+        let verdicts = claims.judge(measured);
+        let (figures, tables): (Vec<_>, Vec<_>) =
+            parts.into_iter().map(|part| (part.figures, part.tables)).unzip();
+        Repetition {
+            paper: "",
+            citation: "",
+            seeds,
+            duration_ns: duration.0,
+            verdicts,
+            figures: figures.concat(),
+            tables: tables.concat(),
         }
-        Findings { duration, seeds, verdicts: claims.judge(measured), shown }
+    }
+
+    /// Whether every figure lies within its tolerance.
+    pub fn holds(&self) -> bool {
+        self.verdicts.iter().all(|verdict| verdict.holds)
+    }
+
+    /// The verdicts as a table.
+    pub fn verdict_table(&self) -> String {
+        verdict_table(&self.verdicts)
+    }
+
+    /// The verdicts that do not hold, as a table.
+    pub fn table_of_failing(&self) -> String {
+        verdict_table(self.verdicts.iter().filter(|verdict| !verdict.holds))
     }
 }
 

@@ -14,28 +14,28 @@ mod system;
 use laxity_sim::error::SimError;
 
 use crate::claims::Measurements;
-use crate::experiment::{Findings, Settings};
-use plans::{DELAY, read};
+use crate::experiment::{Repetition, Runs, Settings, plan};
+use plans::DELAY;
 
 const CLAIMS: &str = include_str!("../../../papers/hfsc/claims.toml");
 
 /// Repeats the experiments. The worked examples last as long as their plans say; times are taken
 /// when everything else is done.
-pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Repetition, SimError> {
     let &Settings { seeds, duration, progress } = settings;
     let once = decoupling::RUNS + punishment::RUNS + conflict::RUNS + cost::RUNS;
     // Link-sharing runs once per seed.
-    let runs = once + seeds * (delay::RUNS + 1);
-    let step = || progress(runs);
+    let all = once + seeds * (delay::RUNS + 1);
+    let runs = Runs { seeds, duration, step: &|| progress(all) };
     let measured = &mut Measurements::default();
     let parts = [
-        decoupling::repeat(seeds, &step, measured)?,
-        punishment::repeat(&step, measured)?,
-        conflict::repeat(&step, measured)?,
-        delay::repeat(seeds, duration, &step, measured)?,
-        sharing::repeat(seeds, duration, &step, measured)?,
-        cost::repeat(duration.is_some(), &step, measured)?,
+        decoupling::repeat(runs, measured)?,
+        punishment::repeat(runs, measured)?,
+        conflict::repeat(runs, measured)?,
+        delay::repeat(runs, measured)?,
+        sharing::repeat(runs, measured)?,
+        cost::repeat(runs, measured)?,
     ];
-    let duration = duration.or(read(DELAY).run.duration).unwrap_or_default();
-    Ok(Findings::new(duration, seeds, CLAIMS, measured, parts))
+    let duration = duration.or(plan(DELAY).run.duration).unwrap_or_default();
+    Ok(Repetition::new(duration, seeds, CLAIMS, measured, parts))
 }

@@ -12,10 +12,8 @@ mod tdp;
 mod verdict;
 
 use laxity_sim::error::SimError;
-use serde::Serialize;
 
-use experiment::Findings;
-pub use experiment::Settings;
+pub use experiment::{Repetition, Settings};
 pub use verdict::Verdict;
 
 /// A paper whose experiment can be repeated.
@@ -24,7 +22,7 @@ pub struct Paper {
     pub name: &'static str,
     /// Its authors, title and year.
     pub citation: &'static str,
-    repeat: fn(&Settings<'_>) -> Result<Findings, SimError>,
+    repeat: fn(&Settings<'_>) -> Result<Repetition, SimError>,
 }
 
 /// All papers.
@@ -61,27 +59,6 @@ pub const PAPERS: [Paper; 5] = [
     },
 ];
 
-/// Results of a repetition.
-#[derive(Clone, Debug, Serialize)]
-pub struct Repetition {
-    /// The paper's name.
-    pub paper: &'static str,
-    /// The paper.
-    pub citation: &'static str,
-    /// Number of seeds.
-    pub seeds: u64,
-    /// Simulated time of a run.
-    pub duration_ns: u64,
-    /// The comparisons.
-    pub verdicts: Vec<Verdict>,
-    /// Figures as SVG: file name without ending, and content.
-    #[serde(skip)]
-    pub figures: Vec<(String, String)>,
-    /// Tables in the paper's layout: heading and text.
-    #[serde(skip)]
-    pub tables: Vec<(String, String)>,
-}
-
 impl Paper {
     /// The paper of a name.
     pub fn named(name: &str) -> Option<&'static Paper> {
@@ -93,33 +70,8 @@ impl Paper {
     /// # Errors
     /// If its plan cannot be simulated.
     pub fn repeat(&self, settings: &Settings<'_>) -> Result<Repetition, SimError> {
-        let Findings { duration, seeds, verdicts, shown } = (self.repeat)(settings)?;
-        Ok(Repetition {
-            paper: self.name,
-            citation: self.citation,
-            seeds,
-            duration_ns: duration.0,
-            verdicts,
-            figures: shown.figures,
-            tables: shown.tables,
-        })
-    }
-}
-
-impl Repetition {
-    /// Whether every figure lies within its tolerance.
-    pub fn holds(&self) -> bool {
-        self.verdicts.iter().all(|verdict| verdict.holds)
-    }
-
-    /// The verdicts as a table.
-    pub fn verdict_table(&self) -> String {
-        verdict::verdict_table(&self.verdicts)
-    }
-
-    /// The verdicts that do not hold, as a table.
-    pub fn table_of_failing(&self) -> String {
-        verdict::verdict_table(self.verdicts.iter().filter(|verdict| !verdict.holds))
+        let repetition = (self.repeat)(settings)?;
+        Ok(Repetition { paper: self.name, citation: self.citation, ..repetition })
     }
 }
 

@@ -7,10 +7,9 @@ use laxity_sim::error::SimError;
 use laxity_sim::link::Run;
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::summary::Summary;
-use rayon::prelude::*;
 
 use crate::claims::Measurements;
-use crate::experiment::{Findings, Part, Settings};
+use crate::experiment::{self, Part, Repetition, Runs, Settings};
 use laxity_report::admission::curves::curves;
 use laxity_report::admission::edf;
 use laxity_report::figures::{PacketDelays, packet_delays};
@@ -45,20 +44,19 @@ const FIGURE_4: Nanos = Nanos(10_000_000_000);
 const FIGURE_5: Nanos = Nanos(500_000_000);
 
 /// Repeats the experiment.
-pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
-    let plan = Plan::parse(PLAN, "plan.toml", ".".as_ref()).expect("the paper's plan is valid");
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Repetition, SimError> {
+    let plan = experiment::plan(PLAN);
     let duration = settings.duration.or(plan.run.duration);
     let jobs: Vec<_> = SCHEDULERS
         .iter()
         .flat_map(|&scheduler| (1..=settings.seeds).map(move |seed| (scheduler, seed)))
         .collect();
-    let done = jobs.par_iter().map(|&(scheduler, seed)| {
-        let run = simulate(&plan, scheduler, seed, duration, &mut ());
-        (settings.progress)(jobs.len() as u64);
-        run.map(|summary| (scheduler, summary))
-    });
+    let all = jobs.len() as u64;
+    let runs = Runs { seeds: settings.seeds, duration, step: &|| (settings.progress)(all) };
+    let run =
+        |(scheduler, seed)| Ok((scheduler, simulate(&plan, scheduler, seed, duration, &mut ())?));
     let mut measured = Measurements::default();
-    for (scheduler, summary) in done.collect::<Result<Vec<_>, _>>()? {
+    for (scheduler, summary) in runs.each(jobs, run)? {
         measure(&mut measured, scheduler, &summary);
     }
     for scheduler in SCHEDULERS {
@@ -67,7 +65,7 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
     let part = delays(figures(&plan)?, "Table 1: largest delay [ms]", &plan, &measured, LARGEST);
     let part = delays(part, "Table 2: mean delay [ms]", &plan, &measured, MEAN);
     let duration = duration.unwrap_or_default();
-    Ok(Findings::new(duration, settings.seeds, CLAIMS, &measured, [part]))
+    Ok(Repetition::new(duration, settings.seeds, CLAIMS, &measured, [part]))
 }
 
 /// Measures a run.

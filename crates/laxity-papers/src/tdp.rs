@@ -11,13 +11,12 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::SchedulerSpec;
 use laxity_sim::error::SimError;
-use rayon::prelude::*;
 
 use crate::claims::Measurements;
-use crate::experiment::{Findings, Part, Settings, Step};
+use crate::experiment::{Part, Repetition, Runs, Settings, plan};
 use blocking::Curve;
 use measures::{BOUND, FILLED, JITTER, LATE, LOAD, LOST, RATIO, REFUSED, TRANSIT};
-use plans::{BEST_EFFORT, SCENARIOS, plan};
+use plans::{BEST_EFFORT, SCENARIOS};
 use run::Run;
 
 const CLAIMS: &str = include_str!("../../../papers/tdp/claims.toml");
@@ -28,25 +27,28 @@ const BEST_EFFORT_LASTS: Nanos = Nanos(5_000_000_000);
 const FEWEST_SEEDS_OF_DEMANDS: u64 = 20;
 
 /// Repeats the experiments.
-pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
+pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Repetition, SimError> {
     let duration =
         settings.duration.unwrap_or(plan(SCENARIOS[0].1).run.duration.unwrap_or_default());
     let of_demands = settings.seeds.max(FEWEST_SEEDS_OF_DEMANDS);
-    let runs = settings.seeds * (2 * SCENARIOS.len() as u64 + 1) + blocking::runs(of_demands);
-    let step: Step<'_> = &|| (settings.progress)(runs);
+    let seeds = settings.seeds;
+    let all = seeds * (2 * SCENARIOS.len() as u64 + 1) + blocking::runs(of_demands);
+    let runs = Runs { seeds, duration: Some(duration), step: &|| (settings.progress)(all) };
+    let run_all =
+        |plan: &Plan, duration| runs.each(1..=seeds, |seed| Run::simulate(plan, duration, seed));
     let mut measured = Measurements::default();
     let mut parts = Vec::new();
     for (name, text) in SCENARIOS {
         let tdp = plan(text);
         let fifo = Plan { scheduler: SchedulerSpec::Fifo, ..tdp.clone() };
-        let [fifo, tdp] = [fifo, tdp].map(|plan| run_all(&plan, duration, settings.seeds, step));
+        let [fifo, tdp] = [fifo, tdp].map(|plan| run_all(&plan, duration));
         let (fifo, tdp) = (fifo?, tdp?);
         add(&mut measured, name, &fifo, &tdp);
         parts.push(part(name, &fifo, &measured));
     }
     let plan = plan(BEST_EFFORT);
     let lasts = duration.min(BEST_EFFORT_LASTS);
-    for shown in run_all(&plan, lasts, settings.seeds, step)? {
+    for shown in run_all(&plan, lasts)? {
         shown.links.iter().for_each(|(link, share)| measured.add(FILLED, link, *share));
         measured.add(LOST, "beside best effort", shown.reserved().map(|of| of.dropped).sum());
         measured.add(LATE, "beside best effort", shown.late);
@@ -55,22 +57,12 @@ pub(crate) fn repeat(settings: &Settings<'_>) -> Result<Findings, SimError> {
             measured.add(TRANSIT, &of, flow.transit_jitter);
         }
     }
-    let curves = blocking::measure(of_demands, step);
+    let curves = blocking::measure(Runs { seeds: of_demands, ..runs })?;
     for curve in &curves {
         refusals(curve).for_each(|(of, refused)| measured.add(REFUSED, &of, refused));
     }
     parts.push(figures::all(&measured, &curves));
-    Ok(Findings::new(duration, settings.seeds, CLAIMS, &measured, parts))
-}
-
-/// A run for every seed.
-fn run_all(plan: &Plan, duration: Nanos, seeds: u64, step: Step<'_>) -> Result<Vec<Run>, SimError> {
-    let run = |seed| {
-        let shown = Run::simulate(plan, duration, seed);
-        step();
-        shown
-    };
-    (1..=seeds).into_par_iter().map(run).collect()
+    Ok(Repetition::new(duration, seeds, CLAIMS, &measured, parts))
 }
 
 /// Measures both schedulers with the same arrivals, seed by seed.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use laxity::units::Nanos;
 use laxity_api::{Opener, Traffic};
 use laxity_plan::model::{Hops, Recording};
-use laxity_sim::source::{open_recording, open_recording_of};
+use laxity_sim::source::open_recording;
 use pyo3::prelude::*;
 
 use crate::errors::LaxityError;
@@ -29,8 +29,5 @@ pub(crate) fn lasting(duration: Option<&str>) -> PyResult<Option<Nanos>> {
 /// Opens a recording in place of the plan's sources.
 pub(crate) fn opened(file: PathBuf, sort: bool) -> Box<Opener<'static>> {
     let recording = Recording { file, path: Hops::default(), filter: None, sort };
-    Box::new(move |plan, source| match source {
-        None => open_recording(&recording, plan),
-        Some(source) => open_recording_of(source, &recording, plan),
-    })
+    Box::new(move |plan, source| open_recording(&recording, plan, source))
 }

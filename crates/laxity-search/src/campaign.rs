@@ -1,11 +1,10 @@
 //! Cases one after another on all cores, until the time is over.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::case::broken_plan::BrokenPlan;
 use crate::case::save::{self, SavedCase};
 use crate::case::shrink;
 use crate::case::{self, Outcome};
@@ -86,30 +85,20 @@ impl Campaign {
         let discipline = self.disciplines[row];
         let mut outcome = case::run(discipline, self.seed, number, budget(discipline), None);
         let broken = outcome.broken.take().map(|broken| shrink::shrunk(broken, None));
-        let lock = || tally.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tally = lock();
+        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         tally.rows[row].add(&outcome);
         if let Some(broken) = broken {
             tally.rows[row].counterexamples += 1;
             let known = tally.saved.iter().filter(|saved| saved.discipline == discipline).count();
             if known < MOST_SAVED {
-                match self.save(discipline, number, &broken) {
+                let name = format!("{discipline}-{}-{number}", self.seed);
+                match save::save(&self.folder, &name, discipline, &broken) {
                     Ok(saved) => tally.saved.push(saved),
                     Err(error) => tally.failures.push(error.to_string()),
                 }
             }
         }
         progress(&tally);
-    }
-
-    fn save(
-        &self,
-        discipline: Discipline,
-        number: u64,
-        broken: &BrokenPlan,
-    ) -> std::io::Result<SavedCase> {
-        let name = format!("{discipline}-{}-{number}", self.seed);
-        save::save(Path::new(&self.folder), &name, discipline, broken)
     }
 }
 

@@ -12,11 +12,11 @@ use crate::discipline::Discipline;
 use crate::draft::Draft;
 use crate::edge;
 use crate::faults::{Fault, with_fault};
-use crate::hill_climb::{self, Budget};
+use crate::hill_climb::{self, Budget, SearchResult};
 use crate::replay::{self, Replay};
 use crate::subject::Subject;
 use crate::testbed::Testbed;
-use crate::testbed::judge::{Violation, ViolationKind};
+use crate::testbed::judge::Violation;
 use broken_plan::BrokenPlan;
 use laxity_adversary::arrival::{Arrival, FIRST};
 
@@ -73,17 +73,12 @@ pub fn search(
     draw: &mut Generator,
     fault: Option<&'static Fault>,
 ) -> Outcome {
-    let mut outcome = Outcome::default();
     let edge = edge::pushed(draft, most_pushed, draw);
-    let Ok(subject) = with_fault(&edge.inside, fault) else { return outcome };
-    outcome.admitted = 1;
-    let found = hill_climb::search(&subject, budget, draw);
-    outcome.runs = found.runs;
-    outcome.packets = found.packets;
-    outcome.closest = found.closest;
-    outcome.by_class = found.by_class;
-    let (nearest, rogues) = (found.nearest.0, names(&subject, found.nearest.1));
-    outcome.broken = match found.broken {
+    let Ok(subject) = with_fault(&edge.inside, fault) else { return Outcome::default() };
+    let SearchResult { runs, packets, closest, by_class, nearest: (nearest, rogues), broken } =
+        hill_climb::search(&subject, budget, draw);
+    let rogues = names(&subject, rogues);
+    let broken = match broken {
         Some(counterexample) => {
             let rogues = names(&subject, counterexample.rogues);
             let (arrivals, what) = (counterexample.arrivals, counterexample.what);
@@ -92,13 +87,13 @@ pub fn search(
         }
         None if fault.is_none() && (1..MOST_REPLAYED).contains(&nearest.len()) => {
             let nearest = from_the_start(&subject, &nearest);
-            verdict(&subject, &edge.inside, &nearest, &rogues)
+            verdict(&subject, &nearest, &rogues)
                 .or_else(|| refusal(&edge.outside?, &nearest, &rogues))
                 .or_else(|| police::flooded(&edge.inside, &nearest, draw))
         }
         None => None,
     };
-    outcome
+    Outcome { admitted: 1, runs, packets, closest, by_class, broken, ..Outcome::default() }
 }
 
 /// The most packets that are run a second time, by Laxity's own simulator.
@@ -137,25 +132,18 @@ pub fn from_the_start(subject: &Subject, arrivals: &[Arrival]) -> Vec<Arrival> {
 }
 
 /// Whether `run` finds a broken proof, or other delays, where none was found here.
-fn verdict(
-    subject: &Subject,
-    draft: &Draft,
-    arrivals: &[Arrival],
-    rogues: &[u16],
-) -> Option<BrokenPlan> {
+fn verdict(subject: &Subject, arrivals: &[Arrival], rogues: &[u16]) -> Option<BrokenPlan> {
+    let draft = &subject.draft;
     let mut testbed = Testbed::new(subject, bits(subject, rogues));
-    let broken = |what| {
-        let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
-        Some(BrokenPlan { draft: draft.clone(), arrivals, rogues, what })
+    let what = match testbed.run(arrivals) {
+        Err(what) => what,
+        Ok(_) => Violation::verdict(match replay::run(draft, arrivals) {
+            Err(error) => error,
+            Ok(replayed) => disagreement(subject, &replayed, &testbed, rogues)?,
+        }),
     };
-    if let Err(what) = testbed.run(arrivals) {
-        return broken(what);
-    }
-    let verdict = |what| Violation { at: 0, class: 0, what: ViolationKind::Verdict(what) };
-    match replay::run(draft, arrivals) {
-        Err(error) => broken(verdict(error)),
-        Ok(replayed) => broken(verdict(disagreement(subject, &replayed, &testbed, rogues)?)),
-    }
+    let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
+    Some(BrokenPlan { draft: draft.clone(), arrivals, rogues, what })
 }
 
 /// What `run` and `check` say that is not what was found here.
@@ -191,7 +179,7 @@ fn refusal(outside: &Draft, arrivals: &[Arrival], rogues: &[u16]) -> Option<Brok
         return None;
     }
     let what = replay::run(outside, arrivals).ok()?.broken.first()?.clone();
-    let what = Violation { at: 0, class: 0, what: ViolationKind::Verdict(what) };
+    let what = Violation::verdict(what);
     let (arrivals, rogues) = (arrivals.to_vec(), rogues.to_vec());
     Some(BrokenPlan { draft: outside.clone(), arrivals, rogues, what })
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 /// A plan as numbers that can be changed one by one.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
     /// Of the link, in bits a second.
     pub rate: u64,

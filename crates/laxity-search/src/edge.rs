@@ -5,70 +5,37 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 
 use crate::Generator;
-use crate::draft::{ClassDraft, Draft};
+use crate::draft::{ClassDraft, CurveDraft, Draft};
 use crate::subject::Subject;
 
-/// A number of a plan that can be moved to where it is refused.
-#[derive(Clone, Copy, Debug)]
+/// A number of a class that can be moved to where the plan is refused.
 struct Knob {
-    /// The class, by position.
-    class: usize,
-    part: Part,
+    /// Whether less of it asks for more.
+    is_shorter_harder: bool,
+    value: fn(&mut ClassDraft) -> Option<&mut u64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Deadline,
-    EndToEnd,
-    Bucket,
-    Rate,
-    CurveDelay,
-    CurveBegin,
-    CurveRate,
-    LinkShare,
-    Gap,
-    Streams,
+const fn knob(is_shorter_harder: bool, value: fn(&mut ClassDraft) -> Option<&mut u64>) -> Knob {
+    Knob { is_shorter_harder, value }
 }
 
-const PARTS: [Part; 10] = [
-    Part::Deadline,
-    Part::EndToEnd,
-    Part::Bucket,
-    Part::Rate,
-    Part::CurveDelay,
-    Part::CurveBegin,
-    Part::CurveRate,
-    Part::LinkShare,
-    Part::Gap,
-    Part::Streams,
+/// The deadline is the first one.
+const KNOBS: [Knob; 10] = [
+    knob(true, |class| class.deadline.as_mut()),
+    knob(true, |class| class.end_to_end.as_mut()),
+    knob(false, |class| Some(&mut class.arrival.as_mut()?.bucket)),
+    knob(false, |class| Some(&mut class.arrival.as_mut()?.rate)),
+    knob(true, |class| Some(&mut own_curve(class)?.d)),
+    knob(false, |class| Some(&mut own_curve(class)?.m1)),
+    knob(false, |class| Some(&mut own_curve(class)?.m2)),
+    knob(false, |class| Some(&mut class.link_share.as_mut()?.m2)),
+    knob(true, |class| Some(&mut class.streams.as_mut()?.gap)),
+    knob(false, |class| Some(&mut class.streams.as_mut()?.count)),
 ];
 
-impl Part {
-    /// Whether less of it asks for more.
-    fn is_shorter_harder(self) -> bool {
-        matches!(self, Part::Deadline | Part::EndToEnd | Part::CurveDelay | Part::Gap)
-    }
-
-    fn value(self, class: &mut ClassDraft) -> Option<&mut u64> {
-        match self {
-            Part::Deadline => class.deadline.as_mut(),
-            Part::EndToEnd => class.end_to_end.as_mut(),
-            Part::Bucket => class.arrival.as_mut().map(|arrival| &mut arrival.bucket),
-            Part::Rate => class.arrival.as_mut().map(|arrival| &mut arrival.rate),
-            Part::CurveDelay => {
-                class.real_time.as_mut().or(class.curve.as_mut()).map(|of| &mut of.d)
-            }
-            Part::CurveBegin => {
-                class.real_time.as_mut().or(class.curve.as_mut()).map(|of| &mut of.m1)
-            }
-            Part::CurveRate => {
-                class.real_time.as_mut().or(class.curve.as_mut()).map(|of| &mut of.m2)
-            }
-            Part::LinkShare => class.link_share.as_mut().map(|of| &mut of.m2),
-            Part::Gap => class.streams.as_mut().map(|of| &mut of.gap),
-            Part::Streams => class.streams.as_mut().map(|of| &mut of.count),
-        }
-    }
+/// The curve that a class is guaranteed.
+fn own_curve(class: &mut ClassDraft) -> Option<&mut CurveDraft> {
+    class.real_time.as_mut().or(class.curve.as_mut())
 }
 
 /// Whether a draft is a plan that is admitted and promises something.
@@ -111,37 +78,33 @@ pub struct Edge {
 
 /// Pushes up to `most` numbers of an admitted draft to the edge, in turn.
 pub fn pushed(mut draft: Draft, most: usize, draw: &mut Generator) -> Edge {
-    let mut knobs: Vec<_> = (0..draft.classes.len())
-        .flat_map(|class| PARTS.map(|part| Knob { class, part }))
-        .filter(|knob| knob.part.value(&mut draft.classes[knob.class]).is_some())
+    // The class and the knob, by position.
+    let mut knobs: Vec<(usize, usize)> = (0..draft.classes.len())
+        .flat_map(|class| (0..KNOBS.len()).map(move |knob| (class, knob)))
+        .filter(|&(class, knob)| (KNOBS[knob].value)(&mut draft.classes[class]).is_some())
         .collect();
     knobs.shuffle(draw);
     // Deadlines are what most promises are about.
     if draw.random_range(0..2u32) == 0 {
-        knobs.sort_by_key(|knob| knob.part != Part::Deadline);
+        knobs.sort_by_key(|(_, knob)| *knob > 0);
     }
     let mut outside = None;
-    for knob in knobs.into_iter().take(most) {
-        if let Some(refused) = push(&mut draft, knob) {
-            outside = Some(refused);
-        }
+    for (class, knob) in knobs.into_iter().take(most) {
+        outside = push(&mut draft, class, &KNOBS[knob]).or(outside);
     }
     Edge { inside: draft, outside }
 }
 
 /// Moves one number to the last value that is admitted; gives the draft with the next one.
-fn push(draft: &mut Draft, knob: Knob) -> Option<Draft> {
+fn push(draft: &mut Draft, class: usize, knob: &Knob) -> Option<Draft> {
     let with = |draft: &Draft, value: u64| {
         let mut other = draft.clone();
-        *knob.part.value(&mut other.classes[knob.class])? = value;
+        *(knob.value)(&mut other.classes[class])? = value;
         Some(other)
     };
-    let value = *knob.part.value(&mut draft.classes[knob.class])?;
-    let (mut good, mut bad) = if knob.part.is_shorter_harder() {
-        (value, 0)
-    } else {
-        (value, value.saturating_mul(64).min(10_000_000_000_000))
-    };
+    let mut good = *(knob.value)(&mut draft.classes[class])?;
+    let larger = good.saturating_mul(64).min(10_000_000_000_000);
+    let mut bad = if knob.is_shorter_harder { 0 } else { larger };
     if with(draft, bad).is_some_and(|other| passes(&other)) {
         return None;
     }

@@ -10,6 +10,8 @@ mod proved;
 
 use laxity_plan::{Plan, PlanError};
 
+use self::books::Misbehaviour::{Exchanges, Loses, Rests};
+use self::books::faulty;
 use crate::discipline::Discipline;
 use crate::draft::Draft;
 use crate::subject::{Built, Subject};
@@ -27,30 +29,28 @@ pub struct Fault {
 
 #[derive(Debug)]
 enum Spoils {
-    /// To what is proved, and to the plans that schedulers are built from.
-    Plan(fn(&mut Subject)),
-    /// To how a scheduler is built from a plan.
+    /// What is proved, and the plans that schedulers are built from.
+    Whole(fn(&mut Subject)),
+    /// The plan that the schedulers of each output are built from.
+    Plans(fn(&mut Plan)),
+    /// The bounds at outputs: takes this time from the bound of an output and a class.
+    Bounds(fn(&Subject, usize, usize) -> u64),
+    /// How a scheduler is built from a plan.
     Scheduler(fn(&Plan) -> Built),
 }
 
+const fn fault(discipline: Discipline, name: &'static str, spoils: Spoils) -> Fault {
+    Fault { name, discipline, spoils }
+}
+
 impl Fault {
-    const fn plan(discipline: Discipline, name: &'static str, spoil: fn(&mut Subject)) -> Fault {
-        Fault { name, discipline, spoils: Spoils::Plan(spoil) }
-    }
-
-    const fn scheduler(
-        discipline: Discipline,
-        name: &'static str,
-        build: fn(&Plan) -> Built,
-    ) -> Fault {
-        Fault { name, discipline, spoils: Spoils::Scheduler(build) }
-    }
-
     /// Plants it in what is proved, and in what schedulers are built from.
     fn spoil(&self, subject: &mut Subject) {
         match self.spoils {
-            Spoils::Plan(spoil) => spoil(subject),
-            Spoils::Scheduler(build) => subject.build = build,
+            Whole(spoil) => spoil(subject),
+            Plans(spoil) => subject.outputs.iter_mut().for_each(|output| spoil(&mut output.plan)),
+            Bounds(time) => proved::shorten(subject, time),
+            Scheduler(build) => subject.build = build,
         }
     }
 }
@@ -68,54 +68,59 @@ pub fn with_fault(draft: &Draft, fault: Option<&Fault>) -> Result<Subject, PlanE
 }
 
 use Discipline::{Kind as Of, Nested, Network};
+use Spoils::{Bounds, Plans, Scheduler, Whole};
 use laxity_plan::discipline::Kind::{Drr, Dwcs, Edf, Fifo, Hfsc, Priority, Qfq, Tdp, Wf2q, Wfq};
 
 /// All of them.
 pub static ALL: &[Fault] = &[
-    Fault::plan(Of(Fifo), "paths without one hop's packet", proved::shorter_paths),
-    Fault::plan(Of(Fifo), "outputs' bounds a packet too short", proved::less_a_packet),
-    Fault::plan(Of(Edf), "bounds a packet too short", proved::less_a_packet),
-    Fault::plan(Of(Edf), "best effort's curve without the packet that blocks", built::no_blocking),
-    Fault::plan(Of(Edf), "best effort's curve of a faster link", built::faster_link),
-    Fault::plan(Of(Edf), "best effort's curve without one class", built::class_left_out),
-    Fault::plan(Of(Edf), "the deadlines of two classes exchanged", built::exchanged_deadlines),
-    Fault::plan(Of(Edf), "ties in the wrong order", built::ties),
-    Fault::scheduler(Of(Edf), "a packet in a thousand lost", books::losing),
-    Fault::scheduler(Of(Edf), "two packets of a class exchanged", books::exchanging),
-    Fault::scheduler(Of(Edf), "the link left idle now and then", books::idling),
-    Fault::plan(Of(Hfsc), "bounds a packet too short", proved::less_a_packet),
-    Fault::plan(Of(Hfsc), "the curves of two classes exchanged", built::exchanged_curves),
-    Fault::plan(Of(Hfsc), "curves without their first slope", built::straight_curves),
-    Fault::plan(Of(Hfsc), "sharing alone", built::no_real_time),
-    Fault::plan(Of(Wf2q), "bounds without the own packet at the own rate", proved::less_own_packet),
-    Fault::plan(Of(Wf2q), "the rates of two classes exchanged", built::exchanged_curves),
-    Fault::plan(Of(Wf2q), "bounds as if there were one level", proved::less_levels),
-    Fault::plan(Of(Wf2q), "another class's rate doubled", built::doubled_rate),
-    Fault::scheduler(Nested, "best effort inside without the latency", nested::without_latency),
-    Fault::plan(Nested, "bounds without the share's latency", proved::less_latency),
-    Fault::plan(Nested, "the rates of two shares exchanged", built::exchanged_shares),
-    Fault::plan(Of(Wfq), "bounds a packet too short", proved::less_a_packet),
-    Fault::plan(Of(Wfq), "the weights of two classes exchanged", built::exchanged_weights),
-    Fault::plan(Of(Drr), "bounds without one round of the others", proved::less_a_round),
-    Fault::plan(Of(Drr), "the quanta of two classes exchanged", built::exchanged_weights),
-    Fault::plan(Of(Qfq), "bounds without the slots", proved::less_slots),
-    Fault::plan(Of(Qfq), "the weights of two classes exchanged", built::exchanged_weights),
-    Fault::plan(
+    fault(Of(Fifo), "paths without one hop's packet", Whole(proved::shorter_paths)),
+    fault(Of(Fifo), "outputs' bounds a packet too short", Bounds(proved::less_a_packet)),
+    fault(Of(Edf), "bounds a packet too short", Bounds(proved::less_a_packet)),
+    fault(Of(Edf), "best effort's curve without the packet that blocks", Plans(built::no_blocking)),
+    fault(Of(Edf), "best effort's curve of a faster link", Plans(built::faster_link)),
+    fault(Of(Edf), "best effort's curve without one class", Plans(built::class_left_out)),
+    fault(Of(Edf), "the deadlines of two classes exchanged", Plans(built::exchanged_deadlines)),
+    fault(Of(Edf), "ties in the wrong order", Plans(built::ties)),
+    fault(Of(Edf), "a packet in a thousand lost", Scheduler(|plan| faulty(plan, Loses))),
+    fault(Of(Edf), "two packets of a class exchanged", Scheduler(|plan| faulty(plan, Exchanges))),
+    fault(Of(Edf), "the link left idle now and then", Scheduler(|plan| faulty(plan, Rests))),
+    fault(Of(Hfsc), "bounds a packet too short", Bounds(proved::less_a_packet)),
+    fault(Of(Hfsc), "the curves of two classes exchanged", Plans(built::exchanged_curves)),
+    fault(Of(Hfsc), "curves without their first slope", Plans(built::straight_curves)),
+    fault(Of(Hfsc), "sharing alone", Plans(built::no_real_time)),
+    fault(
+        Of(Wf2q),
+        "bounds without the own packet at the own rate",
+        Bounds(proved::less_own_packet),
+    ),
+    fault(Of(Wf2q), "the rates of two classes exchanged", Plans(built::exchanged_curves)),
+    fault(Of(Wf2q), "bounds as if there were one level", Bounds(proved::less_levels)),
+    fault(Of(Wf2q), "another class's rate doubled", Plans(built::doubled_rate)),
+    fault(Nested, "best effort inside without the latency", Scheduler(nested::without_latency)),
+    fault(Nested, "bounds without the share's latency", Bounds(proved::less_latency)),
+    fault(Nested, "the rates of two shares exchanged", Plans(built::exchanged_shares)),
+    fault(Of(Wfq), "bounds a packet too short", Bounds(proved::less_a_packet)),
+    fault(Of(Wfq), "the weights of two classes exchanged", Plans(built::exchanged_weights)),
+    fault(Of(Drr), "bounds without one round of the others", Bounds(proved::less_a_round)),
+    fault(Of(Drr), "the quanta of two classes exchanged", Plans(built::exchanged_weights)),
+    fault(Of(Qfq), "bounds without the slots", Bounds(proved::less_slots)),
+    fault(Of(Qfq), "the weights of two classes exchanged", Plans(built::exchanged_weights)),
+    fault(
         Of(Priority),
         "bounds without the packet that blocks",
-        proved::less_a_packet_behind,
+        Bounds(proved::less_a_packet_behind),
     ),
-    Fault::plan(Of(Priority), "the levels of two classes exchanged", built::exchanged_levels),
-    Fault::plan(Of(Dwcs), "a loss more than tolerated", built::looser_windows),
-    Fault::plan(Of(Dwcs), "gaps a quarter too long", built::longer_gaps),
-    Fault::plan(Of(Dwcs), "a stream more than admitted", built::another_stream),
-    Fault::plan(Of(Dwcs), "precedence by loss", built::loss_first),
-    Fault::plan(Network, "paths without one hop's packet", proved::shorter_paths),
-    Fault::plan(Network, "outputs' bounds a packet too short", proved::less_a_packet),
-    Fault::plan(Network, "outputs set up for what enters the network", built::for_what_enters),
-    Fault::plan(Network, "jitter as if no packets were short", proved::no_short_packets),
-    Fault::plan(Network, "regulators that hold nothing", built::unregulated),
-    Fault::plan(Network, "regulators of curves a packet higher", built::looser_regulators),
-    Fault::plan(Of(Tdp), "paths a frame too short", proved::less_a_frame),
-    Fault::plan(Of(Tdp), "frames reserved for half of what is sent", built::half_reserved),
+    fault(Of(Priority), "the levels of two classes exchanged", Plans(built::exchanged_levels)),
+    fault(Of(Dwcs), "a loss more than tolerated", Plans(built::looser_windows)),
+    fault(Of(Dwcs), "gaps a quarter too long", Plans(built::longer_gaps)),
+    fault(Of(Dwcs), "a stream more than admitted", Whole(built::another_stream)),
+    fault(Of(Dwcs), "precedence by loss", Plans(built::loss_first)),
+    fault(Network, "paths without one hop's packet", Whole(proved::shorter_paths)),
+    fault(Network, "outputs' bounds a packet too short", Bounds(proved::less_a_packet)),
+    fault(Network, "outputs set up for what enters the network", Whole(built::for_what_enters)),
+    fault(Network, "jitter as if no packets were short", Whole(proved::no_short_packets)),
+    fault(Network, "regulators that hold nothing", Whole(built::unregulated)),
+    fault(Network, "regulators of curves a packet higher", Whole(built::looser_regulators)),
+    fault(Of(Tdp), "paths a frame too short", Whole(proved::less_a_frame)),
+    fault(Of(Tdp), "frames reserved for half of what is sent", Whole(built::half_reserved)),
 ];

@@ -24,7 +24,7 @@ pub struct Budget {
 
 /// What a search has come to.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct SearchResult {
     /// How many runs of traffic there were.
     pub runs: u64,
     /// How many packets that were.
@@ -60,9 +60,9 @@ const LIFE: usize = 20_000;
 const AGE: u64 = 1 << 62;
 
 /// Searches until something breaks or the budget is spent.
-pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> Found {
+pub fn search(subject: &Subject, budget: Budget, draw: &mut Generator) -> SearchResult {
     let judged = SearchedTraffic::new(subject);
-    let mut found = Found::default();
+    let mut found = SearchResult::default();
     if judged.classes.is_empty() {
         return found;
     }
@@ -79,7 +79,7 @@ fn climb(
     judged: &SearchedTraffic,
     budget: Budget,
     draw: &mut Generator,
-    found: &mut Found,
+    found: &mut SearchResult,
 ) {
     let SearchedTraffic { classes, scene, .. } = judged;
     let target = classes[draw.random_range(0..classes.len())];
@@ -120,7 +120,7 @@ impl<'a> Life<'a> {
     }
 
     /// Runs traffic and gives how near the target came to its bound; `None` if anything broke.
-    fn run(&mut self, traffic: &Traffic, target: usize, found: &mut Found) -> Option<f64> {
+    fn run(&mut self, traffic: &Traffic, target: usize, found: &mut SearchResult) -> Option<f64> {
         let is_old = self.log.len() > LIFE || self.ledger.end() > AGE;
         if is_old || self.judged.begins_anew {
             self.testbed = Testbed::new(self.subject, self.rogues);

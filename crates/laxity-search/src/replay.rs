@@ -9,6 +9,7 @@ use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hops, Recording};
 use laxity_plan::network::Networked;
+use laxity_sim::error::SimError;
 use laxity_sim::link::Run;
 use laxity_sim::network::NetworkRun;
 use laxity_sim::source::{Feed, read_recording};
@@ -85,12 +86,12 @@ pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replay, String> {
     replayed.map_err(|error| said(&error))
 }
 
-fn on_a_link(plan: &Plan, recording: &str) -> Result<Replay, laxity_sim::error::SimError> {
+fn on_a_link(plan: &Plan, recording: &str) -> Result<Replay, SimError> {
     let csv =
         Recording { file: "searched.csv".into(), path: Hops::default(), filter: None, sort: false };
     // The recording outlives the run, which owns what it reads.
     let recording = std::io::Cursor::new(recording.to_string().into_bytes());
-    let feeds = vec![Feed::new(read_recording(recording, &csv, plan)?)];
+    let feeds = vec![Feed::new(read_recording(recording, &csv, plan, None)?)];
     let run = Run { plan, duration: None, seed: 1, feeds };
     let outcome = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
     let proof = Proof::link(plan);
@@ -103,10 +104,7 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replay, laxity_sim::error::
     Ok(Replay::new(&verdict, longest))
 }
 
-fn on_a_network(
-    on: Networked<'_>,
-    arrivals: &[Arrival],
-) -> Result<Replay, laxity_sim::error::SimError> {
+fn on_a_network(on: Networked<'_>, arrivals: &[Arrival]) -> Result<Replay, SimError> {
     let on = on.assigned();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);

@@ -105,16 +105,10 @@ impl Subject {
             set(&mut feeds, class.name, feed);
         }
         Subject {
-            draft: draft.clone(),
-            admitted,
             keeps_windows: plan.keeps_windows(),
-            contracts: contracts(plan),
             outputs: vec![output],
             feeds,
-            regulators: Vec::new(),
-            simulated: plan.clone(),
-            plan: plan.clone(),
-            build: as_built,
+            ..Subject::bare(draft, plan, admitted)
         }
     }
 
@@ -160,18 +154,8 @@ impl Subject {
             });
             set(&mut feeds, path.name, feed);
         }
-        Subject {
-            draft: draft.clone(),
-            admitted: Proof::network(&assigned).admitted(),
-            keeps_windows: false,
-            contracts: contracts(plan),
-            outputs,
-            feeds,
-            regulators,
-            simulated: plan.clone(),
-            plan: plan.clone(),
-            build: as_built,
-        }
+        let admitted = Proof::network(&assigned).admitted();
+        Subject { outputs, feeds, regulators, ..Subject::bare(draft, plan, admitted) }
     }
 
     fn in_frames(draft: &Draft, framed: Framed<'_>) -> Subject {
@@ -186,24 +170,23 @@ impl Subject {
             let feed = Feed { class, outputs: Vec::new(), regulators: Vec::new(), bound };
             set(&mut feeds, path.name, Some(feed));
         }
-        let mut contracts = contracts(plan);
-        // Frames are reserved for packets of the largest length.
-        for (contract, class) in contracts.iter_mut().zip(&plan.classes) {
-            if class.wants_frames() {
-                contract.shortest = contract.longest;
-            }
-        }
+        let admitted = FramesProof::new(&framing).admitted();
+        Subject { feeds, ..Subject::bare(draft, plan, admitted) }
+    }
+
+    /// A subject without outputs and feeds.
+    fn bare(draft: &Draft, plan: &Plan, admitted: Option<bool>) -> Subject {
         Subject {
             draft: draft.clone(),
-            admitted: FramesProof::new(&framing).admitted(),
-            keeps_windows: false,
-            contracts,
-            outputs: Vec::new(),
-            feeds,
-            regulators: Vec::new(),
-            simulated: plan.clone(),
             plan: plan.clone(),
-            build: as_built,
+            admitted,
+            simulated: plan.clone(),
+            outputs: Vec::new(),
+            feeds: Vec::new(),
+            regulators: Vec::new(),
+            contracts: contracts(plan),
+            keeps_windows: false,
+            build: |plan| plan.build_scheduler(1),
         }
     }
 
@@ -230,11 +213,6 @@ impl Subject {
         self.admitted != Some(false) && (self.keeps_windows || is_bounded)
     }
 
-    /// The schedulers of all outputs, without history.
-    pub fn schedulers(&self) -> Vec<Built> {
-        self.outputs.iter().map(|output| (self.build)(&output.plan)).collect()
-    }
-
     /// The feed of a name.
     pub fn feed(&self, name: u16) -> Option<&Feed> {
         self.feeds.get(usize::from(name))?.as_ref()
@@ -245,10 +223,6 @@ impl Subject {
         let names = (0..).zip(&self.feeds);
         names.filter_map(|(name, feed)| feed.as_ref().map(|_| name)).collect()
     }
-}
-
-fn as_built(plan: &Plan) -> Built {
-    plan.build_scheduler(1)
 }
 
 fn set(feeds: &mut Vec<Option<Feed>>, name: u16, feed: Option<Feed>) {

@@ -11,7 +11,7 @@ use laxity::regulator::Regulator;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 
-use crate::subject::{Built, Subject};
+use crate::subject::{Built, Output, Subject};
 use crate::testbed::judge::{Books, Violation, ViolationKind, Waiting};
 
 use laxity_adversary::arrival::{Arrival, BYTE};
@@ -29,7 +29,6 @@ pub struct Testbed<'a> {
     closest: Vec<f64>,
     /// The longest delay of each class at an output, in ns.
     longest: Vec<u64>,
-    packets: u64,
 }
 
 struct Port {
@@ -79,26 +78,23 @@ impl Link {
 impl<'a> Testbed<'a> {
     /// A subject without history, some of whose classes do not keep to their contracts.
     pub fn new(subject: &'a Subject, rogues: u64) -> Self {
-        let outputs = subject.outputs.iter().zip(subject.schedulers()).enumerate();
-        let port =
-            |(number, (output, scheduler)): (usize, (&crate::subject::Output, Built))| Port {
-                scheduler,
-                books: Books::new(subject, number, output),
-                link: Link { rate: output.rate, busy_from: 0, bytes: 0, free_at: 0 },
-                delay: output.delay,
-                looks_at: u64::MAX,
-                wire: VecDeque::new(),
-            };
+        let port = |output: &Output| Port {
+            scheduler: (subject.build)(&output.plan),
+            books: Books::new(subject, output),
+            link: Link { rate: output.rate, busy_from: 0, bytes: 0, free_at: 0 },
+            delay: output.delay,
+            looks_at: u64::MAX,
+            wire: VecDeque::new(),
+        };
         Testbed {
             subject,
-            ports: outputs.map(port).collect(),
+            ports: subject.outputs.iter().map(port).collect(),
             regulators: subject.regulators.clone(),
             travels: Vec::new(),
             drops: Vec::new(),
             rogues,
             closest: vec![0.0; subject.plan.classes.len()],
             longest: vec![0; subject.plan.classes.len()],
-            packets: 0,
         }
     }
 
@@ -110,9 +106,11 @@ impl<'a> Testbed<'a> {
     pub fn run(&mut self, arrivals: &[Arrival]) -> Result<u64, Violation> {
         self.closest.fill(0.0);
         self.travels.clear();
-        self.packets += arrivals.len() as u64;
         if self.subject.is_framed() {
-            return self.run_in_frames(arrivals);
+            let closest = &mut self.closest;
+            return tdp::run(self.subject, arrivals, |class, delay, bound| {
+                closest[class] = closest[class].max(delay as f64 / bound as f64);
+            });
         }
         let mut rest = arrivals.iter().peekable();
         let mut last = 0;
@@ -127,13 +125,15 @@ impl<'a> Testbed<'a> {
             }
             last = now;
             while let Some(arrival) = rest.next_if(|arrival| arrival.time == now) {
-                self.set_out(arrival)?;
+                let &Arrival { time, feed, flow, length } = arrival;
+                self.travels.push(Travel { set_out: time, feed, hop: 0, flow, length });
+                self.arrive(time, self.travels.len() as u64 - 1)?;
             }
             for output in 0..self.ports.len() {
                 while let Some((_, handle)) =
                     self.ports[output].wire.pop_front_if(|(time, _)| *time == now)
                 {
-                    self.land(now, handle)?;
+                    self.arrive(now, handle)?;
                 }
             }
             for output in 0..self.ports.len() {
@@ -142,19 +142,10 @@ impl<'a> Testbed<'a> {
                 }
             }
         }
-        match self.ports.iter().position(|port| port.books.holds().0 > 0) {
-            Some(output) => {
-                Err(self.ports[output].books.broken(last, 0, ViolationKind::Idle { output }))
-            }
-            None => Ok(last),
+        if self.ports.iter().any(|port| port.books.holds().0 > 0) {
+            return Err(Violation { at: last, class: 0, what: ViolationKind::Idle });
         }
-    }
-
-    fn run_in_frames(&mut self, arrivals: &[Arrival]) -> Result<u64, Violation> {
-        let closest = &mut self.closest;
-        tdp::run(self.subject, arrivals, |class, delay, bound| {
-            closest[class] = closest[class].max(delay as f64 / bound as f64);
-        })
+        Ok(last)
     }
 
     /// How near a class has come, since the last run began, to what is proved of it: 1 is where
@@ -171,18 +162,6 @@ impl<'a> Testbed<'a> {
     /// The longest delay of each class at any output, in ns.
     pub fn longest(&self) -> &[u64] {
         &self.longest
-    }
-
-    /// How many packets have arrived in all.
-    pub fn packets(&self) -> u64 {
-        self.packets
-    }
-
-    fn set_out(&mut self, arrival: &Arrival) -> Result<(), Violation> {
-        let &Arrival { time, feed, flow, length } = arrival;
-        let handle = self.travels.len() as u64;
-        self.travels.push(Travel { set_out: time, feed, hop: 0, flow, length });
-        self.arrive(time, handle)
     }
 
     /// A packet arrives at the next output of its way.
@@ -211,8 +190,10 @@ impl<'a> Testbed<'a> {
 
     fn note_drops(&mut self, now: u64, output: usize) -> Result<(), Violation> {
         for (packet, reason) in self.drops.drain(..) {
-            let used = self.ports[output].books.dropped(now, &packet, reason)?;
-            let closest = &mut self.closest[packet.class.index()];
+            let class = packet.class.index();
+            let used = self.ports[output].books.dropped(&packet, reason);
+            let used = used.map_err(|what| Violation { at: now, class, what })?;
+            let closest = &mut self.closest[class];
             *closest = closest.max(used);
         }
         Ok(())
@@ -231,12 +212,13 @@ impl<'a> Testbed<'a> {
         }
         let port = &mut self.ports[output];
         let Some(dispatch) = dispatch else { return self.wait(now, output) };
-        let (waiting, used) = port.books.sent(now, &dispatch)?;
-        let departure = port.link.send(now, waiting.length);
         let class = dispatch.packet.class.index();
+        let broken = |what| Violation { at: now, class, what };
+        let (waiting, used) = port.books.sent(now, &dispatch).map_err(broken)?;
+        let departure = port.link.send(now, waiting.length);
         let backlog = port.scheduler.backlog();
         if (backlog.packets, backlog.bytes) != port.books.holds() {
-            return Err(port.books.broken(now, class, ViolationKind::Books { output }));
+            return Err(broken(ViolationKind::Books));
         }
         // A single link looks again when it is free, whether anything waits or not; those of a
         // network do if anything does.
@@ -248,11 +230,8 @@ impl<'a> Testbed<'a> {
         let behind = departure + port.delay;
         self.longest[class] = self.longest[class].max(delay);
         self.closest[class] = self.closest[class].max(used);
-        self.hold(departure, class, delay, bound, |delay, bound| ViolationKind::Bound {
-            output,
-            delay,
-            bound,
-        })?;
+        let too_late = |delay, bound| ViolationKind::Bound { delay, bound };
+        self.hold(departure, class, delay, bound, too_late)?;
         self.go_on(behind, output, waiting.handle)
     }
 
@@ -267,7 +246,7 @@ impl<'a> Testbed<'a> {
                 port.looks_at = ready;
                 Ok(())
             }
-            _ => Err(port.books.broken(now, 0, ViolationKind::Idle { output })),
+            _ => Err(Violation { at: now, class: 0, what: ViolationKind::Idle }),
         }
     }
 
@@ -286,14 +265,8 @@ impl<'a> Testbed<'a> {
             return Ok(());
         }
         let delay = time - travel.set_out;
-        self.hold(time, feed.class, delay, feed.bound, |delay, bound| ViolationKind::Path {
-            delay,
-            bound,
-        })
-    }
-
-    fn land(&mut self, now: u64, handle: u64) -> Result<(), Violation> {
-        self.arrive(now, handle)
+        let too_late = |delay, bound| ViolationKind::Path { delay, bound };
+        self.hold(time, feed.class, delay, feed.bound, too_late)
     }
 
     /// Holds a delay against its bound.
@@ -303,11 +276,11 @@ impl<'a> Testbed<'a> {
         class: usize,
         delay: u64,
         bound: Option<u64>,
-        what: impl Fn(u64, u64) -> ViolationKind,
+        too_late: fn(u64, u64) -> ViolationKind,
     ) -> Result<(), Violation> {
         let Some(bound) = bound.filter(|_| self.rogues >> class & 1 == 0) else { return Ok(()) };
         if delay > bound {
-            return Err(Violation { at, class, what: what(delay, bound) });
+            return Err(Violation { at, class, what: too_late(delay, bound) });
         }
         let near = delay as f64 / bound as f64;
         self.closest[class] = self.closest[class].max(near);

@@ -12,7 +12,7 @@ use laxity_plan::tdp::Assigned;
 
 use crate::Progress;
 use crate::error::SimError;
-use crate::network::{NetworkRun, Partition, Profile, Simulation};
+use crate::network::{NetworkRun, Partition, Profile, Profiler, Simulation};
 use crate::record::Observer;
 use crate::source::Feed;
 use crate::summary::Outcome;
@@ -70,7 +70,7 @@ impl<'a> Run<'a> {
     ) -> Result<Outcome, SimError> {
         let network = Network::one_link(&self.plan.link);
         let stage = Stage::new(self.plan, &network);
-        self.simulation(&stage, scheduler, observer)?.through(progress)
+        self.simulation(&stage, scheduler, observer)?.through(progress, |_, _| {})
     }
 
     /// Simulates as [`simulate`](Self::simulate) does, to the same outcome, and profiles the run.
@@ -82,11 +82,12 @@ impl<'a> Run<'a> {
         observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Profile), SimError> {
+        let profiler = Profiler::new();
         let scheduler = self.plan.build_scheduler(self.seed);
         let network = Network::one_link(&self.plan.link);
         let stage = Stage::new(self.plan, &network);
-        let build = |watched| self.simulation(&stage, scheduler, watched);
-        Simulation::profile_single(observer, build, progress)
+        let simulation = self.simulation(&stage, scheduler, profiler.observer(observer))?;
+        profiler.profile(simulation, progress)
     }
 
     fn simulation<'b, O: Observer>(

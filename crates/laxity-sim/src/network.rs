@@ -20,7 +20,6 @@
 
 mod agenda;
 mod books;
-mod ended;
 mod flow;
 mod hosts;
 mod ids;
@@ -29,6 +28,7 @@ mod output;
 mod parallel;
 mod plane;
 mod profile;
+mod results;
 mod run;
 mod simulation;
 mod single;
@@ -48,6 +48,7 @@ use laxity_plan::network::Networked;
 use laxity_plan::paths::Paths;
 
 pub use parallel::Parallelism;
+pub(crate) use profile::Profiler;
 pub use profile::{Profile, Spent, Timing, What};
 pub use run::{NetworkRun, OutputSchedulers, Replaced};
 
@@ -82,27 +83,17 @@ impl NetworkRun<'_> {
         observer: &mut O,
         progress: Progress<'_>,
     ) -> Result<Outcome, SimError> {
-        self.simulate_whole(&Partition::whole(self.on), observer, progress)
-    }
-
-    /// Simulates a partition of one part.
-    fn simulate_whole<O: Observer>(
-        self,
-        partition: &Partition,
-        observer: &mut O,
-        progress: Progress<'_>,
-    ) -> Result<Outcome, SimError> {
-        let here = Here { partition, part: PartId(0), is_observed: observer.listens() };
-        let mut simulation = Simulation::new(self, here, observer)?;
-        simulation.run(progress, |_, _| {})?;
-        for (_, record) in simulation.close() {
-            simulation.observer().record(&record);
-        }
-        Ok(simulation.into_ended().outcome(&self))
+        Simulation::whole(self, &Partition::whole(self.on), observer)?.through(progress, |_, _| {})
     }
 }
 
 impl<'a, O: Observer> Simulation<'a, O> {
+    /// The only part of a network before anything happens.
+    fn whole(run: NetworkRun<'a>, partition: &'a Partition, observer: O) -> Result<Self, SimError> {
+        let is_observed = observer.listens();
+        Simulation::new(run, Here { partition, part: PartId(0), is_observed }, observer)
+    }
+
     /// One part of a network before anything happens.
     fn new(run: NetworkRun<'a>, here: Here<'a>, observer: O) -> Result<Self, SimError> {
         let Networked { plan, network } = run.on.networked();
@@ -152,6 +143,23 @@ impl<'a, O: Observer> Simulation<'a, O> {
             }
         }
         Ok(simulation)
+    }
+
+    /// Simulates to the end, and sums up. `each` is called with the slot of every event after it.
+    pub(crate) fn through(
+        mut self,
+        progress: Progress<'_>,
+        each: impl FnMut(&Self, usize),
+    ) -> Result<Outcome, SimError> {
+        self.run(progress, each)?;
+        if self.single.is_some() {
+            return Ok(self.into_outcome());
+        }
+        for (_, record) in self.close() {
+            self.observer().record(&record);
+        }
+        let run = self.run;
+        Ok(self.into_results().outcome(&run))
     }
 
     /// Simulates the run. `each` is called with the slot of every event after it.

@@ -46,13 +46,13 @@ pub enum Step {
         /// When.
         time: Nanos,
         /// What is queued, in the order of arrival, as it is under that plan.
-        kept: Vec<Kept>,
+        kept: Vec<QueuedPacket>,
     },
 }
 
 /// A packet that is queued when a plan replaces another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct QueuedPacket {
     /// Its number.
     pub number: u64,
     /// Its class from now on.
@@ -104,7 +104,7 @@ pub fn replay(
     let at = |step| move |wrong| ReplayError { step, wrong };
     let (plan, later) = live.plans.split_first().ok_or(at(0)(Wrong::NoPlan))?;
     let mut plans = later.iter();
-    let mut link = Replayed::new(live, plan, observer);
+    let mut link = LinkReplay::new(live, plan, observer);
     for (step, what) in steps.into_iter().enumerate() {
         let done = match what {
             Step::Arrival(arrival) => link.arrive(arrival),
@@ -118,7 +118,7 @@ pub fn replay(
     Ok(())
 }
 
-struct Replayed<'a, 'o> {
+struct LinkReplay<'a, 'o> {
     live: Live<'a>,
     plan: &'a Plan,
     port: Port<Box<dyn Scheduler + Send>>,
@@ -136,9 +136,9 @@ struct Replayed<'a, 'o> {
     observer: &'o mut dyn Observer,
 }
 
-impl<'a, 'o> Replayed<'a, 'o> {
+impl<'a, 'o> LinkReplay<'a, 'o> {
     fn new(live: Live<'a>, plan: &'a Plan, observer: &'o mut dyn Observer) -> Self {
-        Replayed {
+        LinkReplay {
             live,
             plan,
             port: port(plan, live.seed),
@@ -165,23 +165,13 @@ impl<'a, 'o> Replayed<'a, 'o> {
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: time, handle };
         let refused = self.refuses(&mut packet);
-        let (queued, observer) = (&mut self.queued, &mut *self.observer);
-        let mut drops = |packet: Packet, reason| {
-            queued.remove(&packet.handle);
-            tell(observer, plan, packet, None, Fate::Dropped(reason));
-        };
         if let Some(reason) = refused {
-            self.port.refuse(packet, reason, &mut drops);
+            self.port.refuse(packet, reason, &mut drops(&mut self.queued, self.observer, plan));
             return Ok(());
         }
         let was_empty = self.port.scheduler().backlog().packets == 0;
         self.queued.insert(handle, packet);
-        let (queued, observer) = (&mut self.queued, &mut *self.observer);
-        let mut drops = |packet: Packet, reason| {
-            queued.remove(&packet.handle);
-            tell(observer, plan, packet, None, Fate::Dropped(reason));
-        };
-        self.port.enqueue(time, packet, &mut drops);
+        self.port.enqueue(time, packet, &mut drops(&mut self.queued, self.observer, plan));
         if was_empty || self.ready.is_none_or(|ready| ready > time) {
             self.ready = self.port.next_ready(time).map(|ready| ready.max(time));
         }
@@ -206,12 +196,8 @@ impl<'a, 'o> Replayed<'a, 'o> {
         let due = ready.max(self.counted.free_at());
         let now = due.saturating_add(lateness);
         self.go_on(now)?;
-        let (plan, queued, observer) = (self.plan, &mut self.queued, &mut *self.observer);
-        let mut drops = |packet: Packet, reason| {
-            queued.remove(&packet.handle);
-            tell(observer, plan, packet, None, Fate::Dropped(reason));
-        };
-        let dispatch = self.port.dequeue(now, &mut drops);
+        let plan = self.plan;
+        let dispatch = self.port.dequeue(now, &mut drops(&mut self.queued, self.observer, plan));
         let next = self.port.next_ready(now);
         let Some(dispatch) = dispatch else {
             self.ready = next.map(|next| next.max(now.saturating_add(Nanos(1))));
@@ -240,14 +226,14 @@ impl<'a, 'o> Replayed<'a, 'o> {
         };
     }
 
-    fn reload(&mut self, time: Nanos, plan: &'a Plan, kept: &[Kept]) -> Result<(), Wrong> {
+    fn reload(&mut self, time: Nanos, plan: &'a Plan, kept: &[QueuedPacket]) -> Result<(), Wrong> {
         self.go_on(time)?;
         self.plan = plan;
         if !self.queued.keys().eq(kept.iter().map(|kept| &kept.number)) {
             return Err(Wrong::Others);
         }
         (self.port, self.policer) = (port(plan, self.live.seed), plan.policer(Nanos::ZERO));
-        for &Kept { number, class, flow } in kept {
+        for &QueuedPacket { number, class, flow } in kept {
             if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {
                 return Err(Wrong::NoClass(class));
             }
@@ -255,11 +241,11 @@ impl<'a, 'o> Replayed<'a, 'o> {
             (packet.class, packet.flow) = (class, flow);
             self.policer.keep(packet);
             let packet = *packet;
-            let (queued, observer) = (&mut self.queued, &mut *self.observer);
-            self.port.take_over(packet.arrival, packet, &mut |packet: Packet, reason| {
-                queued.remove(&packet.handle);
-                tell(observer, plan, packet, None, Fate::Dropped(reason));
-            });
+            self.port.take_over(
+                packet.arrival,
+                packet,
+                &mut drops(&mut self.queued, self.observer, plan),
+            );
         }
         self.counted.set_rate(plan.link.rate);
         self.line.set_rate(plan.link.rate);
@@ -273,6 +259,18 @@ impl<'a, 'o> Replayed<'a, 'o> {
         }
         self.now = now;
         Ok(())
+    }
+}
+
+/// Takes dropped packets from the queued ones, and tells their fate.
+fn drops<'r>(
+    queued: &'r mut BTreeMap<u64, Packet>,
+    observer: &'r mut dyn Observer,
+    plan: &'r Plan,
+) -> impl FnMut(Packet, DropReason) + 'r {
+    move |packet, reason| {
+        queued.remove(&packet.handle);
+        tell(observer, plan, packet, None, Fate::Dropped(reason));
     }
 }
 

@@ -164,7 +164,7 @@ fn exceedance(delays: &Delays) -> Vec<(u64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::testing::plan;
+    use crate::source::tests::testing::plan;
     use laxity::packet::Packet;
     use proptest::collection::vec;
     use proptest::prelude::*;

@@ -18,15 +18,14 @@ pub mod random;
 mod recording;
 mod sampling;
 #[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use self::arrival::{Arrival, Arrivals, Remarks};
 pub use self::backlogged::Backlogged;
 pub use self::feed::Feed;
 pub use self::lengths::Lengths;
 pub use self::order::WINDOW;
-pub use self::recording::{open_recording, open_recording_of, read_recording, read_recording_of};
+pub use self::recording::{open_recording, read_recording};
 
+pub(crate) use self::arrival::flows_of;
 pub(crate) use self::sampling::{sampled, sampler};

@@ -49,8 +49,11 @@ mod window;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Congestion, Counts, Recovery, SlowStart, Variant};
+pub use config::{Config, Counts, Variant};
 pub use laxity::packet::Ecn;
+pub use laxity_plan::model::{
+    TcpCongestion as Congestion, TcpRecovery as Recovery, TcpSlowStart as SlowStart,
+};
 pub use receiver::{Acknowledging, Receiver};
 pub use segment::{Ack, Blocks, Segment};
 pub use sender::Sender;

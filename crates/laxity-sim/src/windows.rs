@@ -25,7 +25,7 @@ use laxity_plan::model::Class;
 #[derive(Debug)]
 pub struct Windows {
     /// By class number; none at all if no class has a tolerance.
-    classes: Vec<Option<Watched>>,
+    classes: Vec<Option<ClassMonitor>>,
     measured_from: Nanos,
     step: Step,
 }
@@ -43,7 +43,7 @@ enum Step {
 
 /// A class of alike streams.
 #[derive(Debug)]
-struct Watched {
+struct ClassMonitor {
     limit: Limit,
     streams: Vec<Stream>,
 }
@@ -107,7 +107,7 @@ impl Windows {
     pub fn new(plan: &Plan) -> Self {
         let mut classes = Vec::new();
         if plan.classes.iter().any(|class| class.loss.is_some()) {
-            classes = plan.classes.iter().map(Watched::new).collect();
+            classes = plan.classes.iter().map(ClassMonitor::new).collect();
         }
         Windows { classes, measured_from: plan.run.warm_up, step: Step::Unknown }
     }
@@ -190,7 +190,7 @@ impl Windows {
 }
 
 fn stream<'a>(
-    classes: &'a mut [Option<Watched>],
+    classes: &'a mut [Option<ClassMonitor>],
     packet: &Packet,
 ) -> Option<(Limit, &'a mut Stream)> {
     let watched = classes.get_mut(packet.class.index())?.as_mut()?;
@@ -216,8 +216,8 @@ impl Step {
     }
 }
 
-impl Watched {
-    fn new(class: &Class) -> Option<Watched> {
+impl ClassMonitor {
+    fn new(class: &Class) -> Option<ClassMonitor> {
         let loss = class.loss?;
         let limit = class.gap.map(Limit::Gap).or(class.deadline.map(Limit::Delay))?;
         let stream = Stream {
@@ -229,7 +229,7 @@ impl Watched {
             deadline_misses: 0,
             pending: VecDeque::new(),
         };
-        Some(Watched { limit, streams: vec![stream; class.count as usize] })
+        Some(ClassMonitor { limit, streams: vec![stream; class.count as usize] })
     }
 }
 

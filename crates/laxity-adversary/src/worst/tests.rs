@@ -25,7 +25,7 @@ fn found(plan: &Plan, packets: u64, seed: u64) -> Vec<(Target, Longest)> {
 }
 
 /// Whether packets keep to the contracts of their classes, as the policer of a link sees it.
-fn conforms(plan: &Plan, packets: &[Sent]) -> bool {
+fn conforms(plan: &Plan, packets: &[TimedPacket]) -> bool {
     let mut policer: Policer = plan.policer(Nanos::ZERO);
     for sent in packets {
         let mut packet = Packet {

@@ -1,7 +1,7 @@
 //! Longest delays that were found, as text and as a page.
 
 use laxity::units::Nanos;
-use laxity_adversary::worst::Sent;
+use laxity_adversary::worst::TimedPacket;
 use laxity_plan::Plan;
 use laxity_report::worst::{self, Burst};
 
@@ -29,7 +29,7 @@ impl WorstCases {
 
     /// A page with a picture of who sends when, for each class and path.
     pub fn page(&self, plan: &Plan) -> String {
-        let burst = |sent: &Sent| Burst {
+        let burst = |sent: &TimedPacket| Burst {
             time: sent.time,
             class: sent.class,
             source: sent.source,

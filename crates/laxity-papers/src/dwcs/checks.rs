@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::streams::{Load, Tally};
 use crate::claims::Measurements;
 use crate::drawing::{chart, series, within};
-use crate::experiment::{Part, Step, median};
+use crate::experiment::{Part, Runs, median};
 use laxity_report::chart::{self, Axis, Mark, Style, Unit};
 use laxity_report::quantity;
 
@@ -48,22 +48,17 @@ impl Outcome {
 }
 
 /// Serves `packets` packets in every case.
-pub(super) fn repeat(
-    seeds: u64,
-    packets: u64,
-    step: Step<'_>,
-    measured: &mut Measurements,
-) -> Part {
+pub(super) fn repeat(runs: Runs<'_>, packets: u64, measured: &mut Measurements) -> Part {
     let cases: Vec<_> = cases().collect();
     let outcomes: Vec<_> = cases
         .into_par_iter()
         .map(|(load, every)| {
-            let seeds = (1..=seeds).map(|seed| {
+            let seeds = (1..=runs.seeds).map(|seed| {
                 let mut tally = Tally::new(load);
                 let begin = Instant::now();
                 load.serve(&mut load.dwcs(every), seed, packets, |served| tally.count(served));
                 let nanos = begin.elapsed().as_nanos() as f64 / packets as f64;
-                step();
+                (runs.step)();
                 (tally.totals(), nanos)
             });
             Outcome { load, every, seeds: seeds.collect() }

@@ -9,7 +9,7 @@ use super::linear::LinearList;
 use super::pairs::{self, Pair, Presentation};
 use super::streams::Load;
 use crate::claims::Measurements;
-use crate::experiment::{Part, Step};
+use crate::experiment::{Part, Runs};
 use laxity_report::chart::{Axis, Unit};
 
 const RATIO: &str = "a service with linear lists in % of one with ordered structures (Fig. 5a)";
@@ -23,14 +23,14 @@ const PACKETS: u64 = 40_000;
 pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
 /// Times it all.
-pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measurements) -> Part {
-    let rounds = pairs::rounds(shortened);
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Part {
+    let rounds = pairs::rounds(runs);
     let costs = STREAMS.map(|streams| {
         let load = Load { streams, gap: GAP };
         let pair = Pair::time(streams, rounds, || {
             [nanos(load, &mut load.dwcs(1)), nanos(load, &mut LinearList::new(load))]
         });
-        step();
+        (runs.step)();
         pair
     });
     for cost in costs.iter().filter(|cost| ENDS.contains(&cost.streams())) {

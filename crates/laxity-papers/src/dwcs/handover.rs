@@ -12,7 +12,7 @@ use sem_safe::unnamed::Semaphore;
 
 use super::pairs::{self, Pair, Presentation};
 use crate::claims::Measurements;
-use crate::experiment::{Part, Step, median};
+use crate::experiment::{Part, Runs, median};
 use laxity_report::chart::{Axis, Unit};
 
 const RATIO: &str = "handing over through semaphores in % of rings (Fig. 5b)";
@@ -26,15 +26,15 @@ const ROOM: usize = 1;
 pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
 /// Times it all.
-pub(super) fn repeat(shortened: bool, step: Step<'_>, measured: &mut Measurements) -> Part {
-    let rounds = pairs::rounds(shortened);
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Part {
+    let rounds = pairs::rounds(runs);
     let costs = STREAMS.map(|streams| {
         let semaphores: Vec<_> = (0..streams).map(|_| Box::pin(Semaphore::uninit())).collect();
         let locks: Vec<_> = semaphores.iter().map(|semaphore| open(semaphore.as_ref())).collect();
         let pair = Pair::time(streams, rounds, || {
             [&[], &locks[..]].map(|locks| nanos(streams as usize, locks))
         });
-        step();
+        (runs.step)();
         pair
     });
     costs.iter().for_each(|cost| cost.measure(RATIO, measured));

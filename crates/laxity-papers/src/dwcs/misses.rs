@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::streams::{CLASSES, Load, Tally, name};
 use crate::claims::Measurements;
 use crate::drawing::{chart, series};
-use crate::experiment::{Part, Step};
+use crate::experiment::{Part, Runs};
 use laxity_report::chart::{Axis, Dash, Mark, Style, Unit};
 use laxity_report::quantity;
 
@@ -35,19 +35,10 @@ struct Point {
 }
 
 /// Serves `packets` packets at every point.
-pub(super) fn repeat(
-    seeds: u64,
-    packets: u64,
-    step: Step<'_>,
-    measured: &mut Measurements,
-) -> Part {
-    let seeds: Vec<_> = (1..=seeds).collect();
-    let curves: Vec<Vec<Point>> = seeds
-        .par_iter()
-        .map(|&seed| {
-            STREAMS.par_iter().map(|&streams| point(streams, seed, packets, step)).collect()
-        })
-        .collect();
+pub(super) fn repeat(runs: Runs<'_>, packets: u64, measured: &mut Measurements) -> Part {
+    let point = |seed| move |&streams: &u32| point(streams, seed, packets, runs.step);
+    let curve = |seed| STREAMS.par_iter().map(point(seed)).collect();
+    let curves: Vec<Vec<Point>> = (1..=runs.seeds).into_par_iter().map(curve).collect();
     for points in &curves {
         for point in points {
             judge(point, measured);
@@ -76,7 +67,7 @@ pub(super) fn repeat(
         )
 }
 
-fn point(streams: u32, seed: u64, packets: u64, step: Step<'_>) -> Point {
+fn point(streams: u32, seed: u64, packets: u64, step: &dyn Fn()) -> Point {
     let load = Load { streams, gap: GAP };
     let (mut dwcs, mut fifo) = (Tally::new(load), Tally::new(load));
     load.serve(&mut load.dwcs(1), seed, packets, |served| dwcs.count(served));

@@ -2,7 +2,7 @@
 
 use crate::claims::Measurements;
 use crate::drawing::{chart, series};
-use crate::experiment::{Part, median};
+use crate::experiment::{Part, Runs, median};
 use laxity_report::chart::{Axis, Mark, Style};
 
 /// Measurements of each case.
@@ -16,8 +16,8 @@ pub(super) struct Pair {
 }
 
 /// Number of rounds.
-pub(super) fn rounds(shortened: bool) -> usize {
-    if shortened { ROUNDS_IF_SHORTENED } else { ROUNDS }
+pub(super) fn rounds(runs: Runs<'_>) -> usize {
+    if runs.duration.is_some() { ROUNDS_IF_SHORTENED } else { ROUNDS }
 }
 
 impl Pair {

@@ -1,12 +1,11 @@
 //! Figure 4: the service of every stream over time.
 
-use rayon::prelude::*;
-
 use super::streams::{CLASSES, Load, PACKETS_A_SECOND, name};
 use crate::claims::Measurements;
 use crate::drawing::{chart, series, within};
-use crate::experiment::{Part, Step};
+use crate::experiment::{Part, Runs};
 use laxity_report::chart::{self, Axis, Chart, Mark, Style, Unit};
+use laxity_sim::error::SimError;
 
 const RATE: &str = "service of a stream at the end (Fig. 4) [packets/s]";
 const SPREAD: &str = "from the least to the most served class at the end (Fig. 4) [% of the mean]";
@@ -25,23 +24,13 @@ pub(super) const RUNS: u64 = STREAMS.len() as u64;
 
 /// Serves `packets` packets in every case.
 pub(super) fn repeat(
-    seeds: u64,
+    runs: Runs<'_>,
     packets: u64,
-    step: Step<'_>,
     measured: &mut Measurements,
-) -> Part {
-    let seeds: Vec<_> = (1..=seeds).collect();
-    let panels: Vec<Vec<Rates>> = STREAMS
-        .iter()
-        .map(|&streams| {
-            let watched = seeds.par_iter().map(|&seed| {
-                let rates = Rates::watch(streams, seed, packets);
-                step();
-                rates
-            });
-            watched.collect()
-        })
-        .collect();
+) -> Result<Part, SimError> {
+    let watch = |streams| move |seed| Ok(Rates::watch(streams, seed, packets));
+    let panels = STREAMS.map(|streams| runs.each(1..=runs.seeds, watch(streams)));
+    let panels = panels.into_iter().collect::<Result<Vec<_>, _>>()?;
     for rates in panels.iter().flatten() {
         let of = format!("{} streams", rates.streams);
         let (least, most) = rates.at_the_end();
@@ -52,7 +41,7 @@ pub(super) fn repeat(
     }
     let charts: Vec<_> = panels.iter().map(|rates| rates[0].chart()).collect();
     let figure = chart::panels("Packets a second of a stream of a class", &charts, 2);
-    Part::default().figure("figure-4", figure)
+    Ok(Part::default().figure("figure-4", figure))
 }
 
 /// Mean rate of a stream of every class, in packets a second, window by window.

@@ -2,17 +2,15 @@
 
 use laxity::packet::FlowId;
 use laxity::units::Nanos;
-use laxity_plan::Plan;
 use laxity_plan::model::{QueueLimit, QueueSpec, SchedulerSpec};
 use laxity_sim::error::SimError;
 use laxity_sim::link::Run;
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::summary::WindowSummary;
-use rayon::prelude::*;
 
 use crate::claims::Measurements;
 use crate::drawing::{chart, series};
-use crate::experiment::{Part, Step};
+use crate::experiment::{self, Part, Runs};
 use laxity_report::chart::{Axis, Mark, Style, Unit};
 use laxity_report::quantity;
 
@@ -32,23 +30,12 @@ const SCHEDULERS: [&str; 2] = ["FIFO", "DWCS"];
 pub(super) const RUNS: u64 = SCHEDULERS.len() as u64;
 
 /// Repeats the experiment.
-pub(super) fn repeat(
-    seeds: u64,
-    step: Step<'_>,
-    measured: &mut Measurements,
-) -> Result<Part, SimError> {
-    let seeds: Vec<_> = (1..=seeds).collect();
-    let runs = seeds.par_iter().map(|&seed| {
-        let watched = SCHEDULERS.map(|scheduler| {
-            let watch = Watch::run(scheduler, seed);
-            step();
-            watch
-        });
-        let [fifo, dwcs] = watched;
-        Ok([fifo?, dwcs?])
-    });
-    let runs = runs.collect::<Result<Vec<_>, SimError>>()?;
-    for watches in &runs {
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
+    let jobs: Vec<_> = (1..=runs.seeds).flat_map(|seed| SCHEDULERS.map(|s| (s, seed))).collect();
+    let run = |(scheduler, seed)| Watch::run(scheduler, seed);
+    let watches = runs.each(jobs, run)?;
+    let mut both = watches.chunks(SCHEDULERS.len());
+    for watches in both.clone() {
         for (scheduler, Watch { windows, .. }) in SCHEDULERS.iter().zip(watches) {
             let percent = |part: u64, of: u64| part as f64 / of as f64 * 100.0;
             measured.add(LONGEST, scheduler, windows.longest_run as f64);
@@ -62,10 +49,11 @@ pub(super) fn repeat(
         let counts = counts.into_iter().map(|count| quantity::count(*count));
         [scheduler.to_string()].into_iter().chain(counts).collect()
     };
-    Ok(Part::default().figure("figure-3", figure(&runs[0])).table(
+    let first = both.next().unwrap_or_default();
+    Ok(Part::default().figure("figure-3", figure(first)).table(
         "Figure 3: first seed",
         &["", "packets", "lost", "windows", "violated", "longest run"],
-        SCHEDULERS.iter().zip(&runs[0]).map(row),
+        SCHEDULERS.iter().zip(first).map(row),
     ))
 }
 
@@ -78,7 +66,7 @@ struct Watch {
 
 impl Watch {
     fn run(scheduler: &str, seed: u64) -> Result<Watch, SimError> {
-        let mut plan = Plan::parse(PLAN, "spread.toml", ".".as_ref()).expect("the plan is valid");
+        let mut plan = experiment::plan(PLAN);
         if scheduler == "FIFO" {
             plan.scheduler = SchedulerSpec::Fifo;
             plan.classes[0].queue = Some(Box::new(QueueSpec::limited(QueueLimit::Packets(ROOM))));
@@ -128,7 +116,7 @@ impl FirstStream {
 }
 
 /// At every lost packet, the length of the run of losses up to it.
-fn figure(watches: &[Watch; 2]) -> String {
+fn figure(watches: &[Watch]) -> String {
     let sticks = SCHEDULERS.iter().zip(watches).enumerate().map(|(at, (scheduler, watch))| {
         let mut run = 0;
         let shown = watch.lost.iter().skip(SKIPPED).take(SHOWN).enumerate();

@@ -47,7 +47,6 @@ impl Combination {
         if self.queue == "droptail" {
             queue.retain(|key, _| key == "kind" || key == "limit");
         }
-        let text = plan.to_string();
-        Plan::parse(&text, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
+        crate::experiment::plan(&plan.to_string())
     }
 }

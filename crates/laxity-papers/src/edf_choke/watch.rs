@@ -70,12 +70,6 @@ impl Run {
     }
 }
 
-/// How long a plan's traffic lasts.
-pub(super) fn duration(text: &str) -> Nanos {
-    let plan = Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plans are valid");
-    plan.run.duration.unwrap_or_default()
-}
-
 /// Watches the bottleneck.
 struct Watch {
     hop: Hop,

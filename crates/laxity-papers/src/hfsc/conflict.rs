@@ -6,12 +6,12 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 
-use super::plans::{CONFLICT, read};
+use super::plans::CONFLICT;
 use super::service::{Services, asked, panel, sent};
 use super::system::{Discipline, class};
 use crate::claims::Measurements;
 use crate::drawing::moment;
-use crate::experiment::{Part, Step};
+use crate::experiment::{self, Part, Runs};
 use laxity_report::chart::{self, Chart};
 
 const BEHIND: &str = "behind its curve at the worst (Fig. 4) [ms]";
@@ -26,8 +26,8 @@ const CLASSES: [&str; 2] = ["A", "B"];
 pub(super) const RUNS: u64 = DISCIPLINES.len() as u64;
 
 /// Repeats the example.
-pub(super) fn repeat(step: Step<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
-    let plan = read(CONFLICT);
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
+    let plan = experiment::plan(CONFLICT);
     let end = plan.run.duration.unwrap_or_default();
     let names = SESSIONS.iter().chain(&CLASSES);
     let subjects: Vec<_> = names.map(|name| Subject::new(&plan, name)).collect();
@@ -51,7 +51,7 @@ pub(super) fn repeat(step: Step<'_>, measured: &mut Measurements) -> Result<Part
             }
         }
         panels.push(services_of(discipline.name(), &services, &subjects, end));
-        step();
+        (runs.step)();
     }
     let header = ["class"].into_iter().chain(DISCIPLINES.map(Discipline::name));
     let header: Vec<_> = header.collect();

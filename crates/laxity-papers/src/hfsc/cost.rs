@@ -20,7 +20,7 @@ use laxity_sim::source::{Arrivals, Feed};
 
 use crate::claims::Measurements;
 use crate::drawing::{chart, series, within};
-use crate::experiment::{Part, Step, median};
+use crate::experiment::{Part, Runs, median};
 use laxity_report::chart::{self, Axis, Mark, Style, Unit};
 
 const GROWTH: &str = "cost with 1000 sessions in % of that with 100 (Fig. 13a)";
@@ -69,11 +69,8 @@ impl Traffic {
 }
 
 /// Times it all, or if shortened only what is judged.
-pub(super) fn repeat(
-    shortened: bool,
-    step: Step<'_>,
-    measured: &mut Measurements,
-) -> Result<Part, SimError> {
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
+    let shortened = runs.duration.is_some();
     let between: &[Shape] = if shortened { &[] } else { &BETWEEN };
     let rounds = if shortened { ROUNDS_IF_SHORTENED } else { ROUNDS };
     let one_level: Vec<Shape> = [&[&[1], HUNDRED], between, &[THOUSAND]].concat();
@@ -87,7 +84,7 @@ pub(super) fn repeat(
             measured.add(LEVELS, &of, cost.percent(shape, THOUSAND));
         }
         costs.push(cost);
-        step();
+        (runs.step)();
     }
     let row = |shape: &Shape| {
         let sessions: u32 = shape.iter().product();

@@ -7,12 +7,12 @@ use laxity_report::chart::{self, Chart, Dash, Mark, Style};
 use laxity_sim::error::SimError;
 use num_traits::ToPrimitive;
 
-use super::plans::{DECOUPLING, read};
+use super::plans::DECOUPLING;
 use super::service::{Services, panel, sent};
 use super::system::{Departure, Discipline, class, in_phase, linear};
 use crate::claims::Measurements;
 use crate::drawing::series;
-use crate::experiment::{Part, Step};
+use crate::experiment::{self, Part, Runs};
 
 /// As the paper draws it, both sessions begin at once.
 const DRAWN: &str = "largest delay of video, as drawn (Fig. 2) [ms]";
@@ -35,12 +35,8 @@ const CASES: [(&str, Discipline, bool); 5] = [
 pub(super) const RUNS: u64 = CASES.len() as u64;
 
 /// Repeats the example.
-pub(super) fn repeat(
-    seeds: u64,
-    step: Step<'_>,
-    measured: &mut Measurements,
-) -> Result<Part, SimError> {
-    let curves = read(DECOUPLING);
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
+    let curves = experiment::plan(DECOUPLING);
     let lines = linear(&curves);
     let mut panels = Vec::new();
     let mut rows = Vec::new();
@@ -48,7 +44,7 @@ pub(super) fn repeat(
         let plan = if linear { &lines } else { &curves };
         let drawn = Services::simulate(plan, discipline)?;
         measured.add(DRAWN, name, largest_delay(plan, &drawn));
-        for seed in 1..=seeds {
+        for seed in 1..=runs.seeds {
             let mut largest = f64::NEG_INFINITY;
             for phase in 0..PHASES {
                 let plan = in_phase(plan, seed * PHASES + phase);
@@ -65,7 +61,7 @@ pub(super) fn repeat(
         if discipline != Discipline::Wf2q {
             panels.push(frames(name, plan, &drawn));
         }
-        step();
+        (runs.step)();
     }
     let figure = chart::panels("Video beside a transfer: bytes over time", &panels, 2);
     let header = ["scheduler", "as drawn", "any phase"];

@@ -5,13 +5,12 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 use laxity_sim::record::{Observer, Record};
-use rayon::prelude::*;
 
-use super::plans::{DELAY, read};
+use super::plans::DELAY;
 use super::system::{Departure, Discipline, Switching, class, in_phase, simulate};
 use crate::claims::Measurements;
 use crate::drawing::{chart, limit, moment, series, time, within};
-use crate::experiment::{Part, Step};
+use crate::experiment::{self, Part, Runs};
 use laxity_report::chart::{self, Along, Axis, Chart, Mark, Style, Unit};
 
 const LARGEST: &str = "largest delay (Fig. 11) [ms]";
@@ -27,22 +26,16 @@ const SHOWN: (Nanos, Nanos) = (Nanos(2_000_000_000), Nanos(10_000_000_000));
 pub(super) const RUNS: u64 = DISCIPLINES.len() as u64;
 
 /// Repeats the experiment.
-pub(super) fn repeat(
-    seeds: u64,
-    duration: Option<Nanos>,
-    step: Step<'_>,
-    measured: &mut Measurements,
-) -> Result<Part, SimError> {
-    let plan = read(DELAY);
-    let jobs: Vec<_> = (1..=seeds).flat_map(|seed| DISCIPLINES.map(|d| (seed, d))).collect();
-    let done = jobs.par_iter().map(|&(seed, discipline)| {
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
+    let plan = experiment::plan(DELAY);
+    let jobs: Vec<_> = (1..=runs.seeds).flat_map(|seed| DISCIPLINES.map(|d| (seed, d))).collect();
+    let watch = |(seed, discipline)| {
         let plan = in_phase(&plan, seed);
         let mut watch = Watch::new(&plan);
-        simulate(&plan, discipline, duration, &mut watch)?;
-        step();
+        simulate(&plan, discipline, runs.duration, &mut watch)?;
         Ok(watch)
-    });
-    let watches = done.collect::<Result<Vec<_>, SimError>>()?;
+    };
+    let watches = runs.each(jobs, watch)?;
     for both in watches.chunks(DISCIPLINES.len()) {
         for (at, (session, _)) in SESSIONS.iter().enumerate() {
             for (discipline, watch) in DISCIPLINES.iter().zip(both) {

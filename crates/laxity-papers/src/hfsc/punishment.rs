@@ -6,12 +6,12 @@ use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 
-use super::plans::{PUNISHMENT, read};
+use super::plans::PUNISHMENT;
 use super::service::{Services, asked, panel, sent};
 use super::system::{Discipline, class};
 use crate::claims::Measurements;
 use crate::drawing::moment;
-use crate::experiment::{Part, Step};
+use crate::experiment::{self, Part, Runs};
 use laxity_report::chart::{self, Chart};
 
 const UNSERVED: &str = "session 1 without service after session 2 wakes (Fig. 3) [ms]";
@@ -25,8 +25,8 @@ const WAKES: Nanos = Nanos(100_000_000);
 pub(super) const RUNS: u64 = DISCIPLINES.len() as u64;
 
 /// Repeats the example.
-pub(super) fn repeat(step: Step<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
-    let plan = read(PUNISHMENT);
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
+    let plan = experiment::plan(PUNISHMENT);
     let sessions = ["session-1", "session-2"].map(|name| class(&plan, name));
     let curve =
         |id: ClassId| plan.classes[id.index()].curves.real_time.expect("sessions have curves");
@@ -53,7 +53,7 @@ pub(super) fn repeat(step: Step<'_>, measured: &mut Measurements) -> Result<Part
             format!("{:.2}", behind[1]),
         ]);
         panels.push(services_of(name, &services, sessions, curves, end));
-        step();
+        (runs.step)();
     }
     let header =
         ["scheduler", "session 1 unserved", "session 1 behind its curve", "session 2 behind"];

@@ -5,13 +5,12 @@ use laxity::units::{Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_sim::error::SimError;
 use laxity_sim::record::{Observer, Record};
-use rayon::prelude::*;
 
-use super::plans::{LINK_SHARING, read};
+use super::plans::LINK_SHARING;
 use super::system::{Departure, Discipline, Switching, class, in_phase, simulate};
 use crate::claims::Measurements;
 use crate::drawing::{chart, moment, series, time, within};
-use crate::experiment::{Part, Step};
+use crate::experiment::{self, Part, Runs};
 use laxity_report::chart::{self, Axis, Chart, Mark, Marker, Series, Style, Unit};
 
 const BANDWIDTH: [&str; 2] = [
@@ -31,22 +30,15 @@ const WINDOW_OF_SMALL: Nanos = Nanos(60_000_000);
 const SHOWN: (Nanos, Nanos) = (Nanos(2_000_000_000), Nanos(7_000_000_000));
 
 /// Repeats the experiment.
-pub(super) fn repeat(
-    seeds: u64,
-    duration: Option<Nanos>,
-    step: Step<'_>,
-    measured: &mut Measurements,
-) -> Result<Part, SimError> {
-    let plan = read(LINK_SHARING);
-    let seeds: Vec<_> = (1..=seeds).collect();
-    let done = seeds.par_iter().map(|&seed| {
+pub(super) fn repeat(runs: Runs<'_>, measured: &mut Measurements) -> Result<Part, SimError> {
+    let plan = experiment::plan(LINK_SHARING);
+    let watch = |seed| {
         let plan = in_phase(&plan, seed);
-        let mut watch = Watch::new(&plan, duration);
-        simulate(&plan, Discipline::Hfsc, duration, &mut watch)?;
-        step();
+        let mut watch = Watch::new(&plan, runs.duration);
+        simulate(&plan, Discipline::Hfsc, runs.duration, &mut watch)?;
         Ok(watch)
-    });
-    let watches = done.collect::<Result<Vec<_>, SimError>>()?;
+    };
+    let watches = runs.each(1..=runs.seeds, watch)?;
     for watch in &watches {
         let (inside, outside) = watch.sessions.split_at(INSIDE.len());
         for (all, sessions) in [("all inside", inside), ("all outside", outside)] {
@@ -249,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_on_off_leaves_is_its_siblings_in_proportion() {
-        let plan = read(LINK_SHARING);
+        let plan = experiment::plan(LINK_SHARING);
         let due = |name: &str| shares(&plan, class(&plan, name)).map(|rate| rate.0 / 1000);
         assert_eq!(due("small"), [160, 80]);
         assert_eq!(due("large"), [2880, 1440]);
@@ -259,7 +251,7 @@ mod tests {
 
     #[test]
     fn windows_near_a_switch_are_not_judged() {
-        let plan = read(LINK_SHARING);
+        let plan = experiment::plan(LINK_SHARING);
         let switching = Switching::new(&plan);
         let judged = |ms: u64| settled(Nanos(ms * MS), Nanos(30 * MS), switching);
         assert_eq!([judged(0), judged(29), judged(30)], [None, None, Some(true)]);
@@ -269,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_window_is_as_far_from_its_share_as_its_packets() {
-        let plan = read(LINK_SHARING);
+        let plan = experiment::plan(LINK_SHARING);
         let mut watch = Watch::new(&plan, Some(Nanos(200 * MS)));
         let first = class(&plan, "first");
         // Of 512 B, one every 2 ms from 1 ms on, up to 3 s: 19, 18, 19, 19 in windows of 37.5 ms.

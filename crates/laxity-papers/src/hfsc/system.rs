@@ -185,7 +185,8 @@ impl Departure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hfsc::plans::{LINK_SHARING, read};
+    use crate::experiment::plan as read;
+    use crate::hfsc::plans::LINK_SHARING;
 
     #[test]
     fn a_seed_moves_the_beginnings_within_their_periods() {

@@ -10,11 +10,11 @@ use laxity::admit::tdp::{Flow, Hop, Ledger};
 use laxity::units::Bytes;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use rayon::prelude::*;
 
 use crate::drawing::{chart, series};
-use crate::experiment::Step;
+use crate::experiment::Runs;
 use laxity_report::chart::{self, Axis, Dash, Mark, Series, Style, Unit};
+use laxity_sim::error::SimError;
 
 /// Frames of a cycle, and their capacity on links of 100 Mbit/s (section IV.A).
 const PERIOD: u32 = 60;
@@ -81,27 +81,25 @@ pub(super) fn runs(seeds: u64) -> u64 {
     seeds * (NETWORKS.len() * SPARES.len()) as u64
 }
 
-/// Measures all networks with all spare delays, with the seeds 1 to `seeds`. The demands of a seed
-/// are the same for all spare delays.
-pub(super) fn measure(seeds: u64, step: Step<'_>) -> Vec<Curve> {
+/// Measures all networks with all spare delays. The demands of a seed are the same for all spare
+/// delays.
+///
+/// # Errors
+/// None of its own.
+pub(super) fn measure(runs: Runs<'_>) -> Result<Vec<Curve>, SimError> {
     let mut curves = Vec::new();
     for network in NETWORKS {
         for spare in SPARES {
-            let run = |seed| {
-                let refused = refused(network, spare, seed);
-                step();
-                refused
-            };
-            let runs: Vec<Vec<f64>> = (1..=seeds).into_par_iter().map(run).collect();
+            let seeds = runs.each(1..=runs.seeds, |seed| Ok(refused(network, spare, seed)))?;
             let point = |(at, tenths): (usize, u32)| Point {
                 load: f64::from(tenths) / 10.0,
-                refused: runs.iter().map(|refused| refused[at]).collect(),
+                refused: seeds.iter().map(|refused| refused[at]).collect(),
             };
             let points = LOADS.enumerate().map(point).collect();
             curves.push(Curve { network, spare, points });
         }
     }
-    curves
+    Ok(curves)
 }
 
 /// The share of demands that are refused until the load has reached each level.
@@ -241,9 +239,8 @@ mod tests {
     #[test]
     fn more_is_refused_the_more_is_asked_and_less_if_packets_may_wait() {
         let done = AtomicU64::new(0);
-        let curves = measure(SEEDS, &|| {
-            done.fetch_add(1, Ordering::Relaxed);
-        });
+        let step = || _ = done.fetch_add(1, Ordering::Relaxed);
+        let curves = measure(Runs { seeds: SEEDS, duration: None, step: &step }).unwrap();
         assert_eq!(done.into_inner(), runs(SEEDS));
         assert_eq!(curves.len(), NETWORKS.len() * SPARES.len());
         for of_network in curves.chunks(SPARES.len()) {

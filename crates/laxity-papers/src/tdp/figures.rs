@@ -5,10 +5,10 @@ use laxity_plan::tdp::Framing;
 
 use super::blocking::{self, Curve};
 use super::measures::JITTER;
-use super::plans::{SCENARIOS, networked, plan};
+use super::plans::{SCENARIOS, networked};
 use crate::claims::Measurements;
 use crate::drawing::{chart, limit, series, within};
-use crate::experiment::Part;
+use crate::experiment::{Part, plan};
 use laxity_report::chart::{self, Along, Axis, Chart, Mark, Style, Unit};
 use laxity_report::network::drawing;
 

@@ -9,11 +9,6 @@ pub(super) const SCENARIOS: [(&str, &str); 2] = [
 ];
 pub(super) const BEST_EFFORT: &str = include_str!("../../../../papers/tdp/best-effort.toml");
 
-/// A plan from its text.
-pub(super) fn plan(text: &str) -> Plan {
-    Plan::parse(text, "plan.toml", ".".as_ref()).expect("the paper's plans are valid")
-}
-
 /// The network of a plan.
 pub(super) fn networked(plan: &Plan) -> Networked<'_> {
     plan.networked().expect("the paper's plans are networks")

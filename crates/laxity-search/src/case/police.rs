@@ -7,7 +7,7 @@ use crate::Generator;
 use crate::case::broken_plan::BrokenPlan;
 use crate::draft::{Draft, Police};
 use crate::replay::{self, Replay};
-use crate::testbed::judge::{Violation, ViolationKind};
+use crate::testbed::judge::Violation;
 use laxity_adversary::arrival::Arrival;
 
 /// How many packets a flood has.
@@ -29,8 +29,7 @@ pub(crate) fn flooded(
     let rogue = *feeds.get(draw.random_range(0..feeds.len().max(1)))?;
     let arrivals = with_flood(&draft, arrivals, rogue, draw);
     let replayed = replay::run(&draft, &arrivals).ok()?;
-    let what = ViolationKind::Verdict(broken(&replayed)?);
-    let what = Violation { at: 0, class: 0, what };
+    let what = Violation::verdict(broken(&replayed)?);
     Some(BrokenPlan { draft, arrivals, rogues: vec![rogue], what })
 }
 

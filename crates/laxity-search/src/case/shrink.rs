@@ -6,7 +6,7 @@ use crate::case::{breaks, from_the_start};
 use crate::draft::{ClassDraft, CurveDraft, Draft};
 use crate::faults::{Fault, with_fault};
 use crate::replay;
-use crate::testbed::judge::ViolationKind;
+use crate::testbed::judge::{Violation, ViolationKind};
 use laxity_adversary::arrival::Arrival;
 
 /// How many packets may be sent in search of a simpler one.
@@ -46,10 +46,9 @@ impl Shrinking {
         self.effort = self.effort.saturating_sub(cost);
         let Ok(subject) = with_fault(draft, self.fault) else { return false };
         let what = match &self.best.what.what {
-            ViolationKind::Verdict(_) => replay::run(draft, &arrivals).ok().and_then(|replayed| {
-                let what = ViolationKind::Verdict(replayed.broken.first()?.clone());
-                Some(crate::testbed::judge::Violation { at: 0, class: 0, what })
-            }),
+            ViolationKind::Verdict(_) => replay::run(draft, &arrivals)
+                .ok()
+                .and_then(|replayed| Some(Violation::verdict(replayed.broken.first()?.clone()))),
             _ => breaks(&subject, &arrivals, &self.best.rogues),
         };
         let what = what.filter(|what| what.what.is_like(&self.best.what.what));

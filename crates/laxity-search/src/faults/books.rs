@@ -14,30 +14,19 @@ struct Faulty {
     seen: u32,
 }
 
+/// What a faulty scheduler does once in a thousand times.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Misbehaviour {
+pub(super) enum Misbehaviour {
+    /// Forgets a packet.
     Loses,
+    /// Takes a packet for the one before.
     Exchanges,
+    /// Sends nothing.
     Rests,
 }
 
-fn faulty(plan: &Plan, fault: Misbehaviour) -> Built {
+pub(super) fn faulty(plan: &Plan, fault: Misbehaviour) -> Built {
     Box::new(Faulty { inner: plan.build_scheduler(1), fault, seen: 0 })
-}
-
-/// One that forgets a packet in a thousand.
-pub(super) fn losing(plan: &Plan) -> Built {
-    faulty(plan, Misbehaviour::Loses)
-}
-
-/// One that takes a packet in a thousand for the one before.
-pub(super) fn exchanging(plan: &Plan) -> Built {
-    faulty(plan, Misbehaviour::Exchanges)
-}
-
-/// One that sends nothing once in a thousand times.
-pub(super) fn idling(plan: &Plan) -> Built {
-    faulty(plan, Misbehaviour::Rests)
 }
 
 impl Faulty {

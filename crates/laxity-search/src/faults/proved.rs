@@ -8,8 +8,8 @@ use laxity_adversary::contract::share_of;
 
 use crate::subject::Subject;
 
-/// Takes time from the bounds of an output: as much as is said of each class.
-fn less(subject: &mut Subject, time: impl Fn(&Subject, usize, usize) -> u64) {
+/// Takes time from the bounds at all outputs: `time` of an output and a class.
+pub(super) fn shorten(subject: &mut Subject, time: fn(&Subject, usize, usize) -> u64) {
     let before = subject.clone();
     for (number, output) in subject.outputs.iter_mut().enumerate() {
         for (class, bound) in output.bounds.iter_mut().enumerate() {
@@ -23,75 +23,61 @@ fn takes(bytes: u64, rate: u64) -> u64 {
 }
 
 /// The longest packet of all on the link.
-pub(super) fn less_a_packet(subject: &mut Subject) {
-    less(subject, |subject, output, _| {
-        takes(subject.plan.link.max_packet.0, subject.outputs[output].rate)
-    });
+pub(super) fn less_a_packet(subject: &Subject, output: usize, _: usize) -> u64 {
+    takes(subject.plan.link.max_packet.0, subject.outputs[output].rate)
 }
 
 /// The longest packet of those on levels behind.
-pub(super) fn less_a_packet_behind(subject: &mut Subject) {
-    less(subject, |subject, output, class| {
-        let plan = &subject.plan;
-        let levels = plan.priority_levels();
-        let behind = plan.classes.iter().zip(&levels).filter(|(_, level)| **level > levels[class]);
-        let longest = behind.map(|(other, _)| plan.max_packet(other).0).max().unwrap_or(0);
-        takes(longest, subject.outputs[output].rate)
-    });
+pub(super) fn less_a_packet_behind(subject: &Subject, output: usize, class: usize) -> u64 {
+    let plan = &subject.plan;
+    let levels = plan.priority_levels();
+    let behind = plan.classes.iter().zip(&levels).filter(|(_, level)| **level > levels[class]);
+    let longest = behind.map(|(other, _)| plan.max_packet(other).0).max().unwrap_or(0);
+    takes(longest, subject.outputs[output].rate)
 }
 
 /// The class's longest packet at the rate that it is guaranteed.
-pub(super) fn less_own_packet(subject: &mut Subject) {
-    less(subject, |subject, _, class| {
-        let rate = subject.plan.guaranteed_rates()[class].0;
-        takes(subject.plan.max_packet(&subject.plan.classes[class]).0, rate)
-    });
+pub(super) fn less_own_packet(subject: &Subject, _: usize, class: usize) -> u64 {
+    let rate = subject.plan.guaranteed_rates()[class].0;
+    takes(subject.plan.max_packet(&subject.plan.classes[class]).0, rate)
 }
 
 /// What each level above adds: two of the longest packets at its rate.
-pub(super) fn less_levels(subject: &mut Subject) {
-    less(subject, |subject, _, class| {
-        let plan = &subject.plan;
-        let rates = plan.guaranteed_rates();
-        let up = |id: &usize| plan.classes[*id].parent.map(ClassId::index);
-        let above = std::iter::successors(up(&class), up);
-        let longest = plan.max_packet(&plan.classes[class]).0;
-        above.map(|above| 2 * takes(longest, rates[above].0)).sum()
-    });
+pub(super) fn less_levels(subject: &Subject, _: usize, class: usize) -> u64 {
+    let plan = &subject.plan;
+    let rates = plan.guaranteed_rates();
+    let up = |id: &usize| plan.classes[*id].parent.map(ClassId::index);
+    let above = std::iter::successors(up(&class), up);
+    let longest = plan.max_packet(&plan.classes[class]).0;
+    above.map(|above| 2 * takes(longest, rates[above].0)).sum()
 }
 
 /// The longest packet inside a share at the share's rate, and the longest one on the link.
-pub(super) fn less_latency(subject: &mut Subject) {
-    less(subject, |subject, output, class| {
-        let plan = &subject.plan;
-        let share = share_of(plan, ClassId(class as u32)).map_or(class, ClassId::index);
-        let longest = plan.max_packet(&plan.classes[class]).0;
-        let link = takes(plan.link.max_packet.0, subject.outputs[output].rate);
-        takes(longest, plan.guaranteed_rates()[share].0) + link
-    });
+pub(super) fn less_latency(subject: &Subject, output: usize, class: usize) -> u64 {
+    let plan = &subject.plan;
+    let share = share_of(plan, ClassId(class as u32)).map_or(class, ClassId::index);
+    let longest = plan.max_packet(&plan.classes[class]).0;
+    let link = takes(plan.link.max_packet.0, subject.outputs[output].rate);
+    takes(longest, plan.guaranteed_rates()[share].0) + link
 }
 
 /// What all others may send in a round.
-pub(super) fn less_a_round(subject: &mut Subject) {
-    less(subject, |subject, output, class| {
-        let quanta = subject.plan.drr_quanta();
-        let others = quanta.iter().enumerate().filter(|(other, _)| *other != class);
-        let bytes = others.map(|(_, quantum)| u64::from(*quantum)).sum();
-        takes(bytes, subject.outputs[output].rate)
-    });
+pub(super) fn less_a_round(subject: &Subject, output: usize, class: usize) -> u64 {
+    let quanta = subject.plan.drr_quanta();
+    let others = quanta.iter().enumerate().filter(|(other, _)| *other != class);
+    let bytes = others.map(|(_, quantum)| u64::from(*quantum)).sum();
+    takes(bytes, subject.outputs[output].rate)
 }
 
 /// What each class is served later than by a link of its rate to itself, but for a packet at that
 /// rate.
-pub(super) fn less_slots(subject: &mut Subject) {
-    less(subject, |subject, output, class| {
-        let classes = subject.plan.qfq_classes();
-        let weights: u64 = classes.iter().map(|class| class.weight).sum();
-        let late = subject.plan.services()[class].as_ref().map_or(0, |service| service.late.0);
-        let class = classes[class];
-        let packet = u64::from(class.max_packet) * (weights / class.weight);
-        late.saturating_sub(takes(packet, subject.outputs[output].rate))
-    });
+pub(super) fn less_slots(subject: &Subject, output: usize, class: usize) -> u64 {
+    let classes = subject.plan.qfq_classes();
+    let weights: u64 = classes.iter().map(|class| class.weight).sum();
+    let late = subject.plan.services()[class].as_ref().map_or(0, |service| service.late.0);
+    let class = classes[class];
+    let packet = u64::from(class.max_packet) * (weights / class.weight);
+    late.saturating_sub(takes(packet, subject.outputs[output].rate))
 }
 
 /// The class's longest packet on the last link of each path.

@@ -3,7 +3,6 @@
 use laxity_adversary::arrival::BYTE;
 use laxity_adversary::contract::Conduct;
 use laxity_adversary::traffic::{Scene, times_of};
-use laxity_plan::model::SchedulerSpec;
 
 use crate::subject::{Output, Subject};
 
@@ -60,10 +59,6 @@ fn times(subject: &Subject) -> Vec<u64> {
     }
     times.extend(times_of(&subject.plan, &subject.contracts));
     times.extend(subject.feeds.iter().flatten().filter_map(|feed| feed.bound));
-    if let SchedulerSpec::Tdp(spec) = subject.plan.scheduler {
-        times.push(spec.time.frame.0);
-        times.push(spec.time.frame.0 * u64::from(spec.time.frames));
-    }
     times.sort_unstable();
     times.dedup();
     times

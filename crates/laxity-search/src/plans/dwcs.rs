@@ -20,18 +20,10 @@ pub(super) fn draw(draw: &mut Generator) -> Draft {
         let lost = draw.random_range(0..=of);
         let streams = StreamsDraft { count: draw.random_range(1..=6u64), gap, lost, of };
         let packet = if same { packet } else { draw.random_range(40..=packet) };
-        let arrival = (!same).then_some(ArrivalDraft {
-            bucket: packet,
-            rate: draft.rate,
-            packet,
-            shortest: None,
-            peak: None,
-        });
-        draft.classes.push(ClassDraft {
-            streams: Some(streams),
-            arrival,
-            ..ClassDraft::named(name)
-        });
+        let rate = draft.rate;
+        let whole = ArrivalDraft { bucket: packet, rate, packet, shortest: None, peak: None };
+        let (streams, arrival) = (Some(streams), (!same).then_some(whole));
+        draft.classes.push(ClassDraft { streams, arrival, ..ClassDraft::named(name) });
     }
     if chance(2, draw) {
         draft.classes.push(ClassDraft::named(draft.classes.len()));

@@ -14,10 +14,7 @@ pub(super) fn link(scheduler: &str, draw: &mut Generator) -> Draft {
         rate: pick(&rates, draw),
         max_packet: pick(&[1_500, 1_500, 1_514, 1_000, 1_536, 576, 9_000], draw),
         scheduler: scheduler.to_string(),
-        classes: Vec::new(),
-        links: Vec::new(),
-        paths: Vec::new(),
-        other: String::new(),
+        ..Draft::default()
     }
 }
 

@@ -15,15 +15,8 @@ pub(super) fn draw(draw: &mut Generator) -> Draft {
         "kind = \"tdp\", frame = \"{frame}ns\", frames = {frames}, cycles = {cycles}, \
          guard = \"{guard}ns\", spare = {spare}, clock-error = \"{error}ns\""
     );
-    let mut draft = Draft {
-        rate: 100_000_000,
-        max_packet: 1_000,
-        scheduler: keys,
-        classes: Vec::new(),
-        links: Vec::new(),
-        paths: Vec::new(),
-        other: String::new(),
-    };
+    let mut draft =
+        Draft { rate: 100_000_000, max_packet: 1_000, scheduler: keys, ..Draft::default() };
     let nodes = draw.random_range(2..=5u16);
     for from in 0..nodes - 1 {
         draft.links.push(LinkDraft {

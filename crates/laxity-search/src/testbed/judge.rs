@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use laxity::packet::ClassId;
+use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{Dispatch, DropReason};
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, SchedulerSpec};
@@ -31,8 +31,6 @@ pub struct Violation {
 pub enum ViolationKind {
     /// A packet took longer at an output than proved.
     Bound {
-        /// The output, by number.
-        output: usize,
         /// In ns.
         delay: u64,
         /// In ns.
@@ -53,24 +51,22 @@ pub enum ViolationKind {
         of: u32,
     },
     /// A packet left before one that comes first.
-    Order {
-        /// The output, by number.
-        output: usize,
-    },
+    Order,
     /// A packet was dropped where nothing may be.
     Dropped(DropReason),
     /// What left is not what came.
-    Books {
-        /// The output, by number.
-        output: usize,
-    },
+    Books,
     /// Packets waited and none was sent.
-    Idle {
-        /// The output, by number.
-        output: usize,
-    },
+    Idle,
     /// `run` finds something else than was found here.
     Verdict(String),
+}
+
+impl Violation {
+    /// A difference between `run` and what was found here, of no class and time.
+    pub fn verdict(what: String) -> Violation {
+        Violation { at: 0, class: 0, what: ViolationKind::Verdict(what) }
+    }
 }
 
 impl ViolationKind {
@@ -83,7 +79,7 @@ impl ViolationKind {
 impl fmt::Display for ViolationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ViolationKind::Bound { delay, bound, .. } => {
+            ViolationKind::Bound { delay, bound } => {
                 write!(f, "a packet takes {delay} ns where {bound} ns are proved")
             }
             ViolationKind::Path { delay, bound } => {
@@ -92,12 +88,10 @@ impl fmt::Display for ViolationKind {
             ViolationKind::Window { lost, of } => {
                 write!(f, "{lost} packets are lost of a window of {of}, more than proved")
             }
-            ViolationKind::Order { .. } => {
-                f.write_str("a packet leaves before one that comes first")
-            }
+            ViolationKind::Order => f.write_str("a packet leaves before one that comes first"),
             ViolationKind::Dropped(reason) => write!(f, "a packet is dropped ({})", reason.name()),
-            ViolationKind::Books { .. } => f.write_str("what leaves is not what came"),
-            ViolationKind::Idle { .. } => f.write_str("packets wait and none is sent"),
+            ViolationKind::Books => f.write_str("what leaves is not what came"),
+            ViolationKind::Idle => f.write_str("packets wait and none is sent"),
             ViolationKind::Verdict(what) => write!(f, "verdicts differ: {what}"),
         }
     }
@@ -116,7 +110,6 @@ pub struct Waiting {
 
 /// The books of an output.
 pub struct Books {
-    output: usize,
     /// Of each class, or of each of its streams, what waits, in the order of arrival.
     queues: Vec<VecDeque<Waiting>>,
     /// Where each class's queues begin.
@@ -157,7 +150,7 @@ struct Windows {
 
 impl Books {
     /// Of an output that holds nothing.
-    pub fn new(subject: &Subject, number: usize, output: &Output) -> Books {
+    pub fn new(subject: &Subject, output: &Output) -> Books {
         let plan = &subject.plan;
         let (mut first, mut streams, mut windows, mut queues) = (vec![], vec![], vec![], 0);
         for class in &plan.classes {
@@ -177,7 +170,6 @@ impl Books {
             windows.extend(std::iter::repeat_n(watched, count));
         }
         Books {
-            output: number,
             queues: vec![VecDeque::new(); queues],
             first,
             streams,
@@ -189,13 +181,14 @@ impl Books {
         }
     }
 
-    fn queue(&self, class: usize, flow: u32) -> usize {
-        self.first[class] + flow as usize % self.streams[class]
+    /// The queue of a flow; `None` if there is no such class.
+    fn queue(&self, class: usize, flow: u32) -> Option<usize> {
+        Some(self.first.get(class)? + flow as usize % self.streams[class])
     }
 
     /// A packet comes.
     pub fn arrived(&mut self, class: usize, flow: u32, waiting: Waiting) {
-        let queue = self.queue(class, flow);
+        let queue = self.queue(class, flow).expect("a class of the plan");
         self.queues[queue].push_back(waiting);
         self.packets += 1;
         self.bytes += u64::from(waiting.length);
@@ -206,11 +199,6 @@ impl Books {
         (self.packets, self.bytes)
     }
 
-    /// A break at this output.
-    pub fn broken(&self, at: u64, class: usize, what: ViolationKind) -> Violation {
-        Violation { at, class, what }
-    }
-
     /// Whether nothing may be sent although packets wait.
     pub fn may_idle(&self) -> bool {
         self.rules.may_idle
@@ -218,65 +206,39 @@ impl Books {
 
     /// A packet is sent: the one that came first of its queue, in its class's turn. Gives when it
     /// came and what of its stream's window is used up.
-    pub fn sent(&mut self, now: u64, dispatch: &Dispatch) -> Result<(Waiting, f64), Violation> {
+    pub fn sent(&mut self, now: u64, dispatch: &Dispatch) -> Result<(Waiting, f64), ViolationKind> {
         let packet = &dispatch.packet;
-        let (class, output) = (packet.class.index(), self.output);
-        let fail = |what| Err(Violation { at: now, class, what });
-        if class >= self.first.len() {
-            return fail(ViolationKind::Books { output });
-        }
-        let queue = self.queue(class, packet.flow.0);
-        let Some(&first) = self.queues[queue].front() else {
-            return fail(ViolationKind::Books { output });
-        };
+        let class = packet.class.index();
+        let queue = self.queue(class, packet.flow.0).ok_or(ViolationKind::Books)?;
+        let first = *self.queues[queue].front().ok_or(ViolationKind::Books)?;
         if first.handle != packet.handle {
             let known = self.queues[queue].iter().any(|one| one.handle == packet.handle);
-            return fail(if known {
-                ViolationKind::Order { output }
-            } else {
-                ViolationKind::Books { output }
-            });
+            return Err(if known { ViolationKind::Order } else { ViolationKind::Books });
         }
         if first.length != packet.length {
-            return fail(ViolationKind::Books { output });
+            return Err(ViolationKind::Books);
         }
         if !self.is_in_turn(class, first, dispatch) {
-            return fail(ViolationKind::Order { output });
+            return Err(ViolationKind::Order);
         }
         self.remove(queue, 0);
-        let used = match &mut self.windows[queue] {
-            Some(windows) => windows.begun(now, first.arrival),
-            None => Ok(0.0),
-        };
-        match used {
-            Ok(used) => Ok((first, used)),
-            Err(what) => fail(what),
-        }
+        let windows = self.windows[queue].as_mut();
+        let used = windows.map_or(Ok(0.0), |windows| windows.begun(now, first.arrival))?;
+        Ok((first, used))
     }
 
-    /// A packet is dropped.
-    pub fn dropped(
-        &mut self,
-        now: u64,
-        packet: &laxity::packet::Packet,
-        reason: DropReason,
-    ) -> Result<f64, Violation> {
-        let (class, output) = (packet.class.index(), self.output);
-        let fail = |what| Err(Violation { at: now, class, what });
-        if class >= self.first.len() {
-            return fail(ViolationKind::Books { output });
-        }
-        let queue = self.queue(class, packet.flow.0);
+    /// A packet is dropped. Gives what of its stream's window is used up.
+    pub fn dropped(&mut self, packet: &Packet, reason: DropReason) -> Result<f64, ViolationKind> {
+        let class = packet.class.index();
+        let queue = self.queue(class, packet.flow.0).ok_or(ViolationKind::Books)?;
         let place = self.queues[queue].iter().position(|one| one.handle == packet.handle);
-        let Some(place) = place else { return fail(ViolationKind::Books { output }) };
+        let place = place.ok_or(ViolationKind::Books)?;
         if !self.rules.may_drop[class] {
-            return fail(ViolationKind::Dropped(reason));
+            return Err(ViolationKind::Dropped(reason));
         }
         let waiting = self.remove(queue, place);
-        match &mut self.windows[queue] {
-            Some(windows) => windows.dropped(waiting.arrival).or_else(fail),
-            None => Ok(0.0),
-        }
+        let windows = self.windows[queue].as_mut();
+        windows.map_or(Ok(0.0), |windows| windows.dropped(waiting.arrival))
     }
 
     /// The bound of a class here.
@@ -285,11 +247,7 @@ impl Books {
     }
 
     fn remove(&mut self, queue: usize, place: usize) -> Waiting {
-        let waiting = match place {
-            0 => self.queues[queue].pop_front(),
-            _ => self.queues[queue].remove(place),
-        };
-        let waiting = waiting.expect("a packet that waits");
+        let waiting = self.queues[queue].remove(place).expect("a packet that waits");
         self.packets -= 1;
         self.bytes -= u64::from(waiting.length);
         waiting

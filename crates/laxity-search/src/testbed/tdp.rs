@@ -46,9 +46,8 @@ pub(crate) fn run(
     };
     let outcome = run.simulate(&mut judge, &mut laxity_sim::to_the_end);
     let Judge { came, ends, broken, .. } = judge;
-    let fail = |class, what| Err(Violation { at: last, class, what });
     if let Err(error) = outcome {
-        return fail(0, ViolationKind::Verdict(error.to_string()));
+        return Err(Violation { at: last, ..Violation::verdict(error.to_string()) });
     }
     if let Some(broken) = broken {
         return Err(broken);
@@ -60,7 +59,7 @@ pub(crate) fn run(
     // Whatever is promised a delay has come.
     match (0..came.len()).find(|class| subject.is_promised(*class) && came[*class] != sent[*class])
     {
-        Some(class) => fail(class, ViolationKind::Books { output: 0 }),
+        Some(class) => Err(Violation { at: last, class, what: ViolationKind::Books }),
         None => Ok(ends),
     }
 }

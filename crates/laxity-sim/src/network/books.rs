@@ -184,8 +184,8 @@ impl<O: Observer> NetworkBooks<O> {
     }
 
     /// The closed books of all hops, and those of the classes.
-    pub(super) fn close(self) -> (Vec<ClosedBooks>, Vec<ClassBooks>) {
-        (self.hops.into_iter().map(HopBooks::close).collect(), self.classes)
+    pub(super) fn close(self) -> (impl Iterator<Item = ClosedBooks>, Vec<ClassBooks>) {
+        (self.hops.into_iter().map(HopBooks::close), self.classes)
     }
 
     /// The closed books of the only link.

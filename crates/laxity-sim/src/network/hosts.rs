@@ -66,7 +66,7 @@ pub(super) struct Upcoming {
 }
 
 /// What comes to the only link of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Entrance {
     /// The next packet of a source, or the first ones of a backlogged source.
     Source(usize),

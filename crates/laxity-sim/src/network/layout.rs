@@ -12,6 +12,7 @@ use std::ops::Range;
 use laxity::packet::ClassId;
 use laxity::sched::Tdp;
 use laxity::sched::tdp::Upstream;
+use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, Source};
@@ -265,14 +266,17 @@ impl<'a> Layout<'a> {
         Ties::new(seed, self.topology.regulators.in_order())
     }
 
+    fn scheduled(&self, scheduler: Box<dyn Scheduler + Send>, port: PortId) -> Discipline {
+        let ties = self.ties(port);
+        Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties }))
+    }
+
     /// The discipline of a new output under its own plan.
     fn discipline(&self, hop: Hop, here: &Plan, port: PortId) -> Discipline {
         let Topology { on, reserved, .. } = &self.topology;
         let seed = self.generator(0, port).random();
         if let Some(scheduler) = self.schedulers.and_then(|make| make(hop, here)) {
-            let scheduler = here.behind_queues(scheduler, seed);
-            let ties = self.ties(port);
-            return Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties }));
+            return self.scheduled(here.behind_queues(scheduler, seed), port);
         }
         let room = here.scheduler.room();
         let is_one_queue = room.proof.is_one_queue && !self.backlogged.contains(&hop);
@@ -287,10 +291,7 @@ impl<'a> Layout<'a> {
         let scheduler = here.build_scheduler(seed);
         let framed = on.plan.framed().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
-            return Discipline::Scheduler(Box::new(SchedulerOutput {
-                scheduler,
-                ties: self.ties(port),
-            }));
+            return self.scheduled(scheduler, port);
         };
         let settings = framed.settings(hop, reserved.ahead(hop));
         let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));

@@ -14,10 +14,11 @@ use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 
 use self::fifo_output::FifoOutput;
-use self::frames::{FrameCounts, Frames, Input};
+use self::frames::{Frames, Input};
 use self::simultaneous::Ties;
 use self::wire::Wire;
 use super::ids::{BookId, LoopId, PacketKey, PartId, PortId};
+use crate::summary::FramesSummary;
 
 /// Where a node sends packets over one link: two lines of memory.
 #[repr(align(64))]
@@ -191,13 +192,13 @@ impl Output {
     }
 
     /// The counts of frames at the output and its input, as far as these are in this part.
-    pub(super) fn frame_counts(&self, input: Option<&Input>) -> Option<FrameCounts> {
+    pub(super) fn frame_counts(&self, input: Option<&Input>) -> Option<FramesSummary> {
         let sent = match &self.discipline {
             Discipline::Frames(frames) => Some(frames.counts),
             Discipline::Arrival(_) | Discipline::Fifo(_) | Discipline::Scheduler(_) => None,
         };
         let received = input.map(Input::counts);
-        sent.into_iter().chain(received).reduce(FrameCounts::plus)
+        sent.into_iter().chain(received).reduce(FramesSummary::plus)
     }
 
     /// Packets that come at one instant, where queues may have limits.

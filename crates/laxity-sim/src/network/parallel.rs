@@ -24,9 +24,10 @@ use laxity::units::Nanos;
 
 use self::board::Board;
 use self::threads::Threads;
-use super::ended::{Ended, Place};
 use super::layout::partition::Partition;
+use super::results::{PartResults, Place};
 use super::run::NetworkRun;
+use super::simulation::Simulation;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
@@ -97,7 +98,8 @@ impl NetworkRun<'_> {
         let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
         let mut counts = Parallelism { parts, lookahead, ..Parallelism::one_thread() };
         if parts == 1 {
-            return Ok((self.simulate_whole(partition, observer, progress)?, counts));
+            let whole = Simulation::whole(self, partition, observer)?;
+            return Ok((whole.through(progress, |_, _| {})?, counts));
         }
         let is_told = observer.listens();
         let mut told = 0;
@@ -111,11 +113,11 @@ impl NetworkRun<'_> {
             progress(Reached { now, hops: board.hops() })
         };
         let parts = Threads::new(self, partition, is_told).simulate(&mut lead)?;
-        let (ended, waiting): (Vec<Ended>, Vec<_>) = parts.into_iter().unzip();
+        let (ended, waiting): (Vec<PartResults>, Vec<_>) = parts.into_iter().unzip();
         let mut waiting: Vec<(Place, Record)> = waiting.into_iter().flatten().collect();
         waiting.sort_by_key(|(place, _)| *place);
         waiting.iter().for_each(|(_, record)| observer.record(record));
-        let ended = ended.into_iter().reduce(Ended::join).expect("there are several parts");
+        let ended = ended.into_iter().reduce(PartResults::join).expect("there are several parts");
         Ok((ended.outcome(&self), counts))
     }
 }

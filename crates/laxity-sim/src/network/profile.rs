@@ -1,5 +1,6 @@
 //! Profiles of runs: events by kind and place, and the time that they take, by samples.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use laxity::packet::Packet;
@@ -9,8 +10,7 @@ use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
 use super::agenda::Event;
-use super::ids::{BookId, PartId, PortId};
-use super::layout::partition::Here;
+use super::ids::{BookId, PortId};
 use super::layout::partition::Partition;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
@@ -110,21 +110,29 @@ impl Samples {
     }
 }
 
-/// An observer whose time is measured.
-pub(crate) struct TimedObserver<O> {
-    observer: O,
-    told: Samples,
+/// Measures a run from its beginning.
+pub(crate) struct Profiler {
+    began: Instant,
+    told: Cell<Samples>,
 }
 
-impl<O: Observer> TimedObserver<O> {
+/// An observer whose time is measured.
+pub(crate) struct TimedObserver<'a, O> {
+    observer: O,
+    told: &'a Cell<Samples>,
+}
+
+impl<O: Observer> TimedObserver<'_, O> {
     fn tell(&mut self, tell: impl FnOnce(&mut O)) {
-        let begun = self.told.count.is_multiple_of(ONE_OF).then(Instant::now);
+        let mut told = self.told.get();
+        let begun = told.count.is_multiple_of(ONE_OF).then(Instant::now);
         tell(&mut self.observer);
-        self.told.add(begun.map(|begun| begun.elapsed()));
+        told.add(begun.map(|begun| begun.elapsed()));
+        self.told.set(told);
     }
 }
 
-impl<O: Observer> Observer for TimedObserver<O> {
+impl<O: Observer> Observer for TimedObserver<'_, O> {
     fn record(&mut self, record: &Record) {
         self.tell(|observer| observer.record(record));
     }
@@ -139,12 +147,15 @@ impl<O: Observer> Observer for TimedObserver<O> {
 }
 
 /// Counts of events.
+#[derive(Default)]
 struct Ledger {
     /// Sources, senders, receivers.
     kinds: [Samples; 3],
     arrivals: Vec<Samples>,
     choices: Vec<Samples>,
     events: u64,
+    /// Departures from links.
+    hops: u64,
     /// The start of the event that is being timed.
     begun: Option<Instant>,
 }
@@ -159,76 +170,47 @@ impl NetworkRun<'_> {
         observer: &mut O,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Profile), SimError> {
-        let began = Instant::now();
-        let partition = Partition::whole(self.on);
-        let here = Here { partition: &partition, part: PartId(0), is_observed: observer.listens() };
-        let mut watched = TimedObserver { observer, told: Samples::default() };
-        let mut simulation = Simulation::new(self, here, &mut watched)?;
-        let ledger = Ledger::simulate(&mut simulation, progress)?;
-        for (_, record) in simulation.close() {
-            simulation.observer().record(&record);
-        }
-        let ended = simulation.into_ended();
-        let profile = ledger.profile(began, ended.end, ended.hops, self.on, &watched.told);
-        Ok((ended.outcome(&self), profile))
+        let (profiler, partition) = (Profiler::new(), Partition::whole(self.on));
+        let simulation = Simulation::whole(self, &partition, profiler.observer(observer))?;
+        profiler.profile(simulation, progress)
     }
 }
 
-impl Simulation<'_, ()> {
-    /// Simulates one link as [`through`](Self::through) does, to the same outcome, and profiles the
-    /// run. `build` makes the simulation for an observer.
-    pub(crate) fn profile_single<'b, O: Observer + 'b>(
-        observer: O,
-        build: impl FnOnce(TimedObserver<O>) -> Result<Simulation<'b, TimedObserver<O>>, SimError>,
+impl Profiler {
+    /// A profiler whose time begins now.
+    pub(crate) fn new() -> Self {
+        Profiler { began: Instant::now(), told: Cell::default() }
+    }
+
+    /// An observer whose time this profiler measures.
+    pub(crate) fn observer<O: Observer>(&self, observer: O) -> TimedObserver<'_, O> {
+        TimedObserver { observer, told: &self.told }
+    }
+
+    /// Simulates to the end, and profiles the run.
+    pub(crate) fn profile<O: Observer>(
+        &self,
+        simulation: Simulation<'_, O>,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Profile), SimError> {
-        let began = Instant::now();
-        let mut simulation = build(TimedObserver { observer, told: Samples::default() })?;
-        let ledger = Ledger::simulate(&mut simulation, progress)?;
-        let (run, hops) = (simulation.run, simulation.plane.books.departures());
-        let told = simulation.observer().told;
-        let outcome = simulation.into_outcome();
-        let end = Nanos(outcome.summary.duration_ns);
-        Ok((outcome, ledger.profile(began, end, hops, run.on, &told)))
+        let (on, none) =
+            (simulation.run.on, vec![Samples::default(); simulation.plane.books.hops()]);
+        let mut ledger = Ledger { arrivals: none.clone(), choices: none, ..Ledger::default() };
+        let outcome =
+            simulation.through(progress, |simulation, slot| ledger.count(simulation, slot))?;
+        let profile = Profile {
+            wall_ns: u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            simulated_ns: outcome.summary.duration_ns,
+            events: ledger.events,
+            hops: ledger.hops,
+            spent: ledger.spent(on),
+            told: self.told.get().timing(),
+        };
+        Ok((outcome, profile))
     }
 }
 
 impl Ledger {
-    /// Simulates a run and counts its events.
-    fn simulate<O: Observer>(
-        simulation: &mut Simulation<'_, O>,
-        progress: Progress<'_>,
-    ) -> Result<Ledger, SimError> {
-        let none = || vec![Samples::default(); simulation.plane.books.hops()];
-        let mut ledger = Ledger {
-            kinds: Default::default(),
-            arrivals: none(),
-            choices: none(),
-            events: 0,
-            begun: None,
-        };
-        simulation.run(progress, |simulation, slot| ledger.count(simulation, slot))?;
-        Ok(ledger)
-    }
-
-    fn profile(
-        &self,
-        began: Instant,
-        end: Nanos,
-        hops: u64,
-        on: &Assigned<'_>,
-        told: &Samples,
-    ) -> Profile {
-        Profile {
-            wall_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
-            simulated_ns: end.0,
-            events: self.events,
-            hops,
-            spent: self.spent(on),
-            told: told.timing(),
-        }
-    }
-
     /// Counts an event that is over.
     fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: usize) {
         let took = self.begun.take().map(|begun| begun.elapsed());
@@ -242,6 +224,7 @@ impl Ledger {
         };
         sampled.add(took);
         self.events += 1;
+        self.hops = simulation.plane.books.departures();
         if self.events.is_multiple_of(ONE_OF) {
             self.begun = Some(Instant::now());
         }

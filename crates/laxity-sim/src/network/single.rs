@@ -12,7 +12,7 @@ use laxity::units::Nanos;
 use super::agenda::regions::Regions;
 use super::agenda::{Agenda, Event, Slots};
 use super::books::NetworkBooks;
-use super::books::hop_books::{ClosedBooks, HopBooks};
+use super::books::hop_books::HopBooks;
 use super::hosts::connections::Connections;
 use super::hosts::{Entrance, Hosts, Sending, SourceFlows, Upcoming};
 use super::ids::{BookId, FlowKey, PartId, PortId};
@@ -25,13 +25,10 @@ use super::plane::prefetch::Prefetch;
 use super::plane::transit::Transits;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
-use super::summary::LinkCounts;
-use crate::Progress;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::closed_loop::{ClosedLoop, SourceCopy};
-use crate::source::{Arrival, Arrivals, Feed};
-use crate::summary::Outcome;
+use crate::source::{Arrival, Feed};
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One link before anything happens, whose packets come from `feeds`.
@@ -77,12 +74,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
         simulation.await_entrance();
         Ok(simulation)
-    }
-
-    /// Simulates until every packet that came has left.
-    pub(crate) fn through(mut self, progress: Progress<'_>) -> Result<Outcome, SimError> {
-        self.run(progress, |_, _| {})?;
-        Ok(self.into_outcome())
     }
 
     /// What happens next: the slot of the agenda and the time.
@@ -197,37 +188,5 @@ impl<'a, O: Observer> Simulation<'a, O> {
         {
             self.plane.books.note_footprint(|| scheduled.scheduler.footprint());
         }
-    }
-
-    /// What a run over one link measured.
-    pub(super) fn into_outcome(mut self) -> Outcome {
-        self.note_footprint();
-        let Simulation { run, plane, hosts, policer, last, single, .. } = self;
-        let DataPlane { topology, books, .. } = plane;
-        let (end, upcoming) = (books.end, single.expect("a run over one link"));
-        let last_arrival = upcoming.last_arrival;
-        // Room for the summary.
-        drop((topology, upcoming));
-        let (ClosedBooks { books, busy, windows }, counted) = books.close_single();
-        let nonconforming = policer.into_nonconforming();
-        let is_recorded = hosts.sources.iter().all(|source| source.feed.is_recording());
-        let until = |last: Nanos| match (end < Nanos::MAX, is_recorded) {
-            (true, true) => end.min(last),
-            (true, false) => end,
-            (false, _) => last,
-        };
-        let counts = LinkCounts {
-            accounts: books.accounts(),
-            bytes_in_time: &counted.bytes_in_time,
-            nonconforming: &nonconforming,
-            busy,
-            traffic: until(last_arrival),
-            end: until(last),
-            footprint: counted.footprint,
-            windows: windows.as_ref(),
-        };
-        let summary = counts.summary(run.on.plan, run.seed);
-        let remarks = hosts.sources.iter().map(|source| source.feed.remarks()).sum();
-        Outcome { summary, remarks }
     }
 }

@@ -4,85 +4,82 @@
 use laxity::packet::ClassId;
 use laxity::port::Account;
 use laxity::units::Nanos;
-use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop, Source};
 
-use super::ended::Ended;
+use super::books::hop_books::ClosedBooks;
 use super::flow::Flow;
-use super::output::frames::FrameCounts;
+use super::plane::DataPlane;
+use super::results::{HopCounts, PartResults};
 use super::run::NetworkRun;
+use super::simulation::Simulation;
+use crate::record::Observer;
+use crate::source::Arrivals;
 use crate::summary::{
-    ClassSummary, DelaySummary, EndToEnd, FlowSummary, FramesSummary, HopSummary, NetworkSummary,
-    OnDemand, Summary, TcpSummary, WindowSummary, jain, loss_ratio,
+    ClassSummary, DelaySummary, EndToEnd, FlowSummary, HopSummary, NetworkSummary, OnDemand,
+    Outcome, Summary, TcpSummary, WindowSummary, jain, loss_ratio,
 };
 use crate::tcp::Counts;
-use crate::windows::Windows;
 
-/// What was counted over one link.
-pub(super) struct LinkCounts<'a> {
-    /// By class.
-    pub accounts: &'a [Account],
-    /// Bytes that left within the measured time, by class.
-    pub bytes_in_time: &'a [u64],
-    /// Packets that broke their class's arrival curve, by class.
-    pub nonconforming: &'a [u64],
-    /// How long the link was sending within the measured time.
-    pub busy: Nanos,
-    /// When traffic ended.
-    pub traffic: Nanos,
-    /// When the measured time ended.
-    pub end: Nanos,
-    /// The most memory that the scheduler held, in bytes.
-    pub footprint: usize,
-    /// The windows of all streams.
-    pub windows: Option<&'a Windows>,
-}
-
-impl LinkCounts<'_> {
-    /// The results of a run over one link: its classes are those that have packets, whether any
-    /// came or not.
-    pub(super) fn summary(&self, plan: &Plan, seed: u64) -> Summary {
-        let seconds = self.end.saturating_sub(plan.run.warm_up).as_secs_f64();
+impl<O: Observer> Simulation<'_, O> {
+    /// What a run over one link measured. Its classes are those that have packets, whether any came
+    /// or not.
+    pub(super) fn into_outcome(mut self) -> Outcome {
+        self.note_footprint();
+        let Simulation { run, plane, hosts, policer, last, single, .. } = self;
+        let DataPlane { topology, books, .. } = plane;
+        let (limit, upcoming) = (books.end, single.expect("a run over one link"));
+        let last_arrival = upcoming.last_arrival;
+        // Room for the summary.
+        drop((topology, upcoming));
+        let (ClosedBooks { books, busy, windows: watched }, counted) = books.close_single();
+        let is_recorded = hosts.sources.iter().all(|source| source.feed.is_recording());
+        let until = |last: Nanos| match (limit < Nanos::MAX, is_recorded) {
+            (true, true) => limit.min(last),
+            (true, false) => limit,
+            (false, _) => last,
+        };
+        let (plan, traffic, end) = (run.on.plan, until(last_arrival), until(last));
+        let seconds = end.saturating_sub(plan.run.warm_up).as_secs_f64();
         let per_second = |amount: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
         let windows = |id: ClassId, class: &Class| {
-            let watched = self.windows?;
+            let watched = watched.as_ref()?;
             let proved = plan.keeps_windows() && watched.are_in_step();
             WindowSummary::new(class, watched.of(id)?, proved)
         };
+        let nonconforming = policer.into_nonconforming();
         // Of the right size at once: there may be a million.
         let mut classes = Vec::with_capacity(plan.leaves().count());
         classes.extend(plan.leaves().map(|(id, class)| ClassSummary {
             parent: class.parent.map(|parent| plan.classes[parent.index()].name.clone()),
-            nonconforming: self.nonconforming[id.index()],
-            throughput_bps: per_second(self.bytes_in_time[id.index()] as f64 * 8.0),
+            nonconforming: nonconforming[id.index()],
+            throughput_bps: per_second(counted.bytes_in_time[id.index()] as f64 * 8.0),
             windows: windows(id, class),
-            ..ClassSummary::new(class, &self.accounts[id.index()])
+            ..ClassSummary::new(class, &books.accounts()[id.index()])
         }));
         let hop = HopSummary {
             link: "link".to_owned(),
-            from: String::new(),
-            to: String::new(),
             scheduler: plan.scheduler.name().to_owned(),
             rate_bps: plan.link.rate.0,
-            utilization: per_second(self.busy.as_secs_f64()),
-            lost: 0,
-            duplicated: 0,
-            scheduler_bytes: Some(self.footprint),
-            frames: None,
+            utilization: per_second(busy.as_secs_f64()),
+            scheduler_bytes: Some(counted.footprint),
             classes,
+            ..HopSummary::default()
         };
-        let (traffic_ns, duration_ns) = (self.traffic.0, self.end.0);
-        Summary { traffic_ns, duration_ns, hops: vec![hop], ..Summary::new(plan, seed) }
+        let (traffic_ns, duration_ns, hops) = (traffic.0, end.0, vec![hop]);
+        Outcome {
+            summary: Summary { traffic_ns, duration_ns, hops, ..Summary::new(plan, run.seed) },
+            remarks: hosts.sources.iter().map(|source| source.feed.remarks()).sum(),
+        }
     }
 }
 
 /// What was counted in a run.
-pub(super) struct Measured<'a> {
+pub(super) struct Measurement<'a> {
     pub run: &'a NetworkRun<'a>,
-    pub of: &'a Ended,
+    pub of: &'a PartResults,
 }
 
-impl Measured<'_> {
+impl Measurement<'_> {
     /// The results of a run of a network.
     pub(super) fn summary(&self) -> Summary {
         let plan = self.run.on.plan;
@@ -96,7 +93,7 @@ impl Measured<'_> {
         let network = NetworkSummary {
             classes: plan.leaves().enumerate().filter_map(end_to_end).collect(),
             flows: self.of.flows.iter().map(|flow| self.flow(flow)).collect(),
-            hop_departures: self.of.hops,
+            hop_departures: self.of.departures,
             ties_at_full_queues: self.of.ties,
             under_way: self.of.under_way,
         };
@@ -168,6 +165,8 @@ impl Measured<'_> {
     fn end_to_end(&self, place: usize, id: ClassId, flows: &[&Flow]) -> Option<EndToEnd> {
         let books = &self.of.classes[id.index()];
         let goodputs = flows.iter().map(|flow| self.goodput(flow));
+        let accounts = self.of.hops.iter().map(|hop| &hop.closed.books.accounts()[id.index()]);
+        let marked = accounts.map(Account::marked).sum();
         let sent = flows.iter().map(|flow| flow.books.sent).sum();
         let dropped = flows.iter().map(|flow| flow.books.dropped).sum();
         (!flows.is_empty()).then(|| EndToEnd {
@@ -177,7 +176,7 @@ impl Measured<'_> {
             sent,
             dropped,
             loss_ratio: loss_ratio(dropped, sent),
-            marked: self.of.books.iter().map(|books| books.accounts()[id.index()].marked()).sum(),
+            marked,
             nonconforming: self.of.nonconforming[id.index()],
             goodput_bps: goodputs.clone().sum(),
             fairness: jain(goodputs),
@@ -197,27 +196,27 @@ impl Measured<'_> {
     }
 
     fn hops(&self) -> Vec<HopSummary> {
-        let taken =
-            |at: usize| self.of.books[at].accounts().iter().any(|account| account.arrived > 0);
-        let used = self.run.on.network.hops().zip(0..).filter(|&(_, at)| taken(at));
-        used.map(|(hop, at)| self.hop(hop, at)).collect()
+        let all = self.run.on.network.hops().zip(&self.of.hops);
+        let used = all.filter(|(_, of)| of.closed.books.accounts().iter().any(|of| of.arrived > 0));
+        used.map(|(hop, counts)| self.hop(hop, counts)).collect()
     }
 
-    fn hop(&self, hop: Hop, at: usize) -> HopSummary {
+    fn hop(&self, hop: Hop, counts: &HopCounts) -> HopSummary {
         let on = self.run.on;
         let link = on.network.link(hop);
         let [from, to] = on.network.ends(hop).map(str::to_string);
-        let accounts = (0..).map(ClassId).zip(&on.plan.classes).zip(self.of.books[at].accounts());
+        let ClosedBooks { books, busy, windows: watched } = &counts.closed;
+        let accounts = (0..).map(ClassId).zip(&on.plan.classes).zip(books.accounts());
         let sent_or_dropped = accounts.filter(|(_, account)| account.arrived > 0);
         // Streams are in step where they set out, and nothing is proved of them behind that.
         let windows = |id: ClassId, class: &Class| {
-            WindowSummary::new(class, self.of.windows[at].as_ref()?.of(id)?, false)
+            WindowSummary::new(class, watched.as_ref()?.of(id)?, false)
         };
-        let time = self.seconds() * self.of.outputs[at] as f64;
+        let time = self.seconds() * counts.outputs as f64;
+        let per_time = |amount: f64| if time > 0.0 { amount / time } else { 0.0 };
         let class = |((id, class), account)| {
             let summary = ClassSummary::new(class, account);
-            let throughput_bps =
-                if time > 0.0 { summary.bytes_sent as f64 * 8.0 / time } else { 0.0 };
+            let throughput_bps = per_time(summary.bytes_sent as f64 * 8.0);
             ClassSummary { throughput_bps, windows: windows(id, class), ..summary }
         };
         HopSummary {
@@ -226,19 +225,12 @@ impl Measured<'_> {
             to,
             scheduler: on.plan.scheduling_at(hop).scheduler.name().to_string(),
             rate_bps: link.rate.0,
-            utilization: if time > 0.0 { self.of.busy[at].as_secs_f64() / time } else { 0.0 },
-            lost: self.of.lost[at],
-            duplicated: self.of.duplicated[at],
+            utilization: per_time(busy.as_secs_f64()),
+            lost: counts.lost,
+            duplicated: counts.duplicated,
             scheduler_bytes: None,
-            frames: self.of.frames[at].map(FramesSummary::from),
+            frames: counts.frames,
             classes: sent_or_dropped.map(class).collect(),
         }
-    }
-}
-
-impl From<FrameCounts> for FramesSummary {
-    fn from(counts: FrameCounts) -> Self {
-        let FrameCounts { padding, late, silent, losses, unknown } = counts;
-        FramesSummary { padding, late, silent, losses, unknown }
     }
 }

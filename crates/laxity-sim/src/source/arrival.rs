@@ -3,6 +3,7 @@
 use laxity::packet::{ClassId, Ecn, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::encapsulation::Opaque;
+use laxity_plan::model::Source;
 
 use crate::error::SimError;
 
@@ -67,5 +68,14 @@ impl std::iter::Sum for Remarks {
             opaque: std::array::from_fn(|kind| sum.opaque[kind] + one.opaque[kind]),
             cut: sum.cut + one.cut,
         })
+    }
+}
+
+/// The class of a source's flows and their number; `None` for a recording.
+pub(crate) fn flows_of(source: &Source) -> Option<(ClassId, u32)> {
+    match source {
+        Source::Model(source) => Some((source.class, source.count)),
+        Source::Tcp(source) => Some((source.class, source.count)),
+        Source::Recording(_) => None,
     }
 }

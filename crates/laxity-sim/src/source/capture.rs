@@ -12,7 +12,7 @@ use laxity_plan::model::{Overhead, Plan};
 use super::arrival::Remarks;
 use super::frames::{Frame, Frames};
 use super::links;
-use super::order::{MOST_HELD, Record, Records, Sighting, WINDOW};
+use super::order::{ClassLimit, MOST_HELD, Record, Records, Sighting, WINDOW};
 use crate::error::{CaptureProblem, SimError, Stamp};
 
 /// Turns a capture's frames into arrivals.
@@ -29,29 +29,20 @@ pub(super) struct Capture<F> {
     overhead: Overhead,
     filter: Option<Match>,
     classifier: Classifier,
-    classes: Vec<Class>,
+    classes: Vec<ClassLimit>,
     flows: Flows,
     first: Option<i128>,
     remarks: Remarks,
 }
 
-struct Class {
-    name: String,
-    longest: u64,
-}
-
 impl<F: Frames> Capture<F> {
     pub(super) fn new(frames: F, plan: &Plan, filter: Option<&Match>) -> Self {
-        let classes = plan.classes.iter().map(|class| Class {
-            name: class.name.clone(),
-            longest: plan.max_packet(class).min(plan.link.max_packet).0,
-        });
         Capture {
             frames,
             overhead: plan.link.overhead,
             filter: filter.cloned(),
             classifier: Classifier::new(plan),
-            classes: classes.collect(),
+            classes: ClassLimit::all(plan),
             flows: Flows::default(),
             first: None,
             remarks: Remarks::default(),
@@ -87,7 +78,7 @@ impl<F: Frames> Records for Capture<F> {
             self.remarks.unmatched += 1;
             return Ok(Some(Record { time, packet: None }));
         };
-        let Class { name, longest } = &self.classes[class.index()];
+        let ClassLimit { name, longest, .. } = &self.classes[class.index()];
         if u64::from(length) > *longest {
             let (class, limit) = (name.clone(), *longest);
             return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));

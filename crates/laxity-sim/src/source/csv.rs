@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
-use laxity_plan::model::{ModelSource, Plan, Source, TcpSource};
+use laxity_plan::model::Plan;
 
-use super::order::{Record, Records, Sighting};
+use super::arrival::flows_of;
+use super::order::{ClassLimit, Record, Records, Sighting};
 use crate::error::{CsvProblem, SimError};
 
 /// No line is longer, so that a file without line ends cannot take all memory.
@@ -23,35 +24,9 @@ pub(super) struct CsvArrivals<R: Read> {
     columns: Columns,
     classes: Vec<ClassLimit>,
     by_name: HashMap<Vec<u8>, ClassId>,
-    /// The sources of a network, and which of them is wanted.
-    sources: Option<(usize, Vec<SourceLimit>)>,
+    /// The flows of a network's sources, and which source is wanted.
+    sources: Option<(usize, Vec<Option<(ClassId, u32)>>)>,
     record: ByteRecord,
-}
-
-/// The packets that a source of a network may send.
-#[derive(Clone, Copy)]
-struct SourceLimit {
-    /// None for a recording, which may send for any.
-    class: Option<ClassId>,
-    flows: Option<u32>,
-}
-
-impl SourceLimit {
-    fn new(source: &Source) -> SourceLimit {
-        match *source {
-            Source::Model(ModelSource { class, count, .. })
-            | Source::Tcp(TcpSource { class, count, .. }) => {
-                SourceLimit { class: Some(class), flows: Some(count) }
-            }
-            Source::Recording(_) => SourceLimit { class: None, flows: None },
-        }
-    }
-}
-
-struct ClassLimit {
-    name: String,
-    is_leaf: bool,
-    longest: u64,
 }
 
 impl<R: Read> CsvArrivals<R> {
@@ -67,15 +42,7 @@ impl<R: Read> CsvArrivals<R> {
             .flexible(true)
             .buffer_capacity(LONGEST_LINE)
             .from_reader(RecordLimit { input, allowance: LONGEST_LINE });
-        let classes: Vec<ClassLimit> = plan
-            .classes
-            .iter()
-            .map(|class| ClassLimit {
-                name: class.name.clone(),
-                is_leaf: class.is_leaf(),
-                longest: plan.max_packet(class).min(plan.link.max_packet).0,
-            })
-            .collect();
+        let classes = ClassLimit::all(plan);
         let by_name = (0..).map(ClassId).zip(&classes);
         let mut arrivals = CsvArrivals {
             reader,
@@ -83,8 +50,7 @@ impl<R: Read> CsvArrivals<R> {
             columns: Columns::default(),
             by_name: by_name.map(|(id, class)| (class.name.clone().into_bytes(), id)).collect(),
             classes,
-            sources: source
-                .map(|wanted| (wanted, plan.sources.iter().map(SourceLimit::new).collect())),
+            sources: source.map(|wanted| (wanted, plan.sources.iter().map(flows_of).collect())),
             record: ByteRecord::new(),
         };
         arrivals.read_record()?;
@@ -159,15 +125,14 @@ impl<R: Read> CsvArrivals<R> {
         let number = number(&self.record[self.columns.source], SOURCE)?;
         let source = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         let limit = source.and_then(|source| sources.get(source));
-        let &SourceLimit { class, flows } =
-            limit.ok_or(CsvProblem::UnknownSource { number, sources: sources.len() })?;
+        let flows = *limit.ok_or(CsvProblem::UnknownSource { number, sources: sources.len() })?;
         let name = |class: ClassId| self.classes[class.index()].name.clone();
-        if let Some(own) = class.filter(|own| *own != packet.class) {
-            let (class, own) = (name(packet.class), name(own));
-            return Err(CsvProblem::OtherClass { number, class, own });
-        }
         match flows {
-            Some(flows) if packet.flow.0 >= flows => {
+            Some((own, _)) if own != packet.class => {
+                let (class, own) = (name(packet.class), name(own));
+                Err(CsvProblem::OtherClass { number, class, own })
+            }
+            Some((_, flows)) if packet.flow.0 >= flows => {
                 Err(CsvProblem::UnknownFlow { flow: packet.flow.0, number, last: flows - 1 })
             }
             _ => Ok(source == Some(*wanted)),
@@ -253,32 +218,25 @@ struct Numbers {
     accepted: &'static str,
 }
 
-const TIME: Numbers = Numbers {
-    column: "time_ns",
-    limit: Nanos::LIMIT.0,
-    accepted: "a whole number of nanoseconds, at most 31 years",
-};
+const fn numbers(column: &'static str, limit: u64, accepted: &'static str) -> Numbers {
+    Numbers { column, limit, accepted }
+}
 
-const LENGTH: Numbers =
-    Numbers { column: "length", limit: u32::MAX as u64, accepted: "a whole number of bytes" };
+const TIME: Numbers =
+    numbers("time_ns", Nanos::LIMIT.0, "a whole number of nanoseconds, at most 31 years");
 
-const FLOW: Numbers = Numbers {
-    column: "flow",
-    limit: u32::MAX as u64,
-    accepted: "a whole number from 0 to 4294967295",
-};
+const LENGTH: Numbers = numbers("length", u32::MAX as u64, "a whole number of bytes");
 
-const ECN: Numbers = Numbers {
-    column: "value of ecn",
-    limit: 3,
-    accepted: "the two bits of the IP header: 0, 1 for ECT(1), 2 for ECT(0), 3 for CE",
-};
+const FLOW: Numbers = numbers("flow", u32::MAX as u64, "a whole number from 0 to 4294967295");
 
-const SOURCE: Numbers = Numbers {
-    column: "source",
-    limit: u32::MAX as u64,
-    accepted: "the number of one of the plan's [[source]] tables, from 1",
-};
+const ECN: Numbers = numbers(
+    "value of ecn",
+    3,
+    "the two bits of the IP header: 0, 1 for ECT(1), 2 for ECT(0), 3 for CE",
+);
+
+const SOURCE: Numbers =
+    numbers("source", u32::MAX as u64, "the number of one of the plan's [[source]] tables, from 1");
 
 fn number(field: &[u8], numbers: Numbers) -> Result<u64, CsvProblem> {
     let digits = field.trim_ascii();

@@ -8,7 +8,7 @@ use super::copies::Copies;
 use super::feed::Feed;
 use super::greedy::Greedy;
 use super::lengths::Lengths;
-use super::paced::{Constant, Correlated, OnOff, Poisson};
+use super::paced::{Constant, Exponential, OnOff};
 use super::recording::open_recording;
 use super::sampling::{sampled, sampler};
 use crate::error::{SimError, SourceProblem};
@@ -25,7 +25,7 @@ impl Feed {
                 .map(Some)
                 .map_err(|problem| SimError::Source { number: index + 1, problem }),
             Source::Recording(recording) => {
-                open_recording(recording, plan).map(|arrivals| Some(Feed::new(arrivals)))
+                open_recording(recording, plan, None).map(|arrivals| Some(Feed::new(arrivals)))
             }
             Source::Tcp(_) => Ok(None),
         }
@@ -50,10 +50,10 @@ fn model_feed(
             Box::new(Copies::new(Constant { lengths, rate, jitter }, source, seed, index))
         }
         Model::Poisson { rate } => {
-            Box::new(Copies::new(Poisson::new(lengths, rate), source, seed, index))
+            Box::new(Copies::new(Exponential::poisson(lengths, rate), source, seed, index))
         }
         Model::Correlated { rate } => {
-            Box::new(Copies::new(Correlated::new(lengths, rate), source, seed, index))
+            Box::new(Copies::new(Exponential::correlated(lengths, rate), source, seed, index))
         }
         Model::OnOff { rate, on, off } => {
             let on_off = OnOff::new(lengths, rate, on, off)?;

@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
     use crate::source::random::generator;
-    use crate::source::testing::{fed_by, model};
+    use crate::source::tests::testing::{fed_by, model};
 
     /// The mean of n draws lies within five of its own standard deviations of the true mean, which
     /// fails for one seed in two million.

@@ -1,7 +1,6 @@
 //! Link types of captures: the layers of their frames, and names of types that are not read.
 
 mod headers;
-mod names;
 mod wifi;
 
 use laxity_plan::encapsulation::{Encapsulation, Inside, Layer};
@@ -24,53 +23,37 @@ pub(super) struct Content {
     is_ethernet: bool,
 }
 
+const fn link(name: &'static str, types: &'static [u32], look: fn(&[u8]) -> Content) -> Link {
+    Link { name, types, look }
+}
+
 const LINKS: &[Link] = &[
-    Link {
-        name: "Ethernet",
-        types: &[1],
-        look: |frame| Content {
-            is_ethernet: true,
-            ..Content::new(Encapsulation::of_ethernet(frame))
-        },
-    },
+    link("Ethernet", &[1], |frame| Content {
+        is_ethernet: true,
+        ..Content::new(Encapsulation::of_ethernet(frame))
+    }),
     // The right number, the two old ones that systems wrote, and those of one version.
-    Link {
-        name: "raw IP",
-        types: &[101, 12, 14, 228, 229],
-        look: |frame| Content::from(frame, Layer::Ip, 0),
-    },
-    Link { name: "Linux cooked", types: &[113], look: |frame| Content::cooked(frame, 14, 16) },
-    Link { name: "Linux cooked v2", types: &[276], look: |frame| Content::cooked(frame, 0, 20) },
-    Link { name: "BSD loopback", types: &[0, 108], look: loopback },
-    Link { name: "PPP", types: &[9, 50, 104], look: |frame| hdlc(frame, 0) },
+    link("raw IP", &[101, 12, 14, 228, 229], |frame| Content::from(frame, Layer::Ip, 0)),
+    link("Linux cooked", &[113], |frame| Content::cooked(frame, 14, 16)),
+    link("Linux cooked v2", &[276], |frame| Content::cooked(frame, 0, 20)),
+    link("BSD loopback", &[0, 108], loopback),
+    link("PPP", &[9, 50, 104], |frame| hdlc(frame, 0)),
     // Behind a byte of the direction.
-    Link { name: "PPP with direction", types: &[204, 205], look: |frame| hdlc(frame, 1) },
-    Link { name: "pppd", types: &[166], look: |frame| Content::from(frame, Layer::Ppp, 2) },
-    Link { name: "PPPoE", types: &[51], look: |frame| Content::from(frame, Layer::PppOE, 0) },
-    Link { name: "802.11", types: &[105], look: |frame| wifi::frame(frame, 0) },
-    Link { name: "802.11 with radiotap", types: &[127], look: wifi::radiotap },
-    Link { name: "802.11 with Prism or AVS", types: &[119, 163], look: wifi::prism },
-    Link {
-        name: "ATM (RFC 2684)",
-        types: &[100, 11],
-        look: |frame| Content::from(frame, Layer::Llc, 0),
-    },
-    Link { name: "SunATM", types: &[123], look: headers::sun_atm },
-    Link { name: "frame relay", types: &[107], look: headers::frame_relay },
-    Link { name: "Token Ring", types: &[6], look: headers::token_ring },
-    Link { name: "FDDI", types: &[10], look: |frame| Content::from(frame, Layer::Llc, 13) },
-    Link {
-        name: "IP over IEEE 1394",
-        types: &[138],
-        look: |frame| Content::from(frame, Layer::EtherType, 16),
-    },
-    Link { name: "NFLOG", types: &[239], look: headers::netfilter_log },
-    Link { name: "PFLOG", types: &[117], look: headers::packet_filter_log },
-    Link {
-        name: "IPsec of OpenBSD",
-        types: &[109],
-        look: |frame| Content::from(frame, Layer::Ip, 12),
-    },
+    link("PPP with direction", &[204, 205], |frame| hdlc(frame, 1)),
+    link("pppd", &[166], |frame| Content::from(frame, Layer::Ppp, 2)),
+    link("PPPoE", &[51], |frame| Content::from(frame, Layer::PppOE, 0)),
+    link("802.11", &[105], |frame| wifi::frame(frame, 0)),
+    link("802.11 with radiotap", &[127], wifi::radiotap),
+    link("802.11 with Prism or AVS", &[119, 163], wifi::prism),
+    link("ATM (RFC 2684)", &[100, 11], |frame| Content::from(frame, Layer::Llc, 0)),
+    link("SunATM", &[123], headers::sun_atm),
+    link("frame relay", &[107], headers::frame_relay),
+    link("Token Ring", &[6], headers::token_ring),
+    link("FDDI", &[10], |frame| Content::from(frame, Layer::Llc, 13)),
+    link("IP over IEEE 1394", &[138], |frame| Content::from(frame, Layer::EtherType, 16)),
+    link("NFLOG", &[239], headers::netfilter_log),
+    link("PFLOG", &[117], headers::packet_filter_log),
+    link("IPsec of OpenBSD", &[109], |frame| Content::from(frame, Layer::Ip, 12)),
 ];
 
 /// The content of a frame of a link type, if that type is read.
@@ -79,9 +62,18 @@ pub(super) fn look(link_type: u32, frame: &[u8]) -> Option<Content> {
     Some((link.look)(frame))
 }
 
+/// Numbers and names of link types, the LINKTYPE_ values of libpcap.
+const NAMES: &str = include_str!("links/names.txt");
+
 /// What a type of link is called, in brackets, if it has a name.
 pub(crate) fn named(link_type: u32) -> String {
-    names::name(link_type).map(|name| format!(" ({name})")).unwrap_or_default()
+    if (147..=162).contains(&link_type) {
+        return " (private use)".to_owned();
+    }
+    let number = link_type.to_string();
+    let mut names = NAMES.lines().filter_map(|line| line.split_once(' '));
+    let name = names.find(|(of, _)| *of == number).map(|(_, name)| format!(" ({name})"));
+    name.unwrap_or_default()
 }
 
 /// The kinds of links that are read, with their types.

@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
 use laxity_plan::encapsulation;
+use laxity_plan::model::{Class, Plan};
 
 use super::arrival::{Arrival, Arrivals, Remarks};
 use crate::error::SimError;
@@ -42,6 +43,26 @@ pub(super) trait Records: Send {
     /// What was seen so far, but for the order of it.
     fn remarks(&self) -> Remarks {
         Remarks::default()
+    }
+}
+
+/// The packets that a class of the plan may have.
+pub(super) struct ClassLimit {
+    pub name: String,
+    pub is_leaf: bool,
+    /// The longest packet in bytes.
+    pub longest: u64,
+}
+
+impl ClassLimit {
+    /// Those of all classes, by number.
+    pub(super) fn all(plan: &Plan) -> Vec<ClassLimit> {
+        let limit = |class: &Class| ClassLimit {
+            name: class.name.clone(),
+            is_leaf: class.is_leaf(),
+            longest: plan.max_packet(class).min(plan.link.max_packet).0,
+        };
+        plan.classes.iter().map(limit).collect()
     }
 }
 

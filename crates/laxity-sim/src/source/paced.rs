@@ -44,31 +44,27 @@ impl TrafficModel for Constant {
     }
 }
 
-/// A Poisson process: exponential gaps that do not depend on lengths.
-pub(super) struct Poisson {
+/// Exponential gaps.
+pub(super) struct Exponential {
     lengths: Lengths,
-    /// The mean gap in ns.
+    /// The mean gap in ns before a packet without length.
     mean: f64,
+    /// How much longer the mean gap is for every byte of the packet behind it, in ns.
+    per_byte: f64,
 }
 
-impl Poisson {
-    pub(super) fn new(lengths: Lengths, rate: Rate) -> Self {
+impl Exponential {
+    /// A Poisson process: gaps that do not depend on lengths.
+    pub(super) fn poisson(lengths: Lengths, rate: Rate) -> Self {
         let mean = lengths.mean() * nanos_per_byte(rate);
-        Poisson { lengths, mean }
+        Exponential { lengths, mean, per_byte: 0.0 }
     }
-}
 
-/// Exponential gaps, each with the mean that the length of the packet behind it takes at the rate:
-/// long packets come after long gaps, a correlated queue (Conolly 1968, *The waiting time process
-/// for a certain correlated queue*).
-pub(super) struct Correlated {
-    lengths: Lengths,
-    nanos_per_byte: f64,
-}
-
-impl Correlated {
-    pub(super) fn new(lengths: Lengths, rate: Rate) -> Self {
-        Correlated { lengths, nanos_per_byte: nanos_per_byte(rate) }
+    /// Gaps with the mean that the packet behind takes at the rate: long packets come after long
+    /// gaps, a correlated queue (Conolly 1968, *The waiting time process for a certain correlated
+    /// queue*).
+    pub(super) fn correlated(lengths: Lengths, rate: Rate) -> Self {
+        Exponential { lengths, mean: 0.0, per_byte: nanos_per_byte(rate) }
     }
 }
 
@@ -77,51 +73,28 @@ fn nanos_per_byte(rate: Rate) -> f64 {
 }
 
 /// One copy of a source with exponential gaps.
-pub(super) struct Exponential {
+pub(super) struct ExponentialCopy {
     generator: Generator,
     now: Nanos,
     /// What lies between `now` and the exact time, so that rounding does not accumulate.
     fraction: f64,
 }
 
-impl Exponential {
-    fn new(generator: Generator) -> Self {
-        Exponential { generator, now: Nanos::ZERO, fraction: 0.0 }
+impl TrafficModel for Exponential {
+    type Copy = ExponentialCopy;
+
+    fn begin(&self, generator: Generator) -> ExponentialCopy {
+        ExponentialCopy { generator, now: Nanos::ZERO, fraction: 0.0 }
     }
 
-    /// The time after the next gap, of a mean in ns.
-    fn after_gap(&mut self, mean: f64) -> Nanos {
-        let gap = mean * exponential(&mut self.generator) + self.fraction;
+    fn next_packet(&self, copy: &mut ExponentialCopy) -> (Nanos, u32) {
+        let length = self.lengths.draw(&mut copy.generator);
+        let mean = self.mean + f64::from(length) * self.per_byte;
+        let gap = mean * exponential(&mut copy.generator) + copy.fraction;
         let whole = gap as u64;
-        self.fraction = gap - whole as f64;
-        self.now = self.now.saturating_add(Nanos(whole));
-        self.now
-    }
-}
-
-impl TrafficModel for Poisson {
-    type Copy = Exponential;
-
-    fn begin(&self, generator: Generator) -> Exponential {
-        Exponential::new(generator)
-    }
-
-    fn next_packet(&self, copy: &mut Exponential) -> (Nanos, u32) {
-        let length = self.lengths.draw(&mut copy.generator);
-        (copy.after_gap(self.mean), length)
-    }
-}
-
-impl TrafficModel for Correlated {
-    type Copy = Exponential;
-
-    fn begin(&self, generator: Generator) -> Exponential {
-        Exponential::new(generator)
-    }
-
-    fn next_packet(&self, copy: &mut Exponential) -> (Nanos, u32) {
-        let length = self.lengths.draw(&mut copy.generator);
-        (copy.after_gap(f64::from(length) * self.nanos_per_byte), length)
+        copy.fraction = gap - whole as f64;
+        copy.now = copy.now.saturating_add(Nanos(whole));
+        (copy.now, length)
     }
 }
 

@@ -28,7 +28,7 @@ pub fn generator(seed: u64, source: u64, copy: u64) -> Generator {
 }
 
 /// 2^64 divided by the golden ratio: SplitMix64's step.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// One step of SplitMix64 (Steele, Lea, Flood 2014).
 pub(crate) fn mix(state: u64) -> u64 {

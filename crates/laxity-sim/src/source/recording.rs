@@ -13,62 +13,31 @@ use super::order::Sorter;
 use crate::error::{RecordingProblem, SimError};
 
 /// The arrivals of a recording: a pcap or pcapng capture, told by its magic number, or an arrivals
-/// CSV.
+/// CSV. With a `source`, what that source of the plan sends, by its number from 0, in a recording of
+/// them all: an arrivals CSV with the column `source`.
 ///
 /// # Errors
 /// If the file cannot be read, is none of these, or its header is wrong.
-pub fn open_recording(recording: &Recording, plan: &Plan) -> Result<Box<dyn Arrivals>, SimError> {
-    read_recording(open(recording)?, recording, plan)
-}
-
-/// What one of the plan's sources sends, by its number from 0, in a recording of them all: an
-/// arrivals CSV with the column `source`.
-///
-/// # Errors
-/// If the file cannot be read or is no such CSV.
-pub fn open_recording_of(
-    source: usize,
+pub fn open_recording(
     recording: &Recording,
     plan: &Plan,
+    source: Option<usize>,
 ) -> Result<Box<dyn Arrivals>, SimError> {
-    read_recording_of(source, open(recording)?, recording, plan)
-}
-
-fn open(recording: &Recording) -> Result<File, SimError> {
     let path = &recording.file;
-    File::open(path).map_err(|source| SimError::System { path: path.clone(), source })
+    let file =
+        File::open(path).map_err(|source| SimError::System { path: path.clone(), source })?;
+    read_recording(file, recording, plan, source)
 }
 
-/// The same from any reader; the recording's file is what errors call it.
+/// The arrivals of a recording that any reader has; the recording's file is its name in errors.
 ///
 /// # Errors
 /// If it cannot be read, is no recording, or its header is wrong.
 pub fn read_recording<'a>(
-    input: impl Read + Send + 'a,
-    recording: &Recording,
-    plan: &Plan,
-) -> Result<Box<dyn Arrivals + 'a>, SimError> {
-    read(None, input, recording, plan)
-}
-
-/// As [`open_recording_of`], from any reader.
-///
-/// # Errors
-/// If it cannot be read or is no such CSV.
-pub fn read_recording_of<'a>(
-    source: usize,
-    input: impl Read + Send + 'a,
-    recording: &Recording,
-    plan: &Plan,
-) -> Result<Box<dyn Arrivals + 'a>, SimError> {
-    read(Some(source), input, recording, plan)
-}
-
-fn read<'a>(
-    source: Option<usize>,
     mut input: impl Read + Send + 'a,
     recording: &Recording,
     plan: &Plan,
+    source: Option<usize>,
 ) -> Result<Box<dyn Arrivals + 'a>, SimError> {
     let Recording { file: path, filter, sort, .. } = recording;
     let mut head = Vec::with_capacity(HEAD);

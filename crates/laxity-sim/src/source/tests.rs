@@ -4,4 +4,5 @@ mod formats;
 mod links;
 mod models;
 mod recordings;
+pub(crate) mod testing;
 mod tshark;

@@ -136,35 +136,26 @@ impl Measures<'_> {
     }
 }
 
-impl<'a> From<&'a ClassSummary> for Measures<'a> {
-    fn from(class: &'a ClassSummary) -> Self {
-        Measures {
-            class: &class.name,
-            delay: class.delay_ns.as_ref(),
-            bound_ns: class.bound_ns,
-            deadline_ns: class.deadline_ns,
-            missed: class.deadline_misses,
-            beyond_bound: class.bound_misses,
-            marked: class.marked,
-            loss_ratio: class.loss_ratio,
+macro_rules! measures {
+    ($($of:ty),*) => {$(
+        impl<'a> From<&'a $of> for Measures<'a> {
+            fn from(class: &'a $of) -> Self {
+                Measures {
+                    class: &class.name,
+                    delay: class.delay_ns.as_ref(),
+                    bound_ns: class.bound_ns,
+                    deadline_ns: class.deadline_ns,
+                    missed: class.deadline_misses,
+                    beyond_bound: class.bound_misses,
+                    marked: class.marked,
+                    loss_ratio: class.loss_ratio,
+                }
+            }
         }
-    }
+    )*};
 }
 
-impl<'a> From<&'a EndToEnd> for Measures<'a> {
-    fn from(class: &'a EndToEnd) -> Self {
-        Measures {
-            class: &class.name,
-            delay: class.delay_ns.as_ref(),
-            bound_ns: class.bound_ns,
-            deadline_ns: class.deadline_ns,
-            missed: class.deadline_misses,
-            beyond_bound: class.bound_misses,
-            marked: class.marked,
-            loss_ratio: class.loss_ratio,
-        }
-    }
-}
+measures!(ClassSummary, EndToEnd);
 
 /// The distribution of a class's delays in ns. Minimum, mean, deviation and maximum are exact;
 /// percentiles are at most 0.8 % too high.

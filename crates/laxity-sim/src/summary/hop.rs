@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{ClassSummary, is_zero};
 
 /// One direction of a link; of all private links of that name together.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct HopSummary {
     /// The link's name.
     pub link: String,
@@ -45,7 +45,7 @@ impl HopSummary {
 }
 
 /// Frames of time-driven priority at one output and the input behind its link, over the whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FramesSummary {
     /// Padding packets that were sent.
     pub padding: u64,
@@ -57,4 +57,17 @@ pub struct FramesSummary {
     pub losses: u64,
     /// Reserved packets that came while it was, and travelled on as best effort.
     pub unknown: u64,
+}
+
+impl FramesSummary {
+    /// Adds the counts from the other end of the hop.
+    pub(crate) fn plus(self, other: FramesSummary) -> FramesSummary {
+        FramesSummary {
+            padding: self.padding + other.padding,
+            late: self.late + other.late,
+            silent: self.silent + other.silent,
+            losses: self.losses + other.losses,
+            unknown: self.unknown + other.unknown,
+        }
+    }
 }

@@ -16,41 +16,23 @@ use laxity::units::Nanos;
 
 use super::config::Config;
 use super::flight::Transmission;
-use super::rate::{Sample, Sampler};
 use super::segment::ONE;
-use filter::WindowedMax;
 pub(super) use state::{Bbr, State};
-use state::{Cycle, Delivery, ExtraAcked, FullBandwidth, INFINITE, Latest, MinRtt, Round};
+use state::{Cycle, Delivery, INFINITE, MinRtt};
 
 impl Bbr {
     pub(super) fn new(config: &Config) -> Self {
         let initial_cwnd = u64::from(config.initial_window) * ONE;
         let mut bbr = Bbr {
             cwnd: initial_cwnd,
-            pacing_rate: 0,
-            state: State::Startup,
-            round: Round::default(),
-            max_bw: [0; 2],
             bw_shortterm: INFINITE,
             inflight_shortterm: INFINITE,
             inflight_longterm: INFINITE,
-            latest: Latest::default(),
-            full: FullBandwidth::default(),
-            cycle: Cycle::new(config.seed),
-            rtt: MinRtt::default(),
-            extra_acked: ExtraAcked {
-                since: Nanos::ZERO,
-                delivered: 0,
-                filter: WindowedMax::default(),
-            },
-            prior_cwnd: 0,
-            recovering_since: None,
-            idle_restart: false,
-            has_seen_rtt: false,
-            sampler: Sampler::default(),
-            sample: Sample::default(),
+            cycle: Cycle { acked_per_increase: INFINITE, seed: config.seed, ..Cycle::default() },
+            rtt: MinRtt { min: Nanos::MAX, probe_min: Nanos::MAX, ..MinRtt::default() },
             initial_cwnd,
             length: config.length,
+            ..Bbr::default()
         };
         bbr.init_pacing_rate(Nanos(1_000_000));
         bbr

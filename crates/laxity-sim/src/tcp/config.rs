@@ -4,6 +4,7 @@ use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
 use super::timing::Timing;
+use super::{Congestion, Recovery, SlowStart};
 
 /// How a sender finds losses and how its window grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct Variant {
 
 impl Variant {
     /// Fast recovery on cumulative acknowledgements, the window of RFC 5681.
-    pub const NEWRENO: Variant = Variant::new(Recovery::NewReno, Congestion::Reno);
+    pub const NEWRENO: Variant = Variant::new(Recovery::Newreno, Congestion::Reno);
     /// Recovery by SACK blocks, the window of RFC 5681.
     pub const SACK: Variant = Variant::new(Recovery::Sack, Congestion::Reno);
     /// Recovery by SACK blocks, the window of RFC 9438.
@@ -34,45 +35,8 @@ impl Variant {
 
     /// Whether acknowledgements carry SACK blocks.
     pub(super) fn is_selective(self) -> bool {
-        self.recovery != Recovery::NewReno
+        self.recovery != Recovery::Newreno
     }
-}
-
-/// How a sender finds losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// Fast recovery on cumulative acknowledgements (RFC 6582), where only the first partial
-    /// acknowledgement of a recovery restarts the retransmission timer.
-    NewReno,
-    /// Recovery by SACK blocks (RFC 6675).
-    Sack,
-    /// By the times at which segments were sent, with probes of the tail (RFC 8985); SACK blocks
-    /// and reports of duplicates (RFC 2883) come back.
-    RackTlp,
-}
-
-/// How a window grows and shrinks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Congestion {
-    /// RFC 5681.
-    Reno,
-    /// RFC 9438.
-    Cubic,
-    /// RFC 8257, with the accurate feedback of RFC 9768.
-    Dctcp,
-    /// BBR version 3 (draft-ietf-ccwg-bbr), which paces, finds losses by [`Recovery::RackTlp`], and
-    /// is not capable of ECN, to which the draft has no answer.
-    Bbr,
-}
-
-/// How the first slow start ends where nothing is lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SlowStart {
-    /// With the receiver's window (RFC 5681).
-    #[default]
-    Standard,
-    /// As soon as round trips grow longer (RFC 9406).
-    HyStart,
 }
 
 /// What a sender is made of.
@@ -107,7 +71,8 @@ impl Config {
     /// The widest window in segments; wider ones are taken as this.
     pub const WIDEST: u32 = 1 << 30;
 
-    /// As a sender takes it: windows that are in bounds, and what BBR says of the rest.
+    /// As a sender takes it: windows that are in bounds, and what BBR says of the rest. BBR is not
+    /// capable of ECN, to which its draft has no answer.
     pub(super) fn settled(self) -> Self {
         let windows = [self.initial_window, self.receiver_window];
         let [initial_window, receiver_window] = windows.map(|window| window.clamp(1, Self::WIDEST));
@@ -128,16 +93,11 @@ impl Config {
     pub const fn classic(length: u32, receiver_window: u32) -> Self {
         Config {
             variant: Variant::NEWRENO,
-            length,
-            transfer: None,
             initial_window: 1,
             receiver_window,
-            slow_start: SlowStart::Standard,
-            pacing: false,
             limited_transmit: false,
-            ecn: Ecn::NotCapable,
             timing: Timing::Ticks { tick: Nanos(100_000_000), phase: Nanos::ZERO },
-            seed: 0,
+            ..Config::modern(length)
         }
     }
 

@@ -12,7 +12,7 @@ use super::segment::ONE;
 const FASTEST: u64 = 1 << 56;
 
 /// The state of a connection and of each outstanding segment. Volumes are in segments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sampler {
     /// C.delivered and C.lost.
     pub delivered: u64,
@@ -24,7 +24,7 @@ pub(super) struct Sampler {
     /// send; 0 if there is enough.
     app_limited: u64,
     /// The shortest round trip ever.
-    min_rtt: Nanos,
+    min_rtt: Option<Nanos>,
     /// The number of the first stamp.
     first: u64,
     stamps: VecDeque<Stamp>,
@@ -62,21 +62,6 @@ pub(super) struct Sample {
     interval: Nanos,
 }
 
-impl Default for Sampler {
-    fn default() -> Self {
-        Sampler {
-            delivered: 0,
-            lost: 0,
-            delivered_at: Nanos::ZERO,
-            first_sent_at: Nanos::ZERO,
-            app_limited: 0,
-            min_rtt: Nanos::MAX,
-            first: 0,
-            stamps: VecDeque::new(),
-        }
-    }
-}
-
 impl Sampler {
     /// A segment is sent, for the first time or again, with `in_flight` others in flight.
     pub(super) fn sent(&mut self, number: u64, now: Nanos, in_flight: u64) {
@@ -105,7 +90,7 @@ impl Sampler {
         sample.newly_acked += 1;
         let rtt = now.saturating_sub(segment.at);
         if !segment.again {
-            self.min_rtt = self.min_rtt.min(rtt);
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
         }
         if sample.newest.is_none_or(|newest| newest < (segment.at, segment.number)) {
             sample.newest = Some((segment.at, segment.number));
@@ -133,7 +118,8 @@ impl Sampler {
         }
         sample.delivered = self.delivered - sample.prior_delivered;
         // Shorter than any round trip: what arrived was sent before it was sent again.
-        if sample.interval >= self.min_rtt && sample.interval > Nanos::ZERO {
+        let is_long = self.min_rtt.is_some_and(|least| sample.interval >= least);
+        if is_long && sample.interval > Nanos::ZERO {
             let delivered = u128::from(sample.delivered) * u128::from(ONE) * 1_000_000_000;
             let rate = delivered / u128::from(sample.interval.0);
             sample.rate = u64::try_from(rate).unwrap_or(u64::MAX).min(FASTEST);

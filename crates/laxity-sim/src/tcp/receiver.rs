@@ -3,7 +3,8 @@
 use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
-use super::config::{Recovery, Variant};
+use super::Recovery;
+use super::config::Variant;
 use super::ranges::Ranges;
 use super::segment::{Ack, Blocks, Segment};
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use laxity::packet::Ecn;
 use laxity::units::Nanos;
 
-use super::config::{Config, Counts, Recovery};
+use super::Recovery;
+use super::config::{Config, Counts};
 use super::segment::{Ack, ONE, Segment};
 use super::timing::Timeout;
 use super::window::Window;
@@ -46,6 +47,7 @@ impl Sender {
             expiry: None,
             reduced_until: 0,
             marked: 0,
+            expired_for: None,
             tell_reduced: false,
             pacer: config.pacing.then(Box::default),
             counts: Counts::default(),
@@ -55,7 +57,7 @@ impl Sender {
         };
         common.set_rate();
         let losses = match common.config.variant.recovery {
-            Recovery::NewReno | Recovery::Sack => {
+            Recovery::Newreno | Recovery::Sack => {
                 LossDetection::DuplicateAcks(DuplicateAcks::default())
             }
             Recovery::RackTlp => LossDetection::RackTlp(Box::default()),
@@ -143,11 +145,6 @@ impl Sender {
         self.common.transfer == Some(self.acknowledged())
     }
 
-    /// How many segments there are to send; none without end.
-    pub fn transfer(&self) -> Option<u64> {
-        self.common.transfer
-    }
-
     /// How many segments the receiver has acknowledged.
     pub fn acknowledged(&self) -> u64 {
         match &self.losses {
@@ -170,11 +167,6 @@ impl Sender {
     #[cfg(test)]
     pub(super) fn window(&self) -> &Window {
         &self.common.window
-    }
-
-    /// The present retransmission timeout.
-    pub fn retransmission_timeout(&self) -> Nanos {
-        self.common.timeout()
     }
 
     /// What was done so far, over all transfers.

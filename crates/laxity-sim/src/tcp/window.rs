@@ -3,11 +3,12 @@
 use laxity::units::Nanos;
 
 use super::bbr::Bbr;
-use super::config::{Config, Congestion, SlowStart};
+use super::config::Config;
 use super::cubic::Cubic;
 use super::dctcp::Dctcp;
 use super::hystart::HyStart;
 use super::segment::{Advance, ONE};
+use super::{Congestion, SlowStart};
 
 /// Congestion window and slow-start threshold (RFC 5681; RFC 9438).
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ impl Window {
             },
             hystart: match config.slow_start {
                 SlowStart::Standard => None,
-                SlowStart::HyStart => Some(Box::new(HyStart::new(config.pacing))),
+                SlowStart::Hystart => Some(Box::new(HyStart::new(config.pacing))),
             },
         }
     }

@@ -7,7 +7,7 @@ use laxity_plan::model::{Hops, Recording};
 
 use super::*;
 use crate::record::Fate;
-use crate::source::testing::{pcap, udp};
+use crate::source::tests::testing::{pcap, udp};
 use crate::source::{Feed, read_recording};
 
 const MS: u64 = 1_000_000;
@@ -30,7 +30,7 @@ fn fates(fields: &[u8], file: impl Fn(&[(u64, u8)]) -> Vec<u8>) -> Vec<Record> {
     let plan = plan(PLAN);
     let sent: Vec<(u64, u8)> =
         (0..4000).map(|number| (number * MS / 2, fields[number as usize % fields.len()])).collect();
-    let arrivals = read_recording(Cursor::new(file(&sent)), &recording(), &plan).unwrap();
+    let arrivals = read_recording(Cursor::new(file(&sent)), &recording(), &plan, None).unwrap();
     let run = Run { plan: &plan, duration: None, seed: 1, feeds: vec![Feed::new(arrivals)] };
     let mut records = Records::default();
     run.simulate(&mut records, &mut crate::to_the_end).unwrap();
@@ -102,6 +102,7 @@ fn datagrams_of_l4s_wait_in_a_queue_of_their_own() {
 fn four_values_are_all_of_ecn() {
     let plan = plan(PLAN);
     let file = b"time_ns,class,length,ecn\n0,calls,1000,4\n";
-    let error = read_recording(&file[..], &recording(), &plan).unwrap().next_arrival().unwrap_err();
+    let error =
+        read_recording(&file[..], &recording(), &plan, None).unwrap().next_arrival().unwrap_err();
     assert!(error.to_string().starts_with("in:2: `4` is not a value of ecn: write"), "{error}");
 }

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use laxity::units::Nanos;
-use laxity_plan::model::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer};
+use laxity_plan::model::{TcpSource, TcpTimer};
 use rand::RngExt;
 
 use crate::error::SourceProblem;
 use crate::network::hosts::receiving::{ReceivingEnd, Request};
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
-use crate::tcp::{Acknowledging, Config, Congestion, Recovery, Sender, SlowStart, Timing, Variant};
+use crate::tcp::{Acknowledging, Config, Congestion, Sender, Timing, Variant};
 
 /// The sending end of a TCP connection, with its transfers one after another.
 pub(crate) struct SendingEnd {
@@ -85,30 +85,16 @@ impl Workload {
             TcpTimer::Fine { min } => Timing::Rfc6298 { granularity: Nanos(1_000_000), min },
             TcpTimer::Coarse { tick } => Timing::Ticks { tick, phase: Nanos::ZERO },
         };
-        let recovery = match source.recovery {
-            TcpRecovery::Newreno => Recovery::NewReno,
-            TcpRecovery::Sack => Recovery::Sack,
-            TcpRecovery::RackTlp => Recovery::RackTlp,
-        };
-        let congestion = match source.congestion {
-            TcpCongestion::Reno => Congestion::Reno,
-            TcpCongestion::Cubic => Congestion::Cubic,
-            TcpCongestion::Dctcp => Congestion::Dctcp,
-            TcpCongestion::Bbr => Congestion::Bbr,
-        };
         let transfer =
             source.transfer.map(|dist| sampled("transfer", Sampler::new(dist))).transpose()?;
         Ok(Workload {
             config: Arc::new(Config {
-                variant: Variant::new(recovery, congestion),
+                variant: Variant::new(source.recovery, source.congestion),
                 length: source.packet.0 as u32,
                 transfer: None,
                 initial_window: source.initial_window,
                 receiver_window: source.window,
-                slow_start: match source.slow_start {
-                    TcpSlowStart::Standard => SlowStart::Standard,
-                    TcpSlowStart::Hystart => SlowStart::HyStart,
-                },
+                slow_start: source.slow_start,
                 pacing: source.pacing,
                 limited_transmit: source.limited_transmit,
                 ecn: source.ecn,

@@ -2,7 +2,7 @@
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::{ModelSource, Recording, Source, TcpSource};
+use laxity_plan::model::Source;
 
 use crate::error::SimError;
 use crate::network::flow::{Flow, FlowBooks};
@@ -10,8 +10,8 @@ use crate::network::hosts::{Hosts, Sending, SourceFlows};
 use crate::network::ids::FlowKey;
 use crate::network::layout::{Layout, Routes};
 use crate::network::run::NetworkRun;
-use crate::source::Feed;
 use crate::source::closed_loop::SourceCopy;
+use crate::source::{Feed, flows_of};
 
 /// Makes the sources of a run and lays the routes of their flows. Returns them with the times at
 /// which connections begin that send from this part of the network.
@@ -27,41 +27,46 @@ pub(crate) fn connect(
     let mut hosts = Hosts::default();
     let mut begins = Vec::new();
     let mut numbers = FlowNumbers(vec![0; plan.classes.len()]);
-    let counts = plan.sources.iter().map(|source| match source {
-        Source::Model(ModelSource { count, .. }) | Source::Tcp(TcpSource { count, .. }) => {
-            *count as usize
-        }
-        Source::Recording(_) => 0,
-    });
+    let counts = plan.sources.iter().filter_map(flows_of).map(|(_, count)| count as usize);
     layout.topology.flows.reserve_exact(counts.sum());
     for (index, source) in plan.sources.iter().enumerate() {
         let feed = match run.arrivals {
             Some(open) => Some(Feed::new(open(index)?)),
             None => Feed::from_source(plan, run.seed, index)?,
         };
-        let flows = match source {
-            Source::Model(ModelSource { class, path, count, .. })
-            | Source::Tcp(TcpSource { class, path, count, .. }) => {
+        let is_here = layout.topology.here.has_start(run.on.networked(), source.path());
+        let path = source.path();
+        let flows = match flows_of(source) {
+            Some((class, count)) => {
                 let is_backlogged = matches!(feed, Some(Feed::Backlogged(_)));
-                let bound = layout.bound(*class, path);
+                let bound = layout.bound(class, path);
                 let first = FlowKey::from_index(layout.topology.flows.len());
                 let is_private = layout.is_private(path);
-                let returns = add_connections(run, layout, &mut hosts, index, &mut begins)?;
+                let mut returns = false;
+                if let (Source::Tcp(tcp), None) = (source, run.arrivals) {
+                    returns = true;
+                    let added = hosts.connections.add(first, index as u32, tcp);
+                    added.map_err(|problem| SimError::Source { number: index + 1, problem })?;
+                    let flows = (first.0..first.0 + tcp.count).map(FlowKey).filter(|_| is_here);
+                    let begin =
+                        |flow| Some((flow, hosts.connections.sender(run.seed, flow).begins?));
+                    begins.extend(flows.filter_map(begin));
+                }
                 let mut routes = None;
-                for flow in (0..*count).map(FlowId) {
+                for flow in (0..count).map(FlowId) {
                     let shared = routes.take().filter(|_| !is_private);
-                    let laid = shared.unwrap_or_else(|| layout.lay(*class, path, returns));
+                    let laid = shared.unwrap_or_else(|| layout.lay(class, path, returns));
                     routes = Some(laid.clone());
                     let copy = SourceCopy { source: hosts.sources.len(), flow };
                     layout.topology.flows.push(Flow {
-                        id: numbers.next(*class),
+                        id: numbers.next(class),
                         backlogged: is_backlogged.then_some(copy),
-                        ..new_flow(*class, laid, bound)
+                        ..new_flow(class, laid, bound)
                     });
                 }
                 SourceFlows::Copies(first)
             }
-            Source::Recording(Recording { path, .. }) => {
+            None => {
                 let mut flows = vec![None; plan.classes.len()];
                 for (class, _) in plan.leaves() {
                     let bound = layout.bound(class, path);
@@ -72,7 +77,6 @@ pub(crate) fn connect(
                 SourceFlows::Classes(flows)
             }
         };
-        let [is_here, _] = layout.topology.here.has_ends(run.on.networked(), source.path());
         hosts.sources.extend(feed.map(|feed| Sending { feed, is_here, flows }));
     }
     // Recorded packets bring their own numbers: their flows have those that are left.
@@ -95,32 +99,6 @@ impl FlowNumbers {
         *number += 1;
         FlowId(*number - 1)
     }
-}
-
-/// Adds the connections of a source, which the next flows are, if it is TCP; returns whether it is.
-fn add_connections(
-    run: &NetworkRun<'_>,
-    layout: &Layout<'_>,
-    hosts: &mut Hosts,
-    index: usize,
-    begins: &mut Vec<(FlowKey, Nanos)>,
-) -> Result<bool, SimError> {
-    let source = &run.on.plan.sources[index];
-    let Source::Tcp(tcp) = source else { return Ok(false) };
-    if run.arrivals.is_some() {
-        return Ok(false);
-    }
-    let first = FlowKey::from_index(layout.topology.flows.len());
-    let added = hosts.connections.add(first, index as u32, tcp);
-    added.map_err(|problem| SimError::Source { number: index + 1, problem })?;
-    let [begins_here, _] = layout.topology.here.has_ends(run.on.networked(), source.path());
-    if begins_here {
-        let flows = (first.0..first.0 + tcp.count).map(FlowKey);
-        begins.extend(
-            flows.filter_map(|flow| Some((flow, hosts.connections.sender(run.seed, flow).begins?))),
-        );
-    }
-    Ok(true)
 }
 
 /// A flow along routes.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
-use laxity_plan::model::{ModelSource, NodeId, Source, TcpSource};
+use laxity_plan::model::{NodeId, Source};
 use laxity_plan::tdp::Assigned;
 
 /// Disjoint sets of nodes, each named by its first.
@@ -65,11 +65,7 @@ impl Groups {
 
 /// The classes whose packets a source sends.
 fn classes_of(on: &Assigned<'_>, source: &Source) -> impl Iterator<Item = ClassId> {
-    let (one, all) = match source {
-        Source::Model(ModelSource { class, .. }) | Source::Tcp(TcpSource { class, .. }) => {
-            (Some(*class), None)
-        }
-        Source::Recording(_) => (None, Some(on.plan.leaves().map(|(class, _)| class))),
-    };
+    let one = source.class();
+    let all = one.is_none().then(|| on.plan.leaves().map(|(class, _)| class));
     one.into_iter().chain(all.into_iter().flatten())
 }

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroU32;
 
 use laxity::units::Nanos;
-use laxity_plan::model::{Hop, Hops, ModelSource, NodeId, Source, TcpSource};
+use laxity_plan::model::{Hop, NodeId, Source};
 use laxity_plan::network::Networked;
 use laxity_plan::tdp::Assigned;
 
 use crate::network::ids::PartId;
 use crate::network::layout::groups::Groups;
+use crate::source::flows_of;
 
 /// Nodes that are simulated together, part by part. Every link between two parts takes at least the
 /// lookahead (Chandy, Misra 1979): within that time no part depends on what another one does.
@@ -94,11 +95,9 @@ impl Here<'_> {
         self.partition.part(node) == self.part
     }
 
-    /// Whether a path begins, and whether it ends, in this part.
-    pub(crate) fn has_ends(&self, on: Networked<'_>, path: &[Hop]) -> [bool; 2] {
-        let begins = path.first().map(|hop| on.network.between(*hop)[0]);
-        let ends = path.last().map(|hop| on.network.between(*hop)[1]);
-        [begins, ends].map(|node| node.is_some_and(|node| self.has(node)))
+    /// Whether a path begins in this part.
+    pub(crate) fn has_start(&self, on: Networked<'_>, path: &[Hop]) -> bool {
+        path.first().is_some_and(|hop| self.has(on.network.between(*hop)[0]))
     }
 }
 
@@ -127,18 +126,19 @@ impl Load {
     /// The load of the flows of a plan, each at its share of the narrowest link of its path.
     fn new(on: &Assigned<'_>) -> Self {
         let mut flows: HashMap<Hop, u32> = HashMap::new();
-        for (path, count, _) in on.plan.sources.iter().map(flows_of) {
-            path.iter().for_each(|hop| *flows.entry(*hop).or_default() += count);
+        for source in &on.plan.sources {
+            source.path().iter().for_each(|hop| *flows.entry(*hop).or_default() += count(source));
         }
         let mut load = Load { of_node: vec![0; on.network.nodes.len()], between: BTreeMap::new() };
-        for (path, count, is_answered) in on.plan.sources.iter().map(flows_of) {
+        for source in &on.plan.sources {
+            let (path, is_answered) = (source.path(), matches!(source, Source::Tcp(_)));
             let share = |hop: &Hop| {
                 let link = on.network.link(*hop);
                 let sharing = if link.private { 1 } else { flows[hop] };
                 link.rate.0 as f64 / f64::from(sharing)
             };
             let rate = path.iter().map(share).fold(f64::INFINITY, f64::min);
-            let work = (rate / PACKET_BITS * f64::from(count) * HOP) as u64;
+            let work = (rate / PACKET_BITS * f64::from(count(source)) * HOP) as u64;
             for hop in &path[..] {
                 let [from, to] = on.network.between(*hop);
                 load.of_node[from.index()] += work;
@@ -233,14 +233,9 @@ impl Load {
     }
 }
 
-/// The path of a source, the number of its flows, and whether they are answered.
-fn flows_of(source: &Source) -> (&Hops, u32, bool) {
-    let path = source.path();
-    match source {
-        Source::Model(ModelSource { count, .. }) => (path, *count, false),
-        Source::Tcp(TcpSource { count, .. }) => (path, *count, true),
-        Source::Recording(_) => (path, 1, false),
-    }
+/// How many flows a source has; those of a recording count as one.
+fn count(source: &Source) -> u32 {
+    flows_of(source).map_or(1, |(_, count)| count)
 }
 
 /// Partitions for different lookaheads, without regard to their cost.

@@ -7,6 +7,7 @@ use laxity::scheduler::{Criterion, Dispatch, DropSink, Scheduler};
 use laxity::units::Nanos;
 
 use crate::network::output::clock::NodeClock;
+use crate::summary::FramesSummary;
 
 /// An output of a node that has frames.
 pub(crate) struct Frames {
@@ -14,35 +15,7 @@ pub(crate) struct Frames {
     pub clock: NodeClock,
     /// The length of padding in bytes, if it keeps the other end in step.
     pub padding: Option<u32>,
-    pub counts: FrameCounts,
-}
-
-/// Counts at an output and at the input behind its link.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct FrameCounts {
-    /// Padding packets.
-    pub padding: u64,
-    /// Packets that ended after their frame.
-    pub late: u64,
-    /// Frames without any packet at the other end.
-    pub silent: u64,
-    /// How often the other end got out of step.
-    pub losses: u64,
-    /// Reserved packets that came to the other end while that was out of step.
-    pub unknown: u64,
-}
-
-impl FrameCounts {
-    /// Adds the counts from the other end of the hop.
-    pub(crate) fn plus(self, other: FrameCounts) -> FrameCounts {
-        FrameCounts {
-            padding: self.padding + other.padding,
-            late: self.late + other.late,
-            silent: self.silent + other.silent,
-            losses: self.losses + other.losses,
-            unknown: self.unknown + other.unknown,
-        }
-    }
+    pub counts: FramesSummary,
 }
 
 /// The input of a node that has frames.
@@ -149,12 +122,12 @@ impl Input {
     }
 
     /// The counts of this input.
-    pub(crate) fn counts(&self) -> FrameCounts {
-        FrameCounts {
+    pub(crate) fn counts(&self) -> FramesSummary {
+        FramesSummary {
             silent: self.upstream.silent(),
             losses: self.upstream.losses(),
             unknown: self.unknown,
-            ..FrameCounts::default()
+            ..FramesSummary::default()
         }
     }
 }

@@ -13,13 +13,13 @@ use super::cores::Cores;
 use super::log::{Log, PartObserver, Silent};
 use super::windows::Windows;
 use crate::error::SimError;
-use crate::network::ended::{Ended, Place};
 use crate::network::ids::PartId;
 use crate::network::layout::partition::Here;
 use crate::network::layout::partition::Partition;
 use crate::network::output::Flight;
 use crate::network::plane::DataPlane;
 use crate::network::plane::mail::Mail;
+use crate::network::results::{PartResults, Place};
 use crate::network::run::NetworkRun;
 use crate::network::simulation::Simulation;
 use crate::record::Record;
@@ -35,7 +35,7 @@ pub(super) struct Threads<'a> {
 }
 
 /// The results of a part: its counts, and packets that still wait.
-type Part = (Ended, Vec<(Place, Record)>);
+type Part = (PartResults, Vec<(Place, Record)>);
 
 /// Called by the first thread after every window, while the others go on; may stop the run.
 type Lead<'a> = &'a mut dyn FnMut(&Board, Nanos) -> ControlFlow<()>;
@@ -131,7 +131,7 @@ impl<'a> Threads<'a> {
             events = simulation.window(windows.next(board, next, part))?;
         }
         let waiting = simulation.close();
-        Ok(Some((simulation.into_ended(), waiting)))
+        Ok(Some((simulation.into_results(), waiting)))
     }
 }
 

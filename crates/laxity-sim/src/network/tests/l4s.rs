@@ -5,7 +5,7 @@ use laxity::units::Nanos;
 
 use super::{MS, NetworkRun, Summary, plan, run};
 use crate::record::{Fate, Observer, Record};
-use crate::source::testing::{pcap, udp};
+use crate::source::tests::testing::{pcap, udp};
 use crate::summary::HopSummary;
 
 /// Flows of both kinds over 40 Mbit/s and 10 ms there and back.

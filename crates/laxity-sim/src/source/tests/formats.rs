@@ -4,7 +4,7 @@ use laxity::units::Nanos;
 
 use super::recordings::{all, arrival, av_plan, open, read, refusal};
 use crate::source::Remarks;
-use crate::source::testing::{pcap, pcapng, udp};
+use crate::source::tests::testing::{pcap, pcapng, udp};
 
 #[test]
 fn all_byte_orders_and_resolutions_of_pcap_are_read() {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::recordings::{arrival, av_plan, read, refusal, remarks_of};
 use crate::source::Remarks;
 use crate::source::links::{look, named, read as kinds};
-use crate::source::testing::{pcap, udp};
+use crate::source::tests::testing::{pcap, udp};
 
 /// What stands before a packet of IPv4 in a frame of a link of this type, and what behind it.
 pub(super) fn before_and_behind() -> Vec<(u32, Vec<u8>, Vec<u8>)> {

@@ -6,7 +6,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::model::{self, Dist, Model, Plan};
 
 use crate::source::random::{Sampler, generator};
-use crate::source::testing::{fed_by, model, tspec, until};
+use crate::source::tests::testing::{fed_by, model, tspec, until};
 use crate::source::{Arrival, Arrivals, Feed};
 
 const ZERO: Dist<Nanos> = Dist::Constant(Nanos::ZERO);

@@ -10,7 +10,7 @@ use laxity_plan::model::{Hops, Overhead, Plan, Recording};
 use proptest::prelude::*;
 
 use crate::error::SimError;
-use crate::source::testing::{pcap, pcapng, plan, udp};
+use crate::source::tests::testing::{pcap, pcapng, plan, udp};
 use crate::source::{Arrival, Arrivals, Remarks, WINDOW, open_recording, read_recording};
 
 fn matching(text: &str) -> Option<Match> {
@@ -26,7 +26,7 @@ pub(super) fn av_plan() -> Plan {
 }
 
 pub(super) fn open<'a>(file: &'a [u8], plan: &Plan) -> Result<Box<dyn Arrivals + 'a>, SimError> {
-    read_recording(file, &recording(None), plan)
+    read_recording(file, &recording(None), plan, None)
 }
 
 fn recording(filter: Option<Match>) -> Recording {
@@ -74,7 +74,7 @@ fn a_csv_has_its_columns_in_any_order() {
 #[test]
 fn a_wrong_line_of_a_csv_is_named_with_what_is_accepted() {
     let mut plan = plan(&["voice", "ftp"]);
-    plan.classes[0].arrival = Some(crate::source::testing::tspec(300, 1, 100, 1));
+    plan.classes[0].arrival = Some(crate::source::tests::testing::tspec(300, 1, 100, 1));
     let cases = [
         ("5,voice\n", "2 fields under 3 columns"),
         ("5,voice,100,1\n", "4 fields under 3 columns"),
@@ -135,7 +135,7 @@ fn a_line_without_end_is_refused() {
     let expected = "in:2: the line is longer than 65.536kB";
     for filling in [b'a', b'"', b','] {
         let file = b"time_ns,class,length\n\"".chain(std::io::repeat(filling));
-        let mut endless = read_recording(file, &recording(None), &plan(&["a"])).unwrap();
+        let mut endless = read_recording(file, &recording(None), &plan(&["a"]), None).unwrap();
         assert_eq!(endless.next_arrival().unwrap_err().to_string(), expected);
     }
 }
@@ -158,7 +158,8 @@ fn captures_give_original_lengths_and_times_since_the_first_frame() {
         assert_eq!(all(&mut *recording).unwrap(), expected);
         assert_eq!(recording.remarks(), Remarks { unmatched: 1, ..Remarks::default() });
         let filter = matching("udp dport 4010");
-        let mut filtered = read_recording(&*file, &self::recording(filter), &av_plan()).unwrap();
+        let mut filtered =
+            read_recording(&*file, &self::recording(filter), &av_plan(), None).unwrap();
         assert_eq!(all(&mut *filtered).unwrap(), [expected[1]]);
         assert_eq!(filtered.remarks(), Remarks::default());
     }
@@ -242,7 +243,7 @@ fn foreign_files_are_refused_by_what_they_are() {
     assert_eq!(refusal(b"\x7fELF\x02\x01\x01\0", &plan), expected);
     assert!(refusal(b"{\"json\": true}", &plan).starts_with("in:1: column `{\"json\": true}` is"));
     let filter = matching("udp dport 4000");
-    let csv = read_recording(&b"time_ns,class,length\n"[..], &recording(filter), &plan);
+    let csv = read_recording(&b"time_ns,class,length\n"[..], &recording(filter), &plan, None);
     assert!(csv.err().unwrap().to_string().contains("leave `match` out"));
 }
 
@@ -252,13 +253,13 @@ fn at(path: impl Into<PathBuf>) -> Recording {
 
 #[test]
 fn a_file_that_is_not_there_is_a_wrong_name_and_one_that_is_forbidden_is_not() {
-    let missing = open_recording(&at("/nowhere/at/all"), &av_plan()).err().unwrap();
+    let missing = open_recording(&at("/nowhere/at/all"), &av_plan(), None).err().unwrap();
     assert!(missing.is_bad_input());
     assert!(missing.to_string().starts_with("/nowhere/at/all: "));
     let source = ErrorKind::PermissionDenied.into();
     assert!(!SimError::System { path: "in".into(), source }.is_bad_input());
     // A folder opens, but cannot be read.
-    assert!(open_recording(&at("/"), &av_plan()).err().unwrap().is_bad_input());
+    assert!(open_recording(&at("/"), &av_plan(), None).err().unwrap().is_bad_input());
 }
 
 #[test]
@@ -270,7 +271,7 @@ fn the_home_uplink_is_read() {
     for (class, text) in plan.classes.iter_mut().zip(matches) {
         class.matching = matching(text);
     }
-    let mut recording = open_recording(&at(path), &plan).unwrap();
+    let mut recording = open_recording(&at(path), &plan, None).unwrap();
     let arrivals = all(&mut *recording).unwrap();
     assert!(arrivals.is_sorted_by_key(|arrival| arrival.time));
     let of = |class| arrivals.iter().filter(move |arrival| arrival.class == ClassId(class));
@@ -353,7 +354,7 @@ proptest! {
             }
         }
         let sorted = Recording { sort: true, ..recording(None) };
-        let mut sorted = read_recording(&*file, &sorted, &av_plan()).unwrap();
+        let mut sorted = read_recording(&*file, &sorted, &av_plan(), None).unwrap();
         prop_assert_eq!(all(&mut *sorted).unwrap(), expected);
 
         let rows = |stamps: &[u64]| -> String {
@@ -362,7 +363,7 @@ proptest! {
         };
         let (csv, in_order) = (rows(&shuffled), rows(&stamps));
         let sorted = Recording { sort: true, ..recording(None) };
-        let mut sorted = read_recording(csv.as_bytes(), &sorted, &av_plan()).unwrap();
+        let mut sorted = read_recording(csv.as_bytes(), &sorted, &av_plan(), None).unwrap();
         prop_assert_eq!(all(&mut *sorted).unwrap(), read(in_order.as_bytes(), &av_plan()).unwrap());
         prop_assert_eq!(read(csv.as_bytes(), &av_plan()).is_ok(), shuffled.is_sorted());
     }

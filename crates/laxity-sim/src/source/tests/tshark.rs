@@ -9,7 +9,7 @@ use proptest::test_runner::TestRunner;
 
 use super::links::before_and_behind;
 use crate::source::links::look;
-use crate::source::testing::{pcap, udp};
+use crate::source::tests::testing::{pcap, udp};
 
 /// The VLAN, the source of IPv4 and of IPv6, the protocol and the port of UDP of each frame; `None`
 /// without tshark.

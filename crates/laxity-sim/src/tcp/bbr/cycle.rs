@@ -4,6 +4,7 @@ use laxity::units::Nanos;
 
 use super::model::is_inflight_too_high;
 use super::state::{AckPhase, Bbr, Cycle, Delivery, INFINITE, MIN_PIPE, State, percent};
+use crate::source::random::{GOLDEN, mix};
 use crate::tcp::segment::ONE;
 
 /// BBR.Headroom in percent.
@@ -14,23 +15,6 @@ const RENO_ROUNDS: u64 = 63;
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Cycle {
-    pub(super) fn new(seed: u64) -> Self {
-        Cycle {
-            ack_phase: AckPhase::Init,
-            is_bw_probe_sample: false,
-            prev_probe_too_high: false,
-            prev_probe_precautionary: false,
-            rounds_since_probe_up: 0,
-            stamp: Nanos::ZERO,
-            wait: Nanos::ZERO,
-            acked_per_increase: INFINITE,
-            acked: 0,
-            up_rounds: 0,
-            drain_start_round: 0,
-            seed,
-        }
-    }
-
     pub(super) fn stop_probing(&mut self) {
         self.ack_phase = AckPhase::ProbeStopping;
     }
@@ -43,10 +27,9 @@ impl Cycle {
 
     /// SplitMix64 (Steele, Lea, Flood 2014).
     fn draw(&mut self) -> u64 {
-        self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let drawn = mix(self.seed);
+        self.seed = self.seed.wrapping_add(GOLDEN);
+        drawn
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) const INFINITE: u64 = u64::MAX;
 pub(super) const MIN_PIPE: u64 = 4 * ONE;
 
 /// All of BBR's state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct Bbr {
     /// C.cwnd.
     pub(super) cwnd: u64,
@@ -45,8 +45,9 @@ pub(in crate::tcp) struct Bbr {
 }
 
 /// BBR.state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::tcp) enum State {
+    #[default]
     Startup,
     Drain,
     Down,
@@ -67,7 +68,7 @@ pub(super) struct Round {
 }
 
 /// How much more is acknowledged at once than the bandwidth explains (section 5.5.9).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ExtraAcked {
     pub since: Nanos,
     pub delivered: u64,
@@ -84,7 +85,7 @@ pub(super) struct Delivery {
 }
 
 /// Where in the cycle of ProbeBW a connection is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
     pub ack_phase: AckPhase,
     pub is_bw_probe_sample: bool,
@@ -103,8 +104,9 @@ pub(super) struct Cycle {
 }
 
 /// BBR.ack_phase: what acknowledgements tell of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
+    #[default]
     Init,
     Refilling,
     ProbeStarting,
@@ -141,7 +143,7 @@ pub(super) struct FullBandwidth {
 }
 
 /// The shortest round trips. [`Nanos::MAX`] is none.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MinRtt {
     /// BBR.min_rtt and BBR.min_rtt_stamp.
     pub min: Nanos,
@@ -153,20 +155,6 @@ pub(super) struct MinRtt {
     /// BBR.probe_rtt_done_stamp and BBR.probe_rtt_round_done.
     pub done: Option<Nanos>,
     pub round_done: bool,
-}
-
-impl Default for MinRtt {
-    fn default() -> Self {
-        MinRtt {
-            min: Nanos::MAX,
-            stamp: Nanos::ZERO,
-            probe_min: Nanos::MAX,
-            probe_stamp: Nanos::ZERO,
-            expired: false,
-            done: None,
-            round_done: false,
-        }
-    }
 }
 
 impl State {

@@ -22,6 +22,8 @@ pub(super) struct Common {
     pub reduced_until: u64,
     /// The highest count of marks that was heard of.
     pub marked: u32,
+    /// The segment for which the timer expired last.
+    pub expired_for: Option<u64>,
     /// The next new segment says that the window was reduced.
     pub tell_reduced: bool,
     /// In memory of its own: most senders have none.
@@ -98,8 +100,12 @@ impl Common {
         self.timeout.measured(self.config.timing, sent, now);
     }
 
-    /// The retransmission timer has expired.
-    pub(super) fn back_off(&mut self) {
+    /// The retransmission timer expires with the segments outstanding from `first` to before `next`.
+    pub(super) fn timed_out(&mut self, first: u64, next: u64) {
+        let again = self.expired_for.replace(first) == Some(first);
+        self.window.collapse(next - first, again);
+        self.note_reduction(next);
+        self.counts.timeouts += 1;
         self.timeout.back_off(self.config.timing);
     }
 

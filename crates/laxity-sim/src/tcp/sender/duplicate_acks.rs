@@ -1,4 +1,5 @@
-//! Loss detection by duplicate acknowledgements (RFC 6582, RFC 6675).
+//! Loss detection by duplicate acknowledgements (RFC 6582, RFC 6675). On cumulative ones, only the
+//! first partial acknowledgement of a recovery restarts the retransmission timer.
 
 use laxity::units::Nanos;
 
@@ -22,8 +23,6 @@ pub(super) struct DuplicateAcks {
     retransmit_first: bool,
     /// The segment that is timed and when it was sent.
     timed: Option<(u64, Nanos)>,
-    /// The segment for which the timer expired last.
-    expired_for: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,18 +78,13 @@ impl DuplicateAcks {
 
     /// The retransmission timer expires (RFC 6298, rules 5.4 to 5.6).
     pub(super) fn on_timer(&mut self, common: &mut Common, now: Nanos) {
-        let first = self.board.first();
-        let again = self.expired_for.replace(first) == Some(first);
-        common.window.collapse(self.board.outstanding(), again);
+        common.timed_out(self.board.first(), self.board.next());
         self.board.give_up();
         self.phase = Phase::Lost;
         self.recover = self.board.next();
-        common.note_reduction(self.board.next());
         self.duplicates = 0;
         self.retransmit_first = false;
         self.timed = None;
-        common.counts.timeouts += 1;
-        common.back_off();
         common.restart_timer(now);
     }
 

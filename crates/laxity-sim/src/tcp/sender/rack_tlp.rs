@@ -25,8 +25,6 @@ pub(super) struct RackTlp {
     /// A round trip is measured with the next segment from this on.
     measure_from: u64,
     due: Due,
-    /// The segment for which the retransmission timer expired last.
-    expired_for: Option<u64>,
 }
 
 /// When which timer expires.
@@ -213,9 +211,7 @@ impl RackTlp {
 
     /// The retransmission timer expires (RFC 6298, rules 5.4 to 5.6; RFC 8985 section 6.3).
     fn give_up(&mut self, common: &mut Common, now: Nanos) {
-        let first = self.flight.first();
-        let again = self.expired_for.replace(first) == Some(first);
-        common.window.collapse(self.flight.outstanding(), again);
+        common.timed_out(self.flight.first(), self.flight.next());
         let moment = self.moment(common, now);
         if self.flight.first_is_sacked() {
             self.flight.forget_sacked();
@@ -231,9 +227,6 @@ impl RackTlp {
         self.probe.give_up();
         self.retransmit_first = true;
         (self.probing, self.due.probe, self.due.reordering) = (false, None, None);
-        common.note_reduction(self.flight.next());
-        common.counts.timeouts += 1;
-        common.back_off();
         self.due.retransmission = Some(now.saturating_add(common.timeout()));
     }
 

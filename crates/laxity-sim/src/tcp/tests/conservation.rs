@@ -24,7 +24,7 @@ fn variant() -> impl Strategy<Value = Variant> {
         Variant::CUBIC,
         Variant::new(Recovery::RackTlp, Congestion::Reno),
         Variant::new(Recovery::RackTlp, Congestion::Cubic),
-        Variant::new(Recovery::NewReno, Congestion::Dctcp),
+        Variant::new(Recovery::Newreno, Congestion::Dctcp),
         Variant::new(Recovery::Sack, Congestion::Dctcp),
         Variant::new(Recovery::RackTlp, Congestion::Dctcp),
         Variant::new(Recovery::RackTlp, Congestion::Bbr),
@@ -36,7 +36,7 @@ pub(super) fn config() -> impl Strategy<Value = Config> {
         Timing::Rfc6298 { granularity: ms(1), min: ms(200) },
         Timing::Ticks { tick: ms(100), phase: ms(30) },
     ]);
-    let slow_start = prop::sample::select(vec![SlowStart::Standard, SlowStart::HyStart]);
+    let slow_start = prop::sample::select(vec![SlowStart::Standard, SlowStart::Hystart]);
     let windows = (1_u32..12, 1_u32..80);
     let ecn = prop::sample::select(vec![Ecn::NotCapable, Ecn::Capable, Ecn::L4s]);
     let flags = (any::<bool>(), ecn, any::<bool>());

@@ -39,11 +39,14 @@ pub(super) struct Pipe {
     delay: Nanos,
     /// Until when the wire is taken.
     busy: Nanos,
-    events: Calendar<Event>,
+    /// The numbers of flights, by arrival.
+    events: Calendar<usize>,
+    flights: Vec<Event>,
     segments: u64,
     acks: u64,
 }
 
+#[derive(Clone, Copy)]
 enum Event {
     Segment(Segment),
     Ack(Ack),
@@ -63,7 +66,8 @@ impl Pipe {
             transmission,
             delay,
             busy: Nanos::ZERO,
-            events: Calendar::new(),
+            events: Calendar::default(),
+            flights: Vec::new(),
             segments: 0,
             acks: 0,
         }
@@ -78,7 +82,7 @@ impl Pipe {
             let arrival = self.busy + self.delay;
             let marked = Segment { ecn: Ecn::Experienced, ..segment };
             let segment = if fate == Fate::Marked { marked } else { segment };
-            self.carry(arrival, fate, || Event::Segment(segment));
+            self.carry(arrival, fate, Event::Segment(segment));
         }
     }
 
@@ -96,8 +100,8 @@ impl Pipe {
     ) -> bool {
         let Some(next) = self.next_time() else { return false };
         self.now = next.max(self.now);
-        while let Some(event) = self.events.pop(self.now) {
-            match event {
+        while let Some(flight) = self.events.pop(self.now) {
+            match self.flights[flight] {
                 Event::Segment(segment) => {
                     let ack = self.receiver.on_segment(self.now, &segment);
                     self.answer(ack, acks);
@@ -119,18 +123,20 @@ impl Pipe {
         if let Some(ack) = ack {
             let fate = script.fate(self.acks, &ack);
             self.acks += 1;
-            self.carry(self.now + self.delay, fate, || Event::Ack(ack));
+            self.carry(self.now + self.delay, fate, Event::Ack(ack));
         }
     }
 
-    fn carry(&mut self, arrival: Nanos, fate: Fate, event: impl Fn() -> Event) {
+    fn carry(&mut self, arrival: Nanos, fate: Fate, event: Event) {
+        let flight = self.flights.len();
+        self.flights.push(event);
         match fate {
             Fate::Lost => {}
-            Fate::Arrives | Fate::Marked => self.events.schedule(arrival, event()),
-            Fate::Late(by) => self.events.schedule(arrival + by, event()),
+            Fate::Arrives | Fate::Marked => self.events.schedule(arrival, flight),
+            Fate::Late(by) => self.events.schedule(arrival + by, flight),
             Fate::Twice(by) => {
-                self.events.schedule(arrival, event());
-                self.events.schedule(arrival + by, event());
+                self.events.schedule(arrival, flight);
+                self.events.schedule(arrival + by, flight);
             }
         }
     }

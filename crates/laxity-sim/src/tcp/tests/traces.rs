@@ -320,7 +320,7 @@ fn slow_start_that_watches_round_trips() {
         (last.threshold / 100, last.window / 100)
     };
     assert_eq!(longest(SlowStart::Standard), (4_000, 4_000), "only the receiver's window ends it");
-    let (threshold, window) = longest(SlowStart::HyStart);
+    let (threshold, window) = longest(SlowStart::Hystart);
     // Conservative slow start begins in the round after the one that filled the pipe. It lasts five
     // rounds with growth by 5/4 each; it shares the first with standard slow start.
     assert!((114..=2 * 128 * 3).contains(&threshold), "{threshold}");

@@ -4,7 +4,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::model::*;
 
-use super::{Arrival, Arrivals};
+use crate::source::{Arrival, Arrivals};
 
 /// A plan of a 10 Mbit/s link whose classes have these names, no contract and no match.
 pub(crate) fn plan(names: &[&str]) -> Plan {

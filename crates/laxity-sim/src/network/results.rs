@@ -1,44 +1,44 @@
 //! The results of a network, or of a part of it, at the end of a run.
 
-use laxity::port::Books;
 use laxity::units::Nanos;
 
+use super::books::hop_books::ClosedBooks;
 use super::flow::{ClassBooks, Flow};
 use super::ids::{FlowKey, PortId};
 use super::output::Output;
-use super::output::frames::FrameCounts;
 use super::plane::DataPlane;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
-use super::summary::Measured;
+use super::summary::Measurement;
 use crate::record::{Observer, Record};
 use crate::source::{Arrivals, Remarks};
-use crate::summary::Outcome;
-use crate::windows::Windows;
+use crate::summary::{FramesSummary, Outcome};
 
-/// The counts of one part of a network. Books, and vectors beside them, are by
-/// [`BookId`](super::ids::BookId).
-pub(super) struct Ended {
+/// The counts of one part of a network.
+pub(super) struct PartResults {
     pub end: Nanos,
-    pub books: Vec<Books>,
-    pub busy: Vec<Nanos>,
-    /// The windows of streams, where they are watched.
-    pub windows: Vec<Option<Windows>>,
-    /// How many outputs share each of the books.
-    pub outputs: Vec<u64>,
-    /// Packets lost under way.
-    pub lost: Vec<u64>,
-    /// Packets that arrive twice.
-    pub duplicated: Vec<u64>,
-    pub frames: Vec<Option<FrameCounts>>,
+    /// By [`BookId`](super::ids::BookId).
+    pub hops: Vec<HopCounts>,
     pub flows: Vec<Flow>,
     pub classes: Vec<ClassBooks>,
     /// By class.
     pub nonconforming: Vec<u64>,
-    pub hops: u64,
+    pub departures: u64,
     pub ties: u64,
     pub under_way: usize,
     pub remarks: Remarks,
+}
+
+/// The counts of a hop.
+pub(super) struct HopCounts {
+    pub closed: ClosedBooks,
+    /// How many outputs share the books.
+    pub outputs: u64,
+    /// Packets lost under way.
+    pub lost: u64,
+    /// Packets that arrive twice.
+    pub duplicated: u64,
+    pub frames: Option<FramesSummary>,
 }
 
 /// The order in which observers hear of packets that still wait.
@@ -90,72 +90,46 @@ impl<O: Observer> Simulation<'_, O> {
         waiting
     }
 
-    pub(super) fn into_ended(self) -> Ended {
+    pub(super) fn into_results(self) -> PartResults {
         let DataPlane { topology, books, .. } = self.plane;
-        let hops = books.hops();
         let (end, departures) = (books.end, books.departures());
-        let mut outputs = vec![0; hops];
-        let mut lost = vec![0; hops];
-        let mut duplicated = vec![0; hops];
-        let mut frames = vec![None; hops];
+        let (closed, classes) = books.close();
+        let hop = |closed| HopCounts { closed, outputs: 0, lost: 0, duplicated: 0, frames: None };
+        let mut hops: Vec<_> = closed.map(hop).collect();
         for (number, output) in topology.outputs.iter().enumerate() {
-            let book = output.book.index();
-            outputs[book] += 1;
+            let hop = &mut hops[output.book.index()];
+            hop.outputs += 1;
             if let Some(wire) = &output.disturbance {
-                lost[book] += wire.lost();
-                duplicated[book] += wire.duplicated;
+                hop.lost += wire.lost();
+                hop.duplicated += wire.duplicated;
             }
             let input = topology.inputs.get(number).and_then(Option::as_ref);
-            frames[book] = output.frame_counts(input);
-        }
-        let (closed, classes) = books.close();
-        let (mut books, mut busy, mut windows) = (Vec::new(), Vec::new(), Vec::new());
-        for hop in closed {
-            books.push(hop.books);
-            busy.push(hop.busy);
-            windows.push(hop.windows);
+            hop.frames = output.frame_counts(input);
         }
         let ties = topology.outputs.iter().filter_map(Output::ties);
-        Ended {
+        PartResults {
             end,
-            outputs,
-            lost,
-            duplicated,
-            frames,
+            hops,
             ties: ties.map(|ties| ties.count).sum(),
             under_way: topology.outputs.iter().map(|output| output.under_way().count()).sum(),
             remarks: self.hosts.sources.iter().map(|source| source.feed.remarks()).sum(),
-            books,
-            busy,
-            windows,
             flows: topology.flows,
             classes,
             nonconforming: self.policer.into_nonconforming(),
-            hops: departures,
+            departures,
         }
     }
 }
 
-impl Ended {
+impl PartResults {
     /// Adds the counts of another part. Books of hops that begin in the other part are empty here.
-    pub(super) fn join(mut self, other: Ended) -> Ended {
-        let all = self.books.iter_mut().zip(other.books);
-        all.filter(|(own, _)| own.accounts().is_empty()).for_each(|(own, books)| *own = books);
-        for (own, windows) in self.windows.iter_mut().zip(other.windows) {
-            *own = own.take().or(windows);
-        }
-        add(&mut self.busy, other.busy);
-        add(&mut self.lost, other.lost);
-        add(&mut self.duplicated, other.duplicated);
-        add(&mut self.nonconforming, other.nonconforming);
-        for (own, frames) in self.frames.iter_mut().zip(other.frames) {
-            *own = [*own, frames].into_iter().flatten().reduce(FrameCounts::plus);
-        }
-        for (own, flow) in self.flows.iter_mut().zip(other.flows) {
-            own.join(flow);
-        }
+    pub(super) fn join(mut self, other: PartResults) -> PartResults {
+        self.hops.iter_mut().zip(other.hops).for_each(|(own, hop)| own.join(hop));
+        self.flows.iter_mut().zip(other.flows).for_each(|(own, flow)| own.join(flow));
         self.classes.iter_mut().zip(&other.classes).for_each(|(own, books)| own.add(books));
-        self.hops += other.hops;
+        let counts = self.nonconforming.iter_mut().zip(other.nonconforming);
+        counts.for_each(|(own, other)| *own += other);
+        self.departures += other.departures;
         self.ties += other.ties;
         self.under_way += other.under_way;
         self.remarks = [self.remarks, other.remarks].into_iter().sum();
@@ -164,10 +138,20 @@ impl Ended {
 
     /// What the run measured, from all parts together.
     pub(super) fn outcome(self, run: &NetworkRun<'_>) -> Outcome {
-        Outcome { summary: Measured { run, of: &self }.summary(), remarks: self.remarks }
+        Outcome { summary: Measurement { run, of: &self }.summary(), remarks: self.remarks }
     }
 }
 
-fn add<T: std::ops::AddAssign>(own: &mut [T], others: Vec<T>) {
-    own.iter_mut().zip(others).for_each(|(own, other)| *own += other);
+impl HopCounts {
+    fn join(&mut self, other: HopCounts) {
+        let ClosedBooks { books, busy, windows } = other.closed;
+        if self.closed.books.accounts().is_empty() {
+            self.closed.books = books;
+        }
+        self.closed.busy += busy;
+        self.closed.windows = self.closed.windows.take().or(windows);
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.frames = [self.frames, other.frames].into_iter().flatten().reduce(FramesSummary::plus);
+    }
 }
