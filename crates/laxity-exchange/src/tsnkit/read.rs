@@ -1,7 +1,6 @@
 //! Streams and links as a plan.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -100,47 +99,43 @@ fn framed(
 
 fn text(streams: &[Stream], links: &BTreeMap<[u64; 2], Link>, frame: u64, frames: u64) -> String {
     let mut text = String::from("version = 1\n");
-    // Writing into a string does not fail.
-    let mut line = |arguments: fmt::Arguments<'_>| {
-        let _ = writeln!(text, "{arguments}");
-    };
     let fastest = links.values().map(|link| link.rate.0).max().unwrap_or_default();
     let sizes = || streams.iter().map(|stream| stream.size);
-    line(format_args!(
-        "\n[link]\nrate = \"{}bit\"\nmax-packet = \"{}b\"\nmin-packet = \"{}b\"",
+    text += &format!(
+        "\n[link]\nrate = \"{}bit\"\nmax-packet = \"{}b\"\nmin-packet = \"{}b\"\n",
         fastest,
         sizes().max().unwrap_or_default().0,
         sizes().min().unwrap_or_default().0
-    ));
-    line(format_args!("\n[scheduler]\nkind = \"tdp\"\nframe = \"{frame}ns\"\nframes = {frames}"));
+    );
+    text += &format!("\n[scheduler]\nkind = \"tdp\"\nframe = \"{frame}ns\"\nframes = {frames}\n");
     for stream in streams {
-        line(format_args!(
+        text += &format!(
             "\n[class.\"{}\"]\ngap = \"{}ns\"\nend-to-end = \"{}ns\"\narrival = {{ bucket = \"{size}b\", rate = \"{}bit\", \
-             packet = {{ at-least = \"{size}b\", at-most = \"{size}b\" }} }}",
+             packet = {{ at-least = \"{size}b\", at-most = \"{size}b\" }} }}\n",
             stream.name,
             stream.gap.0,
             stream.deadline.0,
             stream.rate().0,
             size = stream.size.0,
-        ));
+        );
     }
     for (number, ([from, to], link)) in links.iter().enumerate() {
-        line(format_args!(
-            "\n[network.link-{}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{}bit\"\ndelay = \"{}ns\"",
+        text += &format!(
+            "\n[network.link-{}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{}bit\"\ndelay = \"{}ns\"\n",
             number + 1,
             link.rate.0,
             link.delay.0
-        ));
+        );
     }
     for stream in streams {
         let [from, to] = stream.ends;
-        line(format_args!(
+        text += &format!(
             "\n[[source]]\nclass = \"{}\"\nmodel = \"constant\"\nrate = \"{}bit\"\npacket = \"{}b\"\n\
-             path = \"shortest\"\nfrom = \"{from}\"\nto = \"{to}\"",
+             path = \"shortest\"\nfrom = \"{from}\"\nto = \"{to}\"\n",
             stream.name,
             stream.rate().0,
             stream.size.0
-        ));
+        );
     }
     text
 }
