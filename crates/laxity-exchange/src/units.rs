@@ -9,6 +9,9 @@ pub(crate) enum Round {
     Down,
 }
 
+/// A parser of quantities: the text, the unit of plain numbers, and the direction of rounding.
+pub(crate) type Parse<T> = fn(&str, &str, Round) -> Result<T, String>;
+
 /// A decimal number: `digits` times ten to the `exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
