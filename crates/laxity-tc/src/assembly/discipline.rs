@@ -1,10 +1,9 @@
 //! Disciplines that plans are made of: at the root, and what that hangs at.
 
-use std::ops::Range;
-
 use laxity::overhead::Overhead;
 use laxity::units::{Bytes, Rate};
 
+use crate::error::Span;
 use crate::setup::{FqCodel, Prio};
 
 /// The rank of what Linux gives to any interface.
@@ -19,7 +18,7 @@ pub(crate) struct Root {
     /// The major number of its classes; that of the first class if it is not written.
     pub major: Option<u16>,
     pub line: usize,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 /// What shapes the link: a token bucket, or something that does no more here.

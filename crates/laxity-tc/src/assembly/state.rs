@@ -1,7 +1,6 @@
 //! The set-up of one interface, up to the item that was told last.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 use laxity_plan::error::Fault;
 
@@ -9,6 +8,7 @@ use super::discipline::{Discipline, Mq, Root, Shaper};
 use super::elsewhere::Elsewhere;
 use super::entry::{Entry, Priority, Table};
 use crate::contract::Contract;
+use crate::error::Span;
 use crate::netfilter::State;
 use crate::notes::Notes;
 use crate::setup::{Class, ClassKind};
@@ -31,7 +31,7 @@ pub(crate) struct Assembly {
     /// The queue of a root that has no classes.
     pub queue: Option<(usize, Queue)>,
     /// A root that is none of those that are read: its kind and place.
-    pub other_root: Option<(String, Range<usize>)>,
+    pub other_root: Option<(String, Span)>,
     /// The classes, each behind the one that it is part of.
     pub classes: Vec<Node>,
     pub(super) by_minor: HashMap<u16, usize>,
@@ -83,7 +83,7 @@ pub(crate) struct Origin {
     /// The line, from 1.
     pub line: usize,
     /// All of its words.
-    pub span: Range<usize>,
+    pub span: Span,
     /// The comment at the end of the line.
     pub comment: Option<String>,
 }

@@ -1,7 +1,8 @@
 //! How a script is called.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+
+use crate::error::Span;
 
 /// What a script is called with.
 #[derive(Clone, Debug, Default)]
@@ -12,5 +13,5 @@ pub(crate) struct Call {
     /// known.
     pub variables: BTreeMap<String, String>,
     /// Files that the script may read with `.` or `source`: name, and place in the text.
-    pub files: Vec<(String, Range<usize>)>,
+    pub files: Vec<(String, Span)>,
 }

@@ -7,7 +7,7 @@ pub(super) mod parser;
 pub(super) mod redirect;
 pub(super) mod words;
 
-use std::ops::Range;
+use crate::error::Span;
 use std::rc::Rc;
 
 /// Commands one after the other.
@@ -32,7 +32,7 @@ pub(super) struct Pipeline {
 pub(super) struct Node {
     pub kind: Kind,
     pub redirects: Vec<Redirect>,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -125,13 +125,13 @@ pub(super) enum Redirection {
 #[derive(Clone, Debug)]
 pub(super) struct HereText {
     pub text: Text,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct RawWord {
     pub parts: Text,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 impl RawWord {
@@ -155,26 +155,26 @@ pub(super) enum Part {
     Parameter {
         parameter: Box<Parameter>,
         quoted: bool,
-        span: Range<usize>,
+        span: Span,
     },
     Command {
         list: List,
         quoted: bool,
-        span: Range<usize>,
+        span: Span,
     },
     /// `<(…)`.
     Process {
         list: List,
-        span: Range<usize>,
+        span: Span,
     },
     /// `>(…)`.
     Reader {
-        span: Range<usize>,
+        span: Span,
     },
     Arithmetic {
         text: Text,
         quoted: bool,
-        span: Range<usize>,
+        span: Span,
     },
 }
 

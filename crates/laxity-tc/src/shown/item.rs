@@ -1,7 +1,6 @@
 //! One thing that `tc` shows, and the command that sets it up.
 
-use std::ops::Range;
-
+use crate::error::Span;
 use crate::netlink::Sort;
 use crate::words::command::{Command, Word};
 
@@ -27,7 +26,7 @@ pub(super) struct ShownItem {
     pub before: Vec<String>,
     /// The item is the head of a table of u32 filters.
     pub is_table: bool,
-    pub span: Range<usize>,
+    pub span: Span,
     pub line: usize,
 }
 

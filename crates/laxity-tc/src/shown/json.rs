@@ -4,6 +4,7 @@
 use laxity_plan::error::Fault;
 
 use super::item::ShownItem;
+use crate::error::Span;
 use crate::netlink::Sort;
 use crate::words::json::{Json, Members};
 use crate::words::size_table;
@@ -84,7 +85,7 @@ fn mended(text: &str) -> String {
     all
 }
 
-fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<ShownItem> {
+fn shown(item: &Json, span: Span, line: usize) -> Option<ShownItem> {
     let text_of = |key| item.get(key).and_then(Json::word);
     let nothing = Json::Nothing;
     let options = item.get("options").unwrap_or(&nothing);

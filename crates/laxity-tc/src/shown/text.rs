@@ -1,12 +1,11 @@
 //! The text that `tc … show` prints: an item begins in a line with `qdisc`, `class` or `filter`,
 //! and what belongs to it follows in lines of its own. Statistics are passed over.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
 use super::item::ShownItem;
 use super::json;
+use crate::error::Span;
 use crate::netlink::Sort;
 use crate::words::size_table;
 
@@ -64,7 +63,7 @@ fn asked(words: &[&str]) -> Option<Option<String>> {
 }
 
 /// The item that begins with these words.
-fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<ShownItem> {
+fn item(words: &[&str], span: Span, line: usize) -> Option<ShownItem> {
     let (sort, kind, rest) = match words {
         ["qdisc", kind, rest @ ..] => (Sort::Qdisc, *kind, rest),
         ["class", kind, rest @ ..] => (Sort::Class, *kind, rest),

@@ -1,9 +1,8 @@
 //! The words of a `tc` command, taken one by one as `tc` takes them.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::words::command::{Doubt, Word};
 
 /// The words that are still to be read.
@@ -56,7 +55,7 @@ impl<'a> Args<'a> {
     }
 
     /// From the next word to the end of the command.
-    pub(crate) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Span {
         self.peek().map_or(self.end, |word| word.span.start)..self.end
     }
 }

@@ -1,12 +1,11 @@
 //! Commands of `tc`: words, each with its place and why it may be another one.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 
 /// One command: at least one word.
 #[derive(Clone, Debug)]
@@ -75,7 +74,7 @@ impl Command {
     }
 
     /// From its first word to its last.
-    pub(crate) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Span {
         let start = self.words.first().map_or(0, |word| word.span.start);
         let end = self.words.last().map_or(0, |word| word.span.end);
         start..end.max(start)
@@ -104,7 +103,7 @@ pub(crate) fn at_their_calls(mut commands: Vec<Command>) -> Vec<Command> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
     pub text: String,
-    pub span: Range<usize>,
+    pub span: Span,
     /// Why it may be another one where the script is run.
     pub doubt: Option<Rc<Doubt>>,
 }

@@ -1,11 +1,10 @@
 //! `test`, `[` and `[[` (POSIX.1-2017, Shell and Utilities, test; and bash).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::expansion::arithmetic::signed_number;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::expansion::regex;
@@ -29,7 +28,7 @@ struct Test<'a, 's> {
     shell: &'a mut Shell<'s>,
     tokens: Vec<Token>,
     at: usize,
-    span: &'a Range<usize>,
+    span: &'a Span,
     depth: usize,
 }
 
@@ -38,11 +37,7 @@ const WRONG: Status = Status::Known(2);
 
 impl Shell<'_> {
     /// `test …` or `[ … ]`.
-    pub(crate) fn single_test(
-        &mut self,
-        fields: &Fields,
-        span: &Range<usize>,
-    ) -> Result<Status, Fault> {
+    pub(crate) fn single_test(&mut self, fields: &Fields, span: &Span) -> Result<Status, Fault> {
         let mut words = &fields[1..];
         if fields[0].0.text == "[" {
             match words.split_last() {
@@ -56,11 +51,7 @@ impl Shell<'_> {
     }
 
     /// `[[ … ]]`.
-    pub(crate) fn double_test(
-        &mut self,
-        words: &[TestWord],
-        span: &Range<usize>,
-    ) -> Result<Status, Fault> {
+    pub(crate) fn double_test(&mut self, words: &[TestWord], span: &Span) -> Result<Status, Fault> {
         let mut tokens = Vec::with_capacity(words.len());
         for word in words {
             tokens.push(match word {

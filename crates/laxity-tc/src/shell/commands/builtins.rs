@@ -1,10 +1,10 @@
 //! Commands of the shell itself (POSIX.1-2017, Shell Command Language, section 2.14, and bash).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::run::simple::{Fields, spaced};
 use crate::shell::run::{Flow, Shell, not_followed};
 use crate::shell::syntax::Node;
@@ -157,7 +157,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn unset_element(&mut self, name: &str, index: &str, span: &Range<usize>) -> Result<(), Fault> {
+    fn unset_element(&mut self, name: &str, index: &str, span: &Span) -> Result<(), Fault> {
         let key = self.key(name, &Value::new(index), span)?;
         if let (Ok(key), Some(Variable::Many(mut values))) =
             (key, self.state.variable(name).cloned())
@@ -207,7 +207,7 @@ impl Shell<'_> {
     }
 
     /// Prints into what is read by someone.
-    pub(crate) fn print(&mut self, value: &Value, span: &Range<usize>) -> Result<(), Fault> {
+    pub(crate) fn print(&mut self, value: &Value, span: &Span) -> Result<(), Fault> {
         self.step(span, value.text.len())?;
         if let Some(printed) = self.printed.last_mut() {
             printed.push(value);

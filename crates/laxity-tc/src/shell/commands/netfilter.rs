@@ -1,9 +1,8 @@
 //! What commands of netfilter read beside their words.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::netfilter::restore;
 use crate::shell::run::{Shell, decided};
 use crate::shell::values::{Input, Value};
@@ -34,11 +33,7 @@ impl Shell<'_> {
     }
 
     /// Takes the rules that `iptables-restore` reads; `false` if it is not known what it reads.
-    pub(crate) fn restored(
-        &mut self,
-        command: &Command,
-        span: &Range<usize>,
-    ) -> Result<bool, Fault> {
+    pub(crate) fn restored(&mut self, command: &Command, span: &Span) -> Result<bool, Fault> {
         let has = |names: &[&str]| command.words.iter().any(|word| names.contains(&&word.text[..]));
         let words: Vec<&str> = command.words[1..].iter().map(|word| &word.text[..]).collect();
         let file = restore::file(&words).map(|at| &command.words[1 + at]);

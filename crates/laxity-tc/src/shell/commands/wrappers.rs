@@ -1,10 +1,10 @@
 //! Commands that run the command behind them, such as `nice` and `timeout`.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::run::nested::SHELLS;
 use crate::shell::run::simple::Fields;
 use crate::shell::run::{Flow, Shell, not_followed};
@@ -189,7 +189,7 @@ impl Shell<'_> {
     }
 
     fn shell_of(&mut self, name: &str, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
-        let is_c = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-c" | "--command");
+        let is_c = |(word, _): &(Value, Span)| matches!(&word.text[..], "-c" | "--command");
         match fields.iter().position(is_c) {
             Some(at) if name == "su" => self.shell(&[&fields[..1], &fields[at..]].concat(), node),
             None if name == "su" => self.other(fields, node),

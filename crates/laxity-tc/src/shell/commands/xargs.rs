@@ -1,10 +1,8 @@
 //! `xargs`: a command for the words of what it reads.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::expansion::escapes::escapes;
 use crate::shell::run::simple::Fields;
 use crate::shell::run::{Flow, Shell, undecided};
@@ -80,7 +78,7 @@ impl Shell<'_> {
         &mut self,
         text: &str,
         options: &Options,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Vec<Vec<String>>, Fault> {
         self.step(span, text.len())?;
         let lines: Vec<Vec<String>> = match options.separator {
@@ -120,14 +118,14 @@ fn arguments_of(
     behind: &Fields,
     options: &Options,
     arguments: Vec<String>,
-    span: &Range<usize>,
-) -> Vec<(Value, Range<usize>)> {
+    span: &Span,
+) -> Vec<(Value, Span)> {
     let Some(replaced) = &options.replaced else {
         let arguments = arguments.into_iter().map(|text| (Value::new(text), span.clone()));
         return behind.iter().cloned().chain(arguments).collect();
     };
     let line = arguments.concat();
-    let replace = |(word, span): &(Value, Range<usize>)| {
+    let replace = |(word, span): &(Value, Span)| {
         let text = word.text.replace(replaced.as_str(), &line);
         (Value { text, doubt: word.doubt.clone() }, span.clone())
     };

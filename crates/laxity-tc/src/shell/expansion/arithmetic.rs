@@ -1,12 +1,11 @@
 //! What stands in `$((…))`: whole numbers of 64 bits, as in C (POSIX.1-2017, Shell Command
 //! Language, section 2.6.4).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Text, name_length};
 use crate::shell::values::{Value, Variable};
@@ -35,7 +34,7 @@ struct Expression<'a, 's> {
     shell: &'a mut Shell<'s>,
     text: &'a str,
     at: usize,
-    span: &'a Range<usize>,
+    span: &'a Span,
     depth: usize,
     /// What is read does not count: the way of `?:`, `&&` or `||` that is not taken.
     skipped: bool,
@@ -43,17 +42,13 @@ struct Expression<'a, 's> {
 
 impl Shell<'_> {
     /// The value of an expression as it is written.
-    pub(crate) fn number(&mut self, text: &Text, span: &Range<usize>) -> Result<Number, Fault> {
+    pub(crate) fn number(&mut self, text: &Text, span: &Span) -> Result<Number, Fault> {
         let value = self.text(text, span)?;
         self.arithmetic(&value, span)
     }
 
     /// The value of an expanded expression.
-    pub(crate) fn arithmetic(
-        &mut self,
-        value: &Value,
-        span: &Range<usize>,
-    ) -> Result<Number, Fault> {
+    pub(crate) fn arithmetic(&mut self, value: &Value, span: &Span) -> Result<Number, Fault> {
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }

@@ -1,10 +1,10 @@
 //! `${NAME%…}`, `${NAME/…}`, `${NAME:…}` and `${NAME^}`: values that an operation changes.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{Operation, Parameter, Text};
@@ -17,7 +17,7 @@ impl Shell<'_> {
         &mut self,
         value: Value,
         operation: &Operation,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Value, Fault> {
         match operation {
             Operation::Strip { from_end, longest, pattern } => {
@@ -52,7 +52,7 @@ impl Shell<'_> {
         &mut self,
         parameter: &Parameter,
         is_array: bool,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Option<Result<Vec<Value>, Value>>, Fault> {
         let variable = self.state.variable(&parameter.name);
         match (&parameter.operation, variable) {
@@ -89,7 +89,7 @@ impl Shell<'_> {
         parameter: &Parameter,
         is_array: bool,
         mut values: Vec<Value>,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Vec<Value>, Fault> {
         match self.state.variable(&parameter.name) {
             Some(Variable::Many(array)) if is_array => {
@@ -107,7 +107,7 @@ impl Shell<'_> {
         &mut self,
         values: Vec<Value>,
         slice: (&Text, Option<&Text>),
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Result<Vec<Value>, Value>, Fault> {
         let (offset, length) = match self.bounds(slice, span)? {
             Ok(bounds) => bounds,
@@ -131,7 +131,7 @@ impl Shell<'_> {
     fn bounds(
         &mut self,
         (offset, length): (&Text, Option<&Text>),
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Result<(i64, i64), Rc<Doubt>>, Fault> {
         let offset = self.number(offset, span)?;
         let length = match length {
@@ -146,7 +146,7 @@ impl Shell<'_> {
         value: Value,
         (from_end, longest): (bool, bool),
         pattern: &Text,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Value, Fault> {
         let pattern = self.pattern(pattern, span)?;
         if let Some(doubt) = value.unknown_because().or(pattern.unknown_because()) {
@@ -176,7 +176,7 @@ impl Shell<'_> {
         value: Value,
         (all, anchor): (bool, Option<char>),
         (pattern, with): (&Text, &Text),
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Value, Fault> {
         let pattern = self.pattern(pattern, span)?;
         let with = self.text(with, span)?;
@@ -219,7 +219,7 @@ impl Shell<'_> {
         &mut self,
         value: Value,
         slice: (&Text, Option<&Text>),
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Value, Fault> {
         let (offset, length) = match self.bounds(slice, span)? {
             Err(doubt) => return Ok(self.undetermined(span, doubt)),

@@ -1,11 +1,10 @@
 //! `$NAME` and `${NAME…}` (POSIX.1-2017, Shell Command Language, section 2.6.2).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::expansion::words::{Piece, joined};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Fallback, Operation, Parameter};
@@ -80,7 +79,7 @@ impl Shell<'_> {
         &mut self,
         parameter: &Parameter,
         quoted: bool,
-        span: &Range<usize>,
+        span: &Span,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), Fault> {
         let index = match &parameter.index {
@@ -174,12 +173,7 @@ impl Shell<'_> {
         }
     }
 
-    fn element(
-        &mut self,
-        name: &str,
-        index: &Value,
-        span: &Range<usize>,
-    ) -> Result<Option<Value>, Fault> {
+    fn element(&mut self, name: &str, index: &Value, span: &Span) -> Result<Option<Value>, Fault> {
         let key = match self.key(name, index, span)? {
             Ok(key) => key,
             Err(doubt) => return Ok(Some(self.undetermined(span, doubt))),
@@ -196,7 +190,7 @@ impl Shell<'_> {
         &mut self,
         array: &str,
         index: &Value,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Result<String, Rc<Doubt>>, Fault> {
         if let Some(doubt) = index.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
@@ -214,12 +208,7 @@ impl Shell<'_> {
     }
 
     /// A value made of another one. It is not known if that is not.
-    pub(crate) fn mapped(
-        &self,
-        value: Value,
-        span: &Range<usize>,
-        map: impl Fn(&str) -> String,
-    ) -> Value {
+    pub(crate) fn mapped(&self, value: Value, span: &Span, map: impl Fn(&str) -> String) -> Value {
         match value.unknown_because() {
             Some(doubt) => self.undetermined(span, Rc::clone(doubt)),
             None => Value { text: map(&value.text), doubt: value.doubt },
@@ -233,7 +222,7 @@ impl Shell<'_> {
         value: Option<Value>,
         fallback: &Fallback,
         quoted: bool,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Vec<Piece>, Fault> {
         let Fallback { sign, or_empty, word } = fallback;
         let is_argument = name.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,11 +1,11 @@
 //! What words come to (POSIX.1-2017, Shell Command Language, section 2.6). Names of files are not
 //! looked up: a pattern stays as it is.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::expansion::braces;
 use crate::shell::expansion::pattern;
 use crate::shell::run::{Shell, not_followed};
@@ -33,10 +33,7 @@ impl Piece {
 
 impl Shell<'_> {
     /// Words as commands get them, each with where it is written.
-    pub(crate) fn fields(
-        &mut self,
-        words: &[RawWord],
-    ) -> Result<Vec<(Value, Range<usize>)>, Fault> {
+    pub(crate) fn fields(&mut self, words: &[RawWord]) -> Result<Vec<(Value, Span)>, Fault> {
         let mut fields = Vec::new();
         // A word that comes to nothing may be why the next one is wrong.
         let mut vanished: Option<Value> = None;
@@ -103,12 +100,12 @@ impl Shell<'_> {
     }
 
     /// Text in which nothing is split.
-    pub(crate) fn text(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(crate) fn text(&mut self, parts: &Text, span: &Span) -> Result<Value, Fault> {
         Ok(joined(&self.pieces(parts, span)?))
     }
 
     /// Text as a pattern; what was quoted has no meaning in it.
-    pub(crate) fn pattern(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(crate) fn pattern(&mut self, parts: &Text, span: &Span) -> Result<Value, Fault> {
         let mut all = Value::default();
         for piece in self.pieces(parts, span)? {
             match piece {
@@ -132,11 +129,7 @@ impl Shell<'_> {
         }
     }
 
-    pub(crate) fn pieces(
-        &mut self,
-        parts: &Text,
-        span: &Range<usize>,
-    ) -> Result<Vec<Piece>, Fault> {
+    pub(crate) fn pieces(&mut self, parts: &Text, span: &Span) -> Result<Vec<Piece>, Fault> {
         self.deeper(span, |shell| {
             let mut pieces = Vec::with_capacity(parts.len());
             for part in parts {
@@ -181,7 +174,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn charge(&mut self, pieces: &[Piece], span: &Range<usize>) -> Result<(), Fault> {
+    fn charge(&mut self, pieces: &[Piece], span: &Span) -> Result<(), Fault> {
         let length = |piece: &Piece| match piece {
             Piece::Text { value, .. } => value.text.len(),
             _ => 1,

@@ -1,10 +1,10 @@
 //! Assignments (POSIX.1-2017, Shell Command Language, section 2.9.1; bash for arrays).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::run::{Shell, undecided};
 use crate::shell::syntax::{AssignedValue, Assignment, Part, RawWord, Text};
 use crate::shell::values::{Array, MOST_NAMED, Value, Variable};
@@ -26,7 +26,7 @@ struct Element<'a> {
     key: Result<String, Rc<Doubt>>,
     adds: bool,
     value: Value,
-    span: &'a Range<usize>,
+    span: &'a Span,
 }
 
 impl Shell<'_> {
@@ -48,12 +48,7 @@ impl Shell<'_> {
     }
 
     /// Gives a variable a value; the one that was given for it if this one is not known.
-    pub(crate) fn assign(
-        &mut self,
-        name: &str,
-        value: Variable,
-        span: &Range<usize>,
-    ) -> Result<(), Fault> {
+    pub(crate) fn assign(&mut self, name: &str, value: Variable, span: &Span) -> Result<(), Fault> {
         self.step(span, value.length())?;
         if self.constants.contains(name) {
             let message = format!("`{name}` is readonly: a shell ends where it is set again");
@@ -170,7 +165,7 @@ impl Shell<'_> {
     }
 
     /// Makes sure that an array may have one element more.
-    fn room(&mut self, all: &Array, span: &Range<usize>) -> Result<(), Fault> {
+    fn room(&mut self, all: &Array, span: &Span) -> Result<(), Fault> {
         self.step(span, 0)?;
         let most = if all.named { MOST_NAMED } else { MOST_NUMBERED };
         if all.len() >= most {

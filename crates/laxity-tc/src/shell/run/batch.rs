@@ -1,10 +1,8 @@
 //! Commands of `tc -batch`.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::run::simple::Fields;
 use crate::shell::run::{Shell, decided};
 use crate::shell::syntax::Node;
@@ -40,7 +38,7 @@ impl Shell<'_> {
     }
 
     /// The lines of a batch that stands in the script at this place.
-    fn batch_lines(&mut self, text: &str, whole: bool, span: &Range<usize>) -> Result<(), Fault> {
+    fn batch_lines(&mut self, text: &str, whole: bool, span: &Span) -> Result<(), Fault> {
         let written = self.written(span);
         // As long as the lines are those that are written, each is at its own place.
         let apart = whole && written.lines().count() == text.lines().count() + 1;
@@ -49,7 +47,7 @@ impl Shell<'_> {
             at += line.len();
             at - line.len()..at - usize::from(line.ends_with('\n'))
         });
-        let places: Vec<Range<usize>> = if apart { places.collect() } else { Vec::new() };
+        let places: Vec<Span> = if apart { places.collect() } else { Vec::new() };
         let place = |line: usize| places.get(line).unwrap_or(span);
         for BatchCommand { lines: (first, last), words, comment } in batch::commands(text) {
             self.step(span, words.iter().map(String::len).sum())?;

@@ -1,10 +1,10 @@
 //! Conditions and loops (POSIX.1-2017, Shell Command Language, section 2.9.4).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Flow, Shell, Way, undecided};
 use crate::shell::syntax::{Branch, CaseEnd, List, RawWord, Text};
@@ -84,7 +84,7 @@ impl Shell<'_> {
         name: &str,
         words: Option<&[RawWord]>,
         body: &List,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Flow, Fault> {
         let values: Vec<Value> = match words {
             Some(words) => self.fields(words)?.into_iter().map(|(value, _)| value).collect(),
@@ -118,7 +118,7 @@ impl Shell<'_> {
         &mut self,
         [first, condition, next]: &[Text; 3],
         body: &List,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Flow, Fault> {
         let _ = self.number(first, span)?;
         self.status = Status::SUCCESS;
@@ -144,7 +144,7 @@ impl Shell<'_> {
         until: bool,
         condition: &List,
         body: &List,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Flow, Fault> {
         let mut last = Status::SUCCESS;
         loop {

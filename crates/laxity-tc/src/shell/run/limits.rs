@@ -1,9 +1,8 @@
 //! Limits of a script: steps, values, work on patterns and depth.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::run::Shell;
 use crate::words::command::RUN;
 
@@ -34,7 +33,7 @@ impl Usage {
 
 impl Shell<'_> {
     /// Counts a step and the bytes that it makes.
-    pub(crate) fn step(&mut self, span: &Range<usize>, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn step(&mut self, span: &Span, bytes: usize) -> Result<(), Fault> {
         self.usage.steps += 1;
         self.usage.expand(bytes);
         if self.usage.steps > MOST_STEPS {
@@ -56,7 +55,7 @@ impl Shell<'_> {
     }
 
     /// Counts work on a pattern.
-    pub(crate) fn work(&mut self, span: &Range<usize>, work: usize) -> Result<(), Fault> {
+    pub(crate) fn work(&mut self, span: &Span, work: usize) -> Result<(), Fault> {
         self.usage.worked = self.usage.worked.saturating_add(work);
         if self.usage.worked > MOST_WORK {
             return Err(Fault::at(span, "patterns and braces up to here are too long together"));
@@ -67,7 +66,7 @@ impl Shell<'_> {
     /// Goes one level deeper for as long as something is done.
     pub(crate) fn deeper<T>(
         &mut self,
-        span: &Range<usize>,
+        span: &Span,
         done: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         if self.usage.depth == DEEPEST {

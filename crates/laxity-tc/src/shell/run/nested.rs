@@ -1,11 +1,10 @@
 //! Texts that a script has carried out: `sh -c TEXT`, `sh FILE`, `… | sh`, `eval` and `source`.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::run::simple::{Fields, mentions_tc, values};
 use crate::shell::run::{Flow, Shell, undecided};
 use crate::shell::syntax::Node;
@@ -73,7 +72,7 @@ impl Shell<'_> {
     }
 
     /// A text as commands, which stand where this place is.
-    pub(crate) fn evaluate(&mut self, text: &str, span: &Range<usize>) -> Result<Flow, Fault> {
+    pub(crate) fn evaluate(&mut self, text: &str, span: &Span) -> Result<Flow, Fault> {
         self.step(span, text.len())?;
         let whole = 0..text.len();
         let list = Parser::new(text, whole, Some(span.clone()), &mut self.parsed).all()?;

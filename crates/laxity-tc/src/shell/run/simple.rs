@@ -1,11 +1,10 @@
 //! One simple command: what it is, and what is done.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::netfilter::restore;
 use crate::shell::run::{Flow, Shell};
 use crate::shell::syntax::{Assignment, Node, RawWord};
@@ -19,7 +18,7 @@ const TELLING: [&str; 8] =
     ["logger", "mail", "dialog", "whiptail", "notify-send", "wall", "figlet", "man"];
 
 /// The words of a command as it is carried out.
-pub(crate) type Fields = [(Value, Range<usize>)];
+pub(crate) type Fields = [(Value, Span)];
 
 /// The words of a command without their places.
 pub(crate) fn values(fields: &Fields) -> Vec<Value> {
@@ -120,7 +119,7 @@ impl Shell<'_> {
         }
         let text = plain(&words[..words.len().min(8)].join(" "));
         let mut command = self.words_of(fields, node);
-        let checks = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-C" | "--check");
+        let checks = |(word, _): &(Value, Span)| matches!(&word.text[..], "-C" | "--check");
         if first.ends_with("tables") && fields.iter().any(checks) {
             // A machine that has nothing yet has no such rule.
             self.status = Status::FAILURE;
@@ -180,7 +179,7 @@ impl Shell<'_> {
         self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
     }
 
-    pub(crate) fn emit(&mut self, command: Command, span: &Range<usize>) -> Result<(), Fault> {
+    pub(crate) fn emit(&mut self, command: Command, span: &Span) -> Result<(), Fault> {
         if self.commands.len() == MOST_COMMANDS {
             let message = format!("the script comes to more than {MOST_COMMANDS} commands of tc");
             return Err(Fault::at(span, message));
@@ -200,7 +199,7 @@ impl Shell<'_> {
         &mut self,
         body: &Rc<Node>,
         arguments: &Fields,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Flow, Fault> {
         let before = self.state.set_arguments(Arguments::new(values(arguments)));
         self.locals.push(Vec::new());

@@ -2,12 +2,11 @@
 //! and what bash adds to it).
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::syntax::{
     AndOr, AssignedValue, DECLARATIONS, HereText, Kind, List, Node, Pipeline, RawWord,
 };
@@ -24,7 +23,7 @@ pub(crate) struct Parser<'a> {
     pub at: usize,
     pub end: usize,
     /// Where all of this stands in the script, if it is not itself a part of it.
-    within: Option<Range<usize>>,
+    within: Option<Span>,
     pub depth: usize,
     /// Texts after `<<` whose line is not over yet: number, last line, whether tabs are cut off
     /// and whether it is taken as it is written.
@@ -43,8 +42,8 @@ pub(crate) struct Attachments {
 impl<'a> Parser<'a> {
     pub(crate) fn new(
         text: &'a str,
-        part: Range<usize>,
-        within: Option<Range<usize>>,
+        part: Span,
+        within: Option<Span>,
         script: &'a mut Attachments,
     ) -> Self {
         let (at, end) = (part.start, part.end);
@@ -75,11 +74,11 @@ impl<'a> Parser<'a> {
     }
 
     /// Where in the script a part stands that began here.
-    pub(crate) fn span(&self, start: usize) -> Range<usize> {
+    pub(crate) fn span(&self, start: usize) -> Span {
         self.within.clone().unwrap_or(start..self.at.max(start))
     }
 
-    pub(crate) fn within(&self) -> Option<Range<usize>> {
+    pub(crate) fn within(&self) -> Option<Span> {
         self.within.clone()
     }
 
@@ -153,7 +152,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Commands of another text that stands in the script where this one does.
-    pub(crate) fn apart(&mut self, text: &str, span: Range<usize>) -> Result<List, Fault> {
+    pub(crate) fn apart(&mut self, text: &str, span: Span) -> Result<List, Fault> {
         let mut parser = Parser::new(text, 0..text.len(), Some(span), self.script);
         parser.depth = self.depth;
         parser.all()

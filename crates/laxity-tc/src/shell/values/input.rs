@@ -1,9 +1,9 @@
 //! What a command reads.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use super::value::Value;
+use crate::error::Span;
 use crate::words::command::Doubt;
 
 /// What a command reads: a text that is known, or why it is not.
@@ -12,7 +12,7 @@ pub(crate) struct Input {
     pub value: Value,
     pub at: usize,
     /// Where the text stands in the script, if it does.
-    pub span: Option<Range<usize>>,
+    pub span: Option<Span>,
 }
 
 impl Input {
