@@ -24,7 +24,7 @@ pub(crate) fn commands(
     text: &str,
     end: usize,
     name: &str,
-    call: &Call,
+    call: Call,
     notes: &mut Notes,
 ) -> Result<Vec<Command>, Fault> {
     let mut shell = run::Shell::new(text, name, call);
@@ -49,7 +49,7 @@ pub(crate) fn commands(
 #[cfg(test)]
 pub(crate) fn printed(script: &str) -> Result<String, Fault> {
     let call = Call { arguments: Some(Vec::new()), ..Call::default() };
-    let mut shell = run::Shell::new(script, "sh", &call);
+    let mut shell = run::Shell::new(script, "sh", call);
     shell.printed.push(values::Value::default());
     shell.whole(script.len())?;
     Ok(shell.printed.pop().unwrap_or_default().text)

@@ -26,10 +26,11 @@ use crate::words::command::{Command, Doubt};
 use limits::Usage;
 
 /// A script as it is carried out.
+#[derive(Default)]
 pub(super) struct Shell<'a> {
     pub text: &'a str,
     pub name: &'a str,
-    pub call: &'a Call,
+    pub call: Call,
     pub state: State,
     pub status: Status,
     /// Texts that are being printed into, the innermost last.
@@ -94,7 +95,7 @@ pub(super) enum Flow {
 }
 
 impl<'a> Shell<'a> {
-    pub(super) fn new(text: &'a str, name: &'a str, call: &'a Call) -> Self {
+    pub(super) fn new(text: &'a str, name: &'a str, call: Call) -> Self {
         let mut state = State::default();
         for (name, value) in &call.variables {
             state.set_variable(name, Some(Variable::One(Value::new(value.clone()))));
@@ -108,35 +109,8 @@ impl<'a> Shell<'a> {
             }
         }
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        Shell {
-            text,
-            name,
-            call,
-            state,
-            status: Status::SUCCESS,
-            printed: Vec::new(),
-            inputs: Vec::new(),
-            parsed: Attachments::default(),
-            commands: Vec::new(),
-            files: Files::default(),
-            exported,
-            unset: None,
-            calls: Vec::new(),
-            asked: None,
-            at_exit: None,
-            traps_signals: false,
-            skipped: BTreeMap::new(),
-            readings: BTreeMap::new(),
-            locals: Vec::new(),
-            tested: 0,
-            options: Options::default(),
-            constants: BTreeSet::new(),
-            numbers: BTreeSet::new(),
-            substituted: 0,
-            asks: Cell::new(false),
-            lines: ends.map(|(at, _)| at).collect(),
-            usage: Usage::default(),
-        }
+        let lines = ends.map(|(at, _)| at).collect();
+        Shell { text, name, call, state, exported, lines, ..Shell::default() }
     }
 
     /// Carries out a part of the text.

@@ -71,7 +71,7 @@ impl Shell<'_> {
         };
         self.tested -= usize::from(pipeline.negated);
         if pipeline.negated {
-            self.status = std::mem::replace(&mut self.status, Status::SUCCESS).negated();
+            self.status = std::mem::take(&mut self.status).negated();
         }
         flow
     }
@@ -99,7 +99,7 @@ impl Shell<'_> {
                 failed = Some(self.status.clone());
             }
         }
-        self.status = failed.unwrap_or(std::mem::replace(&mut self.status, Status::SUCCESS));
+        self.status = failed.unwrap_or(std::mem::take(&mut self.status));
         Ok(Flow::Next)
     }
 

@@ -85,6 +85,12 @@ impl Status {
     }
 }
 
+impl Default for Status {
+    fn default() -> Status {
+        Status::SUCCESS
+    }
+}
+
 /// A variable: one value, those of an array, or the name of another variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Variable {
