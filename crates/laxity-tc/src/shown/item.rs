@@ -31,6 +31,24 @@ pub(super) struct ShownItem {
 }
 
 impl ShownItem {
+    /// An item that has only a kind.
+    pub(super) fn new(sort: Sort, kind: String, span: Span, line: usize) -> ShownItem {
+        let (handle, parent, device) = (String::new(), None, None);
+        let (options, before, is_table) = (Vec::new(), Vec::new(), false);
+        ShownItem { sort, kind, handle, parent, device, options, before, is_table, span, line }
+    }
+
+    /// Whether this class was added. Linux itself sets up classes such as `hfsc 1:` and those of
+    /// other qdiscs.
+    pub(super) fn is_added_class(&self) -> bool {
+        ["hfsc", "htb", "qfq", "drr"].contains(&self.kind.as_str()) && !self.handle.ends_with(':')
+    }
+
+    /// Adds options.
+    pub(super) fn say(&mut self, words: &[&str]) {
+        self.options.extend(words.iter().map(ToString::to_string));
+    }
+
     /// The command that sets this up.
     pub(super) fn command(&self) -> Command {
         let mut words =
