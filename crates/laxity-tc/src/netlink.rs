@@ -69,9 +69,9 @@ pub fn shown(object: &Object) -> Option<Object> {
 /// twice.
 pub fn changing(object: &Object) -> Object {
     match item(object) {
-        Some(Item::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
-            let named = Object::new(Sort::Qdisc, handle, parent, "fq_codel");
-            named.with(object::OPTIONS, &queue::fq_codel_again(&of))
+        Some(Item::Qdisc(Qdisc { kind: kind @ QdiscKind::FqCodel(_), handle, parent, .. })) => {
+            let options = queue::numbered(&kind, &queue::FQ_CODEL, Some("flows"));
+            Object::new(Sort::Qdisc, handle, parent, kind.name()).with(object::OPTIONS, &options)
         }
         _ => object.clone(),
     }

@@ -2,30 +2,11 @@
 
 use std::net::IpAddr;
 
-use laxity::units::{Nanos, Rate};
+use laxity::units::Rate;
 
 use crate::setup::units::{bytes_a_second, micros};
-use crate::setup::{Flower, Ports, Protocol, QdiscKind};
+use crate::setup::{Flower, Ports, Protocol, Value};
 use crate::words::json::Json;
-
-/// The value of a parameter.
-pub(super) enum Value {
-    /// A number without a unit.
-    Number(u32),
-    /// A length.
-    Bytes(u32),
-    /// A rate.
-    Rate(Rate),
-    /// A time.
-    Time(Nanos),
-    /// Whether it is said: the name, or with `no` before it.
-    Flag(bool),
-    /// Numbers one after the other.
-    Several(Vec<u8>),
-}
-
-/// A parameter: its name and its value.
-pub(super) type Parameter = (&'static str, Value);
 
 impl Value {
     /// The words of a parameter of this name.
@@ -62,56 +43,6 @@ pub(super) fn rate_word(rate: Rate) -> String {
         bits if bits % 1_000_000 == 0 => format!("{}mbit", bits / 1_000_000),
         bits if bits % 1_000 == 0 => format!("{}kbit", bits / 1_000),
         bits => format!("{bits}bit"),
-    }
-}
-
-/// The parameters of a discipline that words and JSON have in common.
-pub(super) fn qdisc_parameters(kind: &QdiscKind) -> Vec<Parameter> {
-    match kind {
-        QdiscKind::Prio(prio) => vec![
-            ("bands", Value::Number(prio.bands.into())),
-            ("priomap", Value::Several(prio.priomap.to_vec())),
-        ],
-        QdiscKind::Tbf(tbf) => vec![
-            ("rate", Value::Rate(tbf.rate)),
-            ("burst", Value::Bytes(tbf.burst)),
-            ("limit", Value::Bytes(tbf.limit)),
-        ],
-        QdiscKind::FqCodel(fq) => vec![
-            ("limit", Value::Number(fq.limit)),
-            ("flows", Value::Number(fq.flows)),
-            ("quantum", Value::Number(fq.quantum)),
-            ("target", Value::Time(fq.target)),
-            ("interval", Value::Time(fq.interval)),
-            ("ecn", Value::Flag(fq.ecn)),
-        ],
-        QdiscKind::CoDel(codel) => vec![
-            ("limit", Value::Number(codel.limit)),
-            ("target", Value::Time(codel.target)),
-            ("interval", Value::Time(codel.interval)),
-            ("ecn", Value::Flag(codel.ecn)),
-        ],
-        QdiscKind::Pie(pie) => vec![
-            ("limit", Value::Number(pie.limit)),
-            ("target", Value::Time(pie.target)),
-            ("tupdate", Value::Time(pie.tupdate)),
-            ("alpha", Value::Number(pie.alpha)),
-            ("beta", Value::Number(pie.beta)),
-            ("ecn", Value::Flag(pie.ecn)),
-        ],
-        QdiscKind::Bfifo { limit } => vec![("limit", Value::Bytes(*limit))],
-        QdiscKind::Pfifo { limit } | QdiscKind::Other { limit, .. } => {
-            limit.iter().map(|limit| ("limit", Value::Number(*limit))).collect()
-        }
-        QdiscKind::Hfsc { .. }
-        | QdiscKind::Htb { .. }
-        | QdiscKind::Drr
-        | QdiscKind::Qfq
-        | QdiscKind::Red(_)
-        | QdiscKind::Choke(_)
-        | QdiscKind::Cake(_)
-        | QdiscKind::Mq
-        | QdiscKind::Netem(_) => Vec::new(),
     }
 }
 

@@ -15,9 +15,9 @@ pub(super) fn object(qdisc: &Qdisc) -> Object {
             [&u32::from(*bands).to_ne_bytes()[..], priomap].concat()
         }
         QdiscKind::Tbf(tbf) => queue::tbf(tbf),
-        QdiscKind::FqCodel(of) => queue::fq_codel(of),
-        QdiscKind::CoDel(of) => queue::codel(of),
-        QdiscKind::Pie(of) => queue::pie(of),
+        kind @ QdiscKind::FqCodel(_) => queue::numbered(kind, &queue::FQ_CODEL, None),
+        kind @ QdiscKind::CoDel(_) => queue::numbered(kind, &queue::CODEL, None),
+        kind @ QdiscKind::Pie(_) => queue::numbered(kind, &queue::PIE, None),
         QdiscKind::Red(of) | QdiscKind::Choke(of) => queue::red(of),
         QdiscKind::Pfifo { limit: Some(limit) } | QdiscKind::Bfifo { limit } => {
             limit.to_ne_bytes().to_vec()

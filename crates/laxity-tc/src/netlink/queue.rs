@@ -3,8 +3,8 @@
 use super::attributes::{Attributes, bytes, find, find_u32, read, u32_of, words};
 use laxity::units::{Nanos, Rate};
 
-use crate::setup::units::{self, bytes_a_second, codel_time_shown, micros};
-use crate::setup::{CoDel, FqCodel, Pie, Red, Tbf};
+use crate::setup::units::{self, bytes_a_second, codel_time_shown};
+use crate::setup::{CoDel, FqCodel, Pie, QdiscKind, Red, Tbf};
 
 /// TC_LINKLAYER_ETHERNET.
 const ETHERNET: u8 = 1;
@@ -74,66 +74,56 @@ pub(super) fn read_tbf(options: &[u8]) -> Option<Tbf> {
     (peak == 0).then_some(Tbf { rate, burst, limit })
 }
 
-/// TCA_FQ_CODEL_TARGET and so on: target, limit, interval, ECN, flows, quantum.
-const FQ_CODEL: [u16; 6] = [1, 2, 3, 4, 5, 6];
+/// Parameters of `fq_codel`, `codel` and `pie` in the order of their attributes, which are numbered
+/// from 1: TCA_FQ_CODEL_TARGET and so on.
+pub(super) const FQ_CODEL: [&str; 6] = ["target", "limit", "interval", "ecn", "flows", "quantum"];
+pub(super) const CODEL: [&str; 4] = ["target", "limit", "interval", "ecn"];
+pub(super) const PIE: [&str; 6] = ["target", "limit", "tupdate", "alpha", "beta", "ecn"];
 /// TCA_FQ_CODEL_DROP_BATCH_SIZE and MEMORY_LIMIT with their defaults.
 const FQ_CODEL_DEFAULTS: [(u16, u32); 2] = [(8, 64), (9, 32 << 20)];
+/// TCA_PIE_BYTEMODE and DQ_RATE_ESTIMATOR, which are off by default.
+const PIE_DEFAULTS: [(u16, u32); 2] = [(7, 0), (8, 0)];
 
-pub(super) fn fq_codel(of: &FqCodel) -> Vec<u8> {
-    let values =
-        [micros(of.target), of.limit, micros(of.interval), of.ecn.into(), of.flows, of.quantum];
-    numbers(&FQ_CODEL, &values)
+/// The parameters of these names, but for the one that is not to be told again.
+pub(super) fn numbered(kind: &QdiscKind, names: &[&str], without: Option<&str>) -> Vec<u8> {
+    let parameters = kind.parameters();
+    let number = |name: &str| {
+        let value = parameters.iter().find(|(known, _)| *known == name && Some(name) != without);
+        value.and_then(|(_, value)| value.number())
+    };
+    let all = names.iter().zip(1..).filter_map(|(name, kind)| Some((kind, number(name)?)));
+    all.fold(Attributes::default(), |all, (kind, number)| all.with_u32(kind, number)).0
 }
 
-/// The parameters for a change of `fq_codel`: without the number of flows, which stays.
-pub(super) fn fq_codel_again(of: &FqCodel) -> Vec<u8> {
-    let values = [micros(of.target), of.limit, micros(of.interval), of.ecn.into(), of.quantum];
-    numbers(&[FQ_CODEL[0], FQ_CODEL[1], FQ_CODEL[2], FQ_CODEL[3], FQ_CODEL[5]], &values)
+/// The numbers of the first attributes, if there are no others but these with these values.
+fn numbers<const N: usize>(options: &[u8], others: &[(u16, u32)]) -> Option<[u32; N]> {
+    let mut found = [0; N];
+    for (number, kind) in found.iter_mut().zip(1..) {
+        *number = find_u32(options, kind)?;
+    }
+    let is_known = |(kind, value): (u16, &[u8])| {
+        (1..=N).contains(&kind.into())
+            || others.iter().any(|(other, is)| *other == kind && u32_of(value) == Some(*is))
+    };
+    read(options).all(is_known).then_some(found)
 }
 
 pub(super) fn read_fq_codel(options: &[u8]) -> Option<FqCodel> {
-    let known = read(options).all(|(kind, value)| {
-        let mut defaults = FQ_CODEL_DEFAULTS.into_iter();
-        FQ_CODEL.contains(&kind)
-            || defaults.any(|it| Some(it) == u32_of(value).map(|is| (kind, is)))
-    });
-    let [target, limit, interval, ecn, flows, quantum] = known_numbers(options, FQ_CODEL)?;
+    let [target, limit, interval, ecn, flows, quantum] = numbers(options, &FQ_CODEL_DEFAULTS)?;
     let [target, interval] = [target, interval].map(codel_time_shown);
-    known.then_some(FqCodel { limit, flows, quantum, target, interval, ecn: ecn != 0 })
-}
-
-/// TCA_CODEL_TARGET, LIMIT, INTERVAL and ECN.
-const CODEL: [u16; 4] = [1, 2, 3, 4];
-
-pub(super) fn codel(of: &CoDel) -> Vec<u8> {
-    numbers(&CODEL, &[micros(of.target), of.limit, micros(of.interval), of.ecn.into()])
+    Some(FqCodel { limit, flows, quantum, target, interval, ecn: ecn != 0 })
 }
 
 pub(super) fn read_codel(options: &[u8]) -> Option<CoDel> {
-    let known = read(options).all(|(kind, _)| CODEL.contains(&kind));
-    let [target, limit, interval, ecn] = known_numbers(options, CODEL)?;
+    let [target, limit, interval, ecn] = numbers(options, &[])?;
     let [target, interval] = [target, interval].map(codel_time_shown);
-    known.then_some(CoDel { limit, target, interval, ecn: ecn != 0 })
-}
-
-/// TCA_PIE_TARGET, LIMIT, TUPDATE, ALPHA, BETA and ECN.
-const PIE: [u16; 6] = [1, 2, 3, 4, 5, 6];
-/// TCA_PIE_BYTEMODE and DQ_RATE_ESTIMATOR, which are off by default.
-const PIE_OFF: [u16; 2] = [7, 8];
-
-pub(super) fn pie(of: &Pie) -> Vec<u8> {
-    let [target, tupdate] = [of.target, of.tupdate].map(micros);
-    let values = [target, of.limit, tupdate, of.alpha, of.beta, of.ecn.into()];
-    numbers(&PIE, &values)
+    Some(CoDel { limit, target, interval, ecn: ecn != 0 })
 }
 
 pub(super) fn read_pie(options: &[u8]) -> Option<Pie> {
-    let known = read(options).all(|(kind, value)| {
-        PIE.contains(&kind) || PIE_OFF.contains(&kind) && u32_of(value) == Some(0)
-    });
-    let [target, limit, tupdate, alpha, beta, ecn] = known_numbers(options, PIE)?;
+    let [target, limit, tupdate, alpha, beta, ecn] = numbers(options, &PIE_DEFAULTS)?;
     let [target, tupdate] = [target, tupdate].map(|micros| Nanos(u64::from(micros) * 1_000));
-    known.then_some(Pie { limit, target, tupdate, alpha, beta, ecn: ecn != 0 })
+    Some(Pie { limit, target, tupdate, alpha, beta, ecn: ecn != 0 })
 }
 
 /// TCA_RED_PARMS, STAB and MAX_P; those of choke have the same numbers.
@@ -171,17 +161,4 @@ pub(super) fn read_red(options: &[u8]) -> Option<Red> {
     let ecn = flags & RED_ECN != 0;
     let known = flags & !RED_ECN == 0;
     known.then_some(Red { limit, min, max, wlog, plog, cell_log, max_p, packet: 0, ecn })
-}
-
-fn numbers(kinds: &[u16], values: &[u32]) -> Vec<u8> {
-    let both = kinds.iter().zip(values);
-    both.fold(Attributes::default(), |all, (kind, value)| all.with_u32(*kind, *value)).0
-}
-
-fn known_numbers<const N: usize>(options: &[u8], kinds: [u16; N]) -> Option<[u32; N]> {
-    let mut found = [0; N];
-    for (number, kind) in found.iter_mut().zip(kinds) {
-        *number = find_u32(options, kind)?;
-    }
-    Some(found)
 }
