@@ -20,7 +20,7 @@ impl Commands {
         device: &str,
         line: usize,
     ) -> Result<(), Fault> {
-        let word = |text: &str| Word { text: text.into(), span: line..line, doubt: None };
+        let word = |text: &str| Word::new(text, &(line..line));
         let origin = Origin { line, span: line..line, comment: None };
         let Some(item) = netlink::item(object) else {
             // Of a kind that is not known only its name counts.

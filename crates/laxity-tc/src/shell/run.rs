@@ -22,7 +22,7 @@ use crate::shell::call::Call;
 use crate::shell::syntax::parser::{Attachments, Parser};
 use crate::shell::syntax::{Kind, List, Node, Pipeline, contents_of};
 use crate::shell::values::{Arguments, Files, Input, State, Status, Value, Variable};
-use crate::words::command::{Command, Doubt};
+use crate::words::command::{Command, Doubt, Word};
 use limits::Usage;
 
 /// A script as it is carried out.
@@ -50,7 +50,7 @@ pub(super) struct Shell<'a> {
     /// What was last asked of a person.
     pub asked: Option<Rc<Doubt>>,
     /// What is done at the end, by `trap … EXIT`.
-    pub at_exit: Option<(Value, Span)>,
+    pub at_exit: Option<Word>,
     /// A signal does something else than to end the script.
     pub traps_signals: bool,
     /// What is not done, by its line: the first of each.
@@ -100,7 +100,7 @@ impl<'a> Shell<'a> {
         for (name, value) in &call.variables {
             state.set_variable(name, Some(Variable::One(Value::new(value.clone()))));
         }
-        let known = call.arguments.as_ref().map(|known| known.iter().map(Value::new).collect());
+        let known = call.arguments.as_ref().map(|known| known.iter().map(Value::new));
         state.set_arguments(known.map_or_else(Arguments::default, Arguments::new));
         let mut exported: BTreeSet<String> = call.variables.keys().cloned().collect();
         for (name, value) in ROOT {
@@ -128,20 +128,23 @@ impl<'a> Shell<'a> {
 
     /// Does what is left for the end of a shell.
     fn end(&mut self) -> Result<(), Fault> {
-        if let Some((last, span)) = self.at_exit.take()
+        if let Some(last) = self.at_exit.take()
             && last.unknown_because().is_none()
         {
             let status = self.status.clone();
-            self.evaluate(&last.text, &span)?;
+            self.evaluate(&last.text, &last.span)?;
             self.status = status;
         }
         Ok(())
     }
 
     /// Remembers whether a test is of a variable without a value.
-    pub(super) fn tests<'v>(&mut self, values: impl IntoIterator<Item = &'v Value>, span: &Span) {
-        let mut doubts = values.into_iter().filter_map(|value| value.doubt.as_ref());
-        let unset = doubts.find(|doubt| !doubt.is_unknown);
+    pub(super) fn tests<'v>(
+        &mut self,
+        doubts: impl IntoIterator<Item = Option<&'v Rc<Doubt>>>,
+        span: &Span,
+    ) {
+        let unset = doubts.into_iter().flatten().find(|doubt| !doubt.is_unknown);
         self.unset = unset.map(|doubt| (span.clone(), Rc::clone(doubt)));
     }
 

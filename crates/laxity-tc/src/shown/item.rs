@@ -76,14 +76,8 @@ impl ShownItem {
     }
 
     fn words(&self, words: &[&str]) -> Command {
-        let word =
-            |text: &&str| Word { text: (*text).into(), span: self.span.clone(), doubt: None };
-        Command {
-            words: words.iter().map(word).collect(),
-            line: self.line,
-            called: None,
-            comment: None,
-        }
+        let words = words.iter().map(|text| Word::new(*text, &self.span)).collect();
+        Command { words, line: self.line, called: None, comment: None }
     }
 
     /// Takes the table that a filter of u32 is in. `value` gives what is shown behind a word.

@@ -26,7 +26,7 @@ const BESIDE: &str = "nft ip ifconfig iptables ip6tables iptables-nft ip6tables-
 impl Command {
     /// The program, without its folder.
     pub(crate) fn program(&self) -> &str {
-        self.words.first().map_or("", |word| word.text.rsplit('/').next().unwrap_or_default())
+        self.words.first().map_or("", Word::program)
     }
 
     /// Whether it is a command of another program than `tc`, and counts.
@@ -64,8 +64,7 @@ impl Command {
 
     /// The first of its words that only the machine knows.
     pub(crate) fn unknown_word(&self) -> Option<&Word> {
-        let is_unknown = |word: &&Word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown);
-        self.words.iter().find(is_unknown)
+        self.words.iter().find(|word| word.unknown_because().is_some())
     }
 
     /// The words of the command.
@@ -141,6 +140,21 @@ impl Doubt {
 }
 
 impl Word {
+    /// A word of the program's own, at a place.
+    pub(crate) fn new(text: impl Into<String>, span: &Span) -> Word {
+        Word { text: text.into(), span: span.clone(), doubt: None }
+    }
+
+    /// The program that it names, without its folder.
+    pub(crate) fn program(&self) -> &str {
+        self.text.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Why it is not known.
+    pub(crate) fn unknown_because(&self) -> Option<&Rc<Doubt>> {
+        self.doubt.as_ref().filter(|doubt| doubt.is_unknown)
+    }
+
     /// Whether this is a keyword or the beginning of one, which `tc` takes for it.
     pub(crate) fn means(&self, keyword: &str) -> bool {
         !self.text.is_empty() && keyword.starts_with(&self.text)

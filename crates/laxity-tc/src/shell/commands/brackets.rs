@@ -9,9 +9,9 @@ use crate::shell::expansion::arithmetic::signed_number;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::expansion::regex;
 use crate::shell::run::Shell;
-use crate::shell::run::simple::Fields;
 use crate::shell::syntax::TestWord;
 use crate::shell::values::{Array, Status, Value, Variable};
+use crate::words::command::Word;
 
 /// How deep brackets may stand inside each other.
 const DEEPEST: usize = 64;
@@ -37,16 +37,16 @@ const WRONG: Status = Status::Known(2);
 
 impl Shell<'_> {
     /// `test …` or `[ … ]`.
-    pub(crate) fn single_test(&mut self, fields: &Fields, span: &Span) -> Result<Status, Fault> {
+    pub(crate) fn single_test(&mut self, fields: &[Word], span: &Span) -> Result<Status, Fault> {
         let mut words = &fields[1..];
-        if fields[0].0.text == "[" {
+        if fields[0].text == "[" {
             match words.split_last() {
-                Some(((last, _), rest)) if last.text == "]" => words = rest,
+                Some((last, rest)) if last.text == "]" => words = rest,
                 _ => return Ok(WRONG),
             }
         }
-        self.tests(words.iter().map(|(word, _)| word), span);
-        let tokens = words.iter().map(|(word, _)| Token::Word(word.clone(), None)).collect();
+        self.tests(words.iter().map(|word| word.doubt.as_ref()), span);
+        let tokens = words.iter().map(|word| Token::Word(word.into(), None)).collect();
         Test { shell: self, tokens, at: 0, span, depth: 0 }.whole()
     }
 
@@ -62,11 +62,11 @@ impl Shell<'_> {
                 }
             });
         }
-        let values = tokens.iter().filter_map(|token| match token {
-            Token::Word(value, _) => Some(value),
+        let doubts = tokens.iter().map(|token| match token {
+            Token::Word(value, _) => value.doubt.as_ref(),
             Token::Sign(_) => None,
         });
-        self.tests(values, span);
+        self.tests(doubts, span);
         Test { shell: self, tokens, at: 0, span, depth: 0 }.whole()
     }
 }

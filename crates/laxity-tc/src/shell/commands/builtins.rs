@@ -5,22 +5,23 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::error::Span;
-use crate::shell::run::simple::{Fields, spaced};
+use crate::shell::run::simple::spaced;
 use crate::shell::run::{Flow, Shell, not_followed};
 use crate::shell::syntax::Node;
 use crate::shell::values::{Arguments, Status, Value, Variable};
+use crate::words::command::Word;
 
 impl Shell<'_> {
     /// Carries a command of the shell out; `None` if it is none.
-    pub(crate) fn builtin(&mut self, fields: &Fields, node: &Node) -> Result<Option<Flow>, Fault> {
-        let Some(((name, _), rest)) = fields.split_first() else { return Ok(Some(Flow::Next)) };
+    pub(crate) fn builtin(&mut self, fields: &[Word], node: &Node) -> Result<Option<Flow>, Fault> {
+        let Some((name, rest)) = fields.split_first() else { return Ok(Some(Flow::Next)) };
         let last = std::mem::replace(&mut self.status, Status::SUCCESS);
         match name.text.as_str() {
             ":" | "true" | "ulimit" | "umask" | "wait" | "hash" | "cd" | "pushd" | "popd"
             | "sleep" | "logger" | "alias" | "jobs" | "renice" => {}
             "shopt" => shopt(rest, node)?,
             "kill" => {
-                let itself = rest.iter().any(|(word, _)| word.text.contains("$$"));
+                let itself = rest.iter().any(|word| word.text.contains("$$"));
                 if itself && self.traps_signals {
                     return Err(not_followed(&node.span, "a signal to the script itself"));
                 }
@@ -36,8 +37,9 @@ impl Shell<'_> {
             }
             "unset" => self.unset(rest)?,
             "let" => {
-                for (word, span) in rest {
-                    self.status = Status::from_number(self.arithmetic(word, span)?);
+                for word in rest {
+                    let number = self.arithmetic(&word.into(), &word.span)?;
+                    self.status = Status::from_number(number);
                 }
             }
             "eval" => {
@@ -54,15 +56,13 @@ impl Shell<'_> {
             "mapfile" | "readarray" => self.mapfile(rest, node)?,
             "getopts" => self.getopts(rest, node)?,
             "type" | "which" => self.known_programs(rest, node)?,
-            "command"
-                if rest.first().is_some_and(|(word, _)| matches!(&word.text[..], "-v" | "-V")) =>
-            {
+            "command" if rest.first().is_some_and(|word| matches!(&word.text[..], "-v" | "-V")) => {
                 self.known_programs(&rest[1..], node)?;
             }
             "return" | "exit" => {
                 self.status = match rest.first() {
                     None => last,
-                    Some((word, _)) => match word.text.parse::<i32>() {
+                    Some(word) => match word.text.parse::<i32>() {
                         Ok(number) => Status::Known(number & 0xff),
                         Err(_) => {
                             let doubt = word.unknown_because().cloned();
@@ -73,7 +73,7 @@ impl Shell<'_> {
                 return Ok(Some(if name.text == "exit" { Flow::Exit } else { Flow::Return }));
             }
             "break" | "continue" => {
-                let loops = rest.first().and_then(|(word, _)| word.text.parse().ok()).unwrap_or(1);
+                let loops = rest.first().and_then(|word| word.text.parse().ok()).unwrap_or(1);
                 let is_break = name.text == "break";
                 return Ok(Some(if is_break { Flow::Break(loops) } else { Flow::Continue(loops) }));
             }
@@ -86,10 +86,10 @@ impl Shell<'_> {
     }
 
     /// `set`: arguments, and options. `-e`, `-u`, `-a`, `-f` and `-o pipefail` count.
-    fn set(&mut self, rest: &Fields) {
+    fn set(&mut self, rest: &[Word]) {
         let mut words = rest.iter();
         let mut named = false;
-        while let Some((word, _)) = words.clone().next() {
+        while let Some(word) = words.clone().next() {
             let text = word.text.as_str();
             let Some(options) = text.strip_prefix(['-', '+']).filter(|_| text != "-") else {
                 break;
@@ -100,8 +100,7 @@ impl Shell<'_> {
                 break;
             }
             let takes_name = options.ends_with('o');
-            let name =
-                if takes_name { words.next().map(|(name, _)| name.text.as_str()) } else { None };
+            let name = if takes_name { words.next().map(|name| name.text.as_str()) } else { None };
             let on = text.starts_with('-');
             let is = |letter, long| options.contains(letter) || name == Some(long);
             for (is_said, option) in [
@@ -114,7 +113,7 @@ impl Shell<'_> {
                 *option = if is_said { on } else { *option };
             }
         }
-        let known: Vec<Value> = words.map(|(word, _)| word.clone()).collect();
+        let known: Vec<Value> = words.map(Value::from).collect();
         if named || !known.is_empty() {
             let is_open = known.iter().any(|word| word.text == "$@");
             let arguments = if is_open { Arguments::default() } else { Arguments::new(known) };
@@ -122,8 +121,8 @@ impl Shell<'_> {
         }
     }
 
-    fn shift(&mut self, rest: &Fields) {
-        let count = rest.first().map_or(Some(1), |(word, _)| word.text.parse::<usize>().ok());
+    fn shift(&mut self, rest: &[Word]) {
+        let count = rest.first().map_or(Some(1), |word| word.text.parse::<usize>().ok());
         let Some(count) = count else { return };
         let Arguments { known, shifted } = self.state.arguments().clone();
         let known = match known {
@@ -139,13 +138,13 @@ impl Shell<'_> {
     }
 
     /// `unset`: variables and elements of arrays; with `-f` functions; with `-n` references.
-    fn unset(&mut self, rest: &Fields) -> Result<(), Fault> {
-        let option = rest.first().map_or("", |(word, _)| word.text.as_str());
-        for (word, span) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {
+    fn unset(&mut self, rest: &[Word]) -> Result<(), Fault> {
+        let option = rest.first().map_or("", |word| word.text.as_str());
+        for word in rest.iter().filter(|word| !word.text.starts_with('-')) {
             let element = word.text.strip_suffix(']').and_then(|name| name.split_once('['));
             match (option, element) {
                 ("-f", _) => self.state.set_function(&word.text, None),
-                (_, Some((name, index))) => self.unset_element(name, index, span)?,
+                (_, Some((name, index))) => self.unset_element(name, index, &word.span)?,
                 ("-n", None) => {
                     self.state.set_itself(&word.text, None);
                 }
@@ -169,17 +168,17 @@ impl Shell<'_> {
     }
 
     /// `trap`: what is done at the end of the shell; signals do not come.
-    fn trap(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    fn trap(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let rest = match rest {
-            [(word, _), rest @ ..] if word.text == "--" => rest,
+            [word, rest @ ..] if word.text == "--" => rest,
             rest => rest,
         };
-        let [(text, _), signals @ ..] = rest else { return Ok(()) };
+        let [text, signals @ ..] = rest else { return Ok(()) };
         let does_something = !matches!(&text.text[..], "" | "-");
-        for (signal, _) in signals {
+        for signal in signals {
             match &signal.text[..] {
                 "EXIT" | "0" => {
-                    let text = (text.clone(), node.span.clone());
+                    let text = Word { span: node.span.clone(), ..text.clone() };
                     self.at_exit = Some(text).filter(|_| does_something);
                 }
                 "ERR" | "DEBUG" | "RETURN" if does_something => {
@@ -192,8 +191,8 @@ impl Shell<'_> {
     }
 
     /// `type`, `which` and `command -v`: functions are known, and programs are taken to be there.
-    fn known_programs(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
-        for (word, _) in rest.iter().filter(|(word, _)| !word.text.starts_with('-')) {
+    fn known_programs(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
+        for word in rest.iter().filter(|word| !word.text.starts_with('-')) {
             let is_function = self.state.function(&word.text).is_some();
             let is_type = self.written(&node.span).contains("type");
             let text = match (is_function, is_type) {
@@ -217,10 +216,10 @@ impl Shell<'_> {
 }
 
 /// `shopt`: what makes the same words something else is not followed.
-fn shopt(rest: &Fields, node: &Node) -> Result<(), Fault> {
+fn shopt(rest: &[Word], node: &Node) -> Result<(), Fault> {
     let known = ["nocasematch", "lastpipe", "expand_aliases"];
-    let sets = rest.first().is_some_and(|(word, _)| word.text.starts_with("-s"));
-    if sets && rest.iter().any(|(word, _)| known.contains(&&word.text[..])) {
+    let sets = rest.first().is_some_and(|word| word.text.starts_with("-s"));
+    if sets && rest.iter().any(|word| known.contains(&&word.text[..])) {
         return Err(not_followed(&node.span, "this option of bash"));
     }
     Ok(())

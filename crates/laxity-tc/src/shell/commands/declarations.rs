@@ -2,27 +2,27 @@
 
 use laxity_plan::error::Fault;
 
-use crate::shell::run::simple::Fields;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{Node, name_length};
 use crate::shell::values::{Array, Value, Variable};
+use crate::words::command::Word;
 
 impl Shell<'_> {
     /// `local`, `export` and the like: their assignments.
     pub(crate) fn declare(
         &mut self,
         command: &str,
-        rest: &Fields,
+        rest: &[Word],
         node: &Node,
     ) -> Result<(), Fault> {
-        let options = rest.iter().filter_map(|(word, _)| word.text.strip_prefix('-'));
+        let options = rest.iter().filter_map(|word| word.text.strip_prefix('-'));
         let options: String = options.collect();
         let has = |letter| options.contains(letter);
         let is_local = matches!(command, "local" | "declare" | "typeset") && !has('g');
         if command != "export" && has('u') || has('l') {
             return Err(not_followed(&node.span, "a variable in letters of one kind"));
         }
-        for (word, span) in rest.iter().filter(|(word, _)| !word.text.starts_with(['-', '+'])) {
+        for word in rest.iter().filter(|word| !word.text.starts_with(['-', '+'])) {
             let length = name_length(&word.text);
             let (name, after) = word.text.split_at(length);
             if has('f') {
@@ -69,7 +69,7 @@ impl Shell<'_> {
             }
             let value = Value { text: value.to_string(), doubt: word.doubt.clone() };
             let value = if adds { self.sum(name, self.value(name), value) } else { value };
-            self.assign(name, Variable::One(value), span)?;
+            self.assign(name, Variable::One(value), &word.span)?;
             if constant {
                 self.constants.insert(name.to_string());
             }

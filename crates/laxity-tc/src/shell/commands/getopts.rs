@@ -5,15 +5,15 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::shell::run::Shell;
-use crate::shell::run::simple::Fields;
 use crate::shell::syntax::Node;
 use crate::shell::values::{Status, Value, Variable};
+use crate::words::command::Word;
 
 impl Shell<'_> {
     /// Takes the next option of the arguments. Arguments that are not given have no options: the
     /// script's own values hold.
-    pub(crate) fn getopts(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
-        let [(known, _), (name, _), rest @ ..] = rest else {
+    pub(crate) fn getopts(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
+        let [known, name, rest @ ..] = rest else {
             self.status = Status::Known(2);
             return Ok(());
         };
@@ -23,7 +23,7 @@ impl Shell<'_> {
                 self.asks.set(true);
                 Rc::default()
             }
-            (words, _) => Rc::new(words.iter().map(|(word, _)| word.clone()).collect()),
+            (words, _) => Rc::new(words.iter().map(Value::from).collect()),
         };
         let number = |value: Value| value.text.parse::<usize>().ok();
         let index = number(self.value("OPTIND")).unwrap_or(1).max(1);

@@ -38,10 +38,7 @@ impl Shell<'_> {
         let words: Vec<&str> = command.words[1..].iter().map(|word| &word.text[..]).collect();
         let file = restore::file(&words).map(|at| &command.words[1 + at]);
         let value = match file {
-            Some(file) if file.text != "/dev/stdin" => {
-                let name = Value { text: file.text.clone(), doubt: file.doubt.clone() };
-                self.contents(&name)
-            }
+            Some(file) if file.text != "/dev/stdin" => self.contents(&file.into()),
             _ => self.inputs.last_mut().map(Input::rest),
         };
         let Some(value) = value else { return Ok(false) };

@@ -7,20 +7,20 @@ use laxity_plan::error::Fault;
 use crate::shell::expansion::arithmetic::signed_number;
 use crate::shell::expansion::escapes::{escapes, one_escape};
 use crate::shell::run::Shell;
-use crate::shell::run::simple::{Fields, spaced};
+use crate::shell::run::simple::spaced;
 use crate::shell::syntax::Node;
 use crate::shell::values::{Status, Value, Variable};
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// The widest field of `printf`.
 const WIDEST: usize = 1_000;
 
 impl Shell<'_> {
-    pub(crate) fn echo(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn echo(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let options = ["-n", "-e", "-E", "-ne", "-en"];
-        let count = rest.iter().take_while(|(word, _)| options.contains(&word.text.as_str()));
+        let count = rest.iter().take_while(|word| options.contains(&word.text.as_str()));
         let count = count.count();
-        let has = |letter| rest[..count].iter().any(|(word, _)| word.text.contains(letter));
+        let has = |letter| rest[..count].iter().any(|word| word.text.contains(letter));
         let mut all = spaced(&rest[count..]);
         if has('e') {
             all.text = escapes(&all.text).0;
@@ -31,17 +31,17 @@ impl Shell<'_> {
         self.print(&all, &node.span)
     }
 
-    pub(crate) fn printf(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn printf(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let rest = match rest.first() {
-            Some((word, _)) if word.text == "--" => &rest[1..],
+            Some(word) if word.text == "--" => &rest[1..],
             _ => rest,
         };
         // `printf -v NAME`, as in bash.
         let (target, rest) = match rest {
-            [(option, _), (name, _), rest @ ..] if option.text == "-v" => (Some(name), rest),
+            [option, name, rest @ ..] if option.text == "-v" => (Some(name), rest),
             rest => (None, rest),
         };
-        let Some(((format, _), mut words)) = rest.split_first() else {
+        let Some((format, mut words)) = rest.split_first() else {
             self.status = Status::Known(2);
             return Ok(());
         };
@@ -63,7 +63,7 @@ impl Shell<'_> {
     fn formatted(
         &mut self,
         format: &str,
-        words: &mut &Fields,
+        words: &mut &[Word],
         all: &mut Value,
         node: &Node,
     ) -> Result<bool, Fault> {
@@ -90,8 +90,8 @@ impl Shell<'_> {
                 all.text.push('%');
                 continue;
             }
-            let mut word = Value::default();
-            if let Some(((first, _), left)) = words.split_first() {
+            let mut word = Word::default();
+            if let Some((first, left)) = words.split_first() {
                 word = first.clone();
                 *words = left;
             }

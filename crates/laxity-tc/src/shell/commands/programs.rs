@@ -8,19 +8,19 @@ use laxity_plan::error::Fault;
 use crate::shell::expansion::escapes::escapes;
 use crate::shell::expansion::regex;
 use crate::shell::run::Shell;
-use crate::shell::run::simple::{Fields, values};
 use crate::shell::syntax::Node;
 use crate::shell::values::{Status, Value};
+use crate::words::command::Word;
 
 impl Shell<'_> {
     /// Carries one of them out; `false` if it is another program, or is used in another way.
     pub(crate) fn program(
         &mut self,
         name: &str,
-        fields: &Fields,
+        fields: &[Word],
         node: &Node,
     ) -> Result<bool, Fault> {
-        let words = values(&fields[1..]);
+        let words = &fields[1..];
         let done = match name {
             "mktemp" => {
                 let folder = words.iter().any(|word| word.text == "-d");
@@ -43,10 +43,10 @@ impl Shell<'_> {
         if !reads && !computes {
             return Ok(false);
         }
-        let unknown = words.iter().find_map(Value::unknown_because).cloned();
+        let unknown = words.iter().find_map(Word::unknown_because).cloned();
         let mut input = Value::default();
         if reads {
-            match self.read_all(name, &words) {
+            match self.read_all(name, words) {
                 Some(value) => input = value,
                 None => return Ok(false),
             }
@@ -100,21 +100,25 @@ impl Shell<'_> {
             },
         };
         self.status = status;
-        let doubt = words.iter().chain([&input]).find_map(|value| value.doubt.clone());
+        let doubt = words.iter().find_map(|word| word.doubt.clone()).or(input.doubt);
         self.print(&Value { text, doubt }, &node.span)?;
         Ok(true)
     }
 
     /// All that is left to read; `None` if a file is named that is not there.
-    fn read_all(&mut self, name: &str, words: &[Value]) -> Option<Value> {
-        let is_file = |word: &&Value| word.text == "-" || !word.text.starts_with('-');
-        let files: Vec<&Value> = words.iter().filter(is_file).filter(|_| name == "cat").collect();
+    fn read_all(&mut self, name: &str, words: &[Word]) -> Option<Value> {
+        let is_file = |word: &&Word| word.text == "-" || !word.text.starts_with('-');
+        let files: Vec<&Word> = words.iter().filter(is_file).filter(|_| name == "cat").collect();
         if files.is_empty() {
             return Some(self.reading()?.rest());
         }
         let mut all = Value::default();
         for file in files {
-            let part = if file.text == "-" { self.reading()?.rest() } else { self.contents(file)? };
+            let part = if file.text == "-" {
+                self.reading()?.rest()
+            } else {
+                self.contents(&file.into())?
+            };
             all.push(&part);
         }
         Some(all)

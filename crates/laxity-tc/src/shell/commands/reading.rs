@@ -5,11 +5,10 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::error::plain;
-use crate::shell::run::simple::Fields;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::Node;
 use crate::shell::values::{Array, Input, Status, Value, Variable};
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// What `read` or `mapfile` is to do: options, and names after them.
 struct Request<'a> {
@@ -19,9 +18,9 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    fn new(rest: &'a Fields, valued: &str) -> Self {
+    fn new(rest: &'a [Word], valued: &str) -> Self {
         let (mut options, mut names) = (Vec::new(), Vec::new());
-        let mut words = rest.iter().map(|(word, _)| word.text.as_str());
+        let mut words = rest.iter().map(|word| word.text.as_str());
         while let Some(word) = words.next() {
             let Some(letters) = word.strip_prefix('-').filter(|_| names.is_empty()) else {
                 names.push(word.to_string());
@@ -47,7 +46,7 @@ impl<'a> Request<'a> {
 
 impl Shell<'_> {
     /// `read`: the next line, word by word.
-    pub(crate) fn read(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn read(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let request = Request::new(rest, "pdtnNuia");
         let array = request.value('a').map(str::to_string);
         let mut names = array.clone().map_or(request.names.clone(), |name| vec![name]);
@@ -107,7 +106,7 @@ impl Shell<'_> {
     }
 
     /// `mapfile` and `readarray`: all lines, each an element.
-    pub(crate) fn mapfile(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn mapfile(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let request = Request::new(rest, "dnOsucC");
         let name = request.names.first().cloned().unwrap_or_else(|| "MAPFILE".into());
         let names = [name.clone()];

@@ -4,13 +4,11 @@ use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::Span;
 use crate::shell::run::nested::SHELLS;
-use crate::shell::run::simple::Fields;
 use crate::shell::run::{Flow, Shell, not_followed};
 use crate::shell::syntax::{Node, Redirection, name_length};
 use crate::shell::values::{Status, Value, Variable};
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// What stands between such a command and the one behind it.
 struct Wrapper {
@@ -62,7 +60,7 @@ impl Shell<'_> {
     pub(crate) fn wrapped(
         &mut self,
         name: &str,
-        fields: &Fields,
+        fields: &[Word],
         node: &Node,
     ) -> Result<Option<Flow>, Fault> {
         let rest = &fields[1..];
@@ -71,7 +69,7 @@ impl Shell<'_> {
         }
         let words = |words: &[&str]| {
             rest.len() > words.len() + 1
-                && words.iter().zip(rest).all(|(word, (given, _))| given.text == *word)
+                && words.iter().zip(rest).all(|(word, given)| given.text == *word)
         };
         if name == "ip" && (words(&["netns", "exec"]) || words(&["vrf", "exec"])) {
             return self.behind(&rest[3..], node).map(Some);
@@ -80,7 +78,7 @@ impl Shell<'_> {
             return Ok(None);
         };
         let (mut behind, is_shell, unset) = self.behind_options(wrapper, rest, node)?;
-        if name == "flock" && behind.first().is_some_and(|(word, _)| word.text == "-c") {
+        if name == "flock" && behind.first().is_some_and(|word| word.text == "-c") {
             return self.shell(&[&fields[..1], behind].concat(), node).map(Some);
         }
         if is_shell {
@@ -89,7 +87,7 @@ impl Shell<'_> {
         let hidden: Vec<String> =
             unset.into_iter().filter(|variable| self.exported.remove(variable)).collect();
         let mut shadowed = Vec::new();
-        while let ("env" | "sudo", [(word, _), after @ ..]) = (name, behind)
+        while let ("env" | "sudo", [word, after @ ..]) = (name, behind)
             && let Some((variable, value)) = word.text.split_once('=')
             && name_length(variable) == variable.len()
         {
@@ -123,11 +121,11 @@ impl Shell<'_> {
     fn behind_options<'f>(
         &mut self,
         wrapper: &Wrapper,
-        rest: &'f Fields,
+        rest: &'f [Word],
         node: &Node,
-    ) -> Result<(&'f Fields, bool, Vec<String>), Fault> {
+    ) -> Result<(&'f [Word], bool, Vec<String>), Fault> {
         let (mut behind, mut is_shell, mut unset) = (rest, false, Vec::new());
-        while let [(option, _), after @ ..] = behind
+        while let [option, after @ ..] = behind
             && option.text.starts_with('-')
         {
             behind = after;
@@ -138,7 +136,7 @@ impl Shell<'_> {
             match (wrapper.name, option.text.as_str()) {
                 ("sudo", "-s" | "-i" | "--shell" | "--login") => is_shell = true,
                 ("env", "-u" | "--unset") => {
-                    unset.extend(behind.first().map(|(word, _)| word.text.clone()));
+                    unset.extend(behind.first().map(|word| word.text.clone()));
                 }
                 ("env", word) if word.starts_with("-u") => unset.push(word[2..].to_string()),
                 ("env", "-i" | "-" | "--ignore-environment") => {
@@ -158,19 +156,19 @@ impl Shell<'_> {
     }
 
     /// `sudo -s`: a shell for the words behind it.
-    fn root_shell(&mut self, behind: &Fields, node: &Node) -> Result<Flow, Fault> {
-        let shell = (Value::new("sh"), node.span.clone());
+    fn root_shell(&mut self, behind: &[Word], node: &Node) -> Result<Flow, Fault> {
+        let shell = Word::new("sh", &node.span);
         if behind.is_empty() {
             return self.shell(&[shell], node);
         }
         let mut all = Value::default();
-        for (word, _) in behind {
+        for word in behind {
             let text = if all.text.is_empty() { String::new() } else { " ".into() };
             let text = text + &escaped(&word.text);
             all.push(&Value { text, doubt: word.doubt.clone() });
         }
-        let option = (Value::new("-c"), node.span.clone());
-        self.shell(&[shell, option, (all, node.span.clone())], node)
+        let text = Word { text: all.text, span: node.span.clone(), doubt: all.doubt };
+        self.shell(&[shell, Word::new("-c", &node.span), text], node)
     }
 
     /// `exec > FILE`: what is written there from here on is not known.
@@ -188,8 +186,8 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn shell_of(&mut self, name: &str, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
-        let is_c = |(word, _): &(Value, Span)| matches!(&word.text[..], "-c" | "--command");
+    fn shell_of(&mut self, name: &str, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
+        let is_c = |word: &Word| matches!(&word.text[..], "-c" | "--command");
         match fields.iter().position(is_c) {
             Some(at) if name == "su" => self.shell(&[&fields[..1], &fields[at..]].concat(), node),
             None if name == "su" => self.other(fields, node),
@@ -198,9 +196,9 @@ impl Shell<'_> {
     }
 
     /// A command that another program starts, which knows no functions of the script.
-    pub(crate) fn behind(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn behind(&mut self, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
         match fields.first() {
-            Some((word, _)) if self.state.function(&word.text).is_some() => {
+            Some(word) if self.state.function(&word.text).is_some() => {
                 self.status = Status::Known(127);
                 Ok(Flow::Next)
             }

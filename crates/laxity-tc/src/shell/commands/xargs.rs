@@ -4,11 +4,10 @@ use laxity_plan::error::Fault;
 
 use crate::error::{Span, plain};
 use crate::shell::expansion::escapes::escapes;
-use crate::shell::run::simple::Fields;
 use crate::shell::run::{Flow, Shell, undecided};
 use crate::shell::syntax::Node;
-use crate::shell::values::{Input, Status, Value};
-use crate::words::command::RUN;
+use crate::shell::values::{Input, Status};
+use crate::words::command::{RUN, Word};
 
 /// What its options say.
 #[derive(Default)]
@@ -21,10 +20,10 @@ struct Options {
 }
 
 impl Shell<'_> {
-    pub(crate) fn xargs(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn xargs(&mut self, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
         let mut behind = &fields[1..];
         let mut options = Options::default();
-        while let [(option, span), rest @ ..] = behind
+        while let [option, rest @ ..] = behind
             && option.text.starts_with('-')
         {
             behind = rest;
@@ -40,7 +39,7 @@ impl Shell<'_> {
             {
                 let mut value = text[2..].to_string();
                 if value.is_empty() {
-                    let Some(((next, _), rest)) = behind.split_first() else { break };
+                    let Some((next, rest)) = behind.split_first() else { break };
                     (value, behind) = (next.text.clone(), rest);
                 }
                 match letter {
@@ -52,18 +51,18 @@ impl Shell<'_> {
                 }
             } else {
                 let message = format!("`{}` of xargs is not read", plain(text));
-                return Err(Fault::at(span, message)
+                return Err(Fault::at(&option.span, message)
                     .help(format!("read are -I, -n, -L, -d, -0, -r, -P and -t; {RUN}")));
             }
         }
         let input = self.reading().map(Input::rest).unwrap_or_default();
         if let Some(doubt) = input.unknown_because() {
-            if behind.iter().any(|(word, _)| word.text.rsplit('/').next() == Some("tc")) {
+            if behind.iter().any(|word| word.program() == "tc") {
                 return Err(undecided(&node.span, doubt));
             }
             return self.other(fields, node);
         }
-        let echo = [(Value::new("echo"), node.span.clone())];
+        let echo = [Word::new("echo", &node.span)];
         let behind = if behind.is_empty() { &echo[..] } else { behind };
         self.status = Status::SUCCESS;
         for arguments in self.shared_out(&input.text, &options, &node.span)? {
@@ -115,20 +114,18 @@ impl Shell<'_> {
 }
 
 fn arguments_of(
-    behind: &Fields,
+    behind: &[Word],
     options: &Options,
     arguments: Vec<String>,
     span: &Span,
-) -> Vec<(Value, Span)> {
+) -> Vec<Word> {
     let Some(replaced) = &options.replaced else {
-        let arguments = arguments.into_iter().map(|text| (Value::new(text), span.clone()));
+        let arguments = arguments.into_iter().map(|text| Word::new(text, span));
         return behind.iter().cloned().chain(arguments).collect();
     };
     let line = arguments.concat();
-    let replace = |(word, span): &(Value, Span)| {
-        let text = word.text.replace(replaced.as_str(), &line);
-        (Value { text, doubt: word.doubt.clone() }, span.clone())
-    };
+    let replace =
+        |word: &Word| Word { text: word.text.replace(replaced.as_str(), &line), ..word.clone() };
     behind.iter().map(replace).collect()
 }
 

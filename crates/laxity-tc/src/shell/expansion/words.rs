@@ -11,7 +11,7 @@ use crate::shell::expansion::pattern;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{DECLARATIONS, Part, RawWord, Text};
 use crate::shell::values::{Value, Variable};
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// A part of a word after its expansion.
 #[derive(Clone, Debug)]
@@ -33,8 +33,8 @@ impl Piece {
 
 impl Shell<'_> {
     /// Words as commands get them, each with where it is written.
-    pub(crate) fn fields(&mut self, words: &[RawWord]) -> Result<Vec<(Value, Span)>, Fault> {
-        let mut fields = Vec::new();
+    pub(crate) fn fields(&mut self, words: &[RawWord]) -> Result<Vec<Word>, Fault> {
+        let mut fields: Vec<(Value, Span)> = Vec::new();
         // A word that comes to nothing may be why the next one is wrong.
         let mut vanished: Option<Value> = None;
         for word in words {
@@ -81,7 +81,8 @@ impl Shell<'_> {
         if let (Some(value), Some((last, _))) = (vanished, fields.last_mut()) {
             last.doubts(value.doubt.as_ref());
         }
-        Ok(fields)
+        let word = |(Value { text, doubt }, span)| Word { text, span, doubt };
+        Ok(fields.into_iter().map(word).collect())
     }
 
     /// A word that begins with `~`, with the folder that it stands for.

@@ -134,9 +134,9 @@ impl Shell<'_> {
     /// A word of `NAME=(…)`: `[KEY]=value`, or values one after the other.
     fn array_word(&mut self, name: &str, word: &RawWord, all: &mut Array) -> Result<(), Fault> {
         let Some((key, adds, value)) = keyed(word) else {
-            for (value, span) in self.fields(std::slice::from_ref(word))? {
-                self.room(all, &span)?;
-                all.push(value);
+            for value in self.fields(std::slice::from_ref(word))? {
+                self.room(all, &value.span)?;
+                all.push(Value::from(&value));
             }
             return Ok(());
         };

@@ -3,7 +3,6 @@
 use laxity_plan::error::Fault;
 
 use crate::error::{Span, plain};
-use crate::shell::run::simple::Fields;
 use crate::shell::run::{Shell, decided};
 use crate::shell::syntax::Node;
 use crate::words::batch::{self, BatchCommand};
@@ -11,13 +10,13 @@ use crate::words::command::{Command, Word};
 
 impl Shell<'_> {
     /// Takes the commands that `tc -batch` reads; `false` if it is another command of `tc`.
-    pub(crate) fn batch(&mut self, fields: &Fields, node: &Node) -> Result<bool, Fault> {
-        let options = fields[1..].iter().take_while(|(word, _)| word.text.starts_with('-'));
+    pub(crate) fn batch(&mut self, fields: &[Word], node: &Node) -> Result<bool, Fault> {
+        let options = fields[1..].iter().take_while(|word| word.text.starts_with('-'));
         let is_batch = |text: &str| text.len() > 1 && "-batch".starts_with(text);
-        let Some(at) = options.into_iter().position(|(word, _)| is_batch(&word.text)) else {
+        let Some(at) = options.into_iter().position(|word| is_batch(&word.text)) else {
             return Ok(false);
         };
-        let file = fields.get(at + 2).map_or("-", |(word, _)| word.text.as_str());
+        let file = fields.get(at + 2).map_or("-", |word| word.text.as_str());
         if file == "-" || file == "/dev/stdin" {
             let Some(input) = self.inputs.last_mut() else { return Ok(true) };
             let is_whole = input.at == 0;
@@ -52,8 +51,7 @@ impl Shell<'_> {
         for BatchCommand { lines: (first, last), words, comment } in batch::commands(text) {
             self.step(span, words.iter().map(String::len).sum())?;
             let here = place(first).start..place(last).end;
-            let word = |text| Word { text, span: here.clone(), doubt: None };
-            let words = words.into_iter().map(word).collect();
+            let words = words.into_iter().map(|text| Word::new(text, &here)).collect();
             let line = self.line(here.start);
             self.emit(Command { words, line, called: self.called(), comment }, span)?;
         }

@@ -38,7 +38,7 @@ impl Shell<'_> {
 
     pub(crate) fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Result<Flow, Fault> {
         let value = self.text(&word.parts, &word.span)?;
-        self.tests([&value], &word.span);
+        self.tests([value.doubt.as_ref()], &word.span);
         self.status = Status::SUCCESS;
         if let Some(doubt) = value.unknown_because().cloned() {
             if ways.iter().any(|way| way.then != CaseEnd::Ends) {
@@ -87,7 +87,7 @@ impl Shell<'_> {
         span: &Span,
     ) -> Result<Flow, Fault> {
         let values: Vec<Value> = match words {
-            Some(words) => self.fields(words)?.into_iter().map(|(value, _)| value).collect(),
+            Some(words) => self.fields(words)?.iter().map(Value::from).collect(),
             None => match &self.state.arguments().known {
                 Some(known) => known.to_vec(),
                 None => vec![Value::unknown("$@", "give its arguments, each with --arg")],

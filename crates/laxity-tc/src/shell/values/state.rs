@@ -28,8 +28,8 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Arguments that are known.
-    pub(crate) fn new(values: Vec<Value>) -> Self {
-        Arguments { known: Some(Rc::new(values)), shifted: 0 }
+    pub(crate) fn new(values: impl IntoIterator<Item = Value>) -> Self {
+        Arguments { known: Some(Rc::new(values.into_iter().collect())), shifted: 0 }
     }
 }
 

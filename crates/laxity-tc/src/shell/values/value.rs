@@ -4,13 +4,19 @@ use std::rc::Rc;
 
 use super::array::Array;
 use crate::error::plain;
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// A text, and why it may be another one where the script is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Value {
     pub text: String,
     pub doubt: Option<Rc<Doubt>>,
+}
+
+impl From<&Word> for Value {
+    fn from(word: &Word) -> Value {
+        Value { text: word.text.clone(), doubt: word.doubt.clone() }
+    }
 }
 
 impl Value {
