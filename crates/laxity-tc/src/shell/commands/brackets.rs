@@ -94,28 +94,29 @@ impl Test<'_, '_> {
     }
 
     fn either(&mut self) -> Result<Status, Fault> {
-        let mut status = self.both()?;
-        while self.eat(["-o", "||"]) {
-            let right = self.both()?;
-            status = match (&status, &right) {
-                (Status::Known(0), _) | (_, Status::Known(0)) => Status::SUCCESS,
-                (Status::Known(2), _) | (_, Status::Known(2)) => WRONG,
-                (Status::Known(_), _) => right,
-                _ => status,
-            };
-        }
-        Ok(status)
+        self.joined(["-o", "||"], &[Status::SUCCESS, WRONG], Self::both)
     }
 
     fn both(&mut self) -> Result<Status, Fault> {
-        let mut status = self.negated()?;
-        while self.eat(["-a", "&&"]) {
-            let right = self.negated()?;
-            status = match (&status, &right) {
-                (Status::Known(2), _) | (_, Status::Known(2)) => WRONG,
-                (Status::Known(1), _) | (_, Status::Known(1)) => FALSE,
-                (Status::Known(_), _) => right,
-                _ => status,
+        self.joined(["-a", "&&"], &[WRONG, FALSE], Self::negated)
+    }
+
+    /// Tests with one of these signs between them. The first of some statuses that one of them has
+    /// is that of all.
+    fn joined(
+        &mut self,
+        signs: [&str; 2],
+        strongest: &[Status],
+        test: fn(&mut Self) -> Result<Status, Fault>,
+    ) -> Result<Status, Fault> {
+        let mut status = test(self)?;
+        while self.eat(signs) {
+            let right = test(self)?;
+            let decides = strongest.iter().find(|one| **one == status || **one == right);
+            status = match (decides, &status) {
+                (Some(one), _) => one.clone(),
+                (None, Status::Known(_)) => right,
+                (None, Status::Unknown(_)) => status,
             };
         }
         Ok(status)

@@ -17,14 +17,7 @@ impl Shell<'_> {
             return;
         };
         let Some(file) = command.words.get(at + 1) else { return };
-        let text = match file.text.as_str() {
-            "-" | "/dev/stdin" => self.inputs.last_mut().map(Input::rest),
-            name => match self.files.read(name) {
-                Some(value) => Some(value.clone()),
-                None => self.file(name).map(|part| Value::new(&self.text[part])),
-            },
-        };
-        let word = file.clone();
+        let (text, word) = (self.read_from(Some(file)), file.clone());
         command.words.truncate(1);
         command.words.push(match text {
             Some(Value { text, doubt }) => Word { text, doubt, ..word },
@@ -37,11 +30,7 @@ impl Shell<'_> {
         let has = |names: &[&str]| command.words.iter().any(|word| names.contains(&&word.text[..]));
         let words: Vec<&str> = command.words[1..].iter().map(|word| &word.text[..]).collect();
         let file = restore::file(&words).map(|at| &command.words[1 + at]);
-        let value = match file {
-            Some(file) if file.text != "/dev/stdin" => self.contents(&file.into()),
-            _ => self.inputs.last_mut().map(Input::rest),
-        };
-        let Some(value) = value else { return Ok(false) };
+        let Some(value) = self.read_from(file) else { return Ok(false) };
         decided(&value, span)?;
         let keeps = has(&["-n", "--noflush"]);
         for words in restore::commands(command.program(), &value.text, keeps, restore::only(&words))
@@ -52,5 +41,13 @@ impl Shell<'_> {
             self.emit(Command { words, ..command.clone() }, span)?;
         }
         Ok(true)
+    }
+
+    /// What is in a file, or else what is read.
+    fn read_from(&mut self, file: Option<&Word>) -> Option<Value> {
+        match file.filter(|file| !["-", "/dev/stdin"].contains(&&file.text[..])) {
+            Some(file) => self.contents(&file.into()),
+            None => self.reading().map(Input::rest),
+        }
     }
 }

@@ -75,7 +75,7 @@ impl Shell<'_> {
         }
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
         let (text, status) = match name {
-            "expr" => match expr(&texts) {
+            "expr" => match expr(&texts, 0) {
                 Some(text) => {
                     let status = Status::from_truth(!matches!(text.as_str(), "" | "0"));
                     (text + "\n", status)
@@ -152,11 +152,7 @@ impl Shell<'_> {
 }
 
 /// The value of an expression of `expr`, its operators one by one from the weakest.
-fn expr(words: &[&str]) -> Option<String> {
-    expr_of(words, 0)
-}
-
-fn expr_of(words: &[&str], depth: usize) -> Option<String> {
+fn expr(words: &[&str], depth: usize) -> Option<String> {
     if depth > 64 {
         return None;
     }
@@ -173,8 +169,8 @@ fn expr_of(words: &[&str], depth: usize) -> Option<String> {
                 ")" => open += 1,
                 "(" => open = open.checked_sub(1)?,
                 operator if open == 0 && operators.contains(&operator) => {
-                    let left = expr_of(&words[..at], depth + 1)?;
-                    let right = expr_of(&words[at + 1..], depth + 1)?;
+                    let left = expr(&words[..at], depth + 1)?;
+                    let right = expr(&words[at + 1..], depth + 1)?;
                     return applied(&left, operator, &right);
                 }
                 _ => {}
@@ -185,7 +181,7 @@ fn expr_of(words: &[&str], depth: usize) -> Option<String> {
         }
     }
     match words {
-        ["(", inside @ .., ")"] => expr_of(inside, depth + 1),
+        ["(", inside @ .., ")"] => expr(inside, depth + 1),
         ["length", text] => Some(text.chars().count().to_string()),
         _ => None,
     }
@@ -270,16 +266,12 @@ fn filtered(name: &str, words: &[&str], input: &str) -> Option<String> {
         [count] => count.strip_prefix("-n").or(count.strip_prefix('-'))?.parse().ok(),
         _ => None,
     };
-    let all = |lines: Vec<&str>| lines.iter().map(|line| format!("{line}\n")).collect();
     match name {
-        "head" => {
-            let count: usize = count(words)?;
-            Some(all(input.lines().take(count).collect()))
-        }
-        "tail" => {
-            let count: usize = count(words)?;
-            let lines: Vec<&str> = input.lines().collect();
-            Some(all(lines[lines.len().saturating_sub(count)..].to_vec()))
+        "head" | "tail" => {
+            let (count, lines): (usize, Vec<&str>) = (count(words)?, input.lines().collect());
+            let count = count.min(lines.len());
+            let kept = if name == "head" { &lines[..count] } else { &lines[lines.len() - count..] };
+            Some(kept.iter().map(|line| format!("{line}\n")).collect())
         }
         "wc" => match words {
             ["-l"] => Some(format!("{}\n", input.matches('\n').count())),

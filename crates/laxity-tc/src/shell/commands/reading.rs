@@ -42,6 +42,11 @@ impl<'a> Request<'a> {
     fn value(&self, letter: char) -> Option<&'a str> {
         self.options.iter().rev().find(|(known, _)| *known == letter).map(|(_, value)| *value)
     }
+
+    /// The sign that ends a line.
+    fn end(&self) -> char {
+        self.value('d').map_or('\n', |signs| signs.chars().next().unwrap_or('\0'))
+    }
 }
 
 impl Shell<'_> {
@@ -53,10 +58,6 @@ impl Shell<'_> {
         if names.is_empty() {
             names.push("REPLY".into());
         }
-        let end = match request.value('d') {
-            Some(signs) => signs.chars().next().unwrap_or('\0'),
-            None => '\n',
-        };
         if request.value('n').or(request.value('N')).is_some() {
             return Err(not_followed(&node.span, "`read` of so many characters"));
         }
@@ -71,7 +72,7 @@ impl Shell<'_> {
         }
         let raw = request.value('r').is_some();
         let (line, ended) =
-            self.reading().map_or_else(Default::default, |input| input.until(end, raw));
+            self.reading().map_or_else(Default::default, |input| input.until(request.end(), raw));
         self.status = Status::from_truth(ended);
         let whole = request.names.is_empty() && array.is_none();
         let separators = if whole { String::new() } else { self.separators() };
@@ -115,7 +116,7 @@ impl Shell<'_> {
             return self.assign(&name, Variable::One(value), &node.span);
         }
         let number = |letter| request.value(letter).and_then(|text| text.parse::<usize>().ok());
-        let end = request.value('d').map_or('\n', |signs| signs.chars().next().unwrap_or('\0'));
+        let end = request.end();
         let text = self.reading().map(Input::rest).unwrap_or_default();
         let lines = text.text.split_inclusive(end).skip(number('s').unwrap_or(0));
         let lines = lines.take(number('n').filter(|most| *most > 0).unwrap_or(usize::MAX));

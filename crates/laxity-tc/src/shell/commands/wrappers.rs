@@ -5,6 +5,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::shell::run::nested::SHELLS;
+use crate::shell::run::simple::spaced;
 use crate::shell::run::{Flow, Shell, not_followed};
 use crate::shell::syntax::{Node, Redirection, name_length};
 use crate::shell::values::{Status, Value, Variable};
@@ -64,8 +65,15 @@ impl Shell<'_> {
         node: &Node,
     ) -> Result<Option<Flow>, Fault> {
         let rest = &fields[1..];
-        if SHELLS.contains(&name) || name == "su" {
-            return self.shell_of(name, fields, node).map(Some);
+        if SHELLS.contains(&name) {
+            return self.shell(fields, node).map(Some);
+        }
+        if name == "su" {
+            let is_command = |word: &Word| matches!(&word.text[..], "-c" | "--command");
+            return match fields.iter().position(is_command) {
+                Some(at) => self.shell(&[&fields[..1], &fields[at..]].concat(), node).map(Some),
+                None => self.other(fields, node).map(Some),
+            };
         }
         let words = |words: &[&str]| {
             rest.len() > words.len() + 1
@@ -161,12 +169,9 @@ impl Shell<'_> {
         if behind.is_empty() {
             return self.shell(&[shell], node);
         }
-        let mut all = Value::default();
-        for word in behind {
-            let text = if all.text.is_empty() { String::new() } else { " ".into() };
-            let text = text + &escaped(&word.text);
-            all.push(&Value { text, doubt: word.doubt.clone() });
-        }
+        let escaped: Vec<Word> =
+            behind.iter().map(|word| Word { text: escaped(&word.text), ..word.clone() }).collect();
+        let all = spaced(&escaped);
         let text = Word { text: all.text, span: node.span.clone(), doubt: all.doubt };
         self.shell(&[shell, Word::new("-c", &node.span), text], node)
     }
@@ -184,15 +189,6 @@ impl Shell<'_> {
             }
         }
         Ok(())
-    }
-
-    fn shell_of(&mut self, name: &str, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
-        let is_c = |word: &Word| matches!(&word.text[..], "-c" | "--command");
-        match fields.iter().position(is_c) {
-            Some(at) if name == "su" => self.shell(&[&fields[..1], &fields[at..]].concat(), node),
-            None if name == "su" => self.other(fields, node),
-            _ => self.shell(fields, node),
-        }
     }
 
     /// A command that another program starts, which knows no functions of the script.

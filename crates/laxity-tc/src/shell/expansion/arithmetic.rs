@@ -10,6 +10,7 @@ use crate::shell::run::Shell;
 use crate::shell::syntax::{Text, name_length};
 use crate::shell::values::{Value, Variable};
 use crate::words::command::{Doubt, RUN};
+use crate::words::quantity;
 
 /// How deep brackets and signs may stand inside each other.
 const DEEPEST: usize = 64;
@@ -339,14 +340,13 @@ pub(crate) fn signed_number(text: &str) -> Option<i64> {
 
 /// Decimal, `0x` and hexadecimal, `0` and octal, or `BASE#DIGITS`.
 fn number(text: &str) -> Option<i64> {
-    let (digits, base) = match text.split_once('#') {
-        Some((base, digits)) => (digits, base.parse().ok().filter(|b| (2..=36).contains(b))?),
-        None => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-            Some(digits) => (digits, 16),
-            None if text.len() > 1 && text.starts_with('0') => (&text[1..], 8),
-            None => (text, 10),
-        },
+    let value = match text.split_once('#') {
+        Some((base, digits)) => {
+            let base = base.parse().ok().filter(|base| (2..=36).contains(base))?;
+            let is_plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            u64::from_str_radix(digits, base).ok().filter(|_| is_plain)
+        }
+        None => quantity::number(text, 0),
     };
-    let is_plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    i64::from_str_radix(digits, base).ok().filter(|_| is_plain)
+    value.and_then(|value| i64::try_from(value).ok())
 }
