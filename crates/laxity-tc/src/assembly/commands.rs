@@ -7,15 +7,13 @@ use laxity_plan::error::Fault;
 use super::class::{NewClass, Verb};
 use super::discipline::Root;
 use super::filter::FilterHead;
-use super::interface::queue_length;
 use super::qdisc::{NewQdisc, Place};
 use super::state::{Assembly, Origin, QUEUE_LENGTH};
 use crate::error::plain;
 use crate::netfilter::Netfilter;
 use crate::notes::{Notes, quoted};
 use crate::setup::closest;
-use crate::words::args::Args;
-use crate::words::command::{Command, Word};
+use crate::words::command::{Args, Command, Word};
 use crate::words::filter::FilterWords;
 use crate::words::{class, qdisc, quantity, size_table};
 
@@ -343,4 +341,27 @@ fn estimator(args: &mut Args<'_>) -> Result<(), Fault> {
     args.value("estimator")?;
     args.value("estimator")?;
     Ok(())
+}
+
+/// The interface and how many packets its queues hold, of `ip link set` and `ifconfig`.
+pub(super) fn queue_length(command: &Command) -> Option<(String, u64)> {
+    let words = &command.words[1..];
+    let is = |word: &Word, names: &[&str]| names.contains(&word.text.as_str());
+    let at = words.iter().position(|word| is(word, &["txqueuelen", "qlen"]))?;
+    let length = words.get(at + 1)?.text.parse().ok().filter(|length| *length > 0)?;
+    let named = words.iter().position(|word| is(word, &["dev"])).map(|at| at + 1);
+    let device = match command.program() {
+        "ifconfig" => 0,
+        _ => named.or_else(|| {
+            let keywords = ["link", "l", "set", "txqueuelen", "qlen", "up", "down"];
+            (0..words.len()).find(|place| {
+                *place != at + 1
+                    && !is(&words[*place], &keywords)
+                    && !words[*place].text.starts_with('-')
+            })
+        })?,
+    };
+    let device = words.get(device)?;
+    let is_known = device.doubt.is_none() && words[at + 1].doubt.is_none();
+    is_known.then(|| (device.text.clone(), length))
 }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use laxity_plan::error::Fault;
 
 use super::discipline::{Discipline, Mq, Root, Shaper};
-use super::elsewhere::Elsewhere;
 use super::entry::{Entry, Priority, Table};
 use crate::contract::Contract;
 use crate::error::Span;
@@ -174,5 +173,35 @@ impl Assembly {
         for (major, elsewhere) in std::mem::take(&mut self.elsewhere) {
             self.notes.not_mapped(elsewhere.line, elsewhere.text(major));
         }
+    }
+}
+
+/// How much hangs at a discipline that is not there, and the first line of it.
+#[derive(Debug, Default)]
+pub(super) struct Elsewhere {
+    pub line: usize,
+    pub classes: usize,
+    pub qdiscs: usize,
+    pub filters: usize,
+}
+
+impl Elsewhere {
+    /// A sentence for notes.
+    pub(super) fn text(&self, major: u16) -> String {
+        let count = |number: usize, one: &str, many: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            number => Some(format!("{number} {many}")),
+        };
+        let all = [
+            count(self.classes, "class", "classes"),
+            count(self.qdiscs, "qdisc", "qdiscs"),
+            count(self.filters, "filter", "filters"),
+        ];
+        let all: Vec<String> = all.into_iter().flatten().collect();
+        format!(
+            "{} of {major:x}:, which is neither the root nor a discipline at a class that is read",
+            all.join(", ")
+        )
     }
 }

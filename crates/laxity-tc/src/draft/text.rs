@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Draft, below};
-use crate::assembly::Discipline;
-use crate::assembly::Node;
+use crate::assembly::{Discipline, Node};
 use crate::error::plain;
 use crate::notes::{Note, NoteKind};
 use crate::toml::{self, Curves, key, quoted};

@@ -1,11 +1,9 @@
 //! Commands carried out one after the other (POSIX.1-2017, Shell Command Language, section 2.9).
 
 pub(super) mod assignments;
-pub(super) mod batch;
 pub(super) mod control;
 pub(super) mod decide;
 pub(super) mod limits;
-pub(super) mod list;
 pub(super) mod nested;
 pub(super) mod redirections;
 pub(super) mod simple;
@@ -18,7 +16,7 @@ use laxity_plan::error::Fault;
 
 use crate::error::{Span, plain};
 use crate::notes::Notes;
-use crate::shell::call::Call;
+use crate::shell::Call;
 use crate::shell::syntax::parser::{Attachments, Parser};
 use crate::shell::syntax::{Kind, List, Node, Pipeline, contents_of};
 use crate::shell::values::{Arguments, Files, Input, State, Status, Value, Variable};

@@ -6,8 +6,7 @@ use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 use laxity_plan::error::Fault;
 
 use super::WithLosses;
-use super::args::Args;
-use super::command::Word;
+use super::command::{Args, Word};
 use super::quantity::{self, small, whole};
 use crate::setup::{ClassKind, HfscCurve, HfscCurves, Htb};
 

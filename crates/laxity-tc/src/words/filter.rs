@@ -6,8 +6,7 @@ mod u32;
 
 use laxity_plan::error::Fault;
 
-use super::args::Args;
-use super::command::Word;
+use super::command::{Args, Word};
 use super::quantity;
 use crate::error::plain;
 use crate::notes::NotMapped;

@@ -3,11 +3,9 @@
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::error::Fault;
 
-use super::WithLosses;
-use super::args::Args;
-use super::command::Word;
+use super::command::{Args, Word};
 use super::quantity::{self, small, whole};
-use super::queue;
+use super::{WithLosses, queue};
 use crate::error::plain;
 use crate::setup::{Cake, FqCodel, Prio, QdiscKind, Tbf};
 

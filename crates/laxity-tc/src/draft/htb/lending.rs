@@ -7,8 +7,8 @@
 
 use laxity::units::{Nanos, Rate};
 
-use super::class::{cburst, htb, own, quantum};
 use super::flooded::flooded;
+use super::{cburst, htb, own, quantum};
 use crate::assembly::{Assembly, Node};
 use crate::notes::Notes;
 use crate::setup::Htb;

@@ -6,8 +6,7 @@ use laxity_plan::error::Fault;
 
 use crate::error::{Span, plain};
 use crate::shell::expansion::arithmetic::signed_number;
-use crate::shell::expansion::pattern::Pattern;
-use crate::shell::expansion::regex;
+use crate::shell::expansion::pattern::{Pattern, regex};
 use crate::shell::run::Shell;
 use crate::shell::syntax::TestWord;
 use crate::shell::values::{Array, Status, Value, Variable};
@@ -230,7 +229,7 @@ impl Test<'_, '_> {
             }
             "<" => truth(&both, || left.text < right.text),
             ">" => truth(&both, || left.text > right.text),
-            "=~" => match regex::read(&right.text, true, false) {
+            "=~" => match regex(&right.text, true, false) {
                 Some(regex) => {
                     let work = right.text.len().saturating_mul(left.text.len());
                     self.shell.work(self.span, work)?;

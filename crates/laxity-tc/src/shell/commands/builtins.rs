@@ -1,4 +1,5 @@
-//! Commands of the shell itself (POSIX.1-2017, Shell Command Language, section 2.14, and bash).
+//! Commands of the shell itself (POSIX.1-2017, Shell Command Language, section 2.14; `getopts`, Shell
+//! and Utilities; and bash).
 
 use std::rc::Rc;
 
@@ -7,8 +8,8 @@ use laxity_plan::error::Fault;
 use crate::error::Span;
 use crate::shell::run::simple::spaced;
 use crate::shell::run::{Flow, Shell, not_followed};
-use crate::shell::syntax::Node;
-use crate::shell::values::{Arguments, Status, Value, Variable};
+use crate::shell::syntax::{Node, name_length};
+use crate::shell::values::{Arguments, Array, Status, Value, Variable};
 use crate::words::command::Word;
 
 impl Shell<'_> {
@@ -212,6 +213,134 @@ impl Shell<'_> {
             printed.push(value);
         }
         Ok(())
+    }
+
+    /// `local`, `export` and the like: their assignments.
+    pub(crate) fn declare(
+        &mut self,
+        command: &str,
+        rest: &[Word],
+        node: &Node,
+    ) -> Result<(), Fault> {
+        let options = rest.iter().filter_map(|word| word.text.strip_prefix('-'));
+        let options: String = options.collect();
+        let has = |letter| options.contains(letter);
+        let is_local = matches!(command, "local" | "declare" | "typeset") && !has('g');
+        if command != "export" && has('u') || has('l') {
+            return Err(not_followed(&node.span, "a variable in letters of one kind"));
+        }
+        for word in rest.iter().filter(|word| !word.text.starts_with(['-', '+'])) {
+            let length = name_length(&word.text);
+            let (name, after) = word.text.split_at(length);
+            if has('f') {
+                self.exported.insert(format!("{name}()"));
+                continue;
+            }
+            let value = after.strip_prefix("+=").map(|value| (true, value));
+            let value = value.or_else(|| after.strip_prefix('=').map(|value| (false, value)));
+            if is_local && let Some(locals) = self.locals.last_mut() {
+                if !locals.iter().any(|(local, _)| local == name) {
+                    let before = self.state.itself(name).cloned();
+                    locals.push((name.to_string(), before));
+                }
+                if value.is_none() {
+                    self.state.set_itself(name, None);
+                }
+            }
+            if command == "export" && has('n') {
+                self.exported.remove(name);
+            } else if command == "export" || has('x') {
+                self.exported.insert(name.to_string());
+            }
+            if has('i') {
+                self.numbers.insert(name.to_string());
+            }
+            // Those of a function end with it.
+            let constant =
+                (command == "readonly" || has('r')) && (!is_local || self.locals.is_empty());
+            let is_array = matches!(self.state.variable(name), Some(Variable::Many(_)));
+            if has('A') && !is_array {
+                self.state.set_variable(name, Some(Variable::Many(Array::named())));
+            } else if has('a') && !is_array {
+                self.state.set_variable(name, Some(Variable::Many(Array::default())));
+            }
+            let Some((adds, value)) = value else {
+                if constant {
+                    self.constants.insert(name.to_string());
+                }
+                continue;
+            };
+            if has('n') && command != "export" {
+                self.state.set_itself(name, Some(Variable::Refers(value.to_string())));
+                continue;
+            }
+            let value = Value { text: value.to_string(), doubt: word.doubt.clone() };
+            let value = if adds { self.sum(name, self.value(name), value) } else { value };
+            self.assign(name, Variable::One(value), &word.span)?;
+            if constant {
+                self.constants.insert(name.to_string());
+            }
+        }
+        self.step(&node.span, 0)
+    }
+
+    /// Takes the next option of the arguments. Arguments that are not given have no options: the
+    /// script's own values hold.
+    pub(crate) fn getopts(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
+        let [known, name, rest @ ..] = rest else {
+            self.status = Status::Known(2);
+            return Ok(());
+        };
+        let words: Rc<Vec<Value>> = match (rest, &self.state.arguments().known) {
+            ([], Some(known)) => Rc::clone(known),
+            ([], None) => {
+                self.asks.set(true);
+                Rc::default()
+            }
+            (words, _) => Rc::new(words.iter().map(Value::from).collect()),
+        };
+        let number = |value: Value| value.text.parse::<usize>().ok();
+        let index = number(self.value("OPTIND")).unwrap_or(1).max(1);
+        let within = number(self.value("OPTPOS")).unwrap_or(1).max(1);
+        let word = words.get(index - 1).map_or("", |word| word.text.as_str());
+        let set = |shell: &mut Self, name: &str, text: String| {
+            shell.assign(name, Variable::One(Value::new(text)), &node.span)
+        };
+        let ends = !word.starts_with('-') || word == "-" || word == "--";
+        if ends {
+            let after = index + usize::from(word == "--");
+            set(self, "OPTIND", after.to_string())?;
+            set(self, &name.text, "?".into())?;
+            self.status = Status::FAILURE;
+            return Ok(());
+        }
+        let option = word.chars().nth(within).unwrap_or('?');
+        let more = word.chars().count() > within + 1;
+        let place = known.text.find(option).filter(|_| option != ':');
+        let takes = place.is_some_and(|at| known.text[at + option.len_utf8()..].starts_with(':'));
+        let (mut next, mut position) =
+            (index + usize::from(!more), if more { within + 1 } else { 1 });
+        if takes {
+            let argument = if more {
+                Some(word.chars().skip(within + 1).collect())
+            } else {
+                words.get(index).map(|word| word.text.clone())
+            };
+            (next, position) = (index + 1 + usize::from(!more), 1);
+            match argument {
+                Some(argument) => set(self, "OPTARG", argument)?,
+                None => {
+                    set(self, &name.text, "?".into())?;
+                    return set(self, "OPTIND", next.to_string());
+                }
+            }
+        } else {
+            self.state.set_variable("OPTARG", None);
+        }
+        let found = place.map_or('?', |_| option);
+        set(self, &name.text, found.to_string())?;
+        set(self, "OPTIND", next.to_string())?;
+        set(self, "OPTPOS", position.to_string())
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::shell::expansion::escapes::escapes;
-use crate::shell::expansion::regex;
+use crate::shell::expansion::pattern::regex;
 use crate::shell::run::Shell;
 use crate::shell::syntax::Node;
 use crate::shell::values::{Status, Value};
@@ -245,7 +245,7 @@ fn grep(words: &[&str], input: &str) -> Option<(String, bool)> {
     if has('w') {
         expression = format!("\\b{expression}\\b");
     }
-    let regex = regex::read(&expression, has('E') || has('F'), has('i'))?;
+    let regex = regex(&expression, has('E') || has('F'), has('i'))?;
     let mut text = String::new();
     let mut found = false;
     for line in input.lines().filter(|line| regex.is_match(line) != has('v')) {

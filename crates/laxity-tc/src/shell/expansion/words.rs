@@ -6,8 +6,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::error::Span;
-use crate::shell::expansion::braces;
-use crate::shell::expansion::pattern;
+use crate::shell::expansion::{braces, pattern};
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{DECLARATIONS, Part, RawWord, Text};
 use crate::shell::values::{Value, Variable};

@@ -9,7 +9,7 @@ use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Mark, Protocol, Test, U32Key};
-use crate::words::args::Args;
+use crate::words::command::Args;
 use crate::words::quantity::{number, number32};
 
 /// The most alternatives that a filter may come to.

@@ -8,8 +8,7 @@ use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Flower, Ports, Protocol};
-use crate::words::args::Args;
-use crate::words::command::Word;
+use crate::words::command::{Args, Word};
 use crate::words::quantity;
 
 /// Protocols by the names that flower has for them.

@@ -7,8 +7,7 @@ use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Mark, Protocol, U32, U32Hash, U32Key};
-use crate::words::args::Args;
-use crate::words::command::Word;
+use crate::words::command::{Args, Word};
 use crate::words::quantity;
 
 const SELECTORS: &str = "match ip, ip6, u32, u16, u8, mark; classid; flowid; action";
