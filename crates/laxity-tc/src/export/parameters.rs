@@ -73,8 +73,8 @@ pub(super) fn flower_fields(fields: &Flower) -> Vec<(&'static str, String, Json)
         }),
     );
     let net = |(address, prefix): (IpAddr, u8)| plain(format!("{address}/{prefix}"));
-    say("src_ip", fields.source.map(net));
-    say("dst_ip", fields.destination.map(net));
+    say("src_ip", fields.addresses[0].map(net));
+    say("dst_ip", fields.addresses[1].map(net));
     let ports = |ports| match ports {
         Ports::Masked(port, u16::MAX) => (port.to_string(), port.into()),
         Ports::Masked(port, mask) => plain(format!("0x{port:x}/0x{mask:x}")),
@@ -83,8 +83,8 @@ pub(super) fn flower_fields(fields: &Flower) -> Vec<(&'static str, String, Json)
             (format!("{from}-{to}"), Json::object(ends))
         }
     };
-    say("src_port", fields.source_port.map(ports));
-    say("dst_port", fields.destination_port.map(ports));
+    say("src_port", fields.ports[0].map(ports));
+    say("dst_port", fields.ports[1].map(ports));
     all
 }
 

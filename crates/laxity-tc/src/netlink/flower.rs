@@ -43,20 +43,18 @@ pub(super) fn options(flower: &Flower, protocol: &Protocol) -> Attributes {
     if let Some(protocol) = flower.ip_proto {
         all = all.with(IP_PROTO, &[protocol]);
     }
-    for (side, address) in [flower.source, flower.destination].into_iter().enumerate() {
-        all = match address {
-            None => all,
-            Some((IpAddr::V4(address), prefix)) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
-                all.with(IPV4[side][0], &address.octets()).with(IPV4[side][1], &mask.to_be_bytes())
-            }
-            Some((IpAddr::V6(address), prefix)) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(prefix.min(128))).unwrap_or(0);
-                all.with(IPV6[side][0], &address.octets()).with(IPV6[side][1], &mask.to_be_bytes())
-            }
+    for (side, (address, prefix)) in
+        flower.addresses.into_iter().enumerate().filter_map(|(side, net)| Some((side, net?)))
+    {
+        let (kinds, octets) = match address {
+            IpAddr::V4(address) => (IPV4[side], address.octets().to_vec()),
+            IpAddr::V6(address) => (IPV6[side], address.octets().to_vec()),
         };
+        let free = 128u32.saturating_sub(prefix.into());
+        let mask = u128::MAX.checked_shl(free).unwrap_or(0).to_be_bytes();
+        all = all.with(kinds[0], &octets).with(kinds[1], &mask[..octets.len()]);
     }
-    for (side, ports) in [flower.source_port, flower.destination_port].into_iter().enumerate() {
+    for (side, ports) in flower.ports.into_iter().enumerate() {
         let of_protocol = PORTS.iter().find(|(protocol, _)| Some(*protocol) == flower.ip_proto);
         all = match (ports, of_protocol) {
             (Some(Ports::Masked(port, mask)), Some((_, kinds))) => {
@@ -91,9 +89,7 @@ pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
     if !read(options).all(|(kind, _)| known.contains(&kind)) {
         return None;
     }
-    let addresses = [0, 1].map(|side| fields.address(side));
-    let ports =
-        [0, 1].map(|side| fields.ports(of_protocol.map(|(_, kinds)| kinds[side]), RANGES[side]));
+    let ports = |side: usize| fields.ports(of_protocol.map(|(_, kinds)| kinds[side]), RANGES[side]);
     let inner = match fields.short(VLAN_ETHER_TYPE)?.map(u16::from_be_bytes) {
         Some(kind) => {
             let all = [Protocol::Ip, Protocol::Ipv6];
@@ -105,17 +101,13 @@ pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
         (Some(tos), mask) => Some((tos, mask.unwrap_or(u8::MAX))),
         (None, _) => None,
     };
-    let [source, destination] = addresses;
-    let [source_port, destination_port] = ports;
     Some(Flower {
         vlan: fields.short(VLAN_ID)?.map(u16::from_ne_bytes),
         pcp: fields.byte(VLAN_PRIORITY)?,
         inner,
         ip_proto,
-        source: source?,
-        destination: destination?,
-        source_port: source_port?,
-        destination_port: destination_port?,
+        addresses: [fields.address(0)?, fields.address(1)?],
+        ports: [ports(0)?, ports(1)?],
         tos,
     })
 }
@@ -140,17 +132,16 @@ impl Fields<'_> {
     }
 
     fn address(&self, side: usize) -> Option<Option<(IpAddr, u8)>> {
+        let net = |address: IpAddr, leading: u32, ones: u32| {
+            (leading == ones).then_some(Some((address, leading as u8)))
+        };
         if let Some(address) = self.value::<4>(IPV4[side][0])? {
             let mask = self.value(IPV4[side][1])?.map_or(u32::MAX, u32::from_be_bytes);
-            let prefix = mask.leading_ones();
-            let whole = mask.count_ones() == prefix;
-            return whole.then_some(Some((IpAddr::from(address), prefix as u8)));
+            return net(address.into(), mask.leading_ones(), mask.count_ones());
         }
         if let Some(address) = self.value::<16>(IPV6[side][0])? {
             let mask = self.value(IPV6[side][1])?.map_or(u128::MAX, u128::from_be_bytes);
-            let prefix = mask.leading_ones();
-            let whole = mask.count_ones() == prefix;
-            return whole.then_some(Some((IpAddr::from(address), prefix as u8)));
+            return net(address.into(), mask.leading_ones(), mask.count_ones());
         }
         Some(None)
     }

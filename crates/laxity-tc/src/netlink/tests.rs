@@ -125,10 +125,8 @@ fn filter_kind() -> impl Strategy<Value = FilterKind> {
                 pcp: vlan.as_ref().map(|(id, _)| (id % 8) as u8),
                 inner: vlan.and_then(|(_, inner)| inner),
                 ip_proto,
-                source,
-                destination,
-                source_port: from,
-                destination_port: to,
+                addresses: [source, destination],
+                ports: [from, to],
                 tos,
             })
         }),

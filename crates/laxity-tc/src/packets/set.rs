@@ -44,8 +44,10 @@ pub(crate) const FIELDS: [Field; 7] = [
 /// What only frames with a VLAN tag have.
 const OF_TAG: [Field; 2] = [Field::Vlan, Field::Pcp];
 
+/// The ports, in the order of [`SIDES`].
+pub(crate) const PORTS: [Field; 2] = [Field::SourcePort, Field::DestinationPort];
 /// In the order of `Packets::nets`.
-const SIDES: [Side; 2] = [Side::Source, Side::Destination];
+pub(crate) const SIDES: [Side; 2] = [Side::Source, Side::Destination];
 
 impl Packets {
     /// Asks for this version of IP, too.
@@ -201,6 +203,13 @@ impl Packets {
         tests.extend(nets.filter_map(|(side, net)| Some(Expr::Address(side, Box::new([net?])))));
         tests.extend(numbers);
         if tests.is_empty() { Expr::Any } else { Expr::all(tests) }
+    }
+}
+
+/// Asks each of these packets for one of these numbers, too.
+pub(crate) fn with_all(all: &mut [Packets], field: Field, numbers: &Numbers) {
+    for packets in all {
+        packets.with(field, numbers);
     }
 }
 

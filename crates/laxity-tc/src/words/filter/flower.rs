@@ -50,18 +50,14 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
                 fields.ip_proto = Some(protocol_number(value)?);
             }
             "ip_tos" => fields.tos = Some(tos(value)?),
-            "dst_ip" => fields.destination = Some(network(value)?),
-            "src_ip" => fields.source = Some(network(value)?),
+            "src_ip" => fields.addresses[0] = Some(network(value)?),
+            "dst_ip" => fields.addresses[1] = Some(network(value)?),
             _ => {
                 if !fields.ip_proto.is_some_and(|number| WITH_PORTS.contains(&number)) {
                     let message = format!("`{name}` without `ip_proto` tcp, udp or sctp before it");
                     return Err(Fault::at(&key.span, message).into());
                 }
-                let ports = Some(ports(value)?);
-                match name {
-                    "src_port" => fields.source_port = ports,
-                    _ => fields.destination_port = ports,
-                }
+                fields.ports[usize::from(name == "dst_port")] = Some(ports(value)?);
             }
         }
     }
