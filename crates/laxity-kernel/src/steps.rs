@@ -22,24 +22,11 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use laxity_tc::netlink::{self, Object, Request, Sort};
+use laxity_tc::netlink::{self, Action, Object, Request, Sort};
 use laxity_tc::setup::{ClassKind, Handle, Item, QdiscKind};
 
 use crate::device::DeviceState;
 use crate::objects::{Key, Objects};
-
-/// What is done to an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// The object is added.
-    Add,
-    /// The object takes the place of another one.
-    Replace,
-    /// The object is changed in place.
-    Change,
-    /// The object is taken away, and what hangs at it.
-    Delete,
-}
 
 /// One of the steps.
 #[derive(Clone, Debug)]
@@ -48,17 +35,6 @@ pub struct Step {
     pub action: Action,
     /// To what; with the new parameters, unless it is deleted.
     pub object: Object,
-}
-
-impl Step {
-    fn request(&self, interface: u32) -> Request {
-        match self.action {
-            Action::Add => self.object.add(interface),
-            Action::Replace => self.object.replace(interface),
-            Action::Change => netlink::changing(&self.object).change(interface),
-            Action::Delete => self.object.delete(interface),
-        }
-    }
 }
 
 /// What takes an interface from one set-up to another.
@@ -95,7 +71,7 @@ impl Steps {
     }
 
     pub(crate) fn requests(&self, interface: u32) -> Vec<Request> {
-        self.steps.iter().map(|step| step.request(interface)).collect()
+        self.steps.iter().map(|step| step.object.request(step.action, interface)).collect()
     }
 }
 

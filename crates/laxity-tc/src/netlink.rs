@@ -20,7 +20,7 @@ mod statistics;
 mod tests;
 
 pub use attributes::Attributes;
-pub use object::{Object, Request, Sort, ask, dump};
+pub use object::{Action, Object, Request, Sort, dump};
 pub use statistics::Statistics;
 
 use crate::export::text;
@@ -67,7 +67,7 @@ pub fn shown(object: &Object) -> Option<Object> {
 
 /// The object to send for a change: without the parameters that the kernel refuses to be told
 /// twice.
-pub fn changing(object: &Object) -> Object {
+fn changing(object: &Object) -> Object {
     match item(object) {
         Some(Item::Qdisc(Qdisc { kind: kind @ QdiscKind::FqCodel(_), handle, parent, .. })) => {
             let options = queue::numbered(&kind, &queue::FQ_CODEL, Some("flows"));
