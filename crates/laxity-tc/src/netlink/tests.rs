@@ -193,7 +193,7 @@ proptest! {
     #[test]
     fn any_byte_may_be_another(kind in qdisc_kind(), at in 0usize..200, byte: u8) {
         let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab: None };
-        let Request { kind, mut payload, .. } = qdisc::object(&qdisc).add(3);
+        let Request { kind, mut payload, .. } = qdisc::object(&qdisc).request(Action::Add, 3);
         let place = at % payload.len();
         payload[place] = byte;
         if let Some(object) = Object::read(kind, &payload, 3) {
@@ -236,7 +236,7 @@ proptest! {
             }));
         }
         if let Some((one, at, byte)) = wrong {
-            let Request { kind, mut payload, .. } = objects[one].add(3);
+            let Request { kind, mut payload, .. } = objects[one].request(Action::Add, 3);
             let place = at % payload.len();
             payload[place] = byte;
             if let Some(object) = Object::read(kind, &payload, 3) {
