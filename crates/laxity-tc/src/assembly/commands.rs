@@ -6,7 +6,6 @@ use laxity_plan::error::Fault;
 
 use super::class::{NewClass, Verb};
 use super::discipline::Root;
-use super::filter::FilterHead;
 use super::qdisc::{NewQdisc, Place};
 use super::state::{Assembly, Origin, QUEUE_LENGTH};
 use crate::error::plain;
@@ -223,16 +222,7 @@ impl Commands {
     fn filter(&mut self, mut args: Args<'_>, command: &Command) -> Result<(), Fault> {
         let (words, device) = FilterWords::read(&mut args)?;
         let Some(setup) = self.setup(device, command)? else { return Ok(()) };
-        let head = FilterHead {
-            place: words.place,
-            priority: words.priority,
-            chain: words.chain,
-            protocol: &words.protocol,
-            kind: words.kind,
-            table: words.table(),
-            called: words.called(),
-        };
-        setup.add_filter(head, || words.action(), &origin(command))
+        setup.add_filter(&words.head, || words.action(), &origin(command))
     }
 
     /// The set-up of an interface; `None` if another one is wanted.

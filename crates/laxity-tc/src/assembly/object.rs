@@ -4,13 +4,12 @@ use laxity_plan::error::Fault;
 
 use super::class::{NewClass, Verb};
 use super::commands::Commands;
-use super::filter::FilterHead;
 use super::qdisc::{NewQdisc, Place};
 use super::state::Origin;
 use crate::netlink::{self, Object};
 use crate::setup::{Class, Filter, Handle, Item, Qdisc};
 use crate::words::command::{Command, Word};
-use crate::words::filter::{FilterAction, FilterPlace};
+use crate::words::filter::{FilterAction, FilterHead, FilterPlace, Target};
 
 impl Commands {
     /// Takes an object that the kernel shows. Spans of its faults are the number of its line.
@@ -58,15 +57,16 @@ impl Commands {
                     place: FilterPlace::At(parent),
                     priority,
                     chain: 0,
-                    protocol: &protocol,
+                    protocol,
                     kind: kind.name(),
                     table: None,
                     called,
                 };
                 let policed = police.first().map(|_| "its `action` has no counterpart".into());
                 let lost = policed.into_iter().collect();
-                let action = FilterAction { kind: kind.clone(), class, is_gone, lost };
-                setup.add_filter(head, || Ok(action), &origin)
+                let target = Target { class, is_gone, lost };
+                let action = FilterAction { kind: kind.clone(), target };
+                setup.add_filter(&head, || Ok(action), &origin)
             }
         }
     }

@@ -33,7 +33,7 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
             }
         }
     }
-    Ok(target.with_kind(FilterKind::Basic(alternatives(&text, protocol)?)))
+    Ok(FilterAction { kind: FilterKind::Basic(alternatives(&text, protocol)?), target })
 }
 
 /// The alternatives of an expression.

@@ -61,7 +61,7 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
             }
         }
     }
-    Ok(target.with_kind(FilterKind::Flower(fields)))
+    Ok(FilterAction { kind: FilterKind::Flower(fields), target })
 }
 
 fn vlan(name: &str, value: &Word, protocol: &Protocol) -> Result<u16, Fault> {

@@ -65,7 +65,7 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
     if u32.place.is_some() && u32.mark.is_some() {
         return Err(NotMapped::from("`match mark` in a table is not followed").into());
     }
-    Ok(target.with_kind(FilterKind::U32(u32)))
+    Ok(FilterAction { kind: FilterKind::U32(u32), target })
 }
 
 fn not_read(option: &str) -> NotMapped {
