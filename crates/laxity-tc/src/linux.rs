@@ -97,30 +97,21 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     let mut plan = plan.clone();
     round_link(&mut plan, linux, remarks);
     replace_discipline(&mut plan, remarks);
-    match plan.scheduler {
-        SchedulerSpec::Qfq => for_qfq(&mut plan),
-        SchedulerSpec::Drr => {
-            plan.link.max_packet = plan.link.max_packet.max(Bytes(DRR_QUANTA.0.into()));
+    if plan.scheduler == SchedulerSpec::Qfq {
+        for_qfq(&mut plan);
+    }
+    if plan.scheduler == SchedulerSpec::Drr {
+        plan.link.max_packet = plan.link.max_packet.max(Bytes(DRR_QUANTA.0.into()));
+    }
+    if plan.scheduler == SchedulerSpec::Hfsc {
+        // Curves that come from deadlines are due a little sooner, for what rounding takes.
+        let stall = plan.link.stall;
+        plan.link.stall = Nanos(stall.0.saturating_add(ROUNDED));
+        let specs = plan.hfsc_classes();
+        plan.link.stall = stall;
+        for (class, spec) in plan.classes.iter_mut().zip(specs) {
+            class.curves = spec.curves;
         }
-        SchedulerSpec::Hfsc => {
-            // Curves that come from deadlines are due a little sooner, for what rounding takes.
-            let stall = plan.link.stall;
-            plan.link.stall = Nanos(stall.0.saturating_add(ROUNDED));
-            let specs = plan.hfsc_classes();
-            plan.link.stall = stall;
-            for (class, spec) in plan.classes.iter_mut().zip(specs) {
-                class.curves = spec.curves;
-            }
-        }
-        SchedulerSpec::Priority
-        | SchedulerSpec::FqCodel(_)
-        | SchedulerSpec::Fifo
-        | SchedulerSpec::Wfq
-        | SchedulerSpec::Wf2q
-        | SchedulerSpec::DualPi2(_)
-        | SchedulerSpec::Edf(_)
-        | SchedulerSpec::Dwcs(_)
-        | SchedulerSpec::Tdp(_) => {}
     }
     for at in 0..plan.classes.len() {
         let police = policers(&plan, &plan.classes[at], Handle::NONE);
