@@ -232,9 +232,7 @@ pub(super) fn protocol(text: &str) -> Option<Numbers> {
 
 /// A number, or the one of a name in a list of names and numbers.
 fn numbered(names: &str, text: &str) -> Option<u16> {
-    let mut words = names.split(' ');
-    let named = words.find(|name| *name == text && !name.starts_with(|c: char| c.is_ascii_digit()));
-    let number = named.and_then(|_| words.next()).unwrap_or(text);
+    let number = quantity::listed(names, text).unwrap_or(text);
     quantity::number(number, 0).and_then(|number| u16::try_from(number).ok())
 }
 

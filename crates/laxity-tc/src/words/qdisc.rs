@@ -4,7 +4,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::error::Fault;
 
 use super::command::{Args, Word};
-use super::quantity::{self, small, whole};
+use super::quantity::{self, listed, number, small, whole};
 use super::{WithLosses, queue};
 use crate::error::plain;
 use crate::setup::{Cake, FqCodel, Prio, QdiscKind, Tbf};
@@ -220,16 +220,8 @@ fn waiting_time(word: &Word) -> Result<Nanos, Fault> {
 }
 
 /// Round-trip times of `cake` by their names, in microseconds.
-const ROUND_TRIPS: [(&str, u64); 8] = [
-    ("datacentre", 100),
-    ("lan", 1_000),
-    ("metro", 10_000),
-    ("regional", 30_000),
-    ("internet", 100_000),
-    ("oceanic", 300_000),
-    ("satellite", 1_000_000),
-    ("interplanetary", 3_600_000_000),
-];
+const ROUND_TRIPS: &str = "datacentre 100 lan 1000 metro 10000 regional 30000 internet 100000 \
+    oceanic 300000 satellite 1000000 interplanetary 3600000000";
 /// How `cake` sorts packets by their DSCP.
 const TINS: &str = "diffserv3 diffserv4 diffserv8 diffserv-llt precedence besteffort";
 /// Words of `cake` that say what a frame counts for, as `[link] overhead` does.
@@ -252,7 +244,7 @@ fn cake(args: &mut Args<'_>) -> Result<Cake, Fault> {
     while let Some(word) = args.next() {
         let text = word.text.as_str();
         let is_one_of = |names: &str| names.split_whitespace().any(|name| name == text);
-        if let Some((_, micros)) = ROUND_TRIPS.iter().find(|(name, _)| *name == text) {
+        if let Some(micros) = listed(ROUND_TRIPS, text).and_then(|micros| number(micros, 10)) {
             cake.interval = Nanos(micros * 1_000);
         } else if is_one_of(TINS) {
             cake.tins = text != "besteffort";

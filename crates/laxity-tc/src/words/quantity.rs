@@ -185,6 +185,13 @@ pub(crate) fn number(text: &str, base: u32) -> Option<u64> {
     u64::from_str_radix(digits, base).ok().filter(|_| plain)
 }
 
+/// The number behind a name in a list of names and numbers.
+pub(crate) fn listed<'a>(names: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = names.split(' ');
+    let is_name = |word: &&str| *word == name && !word.starts_with(|c: char| c.is_ascii_digit());
+    words.find(is_name).and_then(|_| words.next())
+}
+
 /// A number of at most 32 bits as C reads it.
 pub(crate) fn number32(text: &str) -> Option<u32> {
     number(text, 0).and_then(|number| u32::try_from(number).ok())

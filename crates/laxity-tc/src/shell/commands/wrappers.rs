@@ -11,43 +11,24 @@ use crate::shell::syntax::{Node, Redirection, name_length};
 use crate::shell::values::{Status, Value, Variable};
 use crate::words::command::{Doubt, Word};
 
-/// What stands between such a command and the one behind it.
-struct Wrapper {
-    name: &'static str,
-    /// Options with a value in a word of its own.
-    valued: &'static [&'static str],
-    /// Words of its own after its options.
-    words: usize,
-}
-
-const fn wrapper(name: &'static str, valued: &'static [&'static str], words: usize) -> Wrapper {
-    Wrapper { name, valued, words }
-}
-
-const WRAPPERS: &[Wrapper] = &[
-    wrapper("sudo", &["-u", "-g", "-C", "-D", "-h", "-p", "-R", "-r", "-T", "-t", "-U"], 0),
-    wrapper("doas", &["-u", "-C"], 0),
-    wrapper("exec", &["-a"], 0),
-    wrapper("command", &[], 0),
-    wrapper("builtin", &[], 0),
-    wrapper("busybox", &[], 0),
-    wrapper("nohup", &[], 0),
-    wrapper("setsid", &[], 0),
-    wrapper("time", &["-f", "-o"], 0),
-    wrapper("nice", &["-n", "--adjustment"], 0),
-    wrapper("env", &["-u", "--unset", "-C", "--chdir"], 0),
-    wrapper("timeout", &["-s", "--signal", "-k", "--kill-after"], 1),
-    wrapper("ionice", &["-c", "--class", "-n", "--classdata"], 0),
-    wrapper("chrt", &["-T", "-P", "-D"], 1),
-    wrapper("taskset", &[], 1),
-    wrapper("stdbuf", &["-i", "-o", "-e"], 0),
-    wrapper("flock", &["-w", "--timeout", "-E"], 1),
-    wrapper("chroot", &[], 1),
-    wrapper("unshare", &[], 0),
-    wrapper("nsenter", &["-t", "--target"], 0),
-    wrapper("strace", &["-o", "-e", "-s", "-p"], 0),
-    wrapper("chronic", &[], 0),
-    wrapper("unbuffer", &[], 0),
+/// Such commands, their options with a value in a word of its own, and how many words of their own
+/// come after their options.
+const WRAPPERS: [(&str, &str, usize); 15] = [
+    ("command builtin busybox nohup setsid unshare chronic unbuffer", "", 0),
+    ("taskset chroot", "", 1),
+    ("sudo", "-u -g -C -D -h -p -R -r -T -t -U", 0),
+    ("doas", "-u -C", 0),
+    ("exec", "-a", 0),
+    ("time", "-f -o", 0),
+    ("nice", "-n --adjustment", 0),
+    ("env", "-u --unset -C --chdir", 0),
+    ("timeout", "-s --signal -k --kill-after", 1),
+    ("ionice", "-c --class -n --classdata", 0),
+    ("chrt", "-T -P -D", 1),
+    ("stdbuf", "-i -o -e", 0),
+    ("nsenter", "-t --target", 0),
+    ("strace", "-o -e -s -p", 0),
+    ("flock", "-w --timeout -E", 1),
 ];
 
 /// A word as `sudo -s` hands it to a shell, which makes the same word of it.
@@ -82,10 +63,10 @@ impl Shell<'_> {
         if name == "ip" && (words(&["netns", "exec"]) || words(&["vrf", "exec"])) {
             return self.behind(&rest[3..], node).map(Some);
         }
-        let Some(wrapper) = WRAPPERS.iter().find(|known| known.name == name) else {
-            return Ok(None);
-        };
-        let (mut behind, is_shell, unset) = self.behind_options(wrapper, rest, node)?;
+        let is_named = |(names, ..): &&(&str, _, _)| names.split(' ').any(|known| known == name);
+        let Some((_, valued, words)) = WRAPPERS.iter().find(is_named) else { return Ok(None) };
+        let (behind, is_shell, unset) = self.behind_options(name, valued, rest, node)?;
+        let mut behind = behind.get(*words..).unwrap_or(&[]);
         if name == "flock" && behind.first().is_some_and(|word| word.text == "-c") {
             return self.shell(&[&fields[..1], behind].concat(), node).map(Some);
         }
@@ -128,7 +109,8 @@ impl Shell<'_> {
     /// it takes away.
     fn behind_options<'f>(
         &mut self,
-        wrapper: &Wrapper,
+        name: &str,
+        valued: &str,
         rest: &'f [Word],
         node: &Node,
     ) -> Result<(&'f [Word], bool, Vec<String>), Fault> {
@@ -140,8 +122,7 @@ impl Shell<'_> {
             if option.text == "--" {
                 break;
             }
-            let valued = wrapper.valued.contains(&option.text.as_str());
-            match (wrapper.name, option.text.as_str()) {
+            match (name, option.text.as_str()) {
                 ("sudo", "-s" | "-i" | "--shell" | "--login") => is_shell = true,
                 ("env", "-u" | "--unset") => {
                     unset.extend(behind.first().map(|word| word.text.clone()));
@@ -156,11 +137,11 @@ impl Shell<'_> {
                 }
                 _ => {}
             }
-            if valued {
+            if valued.split(' ').any(|known| known == option.text) {
                 behind = behind.get(1..).unwrap_or(&[]);
             }
         }
-        Ok((behind.get(wrapper.words..).unwrap_or(&[]), is_shell, unset))
+        Ok((behind, is_shell, unset))
     }
 
     /// `sudo -s`: a shell for the words behind it.
