@@ -36,7 +36,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let value = if self.eat("(") {
-            let words = self.words(&[')'])?;
+            let words = self.words(true)?;
             self.expect(")", "(", start)?;
             AssignedValue::Array(words)
         } else {

@@ -34,7 +34,7 @@ impl Parser<'_> {
     }
 
     fn not_braced(&self, start: usize) -> Fault {
-        let span = self.within().unwrap_or(start..self.at.max(start + 2));
+        let span = self.place(start..self.at.max(start + 2));
         Fault::at(&span, "this `${` is not closed or not known").help(format!(
             "read are ${{NAME}}, ${{NAME:-word}}, ${{NAME%pattern}}, ${{NAME#pattern}}, ${{#NAME}}, \
              ${{NAME/pattern/word}}, ${{NAME:offset:length}} and the like; {RUN}",

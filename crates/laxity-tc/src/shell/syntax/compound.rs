@@ -108,7 +108,7 @@ impl Parser<'_> {
         let mut words = None;
         if self.keyword() == "in" {
             self.at += 2;
-            words = Some(self.words(&[])?);
+            words = Some(self.words(false)?);
         }
         self.blanks();
         self.eat(";");
@@ -185,7 +185,7 @@ impl Parser<'_> {
             }
             match self.peek() {
                 None => {
-                    let span = self.within().unwrap_or(start..start + 2);
+                    let span = self.place(start..start + 2);
                     return Err(Fault::at(&span, "this `[[` has no `]]`")
                         .help("a test ends with the sign that it begins with"));
                 }
