@@ -13,7 +13,6 @@ mod flower;
 mod object;
 mod police;
 mod qdisc;
-mod queue;
 mod size_table;
 mod statistics;
 #[cfg(test)]
@@ -70,7 +69,7 @@ pub fn shown(object: &Object) -> Option<Object> {
 fn changing(object: &Object) -> Object {
     match item(object) {
         Some(Item::Qdisc(Qdisc { kind: kind @ QdiscKind::FqCodel(_), handle, parent, .. })) => {
-            let options = queue::numbered(&kind, &queue::FQ_CODEL, Some("flows"));
+            let options = qdisc::numbered(&kind, &qdisc::FQ_CODEL, Some("flows"));
             Object::new(Sort::Qdisc, handle, parent, kind.name()).with(object::OPTIONS, &options)
         }
         _ => object.clone(),

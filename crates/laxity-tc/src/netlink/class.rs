@@ -2,7 +2,7 @@
 
 use super::attributes::{Attributes, bytes, find, find_u32, words};
 use super::object::{OPTIONS, Object, Sort};
-use super::queue::{large_rate, rate_of, rate_spec};
+use super::qdisc::{large_rate, rate_of, rate_spec};
 use crate::setup::{Class, ClassKind, Handle, HfscCurve, HfscCurves, Htb, units};
 
 /// Disciplines whose classes are added; others have those that they make.

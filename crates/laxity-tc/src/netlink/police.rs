@@ -1,7 +1,7 @@
 //! `action police` behind a filter (`tc_police`).
 
 use super::attributes::{Attributes, bytes, find, find_u32, read, words};
-use super::queue::{large_rate, rate_of, rate_spec};
+use super::qdisc::{large_rate, rate_of, rate_spec};
 use crate::setup::{Police, units};
 
 /// TCA_ACT_KIND and TCA_ACT_OPTIONS.
