@@ -196,29 +196,38 @@ pub(super) enum Operation {
     Keys,
     /// `${NAME:-word}` and the like.
     Default(Fallback),
-    /// `#` or `%`; twice for the longest part that matches.
-    Strip {
-        from_end: bool,
-        longest: bool,
-        pattern: Text,
-    },
-    /// `/`, `//`, `/#` and `/%`.
-    Replace {
-        all: bool,
-        anchor: Option<char>,
-        pattern: Text,
-        with: Text,
-    },
-    /// `:offset` and `:offset:length`.
-    Slice {
-        offset: Text,
-        length: Option<Text>,
-    },
+    Strip(Strip),
+    Replace(Replacement),
+    Slice(Slice),
     /// `^`, `,` and both twice.
     Case {
         upper: bool,
         all: bool,
     },
+}
+
+/// `#` or `%`; twice for the longest part that matches.
+#[derive(Clone, Debug)]
+pub(super) struct Strip {
+    pub from_end: bool,
+    pub longest: bool,
+    pub pattern: Text,
+}
+
+/// `/`, `//`, `/#` and `/%`.
+#[derive(Clone, Debug)]
+pub(super) struct Replacement {
+    pub all: bool,
+    pub anchor: Option<char>,
+    pub pattern: Text,
+    pub with: Text,
+}
+
+/// `:offset` and `:offset:length`.
+#[derive(Clone, Debug)]
+pub(super) struct Slice {
+    pub offset: Text,
+    pub length: Option<Text>,
 }
 
 /// What stands for a parameter without a value.

@@ -66,7 +66,17 @@ impl Shell<'_> {
         let behind = if behind.is_empty() { &echo[..] } else { behind };
         self.status = Status::SUCCESS;
         for arguments in self.shared_out(&input.text, &options, &node.span)? {
-            let fields = arguments_of(behind, &options, arguments, &node.span);
+            let fields: Vec<Word> = match &options.replaced {
+                None => {
+                    let arguments = arguments.into_iter().map(|text| Word::new(text, &node.span));
+                    behind.iter().cloned().chain(arguments).collect()
+                }
+                Some(replaced) => {
+                    let line = arguments.concat();
+                    let text = |word: &Word| word.text.replace(replaced.as_str(), &line);
+                    behind.iter().map(|word| Word { text: text(word), ..word.clone() }).collect()
+                }
+            };
             self.behind(&fields, node)?;
         }
         Ok(Flow::Next)
@@ -111,22 +121,6 @@ impl Shell<'_> {
         let count = options.words.unwrap_or(usize::MAX);
         Ok(words.chunks(count).map(<[_]>::to_vec).collect())
     }
-}
-
-fn arguments_of(
-    behind: &[Word],
-    options: &Options,
-    arguments: Vec<String>,
-    span: &Span,
-) -> Vec<Word> {
-    let Some(replaced) = &options.replaced else {
-        let arguments = arguments.into_iter().map(|text| Word::new(text, span));
-        return behind.iter().cloned().chain(arguments).collect();
-    };
-    let line = arguments.concat();
-    let replace =
-        |word: &Word| Word { text: word.text.replace(replaced.as_str(), &line), ..word.clone() };
-    behind.iter().map(replace).collect()
 }
 
 /// The words of a line without quotes; the line as one word if it is not split.

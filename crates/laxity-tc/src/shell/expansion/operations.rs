@@ -7,7 +7,7 @@ use laxity_plan::error::Fault;
 use crate::error::Span;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Shell, not_followed};
-use crate::shell::syntax::{Operation, Parameter, Text};
+use crate::shell::syntax::{Operation, Parameter, Replacement, Slice, Strip};
 use crate::shell::values::{Value, Variable};
 use crate::words::command::Doubt;
 
@@ -20,15 +20,9 @@ impl Shell<'_> {
         span: &Span,
     ) -> Result<Value, Fault> {
         match operation {
-            Operation::Strip { from_end, longest, pattern } => {
-                self.stripped(value, (*from_end, *longest), pattern, span)
-            }
-            Operation::Replace { all, anchor, pattern, with } => {
-                self.replaced(value, (*all, *anchor), (pattern, with), span)
-            }
-            Operation::Slice { offset, length } => {
-                self.slice(value, (offset, length.as_ref()), span)
-            }
+            Operation::Strip(strip) => self.stripped(value, strip, span),
+            Operation::Replace(replacement) => self.replaced(value, replacement, span),
+            Operation::Slice(slice) => self.slice(value, slice, span),
             Operation::Case { upper, all } => Ok(self.mapped(value, span, |text| {
                 let length = text.chars().next().map_or(0, char::len_utf8);
                 let (first, rest) = text.split_at(if *all { text.len() } else { length });
@@ -66,15 +60,21 @@ impl Shell<'_> {
             (Operation::Keys, Some(Variable::Refers(_)) | None) => return Ok(Some(Ok(Vec::new()))),
             _ => {}
         }
-        let values = match self.several(parameter, is_array) {
+        let mut values = match self.several(parameter, is_array) {
             Ok(values) => values,
             Err(unknown) => return Ok(Some(Err(unknown))),
         };
         Ok(Some(match &parameter.operation {
             Operation::Length => Ok(vec![Value::new(values.len().to_string())]),
-            Operation::Slice { offset, length } => {
-                let values = self.sliced(parameter, is_array, values, span)?;
-                self.part(values, (offset, length.as_ref()), span)?
+            Operation::Slice(slice) => {
+                match self.state.variable(&parameter.name) {
+                    Some(Variable::Many(array)) if is_array && array.has_gaps() => {
+                        return Err(not_followed(span, "a part of an array with gaps"));
+                    }
+                    _ if is_array => {}
+                    _ => values.insert(0, self.value("0")),
+                }
+                self.part(values, slice, span)?
             }
             operation => {
                 let changed = values.into_iter().map(|value| self.changed(value, operation, span));
@@ -83,30 +83,11 @@ impl Shell<'_> {
         }))
     }
 
-    /// The values that a slice counts: those of an array without gaps, or `$0` and the arguments.
-    fn sliced(
-        &mut self,
-        parameter: &Parameter,
-        is_array: bool,
-        mut values: Vec<Value>,
-        span: &Span,
-    ) -> Result<Vec<Value>, Fault> {
-        match self.state.variable(&parameter.name) {
-            Some(Variable::Many(array)) if is_array => {
-                if array.named || array.next() != array.len() {
-                    return Err(not_followed(span, "a part of an array with gaps"));
-                }
-            }
-            _ if is_array => {}
-            _ => values.insert(0, self.value("0")),
-        }
-        Ok(values)
-    }
-
+    /// A part of values: those of an array without gaps, or `$0` and the arguments.
     fn part(
         &mut self,
         values: Vec<Value>,
-        slice: (&Text, Option<&Text>),
+        slice: &Slice,
         span: &Span,
     ) -> Result<Result<Vec<Value>, Value>, Fault> {
         let (offset, length) = match self.bounds(slice, span)? {
@@ -130,24 +111,19 @@ impl Shell<'_> {
     /// Offset and length of a slice; without a length, the longest.
     fn bounds(
         &mut self,
-        (offset, length): (&Text, Option<&Text>),
+        slice: &Slice,
         span: &Span,
     ) -> Result<Result<(i64, i64), Rc<Doubt>>, Fault> {
-        let offset = self.number(offset, span)?;
-        let length = match length {
+        let offset = self.number(&slice.offset, span)?;
+        let length = match &slice.length {
             Some(length) => self.number(length, span)?,
             None => Ok(i64::MAX),
         };
         Ok(offset.and_then(|offset| Ok((offset, length?))))
     }
 
-    fn stripped(
-        &mut self,
-        value: Value,
-        (from_end, longest): (bool, bool),
-        pattern: &Text,
-        span: &Span,
-    ) -> Result<Value, Fault> {
+    fn stripped(&mut self, value: Value, strip: &Strip, span: &Span) -> Result<Value, Fault> {
+        let Strip { from_end, longest, ref pattern } = *strip;
         let pattern = self.pattern(pattern, span)?;
         if let Some(doubt) = value.unknown_because().or(pattern.unknown_because()) {
             return Ok(self.undetermined(span, Rc::clone(doubt)));
@@ -174,10 +150,10 @@ impl Shell<'_> {
     fn replaced(
         &mut self,
         value: Value,
-        (all, anchor): (bool, Option<char>),
-        (pattern, with): (&Text, &Text),
+        replacement: &Replacement,
         span: &Span,
     ) -> Result<Value, Fault> {
+        let Replacement { all, anchor, ref pattern, ref with } = *replacement;
         let pattern = self.pattern(pattern, span)?;
         let with = self.text(with, span)?;
         let unknown = [&value, &pattern, &with].into_iter().find_map(Value::unknown_because);
@@ -215,12 +191,7 @@ impl Shell<'_> {
         Ok(Value { text, doubt: value.doubt })
     }
 
-    fn slice(
-        &mut self,
-        value: Value,
-        slice: (&Text, Option<&Text>),
-        span: &Span,
-    ) -> Result<Value, Fault> {
+    fn slice(&mut self, value: Value, slice: &Slice, span: &Span) -> Result<Value, Fault> {
         let (offset, length) = match self.bounds(slice, span)? {
             Err(doubt) => return Ok(self.undetermined(span, doubt)),
             Ok(bounds) => match value.unknown_because() {

@@ -81,7 +81,17 @@ impl Shell<'_> {
         let before = self.state.variable(name).cloned();
         let word = match value {
             AssignedValue::Word(word) => word,
-            AssignedValue::Array(words) => return self.assigned_array(name, before, *adds, words),
+            AssignedValue::Array(words) => {
+                let mut all = match before {
+                    before if *adds => elements(before),
+                    Some(Variable::Many(values)) if values.named => Array::named(),
+                    _ => Array::default(),
+                };
+                for word in words {
+                    self.array_word(name, word, &mut all)?;
+                }
+                return Ok(Variable::Many(all));
+            }
         };
         let home = self.at_home(&word.parts);
         let value = self.text(home.as_ref().unwrap_or(&word.parts), &word.span)?;
@@ -111,24 +121,6 @@ impl Shell<'_> {
         }
         before.push(&value);
         before
-    }
-
-    fn assigned_array(
-        &mut self,
-        name: &str,
-        before: Option<Variable>,
-        adds: bool,
-        words: &[RawWord],
-    ) -> Result<Variable, Fault> {
-        let mut all = match before {
-            before if adds => elements(before),
-            Some(Variable::Many(values)) if values.named => Array::named(),
-            _ => Array::default(),
-        };
-        for word in words {
-            self.array_word(name, word, &mut all)?;
-        }
-        Ok(Variable::Many(all))
     }
 
     /// A word of `NAME=(…)`: `[KEY]=value`, or values one after the other.

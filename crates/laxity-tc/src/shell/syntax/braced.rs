@@ -3,7 +3,9 @@
 use laxity_plan::error::Fault;
 
 use crate::shell::syntax::parser::Parser;
-use crate::shell::syntax::{Fallback, Operation, Parameter, Part, Text, name_length};
+use crate::shell::syntax::{
+    Fallback, Operation, Parameter, Part, Replacement, Slice, Strip, Text, name_length,
+};
 use crate::words::command::RUN;
 
 impl Parser<'_> {
@@ -55,7 +57,7 @@ impl Parser<'_> {
             }
             '#' | '%' => {
                 let pattern = self.operand(start, false, &['}'])?;
-                Operation::Strip { from_end: sign == '%', longest: twice, pattern }
+                Operation::Strip(Strip { from_end: sign == '%', longest: twice, pattern })
             }
             '/' => {
                 let anchor = self.peek().filter(|sign| !twice && matches!(sign, '#' | '%'));
@@ -63,13 +65,13 @@ impl Parser<'_> {
                 let pattern = self.operand(start, false, &['/', '}'])?;
                 let replaces = self.text[..self.at].ends_with('/');
                 let with = if replaces { self.operand(start, quoted, &['}'])? } else { Vec::new() };
-                Operation::Replace { all: twice, anchor, pattern, with }
+                Operation::Replace(Replacement { all: twice, anchor, pattern, with })
             }
             ':' => {
                 let offset = self.operand(start, true, &[':', '}'])?;
                 let more = self.text[..self.at].ends_with(':');
                 let length = if more { Some(self.operand(start, true, &['}'])?) } else { None };
-                Operation::Slice { offset, length }
+                Operation::Slice(Slice { offset, length })
             }
             '^' | ',' => {
                 self.operand(start, false, &['}'])?;

@@ -59,6 +59,11 @@ impl Array {
         self.elements.last().map_or(0, |(place, ..)| place.saturating_add(1))
     }
 
+    /// Whether it has names, or numbers that do not follow each other.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.named || self.next() != self.len()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.elements.len()
     }
