@@ -135,24 +135,14 @@ impl Session {
     /// If the kernel refuses; then the interface has what it had, unless the error says otherwise.
     pub fn take(&mut self, steps: &Steps, wanted: &Objects) -> Result<(), ApplyError> {
         let requests = steps.requests(self.index());
-        let refused = match self.device.send(&requests) {
-            Err(error) => {
-                self.take_back();
-                return Err(error.into());
-            }
-            Ok(refused) => refused,
-        };
+        let sent = self.device.send(&requests);
+        let refused = sent.inspect_err(|_| drop(self.take_back()))?;
         if let Some((place, words)) = refused {
             let what = steps.steps.get(place).map_or_else(String::new, described);
             return Err(ApplyError::Refused { what, words, after: self.take_back() });
         }
-        self.shown = match self.device.read() {
-            Ok(shown) => shown,
-            Err(error) => {
-                self.take_back();
-                return Err(error.into());
-            }
-        };
+        let shown = self.device.read();
+        self.shown = shown.inspect_err(|_| drop(self.take_back()))?;
         match first_difference(&self.shown.objects, wanted) {
             None => Ok(()),
             Some(what) => Err(ApplyError::Differs { what, after: self.take_back() }),

@@ -95,27 +95,15 @@ fn gone(before: &Objects, after: &Objects) -> BTreeSet<Key> {
         }
     }
     // Of other kinds than flower those of one priority go together, for the kernel numbers them.
-    let together = |object: &Object| object.kind() != "flower";
-    let places: BTreeSet<(Handle, u16)> = before
-        .iter()
-        .filter(|(key, object)| {
-            gone.contains(key) && object.sort == Sort::Filter && together(object)
-        })
-        .map(|(_, object)| (object.parent, object.priority()))
-        .collect();
-    let changed: BTreeSet<(Handle, u16)> = after
-        .iter()
-        .filter(|(key, object)| {
-            object.sort == Sort::Filter && together(object) && before.get(key).is_none()
-        })
-        .map(|(_, object)| (object.parent, object.priority()))
-        .collect();
-    for (key, object) in before.iter().filter(|(_, object)| object.sort == Sort::Filter) {
-        let place = (object.parent, object.priority());
-        if places.contains(&place) || changed.contains(&place) {
-            gone.insert(*key);
-        }
-    }
+    let is_numbered = |object: &Object| object.sort == Sort::Filter && object.kind() != "flower";
+    let place = |object: &Object| (object.parent, object.priority());
+    let lost = before.iter().filter(|(key, object)| gone.contains(key) && is_numbered(object));
+    let added =
+        after.iter().filter(|(key, object)| before.get(key).is_none() && is_numbered(object));
+    let places: BTreeSet<(Handle, u16)> =
+        lost.chain(added).map(|(_, object)| place(object)).collect();
+    let filters = before.iter().filter(|(_, object)| object.sort == Sort::Filter);
+    gone.extend(filters.filter(|(_, object)| places.contains(&place(object))).map(|(key, _)| *key));
     gone
 }
 
