@@ -136,16 +136,10 @@ impl Packets {
 
     /// Whether every packet of the other is among these.
     pub(crate) fn contains(&self, other: &Packets) -> bool {
-        fn all<T>(
-            wide: &[Option<T>],
-            other: &[Option<T>],
-            is_part: impl Fn(&T, &T) -> bool,
-        ) -> bool {
-            wide.iter().zip(other).all(|pair| match pair {
-                (None, _) => true,
-                (Some(_), None) => false,
-                (Some(wide), Some(other)) => is_part(other, wide),
-            })
+        fn all<T>(wide: &[Option<T>], other: &[Option<T>], part: fn(&T, &T) -> bool) -> bool {
+            let is_part = |other: &Option<T>, wide| other.as_ref().is_some_and(|it| part(it, wide));
+            let mut pairs = wide.iter().zip(other);
+            pairs.all(|(wide, other)| wide.as_ref().is_none_or(|wide| is_part(other, wide)))
         }
         other.is_empty
             || !self.is_empty

@@ -26,29 +26,12 @@ fn rate_unit(unit: &str) -> Option<u128> {
     known.map(|(_, exponent)| bits * times.pow(exponent))
 }
 
-/// The bytes of a unit of a size.
-fn size_unit(unit: &str) -> Option<u128> {
-    Some(match unit {
-        "b" => 1,
-        "k" | "kb" => 1 << 10,
-        "m" | "mb" => 1 << 20,
-        "g" | "gb" => 1 << 30,
-        "kbit" => 1 << 7,
-        "mbit" => 1 << 17,
-        "gbit" => 1 << 27,
-        _ => return None,
-    })
-}
-
-/// The nanoseconds of a unit of a time.
-fn time_unit(unit: &str) -> Option<u128> {
-    match unit {
-        "s" | "sec" | "secs" => Some(1_000_000_000),
-        "ms" | "msec" | "msecs" => Some(1_000_000),
-        "us" | "usec" | "usecs" => Some(1_000),
-        _ => None,
-    }
-}
+/// The bytes of units of a size.
+const SIZES: &str = "b 1 k 1024 kb 1024 m 1048576 mb 1048576 g 1073741824 gb 1073741824 kbit 128 \
+    mbit 131072 gbit 134217728";
+/// The nanoseconds of units of a time.
+const TIMES: &str = "s 1000000000 sec 1000000000 secs 1000000000 ms 1000000 msec 1000000 \
+    msecs 1000000 us 1000 usec 1000 usecs 1000";
 
 const RATE_HELP: &str = "tc reads a number and bit, kbit, mbit, gbit or tbit (bits a second), \
     bps, kbps, mbps, gbps or tbps (bytes a second), kibit, kibps and so on (powers of 1024), or no \
@@ -73,7 +56,7 @@ pub(crate) fn rate(word: &Word) -> Result<u64, Fault> {
 /// A size in bytes.
 pub(crate) fn size(word: &Word) -> Result<Bytes, Fault> {
     let limit = ("size", Bytes::LIMIT.0, Bytes::LIMIT.to_string());
-    quantity(word, size_unit, 1, limit, SIZE_HELP).map(Bytes)
+    quantity(word, |unit| listed(SIZES, unit)?.parse().ok(), 1, limit, SIZE_HELP).map(Bytes)
 }
 
 /// A burst in bytes, which may be followed by the size of a table's cell.
@@ -90,7 +73,7 @@ pub(crate) fn small(size: Bytes) -> u32 {
 /// A time.
 pub(crate) fn time(word: &Word) -> Result<Nanos, Fault> {
     let limit = ("time", Nanos::LIMIT.0, Nanos::LIMIT.to_string());
-    quantity(word, time_unit, 1_000, limit, TIME_HELP).map(Nanos)
+    quantity(word, |unit| listed(TIMES, unit)?.parse().ok(), 1_000, limit, TIME_HELP).map(Nanos)
 }
 
 /// A number times its unit, or times `bare` without one, rounded down. Upper and lower case are

@@ -259,24 +259,19 @@ impl Shell<'_> {
             let constant =
                 (command == "readonly" || has('r')) && (!is_local || self.locals.is_empty());
             let is_array = matches!(self.state.variable(name), Some(Variable::Many(_)));
-            if has('A') && !is_array {
-                self.state.set_variable(name, Some(Variable::Many(Array::named())));
-            } else if has('a') && !is_array {
-                self.state.set_variable(name, Some(Variable::Many(Array::default())));
+            if !is_array && (has('A') || has('a')) {
+                let array = if has('A') { Array::named() } else { Array::default() };
+                self.state.set_variable(name, Some(Variable::Many(array)));
             }
-            let Some((adds, value)) = value else {
-                if constant {
-                    self.constants.insert(name.to_string());
+            if let Some((adds, value)) = value {
+                if has('n') && command != "export" {
+                    self.state.set_itself(name, Some(Variable::Refers(value.to_string())));
+                    continue;
                 }
-                continue;
-            };
-            if has('n') && command != "export" {
-                self.state.set_itself(name, Some(Variable::Refers(value.to_string())));
-                continue;
+                let value = Value { text: value.to_string(), doubt: word.doubt.clone() };
+                let value = if adds { self.sum(name, self.value(name), value) } else { value };
+                self.assign(name, Variable::One(value), &word.span)?;
             }
-            let value = Value { text: value.to_string(), doubt: word.doubt.clone() };
-            let value = if adds { self.sum(name, self.value(name), value) } else { value };
-            self.assign(name, Variable::One(value), &word.span)?;
             if constant {
                 self.constants.insert(name.to_string());
             }

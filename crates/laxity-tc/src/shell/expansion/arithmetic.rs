@@ -137,18 +137,17 @@ impl Expression<'_, '_> {
 
     /// `NAME = value`, `NAME += value` and the like; `None` if it is none.
     fn assignment(&mut self) -> Result<Option<Number>, Fault> {
-        let rest = self.blank();
-        let length = name_length(rest);
-        if length == 0 || rest.starts_with(|c: char| c.is_ascii_digit()) {
-            return Ok(None);
-        }
-        let name = rest[..length].to_string();
-        let after = rest[length..].trim_start();
+        let start = self.at;
+        let name = self.name();
+        let after = self.blank();
         let operators = ["=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^="];
         let found = operators.into_iter().find(|operator| after.starts_with(operator));
-        let Some(operator) = found.filter(|_| !after.starts_with("==")) else { return Ok(None) };
-        let skipped = rest.len() - after.len() + operator.len();
-        self.at += skipped;
+        let found = found.filter(|_| !name.is_empty() && !after.starts_with("=="));
+        let Some(operator) = found else {
+            self.at = start;
+            return Ok(None);
+        };
+        self.at += operator.len();
         let value = self.choice()?;
         let number = match operator.trim_end_matches('=') {
             "" => value,
