@@ -8,7 +8,7 @@ use crate::notes::{NotMapped, quoted};
 use crate::packets::{Field, PORTS, Packets, one, service, with_all};
 use crate::setup::Handle;
 use crate::words::command::Command;
-use crate::words::quantity::{self, number32};
+use crate::words::quantity::{self, number};
 
 /// Options without a value that change nothing.
 const PLAIN: [&str; 8] = ["-v", "--verbose", "-n", "--numeric", "-w", "--wait", "-4", "-6"];
@@ -215,7 +215,7 @@ fn action(target: &str, options: &[&str]) -> Result<Action, NotMapped> {
 
 pub(super) fn code_point(text: &str) -> Option<u16> {
     laxity_plan::matching::code_point(&text.to_ascii_lowercase())
-        .or_else(|| quantity::number(text, 0).and_then(|point| u16::try_from(point).ok()))
+        .or_else(|| number(text, 0))
         .filter(|point| *point < 64)
 }
 
@@ -223,7 +223,7 @@ pub(super) fn code_point(text: &str) -> Option<u16> {
 pub(super) fn with_mask(text: &str, all: u32) -> Option<(u32, u32)> {
     let (value, mask) =
         text.split_once('/').map_or((text, None), |(value, mask)| (value, Some(mask)));
-    Some((number32(value)?, mask.map_or(Some(all), number32)?))
+    Some((number(value, 0)?, mask.map_or(Some(all), |mask| number(mask, 0))?))
 }
 
 pub(super) fn protocol(text: &str) -> Option<Numbers> {
@@ -232,8 +232,7 @@ pub(super) fn protocol(text: &str) -> Option<Numbers> {
 
 /// A number, or the one of a name in a list of names and numbers.
 fn numbered(names: &str, text: &str) -> Option<u16> {
-    let number = quantity::listed(names, text).unwrap_or(text);
-    quantity::number(number, 0).and_then(|number| u16::try_from(number).ok())
+    number(quantity::listed(names, text).unwrap_or(text), 0)
 }
 
 /// Ports by number, `A:B` and lists of them.

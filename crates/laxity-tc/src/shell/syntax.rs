@@ -254,14 +254,12 @@ pub(super) fn contents_of(list: &List) -> Option<&Redirection> {
     let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
         return None;
     };
-    match &commands[..] {
-        [Node { kind: Kind::Simple(before, words, _), redirects, .. }]
-            if before.is_empty() && words.is_empty() && rest.is_empty() =>
-        {
-            match &redirects[..] {
-                [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => Some(kind),
-                _ => None,
-            }
+    let [Node { kind: Kind::Simple(before, words, _), redirects, .. }] = &commands[..] else {
+        return None;
+    };
+    match &redirects[..] {
+        [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => {
+            (before.is_empty() && words.is_empty() && rest.is_empty()).then_some(kind)
         }
         _ => None,
     }

@@ -126,6 +126,11 @@ impl Doubt {
         Doubt { is_unknown: true, why, help: help.into() }
     }
 
+    /// A doubt of a variable, which can be given.
+    pub(crate) fn settable(is_unknown: bool, why: String, name: &str) -> Doubt {
+        Doubt { is_unknown, why, help: format!("give it as in --set {name}=VALUE") }
+    }
+
     /// Why a value is not known, and how to give it.
     pub(crate) fn advice(&self) -> String {
         let Doubt { why, help, .. } = self;

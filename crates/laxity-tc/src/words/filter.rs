@@ -196,7 +196,7 @@ impl<'a> FilterWords<'a> {
             return Ok(FilterAction { kind: FilterKind::Fw(Mark::IsClass), target });
         };
         let (value, mask) = handle.text.split_once('/').unwrap_or((&handle.text, "0xffffffff"));
-        let Some((value, mask)) = quantity::number32(value).zip(quantity::number32(mask)) else {
+        let Some((value, mask)) = quantity::number(value, 0).zip(quantity::number(mask, 0)) else {
             return Err(handle.fault("a mark", "tc reads one such as 6 or 0x1/0xff").into());
         };
         Ok(FilterAction { kind: FilterKind::Fw(Mark::Is { value, mask }), target })
@@ -227,12 +227,10 @@ fn called(mut args: Args<'_>) -> String {
 
 /// The protocol that a word names.
 fn protocol(word: &Word) -> Protocol {
-    let number = quantity::number(&word.text, 0);
-    match (word.text.to_ascii_lowercase().as_str(), number) {
-        ("all", _) | (_, Some(3)) => Protocol::All,
-        ("ip" | "ipv4", _) | (_, Some(0x0800)) => Protocol::Ip,
-        ("ipv6", _) | (_, Some(0x86dd)) => Protocol::Ipv6,
-        ("802.1q", _) | (_, Some(0x8100)) => Protocol::Vlan,
-        (other, _) => Protocol::Other(plain(other)),
-    }
+    let (number, name) = (quantity::number(&word.text, 0), word.text.to_ascii_lowercase());
+    let name = if name == "ipv4" { "ip" } else { &name };
+    let is_named = |protocol: &Protocol| {
+        protocol.name().eq_ignore_ascii_case(name) || number == Some(protocol.ether_type())
+    };
+    Protocol::ALL.into_iter().find(is_named).unwrap_or_else(|| Protocol::Other(plain(name)))
 }

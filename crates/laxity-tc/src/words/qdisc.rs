@@ -244,7 +244,8 @@ fn cake(args: &mut Args<'_>) -> Result<Cake, Fault> {
     while let Some(word) = args.next() {
         let text = word.text.as_str();
         let is_one_of = |names: &str| names.split_whitespace().any(|name| name == text);
-        if let Some(micros) = listed(ROUND_TRIPS, text).and_then(|micros| number(micros, 10)) {
+        if let Some(micros) = listed(ROUND_TRIPS, text).and_then(|micros| number::<u64>(micros, 10))
+        {
             cake.interval = Nanos(micros * 1_000);
         } else if is_one_of(TINS) {
             cake.tins = text != "besteffort";

@@ -155,8 +155,9 @@ fn power_of_ten(text: &str) -> (i64, &str) {
     }
 }
 
-/// A number as C's strtoul reads it; a base of 0 takes 0x for hexadecimal and 0 for octal.
-pub(crate) fn number(text: &str, base: u32) -> Option<u64> {
+/// A number as C's strtoul reads it, if it fits; a base of 0 takes 0x for hexadecimal and 0 for
+/// octal.
+pub(crate) fn number<T: TryFrom<u64>>(text: &str, base: u32) -> Option<T> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (digits, base) = match (base, hex) {
         (0 | 16, Some(hex)) => (hex, 16),
@@ -165,7 +166,7 @@ pub(crate) fn number(text: &str, base: u32) -> Option<u64> {
         (base, _) => (text, base),
     };
     let plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    u64::from_str_radix(digits, base).ok().filter(|_| plain)
+    u64::from_str_radix(digits, base).ok().filter(|_| plain)?.try_into().ok()
 }
 
 /// The number behind a name in a list of names and numbers.
@@ -175,15 +176,10 @@ pub(crate) fn listed<'a>(names: &'a str, name: &str) -> Option<&'a str> {
     words.find(is_name).and_then(|_| words.next())
 }
 
-/// A number of at most 32 bits as C reads it.
-pub(crate) fn number32(text: &str) -> Option<u32> {
-    number(text, 0).and_then(|number| u32::try_from(number).ok())
-}
-
 /// A whole number that fits 32 bits, such as a priority.
 pub(crate) fn whole(word: &Word, base: u32, what: &str) -> Result<u32, Fault> {
-    let value = number(&word.text, base).and_then(|value| u32::try_from(value).ok());
-    value.ok_or_else(|| word.fault(what, "tc reads a whole number below 2^32 here"))
+    number(&word.text, base)
+        .ok_or_else(|| word.fault(what, "tc reads a whole number below 2^32 here"))
 }
 
 /// A whole number that may be negative and fits 32 bits, such as an overhead.
@@ -192,10 +188,8 @@ pub(crate) fn signed(word: &Word, what: &str) -> Result<i32, Fault> {
         Some(digits) => (-1, digits),
         None => (1, word.text.as_str()),
     };
-    let value = number(digits, 0).and_then(|value| i32::try_from(value).ok());
-    value
-        .map(|value| sign * value)
-        .ok_or_else(|| word.fault(what, "tc reads a whole number between -2^31 and 2^31 here"))
+    let value = number(digits, 0).map(|value: i32| sign * value);
+    value.ok_or_else(|| word.fault(what, "tc reads a whole number between -2^31 and 2^31 here"))
 }
 
 /// `1:10`, `1:`, `:10` or `10` for a class of the qdisc that is meant anyway.
@@ -221,7 +215,7 @@ pub(crate) fn major(word: &Word) -> Result<u16, Fault> {
 fn half(text: &str) -> Option<u16> {
     match text {
         "" => Some(0),
-        text => number(text, 16).and_then(|value| u16::try_from(value).ok()),
+        text => number(text, 16),
     }
 }
 
@@ -240,7 +234,7 @@ pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
     let prefix = match prefix {
         None => bits,
         Some(mask) if mask.contains('.') => prefix_of(u32::from_be_bytes(short_address(mask)?))?,
-        Some(prefix) => number(prefix, 0).and_then(|prefix| u8::try_from(prefix).ok())?,
+        Some(prefix) => number(prefix, 0)?,
     };
     (prefix <= bits).then_some((address, prefix))
 }
@@ -249,8 +243,7 @@ pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
 fn short_address(text: &str) -> Option<[u8; 4]> {
     let mut address = [0; 4];
     for (at, part) in text.split('.').enumerate() {
-        let part = number(part, 0).and_then(|part| u8::try_from(part).ok())?;
-        *address.get_mut(at)? = part;
+        *address.get_mut(at)? = number(part, 0)?;
     }
     Some(address)
 }

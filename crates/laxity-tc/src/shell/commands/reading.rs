@@ -100,8 +100,7 @@ impl Shell<'_> {
             None => {
                 let name = names.first()?;
                 let why = format!("`{read}` asks a person for `{name}`");
-                let help = format!("give it as in --set {name}=VALUE");
-                Some(Rc::new(Doubt { is_unknown: true, why, help }))
+                Some(Rc::new(Doubt::settable(true, why, name)))
             }
         }
     }

@@ -171,8 +171,7 @@ impl Shell<'_> {
 fn named(name: &str, value: Value) -> Value {
     match &value.doubt {
         Some(doubt) if doubt.is_unknown && !doubt.help.contains("--") => {
-            let help = format!("give it as in --set {name}=VALUE");
-            let doubt = Doubt { is_unknown: true, why: doubt.why.clone(), help };
+            let doubt = Doubt::settable(true, doubt.why.clone(), name);
             Value { text: value.text, doubt: Some(Rc::new(doubt)) }
         }
         _ => value,

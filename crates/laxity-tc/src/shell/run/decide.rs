@@ -145,15 +145,12 @@ impl Shell<'_> {
                 _ if same => value,
                 Some(given) => Some(Variable::One(Value::new(given.clone()))),
                 None => {
-                    let help = if doubt.help.contains("--arg") {
-                        doubt.help.clone()
-                    } else {
-                        format!("give it as in --set {name}=VALUE")
-                    };
-                    let why = doubt.why.clone();
-                    let doubt = Doubt { is_unknown: true, why, help };
+                    let mut own = Doubt::settable(true, doubt.why.clone(), &name);
+                    if doubt.help.contains("--arg") {
+                        own.help.clone_from(&doubt.help);
+                    }
                     let text = format!("${name}");
-                    Some(Variable::One(Value { text, doubt: Some(Rc::new(doubt)) }))
+                    Some(Variable::One(Value { text, doubt: Some(Rc::new(own)) }))
                 }
             };
             self.state.set_itself(&name, value);

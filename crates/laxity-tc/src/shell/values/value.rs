@@ -31,10 +31,8 @@ impl Value {
 
     /// The empty value of a variable that the script does not set.
     pub(crate) fn unset(name: &str) -> Self {
-        let help = format!("give it as in --set {name}=VALUE");
         let why = format!("the script does not set `${name}`");
-        let doubt = Doubt { is_unknown: false, why, help };
-        Value { text: String::new(), doubt: Some(Rc::new(doubt)) }
+        Value { text: String::new(), doubt: Some(Rc::new(Doubt::settable(false, why, name))) }
     }
 
     /// Why the value is not known.

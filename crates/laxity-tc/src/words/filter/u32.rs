@@ -83,7 +83,7 @@ pub(super) fn place(word: &Word) -> Result<(u16, u16), Fault> {
     let mut parts = word.text.split(':');
     let mut next = || match parts.next().unwrap_or_default() {
         "" => Some(0),
-        text => quantity::number(text, 16).and_then(|number| u16::try_from(number).ok()),
+        text => quantity::number(text, 16),
     };
     next().zip(next()).ok_or_else(|| {
         word.fault("a table of filters", "tc reads hexadecimal numbers such as 2: or 2:10:")
@@ -252,16 +252,16 @@ fn at_or(args: &mut Args<'_>, default: i64) -> Result<Place, Fault> {
             Some(digits) => digits,
             None => "0",
         };
-        let bytes = quantity::number(digits, 0).filter(|bytes| *bytes < 1 << 16);
+        let bytes = quantity::number::<u16>(digits, 0);
         let accepted = "tc reads one such as nexthdr+2";
         let fault = || place.fault("a place after the header", accepted);
-        return bytes.map(|bytes| (bytes as i64, true)).ok_or_else(fault);
+        return bytes.map(|bytes| (bytes.into(), true)).ok_or_else(fault);
     }
     let (digits, sign) = match place.text.strip_prefix('-') {
         Some(digits) => (digits, -1),
         None => (place.text.as_str(), 1),
     };
-    let read = quantity::number(digits, 0).and_then(|place| i32::try_from(place).ok());
-    let read = read.map(|place| (sign * i64::from(place), false));
+    let read = quantity::number(digits, 0);
+    let read = read.map(|place: i32| (sign * i64::from(place), false));
     read.ok_or_else(|| place.fault("a place in the header", "tc reads a number of bytes"))
 }
