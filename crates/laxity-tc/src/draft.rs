@@ -53,19 +53,18 @@ impl Draft {
                 "add one such as `tc class add dev eth0 parent 1: classid 1:1 hfsc sc m2 10mbit`",
             ));
         }
-        let top = setup.top();
         if let Discipline::Htb { r2q, .. } = root.discipline {
             htb::lend(&mut setup, r2q, notes);
         }
-        let link = link_rate(&setup, &root, &top, given, notes)?;
+        let link = link_rate(&setup, &root, given, notes)?;
         if let Discipline::Htb { .. } = root.discipline {
             htb::note_rest(&setup, link, notes);
         }
-        let whole = the_link(&setup, &top, link, notes);
+        let whole = the_link(&setup, link, notes);
         let mut curves = curves(&setup, root.discipline, link, whole, notes);
         let default = default_class(&setup, &root, notes);
         let mut rules = rules::rules(&setup, &root, default, notes)?;
-        let holds = below::holds(&setup, root.discipline, &curves, link);
+        let holds = root.discipline.has_rates() && below::holds(&setup, &curves, link);
         let mut default = default;
         if holds {
             (rules, default) = below::join(&mut setup, &mut curves, rules, default, notes)?;

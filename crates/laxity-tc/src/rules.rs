@@ -216,13 +216,7 @@ impl Walk<'_> {
     }
 
     /// Packets that an earlier state has too go on as those of that state.
-    fn divert(
-        &mut self,
-        at: usize,
-        taken: &Packets,
-        place: At,
-        number: usize,
-    ) -> Result<(), Fault> {
+    fn divert(&mut self, at: usize, taken: &Packets, place: At, first: usize) -> Result<(), Fault> {
         let states = &self.setup.states;
         for before in states[..at].iter().filter(|before| !before.is_like(&states[at])) {
             self.looks += 1;
@@ -236,7 +230,7 @@ impl Walk<'_> {
             }
             let diverted = std::mem::replace(&mut self.diverts, true);
             self.state = Some(before);
-            self.rest_of_chain(place, &both, number)?;
+            self.rest_of_chain(place, &both, first)?;
             self.state = None;
             self.add(both, self.default, self.root.line, true)?;
             self.diverts = diverted;

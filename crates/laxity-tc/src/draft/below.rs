@@ -33,7 +33,7 @@ pub(crate) fn shaped(
     let class = &setup.classes[leaf];
     let rate = match least {
         Some(rate) => rate,
-        None => link_rate(&setup, &root, &setup.top(), None, &mut Notes::default())?,
+        None => link_rate(&setup, &root, None, &mut Notes::default())?,
     };
     let shapers = [&setup.shaper, &below.shaper].into_iter().flatten();
     let own = match shapers.into_iter().find(|shaper| shaper.rate < rate) {
@@ -81,14 +81,9 @@ fn the_leaf(setup: &Assembly, root: &Root) -> Option<usize> {
     (has_classes && gets_all).then_some(leaf)
 }
 
-/// Whether classes can hold schedulers in the plan: some do, and all curves are mere shares.
-pub(super) fn holds(
-    setup: &Assembly,
-    discipline: Discipline,
-    curves: &[Curves],
-    link: Rate,
-) -> bool {
-    let shapes = matches!(discipline, Discipline::Hfsc { .. } | Discipline::Htb { .. });
+/// Whether classes that shape can hold schedulers in the plan: some do, and all curves are mere
+/// shares.
+pub(super) fn holds(setup: &Assembly, curves: &[Curves], link: Rate) -> bool {
     let some = setup.classes.iter().any(|class| flows(class).is_some() || held(class).is_some());
     let share = |curves: &Curves| {
         let share = curves.link_share?.linear()?;
@@ -108,7 +103,7 @@ pub(super) fn holds(
         *left = rest.unwrap_or(0);
         rest.is_some()
     });
-    shapes && some && fits
+    some && fits
 }
 
 /// The flow queues that hang at a leaf.

@@ -34,7 +34,7 @@ impl Shell<'_> {
             "set" => self.set(rest),
             "shift" => self.shift(rest),
             "export" | "readonly" | "declare" | "typeset" | "local" => {
-                self.declare(&name.text, rest, node)?;
+                self.declare(fields, node)?
             }
             "unset" => self.unset(rest)?,
             "let" => {
@@ -216,12 +216,8 @@ impl Shell<'_> {
     }
 
     /// `local`, `export` and the like: their assignments.
-    pub(crate) fn declare(
-        &mut self,
-        command: &str,
-        rest: &[Word],
-        node: &Node,
-    ) -> Result<(), Fault> {
+    fn declare(&mut self, fields: &[Word], node: &Node) -> Result<(), Fault> {
+        let (command, rest) = (fields[0].text.as_str(), &fields[1..]);
         let options = rest.iter().filter_map(|word| word.text.strip_prefix('-'));
         let options: String = options.collect();
         let has = |letter| options.contains(letter);
@@ -281,7 +277,7 @@ impl Shell<'_> {
 
     /// Takes the next option of the arguments. Arguments that are not given have no options: the
     /// script's own values hold.
-    pub(crate) fn getopts(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
+    fn getopts(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let [known, name, rest @ ..] = rest else {
             self.status = Status::Known(2);
             return Ok(());

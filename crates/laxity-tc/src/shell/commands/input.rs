@@ -78,17 +78,13 @@ impl Shell<'_> {
 
     /// Takes the rules that `iptables-restore` reads; `false` if it is not known what it reads.
     pub(crate) fn restored(&mut self, command: &Command, span: &Span) -> Result<bool, Fault> {
-        let has = |names: &[&str]| command.words.iter().any(|word| names.contains(&&word.text[..]));
         let words: Vec<&str> = command.words[1..].iter().map(|word| &word.text[..]).collect();
         let file = restore::file(&words).map(|at| &command.words[1 + at]);
         let Some(value) = self.read_from(file) else { return Ok(false) };
         decided(&value, span)?;
-        let keeps = has(&["-n", "--noflush"]);
-        for words in restore::commands(command.program(), &value.text, keeps, restore::only(&words))
-        {
+        for words in restore::commands(command.program(), &words, &value.text) {
             self.step(span, 8 * words.len())?;
-            let word = |text| Word { text, span: span.clone(), doubt: None };
-            let words = words.into_iter().map(word).collect();
+            let words = words.into_iter().map(|text| Word::new(text, span)).collect();
             self.emit(Command { words, ..command.clone() }, span)?;
         }
         Ok(true)

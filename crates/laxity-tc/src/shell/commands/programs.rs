@@ -14,13 +14,8 @@ use crate::words::command::Word;
 
 impl Shell<'_> {
     /// Carries one of them out; `false` if it is another program, or is used in another way.
-    pub(crate) fn program(
-        &mut self,
-        name: &str,
-        fields: &[Word],
-        node: &Node,
-    ) -> Result<bool, Fault> {
-        let words = &fields[1..];
+    pub(crate) fn program(&mut self, fields: &[Word], node: &Node) -> Result<bool, Fault> {
+        let (name, words) = (fields[0].program(), &fields[1..]);
         let done = match name {
             "mktemp" => {
                 let folder = words.iter().any(|word| word.text == "-d");

@@ -39,13 +39,8 @@ fn escaped(word: &str) -> String {
 
 impl Shell<'_> {
     /// Carries out what stands behind a command such as `nice`; `None` if it is none of them.
-    pub(crate) fn wrapped(
-        &mut self,
-        name: &str,
-        fields: &[Word],
-        node: &Node,
-    ) -> Result<Option<Flow>, Fault> {
-        let rest = &fields[1..];
+    pub(crate) fn wrapped(&mut self, fields: &[Word], node: &Node) -> Result<Option<Flow>, Fault> {
+        let (name, rest) = (fields[0].program(), &fields[1..]);
         if SHELLS.contains(&name) {
             return self.shell(fields, node).map(Some);
         }

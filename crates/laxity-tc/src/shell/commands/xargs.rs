@@ -2,7 +2,7 @@
 
 use laxity_plan::error::Fault;
 
-use crate::error::{Span, plain};
+use crate::error::plain;
 use crate::shell::expansion::escapes::escapes;
 use crate::shell::run::{Flow, Shell, undecided};
 use crate::shell::syntax::Node;
@@ -65,7 +65,8 @@ impl Shell<'_> {
         let echo = [Word::new("echo", &node.span)];
         let behind = if behind.is_empty() { &echo[..] } else { behind };
         self.status = Status::SUCCESS;
-        for arguments in self.shared_out(&input.text, &options, &node.span)? {
+        self.step(&node.span, input.text.len())?;
+        for arguments in shared_out(&input.text, &options) {
             let fields: Vec<Word> = match &options.replaced {
                 None => {
                     let arguments = arguments.into_iter().map(|text| Word::new(text, &node.span));
@@ -81,46 +82,36 @@ impl Shell<'_> {
         }
         Ok(Flow::Next)
     }
+}
 
-    /// The words for each of the commands.
-    fn shared_out(
-        &mut self,
-        text: &str,
-        options: &Options,
-        span: &Span,
-    ) -> Result<Vec<Vec<String>>, Fault> {
-        self.step(span, text.len())?;
-        let lines: Vec<Vec<String>> = match options.separator {
-            Some(separator) => {
-                let parts = text.strip_suffix(separator).unwrap_or(text).split(separator);
-                if text.is_empty() {
-                    Vec::new()
-                } else {
-                    parts.map(|part| vec![part.into()]).collect()
-                }
-            }
-            None if options.replaced.is_some() => {
-                let lines = text.lines().map(|line| line.trim_start_matches([' ', '\t']));
-                let lines = lines.filter(|line| !line.is_empty());
-                lines.map(|line| vec![unquoted(line, false).concat()]).collect()
-            }
-            None => text.lines().map(|line| unquoted(line, true)).collect(),
-        };
-        let lines = lines.into_iter().filter(|words| !words.is_empty());
-        if options.replaced.is_some() {
-            return Ok(lines.collect());
+/// The words for each of the commands.
+fn shared_out(text: &str, options: &Options) -> Vec<Vec<String>> {
+    let lines: Vec<Vec<String>> = match options.separator {
+        Some(separator) => {
+            let parts = text.strip_suffix(separator).unwrap_or(text).split(separator);
+            if text.is_empty() { Vec::new() } else { parts.map(|part| vec![part.into()]).collect() }
         }
-        if let Some(count) = options.lines {
-            let lines: Vec<_> = lines.collect();
-            return Ok(lines.chunks(count).map(<[_]>::concat).collect());
+        None if options.replaced.is_some() => {
+            let lines = text.lines().map(|line| line.trim_start_matches([' ', '\t']));
+            let lines = lines.filter(|line| !line.is_empty());
+            lines.map(|line| vec![unquoted(line, false).concat()]).collect()
         }
-        let words: Vec<String> = lines.flatten().collect();
-        if words.is_empty() {
-            return Ok(if options.not_without { Vec::new() } else { vec![Vec::new()] });
-        }
-        let count = options.words.unwrap_or(usize::MAX);
-        Ok(words.chunks(count).map(<[_]>::to_vec).collect())
+        None => text.lines().map(|line| unquoted(line, true)).collect(),
+    };
+    let lines = lines.into_iter().filter(|words| !words.is_empty());
+    if options.replaced.is_some() {
+        return lines.collect();
     }
+    if let Some(count) = options.lines {
+        let lines: Vec<_> = lines.collect();
+        return lines.chunks(count).map(<[_]>::concat).collect();
+    }
+    let words: Vec<String> = lines.flatten().collect();
+    if words.is_empty() {
+        return if options.not_without { Vec::new() } else { vec![Vec::new()] };
+    }
+    let count = options.words.unwrap_or(usize::MAX);
+    words.chunks(count).map(<[_]>::to_vec).collect()
 }
 
 /// The words of a line without quotes; the line as one word if it is not split.

@@ -60,7 +60,7 @@ impl Shell<'_> {
             (Operation::Keys, Some(Variable::Refers(_)) | None) => return Ok(Some(Ok(Vec::new()))),
             _ => {}
         }
-        let mut values = match self.several(parameter, is_array) {
+        let mut values = match self.several(&parameter.name, is_array) {
             Ok(values) => values,
             Err(unknown) => return Ok(Some(Err(unknown))),
         };
@@ -147,13 +147,8 @@ impl Shell<'_> {
         Ok(value)
     }
 
-    fn replaced(
-        &mut self,
-        value: Value,
-        replacement: &Replacement,
-        span: &Span,
-    ) -> Result<Value, Fault> {
-        let Replacement { all, anchor, ref pattern, ref with } = *replacement;
+    fn replaced(&mut self, value: Value, by: &Replacement, span: &Span) -> Result<Value, Fault> {
+        let Replacement { all, anchor, ref pattern, ref with } = *by;
         let pattern = self.pattern(pattern, span)?;
         let with = self.text(with, span)?;
         let unknown = [&value, &pattern, &with].into_iter().find_map(Value::unknown_because);

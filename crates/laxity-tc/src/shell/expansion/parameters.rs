@@ -96,7 +96,7 @@ impl Shell<'_> {
         let value = match &index {
             _ if is_all => {
                 let mut all = Vec::new();
-                self.all(self.several(parameter, index.is_some()), true, true, &mut all);
+                self.all(self.several(name, index.is_some()), true, true, &mut all);
                 Some(joined(&all)).filter(|value| !value.text.is_empty())
             }
             Some(index) => self.element(name, index, span)?,
@@ -127,13 +127,9 @@ impl Shell<'_> {
     }
 
     /// All arguments or all elements of an array, or why they are not known.
-    pub(crate) fn several(
-        &self,
-        parameter: &Parameter,
-        is_array: bool,
-    ) -> Result<Vec<Value>, Value> {
+    pub(crate) fn several(&self, name: &str, is_array: bool) -> Result<Vec<Value>, Value> {
         if is_array {
-            return Ok(match self.state.variable(&parameter.name) {
+            return Ok(match self.state.variable(name) {
                 None => Vec::new(),
                 Some(Variable::One(value)) => vec![value.clone()],
                 Some(Variable::Many(values)) => values.values().cloned().collect(),

@@ -13,15 +13,11 @@ use crate::shell::values::{Input, Status, Value, Variable};
 use crate::words::command::Command;
 
 impl Shell<'_> {
-    /// The first condition that holds decides.
-    pub(crate) fn conditions(
-        &mut self,
-        ways: &[(List, List)],
-        otherwise: &List,
-    ) -> Result<Flow, Fault> {
+    /// The first condition that holds decides; if none does, the last list is carried out.
+    pub(crate) fn conditions(&mut self, ways: &[(List, List)], last: &List) -> Result<Flow, Fault> {
         let Some(((condition, body), rest)) = ways.split_first() else {
             self.status = Status::SUCCESS;
-            return self.list(otherwise);
+            return self.list(last);
         };
         let flow = self.condition(condition)?;
         if flow != Flow::Next {
@@ -29,10 +25,10 @@ impl Shell<'_> {
         }
         match &self.status {
             Status::Known(0) => self.list(body),
-            Status::Known(_) => self.conditions(rest, otherwise),
+            Status::Known(_) => self.conditions(rest, last),
             Status::Unknown(doubt) => {
                 let doubt = Rc::clone(doubt);
-                self.either(&doubt, &[Way::List(body), Way::Conditions(rest, otherwise)])
+                self.either(&doubt, &[Way::List(body), Way::Conditions(rest, last)])
             }
         }
     }

@@ -85,13 +85,12 @@ impl Shell<'_> {
         if first.text.contains('/') && self.files.read(&first.text).is_some() {
             return self.shell(&[&[Word::new("sh", &first.span)], fields].concat(), node);
         }
-        let name = first.program();
-        match name {
+        match first.program() {
             "tc" | "qdisc" | "class" | "filter" => self.tc(fields, node),
             "xargs" => self.xargs(fields, node),
-            _ => match self.wrapped(name, fields, node)? {
+            _ => match self.wrapped(fields, node)? {
                 Some(flow) => Ok(flow),
-                None if self.program(name, fields, node)? => Ok(Flow::Next),
+                None if self.program(fields, node)? => Ok(Flow::Next),
                 None => self.other(fields, node),
             },
         }
@@ -179,13 +178,8 @@ impl Shell<'_> {
         self.parsed.comments.get(&end).cloned()
     }
 
-    fn call_function(
-        &mut self,
-        body: &Rc<Node>,
-        arguments: &[Word],
-        span: &Span,
-    ) -> Result<Flow, Fault> {
-        let before = self.state.set_arguments(Arguments::new(arguments.iter().map(Value::from)));
+    fn call_function(&mut self, body: &Node, words: &[Word], span: &Span) -> Result<Flow, Fault> {
+        let before = self.state.set_arguments(Arguments::new(words.iter().map(Value::from)));
         self.locals.push(Vec::new());
         self.calls.push(span.clone());
         let flow = self.deeper(span, |shell| shell.node(body));

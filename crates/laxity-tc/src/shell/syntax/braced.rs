@@ -92,7 +92,7 @@ impl Parser<'_> {
                     return Ok(parts);
                 }
                 Some('"') => self.double_quoted(&mut parts)?,
-                Some(next) if quoted => self.quoted_part(next, "$`\"\\}", &mut parts)?,
+                Some(_) if quoted => self.quoted_part("$`\"\\}", &mut parts)?,
                 Some(next) => self.part(next, &mut parts)?,
             }
         }

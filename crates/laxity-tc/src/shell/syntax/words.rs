@@ -102,19 +102,15 @@ impl Parser<'_> {
                         parser.at += 1;
                         return Ok(());
                     }
-                    Some(next) => parser.quoted_part(next, "$`\"\\", parts)?,
+                    Some(_) => parser.quoted_part("$`\"\\", parts)?,
                 }
             }
         })
     }
 
     /// One part inside double quotes, or of a text in which quotes are plain.
-    pub(crate) fn quoted_part(
-        &mut self,
-        next: char,
-        escaped: &str,
-        parts: &mut Text,
-    ) -> Result<(), Fault> {
+    pub(crate) fn quoted_part(&mut self, escaped: &str, parts: &mut Text) -> Result<(), Fault> {
+        let Some(next) = self.peek() else { return Ok(()) };
         match next {
             '\\' => {
                 self.at += 1;
@@ -163,7 +159,7 @@ impl Parser<'_> {
                         open += usize::from(next == opens);
                         open = open.saturating_sub(usize::from(next == closes));
                     }
-                    self.deeper(|parser| parser.quoted_part(next, "$`\\", &mut parts))?;
+                    self.deeper(|parser| parser.quoted_part("$`\\", &mut parts))?;
                 }
             }
         }

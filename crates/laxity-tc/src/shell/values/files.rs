@@ -45,10 +45,7 @@ impl Files {
     }
 
     /// Files after one of several ways: those that differ are not known.
-    pub(crate) fn merged<'a>(
-        mut ways: impl Iterator<Item = &'a Files>,
-        doubt: &Rc<Doubt>,
-    ) -> Files {
+    pub(crate) fn merged<'a>(mut ways: impl Iterator<Item = &'a Files>, doubt: &Rc<Doubt>) -> Self {
         let mut all = ways.next().cloned().unwrap_or_default();
         for way in ways {
             all.made = all.made.max(way.made);
