@@ -164,39 +164,25 @@ fn round_link(plan: &mut Plan, linux: &Linux, remarks: &mut Vec<String>) {
 
 /// Puts a discipline of the kernel in the place of one that it does not have.
 fn replace_discipline(plan: &mut Plan, remarks: &mut Vec<String>) {
-    match plan.scheduler {
-        SchedulerSpec::Wfq => {
-            remarks.push(
-                "The kernel has no WFQ: it is qfq, whose bounds stand here; they grow with the largest packets of \
-                 all classes."
-                    .into(),
-            );
-            plan.scheduler = SchedulerSpec::Qfq;
-        }
-        SchedulerSpec::Wf2q if plan.has_shares() => {
-            remarks.push(
-                "The kernel has no hierarchy of WF2Q+: it is hfsc, with every leaf's rate as a real-time curve."
-                    .into(),
-            );
-            hfsc_of_rates(plan);
-        }
-        SchedulerSpec::Wf2q => {
-            remarks.push(
-                "The kernel has no WF2Q+: it is qfq, which rounds shares to powers of two; its bounds stand here."
-                    .into(),
-            );
-            plan.scheduler = SchedulerSpec::Qfq;
-        }
-        SchedulerSpec::Hfsc
-        | SchedulerSpec::Drr
-        | SchedulerSpec::Qfq
-        | SchedulerSpec::Priority
-        | SchedulerSpec::FqCodel(_)
-        | SchedulerSpec::Fifo
-        | SchedulerSpec::DualPi2(_)
-        | SchedulerSpec::Edf(_)
-        | SchedulerSpec::Dwcs(_)
-        | SchedulerSpec::Tdp(_) => {}
+    if plan.scheduler == SchedulerSpec::Wfq {
+        remarks.push(
+            "The kernel has no WFQ: it is qfq, whose bounds stand here; they grow with the largest packets of \
+             all classes."
+                .into(),
+        );
+        plan.scheduler = SchedulerSpec::Qfq;
+    } else if plan.scheduler == SchedulerSpec::Wf2q && plan.has_shares() {
+        remarks.push(
+            "The kernel has no hierarchy of WF2Q+: it is hfsc, with every leaf's rate as a real-time curve."
+                .into(),
+        );
+        hfsc_of_rates(plan);
+    } else if plan.scheduler == SchedulerSpec::Wf2q {
+        remarks.push(
+            "The kernel has no WF2Q+: it is qfq, which rounds shares to powers of two; its bounds stand here."
+                .into(),
+        );
+        plan.scheduler = SchedulerSpec::Qfq;
     }
 }
 

@@ -90,7 +90,7 @@ impl Assembly {
         selected: Result<FilterAction, NotMapped>,
         line: usize,
     ) -> Result<(), NotMapped> {
-        let (number, priority) = self.priority(at, head)?;
+        let (number, priority) = self.group(at, head)?;
         let FilterAction { kind, target: Target { mut class, is_gone, lost } } = selected?;
         let taken = taken(&kind, &head.protocol)?;
         let mut link = None;
@@ -145,11 +145,7 @@ impl Assembly {
 
     /// The filters of this priority, or of the one that a filter without a priority gets: one
     /// before all that were given so far (Linux, net/sched/cls_api.c).
-    fn priority(
-        &mut self,
-        at: u16,
-        head: &FilterHead<'_>,
-    ) -> Result<(u16, &mut Priority), NotMapped> {
+    fn group(&mut self, at: u16, head: &FilterHead<'_>) -> Result<(u16, &mut Priority), NotMapped> {
         let FilterHead { priority, protocol, kind, .. } = head;
         let here = self.priorities.entry(at).or_default();
         let number = match *priority {

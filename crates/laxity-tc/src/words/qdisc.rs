@@ -18,25 +18,24 @@ pub(crate) fn kind(
     args: &mut Args<'_>,
     flows: FqCodel,
 ) -> Result<WithLosses<QdiscKind>, Fault> {
-    Ok(match kind.text.as_str() {
-        "hfsc" => (hfsc(args)?, Vec::new()),
-        "htb" => (htb(args)?, Vec::new()),
-        "drr" => (no_words(args, "qdisc drr", QdiscKind::Drr)?, Vec::new()),
-        "qfq" => (no_words(args, "qdisc qfq", QdiscKind::Qfq)?, Vec::new()),
-        "prio" => (QdiscKind::Prio(prio(kind, args)?), Vec::new()),
-        "tbf" => (QdiscKind::Tbf(tbf(args)?), Vec::new()),
-        "fq_codel" => {
-            let (flows, lost) = fq_codel(args, flows)?;
-            (QdiscKind::FqCodel(flows), lost)
-        }
-        "cake" => (QdiscKind::Cake(cake(args)?), Vec::new()),
-        "mq" => (QdiscKind::Mq, Vec::new()),
+    let mut lost = Vec::new();
+    let kind = match kind.text.as_str() {
+        "hfsc" => hfsc(args)?,
+        "htb" => htb(args)?,
+        "drr" => no_words(args, "qdisc drr", QdiscKind::Drr)?,
+        "qfq" => no_words(args, "qdisc qfq", QdiscKind::Qfq)?,
+        "prio" => QdiscKind::Prio(prio(kind, args)?),
+        "tbf" => QdiscKind::Tbf(tbf(args)?),
+        "fq_codel" => QdiscKind::FqCodel(fq_codel(args, flows, &mut lost)?),
+        "cake" => QdiscKind::Cake(cake(args)?),
+        "mq" => QdiscKind::Mq,
         "netem" => {
             let words = std::iter::from_fn(|| args.next()).map(|word| plain(&word.text));
-            (QdiscKind::Netem(words.collect::<Vec<_>>().join(" ")), Vec::new())
+            QdiscKind::Netem(words.collect::<Vec<_>>().join(" "))
         }
-        _ => (queue::kind(kind, args)?, Vec::new()),
-    })
+        _ => queue::kind(kind, args)?,
+    };
+    Ok((kind, lost))
 }
 
 fn no_words(args: &mut Args<'_>, of: &str, kind: QdiscKind) -> Result<QdiscKind, Fault> {
@@ -156,11 +155,15 @@ fn tbf(args: &mut Args<'_>) -> Result<Tbf, Fault> {
     Ok(Tbf { rate: Rate(rate), burst: small(burst), limit: small(limit) })
 }
 
-fn fq_codel(args: &mut Args<'_>, before: FqCodel) -> Result<WithLosses<FqCodel>, Fault> {
+/// Reads the options of flow queues that change those before. What of them is lost is added.
+fn fq_codel(
+    args: &mut Args<'_>,
+    mut flows: FqCodel,
+    lost: &mut Vec<String>,
+) -> Result<FqCodel, Fault> {
     /// What Linux takes by default, in bytes and packets.
     const MEMORY: u64 = 32 << 20;
     const DROP_BATCH: u32 = 64;
-    let (mut flows, mut lost) = (before, Vec::new());
     while let Some(word) = args.next() {
         match word.text.as_str() {
             "limit" => flows.limit = positive(args.value("limit")?, "a number of packets")?,
@@ -202,7 +205,7 @@ fn fq_codel(args: &mut Args<'_>, before: FqCodel) -> Result<WithLosses<FqCodel>,
             }
         }
     }
-    Ok((flows, lost))
+    Ok(flows)
 }
 
 fn positive(word: &Word, what: &str) -> Result<u32, Fault> {

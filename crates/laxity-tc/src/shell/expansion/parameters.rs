@@ -90,13 +90,12 @@ impl Shell<'_> {
         let selector = index.as_ref().map_or(name.as_str(), |index| index.text.as_str());
         let is_all = matches!(selector, "@" | "*");
         if is_all && let Some(values) = self.each(parameter, index.is_some(), span)? {
-            self.all(values, selector == "*", quoted, pieces);
+            pieces.extend(self.all(values, selector == "*", quoted));
             return Ok(());
         }
         let value = match &index {
             _ if is_all => {
-                let mut all = Vec::new();
-                self.all(self.several(name, index.is_some()), true, true, &mut all);
+                let all = self.all(self.several(name, index.is_some()), true, true);
                 Some(joined(&all)).filter(|value| !value.text.is_empty())
             }
             Some(index) => self.element(name, index, span)?,
@@ -142,15 +141,10 @@ impl Shell<'_> {
         }
     }
 
-    fn all(
-        &self,
-        values: Result<Vec<Value>, Value>,
-        joins: bool,
-        quoted: bool,
-        pieces: &mut Vec<Piece>,
-    ) {
+    /// The pieces of all values, joined to one word or each a word.
+    fn all(&self, values: Result<Vec<Value>, Value>, joins: bool, quoted: bool) -> Vec<Piece> {
         let values = match values {
-            Ok(values) if values.is_empty() && !joins => return pieces.push(Piece::Nothing),
+            Ok(values) if values.is_empty() && !joins => return vec![Piece::Nothing],
             Ok(values) => values,
             Err(value) => vec![value],
         };
@@ -158,6 +152,7 @@ impl Shell<'_> {
             Some(Variable::One(value)) => value.text.chars().next().map(String::from),
             _ => Some(" ".into()),
         };
+        let mut pieces = Vec::with_capacity(2 * values.len());
         for (at, value) in values.into_iter().enumerate() {
             if at > 0 && joins && quoted {
                 let between = Value::new(between.clone().unwrap_or_default());
@@ -167,6 +162,7 @@ impl Shell<'_> {
             }
             pieces.push(Piece::expanded(value, quoted));
         }
+        pieces
     }
 
     fn element(&mut self, name: &str, index: &Value, span: &Span) -> Result<Option<Value>, Fault> {
