@@ -8,8 +8,7 @@ use crate::error::Span;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{Operation, Parameter, Replacement, Slice, Strip};
-use crate::shell::values::{Value, Variable};
-use crate::words::command::Doubt;
+use crate::shell::values::{Known, Value, Variable};
 
 impl Shell<'_> {
     /// A value as an operation changes it.
@@ -109,11 +108,7 @@ impl Shell<'_> {
     }
 
     /// Offset and length of a slice; without a length, the longest.
-    fn bounds(
-        &mut self,
-        slice: &Slice,
-        span: &Span,
-    ) -> Result<Result<(i64, i64), Rc<Doubt>>, Fault> {
+    fn bounds(&mut self, slice: &Slice, span: &Span) -> Result<Known<(i64, i64)>, Fault> {
         let offset = self.number(&slice.offset, span)?;
         let length = match &slice.length {
             Some(length) => self.number(length, span)?,

@@ -8,8 +8,7 @@ use crate::error::{Span, plain};
 use crate::shell::expansion::words::{Piece, joined};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Fallback, Operation, Parameter};
-use crate::shell::values::{Status, Value, Variable};
-use crate::words::command::Doubt;
+use crate::shell::values::{Known, Status, Value, Variable};
 
 impl Shell<'_> {
     /// The value of a variable or argument; empty without one.
@@ -180,21 +179,21 @@ impl Shell<'_> {
     /// The name or number of an element of an array; why it is not known.
     pub(crate) fn key(
         &mut self,
-        array: &str,
+        name: &str,
         index: &Value,
-        span: &Span,
-    ) -> Result<Result<String, Rc<Doubt>>, Fault> {
+        at: &Span,
+    ) -> Result<Known<String>, Fault> {
         if let Some(doubt) = index.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }
         let (mut named, mut length) = (false, 0);
-        if let Some(Variable::Many(values)) = self.state.variable(array) {
+        if let Some(Variable::Many(values)) = self.state.variable(name) {
             (named, length) = (values.named, values.next());
         }
         if named {
             return Ok(Ok(index.text.clone()));
         }
-        Ok(self.arithmetic(index, span)?.map(|at| {
+        Ok(self.arithmetic(index, at)?.map(|at| {
             if at < 0 { at.saturating_add(length as i64).to_string() } else { at.to_string() }
         }))
     }
