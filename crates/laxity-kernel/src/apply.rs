@@ -143,7 +143,7 @@ impl Session {
         }
         let shown = self.device.read();
         self.shown = shown.inspect_err(|_| drop(self.take_back()))?;
-        match first_difference(&self.shown.objects, wanted) {
+        match Steps::between(&self.shown.objects, wanted).steps.first().map(described) {
             None => Ok(()),
             Some(what) => Err(ApplyError::Differs { what, after: self.take_back() }),
         }
@@ -259,8 +259,4 @@ fn described(step: &Step) -> String {
         ),
         _ => format!("{what} {} of {} at {}", object.handle, object.kind(), object.parent),
     }
-}
-
-fn first_difference(there: &Objects, wanted: &Objects) -> Option<String> {
-    Steps::between(there, wanted).steps.first().map(described)
 }

@@ -250,12 +250,9 @@ fn round(plan: &mut Plan, setup: &Setup) -> Result<(), Refusal> {
         ));
     }
     if plan.scheduler == SchedulerSpec::Priority {
-        let levels = plan.priority_levels();
-        let mut bands: Vec<u32> = plan.leaves().map(|(id, _)| levels[id.index()]).collect();
-        bands.sort_unstable();
-        bands.dedup();
-        for (class, level) in plan.classes.iter_mut().zip(levels) {
-            class.level = Some(bands.partition_point(|band| *band < level) as u8);
+        let (_, bands) = setup::bands(plan);
+        for (class, band) in plan.classes.iter_mut().zip(bands) {
+            class.level = Some(band as u8);
         }
     }
     Ok(())

@@ -35,7 +35,13 @@ struct Link {
     delay: Nanos,
 }
 
-pub(super) fn plan(
+/// Reads two files as a plan, in time frames of this length, or of the shortest that divides all
+/// periods and holds two of the largest packets.
+///
+/// # Errors
+/// If a file is malformed, or says something that a plan cannot: the file, and what is wrong with
+/// it.
+pub fn import(
     streams: &str,
     topology: &str,
     frame: Option<Nanos>,

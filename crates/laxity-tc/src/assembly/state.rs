@@ -119,11 +119,6 @@ impl Assembly {
         Assembly { device, below, queue_length, ..Assembly::default() }
     }
 
-    /// What hangs at a class of another set-up, and has no others at its own classes.
-    pub(super) fn at_class(device: String) -> Self {
-        Assembly { below: None, ..Assembly::new(device) }
-    }
-
     /// The class of this minor number.
     pub(crate) fn find(&self, minor: u16) -> Option<usize> {
         self.by_minor.get(&minor).copied()

@@ -166,11 +166,6 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
     Some(shown)
 }
 
-/// Whether a line of a filter of basic is one of its tests. Those of its actions come behind.
-fn takes_tests(shown: &ShownItem) -> bool {
-    !shown.options.iter().any(|word| word == "action")
-}
-
 /// A further line of an item.
 fn further(shown: &mut ShownItem, words: &[&str]) {
     match (shown.sort, shown.kind.as_str(), words) {
@@ -183,7 +178,8 @@ fn further(shown: &mut ShownItem, words: &[&str]) {
         | (Sort::Filter, _, ["action", "order", _, "mirred", _, "Redirect", ..]) => {
             shown.say(&["action", "drop"]);
         }
-        (Sort::Filter, "basic", words) if takes_tests(shown) => {
+        // Lines of its actions come behind those of its tests.
+        (Sort::Filter, "basic", words) if !shown.options.iter().any(|word| word == "action") => {
             let tests = words.iter().filter(|word| !FLAGS.contains(word));
             shown.options.extend(tests.map(ToString::to_string));
         }

@@ -153,13 +153,9 @@ impl<'a> Parser<'a> {
             if !self.rest().starts_with('\n') {
                 return Ok(());
             }
-            self.newline()?;
+            self.at += 1;
+            self.here_texts()?;
         }
-    }
-
-    fn newline(&mut self) -> Result<(), Fault> {
-        self.at += 1;
-        self.here_texts()
     }
 
     /// Commands of another text that stands in the script where this one does.

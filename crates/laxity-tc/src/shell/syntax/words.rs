@@ -171,17 +171,6 @@ impl Parser<'_> {
             .help("a quotation ends with the mark that it begins with")
     }
 
-    /// The inside of `((…))` as a command; `None` if it is something else.
-    pub(crate) fn arithmetic_command(&mut self) -> Result<Option<Text>, Fault> {
-        match arithmetic_length(&self.rest()[2..]) {
-            None => Ok(None),
-            Some(_) => {
-                self.at += 2;
-                self.text_until(Some("))")).map(Some)
-            }
-        }
-    }
-
     /// What `$` or a backquote begins.
     fn expansion(&mut self, quoted: bool, parts: &mut Text) -> Result<(), Fault> {
         let start = self.at;
@@ -274,7 +263,7 @@ impl Parser<'_> {
 }
 
 /// How long the inside of `((…))` is; `None` if it does not end in two brackets together.
-fn arithmetic_length(text: &str) -> Option<usize> {
+pub(super) fn arithmetic_length(text: &str) -> Option<usize> {
     let mut open = 0usize;
     for (at, c) in text.char_indices() {
         match c {
