@@ -73,11 +73,9 @@ impl Shell<'_> {
             rest = &rest[at..];
             self.step(&node.span, rest.len().min(WIDEST))?;
             if rest.starts_with('\\') {
-                let length = 2 + usize::from(rest[1..].starts_with('0')) * 3;
-                let end = (1..=length).rev().find(|end| rest.is_char_boundary(*end));
-                let end = end.unwrap_or(rest.len()).min(rest.len());
                 let (one, left) = one_escape(&rest[1..]);
-                all.text.push_str(&one.unwrap_or_else(|| rest[..end.min(2)].to_string()));
+                let plain = || rest[..rest.len() - left.len()].to_string();
+                all.text.push_str(&one.unwrap_or_else(plain));
                 rest = left;
                 continue;
             }
@@ -173,19 +171,15 @@ impl<'a> Conversion<'a> {
     fn padded(&self, text: &str) -> String {
         let is_left = self.signs.contains('-');
         let has_zeros = self.signs.contains('0') && self.is_number() && !is_left;
-        let mut text = zeros(text, self.precision.filter(|_| self.is_number()).unwrap_or(0));
+        let sign = usize::from(text.starts_with(['-', '+', ' ']));
+        let digits = self.precision.filter(|_| self.is_number()).unwrap_or(0);
+        let mut text = zeros_to(text, digits + sign);
         if has_zeros && self.precision.is_none() {
             text = zeros_to(&text, self.width);
         }
         let space = " ".repeat(self.width.saturating_sub(text.chars().count()));
         if is_left { text + &space } else { space + &text }
     }
-}
-
-/// A number with at least these digits.
-fn zeros(number: &str, digits: usize) -> String {
-    let sign = usize::from(number.starts_with(['-', '+', ' ']));
-    zeros_to(number, digits + sign)
 }
 
 /// A number with zeros up to this width.
