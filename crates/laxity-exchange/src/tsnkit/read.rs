@@ -6,6 +6,7 @@ use std::path::Path;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
+use num_integer::gcd;
 
 use super::{File, waits};
 use crate::error::shown;
@@ -66,9 +67,9 @@ fn framed(
     let (Some(largest), Some(slowest)) = (largest, slowest) else {
         return Err(Error::new("there are no streams, or no links"));
     };
-    let gcd = streams.iter().fold(0, |common, stream| divisor(common, stream.period.0));
+    let common = streams.iter().fold(0, |common, stream| gcd(common, stream.period.0));
     let cycle = streams.iter().try_fold(1u64, |cycle, stream| {
-        cycle.checked_mul(stream.period.0 / divisor(cycle, stream.period.0))
+        cycle.checked_mul(stream.period.0 / gcd(cycle, stream.period.0))
     });
     let cycle = cycle
         .ok_or_else(|| Error::new("the periods have no common multiple that is short enough"))?;
@@ -77,7 +78,7 @@ fn framed(
         None => {
             let least = slowest.time_for(largest).0.saturating_mul(2).max(SHORTEST_FRAME);
             let fits = |frame: &u64| *frame >= least && cycle / frame <= MOST_FRAMES;
-            divisors(gcd).into_iter().find(fits).ok_or_else(|| {
+            divisors(common).into_iter().find(fits).ok_or_else(|| {
                 Error::new(format!(
                     "no length of a time frame divides all periods and holds two packets of {largest}: say one with --frame"
                 ))
@@ -287,11 +288,6 @@ fn whole(text: &str, what: &str, line: usize) -> Result<u64, Error> {
     Decimal::parse(text).and_then(exact).ok_or_else(|| {
         Error::at(line, format!("`{what}` is `{}`, not a whole number", shown(text)))
     })
-}
-
-/// The greatest common divisor.
-fn divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { divisor(b, a % b) }
 }
 
 /// All divisors, the smallest first.

@@ -59,31 +59,24 @@ impl Commands {
 
     /// A command of another program.
     fn beside(&mut self, command: &Command) {
-        let read = match command.program() {
-            "ip" | "ifconfig" => queue_length(command),
-            _ => {
-                let lost = self.netfilter.take(command);
-                let (other, lost): (Vec<_>, Vec<_>) = lost.into_iter().partition(String::is_empty);
-                for why in lost {
-                    self.notes.not_mapped(
-                        command.line,
-                        format!("{}: {why}", quoted(&command.words[..1])),
-                    );
-                }
-                if other.is_empty() {
-                    return;
-                }
-                None
-            }
-        };
-        match read {
-            Some((device, length)) => {
+        if ["ip", "ifconfig"].contains(&command.program()) {
+            if let Some((device, length)) = queue_length(command) {
                 self.queue_lengths.insert(device, length);
+                return;
             }
-            None if self.passed_over.insert(command.line) => {
-                self.notes.not_read(command.line, command.no_command_of_tc());
+        } else {
+            let lost = self.netfilter.take(command);
+            let (other, lost): (Vec<_>, Vec<_>) = lost.into_iter().partition(String::is_empty);
+            for why in lost {
+                let text = format!("{}: {why}", quoted(&command.words[..1]));
+                self.notes.not_mapped(command.line, text);
             }
-            None => {}
+            if other.is_empty() {
+                return;
+            }
+        }
+        if self.passed_over.insert(command.line) {
+            self.notes.not_read(command.line, command.no_command_of_tc());
         }
     }
 

@@ -4,6 +4,7 @@ use laxity::sched::hfsc::Curves;
 use laxity::units::Bytes;
 use laxity_plan::Plan;
 use laxity_plan::model::Weight;
+use num_integer::gcd;
 
 /// The largest weight (net/sched/sch_qfq.c, QFQ_MAX_WEIGHT), and the largest sum (QFQ_MAX_WSUM).
 const QFQ_WEIGHT: u64 = 1 << 10;
@@ -46,14 +47,6 @@ pub(super) fn for_qfq(plan: &mut Plan) {
         }
     }
     plan.link.max_packet = plan.link.max_packet.max(Bytes(QFQ_PACKETS.0));
-}
-
-/// The greatest common divisor.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// The greatest number that divides all weights, if the kernel takes what is left of each.
