@@ -41,14 +41,11 @@ pub(super) fn link_rate(
             let limit = class.curves.upper_limit.map(|curve| (curve, "upper limit"));
             let share = class.curves.link_share.map(|curve| (curve, "share"));
             let guarantee = class.curves.real_time.map(|curve| (curve, "guarantee"));
-            match limit.or(share).or(guarantee) {
-                Some((curve, what)) => (curve.rate(), class, what),
-                None => {
-                    return Err(
-                        Fault::at(&class.origin.span, "the link's rate is not known").help(help)
-                    );
-                }
-            }
+            let Some((curve, what)) = limit.or(share).or(guarantee) else {
+                let fault = Fault::at(&class.origin.span, "the link's rate is not known");
+                return Err(fault.help(help));
+            };
+            (curve.rate(), class, what)
         }
         (None, several) if matches!(root.discipline, Discipline::Htb { .. }) => {
             let limits =

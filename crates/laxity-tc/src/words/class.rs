@@ -199,10 +199,7 @@ fn point(args: &mut Args<'_>) -> Result<HfscCurve, Fault> {
             Err(fault("`umax` within `dmax` is too much").help(help))
         }
         (Bytes(0), ..) => Ok(HfscCurve::new(Rate(0), dmax, rate)),
-        (_, _, Rate(0)) => {
-            let HfscCurve { m1, d, m2, .. } = HfscCurve::from_point(umax, dmax, rate);
-            Ok(HfscCurve::new(m1, d, m2))
-        }
+        (_, _, Rate(0)) => Ok(HfscCurve { point: None, ..HfscCurve::from_point(umax, dmax, rate) }),
         _ => Ok(HfscCurve::from_point(umax, dmax, rate)),
     }
 }

@@ -16,7 +16,7 @@ impl Shell<'_> {
     /// Carries a command of the shell out; `None` if it is none.
     pub(crate) fn builtin(&mut self, fields: &[Word], node: &Node) -> Result<Option<Flow>, Fault> {
         let Some((name, rest)) = fields.split_first() else { return Ok(Some(Flow::Next)) };
-        let last = std::mem::replace(&mut self.status, Status::SUCCESS);
+        let last = std::mem::take(&mut self.status);
         match name.text.as_str() {
             ":" | "true" | "ulimit" | "umask" | "wait" | "hash" | "cd" | "pushd" | "popd"
             | "sleep" | "logger" | "alias" | "jobs" | "renice" => {}
@@ -61,15 +61,12 @@ impl Shell<'_> {
                 self.known_programs(&rest[1..], node)?;
             }
             "return" | "exit" => {
-                self.status = match rest.first() {
+                self.status = match rest.first().map(|word| (word, word.text.parse::<i32>())) {
                     None => last,
-                    Some(word) => match word.text.parse::<i32>() {
-                        Ok(number) => Status::Known(number & 0xff),
-                        Err(_) => {
-                            let doubt = word.unknown_because().cloned();
-                            doubt.map_or(Status::Known(2), Status::Unknown)
-                        }
-                    },
+                    Some((_, Ok(number))) => Status::Known(number & 0xff),
+                    Some((word, Err(_))) => {
+                        word.unknown_because().cloned().map_or(Status::Known(2), Status::Unknown)
+                    }
                 };
                 return Ok(Some(if name.text == "exit" { Flow::Exit } else { Flow::Return }));
             }
@@ -126,14 +123,11 @@ impl Shell<'_> {
         let count = rest.first().map_or(Some(1), |word| word.text.parse::<usize>().ok());
         let Some(count) = count else { return };
         let Arguments { known, shifted } = self.state.arguments().clone();
-        let known = match known {
-            Some(known) if count > known.len() => {
-                self.status = Status::FAILURE;
-                return;
-            }
-            Some(known) => Some(Rc::new(known[count..].to_vec())),
-            None => None,
-        };
+        if known.as_ref().is_some_and(|known| count > known.len()) {
+            self.status = Status::FAILURE;
+            return;
+        }
+        let known = known.map(|known| Rc::new(known[count..].to_vec()));
         let shifted = shifted.saturating_add(count).min(1_000);
         self.state.set_arguments(Arguments { known, shifted });
     }

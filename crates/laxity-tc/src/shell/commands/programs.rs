@@ -69,31 +69,24 @@ impl Shell<'_> {
             self.work(&node.span, pattern.saturating_mul(input.text.len()))?;
         }
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        let (text, status) = match name {
-            "expr" => match expr(&texts, 0) {
-                Some(text) => {
-                    let status = Status::from_truth(!matches!(text.as_str(), "" | "0"));
-                    (text + "\n", status)
-                }
-                None => return Ok(false),
-            },
-            "seq" => match self.seq(&texts, node)? {
-                Some(text) => (text, Status::SUCCESS),
-                None => return Ok(false),
-            },
-            "id" if texts == ["-u"] => ("0\n".into(), Status::SUCCESS),
-            "whoami" => ("root\n".into(), Status::SUCCESS),
-            "basename" | "dirname" => (path(name, &texts), Status::SUCCESS),
-            "cat" | "tee" => (input.text.clone(), Status::SUCCESS),
-            "grep" => match grep(&texts, &input.text) {
-                Some((text, found)) => (text, Status::from_truth(found)),
-                None => return Ok(false),
-            },
-            _ => match filtered(name, &texts, &input.text) {
-                Some(text) => (text, Status::SUCCESS),
-                None => return Ok(false),
-            },
+        let succeeds = |text: String| (text, Status::SUCCESS);
+        let done = match name {
+            "expr" => expr(&texts, 0).map(|text| {
+                let status = Status::from_truth(!matches!(text.as_str(), "" | "0"));
+                (text + "\n", status)
+            }),
+            "seq" => self.seq(&texts, node)?.map(succeeds),
+            "id" if texts == ["-u"] => Some(succeeds("0\n".into())),
+            "whoami" => Some(succeeds("root\n".into())),
+            "basename" | "dirname" => Some(succeeds(path(name, &texts))),
+            "cat" | "tee" => Some(succeeds(input.text.clone())),
+            "grep" => {
+                let found = grep(&texts, &input.text);
+                found.map(|(text, is_found)| (text, Status::from_truth(is_found)))
+            }
+            _ => filtered(name, &texts, &input.text).map(succeeds),
         };
+        let Some((text, status)) = done else { return Ok(false) };
         self.status = status;
         let doubt = words.iter().find_map(|word| word.doubt.clone()).or(input.doubt);
         self.print(&Value { text, doubt }, &node.span)?;

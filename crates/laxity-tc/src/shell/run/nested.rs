@@ -37,10 +37,11 @@ impl Shell<'_> {
             words =
                 if letters.ends_with(['o', 'O']) { words.get(1..).unwrap_or(&[]) } else { words };
         }
-        let (text, arguments) = match words {
-            [text, rest @ ..] if is_text => (Some(text.into()), rest.get(1..).unwrap_or(&[])),
-            [file, rest @ ..] if !reads => (self.contents(&file.into()), rest),
-            rest => (self.reading().map(Input::rest), rest),
+        let (text, own, arguments) = match words {
+            [text, own, rest @ ..] if is_text => (Some(text.into()), own, rest),
+            [text] if is_text => (Some(text.into()), &fields[0], &[][..]),
+            [file, rest @ ..] if !reads => (self.contents(&file.into()), file, rest),
+            rest => (self.reading().map(Input::rest), &fields[0], rest),
         };
         let Some(text) = text else { return self.other(fields, node) };
         if let Some(doubt) = text.unknown_because() {
@@ -53,11 +54,6 @@ impl Shell<'_> {
             self.status = Status::Unknown(doubt);
             return Ok(Flow::Next);
         }
-        let own = match (is_text, words) {
-            (true, [_, own, ..]) => own,
-            (false, [file, ..]) if !reads => file,
-            _ => &fields[0],
-        };
         let arguments = Arguments::new(arguments.iter().map(Value::from));
         let exported = self.exported.clone();
         let before = (self.options.errexit, self.tested);
