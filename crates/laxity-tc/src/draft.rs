@@ -7,7 +7,6 @@ mod link;
 mod queue;
 mod text;
 
-use laxity::overhead::Overhead;
 use laxity::units::Rate;
 use laxity_plan::error::Fault;
 
@@ -27,8 +26,7 @@ const DEEPEST: usize = 64;
 /// What a plan is written from.
 pub(crate) struct Draft {
     setup: Assembly,
-    discipline: Discipline,
-    overhead: Overhead,
+    root: Root,
     link: Rate,
     /// The one class at the top, if it is the link itself.
     whole: Option<usize>,
@@ -91,22 +89,10 @@ impl Draft {
         below::note_unheld(&setup, holds, notes);
         queues(&mut setup, &root, notes);
         let weights = weights(&setup, root.discipline);
-        let Root { discipline, overhead, line, .. } = root;
         if holds {
             let text = "`kind = \"wf2q\"`, whose classes hold what hangs at them";
-            notes.reading(line, text);
+            notes.reading(root.line, text);
         }
-        Ok(Draft {
-            setup,
-            discipline,
-            overhead,
-            link,
-            whole,
-            curves,
-            names,
-            arranged,
-            weights,
-            holds,
-        })
+        Ok(Draft { setup, root, link, whole, curves, names, arranged, weights, holds })
     }
 }

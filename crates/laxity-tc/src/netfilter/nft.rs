@@ -274,29 +274,25 @@ impl RuleMatch {
         }
         let values = values(left);
         let wrong = || unread(word, what);
-        match (word, what) {
-            ("oifname" | "oif", _) | ("meta", "oifname" | "oif") => match &values.all[..] {
-                [device] if !values.negated => self.out = Some(device.replace('*', "+")),
-                _ => return Err(wrong()),
-            },
-            ("mark", _) | ("meta", "mark") => match &values.all[..] {
-                [mark] => {
-                    let (value, mask) = with_mask(mark, u32::MAX).ok_or_else(wrong)?;
-                    self.mark =
-                        Some(Condition { value: value & mask, mask, negated: values.negated });
-                }
-                _ => return Err(wrong()),
-            },
-            ("ip" | "ip6", "saddr" | "daddr") if !values.negated && !values.all.is_empty() => {
-                let version = if word == "ip" { Version::V4 } else { Version::V6 };
-                let source = what == "saddr";
-                let side = if source { Side::Source } else { Side::Destination };
+        let version = if word == "ip" { Version::V4 } else { Version::V6 };
+        match (word, what, &values.all[..]) {
+            ("oifname" | "oif", _, [device]) | ("meta", "oifname" | "oif", [device])
+                if !values.negated =>
+            {
+                self.out = Some(device.replace('*', "+"));
+            }
+            ("mark", _, [mark]) | ("meta", "mark", [mark]) => {
+                let (value, mask) = with_mask(mark, u32::MAX).ok_or_else(wrong)?;
+                self.mark = Some(Condition { value: value & mask, mask, negated: values.negated });
+            }
+            ("ip" | "ip6", "saddr" | "daddr", [_, ..]) if !values.negated => {
+                let side = if what == "saddr" { Side::Source } else { Side::Destination };
                 let nets = nets(&values.all.join(","), version)?;
                 self.packets = alternatives(&self.packets, nets.len(), |packets, at| {
                     packets.within(side, nets[at])
                 });
             }
-            ("ip" | "ip6", "dscp" | "ecn" | "protocol" | "nexthdr") | ("meta", "l4proto") => {
+            ("ip" | "ip6", "dscp" | "ecn" | "protocol" | "nexthdr", _) | ("meta", "l4proto", _) => {
                 let number = |text: &str| match what {
                     "dscp" => code_point(text),
                     "ecn" => laxity_plan::matching::ecn(text),
@@ -310,13 +306,12 @@ impl RuleMatch {
                 let numbers = values.numbers(&number, most).ok_or_else(wrong)?;
                 with_all(&mut self.packets, field, &numbers);
                 if word != "meta" {
-                    let version = if word == "ip" { Version::V4 } else { Version::V6 };
                     for packets in &mut self.packets {
                         packets.require_version(version);
                     }
                 }
             }
-            ("tcp" | "udp" | "sctp" | "th", "sport" | "dport") => {
+            ("tcp" | "udp" | "sctp" | "th", "sport" | "dport", _) => {
                 let numbers = values.numbers(&service_port, u16::MAX).ok_or_else(wrong)?;
                 with_all(&mut self.packets, PORTS[usize::from(what == "dport")], &numbers);
                 if let Some(over) = protocol(word) {

@@ -29,8 +29,7 @@ impl Array {
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
-        let mut found = self.elements[self.first_at(self.place(key)?)..].iter();
-        found.find(|(_, known, _)| known == key).map(|(_, _, value)| value)
+        self.position(key).map(|at| &self.elements[at].2)
     }
 
     pub(crate) fn set(&mut self, key: &str, value: Value) {
