@@ -120,9 +120,8 @@ impl Units {
     const DEFAULT: [&'static str; 3] = ["s", "b", "bps"];
 
     fn new(table: &Table<'_>, default: &[&str; 3]) -> Result<Units, Error> {
-        let unit = |key: &str, default: &str| match table.get(key) {
-            None => Ok(default.to_string()),
-            Some(_) => Ok(table.text(key)?.to_string()),
+        let unit = |key: &str, default: &str| {
+            table.get(key).map_or(Ok(default.to_string()), |_| table.text(key).map(str::to_string))
         };
         Ok(Units {
             time: unit("time_unit", default[0])?,
@@ -293,10 +292,7 @@ fn flows<'a>(
             longest: packet("max_packet_length", Round::Up)?.filter(|most| *most > Bytes(0)),
             deadline: None,
         };
-        let others = match flow.get("multicast") {
-            None => &[][..],
-            Some(_) => flow.list("multicast")?,
-        };
+        let others = flow.get("multicast").map_or(Ok(&[][..]), |_| flow.list("multicast"))?;
         is_multicast |= !others.is_empty();
         for (other, value) in others.iter().enumerate() {
             let place = format!("flows[{number}].multicast[{other}]");

@@ -31,10 +31,7 @@ pub(crate) fn shaped(
     let limits = setup.classes.iter().filter_map(|class| class.curves.upper_limit?.linear());
     let least = limits.chain(given).min();
     let class = &setup.classes[leaf];
-    let rate = match least {
-        Some(rate) => rate,
-        None => link_rate(&setup, &root, None, &mut Notes::default())?,
-    };
+    let rate = least.map_or_else(|| link_rate(&setup, &root, None, &mut Notes::default()), Ok)?;
     let shapers = [&setup.shaper, &below.shaper].into_iter().flatten();
     let own = match shapers.into_iter().find(|shaper| shaper.rate < rate) {
         Some(shaper) => Shaper::new(shaper.rate, shaper.line, shaper.what.clone()),

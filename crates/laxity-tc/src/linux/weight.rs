@@ -29,10 +29,7 @@ pub(super) fn for_qfq(plan: &mut Plan) {
     };
     let whole: Vec<u64> = leaves
         .iter()
-        .map(|leaf| match &exact {
-            Some(divisor) => weights[*leaf] / divisor,
-            None => scaled(*leaf),
-        })
+        .map(|leaf| exact.map_or_else(|| scaled(*leaf), |divisor| weights[*leaf] / divisor))
         .collect();
     // In lowest terms, so that what comes back is written the same again.
     let common = whole.iter().copied().fold(0, gcd).max(1);

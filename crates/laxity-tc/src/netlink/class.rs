@@ -60,10 +60,8 @@ fn hfsc(curves: &HfscCurves) -> Attributes {
 }
 
 fn read_hfsc(options: &[u8]) -> Option<HfscCurves> {
-    let [rsc, fsc, usc] = CURVES.map(|kind| match find(options, kind) {
-        Some(value) => words(value).map(|slopes| Some(HfscCurve::from_kernel(slopes))),
-        None => Some(None),
-    });
+    let curve = |value| words(value).map(|slopes| Some(HfscCurve::from_kernel(slopes)));
+    let [rsc, fsc, usc] = CURVES.map(|kind| find(options, kind).map_or(Some(None), curve));
     Some(HfscCurves { rsc: rsc?, fsc: fsc?, usc: usc? })
 }
 

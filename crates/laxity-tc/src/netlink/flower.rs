@@ -117,10 +117,7 @@ struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
     fn value<const N: usize>(&self, kind: u16) -> Option<Option<[u8; N]>> {
-        match find(self.0, kind) {
-            Some(value) => value.try_into().ok().map(Some),
-            None => Some(None),
-        }
+        find(self.0, kind).map_or(Some(None), |value| value.try_into().ok().map(Some))
     }
 
     fn byte(&self, kind: u16) -> Option<Option<u8>> {

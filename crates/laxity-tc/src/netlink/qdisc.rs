@@ -68,10 +68,8 @@ pub(super) fn read(object: &Object) -> Option<Qdisc> {
         "bfifo" => QdiscKind::Bfifo { limit: number()? },
         _ => return None,
     };
-    let stab = match find(&object.attributes, STAB) {
-        Some(stab) => Some(size_table::read(stab)?),
-        None => None,
-    };
+    let stab = find(&object.attributes, STAB);
+    let stab = stab.map_or(Some(None), |stab| size_table::read(stab).map(Some))?;
     let parent = if object.parent == Handle(0) { Handle::ROOT } else { object.parent };
     Some(Qdisc { handle: object.handle, parent, kind, stab })
 }

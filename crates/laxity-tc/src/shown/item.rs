@@ -142,8 +142,6 @@ impl ShownItem {
 
 /// `limit 50p` is shown for `limit 50`.
 fn limit(value: &str) -> String {
-    match value.strip_suffix('p').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit())) {
-        Some(packets) => packets.into(),
-        None => value.into(),
-    }
+    let packets = value.strip_suffix('p');
+    packets.filter(|digits| digits.bytes().all(|b| b.is_ascii_digit())).unwrap_or(value).into()
 }

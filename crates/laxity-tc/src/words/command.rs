@@ -144,6 +144,14 @@ impl Doubt {
     }
 }
 
+/// A fault with why something may be another one where the script is run, if there is a doubt.
+pub(crate) fn doubted(fault: Fault, doubt: Option<&Doubt>) -> Fault {
+    match doubt {
+        Some(doubt) => fault.help(doubt.advice()),
+        None => fault,
+    }
+}
+
 impl Word {
     /// A word of the program's own, at a place.
     pub(crate) fn new(text: impl Into<String>, span: &Span) -> Word {
@@ -174,10 +182,7 @@ impl Word {
 
     /// The fault with why the word may be another one, or else with what is accepted.
     fn helped(&self, fault: Fault, accepted: &str) -> Fault {
-        match &self.doubt {
-            Some(doubt) => fault.help(doubt.advice()),
-            None => fault.help(accepted),
-        }
+        doubted(fault.help(accepted), self.doubt.as_deref())
     }
 
     /// A fault of this word where a keyword should be.
@@ -229,10 +234,7 @@ impl<'a> Args<'a> {
         self.next().ok_or_else(|| {
             let message = format!("`{keyword}` has no value: the command ends here");
             let fault = Fault::at(&(end..end), message);
-            match doubt {
-                Some(doubt) => fault.help(doubt.advice()),
-                None => fault,
-            }
+            doubted(fault, doubt)
         })
     }
 

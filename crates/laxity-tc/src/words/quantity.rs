@@ -221,10 +221,8 @@ fn half(text: &str) -> Option<u16> {
 
 /// An address and how many of its leading bits count.
 pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
-    let (address, prefix) = match text.split_once('/') {
-        Some((address, prefix)) => (address, Some(prefix)),
-        None => (text, None),
-    };
+    let parts = text.split_once('/');
+    let (address, prefix) = parts.map_or((text, None), |(net, prefix)| (net, Some(prefix)));
     let address: IpAddr = if address.contains(':') {
         address.parse().ok()?
     } else {

@@ -9,7 +9,7 @@ use crate::error::{Span, plain};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Text, name_length};
 use crate::shell::values::{Known, Value, Variable};
-use crate::words::command::RUN;
+use crate::words::command::{RUN, doubted};
 use crate::words::quantity;
 
 /// How deep brackets and signs may stand inside each other.
@@ -60,13 +60,7 @@ impl Shell<'_> {
         };
         match expression.blank() {
             "" => Ok(number),
-            _ => {
-                let fault = expression.fault();
-                Err(match &value.doubt {
-                    Some(doubt) => fault.help(doubt.advice()),
-                    None => fault,
-                })
-            }
+            _ => Err(doubted(expression.fault(), value.doubt.as_deref())),
         }
     }
 }

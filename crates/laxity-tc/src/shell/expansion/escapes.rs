@@ -11,10 +11,7 @@ pub(crate) fn escapes(text: &str) -> (String, bool) {
             return (all, true);
         }
         let (one, left) = one_escape(after);
-        match one {
-            Some(one) => all.push_str(&one),
-            None => all.push_str(&rest[at..rest.len() - left.len()]),
-        }
+        all.push_str(one.as_deref().unwrap_or(&rest[at..rest.len() - left.len()]));
         rest = left;
     }
     all.push_str(rest);

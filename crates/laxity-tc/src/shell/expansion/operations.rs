@@ -110,10 +110,8 @@ impl Shell<'_> {
     /// Offset and length of a slice; without a length, the longest.
     fn bounds(&mut self, slice: &Slice, span: &Span) -> Result<Known<(i64, i64)>, Fault> {
         let offset = self.number(&slice.offset, span)?;
-        let length = match &slice.length {
-            Some(length) => self.number(length, span)?,
-            None => Ok(i64::MAX),
-        };
+        let length = slice.length.as_ref();
+        let length = length.map_or(Ok(Ok(i64::MAX)), |length| self.number(length, span))?;
         Ok(offset.and_then(|offset| Ok((offset, length?))))
     }
 

@@ -81,10 +81,7 @@ impl Shell<'_> {
         span: &Span,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), Fault> {
-        let index = match &parameter.index {
-            None => None,
-            Some(index) => Some(self.text(index, span)?),
-        };
+        let index = parameter.index.as_ref().map(|index| self.text(index, span)).transpose()?;
         let name = &parameter.name;
         let selector = index.as_ref().map_or(name.as_str(), |index| index.text.as_str());
         let is_all = matches!(selector, "@" | "*");

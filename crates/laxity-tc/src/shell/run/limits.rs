@@ -4,7 +4,7 @@ use laxity_plan::error::Fault;
 
 use crate::error::Span;
 use crate::shell::run::Shell;
-use crate::words::command::RUN;
+use crate::words::command::{RUN, doubted};
 
 /// The most steps that a script takes: commands, turns of loops, and so on.
 const MOST_STEPS: usize = 500_000;
@@ -38,11 +38,9 @@ impl Shell<'_> {
         self.usage.expand(bytes);
         if self.usage.steps > MOST_STEPS {
             let message = format!("the script takes more than {MOST_STEPS} steps up to here");
-            let fault = Fault::at(span, message);
-            return Err(match &self.asked {
-                Some(doubt) => fault.help(doubt.advice()),
-                None => fault.help(format!("give the commands without such a loop; {RUN}")),
-            });
+            let fault = Fault::at(span, message)
+                .help(format!("give the commands without such a loop; {RUN}"));
+            return Err(doubted(fault, self.asked.as_deref()));
         }
         if self.usage.expanded > MOST_EXPANDED {
             let message = format!(

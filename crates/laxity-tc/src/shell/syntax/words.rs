@@ -54,10 +54,7 @@ impl Parser<'_> {
                 if self.eat("\n") || self.eat("\r\n") {
                     return Ok(());
                 }
-                match self.bump() {
-                    Some(plain) => push(parts, true, plain),
-                    None => push(parts, true, '\\'),
-                }
+                push(parts, true, self.bump().unwrap_or('\\'));
             }
             '\'' => {
                 let text = self.single_quoted()?;
