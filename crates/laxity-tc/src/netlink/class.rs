@@ -53,9 +53,8 @@ pub(super) fn read(object: &Object) -> Option<Class> {
 
 fn hfsc(curves: &HfscCurves) -> Attributes {
     let curves = [curves.rsc, curves.fsc, curves.usc];
-    CURVES.into_iter().zip(curves).fold(Attributes::default(), |all, (kind, curve)| match curve {
-        Some(curve) => all.with(kind, &bytes(&curve.kernel())),
-        None => all,
+    CURVES.into_iter().zip(curves).fold(Attributes::default(), |all, (kind, curve)| {
+        all.with_some(kind, curve.map(|curve| bytes(&curve.kernel())))
     })
 }
 
@@ -69,13 +68,10 @@ fn htb_options(htb: &Htb) -> Attributes {
     let Htb { rate, ceil, burst, cburst, quantum, prio } = *htb;
     let buffers = [units::ticks(rate, burst), units::ticks(ceil, cburst), quantum, 0, prio];
     let parameters = [rate_spec(rate), rate_spec(ceil), bytes(&buffers)].concat();
-    let mut options = Attributes::default().with(HTB[0], &parameters);
-    for (kind, rate) in HTB[1..].iter().zip([rate, ceil]) {
-        if let Some(large) = large_rate(rate) {
-            options = options.with(*kind, &large);
-        }
-    }
-    options
+    Attributes::default()
+        .with(HTB[0], &parameters)
+        .with_some(HTB[1], large_rate(rate))
+        .with_some(HTB[2], large_rate(ceil))
 }
 
 fn read_htb(options: &[u8]) -> Option<Htb> {

@@ -27,22 +27,14 @@ const BESIDE: [u16; 3] = [22, 86, ETHER_TYPE];
 pub(super) const FIELDS: [u16; 2] = [CLASS, ACTIONS];
 
 pub(super) fn options(flower: &Flower, protocol: &Protocol) -> Attributes {
-    let mut all = Attributes::default();
-    if *protocol != Protocol::All {
-        all = all.with(ETHER_TYPE, &protocol.ether_type().to_be_bytes());
-    }
-    if let Some(vlan) = flower.vlan {
-        all = all.with(VLAN_ID, &vlan.to_ne_bytes());
-    }
-    if let Some(pcp) = flower.pcp {
-        all = all.with(VLAN_PRIORITY, &[pcp]);
-    }
-    if let Some(inner) = &flower.inner {
-        all = all.with(VLAN_ETHER_TYPE, &inner.ether_type().to_be_bytes());
-    }
-    if let Some(protocol) = flower.ip_proto {
-        all = all.with(IP_PROTO, &[protocol]);
-    }
+    let ether_type = |protocol: &Protocol| protocol.ether_type().to_be_bytes();
+    let outer = Some(protocol).filter(|protocol| **protocol != Protocol::All);
+    let mut all = Attributes::default()
+        .with_some(ETHER_TYPE, outer.map(ether_type))
+        .with_some(VLAN_ID, flower.vlan.map(u16::to_ne_bytes))
+        .with_some(VLAN_PRIORITY, flower.pcp.map(|pcp| [pcp]))
+        .with_some(VLAN_ETHER_TYPE, flower.inner.as_ref().map(ether_type))
+        .with_some(IP_PROTO, flower.ip_proto.map(|number| [number]));
     for (side, (address, prefix)) in
         flower.addresses.into_iter().enumerate().filter_map(|(side, net)| Some((side, net?)))
     {
@@ -71,10 +63,8 @@ pub(super) fn options(flower: &Flower, protocol: &Protocol) -> Attributes {
             (None, _) => all,
         };
     }
-    match flower.tos {
-        Some((tos, mask)) => all.with(TOS[0], &[tos]).with(TOS[1], &[mask]),
-        None => all,
-    }
+    let (tos, mask) = (flower.tos.map(|(tos, _)| [tos]), flower.tos.map(|(_, mask)| [mask]));
+    all.with_some(TOS[0], tos).with_some(TOS[1], mask)
 }
 
 /// Reads the fields that a filter compares; `None` if it compares another one.

@@ -125,12 +125,8 @@ fn tbf(tbf: &Tbf) -> Vec<u8> {
     let Tbf { rate, burst, limit } = *tbf;
     let sizes = bytes(&[limit, units::ticks(rate, burst), 0]);
     let none = [0; 12];
-    let options =
-        Attributes::default().with(TBF[0], &[&rate_spec(rate), &none[..], &sizes].concat());
-    match large_rate(rate) {
-        Some(large) => options.with(TBF[1], &large).0,
-        None => options.0,
-    }
+    let parameters = [&rate_spec(rate), &none[..], &sizes].concat();
+    Attributes::default().with(TBF[0], &parameters).with_some(TBF[1], large_rate(rate)).0
 }
 
 fn read_tbf(options: &[u8]) -> Option<Tbf> {

@@ -184,10 +184,8 @@ pub(crate) fn whole(word: &Word, base: u32, what: &str) -> Result<u32, Fault> {
 
 /// A whole number that may be negative and fits 32 bits, such as an overhead.
 pub(crate) fn signed(word: &Word, what: &str) -> Result<i32, Fault> {
-    let (sign, digits) = match word.text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, word.text.as_str()),
-    };
+    let text = word.text.as_str();
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let value = number(digits, 0).map(|value: i32| sign * value);
     value.ok_or_else(|| word.fault(what, "tc reads a whole number between -2^31 and 2^31 here"))
 }

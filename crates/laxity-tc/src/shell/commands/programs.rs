@@ -39,13 +39,8 @@ impl Shell<'_> {
             return Ok(false);
         }
         let unknown = words.iter().find_map(Word::unknown_because).cloned();
-        let mut input = Value::default();
-        if reads {
-            match self.read_all(name, words) {
-                Some(value) => input = value,
-                None => return Ok(false),
-            }
-        }
+        let input = if reads { self.read_all(name, words) } else { Some(Value::default()) };
+        let Some(input) = input else { return Ok(false) };
         if name == "tee" {
             let adds = words.iter().any(|word| word.text == "-a");
             for file in words.iter().filter(|word| !word.text.starts_with('-')) {

@@ -257,10 +257,8 @@ fn at_or(args: &mut Args<'_>, default: i64) -> Result<Place, Fault> {
         let fault = || place.fault("a place after the header", accepted);
         return bytes.map(|bytes| (bytes.into(), true)).ok_or_else(fault);
     }
-    let (digits, sign) = match place.text.strip_prefix('-') {
-        Some(digits) => (digits, -1),
-        None => (place.text.as_str(), 1),
-    };
+    let text = place.text.as_str();
+    let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
     let read = quantity::number(digits, 0);
     let read = read.map(|place: i32| (sign * i64::from(place), false));
     read.ok_or_else(|| place.fault("a place in the header", "tc reads a number of bytes"))
