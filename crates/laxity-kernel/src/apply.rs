@@ -225,10 +225,8 @@ pub(crate) fn make_good(
         records.settle()?;
         return Ok(Some(Recovery::Settled));
     }
-    match records.revert()? {
-        Some(record) => put_back(device, records, &record).map(|()| Some(Recovery::TakenBack)),
-        None => Ok(None),
-    }
+    let Some(record) = records.revert()? else { return Ok(None) };
+    put_back(device, records, &record).map(|()| Some(Recovery::TakenBack))
 }
 
 /// Gives an interface what it had before.

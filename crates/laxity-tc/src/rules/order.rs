@@ -228,11 +228,8 @@ impl ClassMatch {
         let Rule { packets, line, .. } = rule;
         if !taken.is_empty() {
             let of_rule = |taken: &&Rule| {
-                if packets.untagged {
-                    taken.packets.with_any_tag().expression()
-                } else {
-                    taken.packets.expression()
-                }
+                let untagged = taken.packets.untagged && !packets.untagged;
+                Packets { untagged, ..taken.packets.clone() }.expression()
             };
             let not = Expr::Not(Box::new(Expr::either(taken.iter().map(of_rule).collect())));
             let expression = match packets.with_any_tag().expression() {

@@ -108,9 +108,7 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
         match *word {
             "dev" => shown.device = words.next().map(ToString::to_string),
             "parent" => shown.parent = words.next().map(ToString::to_string),
-            "protocol" | "pref" => {
-                shown.before.extend([*word, words.next()?].map(str::to_string));
-            }
+            "protocol" | "pref" => shown.before.extend([*word, words.next()?].map(str::to_string)),
             "add" | "change" | "replace" | "del" | "delete" => return None,
             other => {
                 kind = Some(other.to_string());

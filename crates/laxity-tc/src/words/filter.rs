@@ -96,9 +96,7 @@ impl Target {
         let mut words = Vec::new();
         while let Some(word) = args.next() {
             match word.text.as_str() {
-                "flowid" | "classid" => {
-                    self.class = Some(quantity::handle(args.value("flowid")?)?);
-                }
+                "flowid" | "classid" => self.class = Some(quantity::handle(args.value("flowid")?)?),
                 other => words.push(other),
             }
         }

@@ -18,8 +18,8 @@ const WIDEST: usize = 1_000;
 impl Shell<'_> {
     pub(crate) fn echo(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let options = ["-n", "-e", "-E", "-ne", "-en"];
-        let count = rest.iter().take_while(|word| options.contains(&word.text.as_str()));
-        let count = count.count();
+        let is_option = |word: &&Word| options.contains(&word.text.as_str());
+        let count = rest.iter().take_while(is_option).count();
         let has = |letter| rest[..count].iter().any(|word| word.text.contains(letter));
         let mut all = spaced(&rest[count..]);
         if has('e') {

@@ -67,10 +67,8 @@ impl State {
     pub(crate) fn meant(&self, name: &str) -> String {
         let mut name = name;
         for _ in 0..8 {
-            match self.variables.get(name) {
-                Some(Variable::Refers(other)) => name = other,
-                _ => break,
-            }
+            let Some(Variable::Refers(other)) = self.variables.get(name) else { break };
+            name = other;
         }
         name.to_string()
     }

@@ -36,9 +36,7 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
                 let bits = |word| quantity::whole(word, 0, "bits of a mark");
                 u32.mark = Some(Mark::Is { value: bits(value)?, mask: bits(mask)? });
             }
-            _ if word.means("match") => {
-                select(protocol, &mut args, &mut u32)?;
-            }
+            _ if word.means("match") => select(protocol, &mut args, &mut u32)?,
             _ if word.means("divisor") => {
                 let value = args.value("divisor")?;
                 let parts = quantity::whole(value, 0, "a number of parts")?;
