@@ -267,10 +267,8 @@ fn filtered(name: &str, words: &[&str], input: &str) -> Option<String> {
             }
             [from, to] if plain_signs(from) && plain_signs(to) && !to.is_empty() => {
                 let to: Vec<char> = to.chars().collect();
-                let change = |c: char| match from.chars().position(|sign| sign == c) {
-                    Some(at) => to[at.min(to.len() - 1)],
-                    None => c,
-                };
+                let place = |c: char| from.chars().position(|sign| sign == c);
+                let change = |c: char| place(c).map_or(c, |at| to[at.min(to.len() - 1)]);
                 Some(input.chars().map(change).collect())
             }
             _ => None,

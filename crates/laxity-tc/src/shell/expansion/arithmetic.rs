@@ -325,12 +325,10 @@ impl Expression<'_, '_> {
 
 /// A number with its sign.
 pub(crate) fn signed_number(text: &str) -> Option<i64> {
-    let (digits, negative) = match text.strip_prefix('-') {
-        Some(digits) => (digits, true),
-        None => (text.strip_prefix('+').unwrap_or(text), false),
-    };
-    let value = number(digits)?;
-    Some(if negative { value.wrapping_neg() } else { value })
+    match text.strip_prefix('-') {
+        Some(digits) => number(digits).map(i64::wrapping_neg),
+        None => number(text.strip_prefix('+').unwrap_or(text)),
+    }
 }
 
 /// Decimal, `0x` and hexadecimal, `0` and octal, or `BASE#DIGITS`.

@@ -47,16 +47,14 @@ impl Shell<'_> {
         is_array: bool,
         span: &Span,
     ) -> Result<Option<Result<Vec<Value>, Value>>, Fault> {
-        let variable = self.state.variable(&parameter.name);
-        match (&parameter.operation, variable) {
-            (Operation::Indirect | Operation::Default(_), _) => return Ok(None),
-            (Operation::Keys, Some(Variable::Many(values))) => {
-                return Ok(Some(Ok(values.keys().map(Value::new).collect())));
-            }
-            (Operation::Keys, Some(Variable::One(_))) => {
-                return Ok(Some(Ok(vec![Value::new("0")])));
-            }
-            (Operation::Keys, Some(Variable::Refers(_)) | None) => return Ok(Some(Ok(Vec::new()))),
+        let keys = || match self.state.variable(&parameter.name) {
+            Some(Variable::Many(values)) => values.keys().map(Value::new).collect(),
+            Some(Variable::One(_)) => vec![Value::new("0")],
+            Some(Variable::Refers(_)) | None => Vec::new(),
+        };
+        match &parameter.operation {
+            Operation::Indirect | Operation::Default(_) => return Ok(None),
+            Operation::Keys => return Ok(Some(Ok(keys()))),
             _ => {}
         }
         let mut values = match self.several(&parameter.name, is_array) {
