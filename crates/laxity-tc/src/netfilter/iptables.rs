@@ -180,17 +180,17 @@ fn action(target: &str, options: &[&str]) -> Result<Action, NotMapped> {
     let masked = |name: &str| given(name).and_then(|text| with_mask(text, u32::MAX));
     match target {
         "MARK" => {
-            // What is taken out of the mark, and what is turned, of a value and its mask.
-            let settings: [(&str, fn(u32, u32) -> (u32, u32)); 5] = [
-                ("--set-mark", |value, mask| (mask | value, value)),
-                ("--set-xmark", |value, mask| (mask, value)),
-                ("--or-mark", |bits, _| (bits, bits)),
-                ("--and-mark", |bits, _| (!bits, 0)),
-                ("--xor-mark", |bits, _| (0, bits)),
-            ];
-            let said = settings.into_iter().find_map(|(name, set)| Some((masked(name)?, set)));
-            let ((value, mask), set) = said.ok_or_else(unread)?;
-            let (cleared, turned) = set(value, mask);
+            let (cleared, turned) = if let Some((value, mask)) = masked("--set-mark") {
+                (mask | value, value)
+            } else if let Some((value, mask)) = masked("--set-xmark") {
+                (mask, value)
+            } else if let Some((bits, _)) = masked("--or-mark") {
+                (bits, bits)
+            } else if let Some((bits, _)) = masked("--and-mark") {
+                (!bits, 0)
+            } else {
+                (0, masked("--xor-mark").ok_or_else(unread)?.0)
+            };
             Ok(Action::Mark { cleared, turned })
         }
         "CLASSIFY" => {
