@@ -22,7 +22,8 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use laxity_tc::netlink::{self, Action, Object, Request, Sort};
+pub use laxity_tc::netlink::Action;
+use laxity_tc::netlink::{self, Object, Request, Sort};
 use laxity_tc::setup::{ClassKind, Handle, Item, QdiscKind};
 
 use crate::device::DeviceState;
