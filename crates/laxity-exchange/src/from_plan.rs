@@ -91,29 +91,19 @@ impl Reading<'_> {
             return Ok(number);
         }
         let link = self.on.network.link(hop);
-        let refuse = |what: &str| {
-            Err(Error::new(format!(
-                "link `{}` has {what}, which the file cannot say",
-                shown(&link.name)
-            )))
-        };
-        if self.on.plan.scheduling_at(hop).scheduler != SchedulerSpec::Fifo {
-            return refuse("a scheduler that is not fifo");
-        }
-        if link.delay > Nanos::ZERO {
-            return refuse("`delay`, which adds the same to every bound,");
-        }
-        if link.trace.is_some() {
-            return refuse("a `rate-trace`");
-        }
-        if link.disturbs() || link.loss.is_some() {
-            return refuse("`jitter`, `reorder`, `duplicate` or `loss`");
-        }
-        if link.regulate {
-            return refuse("`regulate`");
-        }
-        if link.private {
-            return refuse("`private`");
+        let is_fifo = self.on.plan.scheduling_at(hop).scheduler == SchedulerSpec::Fifo;
+        let disturbs = link.disturbs() || link.loss.is_some();
+        let unsaid = [
+            (!is_fifo, "a scheduler that is not fifo"),
+            (link.delay > Nanos::ZERO, "`delay`, which adds the same to every bound,"),
+            (link.trace.is_some(), "a `rate-trace`"),
+            (disturbs, "`jitter`, `reorder`, `duplicate` or `loss`"),
+            (link.regulate, "`regulate`"),
+            (link.private, "`private`"),
+        ];
+        if let Some((_, what)) = unsaid.into_iter().find(|(is_there, _)| *is_there) {
+            let link = shown(&link.name);
+            return Err(Error::new(format!("link `{link}` has {what}, which the file cannot say")));
         }
         let ends = self.on.network.ends(hop).map(str::to_string);
         let service = Service { rate: link.rate, latency: link.latency, peak: link.peak() };

@@ -1,7 +1,6 @@
 //! A network of first-in, first-out queues, as in the models of all these tools, and its plan.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::path::Path;
 
 use laxity::police::TokenBucket;
@@ -91,48 +90,44 @@ impl Network {
         let shortest = self.flows.iter().map(|flow| flow.shortest.unwrap_or(FLUID)).min();
         let shortest = shortest.unwrap_or(FLUID);
         let mut text = String::from("version = 1\n");
-        // Writing into a string does not fail.
-        let mut line = |arguments: std::fmt::Arguments<'_>| {
-            let _ = writeln!(text, "{arguments}");
-        };
         let title: String =
             self.name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        line(format_args!("title = {}\n", quoted(&title)));
-        line(format_args!(
-            "[link]\nrate = \"{}bit\"\nmax-packet = \"{}b\"\nmin-packet = \"{}b\"\n",
+        text += &format!("title = {}\n\n", quoted(&title));
+        text += &format!(
+            "[link]\nrate = \"{}bit\"\nmax-packet = \"{}b\"\nmin-packet = \"{}b\"\n\n",
             rate.0, longest.0, shortest.0
-        ));
-        line(format_args!("[scheduler]\nkind = \"fifo\""));
+        );
+        text += "[scheduler]\nkind = \"fifo\"\n";
         for flow in &self.flows {
-            line(format_args!("\n[class.{}]", quoted(&flow.name)));
+            text += &format!("\n[class.{}]\n", quoted(&flow.name));
             if let Some(deadline) = flow.deadline {
-                line(format_args!("end-to-end = \"{}ns\"", deadline.0));
+                text += &format!("end-to-end = \"{}ns\"\n", deadline.0);
             }
-            line(format_args!("arrival = {}", flow.contract()));
+            text += &format!("arrival = {}\n", flow.contract());
         }
         for (number, ([from, to], service)) in links.iter().enumerate() {
-            line(format_args!(
-                "\n[network.link-{}]\nbetween = [{}, {}]\nrate = \"{}bit\"",
+            text += &format!(
+                "\n[network.link-{}]\nbetween = [{}, {}]\nrate = \"{}bit\"\n",
                 number + 1,
                 quoted(from),
                 quoted(to),
                 service.rate.0
-            ));
+            );
             if service.latency > Nanos::ZERO {
-                line(format_args!("latency = \"{}ns\"", service.latency.0));
+                text += &format!("latency = \"{}ns\"\n", service.latency.0);
             }
             if service.peak != service.rate {
-                line(format_args!("peak = \"{}bit\"", service.peak.0));
+                text += &format!("peak = \"{}bit\"\n", service.peak.0);
             }
         }
         for flow in &self.flows {
-            line(format_args!(
+            text += &format!(
                 "\n[[source]]\nclass = {}\nmodel = \"greedy\"\npacket = \"{}b\"\nburst = \"100ms\"\n\
-                 spacing = \"100ms\"\npath = [{}]",
+                 spacing = \"100ms\"\npath = [{}]\n",
                 quoted(&flow.name),
                 flow.packet().0,
                 self.nodes(flow).iter().map(|node| quoted(node)).collect::<Vec<_>>().join(", ")
-            ));
+            );
         }
         Ok(text)
     }

@@ -9,10 +9,8 @@ mod read;
 mod waits;
 mod write;
 
-use laxity::units::Nanos;
-use laxity_plan::Plan;
-
-use crate::{Conversion, Error};
+pub use read::import;
+pub use write::export;
 
 /// The two files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,26 +31,4 @@ pub enum File {
     Streams,
     /// The links.
     Topology,
-}
-
-/// Reads two files as a plan, in time frames of this length, or of the shortest that divides all
-/// periods and holds two of the largest packets.
-///
-/// # Errors
-/// If a file is malformed, or says something that a plan cannot: the file, and what is wrong with
-/// it.
-pub fn import(
-    streams: &str,
-    topology: &str,
-    frame: Option<Nanos>,
-) -> Result<Conversion, (File, Error)> {
-    read::plan(streams, topology, frame)
-}
-
-/// Writes a plan as two files; each of its classes needs a `gap`.
-///
-/// # Errors
-/// If the plan says something that they cannot.
-pub fn export(plan: &Plan) -> Result<Files, Error> {
-    write::files(plan)
 }

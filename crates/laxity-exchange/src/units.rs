@@ -9,6 +9,9 @@ pub(crate) enum Round {
     Down,
 }
 
+/// A parser of quantities: the text, the unit of plain numbers, and the direction of rounding.
+pub(crate) type Parse<T> = fn(&str, &str, Round) -> Result<T, String>;
+
 /// A decimal number: `digits` times ten to the `exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
@@ -19,69 +22,57 @@ pub(crate) struct Decimal {
 /// A factor: a fraction and a power of ten.
 type Factor = (u128, u128, i32);
 
-/// A kind of quantity: an example of it, and its units without prefixes, in the smallest unit.
-struct Quantity {
-    example: &'static str,
-    units: &'static [(&'static str, Factor)],
-}
+/// Units without prefixes, each in the smallest unit of its kind.
+type Units = [(&'static str, Factor)];
 
 /// A time in nanoseconds. `plain` is the unit of a number without one.
 pub(crate) fn time(text: &str, plain: &str, round: Round) -> Result<Nanos, String> {
-    const TIME: Quantity = Quantity { example: "a time such as 10us", units: &[("s", (1, 1, 9))] };
-    TIME.parse(text, plain, round).map(Nanos)
+    parse(text, plain, round, "a time such as 10us", &[("s", (1, 1, 9))]).map(Nanos)
 }
 
 /// A size in bytes.
 pub(crate) fn size(text: &str, plain: &str, round: Round) -> Result<Bytes, String> {
-    const SIZE: Quantity = Quantity {
-        example: "a size such as 1500B or 12kb, in bytes or bits",
-        units: &[("b", (1, 8, 0)), ("B", (1, 1, 0))],
-    };
-    SIZE.parse(text, plain, round).map(Bytes)
+    let example = "a size such as 1500B or 12kb, in bytes or bits";
+    parse(text, plain, round, example, &[("b", (1, 8, 0)), ("B", (1, 1, 0))]).map(Bytes)
 }
 
 /// A rate in bits per second.
 pub(crate) fn rate(text: &str, plain: &str, round: Round) -> Result<Rate, String> {
-    const RATE: Quantity = Quantity {
-        example: "a rate such as 10Mbps",
-        units: &[("bps", (1, 1, 0)), ("Bps", (8, 1, 0))],
-    };
-    RATE.parse(text, plain, round).map(Rate)
+    let units = [("bps", (1, 1, 0)), ("Bps", (8, 1, 0))];
+    parse(text, plain, round, "a rate such as 10Mbps", &units).map(Rate)
 }
 
-impl Quantity {
-    /// A number with its unit, or in the unit `plain`.
-    fn parse(&self, text: &str, plain: &str, round: Round) -> Result<u64, String> {
-        let text = text.trim();
-        let end =
-            text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E')));
-        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-        let unit = if unit.trim().is_empty() { plain } else { unit.trim() };
-        let wrong = || format!("`{}` is not {}", crate::error::shown(text), self.example);
-        let decimal = Decimal::parse(number).ok_or_else(wrong)?;
-        let (factor, over, power) = self.factor(unit).ok_or_else(wrong)?;
-        let units = decimal.times(factor, over, power, round);
-        units.ok_or_else(|| format!("`{}` is too large", crate::error::shown(text)))
-    }
+/// A number with its unit, or in the unit `plain`.
+fn parse(
+    text: &str,
+    plain: &str,
+    round: Round,
+    example: &str,
+    units: &Units,
+) -> Result<u64, String> {
+    let text = text.trim();
+    let end =
+        text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E')));
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let unit = if unit.trim().is_empty() { plain } else { unit.trim() };
+    let wrong = || format!("`{}` is not {example}", crate::error::shown(text));
+    let decimal = Decimal::parse(number).ok_or_else(wrong)?;
+    let (factor, over, power) = factor(units, unit).ok_or_else(wrong)?;
+    let units = decimal.times(factor, over, power, round);
+    units.ok_or_else(|| format!("`{}` is too large", crate::error::shown(text)))
+}
 
-    /// The factor of a unit, with or without a prefix.
-    fn factor(&self, unit: &str) -> Option<Factor> {
-        let plain = |word: &str| Some(self.units.iter().find(|(unit, _)| *unit == word)?.1);
-        plain(unit).or_else(|| {
-            let mut letters = unit.chars();
-            let power = match letters.next()? {
-                'n' => -9,
-                'u' | 'µ' => -6,
-                'm' => -3,
-                'k' => 3,
-                'M' => 6,
-                'G' => 9,
-                'T' => 12,
-                _ => return None,
-            };
-            plain(letters.as_str()).map(|(factor, over, more)| (factor, over, more + power))
-        })
-    }
+/// The factor of a unit, with or without a prefix.
+fn factor(units: &Units, unit: &str) -> Option<Factor> {
+    const PREFIXES: [(char, i32); 8] =
+        [('n', -9), ('u', -6), ('µ', -6), ('m', -3), ('k', 3), ('M', 6), ('G', 9), ('T', 12)];
+    let plain = |word: &str| Some(units.iter().find(|(unit, _)| *unit == word)?.1);
+    plain(unit).or_else(|| {
+        let mut letters = unit.chars();
+        let prefix = letters.next()?;
+        let (_, power) = PREFIXES.iter().find(|(letter, _)| *letter == prefix)?;
+        plain(letters.as_str()).map(|(factor, over, more)| (factor, over, more + power))
+    })
 }
 
 impl Decimal {
@@ -124,32 +115,4 @@ impl Decimal {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantities_are_exact_or_on_the_safe_side() {
-        assert_eq!(time("10us", "s", Round::Up), Ok(Nanos(10_000)));
-        assert_eq!(time("1e-2", "s", Round::Up), Ok(Nanos(10_000_000)));
-        assert_eq!(time("0.0000000015", "s", Round::Up), Ok(Nanos(2)));
-        assert_eq!(time("0.0000000015", "s", Round::Down), Ok(Nanos(1)));
-        assert_eq!(size("12", "b", Round::Up), Ok(Bytes(2)));
-        assert_eq!(size("12", "b", Round::Down), Ok(Bytes(1)));
-        assert_eq!(size("2kB", "b", Round::Up), Ok(Bytes(2_000)));
-        assert_eq!(rate("10Mbps", "bps", Round::Down), Ok(Rate(10_000_000)));
-        assert_eq!(rate("1.25 MBps", "bps", Round::Down), Ok(Rate(10_000_000)));
-        assert_eq!(rate("0.5", "kbps", Round::Up), Ok(Rate(500)));
-    }
-
-    #[test]
-    fn what_is_no_quantity_is_refused() {
-        for text in ["", "s", "-1s", "1 lightyear", "1..2s", "1e99s", "0x10s", "1eMs", "∞"] {
-            assert!(time(text, "s", Round::Up).is_err(), "{text}");
-        }
-        assert_eq!(
-            rate("99999999999999999999Tbps", "bps", Round::Up),
-            Err("`99999999999999999999Tbps` is too large".into())
-        );
-        assert_eq!(time("0e30", "Ts", Round::Up), Ok(Nanos(0)));
-    }
-}
+mod tests;

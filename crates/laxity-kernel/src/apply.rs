@@ -135,25 +135,15 @@ impl Session {
     /// If the kernel refuses; then the interface has what it had, unless the error says otherwise.
     pub fn take(&mut self, steps: &Steps, wanted: &Objects) -> Result<(), ApplyError> {
         let requests = steps.requests(self.index());
-        let refused = match self.device.send(&requests) {
-            Err(error) => {
-                self.take_back();
-                return Err(error.into());
-            }
-            Ok(refused) => refused,
-        };
+        let sent = self.device.send(&requests);
+        let refused = sent.inspect_err(|_| drop(self.take_back()))?;
         if let Some((place, words)) = refused {
             let what = steps.steps.get(place).map_or_else(String::new, described);
             return Err(ApplyError::Refused { what, words, after: self.take_back() });
         }
-        self.shown = match self.device.read() {
-            Ok(shown) => shown,
-            Err(error) => {
-                self.take_back();
-                return Err(error.into());
-            }
-        };
-        match first_difference(&self.shown.objects, wanted) {
+        let shown = self.device.read();
+        self.shown = shown.inspect_err(|_| drop(self.take_back()))?;
+        match Steps::between(&self.shown.objects, wanted).steps.first().map(described) {
             None => Ok(()),
             Some(what) => Err(ApplyError::Differs { what, after: self.take_back() }),
         }
@@ -235,10 +225,8 @@ pub(crate) fn make_good(
         records.settle()?;
         return Ok(Some(Recovery::Settled));
     }
-    match records.revert()? {
-        Some(record) => put_back(device, records, &record).map(|()| Some(Recovery::TakenBack)),
-        None => Ok(None),
-    }
+    let Some(record) = records.revert()? else { return Ok(None) };
+    put_back(device, records, &record).map(|()| Some(Recovery::TakenBack))
 }
 
 /// Gives an interface what it had before.
@@ -269,8 +257,4 @@ fn described(step: &Step) -> String {
         ),
         _ => format!("{what} {} of {} at {}", object.handle, object.kind(), object.parent),
     }
-}
-
-fn first_difference(there: &Objects, wanted: &Objects) -> Option<String> {
-    Steps::between(there, wanted).steps.first().map(described)
 }

@@ -121,10 +121,8 @@ impl Records {
         // reused.
         let started = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let started = started.split('-').next().unwrap_or_default();
-        let namespace = match namespace::cookie() {
-            Ok(cookie) => cookie,
-            Err(_) => fs::metadata("/proc/thread-self/ns/net")?.ino(),
-        };
+        let number = |_| fs::metadata("/proc/thread-self/ns/net").map(|file| file.ino());
+        let namespace = namespace::cookie().or_else(number)?;
         let own = std::env::var_os("XDG_RUNTIME_DIR").filter(|own| !own.is_empty());
         let folder = own.map_or(SYSTEM.into(), PathBuf::from).join(FOLDER);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;

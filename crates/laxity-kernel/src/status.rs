@@ -133,10 +133,8 @@ impl KernelStatus {
             rate_bps: None,
             bound_ns: None,
         };
-        let promises = match record {
-            Some(record) => record.promises.clone(),
-            None => all.map(|(_, handle)| unnamed(handle)).collect(),
-        };
+        let unnamed = || all.map(|(_, handle)| unnamed(handle)).collect();
+        let promises = record.map_or_else(unnamed, |record| record.promises.clone());
         let classes = promises.into_iter().map(|promise| ClassCounts {
             counts: counts(
                 if promise.class.minor() == 0 { Sort::Qdisc } else { Sort::Class },

@@ -22,24 +22,12 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
+pub use laxity_tc::netlink::Action;
 use laxity_tc::netlink::{self, Object, Request, Sort};
 use laxity_tc::setup::{ClassKind, Handle, Item, QdiscKind};
 
 use crate::device::DeviceState;
 use crate::objects::{Key, Objects};
-
-/// What is done to an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// The object is added.
-    Add,
-    /// The object takes the place of another one.
-    Replace,
-    /// The object is changed in place.
-    Change,
-    /// The object is taken away, and what hangs at it.
-    Delete,
-}
 
 /// One of the steps.
 #[derive(Clone, Debug)]
@@ -48,17 +36,6 @@ pub struct Step {
     pub action: Action,
     /// To what; with the new parameters, unless it is deleted.
     pub object: Object,
-}
-
-impl Step {
-    fn request(&self, interface: u32) -> Request {
-        match self.action {
-            Action::Add => self.object.add(interface),
-            Action::Replace => self.object.replace(interface),
-            Action::Change => netlink::changing(&self.object).change(interface),
-            Action::Delete => self.object.delete(interface),
-        }
-    }
 }
 
 /// What takes an interface from one set-up to another.
@@ -95,7 +72,7 @@ impl Steps {
     }
 
     pub(crate) fn requests(&self, interface: u32) -> Vec<Request> {
-        self.steps.iter().map(|step| step.request(interface)).collect()
+        self.steps.iter().map(|step| step.object.request(step.action, interface)).collect()
     }
 }
 
@@ -119,27 +96,15 @@ fn gone(before: &Objects, after: &Objects) -> BTreeSet<Key> {
         }
     }
     // Of other kinds than flower those of one priority go together, for the kernel numbers them.
-    let together = |object: &Object| object.kind() != "flower";
-    let places: BTreeSet<(Handle, u16)> = before
-        .iter()
-        .filter(|(key, object)| {
-            gone.contains(key) && object.sort == Sort::Filter && together(object)
-        })
-        .map(|(_, object)| (object.parent, object.priority()))
-        .collect();
-    let changed: BTreeSet<(Handle, u16)> = after
-        .iter()
-        .filter(|(key, object)| {
-            object.sort == Sort::Filter && together(object) && before.get(key).is_none()
-        })
-        .map(|(_, object)| (object.parent, object.priority()))
-        .collect();
-    for (key, object) in before.iter().filter(|(_, object)| object.sort == Sort::Filter) {
-        let place = (object.parent, object.priority());
-        if places.contains(&place) || changed.contains(&place) {
-            gone.insert(*key);
-        }
-    }
+    let is_numbered = |object: &Object| object.sort == Sort::Filter && object.kind() != "flower";
+    let place = |object: &Object| (object.parent, object.priority());
+    let lost = before.iter().filter(|(key, object)| gone.contains(key) && is_numbered(object));
+    let added =
+        after.iter().filter(|(key, object)| before.get(key).is_none() && is_numbered(object));
+    let places: BTreeSet<(Handle, u16)> =
+        lost.chain(added).map(|(_, object)| place(object)).collect();
+    let filters = before.iter().filter(|(_, object)| object.sort == Sort::Filter);
+    gone.extend(filters.filter(|(_, object)| places.contains(&place(object))).map(|(key, _)| *key));
     gone
 }
 

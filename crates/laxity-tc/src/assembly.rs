@@ -3,10 +3,8 @@
 mod class;
 mod commands;
 mod discipline;
-mod elsewhere;
 mod entry;
 mod filter;
-mod interface;
 mod object;
 mod qdisc;
 mod root;

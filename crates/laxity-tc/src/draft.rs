@@ -7,7 +7,6 @@ mod link;
 mod queue;
 mod text;
 
-use laxity::overhead::Overhead;
 use laxity::units::Rate;
 use laxity_plan::error::Fault;
 
@@ -27,8 +26,7 @@ const DEEPEST: usize = 64;
 /// What a plan is written from.
 pub(crate) struct Draft {
     setup: Assembly,
-    discipline: Discipline,
-    overhead: Overhead,
+    root: Root,
     link: Rate,
     /// The one class at the top, if it is the link itself.
     whole: Option<usize>,
@@ -53,19 +51,18 @@ impl Draft {
                 "add one such as `tc class add dev eth0 parent 1: classid 1:1 hfsc sc m2 10mbit`",
             ));
         }
-        let top = setup.top();
         if let Discipline::Htb { r2q, .. } = root.discipline {
             htb::lend(&mut setup, r2q, notes);
         }
-        let link = link_rate(&setup, &root, &top, given, notes)?;
+        let link = link_rate(&setup, &root, given, notes)?;
         if let Discipline::Htb { .. } = root.discipline {
             htb::note_rest(&setup, link, notes);
         }
-        let whole = the_link(&setup, &top, link, notes);
+        let whole = the_link(&setup, link, notes);
         let mut curves = curves(&setup, root.discipline, link, whole, notes);
         let default = default_class(&setup, &root, notes);
         let mut rules = rules::rules(&setup, &root, default, notes)?;
-        let holds = below::holds(&setup, root.discipline, &curves, link);
+        let holds = root.discipline.has_rates() && below::holds(&setup, &curves, link);
         let mut default = default;
         if holds {
             (rules, default) = below::join(&mut setup, &mut curves, rules, default, notes)?;
@@ -92,22 +89,10 @@ impl Draft {
         below::note_unheld(&setup, holds, notes);
         queues(&mut setup, &root, notes);
         let weights = weights(&setup, root.discipline);
-        let Root { discipline, overhead, line, .. } = root;
         if holds {
             let text = "`kind = \"wf2q\"`, whose classes hold what hangs at them";
-            notes.reading(line, text);
+            notes.reading(root.line, text);
         }
-        Ok(Draft {
-            setup,
-            discipline,
-            overhead,
-            link,
-            whole,
-            curves,
-            names,
-            arranged,
-            weights,
-            holds,
-        })
+        Ok(Draft { setup, root, link, whole, curves, names, arranged, weights, holds })
     }
 }

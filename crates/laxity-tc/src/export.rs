@@ -70,8 +70,15 @@ pub fn export(
         ));
     }
     match format {
-        Format::Script => Ok(Writer { plan, carried, device, promises, tc: "tc " }.script()),
-        Format::Batch => Ok(Writer { plan, carried, device, promises, tc: "" }.batch()),
+        Format::Script => {
+            let before = format!(
+                "set -e\n\n# What was there before; packets that it holds are lost.\n\
+                 tc qdisc del dev {device} root 2>/dev/null || true\n\n"
+            );
+            let writer = Writer { plan, carried, device, promises, tc: "tc " };
+            Ok(writer.text("#!/bin/sh\n", &before))
+        }
+        Format::Batch => Ok(Writer { plan, carried, device, promises, tc: "" }.text("", "\n")),
         Format::Json => Ok(json::shown(&carried.setup, device)),
         Format::Networkd => networkd::file(&carried.setup, device),
         Format::Netplan => Err(Refusal::new(
@@ -106,23 +113,11 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn script(&self) -> String {
-        let mut text = String::from("#!/bin/sh\n");
+    /// All of it, with a line before its head and lines before its commands.
+    fn text(&self, first: &str, before: &str) -> String {
+        let mut text = first.to_string();
         self.head(&mut text);
-        let _ = write!(
-            text,
-            "set -e\n\n# What was there before; packets that it holds are lost.\n\
-             tc qdisc del dev {} root 2>/dev/null || true\n\n",
-            self.device
-        );
-        self.commands(&mut text);
-        text
-    }
-
-    fn batch(&self) -> String {
-        let mut text = String::new();
-        self.head(&mut text);
-        text.push('\n');
+        text.push_str(before);
         self.commands(&mut text);
         text
     }

@@ -93,7 +93,7 @@ pub fn import_objects(
 /// A command may depend on what only the machine knows, or be written in a way that is not read.
 pub fn words(script: &str, name: &str) -> Result<Vec<Vec<String>>, PlanError> {
     let call = shell::Call { arguments: Some(Vec::new()), ..shell::Call::default() };
-    let commands = shell::commands(script, script.len(), name, &call, &mut Notes::default());
+    let commands = shell::commands(script, script.len(), name, call, &mut Notes::default());
     let known =
         commands.and_then(|commands| match commands.iter().find_map(Command::unknown_word) {
             Some(word) => Err(word.fault("known here", "a word that is")),
@@ -112,7 +112,7 @@ fn read(texts: &Texts<'_>, name: &str, options: &Options) -> Result<Import, Faul
                 variables: options.variables.clone(),
                 files: texts.files(),
             };
-            shell::commands(&texts.all, texts.end(), name, &call, &mut commands.notes)?
+            shell::commands(&texts.all, texts.end(), name, call, &mut commands.notes)?
         }
     };
     take_all(&mut commands, found)?;

@@ -97,30 +97,21 @@ fn on_linux(plan: &Plan, linux: &Linux, remarks: &mut Vec<String>) -> Plan {
     let mut plan = plan.clone();
     round_link(&mut plan, linux, remarks);
     replace_discipline(&mut plan, remarks);
-    match plan.scheduler {
-        SchedulerSpec::Qfq => for_qfq(&mut plan),
-        SchedulerSpec::Drr => {
-            plan.link.max_packet = plan.link.max_packet.max(Bytes(DRR_QUANTA.0.into()));
+    if plan.scheduler == SchedulerSpec::Qfq {
+        for_qfq(&mut plan);
+    }
+    if plan.scheduler == SchedulerSpec::Drr {
+        plan.link.max_packet = plan.link.max_packet.max(Bytes(DRR_QUANTA.0.into()));
+    }
+    if plan.scheduler == SchedulerSpec::Hfsc {
+        // Curves that come from deadlines are due a little sooner, for what rounding takes.
+        let stall = plan.link.stall;
+        plan.link.stall = Nanos(stall.0.saturating_add(ROUNDED));
+        let specs = plan.hfsc_classes();
+        plan.link.stall = stall;
+        for (class, spec) in plan.classes.iter_mut().zip(specs) {
+            class.curves = spec.curves;
         }
-        SchedulerSpec::Hfsc => {
-            // Curves that come from deadlines are due a little sooner, for what rounding takes.
-            let stall = plan.link.stall;
-            plan.link.stall = Nanos(stall.0.saturating_add(ROUNDED));
-            let specs = plan.hfsc_classes();
-            plan.link.stall = stall;
-            for (class, spec) in plan.classes.iter_mut().zip(specs) {
-                class.curves = spec.curves;
-            }
-        }
-        SchedulerSpec::Priority
-        | SchedulerSpec::FqCodel(_)
-        | SchedulerSpec::Fifo
-        | SchedulerSpec::Wfq
-        | SchedulerSpec::Wf2q
-        | SchedulerSpec::DualPi2(_)
-        | SchedulerSpec::Edf(_)
-        | SchedulerSpec::Dwcs(_)
-        | SchedulerSpec::Tdp(_) => {}
     }
     for at in 0..plan.classes.len() {
         let police = policers(&plan, &plan.classes[at], Handle::NONE);
@@ -173,39 +164,25 @@ fn round_link(plan: &mut Plan, linux: &Linux, remarks: &mut Vec<String>) {
 
 /// Puts a discipline of the kernel in the place of one that it does not have.
 fn replace_discipline(plan: &mut Plan, remarks: &mut Vec<String>) {
-    match plan.scheduler {
-        SchedulerSpec::Wfq => {
-            remarks.push(
-                "The kernel has no WFQ: it is qfq, whose bounds stand here; they grow with the largest packets of \
-                 all classes."
-                    .into(),
-            );
-            plan.scheduler = SchedulerSpec::Qfq;
-        }
-        SchedulerSpec::Wf2q if plan.has_shares() => {
-            remarks.push(
-                "The kernel has no hierarchy of WF2Q+: it is hfsc, with every leaf's rate as a real-time curve."
-                    .into(),
-            );
-            hfsc_of_rates(plan);
-        }
-        SchedulerSpec::Wf2q => {
-            remarks.push(
-                "The kernel has no WF2Q+: it is qfq, which rounds shares to powers of two; its bounds stand here."
-                    .into(),
-            );
-            plan.scheduler = SchedulerSpec::Qfq;
-        }
-        SchedulerSpec::Hfsc
-        | SchedulerSpec::Drr
-        | SchedulerSpec::Qfq
-        | SchedulerSpec::Priority
-        | SchedulerSpec::FqCodel(_)
-        | SchedulerSpec::Fifo
-        | SchedulerSpec::DualPi2(_)
-        | SchedulerSpec::Edf(_)
-        | SchedulerSpec::Dwcs(_)
-        | SchedulerSpec::Tdp(_) => {}
+    if plan.scheduler == SchedulerSpec::Wfq {
+        remarks.push(
+            "The kernel has no WFQ: it is qfq, whose bounds stand here; they grow with the largest packets of \
+             all classes."
+                .into(),
+        );
+        plan.scheduler = SchedulerSpec::Qfq;
+    } else if plan.scheduler == SchedulerSpec::Wf2q && plan.has_shares() {
+        remarks.push(
+            "The kernel has no hierarchy of WF2Q+: it is hfsc, with every leaf's rate as a real-time curve."
+                .into(),
+        );
+        hfsc_of_rates(plan);
+    } else if plan.scheduler == SchedulerSpec::Wf2q {
+        remarks.push(
+            "The kernel has no WF2Q+: it is qfq, which rounds shares to powers of two; its bounds stand here."
+                .into(),
+        );
+        plan.scheduler = SchedulerSpec::Qfq;
     }
 }
 
@@ -273,12 +250,9 @@ fn round(plan: &mut Plan, setup: &Setup) -> Result<(), Refusal> {
         ));
     }
     if plan.scheduler == SchedulerSpec::Priority {
-        let levels = plan.priority_levels();
-        let mut bands: Vec<u32> = plan.leaves().map(|(id, _)| levels[id.index()]).collect();
-        bands.sort_unstable();
-        bands.dedup();
-        for (class, level) in plan.classes.iter_mut().zip(levels) {
-            class.level = Some(bands.partition_point(|band| *band < level) as u8);
+        let (_, bands) = setup::bands(plan);
+        for (class, band) in plan.classes.iter_mut().zip(bands) {
+            class.level = Some(band as u8);
         }
     }
     Ok(())

@@ -13,14 +13,13 @@ mod flower;
 mod object;
 mod police;
 mod qdisc;
-mod queue;
 mod size_table;
 mod statistics;
 #[cfg(test)]
 mod tests;
 
 pub use attributes::Attributes;
-pub use object::{Object, Request, Sort, ask, dump};
+pub use object::{Action, Object, Request, Sort, dump};
 pub use statistics::Statistics;
 
 use crate::export::text;
@@ -67,11 +66,11 @@ pub fn shown(object: &Object) -> Option<Object> {
 
 /// The object to send for a change: without the parameters that the kernel refuses to be told
 /// twice.
-pub fn changing(object: &Object) -> Object {
+fn changing(object: &Object) -> Object {
     match item(object) {
-        Some(Item::Qdisc(Qdisc { kind: QdiscKind::FqCodel(of), handle, parent, .. })) => {
-            let named = Object::new(Sort::Qdisc, handle, parent, "fq_codel");
-            named.with(object::OPTIONS, &queue::fq_codel_again(&of))
+        Some(Item::Qdisc(Qdisc { kind: kind @ QdiscKind::FqCodel(_), handle, parent, .. })) => {
+            let options = qdisc::numbered(&kind, &qdisc::FQ_CODEL, Some("flows"));
+            Object::new(Sort::Qdisc, handle, parent, kind.name()).with(object::OPTIONS, &options)
         }
         _ => object.clone(),
     }

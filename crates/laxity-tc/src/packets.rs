@@ -6,4 +6,4 @@ mod set;
 
 pub(crate) use bits::{Bits, service};
 pub(crate) use filter::{bits, mask, taken};
-pub(crate) use set::{FIELDS, Field, Packets, all_vlans, masked, one};
+pub(crate) use set::{FIELDS, Field, PORTS, Packets, all_vlans, masked, one, with_all};

@@ -168,9 +168,7 @@ impl<'a> Reader<'a> {
             "nft" => self.push(vec!["nft".into(), input.clone()], line, None),
             program => {
                 let options: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-                let keeps = options.iter().any(|word| ["-n", "--noflush"].contains(word));
-                let table = restore::only(&options);
-                for words in restore::commands(program, input, keeps, table) {
+                for words in restore::commands(program, &options, input) {
                     self.push(words, line, None);
                 }
             }

@@ -103,14 +103,6 @@ struct Walk<'a> {
     notes: &'a mut Notes,
 }
 
-/// What a filter does with the packets that it takes.
-#[derive(Clone, Copy)]
-struct Taker {
-    class: Handle,
-    is_gone: bool,
-    line: usize,
-}
-
 /// A filter that links to a table, with all bits that were asked for up to it.
 struct Link<'a> {
     u32: &'a U32,
@@ -189,8 +181,8 @@ impl Walk<'_> {
         }
         match &filter.link {
             None => {
-                let filter = Taker { class, is_gone: filter.is_gone, line: filter.line };
-                self.take(filter, place.1, packets)
+                let class = Some(class).filter(|_| !filter.is_gone);
+                self.take(class, filter.line, place.1, packets)
             }
             Some(link) => {
                 let link = Link { u32: &link.u32, bits: link.bits.clone(), line: filter.line };
@@ -224,13 +216,7 @@ impl Walk<'_> {
     }
 
     /// Packets that an earlier state has too go on as those of that state.
-    fn divert(
-        &mut self,
-        at: usize,
-        taken: &Packets,
-        place: At,
-        number: usize,
-    ) -> Result<(), Fault> {
+    fn divert(&mut self, at: usize, taken: &Packets, place: At, first: usize) -> Result<(), Fault> {
         let states = &self.setup.states;
         for before in states[..at].iter().filter(|before| !before.is_like(&states[at])) {
             self.looks += 1;
@@ -244,7 +230,7 @@ impl Walk<'_> {
             }
             let diverted = std::mem::replace(&mut self.diverts, true);
             self.state = Some(before);
-            self.rest_of_chain(place, &both, number)?;
+            self.rest_of_chain(place, &both, first)?;
             self.state = None;
             self.add(both, self.default, self.root.line, true)?;
             self.diverts = diverted;
@@ -323,9 +309,8 @@ impl Walk<'_> {
                 }
                 (Ok(()), None) if !filter.is_gone => {}
                 (Ok(()), class) if !taken.is_empty => {
-                    let TableEntry { is_gone, line, .. } = *filter;
-                    let class = class.unwrap_or_default();
-                    self.take(Taker { class, is_gone, line }, from.1, taken)?;
+                    let class = class.filter(|_| !filter.is_gone);
+                    self.take(class, filter.line, from.1, taken)?;
                 }
                 _ => {}
             }
@@ -333,39 +318,43 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Sends packets where a filter has them go.
-    fn take(&mut self, filter: Taker, at: Option<usize>, packets: Packets) -> Result<(), Fault> {
-        if filter.is_gone {
-            return self.add(packets, None, filter.line, false);
-        }
+    /// Sends packets where the filter in a line has them go: to a class, or nowhere.
+    fn take(
+        &mut self,
+        handle: Option<Handle>,
+        line: usize,
+        at: Option<usize>,
+        packets: Packets,
+    ) -> Result<(), Fault> {
+        let Some(handle) = handle else { return self.add(packets, None, line, false) };
         let own = match self.root.discipline {
             Discipline::Hfsc { .. }
             | Discipline::Htb { .. }
             | Discipline::Qfq
             | Discipline::Drr
             | Discipline::Fifo
-            | Discipline::FqCodel(_) => self.root.major == Some(filter.class.major()),
+            | Discipline::FqCodel(_) => self.root.major == Some(handle.major()),
             // It looks at the minor number only.
             Discipline::Prio(_) => true,
         };
-        let class = self.setup.find(filter.class.minor()).filter(|_| own);
+        let class = self.setup.find(handle.minor()).filter(|_| own);
         let class = class.filter(|class| at.is_none_or(|at| self.is_below(*class, at)));
         let Some(class) = class else {
             let is_htb = matches!(self.root.discipline, Discipline::Htb { .. });
-            let why = if is_htb && own && filter.class.minor() == 0 {
+            let why = if is_htb && own && handle.minor() == 0 {
                 "is htb itself, which sends these packets past all classes: they count as unfiltered"
             } else {
                 "is no class there: its packets count as unfiltered"
             };
-            self.notes.not_mapped(filter.line, format!("filter: {} {why}", filter.class));
-            return self.add(packets, self.default, filter.line, false);
+            self.notes.not_mapped(line, format!("filter: {handle} {why}"));
+            return self.add(packets, self.default, line, false);
         };
         if self.setup.classes[class].is_leaf {
-            return self.add(packets, Some(class), filter.line, false);
+            return self.add(packets, Some(class), line, false);
         }
-        self.chain(filter.class.minor(), Some(class), &packets)?;
+        self.chain(handle.minor(), Some(class), &packets)?;
         // What none of the filters there takes is not asked about again.
-        self.add(packets, self.default, filter.line, true)
+        self.add(packets, self.default, line, true)
     }
 
     fn is_below(&self, class: usize, above: usize) -> bool {

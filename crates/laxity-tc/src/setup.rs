@@ -12,6 +12,7 @@ mod closest;
 mod filter;
 mod handle;
 mod numbers;
+mod parameter;
 mod qdisc;
 pub mod units;
 
@@ -22,6 +23,7 @@ pub use filter::{
     Filter, FilterKind, Flower, Mark, Police, Ports, Protocol, Test, U32, U32Hash, U32Key,
 };
 pub use handle::Handle;
+pub(crate) use parameter::Value;
 pub use qdisc::{Cake, CoDel, FqCodel, Pie, Prio, Qdisc, QdiscKind, Red, SizeTable, Tbf};
 
 /// All of one interface. Each list is in an order in which it can be added.

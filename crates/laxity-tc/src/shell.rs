@@ -5,18 +5,19 @@
 //! files there are, is not known. A value that is not known is a fault only where a set-up depends
 //! on it.
 
-mod call;
 mod commands;
 mod expansion;
 mod run;
 mod syntax;
 mod values;
 
+use std::collections::BTreeMap;
+
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::notes::Notes;
 use crate::words::command::Command;
-pub(crate) use call::Call;
 
 /// The commands of `tc` that a script comes to, and what is to be said about the others. The script
 /// is the part of the text up to `end`.
@@ -24,7 +25,7 @@ pub(crate) fn commands(
     text: &str,
     end: usize,
     name: &str,
-    call: &Call,
+    call: Call,
     notes: &mut Notes,
 ) -> Result<Vec<Command>, Fault> {
     let mut shell = run::Shell::new(text, name, call);
@@ -49,8 +50,20 @@ pub(crate) fn commands(
 #[cfg(test)]
 pub(crate) fn printed(script: &str) -> Result<String, Fault> {
     let call = Call { arguments: Some(Vec::new()), ..Call::default() };
-    let mut shell = run::Shell::new(script, "sh", &call);
+    let mut shell = run::Shell::new(script, "sh", call);
     shell.printed.push(values::Value::default());
     shell.whole(script.len())?;
     Ok(shell.printed.pop().unwrap_or_default().text)
+}
+
+/// What a script is called with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    /// Its arguments; `None` if they are not given.
+    pub arguments: Option<Vec<String>>,
+    /// The environment. Its values also stand in for those that the script gives and that are not
+    /// known.
+    pub variables: BTreeMap<String, String>,
+    /// Files that the script may read with `.` or `source`: name, and place in the text.
+    pub files: Vec<(String, Span)>,
 }

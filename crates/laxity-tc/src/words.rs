@@ -1,6 +1,5 @@
 //! Words of commands, and what they come to: items of a set-up.
 
-pub(crate) mod args;
 pub(crate) mod batch;
 pub(crate) mod class;
 pub(crate) mod command;

@@ -10,23 +10,14 @@ use serde_json::{Map, Value};
 use crate::Error;
 use crate::error::shown;
 use crate::network::{Flow, Network, Port, Service, check_name};
-use crate::units::{self, Round};
+use crate::units::{self, Parse, Round};
 
 /// The most servers, and the most steps of all flows.
 const MOST: usize = 1_000_000;
 
 /// Keys that only matter to the tools: results, and settings of their computations.
-const OF_TOOLS: [&str; 9] = [
-    "id",
-    "type",
-    "physical_node",
-    "port",
-    "converted",
-    "adjacency_matrix",
-    "analysis_option",
-    "analysis_options",
-    "path_name",
-];
+const OF_TOOLS: &str = "id type physical_node port converted adjacency_matrix analysis_option \
+    analysis_options path_name";
 
 /// The network of a file.
 pub(crate) fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error> {
@@ -36,21 +27,11 @@ pub(crate) fn read(text: &str, notes: &mut Vec<String>) -> Result<Network, Error
             "this is no JSON that is read here",
         )
     })?;
-    let file = Table::new(&file, "the file", &["network", "flows", "servers"])?;
+    let file = Table::new(&file, "the file", "network flows servers")?;
     let general = Table::new(
         file.needed("network")?,
         "network",
-        &[
-            "name",
-            "packetizer",
-            "multiplexing",
-            "time_unit",
-            "data_unit",
-            "rate_unit",
-            "max_packet_length",
-            "min_packet_length",
-            "capacity",
-        ],
+        "name packetizer multiplexing time_unit data_unit rate_unit max_packet_length min_packet_length capacity",
     )?;
     match general.get("multiplexing").and_then(Value::as_str) {
         None | Some("FIFO") => {}
@@ -79,14 +60,15 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(value: &'a Value, place: &str, keys: &[&str]) -> Result<Table<'a>, Error> {
+    /// The table at a place, whose keys are among these, with spaces between them.
+    fn new(value: &'a Value, place: &str, keys: &str) -> Result<Table<'a>, Error> {
         let object = value
             .as_object()
             .ok_or_else(|| Error::at(place, "this is to be an object of keys and values"))?;
         let is_known =
-            |key: &&String| keys.contains(&key.as_str()) || OF_TOOLS.contains(&key.as_str());
+            |key: &&String| keys.split(' ').chain(OF_TOOLS.split(' ')).any(|known| known == *key);
         if let Some(other) = object.keys().find(|key| !is_known(key)) {
-            let accepted = keys.join(", ");
+            let accepted = keys.replace(' ', ", ");
             let message = format!("unknown key `{}`: accepted are {accepted}", shown(other));
             return Err(Error::at(place, message));
         }
@@ -95,6 +77,12 @@ impl<'a> Table<'a> {
 
     fn get(&self, key: &str) -> Option<&'a Value> {
         self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    /// A value of this table or else of the general one, with its place.
+    fn own_or_general(&self, general: &Table<'a>, key: &str) -> Option<(&'a Value, String)> {
+        let of = |table: &Table<'a>| Some((table.get(key)?, format!("{}.{key}", table.place)));
+        of(self).or_else(|| of(general))
     }
 
     fn needed(&self, key: &str) -> Result<&'a Value, Error> {
@@ -128,16 +116,12 @@ struct Units {
     rate: String,
 }
 
-/// A parser of quantities: the text, the unit of plain numbers, and the direction of rounding.
-type Parse<T> = fn(&str, &str, Round) -> Result<T, String>;
-
 impl Units {
     const DEFAULT: [&'static str; 3] = ["s", "b", "bps"];
 
     fn new(table: &Table<'_>, default: &[&str; 3]) -> Result<Units, Error> {
-        let unit = |key: &str, default: &str| match table.get(key) {
-            None => Ok(default.to_string()),
-            Some(_) => Ok(table.text(key)?.to_string()),
+        let unit = |key: &str, default: &str| {
+            table.get(key).map_or(Ok(default.to_string()), |_| table.text(key).map(str::to_string))
         };
         Ok(Units {
             time: unit("time_unit", default[0])?,
@@ -174,19 +158,18 @@ struct Server<'a> {
 
 fn servers<'a>(
     file: &Table<'a>,
-    general: &Table<'_>,
+    general: &Table<'a>,
     units: &Units,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Server<'a>>, Error> {
-    const KEYS: [&str; 6] =
-        ["name", "service_curve", "capacity", "time_unit", "data_unit", "rate_unit"];
+    const KEYS: &str = "name service_curve capacity time_unit data_unit rate_unit";
     let mut parts = Vec::new();
     let one = |(number, value): (usize, &'a Value)| {
         let place = format!("servers[{number}]");
-        let server = Table::new(value, &place, &KEYS)?;
+        let server = Table::new(value, &place, KEYS)?;
         let units = units.inside(&server)?;
         let place = format!("{place}.service_curve");
-        let curve = Table::new(server.needed("service_curve")?, &place, &["latencies", "rates"])?;
+        let curve = Table::new(server.needed("service_curve")?, &place, "latencies rates")?;
         let latencies: Vec<Nanos> =
             quantities(&curve, "latencies", units::time, &units.time, Round::Up)?;
         let rates: Vec<Rate> = quantities(&curve, "rates", units::rate, &units.rate, Round::Down)?;
@@ -204,9 +187,7 @@ fn servers<'a>(
                 shown(name)
             ));
         }
-        let of = server.get("capacity").map(|value| (value, format!("servers[{number}].capacity")));
-        let of = of.or_else(|| Some((general.get("capacity")?, "network.capacity".to_string())));
-        let peak = match of {
+        let peak = match server.own_or_general(general, "capacity") {
             None => rate,
             Some((value, place)) => {
                 let peak = quantity(value, &place, units::rate, &units.rate, Round::Up)?;
@@ -263,9 +244,9 @@ fn quantities<T>(
     table.list(key)?.iter().enumerate().map(one).collect()
 }
 
-fn flows(
-    file: &Table<'_>,
-    general: &Table<'_>,
+fn flows<'a>(
+    file: &Table<'a>,
+    general: &Table<'a>,
     units: &Units,
     servers: &[Server<'_>],
     notes: &mut Vec<String>,
@@ -279,21 +260,11 @@ fn flows(
         let flow = Table::new(
             value,
             &place,
-            &[
-                "name",
-                "path",
-                "multicast",
-                "arrival_curve",
-                "max_packet_length",
-                "min_packet_length",
-                "time_unit",
-                "data_unit",
-                "rate_unit",
-            ],
+            "name path multicast arrival_curve max_packet_length min_packet_length time_unit data_unit rate_unit",
         )?;
         let units = units.inside(&flow)?;
         let place = format!("{place}.arrival_curve");
-        let curve = Table::new(flow.needed("arrival_curve")?, &place, &["bursts", "rates"])?;
+        let curve = Table::new(flow.needed("arrival_curve")?, &place, "bursts rates")?;
         let bursts: Vec<Bytes> = quantities(&curve, "bursts", units::size, &units.data, Round::Up)?;
         let rates: Vec<Rate> = quantities(&curve, "rates", units::rate, &units.rate, Round::Up)?;
         if bursts.is_empty() || bursts.len() != rates.len() {
@@ -303,12 +274,10 @@ fn flows(
             ));
         }
         let packet = |key: &str, round| {
-            let of = flow.get(key).map(|value| (value, format!("flows[{number}].{key}")));
-            let of = of.or_else(|| Some((general.get(key)?, format!("network.{key}"))));
             let read = |(value, place): (&Value, String)| {
                 quantity(value, &place, units::size, &units.data, round)
             };
-            of.map(read).transpose()
+            flow.own_or_general(general, key).map(read).transpose()
         };
         let plain = Flow {
             name: named(flow.text("name")?.to_string(), &flow.place)?,
@@ -323,14 +292,11 @@ fn flows(
             longest: packet("max_packet_length", Round::Up)?.filter(|most| *most > Bytes(0)),
             deadline: None,
         };
-        let others = match flow.get("multicast") {
-            None => &[][..],
-            Some(_) => flow.list("multicast")?,
-        };
+        let others = flow.get("multicast").map_or(Ok(&[][..]), |_| flow.list("multicast"))?;
         is_multicast |= !others.is_empty();
         for (other, value) in others.iter().enumerate() {
             let place = format!("flows[{number}].multicast[{other}]");
-            let branch = Table::new(value, &place, &["name", "path"])?;
+            let branch = Table::new(value, &place, "name path")?;
             let name = named(format!("{}#{}", plain.name, branch.text("name")?), &place)?;
             flows.push(Flow { name, ports: path(&branch, &numbers)?, ..plain.clone() });
         }

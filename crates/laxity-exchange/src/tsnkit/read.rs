@@ -1,12 +1,12 @@
 //! Streams and links as a plan.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
+use num_integer::gcd;
 
 use super::{File, waits};
 use crate::error::shown;
@@ -36,7 +36,13 @@ struct Link {
     delay: Nanos,
 }
 
-pub(super) fn plan(
+/// Reads two files as a plan, in time frames of this length, or of the shortest that divides all
+/// periods and holds two of the largest packets.
+///
+/// # Errors
+/// If a file is malformed, or says something that a plan cannot: the file, and what is wrong with
+/// it.
+pub fn import(
     streams: &str,
     topology: &str,
     frame: Option<Nanos>,
@@ -61,9 +67,9 @@ fn framed(
     let (Some(largest), Some(slowest)) = (largest, slowest) else {
         return Err(Error::new("there are no streams, or no links"));
     };
-    let gcd = streams.iter().fold(0, |common, stream| divisor(common, stream.period.0));
+    let common = streams.iter().fold(0, |common, stream| gcd(common, stream.period.0));
     let cycle = streams.iter().try_fold(1u64, |cycle, stream| {
-        cycle.checked_mul(stream.period.0 / divisor(cycle, stream.period.0))
+        cycle.checked_mul(stream.period.0 / gcd(cycle, stream.period.0))
     });
     let cycle = cycle
         .ok_or_else(|| Error::new("the periods have no common multiple that is short enough"))?;
@@ -72,7 +78,7 @@ fn framed(
         None => {
             let least = slowest.time_for(largest).0.saturating_mul(2).max(SHORTEST_FRAME);
             let fits = |frame: &u64| *frame >= least && cycle / frame <= MOST_FRAMES;
-            divisors(gcd).into_iter().find(fits).ok_or_else(|| {
+            divisors(common).into_iter().find(fits).ok_or_else(|| {
                 Error::new(format!(
                     "no length of a time frame divides all periods and holds two packets of {largest}: say one with --frame"
                 ))
@@ -100,47 +106,43 @@ fn framed(
 
 fn text(streams: &[Stream], links: &BTreeMap<[u64; 2], Link>, frame: u64, frames: u64) -> String {
     let mut text = String::from("version = 1\n");
-    // Writing into a string does not fail.
-    let mut line = |arguments: fmt::Arguments<'_>| {
-        let _ = writeln!(text, "{arguments}");
-    };
     let fastest = links.values().map(|link| link.rate.0).max().unwrap_or_default();
     let sizes = || streams.iter().map(|stream| stream.size);
-    line(format_args!(
-        "\n[link]\nrate = \"{}bit\"\nmax-packet = \"{}b\"\nmin-packet = \"{}b\"",
+    text += &format!(
+        "\n[link]\nrate = \"{}bit\"\nmax-packet = \"{}b\"\nmin-packet = \"{}b\"\n",
         fastest,
         sizes().max().unwrap_or_default().0,
         sizes().min().unwrap_or_default().0
-    ));
-    line(format_args!("\n[scheduler]\nkind = \"tdp\"\nframe = \"{frame}ns\"\nframes = {frames}"));
+    );
+    text += &format!("\n[scheduler]\nkind = \"tdp\"\nframe = \"{frame}ns\"\nframes = {frames}\n");
     for stream in streams {
-        line(format_args!(
+        text += &format!(
             "\n[class.\"{}\"]\ngap = \"{}ns\"\nend-to-end = \"{}ns\"\narrival = {{ bucket = \"{size}b\", rate = \"{}bit\", \
-             packet = {{ at-least = \"{size}b\", at-most = \"{size}b\" }} }}",
+             packet = {{ at-least = \"{size}b\", at-most = \"{size}b\" }} }}\n",
             stream.name,
             stream.gap.0,
             stream.deadline.0,
             stream.rate().0,
             size = stream.size.0,
-        ));
+        );
     }
     for (number, ([from, to], link)) in links.iter().enumerate() {
-        line(format_args!(
-            "\n[network.link-{}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{}bit\"\ndelay = \"{}ns\"",
+        text += &format!(
+            "\n[network.link-{}]\nbetween = [\"{from}\", \"{to}\"]\nrate = \"{}bit\"\ndelay = \"{}ns\"\n",
             number + 1,
             link.rate.0,
             link.delay.0
-        ));
+        );
     }
     for stream in streams {
         let [from, to] = stream.ends;
-        line(format_args!(
+        text += &format!(
             "\n[[source]]\nclass = \"{}\"\nmodel = \"constant\"\nrate = \"{}bit\"\npacket = \"{}b\"\n\
-             path = \"shortest\"\nfrom = \"{from}\"\nto = \"{to}\"",
+             path = \"shortest\"\nfrom = \"{from}\"\nto = \"{to}\"\n",
             stream.name,
             stream.rate().0,
             stream.size.0
-        ));
+        );
     }
     text
 }
@@ -286,11 +288,6 @@ fn whole(text: &str, what: &str, line: usize) -> Result<u64, Error> {
     Decimal::parse(text).and_then(exact).ok_or_else(|| {
         Error::at(line, format!("`{what}` is `{}`, not a whole number", shown(text)))
     })
-}
-
-/// The greatest common divisor.
-fn divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { divisor(b, a % b) }
 }
 
 /// All divisors, the smallest first.

@@ -11,7 +11,11 @@ use super::Files;
 use crate::Error;
 use crate::error::shown;
 
-pub(super) fn files(plan: &Plan) -> Result<Files, Error> {
+/// Writes a plan as two files; each of its classes needs a `gap`.
+///
+/// # Errors
+/// If the plan says something that they cannot.
+pub fn export(plan: &Plan) -> Result<Files, Error> {
     let on = plan.networked().filter(|_| matches!(plan.scheduler, SchedulerSpec::Tdp(_)));
     let on = on.ok_or_else(|| {
         Error::new("streams in time frames are of plans with `kind = \"tdp\"` and a network")

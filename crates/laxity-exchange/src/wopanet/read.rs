@@ -9,27 +9,14 @@ use roxmltree::{Document, Node, ParsingOptions};
 use crate::Error;
 use crate::error::shown;
 use crate::network::{Flow, Network, Port, Service, check_name};
-use crate::units::{self, Round};
+use crate::units::{self, Parse, Round};
 
 /// The most elements of a file.
 const MOST: u32 = 4_000_000;
 
 /// Attributes that are only drawn, names, or hints for computations.
-const OF_TOOLS: [&str; 13] = [
-    "x",
-    "y",
-    "x-type",
-    "shortest-path-policy",
-    "converted",
-    "fromPort",
-    "toPort",
-    "type",
-    "mode",
-    "id",
-    "switching-technique",
-    "path_name",
-    "physical_node",
-];
+const OF_TOOLS: &str = "x y x-type shortest-path-policy converted fromPort toPort type mode id \
+    switching-technique path_name physical_node";
 
 /// Accepted words of `technology`: kinds of networks, and settings of computations.
 const TECHNOLOGIES: [&str; 7] = ["FIFO", "IS", "PK", "CEIL", "MOH", "TDMI", "AFDX"];
@@ -60,50 +47,55 @@ fn at(node: Node<'_, '_>, message: impl Into<String>) -> Error {
 
 type Element<'a> = Node<'a, 'a>;
 
+/// A line of an arrival curve, and the shortest and the longest packet, if they are known.
+type Contract = (TokenBucket, Option<Bytes>, Option<Bytes>);
+
 fn children<'a>(node: Element<'a>) -> impl Iterator<Item = Element<'a>> {
     node.children().filter(Node::is_element)
 }
 
-/// Refuses attributes with a meaning that is not read.
-fn check(node: Element<'_>, accepted: &[&str]) -> Result<(), Error> {
-    let is_known = |name: &str| accepted.contains(&name) || OF_TOOLS.contains(&name);
-    match node.attributes().find(|attribute| !is_known(attribute.name())) {
-        None => Ok(()),
-        Some(other) => Err(at(
-            node,
-            format!(
-                "<{}> with `{}`, which a plan cannot say: accepted are {}",
-                node.tag_name().name(),
-                shown(other.name()),
-                accepted.join(", ")
-            ),
-        )),
-    }
+/// Refuses attributes with a meaning that is not read. The names of the others are in `accepted`,
+/// with spaces between them.
+fn check(node: Element<'_>, accepted: &str) -> Result<(), Error> {
+    let is_known =
+        |name: &str| accepted.split(' ').chain(OF_TOOLS.split(' ')).any(|known| known == name);
+    let Some(other) = node.attributes().find(|attribute| !is_known(attribute.name())) else {
+        return Ok(());
+    };
+    let (element, other, accepted) =
+        (node.tag_name().name(), shown(other.name()), accepted.replace(' ', ", "));
+    let message =
+        format!("<{element}> with `{other}`, which a plan cannot say: accepted are {accepted}");
+    Err(at(node, message))
 }
 
 fn needed<'a>(node: Element<'a>, key: &str) -> Result<&'a str, Error> {
     node.attribute(key).ok_or_else(|| at(node, format!("`{key}` is missing")))
 }
 
-/// The quantity of an attribute, if it is present; `plain` is the unit of numbers without one.
+/// The quantity of an attribute of the first of these elements that has it; `plain` is the unit of
+/// numbers without one.
 fn quantity<T>(
-    node: Element<'_>,
+    nodes: &[Element<'_>],
     key: &str,
-    parse: fn(&str, &str, Round) -> Result<T, String>,
+    parse: Parse<T>,
     plain: &str,
     round: Round,
 ) -> Result<Option<T>, Error> {
-    let Some(text) = node.attribute(key) else { return Ok(None) };
-    parse(text, plain, round).map(Some).map_err(|message| at(node, format!("`{key}`: {message}")))
+    let found = nodes.iter().find_map(|node| Some((*node, node.attribute(key)?)));
+    let read = |(node, text)| {
+        parse(text, plain, round).map_err(|message| at(node, format!("`{key}`: {message}")))
+    };
+    found.map(read).transpose()
 }
 
 /// Refuses malformed rates and times, even if they are not used.
 fn check_quantities(node: Element<'_>) -> Result<(), Error> {
     for key in ["service-rate", "transmission-capacity"] {
-        quantity(node, key, units::rate, "bps", Round::Up)?;
+        quantity(&[node], key, units::rate, "bps", Round::Up)?;
     }
     for key in ["service-latency", "tech-latency"] {
-        quantity(node, key, units::time, "s", Round::Up)?;
+        quantity(&[node], key, units::time, "s", Round::Up)?;
     }
     Ok(())
 }
@@ -156,14 +148,7 @@ impl<'a, 'n> File<'a, 'n> {
     fn general(&mut self) -> Result<(), Error> {
         check(
             self.network,
-            &[
-                "name",
-                "technology",
-                "overhead",
-                "maximum-packet-size",
-                "minimum-packet-size",
-                "transmission-capacity",
-            ],
+            "name technology overhead maximum-packet-size minimum-packet-size transmission-capacity",
         )?;
         let words = self.network.attribute("technology").unwrap_or("FIFO");
         let words: Vec<&str> = words.split('+').filter(|word| !word.is_empty()).collect();
@@ -180,21 +165,14 @@ impl<'a, 'n> File<'a, 'n> {
         }
         check_quantities(self.network)?;
         self.overhead =
-            quantity(self.network, "overhead", units::size, "B", Round::Up)?.unwrap_or_default();
+            quantity(&[self.network], "overhead", units::size, "B", Round::Up)?.unwrap_or_default();
         Ok(())
     }
 
     fn node(&mut self, node: Element<'a>) -> Result<(), Error> {
         check(
             node,
-            &[
-                "name",
-                "service-rate",
-                "service-latency",
-                "transmission-capacity",
-                "service-policy",
-                "tech-latency",
-            ],
+            "name service-rate service-latency transmission-capacity service-policy tech-latency",
         )?;
         if let Some(policy) = node.attribute("service-policy")
             && policy != "FIRST_IN_FIRST_OUT"
@@ -213,10 +191,7 @@ impl<'a, 'n> File<'a, 'n> {
     }
 
     fn link(&mut self, node: Element<'a>) -> Result<(), Error> {
-        check(
-            node,
-            &["name", "from", "to", "service-rate", "service-latency", "transmission-capacity"],
-        )?;
+        check(node, "name from to service-rate service-latency transmission-capacity")?;
         check_quantities(node)?;
         let ends = (needed(node, "from")?, needed(node, "to")?);
         match self.links.insert(ends, node) {
@@ -243,7 +218,7 @@ impl<'a, 'n> File<'a, 'n> {
                 if !target.has_tag_name("target") {
                     return Err(at(*target, "a flow has <target> elements"));
                 }
-                check(*target, &["name"])?;
+                check(*target, "name")?;
                 let name = match (number, target.attribute("name")) {
                     (0, _) => plain.name.clone(),
                     (_, Some(name)) => format!("{}#{name}", plain.name),
@@ -276,23 +251,25 @@ impl<'a, 'n> File<'a, 'n> {
     fn contract(&self, node: Element<'a>) -> Result<Flow, Error> {
         let name = needed(node, "name")?.to_string();
         check_name(&name).map_err(|message| at(node, message))?;
-        let deadline = quantity(node, "deadline", units::time, "ms", Round::Down)?;
+        let deadline = quantity(&[node], "deadline", units::time, "ms", Round::Down)?;
         let periodic = node.attribute("arrival-curve").is_none() && node.has_attribute("period");
-        if periodic {
-            return self.periodic(node, name, deadline);
-        }
+        let (line, shortest, longest) =
+            if periodic { self.periodic(node)? } else { self.leaky_bucket(node)? };
+        Ok(Flow {
+            name,
+            ports: Vec::new(),
+            arrival: vec![line],
+            shortest: shortest.filter(|least| *least > Bytes(0)),
+            longest: longest.filter(|most| *most > Bytes(0)),
+            deadline: deadline.filter(|deadline| *deadline > Nanos::ZERO),
+        })
+    }
+
+    /// An arrival curve that is given, and the shortest and longest packet.
+    fn leaky_bucket(&self, node: Element<'a>) -> Result<Contract, Error> {
         check(
             node,
-            &[
-                "name",
-                "source",
-                "arrival-curve",
-                "lb-burst",
-                "lb-rate",
-                "maximum-packet-size",
-                "minimum-packet-size",
-                "deadline",
-            ],
+            "name source arrival-curve lb-burst lb-rate maximum-packet-size minimum-packet-size deadline",
         )?;
         match node.attribute("arrival-curve") {
             Some("leaky-bucket") => {}
@@ -308,46 +285,19 @@ impl<'a, 'n> File<'a, 'n> {
         }
         let missing = |key: &str| at(node, format!("`{key}` is missing"));
         // The tools disagree on the unit of a plain size, so a unit is required.
-        let size = |of: Element<'a>, key: &str, round| quantity(of, key, units::size, "", round);
-        let bucket = size(node, "lb-burst", Round::Up)?.ok_or_else(|| missing("lb-burst"))?;
-        let rate = quantity(node, "lb-rate", units::rate, "bps", Round::Up)?;
+        let size = |of: &[_], key: &str, round| quantity(of, key, units::size, "", round);
+        let bucket = size(&[node], "lb-burst", Round::Up)?.ok_or_else(|| missing("lb-burst"))?;
+        let rate = quantity(&[node], "lb-rate", units::rate, "bps", Round::Up)?;
         let rate = rate.ok_or_else(|| missing("lb-rate"))?;
-        let packet = |key: &str, round| match size(node, key, round)? {
-            Some(packet) => Ok(Some(packet)),
-            None => size(self.network, key, round),
-        };
-        let some = |packet: Option<Bytes>| packet.filter(|packet| *packet > Bytes(0));
-        Ok(Flow {
-            name,
-            ports: Vec::new(),
-            arrival: vec![TokenBucket { bucket, rate }],
-            shortest: some(packet("minimum-packet-size", Round::Down)?),
-            longest: some(packet("maximum-packet-size", Round::Up)?),
-            deadline: deadline.filter(|deadline| *deadline > Nanos::ZERO),
-        })
+        let packet = |key, round| size(&[node, self.network], key, round);
+        let shortest = packet("minimum-packet-size", Round::Down)?;
+        Ok((TokenBucket { bucket, rate }, shortest, packet("maximum-packet-size", Round::Up)?))
     }
 
     /// A frame every period: a bucket of one, filled at that pace.
-    fn periodic(
-        &self,
-        node: Element<'a>,
-        name: String,
-        deadline: Option<Nanos>,
-    ) -> Result<Flow, Error> {
-        check(
-            node,
-            &[
-                "name",
-                "source",
-                "period",
-                "max-payload",
-                "min-payload",
-                "deadline",
-                "jitter",
-                "priority",
-            ],
-        )?;
-        let jitter = quantity(node, "jitter", units::time, "ms", Round::Up)?;
+    fn periodic(&self, node: Element<'a>) -> Result<Contract, Error> {
+        check(node, "name source period max-payload min-payload deadline jitter priority")?;
+        let jitter = quantity(&[node], "jitter", units::time, "ms", Round::Up)?;
         if jitter.is_some_and(|jitter| jitter > Nanos::ZERO) {
             return Err(at(node, "`jitter` of a source is not read: give the flow a leaky bucket"));
         }
@@ -355,11 +305,12 @@ impl<'a, 'n> File<'a, 'n> {
         if priority.is_some_and(|priority| priority != "Low") {
             return Err(at(node, "a `priority` other than Low: the ports are FIFO"));
         }
-        let period = quantity(node, "period", units::time, "ms", Round::Down)?.unwrap_or_default();
-        let payload = quantity(node, "max-payload", units::size, "B", Round::Up)?;
+        let period =
+            quantity(&[node], "period", units::time, "ms", Round::Down)?.unwrap_or_default();
+        let payload = quantity(&[node], "max-payload", units::size, "B", Round::Up)?;
         let payload = payload.ok_or_else(|| at(node, "`max-payload` is missing"))?;
         let least =
-            quantity(node, "min-payload", units::size, "B", Round::Down)?.unwrap_or(payload);
+            quantity(&[node], "min-payload", units::size, "B", Round::Down)?.unwrap_or(payload);
         let frame = |payload: Bytes| Bytes(payload.0.saturating_add(self.overhead.0));
         let longest = frame(payload);
         if longest == Bytes(0) || period == Nanos::ZERO {
@@ -367,14 +318,8 @@ impl<'a, 'n> File<'a, 'n> {
         }
         let bits = u128::from(longest.0) * 8 * 1_000_000_000;
         let rate = u64::try_from(bits.div_ceil(period.0.into())).unwrap_or(u64::MAX);
-        Ok(Flow {
-            name,
-            ports: Vec::new(),
-            arrival: vec![TokenBucket { bucket: longest, rate: Rate(rate) }],
-            shortest: Some(frame(least.min(payload))).filter(|least| *least > Bytes(0)),
-            longest: Some(longest),
-            deadline: deadline.filter(|deadline| *deadline > Nanos::ZERO),
-        })
+        let line = TokenBucket { bucket: longest, rate: Rate(rate) };
+        Ok((line, Some(frame(least.min(payload))), Some(longest)))
     }
 
     /// The ports on the path to a target; nodes that delay no packet have none.
@@ -386,7 +331,7 @@ impl<'a, 'n> File<'a, 'n> {
             if !step.has_tag_name("path") {
                 return Err(at(step, "a <target> has <path> elements"));
             }
-            check(step, &["node"])?;
+            check(step, "node")?;
             let to = needed(step, "node")?;
             if !passed.insert(to) {
                 return Err(at(step, format!("the flow has been at `{}` before", shown(to))));
@@ -431,25 +376,13 @@ impl<'a, 'n> File<'a, 'n> {
         let link = *link.ok_or_else(|| {
             at(step, format!("no link joins `{}` and `{}`", shown(from), shown(to)))
         })?;
-        let rate_of = |of: Element<'_>, key, round| quantity(of, key, units::rate, "bps", round);
-        let rate = match rate_of(link, "service-rate", Round::Down)? {
-            Some(rate) => Some(rate),
-            None => rate_of(node, "service-rate", Round::Down)?,
-        };
-        let capacity = match rate_of(link, "transmission-capacity", Round::Up)? {
-            Some(capacity) => Some(capacity),
-            None => match rate_of(node, "transmission-capacity", Round::Up)? {
-                Some(capacity) => Some(capacity),
-                None => rate_of(self.network, "transmission-capacity", Round::Up)?,
-            },
-        };
-        let time_of = |of: Element<'_>, key| quantity(of, key, units::time, "s", Round::Up);
+        let rate_of = |of: &[_], key, round| quantity(of, key, units::rate, "bps", round);
+        let rate = rate_of(&[link, node], "service-rate", Round::Down)?;
+        let capacity = rate_of(&[link, node, self.network], "transmission-capacity", Round::Up)?;
+        let time_of = |of: &[_], key| quantity(of, key, units::time, "s", Round::Up);
         let service = match (rate, capacity) {
             (Some(rate), capacity) => {
-                let latency = match time_of(link, "service-latency")? {
-                    Some(latency) => latency,
-                    None => time_of(node, "service-latency")?.unwrap_or_default(),
-                };
+                let latency = time_of(&[link, node], "service-latency")?.unwrap_or_default();
                 let peak = capacity.unwrap_or(rate);
                 if peak < rate {
                     let message = format!(
@@ -461,7 +394,7 @@ impl<'a, 'n> File<'a, 'n> {
             }
             (None, Some(rate)) if !self.has_services => Service {
                 rate,
-                latency: time_of(node, "tech-latency")?.unwrap_or_default(),
+                latency: time_of(&[node], "tech-latency")?.unwrap_or_default(),
                 peak: rate,
             },
             _ => return Ok(None),

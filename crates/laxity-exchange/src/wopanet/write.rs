@@ -1,7 +1,6 @@
 //! A network as the XML of WoPANets.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write};
 
 use laxity::police::TokenBucket;
 
@@ -16,14 +15,8 @@ pub(crate) fn write(network: &Network, notes: &mut Vec<String>) -> String {
         );
     }
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<elements>\n");
-    // Writing into a string does not fail.
-    let mut line = |arguments: fmt::Arguments<'_>| {
-        let _ = writeln!(text, "{arguments}");
-    };
-    line(format_args!(
-        "  <network name=\"{}\" technology=\"FIFO+IS+PK\"/>",
-        escaped(&network.name)
-    ));
+    text +=
+        &format!("  <network name=\"{}\" technology=\"FIFO+IS+PK\"/>\n", escaped(&network.name));
     // A node has the service of its first port; every link has its own.
     let mut nodes: BTreeMap<&str, (usize, Option<Service>)> = BTreeMap::new();
     for port in &network.ports {
@@ -38,35 +31,35 @@ pub(crate) fn write(network: &Network, notes: &mut Vec<String>) -> String {
     for (name, (_, service)) in in_order {
         match service {
             Some(service) => {
-                line(format_args!("  <switch name=\"{}\" {}/>", escaped(name), served(&service)));
+                text += &format!("  <switch name=\"{}\" {}/>\n", escaped(name), served(&service));
             }
-            None => line(format_args!("  <station name=\"{}\"/>", escaped(name))),
+            None => text += &format!("  <station name=\"{}\"/>\n", escaped(name)),
         }
     }
     let mut used: BTreeMap<&str, usize> = BTreeMap::new();
     for (number, port) in network.ports.iter().enumerate() {
         let [from, to] = &port.ends;
         let at = used.entry(from).or_default();
-        line(format_args!(
-            "  <link name=\"lk{number}\" from=\"{}\" to=\"{}\" fromPort=\"o{at}\" toPort=\"i{number}\" {}/>",
+        text += &format!(
+            "  <link name=\"lk{number}\" from=\"{}\" to=\"{}\" fromPort=\"o{at}\" toPort=\"i{number}\" {}/>\n",
             escaped(from),
             escaped(to),
             served(&port.service)
-        ));
+        );
         *at += 1;
     }
     for flow in &network.flows {
         let nodes = network.nodes(flow);
-        line(format_args!(
-            "  <flow name=\"{}\" source=\"{}\" {}>\n    <target name=\"p0\">",
+        text += &format!(
+            "  <flow name=\"{}\" source=\"{}\" {}>\n    <target name=\"p0\">\n",
             escaped(&flow.name),
             escaped(nodes.first().copied().unwrap_or_default()),
             sent(flow)
-        ));
+        );
         for node in nodes.iter().skip(1) {
-            line(format_args!("      <path node=\"{}\"/>", escaped(node)));
+            text += &format!("      <path node=\"{}\"/>\n", escaped(node));
         }
-        line(format_args!("    </target>\n  </flow>"));
+        text += "    </target>\n  </flow>\n";
     }
     text + "</elements>\n"
 }

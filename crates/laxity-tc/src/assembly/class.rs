@@ -52,15 +52,10 @@ impl Assembly {
             handle = Handle::new(above.or(root.major).unwrap_or(0), handle.minor());
         }
         let new = NewClass { handle: None, ..new };
-        self.within(handle.major(), |here| here.add_own_class(handle, &word, new))
+        self.within(handle.major(), |here| here.add_here(handle, &word, new))
     }
 
-    fn add_own_class(
-        &mut self,
-        handle: Handle,
-        word: &Word,
-        new: NewClass<'_>,
-    ) -> Result<(), Fault> {
+    fn add_here(&mut self, handle: Handle, word: &Word, new: NewClass<'_>) -> Result<(), Fault> {
         let NewClass { verb, parent, kind, read, origin, .. } = new;
         let Some(discipline) = self.root.as_ref().map(|root| root.discipline) else {
             return Ok(());

@@ -6,16 +6,13 @@ use laxity_plan::error::Fault;
 
 use super::class::{NewClass, Verb};
 use super::discipline::Root;
-use super::filter::FilterHead;
-use super::interface::queue_length;
 use super::qdisc::{NewQdisc, Place};
 use super::state::{Assembly, Origin, QUEUE_LENGTH};
 use crate::error::plain;
 use crate::netfilter::Netfilter;
 use crate::notes::{Notes, quoted};
 use crate::setup::closest;
-use crate::words::args::Args;
-use crate::words::command::{Command, Word};
+use crate::words::command::{Args, Command, Word};
 use crate::words::filter::FilterWords;
 use crate::words::{class, qdisc, quantity, size_table};
 
@@ -62,31 +59,24 @@ impl Commands {
 
     /// A command of another program.
     fn beside(&mut self, command: &Command) {
-        let read = match command.program() {
-            "ip" | "ifconfig" => queue_length(command),
-            _ => {
-                let lost = self.netfilter.take(command);
-                let (other, lost): (Vec<_>, Vec<_>) = lost.into_iter().partition(String::is_empty);
-                for why in lost {
-                    self.notes.not_mapped(
-                        command.line,
-                        format!("{}: {why}", quoted(&command.words[..1])),
-                    );
-                }
-                if other.is_empty() {
-                    return;
-                }
-                None
-            }
-        };
-        match read {
-            Some((device, length)) => {
+        if ["ip", "ifconfig"].contains(&command.program()) {
+            if let Some((device, length)) = queue_length(command) {
                 self.queue_lengths.insert(device, length);
+                return;
             }
-            None if self.passed_over.insert(command.line) => {
-                self.notes.not_read(command.line, command.no_command_of_tc());
+        } else {
+            let lost = self.netfilter.take(command);
+            let (other, lost): (Vec<_>, Vec<_>) = lost.into_iter().partition(String::is_empty);
+            for why in lost {
+                let text = format!("{}: {why}", quoted(&command.words[..1]));
+                self.notes.not_mapped(command.line, text);
             }
-            None => {}
+            if other.is_empty() {
+                return;
+            }
+        }
+        if self.passed_over.insert(command.line) {
+            self.notes.not_read(command.line, command.no_command_of_tc());
         }
     }
 
@@ -225,16 +215,7 @@ impl Commands {
     fn filter(&mut self, mut args: Args<'_>, command: &Command) -> Result<(), Fault> {
         let (words, device) = FilterWords::read(&mut args)?;
         let Some(setup) = self.setup(device, command)? else { return Ok(()) };
-        let head = FilterHead {
-            place: words.place,
-            priority: words.priority,
-            chain: words.chain,
-            protocol: &words.protocol,
-            kind: words.kind,
-            table: words.table(),
-            called: words.called(),
-        };
-        setup.add_filter(head, || words.action(), &origin(command))
+        setup.add_filter(&words.head, || words.action(), &origin(command))
     }
 
     /// The set-up of an interface; `None` if another one is wanted.
@@ -343,4 +324,27 @@ fn estimator(args: &mut Args<'_>) -> Result<(), Fault> {
     args.value("estimator")?;
     args.value("estimator")?;
     Ok(())
+}
+
+/// The interface and how many packets its queues hold, of `ip link set` and `ifconfig`.
+pub(super) fn queue_length(command: &Command) -> Option<(String, u64)> {
+    let words = &command.words[1..];
+    let is = |word: &Word, names: &[&str]| names.contains(&word.text.as_str());
+    let at = words.iter().position(|word| is(word, &["txqueuelen", "qlen"]))?;
+    let length = words.get(at + 1)?.text.parse().ok().filter(|length| *length > 0)?;
+    let named = words.iter().position(|word| is(word, &["dev"])).map(|at| at + 1);
+    let device = match command.program() {
+        "ifconfig" => 0,
+        _ => named.or_else(|| {
+            let keywords = ["link", "l", "set", "txqueuelen", "qlen", "up", "down"];
+            (0..words.len()).find(|place| {
+                *place != at + 1
+                    && !is(&words[*place], &keywords)
+                    && !words[*place].text.starts_with('-')
+            })
+        })?,
+    };
+    let device = words.get(device)?;
+    let is_known = device.doubt.is_none() && words[at + 1].doubt.is_none();
+    is_known.then(|| (device.text.clone(), length))
 }

@@ -1,10 +1,9 @@
 //! Disciplines that plans are made of: at the root, and what that hangs at.
 
-use std::ops::Range;
-
 use laxity::overhead::Overhead;
 use laxity::units::{Bytes, Rate};
 
+use crate::error::Span;
 use crate::setup::{FqCodel, Prio};
 
 /// The rank of what Linux gives to any interface.
@@ -19,7 +18,7 @@ pub(crate) struct Root {
     /// The major number of its classes; that of the first class if it is not written.
     pub major: Option<u16>,
     pub line: usize,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 /// What shapes the link: a token bucket, or something that does no more here.
@@ -73,37 +72,30 @@ impl Discipline {
     /// The qdisc's name.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            Discipline::Hfsc { .. } => "hfsc",
-            Discipline::Htb { .. } => "htb",
-            Discipline::Prio(_) => "prio",
-            Discipline::FqCodel(_) => "fq_codel",
-            Discipline::Qfq => "qfq",
-            Discipline::Drr => "drr",
-            Discipline::Fifo => "a queue",
+            Self::Hfsc { .. } => "hfsc",
+            Self::Htb { .. } => "htb",
+            Self::Prio(_) => "prio",
+            Self::FqCodel(_) => "fq_codel",
+            Self::Qfq => "qfq",
+            Self::Drr => "drr",
+            Self::Fifo => "a queue",
         }
     }
 
     /// Whether a rate of the link may be among its classes'.
     pub(crate) fn has_rates(&self) -> bool {
         match self {
-            Discipline::Hfsc { .. } | Discipline::Htb { .. } => true,
-            Discipline::Prio(_)
-            | Discipline::FqCodel(_)
-            | Discipline::Qfq
-            | Discipline::Drr
-            | Discipline::Fifo => false,
+            Self::Hfsc { .. } | Self::Htb { .. } => true,
+            Self::Prio(_) | Self::FqCodel(_) | Self::Qfq | Self::Drr | Self::Fifo => false,
         }
     }
 
     /// The root with the least to read. Linux itself gives fq_codel to any interface.
     pub(crate) fn rank(&self) -> u32 {
         match self {
-            Discipline::Hfsc { .. }
-            | Discipline::Htb { .. }
-            | Discipline::Qfq
-            | Discipline::Drr => 0,
-            Discipline::Prio(_) => 1,
-            Discipline::FqCodel(_) | Discipline::Fifo => LAST_RANK,
+            Self::Hfsc { .. } | Self::Htb { .. } | Self::Qfq | Self::Drr => 0,
+            Self::Prio(_) => 1,
+            Self::FqCodel(_) | Self::Fifo => LAST_RANK,
         }
     }
 }

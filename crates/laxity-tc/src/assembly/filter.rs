@@ -9,33 +9,18 @@ use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::packets::{bits, mask, taken};
 use crate::setup::{FilterKind, Handle, MOST_FILTERS, Protocol};
-use crate::words::filter::{FilterAction, FilterError, FilterPlace};
+use crate::words::filter::{FilterAction, FilterError, FilterHead, FilterPlace, Target};
 
 /// Priorities that are given to filters without one begin below this one.
 const FIRST_GIVEN: u16 = 0xc000;
 /// Priorities from here on are looked at to find the next one to give.
 const GIVEN_FROM: u16 = 0x8000;
 
-/// Where a filter is added, and what it is called.
-pub(crate) struct FilterHead<'a> {
-    pub place: FilterPlace,
-    /// 0 if it is given none.
-    pub priority: u16,
-    pub chain: u32,
-    pub protocol: &'a Protocol,
-    /// The name of its kind.
-    pub kind: &'a str,
-    /// The table of u32 that its handle names.
-    pub table: Option<u16>,
-    /// What it is called in notes.
-    pub called: String,
-}
-
 impl Assembly {
     /// Adds a filter. `read` reads what it selects.
     pub(crate) fn add_filter(
         &mut self,
-        head: FilterHead<'_>,
+        head: &FilterHead<'_>,
         read: impl FnOnce() -> Result<FilterAction, FilterError>,
         origin: &Origin,
     ) -> Result<(), Fault> {
@@ -49,7 +34,7 @@ impl Assembly {
 
     fn add_own_filter(
         &mut self,
-        head: FilterHead<'_>,
+        head: &FilterHead<'_>,
         read: impl FnOnce() -> Result<FilterAction, FilterError>,
         origin: &Origin,
     ) -> Result<(), Fault> {
@@ -88,7 +73,7 @@ impl Assembly {
             }
         };
         let taken = if head.chain == 0 {
-            self.take_filter(at, &head, selected, line)
+            self.take_filter(at, head, selected, line)
         } else {
             Err("filters of other chains are not followed".into())
         };
@@ -105,9 +90,9 @@ impl Assembly {
         selected: Result<FilterAction, NotMapped>,
         line: usize,
     ) -> Result<(), NotMapped> {
-        let (number, priority) = self.priority(at, head)?;
-        let FilterAction { kind, mut class, is_gone, lost } = selected?;
-        let taken = taken(&kind, head.protocol)?;
+        let (number, priority) = self.group(at, head)?;
+        let FilterAction { kind, target: Target { mut class, is_gone, lost } } = selected?;
+        let taken = taken(&kind, &head.protocol)?;
         let mut link = None;
         if let FilterKind::U32(u32) = &kind {
             if let Some(parts) = u32.parts {
@@ -118,7 +103,7 @@ impl Assembly {
             if class.is_none() && u32.link.is_none() && !is_gone {
                 return Err("it names no class".into());
             }
-            let own = Link { bits: bits(u32, head.protocol), u32: u32.clone() };
+            let own = Link { bits: bits(u32, &head.protocol), u32: u32.clone() };
             if let Some((table, part)) = u32.place {
                 self.tell_lost(lost, line);
                 self.in_tables += 1;
@@ -160,20 +145,17 @@ impl Assembly {
 
     /// The filters of this priority, or of the one that a filter without a priority gets: one
     /// before all that were given so far (Linux, net/sched/cls_api.c).
-    fn priority(
-        &mut self,
-        at: u16,
-        head: &FilterHead<'_>,
-    ) -> Result<(u16, &mut Priority), NotMapped> {
-        let FilterHead { priority, protocol, kind, .. } = *head;
+    fn group(&mut self, at: u16, head: &FilterHead<'_>) -> Result<(u16, &mut Priority), NotMapped> {
+        let FilterHead { priority, protocol, kind, .. } = head;
         let here = self.priorities.entry(at).or_default();
-        let number = match priority {
+        let number = match *priority {
             0 => here.range(GIVEN_FROM..).next().map_or(FIRST_GIVEN, |(first, _)| first - 1),
             number => number,
         };
-        let new = || Priority { kind: kind.into(), protocol: protocol.clone(), masks: Vec::new() };
+        let new =
+            || Priority { kind: kind.to_string(), protocol: protocol.clone(), masks: Vec::new() };
         let priority = here.entry(number).or_insert_with(new);
-        if priority.kind == kind && priority.protocol == *protocol {
+        if priority.kind == *kind && priority.protocol == *protocol {
             return Ok((number, priority));
         }
         let of_kind = plain(&priority.kind);

@@ -4,13 +4,12 @@ use laxity_plan::error::Fault;
 
 use super::class::{NewClass, Verb};
 use super::commands::Commands;
-use super::filter::FilterHead;
 use super::qdisc::{NewQdisc, Place};
 use super::state::Origin;
 use crate::netlink::{self, Object};
 use crate::setup::{Class, Filter, Handle, Item, Qdisc};
 use crate::words::command::{Command, Word};
-use crate::words::filter::{FilterAction, FilterPlace};
+use crate::words::filter::{FilterAction, FilterHead, FilterPlace, Target};
 
 impl Commands {
     /// Takes an object that the kernel shows. Spans of its faults are the number of its line.
@@ -20,7 +19,7 @@ impl Commands {
         device: &str,
         line: usize,
     ) -> Result<(), Fault> {
-        let word = |text: &str| Word { text: text.into(), span: line..line, doubt: None };
+        let word = |text: &str| Word::new(text, &(line..line));
         let origin = Origin { line, span: line..line, comment: None };
         let Some(item) = netlink::item(object) else {
             // Of a kind that is not known only its name counts.
@@ -58,15 +57,16 @@ impl Commands {
                     place: FilterPlace::At(parent),
                     priority,
                     chain: 0,
-                    protocol: &protocol,
+                    protocol,
                     kind: kind.name(),
                     table: None,
                     called,
                 };
                 let policed = police.first().map(|_| "its `action` has no counterpart".into());
                 let lost = policed.into_iter().collect();
-                let action = FilterAction { kind: kind.clone(), class, is_gone, lost };
-                setup.add_filter(head, || Ok(action), &origin)
+                let target = Target { class, is_gone, lost };
+                let action = FilterAction { kind: kind.clone(), target };
+                setup.add_filter(&head, || Ok(action), &origin)
             }
         }
     }

@@ -133,7 +133,8 @@ impl Assembly {
             self.classes[class].below = None;
             return Ok(());
         }
-        let mut below = Assembly::at_class(self.device.clone());
+        let mut below = Assembly::new(self.device.clone());
+        below.below = None;
         let read = Box::new(|_| Ok((parameters, lost)));
         below.set_root(Overhead::NONE, NewQdisc { read, adds: true, ..qdisc })?;
         self.notes.append(std::mem::take(&mut below.notes));

@@ -21,12 +21,8 @@ const UNNAMED: u16 = 0x8001;
 
 impl Assembly {
     /// Sets the qdisc at the root.
-    pub(crate) fn set_root(
-        &mut self,
-        overhead: Overhead,
-        qdisc: NewQdisc<'_>,
-    ) -> Result<(), Fault> {
-        let NewQdisc { major, adds, kind, read, origin, .. } = qdisc;
+    pub(crate) fn set_root(&mut self, overhead: Overhead, new: NewQdisc<'_>) -> Result<(), Fault> {
+        let NewQdisc { major, adds, kind, read, origin, .. } = new;
         let flows = match &self.root {
             Some(Root { discipline: Discipline::FqCodel(before), .. }) => *before,
             _ => FqCodel::DEFAULT,

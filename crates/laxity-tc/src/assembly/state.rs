@@ -1,14 +1,13 @@
 //! The set-up of one interface, up to the item that was told last.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 
 use laxity_plan::error::Fault;
 
 use super::discipline::{Discipline, Mq, Root, Shaper};
-use super::elsewhere::Elsewhere;
 use super::entry::{Entry, Priority, Table};
 use crate::contract::Contract;
+use crate::error::Span;
 use crate::netfilter::State;
 use crate::notes::Notes;
 use crate::setup::{Class, ClassKind};
@@ -31,7 +30,7 @@ pub(crate) struct Assembly {
     /// The queue of a root that has no classes.
     pub queue: Option<(usize, Queue)>,
     /// A root that is none of those that are read: its kind and place.
-    pub other_root: Option<(String, Range<usize>)>,
+    pub other_root: Option<(String, Span)>,
     /// The classes, each behind the one that it is part of.
     pub classes: Vec<Node>,
     pub(super) by_minor: HashMap<u16, usize>,
@@ -83,7 +82,7 @@ pub(crate) struct Origin {
     /// The line, from 1.
     pub line: usize,
     /// All of its words.
-    pub span: Range<usize>,
+    pub span: Span,
     /// The comment at the end of the line.
     pub comment: Option<String>,
 }
@@ -118,11 +117,6 @@ impl Assembly {
     pub(crate) fn new(device: String) -> Self {
         let (below, queue_length) = (Some(HashMap::new()), QUEUE_LENGTH);
         Assembly { device, below, queue_length, ..Assembly::default() }
-    }
-
-    /// What hangs at a class of another set-up, and has no others at its own classes.
-    pub(super) fn at_class(device: String) -> Self {
-        Assembly { below: None, ..Assembly::new(device) }
     }
 
     /// The class of this minor number.
@@ -174,5 +168,35 @@ impl Assembly {
         for (major, elsewhere) in std::mem::take(&mut self.elsewhere) {
             self.notes.not_mapped(elsewhere.line, elsewhere.text(major));
         }
+    }
+}
+
+/// How much hangs at a discipline that is not there, and the first line of it.
+#[derive(Debug, Default)]
+pub(super) struct Elsewhere {
+    pub line: usize,
+    pub classes: usize,
+    pub qdiscs: usize,
+    pub filters: usize,
+}
+
+impl Elsewhere {
+    /// A sentence for notes.
+    pub(super) fn text(&self, major: u16) -> String {
+        let count = |number: usize, one: &str, many: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            number => Some(format!("{number} {many}")),
+        };
+        let all = [
+            count(self.classes, "class", "classes"),
+            count(self.qdiscs, "qdisc", "qdiscs"),
+            count(self.filters, "filter", "filters"),
+        ];
+        let all: Vec<String> = all.into_iter().flatten().collect();
+        format!(
+            "{} of {major:x}:, which is neither the root nor a discipline at a class that is read",
+            all.join(", ")
+        )
     }
 }

@@ -1,20 +1,18 @@
 //! Disciplines that hang at a class of hfsc or htb. Where that class does nothing but shape, they
 //! share the link. Else classes of a plan hold them where they can.
 
-mod held;
-
 use laxity::units::Rate;
 use laxity_plan::error::Fault;
 
+use super::class::default_class;
 use super::htb;
 use super::link::link_rate;
 use crate::assembly::{Assembly, Discipline, Node, Root, Shaper};
 use crate::notes::Notes;
+use crate::packets::Packets;
+use crate::rules::{self, Rule};
 use crate::setup::FqCodel;
 use crate::toml::Curves;
-use held::held;
-
-pub(super) use held::join;
 
 /// The set-up whose classes share the link: what hangs at the one leaf of hfsc or htb, if all
 /// traffic goes there, and else the one that is given.
@@ -33,10 +31,7 @@ pub(crate) fn shaped(
     let limits = setup.classes.iter().filter_map(|class| class.curves.upper_limit?.linear());
     let least = limits.chain(given).min();
     let class = &setup.classes[leaf];
-    let rate = match least {
-        Some(rate) => rate,
-        None => link_rate(&setup, &root, &setup.top(), None, &mut Notes::default())?,
-    };
+    let rate = least.map_or_else(|| link_rate(&setup, &root, None, &mut Notes::default()), Ok)?;
     let shapers = [&setup.shaper, &below.shaper].into_iter().flatten();
     let own = match shapers.into_iter().find(|shaper| shaper.rate < rate) {
         Some(shaper) => Shaper::new(shaper.rate, shaper.line, shaper.what.clone()),
@@ -83,14 +78,9 @@ fn the_leaf(setup: &Assembly, root: &Root) -> Option<usize> {
     (has_classes && gets_all).then_some(leaf)
 }
 
-/// Whether classes can hold schedulers in the plan: some do, and all curves are mere shares.
-pub(super) fn holds(
-    setup: &Assembly,
-    discipline: Discipline,
-    curves: &[Curves],
-    link: Rate,
-) -> bool {
-    let shapes = matches!(discipline, Discipline::Hfsc { .. } | Discipline::Htb { .. });
+/// Whether classes that shape can hold schedulers in the plan: some do, and all curves are mere
+/// shares.
+pub(super) fn holds(setup: &Assembly, curves: &[Curves], link: Rate) -> bool {
     let some = setup.classes.iter().any(|class| flows(class).is_some() || held(class).is_some());
     let share = |curves: &Curves| {
         let share = curves.link_share?.linear()?;
@@ -110,7 +100,7 @@ pub(super) fn holds(
         *left = rest.unwrap_or(0);
         rest.is_some()
     });
-    shapes && some && fits
+    some && fits
 }
 
 /// The flow queues that hang at a leaf.
@@ -143,4 +133,72 @@ pub(super) fn note_unheld(setup: &Assembly, holds: bool, notes: &mut Notes) {
         };
         notes.not_mapped(root.line, text);
     }
+}
+
+/// What hangs at a leaf, if a class of a plan can hold it.
+fn held(class: &Node) -> Option<Discipline> {
+    let below = class.below.as_ref().filter(|below| class.is_leaf && !below.classes.is_empty())?;
+    let discipline = below.root.as_ref()?.discipline;
+    match discipline {
+        Discipline::Drr | Discipline::Qfq | Discipline::Prio(_) => Some(discipline),
+        Discipline::Hfsc { .. }
+        | Discipline::Htb { .. }
+        | Discipline::FqCodel(_)
+        | Discipline::Fifo => None,
+    }
+}
+
+/// Joins to a set-up what its classes hold: their classes, and where these get their packets.
+pub(super) fn join(
+    setup: &mut Assembly,
+    curves: &mut Vec<Curves>,
+    mut rules: Vec<Rule>,
+    mut default: Option<usize>,
+    notes: &mut Notes,
+) -> Result<(Vec<Rule>, Option<usize>), Fault> {
+    for leaf in 0..setup.classes.len() {
+        let Some(discipline) = held(&setup.classes[leaf]) else { continue };
+        let Some(mut below) = setup.classes[leaf].below.take() else { continue };
+        let Some(root) = below.root.take() else { continue };
+        below.states.clone_from(&setup.states);
+        let own_default = default_class(&below, &root, notes);
+        let own = rules::rules(&below, &root, own_default, notes)?;
+        let first = setup.classes.len();
+        let depth = setup.classes[leaf].depth + 1;
+        let classes = below.classes.into_iter();
+        setup.classes.extend(classes.map(|class| Node { parent: Some(leaf), depth, ..class }));
+        curves.resize(setup.classes.len(), Curves::default());
+        let class = &mut setup.classes[leaf];
+        (class.is_leaf, class.holds, class.queue) = (false, Some(discipline), None);
+        curves[leaf].real_time = None;
+        let rest = own_default.map(|class| first + class);
+        let inside = |outer: &Rule| {
+            let among = |rule: &Rule| Rule {
+                packets: outer.packets.and(&rule.packets),
+                class: rule.class.map(|class| first + class),
+                is_rest: rule.is_rest || outer.is_rest,
+                ..*rule
+            };
+            let mut all: Vec<Rule> = own.iter().map(among).collect();
+            all.retain(|rule| !rule.packets.is_empty);
+            all.push(Rule { packets: outer.packets.clone(), class: rest, is_rest: true, ..*outer });
+            all
+        };
+        if default == Some(leaf) {
+            let (packets, line, of) = (Packets::default(), root.line, "filter");
+            rules.push(Rule { packets, class: default, line, of, is_rest: true });
+            default = rest;
+        }
+        let mut all = Vec::with_capacity(rules.len());
+        for rule in rules {
+            if rule.class == Some(leaf) {
+                all.extend(inside(&rule));
+            } else {
+                all.push(rule);
+            }
+            rules::limited(all.len())?;
+        }
+        rules = all;
+    }
+    Ok((rules, default))
 }

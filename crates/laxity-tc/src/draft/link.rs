@@ -14,7 +14,6 @@ const LOWEST_RATE: Rate = Rate(4);
 pub(super) fn link_rate(
     setup: &Assembly,
     root: &Root,
-    top: &[usize],
     given: Option<Rate>,
     notes: &mut Notes,
 ) -> Result<Rate, Fault> {
@@ -26,7 +25,7 @@ pub(super) fn link_rate(
         notes.reading(shaper.line, text);
         return Ok(shaper.rate);
     }
-    let (rate, class, what) = match (given, top) {
+    let (rate, class, what) = match (given, &setup.top()[..]) {
         (None, _) if !root.discipline.has_rates() => {
             let kind = root.discipline.name();
             let message = format!("the link's rate is not known: {kind} has none");
@@ -42,14 +41,11 @@ pub(super) fn link_rate(
             let limit = class.curves.upper_limit.map(|curve| (curve, "upper limit"));
             let share = class.curves.link_share.map(|curve| (curve, "share"));
             let guarantee = class.curves.real_time.map(|curve| (curve, "guarantee"));
-            match limit.or(share).or(guarantee) {
-                Some((curve, what)) => (curve.rate(), class, what),
-                None => {
-                    return Err(
-                        Fault::at(&class.origin.span, "the link's rate is not known").help(help)
-                    );
-                }
-            }
+            let Some((curve, what)) = limit.or(share).or(guarantee) else {
+                let fault = Fault::at(&class.origin.span, "the link's rate is not known");
+                return Err(fault.help(help));
+            };
+            (curve.rate(), class, what)
         }
         (None, several) if matches!(root.discipline, Discipline::Htb { .. }) => {
             let limits =
@@ -89,14 +85,9 @@ pub(super) fn link_rate(
 
 /// The one class at the top, if those below it share all of the link. The plan needs no class for
 /// it.
-pub(super) fn the_link(
-    setup: &Assembly,
-    top: &[usize],
-    link: Rate,
-    notes: &mut Notes,
-) -> Option<usize> {
-    let [only] = top else { return None };
-    let class = &setup.classes[*only];
+pub(super) fn the_link(setup: &Assembly, link: Rate, notes: &mut Notes) -> Option<usize> {
+    let [only] = setup.top()[..] else { return None };
+    let class = &setup.classes[only];
     let limit = class.curves.upper_limit;
     let limits = limit.is_some_and(|limit| limit.linear().is_none_or(|limit| limit < link));
     if class.is_leaf || limits {
@@ -106,5 +97,5 @@ pub(super) fn the_link(
         class.origin.line,
         format!("{} is the link itself, so it is no class", class.class.handle),
     );
-    Some(*only)
+    Some(only)
 }

@@ -29,27 +29,19 @@ pub(super) fn queues(setup: &mut Assembly, root: &Root, notes: &mut Notes) {
         unsaid = true;
     }
     if unsaid {
-        let line = root.line;
         let text = format!(
             "queues without a limit of their own hold {} packets, the interface's txqueuelen",
             setup.queue_length
         );
-        notes.reading(line, text);
+        notes.reading(root.line, text);
     }
     for class in &setup.classes {
-        match &class.queue {
-            Some((line, _)) if !class.is_leaf => {
-                let text =
-                    format!("the qdisc of {}, which has classes below it", class.class.handle);
-                notes.not_mapped(*line, text);
-            }
-            Some(_) if class.below.is_some() => {}
-            Some((line, queue)) => {
-                if let Some(lost) = &queue.lost {
-                    notes.not_mapped(*line, format!("{}: {lost}", class.class.handle));
-                }
-            }
-            None => {}
+        let Some((line, queue)) = &class.queue else { continue };
+        let handle = class.class.handle;
+        if !class.is_leaf {
+            notes.not_mapped(*line, format!("the qdisc of {handle}, which has classes below it"));
+        } else if let (None, Some(lost)) = (&class.below, &queue.lost) {
+            notes.not_mapped(*line, format!("{handle}: {lost}"));
         }
     }
 }

@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Draft, below};
-use crate::assembly::Discipline;
-use crate::assembly::Node;
+use crate::assembly::{Discipline, Node};
 use crate::error::plain;
 use crate::notes::{Note, NoteKind};
 use crate::toml::{self, Curves, key, quoted};
@@ -32,13 +31,13 @@ impl Draft {
         // A class of drr whose quantum is shorter than a packet sends one after several turns.
         let packet = || {
             let quanta = self.setup.classes.iter().filter_map(Node::weight);
-            let least = quanta.min().filter(|_| self.discipline == Discipline::Drr)?;
+            let least = quanta.min().filter(|_| self.root.discipline == Discipline::Drr)?;
             Some(format!("max-packet = \"{}b\"\n", least.max(PACKET)))
         };
         let contract = self.setup.contract.link().or_else(packet).unwrap_or_default();
         let unshaped = self.setup.unshaped.as_ref().map(|what| format!(": {what}"));
         let title = format!("Imported from {name}{}", unshaped.unwrap_or_default());
-        let overhead = toml::overhead_value(&self.overhead);
+        let overhead = toml::overhead_value(&self.root.overhead);
         let overhead = overhead.map(|overhead| format!("overhead = {overhead}\n"));
         let _ = write!(
             text,
@@ -66,7 +65,7 @@ impl Draft {
 
     /// The keys of `[scheduler]`.
     fn scheduler(&self) -> String {
-        let kind = match &self.discipline {
+        let kind = match &self.root.discipline {
             Discipline::Hfsc { .. } | Discipline::Htb { .. } if self.holds => "wf2q",
             Discipline::FqCodel(flows) => return toml::flows(flows).map(|key| key + "\n").concat(),
             other => kind(*other),
@@ -76,7 +75,7 @@ impl Draft {
 
     /// The queue that all share, where there is but one.
     fn shared_queue(&self) -> String {
-        let queue = self.setup.queue.as_ref().filter(|_| self.discipline == Discipline::Fifo);
+        let queue = self.setup.queue.as_ref().filter(|_| self.root.discipline == Discipline::Fifo);
         let words = queue.and_then(|(_, queue)| queue.keys());
         words.map_or(String::new(), |words| format!("queue = {{ {words} }}\n"))
     }
@@ -85,7 +84,7 @@ impl Draft {
     fn level(&self, at: usize) -> Option<u16> {
         let node = &self.setup.classes[at];
         let above = node.parent.map(|parent| self.setup.classes[parent].holds);
-        let discipline = above.unwrap_or(Some(self.discipline));
+        let discipline = above.unwrap_or(Some(self.root.discipline));
         let is_band = matches!(discipline, Some(Discipline::Prio(_)));
         node.class.handle.minor().checked_sub(1).filter(|_| is_band)
     }

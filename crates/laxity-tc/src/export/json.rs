@@ -1,6 +1,6 @@
 //! What `tc -j … show` prints of a set-up.
 
-use super::parameters::{ether_type, flower_fields, qdisc_parameters};
+use super::parameters::{ether_type, flower_fields};
 use crate::setup::units::bytes_a_second;
 use crate::setup::{
     Class, ClassKind, Filter, FilterKind, Flower, Handle, Protocol, Qdisc, QdiscKind, Red, Setup,
@@ -62,9 +62,9 @@ fn options(kind: &QdiscKind) -> Json {
                 ("probability", (f64::from(max_p) / 4_294_967_296.0).into()),
             ])
         }
-        kind => Json::object(
-            qdisc_parameters(kind).into_iter().map(|(name, value)| (name, value.json())),
-        ),
+        kind => {
+            Json::object(kind.parameters().into_iter().map(|(name, value)| (name, value.json())))
+        }
     }
 }
 

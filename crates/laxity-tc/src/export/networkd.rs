@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::linux::Refusal;
 use crate::setup::units::micros;
-use crate::setup::{Handle, Qdisc, QdiscKind, Setup};
+use crate::setup::{Handle, Qdisc, QdiscKind, Setup, Value};
 
 /// The sections for an interface.
 pub(super) fn file(setup: &Setup, device: &str) -> Result<String, Refusal> {
@@ -30,36 +30,12 @@ fn section(qdisc: &Qdisc, text: &mut String) -> Result<(), Refusal> {
     if stab.is_some() {
         return refused("`overhead`", "it has no key for how lengths are counted");
     }
-    let yes = |yes| if yes { "yes" } else { "no" };
-    let (name, keys) = match kind {
-        QdiscKind::Tbf(tbf) => (
-            "TokenBucketFilter",
-            format!("Rate={}\nBurstBytes={}\nLimitBytes={}\n", tbf.rate.0, tbf.burst, tbf.limit),
-        ),
-        QdiscKind::Pfifo { limit: Some(limit) } => ("PFIFO", format!("PacketLimit={limit}\n")),
-        QdiscKind::Bfifo { limit } => ("BFIFO", format!("LimitBytes={limit}\n")),
-        QdiscKind::FqCodel(fq) => (
-            "FairQueueingControlledDelay",
-            format!(
-                "PacketLimit={}\nFlows={}\nQuantumBytes={}\nTargetSec={}us\nIntervalSec={}us\nECN={}\n",
-                fq.limit,
-                fq.flows,
-                fq.quantum,
-                micros(fq.target),
-                micros(fq.interval),
-                yes(fq.ecn)
-            ),
-        ),
-        QdiscKind::CoDel(codel) => (
-            "ControlledDelay",
-            format!(
-                "PacketLimit={}\nTargetSec={}us\nIntervalSec={}us\nECN={}\n",
-                codel.limit,
-                micros(codel.target),
-                micros(codel.interval),
-                yes(codel.ecn)
-            ),
-        ),
+    let name = match kind {
+        QdiscKind::Tbf(_) => "TokenBucketFilter",
+        QdiscKind::Pfifo { limit: Some(_) } => "PFIFO",
+        QdiscKind::Bfifo { .. } => "BFIFO",
+        QdiscKind::FqCodel(_) => "FairQueueingControlledDelay",
+        QdiscKind::CoDel(_) => "ControlledDelay",
         QdiscKind::Drr | QdiscKind::Qfq => {
             return refused(
                 kind.name(),
@@ -80,7 +56,29 @@ fn section(qdisc: &Qdisc, text: &mut String) -> Result<(), Refusal> {
             return refused(kind.name(), "it has no section, or no keys, that say this");
         }
     };
+    let keys: String = kind.parameters().iter().map(|(name, value)| key(name, value)).collect();
     let parent = if *parent == Handle::ROOT { "root".to_string() } else { parent.to_string() };
     let _ = write!(text, "\n[{name}]\nParent={parent}\nHandle={:04x}\n{keys}", handle.major());
     Ok(())
+}
+
+/// The line of a parameter.
+fn key(name: &str, value: &Value) -> String {
+    let key = match (name, value) {
+        ("limit", Value::Bytes(_)) => "LimitBytes",
+        ("limit", _) => "PacketLimit",
+        ("burst", _) => "BurstBytes",
+        ("rate", _) => "Rate",
+        ("flows", _) => "Flows",
+        ("quantum", _) => "QuantumBytes",
+        ("target", _) => "TargetSec",
+        ("interval", _) => "IntervalSec",
+        _ => "ECN",
+    };
+    match value {
+        Value::Rate(rate) => format!("{key}={}\n", rate.0),
+        Value::Time(time) => format!("{key}={}us\n", micros(*time)),
+        Value::Flag(flag) => format!("{key}={}\n", if *flag { "yes" } else { "no" }),
+        value => format!("{key}={}\n", value.number().unwrap_or_default()),
+    }
 }

@@ -2,30 +2,11 @@
 
 use std::net::IpAddr;
 
-use laxity::units::{Nanos, Rate};
+use laxity::units::Rate;
 
 use crate::setup::units::{bytes_a_second, micros};
-use crate::setup::{Flower, Ports, Protocol, QdiscKind};
+use crate::setup::{Flower, Ports, Protocol, Value};
 use crate::words::json::Json;
-
-/// The value of a parameter.
-pub(super) enum Value {
-    /// A number without a unit.
-    Number(u32),
-    /// A length.
-    Bytes(u32),
-    /// A rate.
-    Rate(Rate),
-    /// A time.
-    Time(Nanos),
-    /// Whether it is said: the name, or with `no` before it.
-    Flag(bool),
-    /// Numbers one after the other.
-    Several(Vec<u8>),
-}
-
-/// A parameter: its name and its value.
-pub(super) type Parameter = (&'static str, Value);
 
 impl Value {
     /// The words of a parameter of this name.
@@ -65,56 +46,6 @@ pub(super) fn rate_word(rate: Rate) -> String {
     }
 }
 
-/// The parameters of a discipline that words and JSON have in common.
-pub(super) fn qdisc_parameters(kind: &QdiscKind) -> Vec<Parameter> {
-    match kind {
-        QdiscKind::Prio(prio) => vec![
-            ("bands", Value::Number(prio.bands.into())),
-            ("priomap", Value::Several(prio.priomap.to_vec())),
-        ],
-        QdiscKind::Tbf(tbf) => vec![
-            ("rate", Value::Rate(tbf.rate)),
-            ("burst", Value::Bytes(tbf.burst)),
-            ("limit", Value::Bytes(tbf.limit)),
-        ],
-        QdiscKind::FqCodel(fq) => vec![
-            ("limit", Value::Number(fq.limit)),
-            ("flows", Value::Number(fq.flows)),
-            ("quantum", Value::Number(fq.quantum)),
-            ("target", Value::Time(fq.target)),
-            ("interval", Value::Time(fq.interval)),
-            ("ecn", Value::Flag(fq.ecn)),
-        ],
-        QdiscKind::CoDel(codel) => vec![
-            ("limit", Value::Number(codel.limit)),
-            ("target", Value::Time(codel.target)),
-            ("interval", Value::Time(codel.interval)),
-            ("ecn", Value::Flag(codel.ecn)),
-        ],
-        QdiscKind::Pie(pie) => vec![
-            ("limit", Value::Number(pie.limit)),
-            ("target", Value::Time(pie.target)),
-            ("tupdate", Value::Time(pie.tupdate)),
-            ("alpha", Value::Number(pie.alpha)),
-            ("beta", Value::Number(pie.beta)),
-            ("ecn", Value::Flag(pie.ecn)),
-        ],
-        QdiscKind::Bfifo { limit } => vec![("limit", Value::Bytes(*limit))],
-        QdiscKind::Pfifo { limit } | QdiscKind::Other { limit, .. } => {
-            limit.iter().map(|limit| ("limit", Value::Number(*limit))).collect()
-        }
-        QdiscKind::Hfsc { .. }
-        | QdiscKind::Htb { .. }
-        | QdiscKind::Drr
-        | QdiscKind::Qfq
-        | QdiscKind::Red(_)
-        | QdiscKind::Choke(_)
-        | QdiscKind::Cake(_)
-        | QdiscKind::Mq
-        | QdiscKind::Netem(_) => Vec::new(),
-    }
-}
-
 /// The fields of `flower`, each with its word and its value in JSON.
 pub(super) fn flower_fields(fields: &Flower) -> Vec<(&'static str, String, Json)> {
     let mut all = Vec::new();
@@ -142,8 +73,8 @@ pub(super) fn flower_fields(fields: &Flower) -> Vec<(&'static str, String, Json)
         }),
     );
     let net = |(address, prefix): (IpAddr, u8)| plain(format!("{address}/{prefix}"));
-    say("src_ip", fields.source.map(net));
-    say("dst_ip", fields.destination.map(net));
+    say("src_ip", fields.addresses[0].map(net));
+    say("dst_ip", fields.addresses[1].map(net));
     let ports = |ports| match ports {
         Ports::Masked(port, u16::MAX) => (port.to_string(), port.into()),
         Ports::Masked(port, mask) => plain(format!("0x{port:x}/0x{mask:x}")),
@@ -152,8 +83,8 @@ pub(super) fn flower_fields(fields: &Flower) -> Vec<(&'static str, String, Json)
             (format!("{from}-{to}"), Json::object(ends))
         }
     };
-    say("src_port", fields.source_port.map(ports));
-    say("dst_port", fields.destination_port.map(ports));
+    say("src_port", fields.ports[0].map(ports));
+    say("dst_port", fields.ports[1].map(ports));
     all
 }
 

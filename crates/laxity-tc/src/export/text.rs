@@ -99,7 +99,7 @@ fn qdisc_options(kind: &QdiscKind) -> String {
         QdiscKind::Red(red) => early(red, "b", 1),
         QdiscKind::Choke(red) => early(red, "", red.packet.max(1)),
         kind => {
-            let parameters = parameters::qdisc_parameters(kind).into_iter();
+            let parameters = kind.parameters().into_iter();
             parameters.map(|(name, value)| value.words(name)).collect::<Vec<_>>().join(" ")
         }
     }

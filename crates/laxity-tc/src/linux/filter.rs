@@ -10,7 +10,7 @@ use laxity_plan::model::{Class, Police as Policing};
 
 use super::machine::{Filters, Linux};
 use super::refusal::Refusal;
-use crate::packets::{Field, Packets};
+use crate::packets::{Field, PORTS, Packets};
 use crate::setup::units::{rate_of, whole_ticks};
 use crate::setup::{
     Filter, FilterKind, Flower, Handle, MOST_FILTERS, Police, Ports, Protocol, U32, U32Key,
@@ -19,7 +19,7 @@ use decisions::{Rule, TooManyRules, too_many};
 
 /// Protocols whose ports flower reads, and all that have them at the same place.
 const FLOWER_PORTS: [u16; 3] = [6, 17, 132];
-const PORTS: [u16; 5] = [6, 17, 33, 132, 136];
+const WITH_PORTS: [u16; 5] = [6, 17, 33, 132, 136];
 
 /// The words of a header of IPv4 without options, and where a fragment belongs.
 const WORDS: u32 = 5;
@@ -98,14 +98,10 @@ fn kinds(
     class: &Class,
     all: &mut Vec<(Protocol, FilterKind)>,
 ) -> Result<(), Refusal> {
-    let number = |field: Field| packets.numbers[field as usize].as_ref();
-    let ports = [number(Field::SourcePort), number(Field::DestinationPort)];
-    let has_ports = ports.iter().any(Option::is_some);
+    let has_ports = PORTS.iter().any(|field| packets.asks_for(*field));
     let of_ip = has_ports
         || packets.version.is_some()
-        || number(Field::Protocol).is_some()
-        || number(Field::Dscp).is_some()
-        || number(Field::Ecn).is_some();
+        || [Field::Protocol, Field::Dscp, Field::Ecn].iter().any(|field| packets.asks_for(*field));
     let is_tagged = packets.has_tag();
     if packets.untagged && !of_ip {
         return Err(Refusal::new(
@@ -164,11 +160,10 @@ fn alternatives(
     inner: Option<Protocol>,
 ) -> Result<Vec<Flower>, TooManyRules> {
     let number = |field: Field| packets.numbers[field as usize].as_ref();
-    let ports = [Field::SourcePort, Field::DestinationPort]
-        .map(|field| number(field).map(|numbers| numbers.ranges().to_vec()));
+    let ports = PORTS.map(|field| number(field).map(|numbers| numbers.ranges().to_vec()));
     let mut protocols = values(number(Field::Protocol), 256);
     if ports.iter().any(Option::is_some) {
-        let known: &[u16] = if filters == Filters::Flower { &FLOWER_PORTS } else { &PORTS };
+        let known: &[u16] = if filters == Filters::Flower { &FLOWER_PORTS } else { &WITH_PORTS };
         let asked = protocols.unwrap_or_else(|| known.to_vec());
         protocols = Some(known.iter().copied().filter(|known| asked.contains(known)).collect());
     }
@@ -185,20 +180,17 @@ fn alternatives(
         };
         dscp.into_iter().flat_map(both).collect::<Vec<(u8, u8)>>()
     });
-    let [source, destination] =
-        packets.nets.map(|net| net.map(|net| (net.address(), net.prefix())));
-    let [source_port, destination_port] = ports;
-    let mut all = vec![Flower { inner, source, destination, ..Flower::default() }];
+    let addresses = packets.nets.map(|net| net.map(|net| (net.address(), net.prefix())));
+    let mut all = vec![Flower { inner, addresses, ..Flower::default() }];
     with_each(&mut all, values(number(Field::Vlan), 4_096), |all, vlan| all.vlan = Some(vlan))?;
     with_each(&mut all, values(number(Field::Pcp), 8), |all, pcp| all.pcp = Some(pcp as u8))?;
     with_each(&mut all, protocols, |all, number| all.ip_proto = Some(number as u8))?;
     with_each(&mut all, scopes, |all, tos| all.tos = Some(tos))?;
-    with_each(&mut all, source_port, |all, (from, to)| {
-        all.source_port = Some(Ports::new(from, to));
-    })?;
-    with_each(&mut all, destination_port, |all, (from, to)| {
-        all.destination_port = Some(Ports::new(from, to));
-    })?;
+    for (side, ranges) in ports.into_iter().enumerate() {
+        with_each(&mut all, ranges, |all, (from, to)| {
+            all.ports[side] = Some(Ports::new(from, to));
+        })?;
+    }
     Ok(all)
 }
 
@@ -232,7 +224,7 @@ fn words(version: Version, fields: &Flower) -> Vec<Vec<U32Key>> {
         Version::V4 => ([12, 16], 20),
         Version::V6 => ([8, 24], 40),
     };
-    let has_ports = fields.source_port.is_some() || fields.destination_port.is_some();
+    let has_ports = fields.ports != [None, None];
     let shift = if version == Version::V4 { 16 } else { 20 };
     let (value, mask) = fields.tos.unwrap_or_default();
     let (mut first, mut of_first) = (u32::from(value) << shift, u32::from(mask) << shift);
@@ -253,7 +245,7 @@ fn words(version: Version, fields: &Flower) -> Vec<Vec<U32Key>> {
             Version::V6 => key(u32::from(number) << 8, 0xff << 8, 4),
         });
     }
-    for (net, at) in [fields.source, fields.destination].into_iter().zip(addresses) {
+    for (net, at) in fields.addresses.into_iter().zip(addresses) {
         keys.extend(net.into_iter().flat_map(|net| U32Key::for_address(net, at)));
     }
     let halves = |ports: Option<Ports>| match ports {
@@ -262,8 +254,8 @@ fn words(version: Version, fields: &Flower) -> Vec<Vec<U32Key>> {
         Some(Ports::Range(from, to)) => blocks((from, to), 16),
     };
     let mut all = Vec::new();
-    for (source, source_mask) in halves(fields.source_port) {
-        for (destination, mask) in halves(fields.destination_port) {
+    for (source, source_mask) in halves(fields.ports[0]) {
+        for (destination, mask) in halves(fields.ports[1]) {
             let value = u32::from(source) << 16 | u32::from(destination);
             let mask = u32::from(source_mask) << 16 | u32::from(mask);
             let mut keys = keys.clone();

@@ -1,6 +1,6 @@
 //! Queue managements as disciplines at a leaf.
 
-use laxity::aqm::{Fraction, Limit, Measure};
+use laxity::aqm::{Choke, Fraction, Limit, Measure};
 use laxity::units::Nanos;
 use laxity_plan::model::{LinkSpec, QueueLimit, QueueSpec};
 
@@ -58,30 +58,26 @@ pub(super) fn queue(
                 ecn: pie.ecn,
             })
         }
-        QueueSpec::Red(red) => match (red.measure, red.limit) {
-            (Measure::Bytes, Limit::Bytes(limit)) => {
-                QdiscKind::Red(early(red, limit, link, class, remarks))
-            }
-            _ => {
+        QueueSpec::Red(red) => {
+            let (Measure::Bytes, Limit::Bytes(limit)) = (red.measure, red.limit) else {
                 return Err(Refusal::new(
                     format!("RED of {class}'s queue counts packets"),
                     "red of the kernel counts bytes",
                     "write `min`, `max` and `limit` as sizes, such as `min = \"30kB\"`",
                 ));
-            }
-        },
-        QueueSpec::Choke(choke) => match (choke.red.measure, choke.red.limit) {
-            (Measure::Packets, Limit::Packets(limit)) => {
-                QdiscKind::Choke(early(&choke.red, limit, link, class, remarks))
-            }
-            _ => {
+            };
+            QdiscKind::Red(early(red, limit, link, class, remarks))
+        }
+        QueueSpec::Choke(Choke { red, .. }) => {
+            let (Measure::Packets, Limit::Packets(limit)) = (red.measure, red.limit) else {
                 return Err(Refusal::new(
                     format!("CHOKe of {class}'s queue counts bytes"),
                     "choke of the kernel counts packets",
                     "write `min`, `max` and `limit` as numbers of packets",
                 ));
-            }
-        },
+            };
+            QdiscKind::Choke(early(red, limit, link, class, remarks))
+        }
     })
 }
 

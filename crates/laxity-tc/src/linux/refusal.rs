@@ -20,12 +20,8 @@ pub struct Refusal {
 
 impl Refusal {
     /// A refusal that has no plan nearby.
-    pub fn new(
-        what: impl Into<String>,
-        why: impl Into<String>,
-        instead: impl Into<String>,
-    ) -> Self {
-        let (what, why, instead) = (what.into(), why.into(), instead.into());
+    pub fn new(what: impl Into<String>, why: impl Into<String>, advice: impl Into<String>) -> Self {
+        let (what, why, instead) = (what.into(), why.into(), advice.into());
         Refusal { what, why, instead, nearest_is_hfsc: false }
     }
 }

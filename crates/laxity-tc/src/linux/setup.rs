@@ -105,23 +105,29 @@ pub(super) fn setup(
     Ok(setup)
 }
 
+/// How many bands of prio the leaves of a plan take, and the band of each class, from 0.
+pub(super) fn bands(plan: &Plan) -> (usize, Vec<usize>) {
+    let levels = plan.priority_levels();
+    let mut used: Vec<u32> = plan.leaves().map(|(id, _)| levels[id.index()]).collect();
+    used.sort_unstable();
+    used.dedup();
+    let band = |level| used.partition_point(|other| *other < level);
+    (used.len(), levels.into_iter().map(band).collect())
+}
+
 /// The handle of each class of the plan.
 fn numbers(plan: &Plan) -> Result<Vec<Handle>, Refusal> {
     let mut numbers = vec![Handle::new(SHARED, 0); plan.classes.len()];
     if plan.scheduler == SchedulerSpec::Priority {
-        let levels = plan.priority_levels();
-        let mut bands: Vec<u32> = plan.leaves().map(|(id, _)| levels[id.index()]).collect();
-        bands.sort_unstable();
-        bands.dedup();
-        if bands.len() > usize::from(Prio::BANDS.1) {
+        let (count, bands) = bands(plan);
+        if count > usize::from(Prio::BANDS.1) {
             return Err(Refusal::new(
-                format!("the classes have {} levels", bands.len()),
+                format!("the classes have {count} levels"),
                 format!("prio has at most {} bands", Prio::BANDS.1),
                 "give some classes the same `level`",
             ));
         }
-        for (number, level) in numbers.iter_mut().zip(levels) {
-            let band = bands.partition_point(|other| *other < level);
+        for (number, band) in numbers.iter_mut().zip(bands) {
             *number = Handle::new(SHARED, band as u16 + 1);
         }
         return Ok(numbers);

@@ -4,6 +4,7 @@ use laxity::sched::hfsc::Curves;
 use laxity::units::Bytes;
 use laxity_plan::Plan;
 use laxity_plan::model::Weight;
+use num_integer::gcd;
 
 /// The largest weight (net/sched/sch_qfq.c, QFQ_MAX_WEIGHT), and the largest sum (QFQ_MAX_WSUM).
 const QFQ_WEIGHT: u64 = 1 << 10;
@@ -28,10 +29,7 @@ pub(super) fn for_qfq(plan: &mut Plan) {
     };
     let whole: Vec<u64> = leaves
         .iter()
-        .map(|leaf| match &exact {
-            Some(divisor) => weights[*leaf] / divisor,
-            None => scaled(*leaf),
-        })
+        .map(|leaf| exact.map_or_else(|| scaled(*leaf), |divisor| weights[*leaf] / divisor))
         .collect();
     // In lowest terms, so that what comes back is written the same again.
     let common = whole.iter().copied().fold(0, gcd).max(1);
@@ -46,14 +44,6 @@ pub(super) fn for_qfq(plan: &mut Plan) {
         }
     }
     plan.link.max_packet = plan.link.max_packet.max(Bytes(QFQ_PACKETS.0));
-}
-
-/// The greatest common divisor.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// The greatest number that divides all weights, if the kernel takes what is left of each.

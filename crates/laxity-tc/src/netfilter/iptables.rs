@@ -5,28 +5,22 @@ use laxity_plan::matching::{Net, Numbers, Side, Version};
 use super::rules::{Action, Condition, MOST_STATES, Netfilter, Rule};
 use crate::error::plain;
 use crate::notes::{NotMapped, quoted};
-use crate::packets::{Field, Packets, one, service};
+use crate::packets::{Field, PORTS, Packets, one, service, with_all};
 use crate::setup::Handle;
 use crate::words::command::Command;
-use crate::words::quantity::{self, number32};
+use crate::words::quantity::{self, number};
 
 /// Options without a value that change nothing.
 const PLAIN: [&str; 8] = ["-v", "--verbose", "-n", "--numeric", "-w", "--wait", "-4", "-6"];
 /// What is loaded for conditions that are read by themselves.
 const MATCHES: [&str; 9] =
     ["tcp", "udp", "udplite", "sctp", "multiport", "comment", "dscp", "tos", "mark"];
-/// Names of code points beside those of a plan.
-const PROTOCOLS: [(&str, u16); 9] = [
-    ("tcp", 6),
-    ("udp", 17),
-    ("udplite", 136),
-    ("icmp", 1),
-    ("icmpv6", 58),
-    ("ipv6-icmp", 58),
-    ("esp", 50),
-    ("gre", 47),
-    ("sctp", 132),
-];
+/// Protocols by name (protocols(5)).
+const PROTOCOLS: &str =
+    "tcp 6 udp 17 udplite 136 icmp 1 icmpv6 58 ipv6-icmp 58 esp 50 gre 47 sctp 132";
+/// Ports that scripts like to name (services(5)).
+const SERVICES: &str = "ftp 21 ssh 22 telnet 23 smtp 25 domain 53 http 80 www 80 pop3 110 ntp 123 \
+    imap 143 https 443 sip 5060";
 
 /// Takes a command; the reason if it does not count.
 pub(super) fn read(netfilter: &mut Netfilter, command: &Command) -> Result<(), NotMapped> {
@@ -104,11 +98,7 @@ fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, NotMapped
                 numbers.ok_or_else(|| NotMapped(format!("`{}` is not followed", plain(given))))?;
             Ok::<Numbers, NotMapped>(if negated { others(&numbers, most) } else { numbers })
         };
-        let mut with = |field: Field, numbers: Numbers| {
-            for packets in &mut asked {
-                packets.with(field, &numbers);
-            }
-        };
+        let mut with = |field, numbers: Numbers| with_all(&mut asked, field, &numbers);
         match name {
             "-t" | "--table" | "-A" | "--append" => {}
             "-I" | "--insert" => {
@@ -131,10 +121,7 @@ fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, NotMapped
             }
             "--ports" if !negated => {
                 let ports = numbers(ports(given), u16::MAX)?;
-                asked = alternatives(&asked, 2, |packets, at| {
-                    let field = [Field::SourcePort, Field::DestinationPort][at];
-                    packets.with(field, &ports);
-                });
+                asked = alternatives(&asked, 2, |packets, at| packets.with(PORTS[at], &ports));
             }
             "--dscp" | "--dscp-class" => {
                 with(Field::Dscp, numbers(code_point(given).map(one), 63)?)
@@ -147,12 +134,8 @@ fn rule(version: Version, words: &[&str], line: usize) -> Result<Rule, NotMapped
                 }
             }
             "-s" | "--source" | "--src" | "-d" | "--destination" | "--dst" if !negated => {
-                let side = if name.contains('s') && !name.contains("dst") && !name.contains("dest")
-                {
-                    Side::Source
-                } else {
-                    Side::Destination
-                };
+                let is_source = ["-s", "--source", "--src"].contains(&name);
+                let side = if is_source { Side::Source } else { Side::Destination };
                 let nets = nets(given, version)?;
                 asked =
                     alternatives(&asked, nets.len(), |packets, at| packets.within(side, nets[at]));
@@ -195,26 +178,20 @@ fn action(target: &str, options: &[&str]) -> Result<Action, NotMapped> {
         NotMapped(format!("`-j {} {options}` is not followed", plain(target)))
     };
     let masked = |name: &str| given(name).and_then(|text| with_mask(text, u32::MAX));
-    let number =
-        |name: &str| given(name).and_then(|text| with_mask(text, u32::MAX)).map(|(value, _)| value);
-    let all = |cleared, turned| Ok(Action::Mark { cleared, turned });
     match target {
         "MARK" => {
-            if let Some((value, mask)) = masked("--set-mark") {
-                return all(mask | value, value);
-            }
-            if let Some((value, mask)) = masked("--set-xmark") {
-                return all(mask, value);
-            }
-            if let Some(bits) = number("--or-mark") {
-                return all(bits, bits);
-            }
-            if let Some(bits) = number("--and-mark") {
-                return all(!bits, 0);
-            }
-            number("--xor-mark")
-                .map(|turned| Action::Mark { cleared: 0, turned })
-                .ok_or_else(unread)
+            let (cleared, turned) = if let Some((value, mask)) = masked("--set-mark") {
+                (mask | value, value)
+            } else if let Some((value, mask)) = masked("--set-xmark") {
+                (mask, value)
+            } else if let Some((bits, _)) = masked("--or-mark") {
+                (bits, bits)
+            } else if let Some((bits, _)) = masked("--and-mark") {
+                (!bits, 0)
+            } else {
+                (0, masked("--xor-mark").ok_or_else(unread)?.0)
+            };
+            Ok(Action::Mark { cleared, turned })
         }
         "CLASSIFY" => {
             given("--set-class").and_then(Handle::parse).map(Action::Class).ok_or_else(unread)
@@ -238,7 +215,7 @@ fn action(target: &str, options: &[&str]) -> Result<Action, NotMapped> {
 
 pub(super) fn code_point(text: &str) -> Option<u16> {
     laxity_plan::matching::code_point(&text.to_ascii_lowercase())
-        .or_else(|| quantity::number(text, 0).and_then(|point| u16::try_from(point).ok()))
+        .or_else(|| number(text, 0))
         .filter(|point| *point < 64)
 }
 
@@ -246,16 +223,16 @@ pub(super) fn code_point(text: &str) -> Option<u16> {
 pub(super) fn with_mask(text: &str, all: u32) -> Option<(u32, u32)> {
     let (value, mask) =
         text.split_once('/').map_or((text, None), |(value, mask)| (value, Some(mask)));
-    Some((number32(value)?, mask.map_or(Some(all), number32)?))
+    Some((number(value, 0)?, mask.map_or(Some(all), |mask| number(mask, 0))?))
 }
 
 pub(super) fn protocol(text: &str) -> Option<Numbers> {
-    let named = PROTOCOLS.iter().find(|(name, _)| *name == text).map(|(_, number)| *number);
-    named
-        .or_else(|| {
-            quantity::number(text, 0).and_then(|number| u8::try_from(number).ok()).map(u16::from)
-        })
-        .map(one)
+    numbered(PROTOCOLS, text).filter(|number| *number < 256).map(one)
+}
+
+/// A number, or the one of a name in a list of names and numbers.
+fn numbered(names: &str, text: &str) -> Option<u16> {
+    number(quantity::listed(names, text).unwrap_or(text), 0)
 }
 
 /// Ports by number, `A:B` and lists of them.
@@ -272,24 +249,8 @@ fn ports(text: &str) -> Option<Numbers> {
     ranges.iter().all(|(from, to)| from <= to).then(|| Numbers::new(ranges))
 }
 
-/// Ports that scripts like to name (services(5)).
 pub(super) fn service_port(text: &str) -> Option<u16> {
-    const NAMES: [(&str, u16); 12] = [
-        ("ftp", 21),
-        ("ssh", 22),
-        ("telnet", 23),
-        ("smtp", 25),
-        ("domain", 53),
-        ("http", 80),
-        ("www", 80),
-        ("pop3", 110),
-        ("ntp", 123),
-        ("imap", 143),
-        ("https", 443),
-        ("sip", 5060),
-    ];
-    let named = NAMES.iter().find(|(name, _)| *name == text).map(|(_, port)| *port);
-    named.or_else(|| quantity::number(text, 0).and_then(|port| u16::try_from(port).ok()))
+    numbered(SERVICES, text)
 }
 
 pub(super) fn nets(text: &str, version: Version) -> Result<Vec<Net>, NotMapped> {

@@ -6,7 +6,7 @@ use super::iptables::{alternatives, code_point, nets, others, protocol, service_
 use super::rules::{Action, Condition, Netfilter, Rule};
 use crate::error::plain;
 use crate::notes::NotMapped;
-use crate::packets::{Field, Packets};
+use crate::packets::{Field, PORTS, Packets, with_all};
 use crate::setup::Handle;
 
 /// What packets pass on their way out, as nft calls it.
@@ -86,7 +86,7 @@ impl<'t> Reader<'_, 't> {
             verb @ ("add" | "insert" | "create" | "flush") => match (verb, self.next()) {
                 ("flush", _) => {
                     self.netfilter.chains.clear();
-                    self.statement();
+                    self.skip();
                 }
                 (_, "chain") => {
                     let table = self.table();
@@ -98,13 +98,9 @@ impl<'t> Reader<'_, 't> {
                     let rule = self.statement();
                     self.rule(&place, rule, verb == "insert");
                 }
-                _ => {
-                    self.statement();
-                }
+                _ => self.skip(),
             },
-            _ => {
-                self.statement();
-            }
+            _ => self.skip(),
         }
     }
 
@@ -131,9 +127,7 @@ impl<'t> Reader<'_, 't> {
                 "" | "}" => return,
                 "chain" => self.named_chain(table),
                 ";" => {}
-                _ => {
-                    self.statement();
-                }
+                _ => self.skip(),
             }
         }
     }
@@ -151,15 +145,12 @@ impl<'t> Reader<'_, 't> {
     fn chain(&mut self, place: &Place) {
         loop {
             match self.peek() {
-                "" => return,
-                "}" => {
-                    self.at += 1;
+                "" | "}" => {
+                    self.next();
                     return;
                 }
                 ";" => self.at += 1,
-                "policy" => {
-                    self.statement();
-                }
+                "policy" => self.skip(),
                 "type" => {
                     let words = self.statement();
                     let hook = words.iter().position(|word| word == "hook");
@@ -176,6 +167,11 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
+    /// Passes over what is left of a statement.
+    fn skip(&mut self) {
+        self.statement();
+    }
+
     /// The words up to the end of a statement; signs within braces belong to it.
     fn statement(&mut self) -> &'t [String] {
         let start = self.at;
@@ -183,8 +179,7 @@ impl<'t> Reader<'_, 't> {
         loop {
             match self.peek() {
                 "" => break,
-                ";" if depth == 0 => break,
-                "}" if depth == 0 => break,
+                ";" | "}" if depth == 0 => break,
                 "{" => depth += 1,
                 "}" => depth -= 1,
                 _ => {}
@@ -279,34 +274,25 @@ impl RuleMatch {
         }
         let values = values(left);
         let wrong = || unread(word, what);
-        let mut with = |field: Field, numbers: Numbers| {
-            for packets in &mut self.packets {
-                packets.with(field, &numbers);
+        let version = if word == "ip" { Version::V4 } else { Version::V6 };
+        match (word, what, &values.all[..]) {
+            ("oifname" | "oif", _, [device]) | ("meta", "oifname" | "oif", [device])
+                if !values.negated =>
+            {
+                self.out = Some(device.replace('*', "+"));
             }
-        };
-        match (word, what) {
-            ("oifname" | "oif", _) | ("meta", "oifname" | "oif") => match &values.all[..] {
-                [device] if !values.negated => self.out = Some(device.replace('*', "+")),
-                _ => return Err(wrong()),
-            },
-            ("mark", _) | ("meta", "mark") => match &values.all[..] {
-                [mark] => {
-                    let (value, mask) = with_mask(mark, u32::MAX).ok_or_else(wrong)?;
-                    self.mark =
-                        Some(Condition { value: value & mask, mask, negated: values.negated });
-                }
-                _ => return Err(wrong()),
-            },
-            ("ip" | "ip6", "saddr" | "daddr") if !values.negated && !values.all.is_empty() => {
-                let version = if word == "ip" { Version::V4 } else { Version::V6 };
-                let source = what == "saddr";
-                let side = if source { Side::Source } else { Side::Destination };
+            ("mark", _, [mark]) | ("meta", "mark", [mark]) => {
+                let (value, mask) = with_mask(mark, u32::MAX).ok_or_else(wrong)?;
+                self.mark = Some(Condition { value: value & mask, mask, negated: values.negated });
+            }
+            ("ip" | "ip6", "saddr" | "daddr", [_, ..]) if !values.negated => {
+                let side = if what == "saddr" { Side::Source } else { Side::Destination };
                 let nets = nets(&values.all.join(","), version)?;
                 self.packets = alternatives(&self.packets, nets.len(), |packets, at| {
                     packets.within(side, nets[at])
                 });
             }
-            ("ip" | "ip6", "dscp" | "ecn" | "protocol" | "nexthdr") | ("meta", "l4proto") => {
+            ("ip" | "ip6", "dscp" | "ecn" | "protocol" | "nexthdr", _) | ("meta", "l4proto", _) => {
                 let number = |text: &str| match what {
                     "dscp" => code_point(text),
                     "ecn" => laxity_plan::matching::ecn(text),
@@ -318,23 +304,18 @@ impl RuleMatch {
                     _ => (Field::Protocol, 255),
                 };
                 let numbers = values.numbers(&number, most).ok_or_else(wrong)?;
-                with(field, numbers);
+                with_all(&mut self.packets, field, &numbers);
                 if word != "meta" {
-                    let version = if word == "ip" { Version::V4 } else { Version::V6 };
                     for packets in &mut self.packets {
                         packets.require_version(version);
                     }
                 }
             }
-            ("tcp" | "udp" | "sctp" | "th", "sport" | "dport") => {
-                let field =
-                    if what == "sport" { Field::SourcePort } else { Field::DestinationPort };
+            ("tcp" | "udp" | "sctp" | "th", "sport" | "dport", _) => {
                 let numbers = values.numbers(&service_port, u16::MAX).ok_or_else(wrong)?;
-                with(field, numbers);
+                with_all(&mut self.packets, PORTS[usize::from(what == "dport")], &numbers);
                 if let Some(over) = protocol(word) {
-                    for packets in &mut self.packets {
-                        packets.with(Field::Protocol, &over);
-                    }
+                    with_all(&mut self.packets, Field::Protocol, &over);
                 }
             }
             _ => return Err(wrong()),

@@ -28,20 +28,13 @@ pub(crate) fn file(words: &[&str]) -> Option<usize> {
     None
 }
 
-/// The table that is the only one to be restored, by the words behind `iptables-restore`.
-pub(crate) fn only<'a>(words: &[&'a str]) -> Option<&'a str> {
+/// The commands that a text of `iptables-restore` comes to, with these words behind it. Without
+/// `--noflush` they take away the rules that were there before; with `--table` they are those of
+/// one table.
+pub(crate) fn commands(program: &str, words: &[&str], text: &str) -> Vec<Vec<String>> {
+    let keeps = words.iter().any(|word| ["-n", "--noflush"].contains(word));
     let named = words.iter().position(|word| ["-T", "--table"].contains(word));
-    named.and_then(|at| words.get(at + 1)).copied()
-}
-
-/// The commands that a text of `iptables-restore` comes to. They take away the rules that were
-/// there before, unless `keeps`. With `only` they are those of this table.
-pub(crate) fn commands(
-    program: &str,
-    text: &str,
-    keeps: bool,
-    only: Option<&str>,
-) -> Vec<Vec<String>> {
+    let only = named.and_then(|at| words.get(at + 1)).copied();
     let program = program.trim_end_matches("-restore");
     let mut table = "filter".to_string();
     let mut commands = Vec::new();
@@ -70,10 +63,10 @@ pub(crate) fn commands(
             // Counters of packets may stand before a rule.
             Some('[') => {
                 if let Some((_, rule)) = line.split_once(']') {
-                    add(&table, words(rule));
+                    add(&table, quoted_words(rule));
                 }
             }
-            Some('-') => add(&table, words(line)),
+            Some('-') => add(&table, quoted_words(line)),
             Some(_) => {}
         }
     }
@@ -81,7 +74,7 @@ pub(crate) fn commands(
 }
 
 /// Words that may be in double quotes.
-fn words(line: &str) -> Vec<String> {
+fn quoted_words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
     let mut chars = line.chars();
     while let Some(c) = chars.next() {

@@ -22,6 +22,14 @@ impl Attributes {
         self
     }
 
+    /// With one more behind, if there is a value.
+    pub(super) fn with_some(self, kind: u16, value: Option<impl AsRef<[u8]>>) -> Attributes {
+        match value {
+            Some(value) => self.with(kind, value.as_ref()),
+            None => self,
+        }
+    }
+
     /// With a number behind.
     pub fn with_u32(self, kind: u16, value: u32) -> Attributes {
         self.with(kind, &value.to_ne_bytes())

@@ -2,7 +2,7 @@
 
 use super::attributes::{Attributes, bytes, find, find_u32, words};
 use super::object::{OPTIONS, Object, Sort};
-use super::queue::{large_rate, rate_of, rate_spec};
+use super::qdisc::{large_rate, rate_of, rate_spec};
 use crate::setup::{Class, ClassKind, Handle, HfscCurve, HfscCurves, Htb, units};
 
 /// Disciplines whose classes are added; others have those that they make.
@@ -53,17 +53,14 @@ pub(super) fn read(object: &Object) -> Option<Class> {
 
 fn hfsc(curves: &HfscCurves) -> Attributes {
     let curves = [curves.rsc, curves.fsc, curves.usc];
-    CURVES.into_iter().zip(curves).fold(Attributes::default(), |all, (kind, curve)| match curve {
-        Some(curve) => all.with(kind, &bytes(&curve.kernel())),
-        None => all,
+    CURVES.into_iter().zip(curves).fold(Attributes::default(), |all, (kind, curve)| {
+        all.with_some(kind, curve.map(|curve| bytes(&curve.kernel())))
     })
 }
 
 fn read_hfsc(options: &[u8]) -> Option<HfscCurves> {
-    let [rsc, fsc, usc] = CURVES.map(|kind| match find(options, kind) {
-        Some(value) => words(value).map(|slopes| Some(HfscCurve::from_kernel(slopes))),
-        None => Some(None),
-    });
+    let curve = |value| words(value).map(|slopes| Some(HfscCurve::from_kernel(slopes)));
+    let [rsc, fsc, usc] = CURVES.map(|kind| find(options, kind).map_or(Some(None), curve));
     Some(HfscCurves { rsc: rsc?, fsc: fsc?, usc: usc? })
 }
 
@@ -71,13 +68,10 @@ fn htb_options(htb: &Htb) -> Attributes {
     let Htb { rate, ceil, burst, cburst, quantum, prio } = *htb;
     let buffers = [units::ticks(rate, burst), units::ticks(ceil, cburst), quantum, 0, prio];
     let parameters = [rate_spec(rate), rate_spec(ceil), bytes(&buffers)].concat();
-    let mut options = Attributes::default().with(HTB[0], &parameters);
-    for (kind, rate) in HTB[1..].iter().zip([rate, ceil]) {
-        if let Some(large) = large_rate(rate) {
-            options = options.with(*kind, &large);
-        }
-    }
-    options
+    Attributes::default()
+        .with(HTB[0], &parameters)
+        .with_some(HTB[1], large_rate(rate))
+        .with_some(HTB[2], large_rate(ceil))
 }
 
 fn read_htb(options: &[u8]) -> Option<Htb> {

@@ -69,10 +69,7 @@ pub(super) fn read(object: &Object) -> Option<Filter> {
         }
         _ => return None,
     };
-    let police = match find(options, action_kind) {
-        Some(actions) => police::read_actions(actions)?,
-        None => Vec::new(),
-    };
+    let police = find(options, action_kind).map_or(Some(Vec::new()), police::read_actions)?;
     let class = Some(Handle(find_u32(options, class_kind)?));
     let (parent, priority, is_gone) = (object.parent, object.priority(), false);
     Some(Filter { parent, priority, number, protocol, kind, class, police, is_gone })

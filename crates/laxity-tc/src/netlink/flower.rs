@@ -27,36 +27,26 @@ const BESIDE: [u16; 3] = [22, 86, ETHER_TYPE];
 pub(super) const FIELDS: [u16; 2] = [CLASS, ACTIONS];
 
 pub(super) fn options(flower: &Flower, protocol: &Protocol) -> Attributes {
-    let mut all = Attributes::default();
-    if *protocol != Protocol::All {
-        all = all.with(ETHER_TYPE, &protocol.ether_type().to_be_bytes());
-    }
-    if let Some(vlan) = flower.vlan {
-        all = all.with(VLAN_ID, &vlan.to_ne_bytes());
-    }
-    if let Some(pcp) = flower.pcp {
-        all = all.with(VLAN_PRIORITY, &[pcp]);
-    }
-    if let Some(inner) = &flower.inner {
-        all = all.with(VLAN_ETHER_TYPE, &inner.ether_type().to_be_bytes());
-    }
-    if let Some(protocol) = flower.ip_proto {
-        all = all.with(IP_PROTO, &[protocol]);
-    }
-    for (side, address) in [flower.source, flower.destination].into_iter().enumerate() {
-        all = match address {
-            None => all,
-            Some((IpAddr::V4(address), prefix)) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
-                all.with(IPV4[side][0], &address.octets()).with(IPV4[side][1], &mask.to_be_bytes())
-            }
-            Some((IpAddr::V6(address), prefix)) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(prefix.min(128))).unwrap_or(0);
-                all.with(IPV6[side][0], &address.octets()).with(IPV6[side][1], &mask.to_be_bytes())
-            }
+    let ether_type = |protocol: &Protocol| protocol.ether_type().to_be_bytes();
+    let outer = Some(protocol).filter(|protocol| **protocol != Protocol::All);
+    let mut all = Attributes::default()
+        .with_some(ETHER_TYPE, outer.map(ether_type))
+        .with_some(VLAN_ID, flower.vlan.map(u16::to_ne_bytes))
+        .with_some(VLAN_PRIORITY, flower.pcp.map(|pcp| [pcp]))
+        .with_some(VLAN_ETHER_TYPE, flower.inner.as_ref().map(ether_type))
+        .with_some(IP_PROTO, flower.ip_proto.map(|number| [number]));
+    for (side, (address, prefix)) in
+        flower.addresses.into_iter().enumerate().filter_map(|(side, net)| Some((side, net?)))
+    {
+        let (kinds, octets) = match address {
+            IpAddr::V4(address) => (IPV4[side], address.octets().to_vec()),
+            IpAddr::V6(address) => (IPV6[side], address.octets().to_vec()),
         };
+        let free = 128u32.saturating_sub(prefix.into());
+        let mask = u128::MAX.checked_shl(free).unwrap_or(0).to_be_bytes();
+        all = all.with(kinds[0], &octets).with(kinds[1], &mask[..octets.len()]);
     }
-    for (side, ports) in [flower.source_port, flower.destination_port].into_iter().enumerate() {
+    for (side, ports) in flower.ports.into_iter().enumerate() {
         let of_protocol = PORTS.iter().find(|(protocol, _)| Some(*protocol) == flower.ip_proto);
         all = match (ports, of_protocol) {
             (Some(Ports::Masked(port, mask)), Some((_, kinds))) => {
@@ -73,10 +63,8 @@ pub(super) fn options(flower: &Flower, protocol: &Protocol) -> Attributes {
             (None, _) => all,
         };
     }
-    match flower.tos {
-        Some((tos, mask)) => all.with(TOS[0], &[tos]).with(TOS[1], &[mask]),
-        None => all,
-    }
+    let (tos, mask) = (flower.tos.map(|(tos, _)| [tos]), flower.tos.map(|(_, mask)| [mask]));
+    all.with_some(TOS[0], tos).with_some(TOS[1], mask)
 }
 
 /// Reads the fields that a filter compares; `None` if it compares another one.
@@ -91,9 +79,7 @@ pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
     if !read(options).all(|(kind, _)| known.contains(&kind)) {
         return None;
     }
-    let addresses = [0, 1].map(|side| fields.address(side));
-    let ports =
-        [0, 1].map(|side| fields.ports(of_protocol.map(|(_, kinds)| kinds[side]), RANGES[side]));
+    let ports = |side: usize| fields.ports(of_protocol.map(|(_, kinds)| kinds[side]), RANGES[side]);
     let inner = match fields.short(VLAN_ETHER_TYPE)?.map(u16::from_be_bytes) {
         Some(kind) => {
             let all = [Protocol::Ip, Protocol::Ipv6];
@@ -105,17 +91,13 @@ pub(super) fn read_options(options: &[u8]) -> Option<Flower> {
         (Some(tos), mask) => Some((tos, mask.unwrap_or(u8::MAX))),
         (None, _) => None,
     };
-    let [source, destination] = addresses;
-    let [source_port, destination_port] = ports;
     Some(Flower {
         vlan: fields.short(VLAN_ID)?.map(u16::from_ne_bytes),
         pcp: fields.byte(VLAN_PRIORITY)?,
         inner,
         ip_proto,
-        source: source?,
-        destination: destination?,
-        source_port: source_port?,
-        destination_port: destination_port?,
+        addresses: [fields.address(0)?, fields.address(1)?],
+        ports: [ports(0)?, ports(1)?],
         tos,
     })
 }
@@ -125,10 +107,7 @@ struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
     fn value<const N: usize>(&self, kind: u16) -> Option<Option<[u8; N]>> {
-        match find(self.0, kind) {
-            Some(value) => value.try_into().ok().map(Some),
-            None => Some(None),
-        }
+        find(self.0, kind).map_or(Some(None), |value| value.try_into().ok().map(Some))
     }
 
     fn byte(&self, kind: u16) -> Option<Option<u8>> {
@@ -140,17 +119,16 @@ impl Fields<'_> {
     }
 
     fn address(&self, side: usize) -> Option<Option<(IpAddr, u8)>> {
+        let net = |address: IpAddr, leading: u32, ones: u32| {
+            (leading == ones).then_some(Some((address, leading as u8)))
+        };
         if let Some(address) = self.value::<4>(IPV4[side][0])? {
             let mask = self.value(IPV4[side][1])?.map_or(u32::MAX, u32::from_be_bytes);
-            let prefix = mask.leading_ones();
-            let whole = mask.count_ones() == prefix;
-            return whole.then_some(Some((IpAddr::from(address), prefix as u8)));
+            return net(address.into(), mask.leading_ones(), mask.count_ones());
         }
         if let Some(address) = self.value::<16>(IPV6[side][0])? {
             let mask = self.value(IPV6[side][1])?.map_or(u128::MAX, u128::from_be_bytes);
-            let prefix = mask.leading_ones();
-            let whole = mask.count_ones() == prefix;
-            return whole.then_some(Some((IpAddr::from(address), prefix as u8)));
+            return net(address.into(), mask.leading_ones(), mask.count_ones());
         }
         Some(None)
     }

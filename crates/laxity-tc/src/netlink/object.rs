@@ -124,36 +124,37 @@ impl Object {
         })
     }
 
-    fn request(&self, interface: u32, kind: u16, flags: u16, attributes: &[u8]) -> Request {
+    /// The message that does something to it on an interface.
+    pub fn request(&self, action: Action, interface: u32) -> Request {
+        let is_filter = self.sort == Sort::Filter;
+        let message = self.sort.new_message();
+        let (kind, flags, attributes) = match action {
+            Action::Add => (message, CREATE | EXCLUSIVE, self.attributes.clone()),
+            Action::Replace => (message, CREATE | REPLACE, self.attributes.clone()),
+            // A filter is changed by a request that could make it.
+            Action::Change if is_filter => (message, CREATE, self.attributes.clone()),
+            Action::Change => (message, 0, super::changing(self).attributes),
+            Action::Delete if is_filter => {
+                (message + 1, 0, Attributes::default().with_text(KIND, &self.kind()).0)
+            }
+            Action::Delete => (message + 1, 0, Vec::new()),
+        };
         let head = [0, interface, self.handle.0, self.parent.0, self.info];
-        let mut payload = attributes::bytes(&head);
-        payload.extend(attributes);
-        Request { kind, flags, payload }
+        Request { kind, flags, payload: [attributes::bytes(&head), attributes].concat() }
     }
+}
 
-    /// Adds it; refused if it is there.
-    pub fn add(&self, interface: u32) -> Request {
-        self.request(interface, self.sort.new_message(), CREATE | EXCLUSIVE, &self.attributes)
-    }
-
-    /// Changes it; refused if it is not there.
-    pub fn change(&self, interface: u32) -> Request {
-        // A filter is changed by a request that could make it.
-        let flags = if self.sort == Sort::Filter { CREATE } else { 0 };
-        self.request(interface, self.sort.new_message(), flags, &self.attributes)
-    }
-
-    /// Adds it, in place of an object that is there.
-    pub fn replace(&self, interface: u32) -> Request {
-        self.request(interface, self.sort.new_message(), CREATE | REPLACE, &self.attributes)
-    }
-
-    /// Takes it away, with all that hangs at it.
-    pub fn delete(&self, interface: u32) -> Request {
-        let named = Attributes::default().with_text(KIND, &self.kind());
-        let named = if self.sort == Sort::Filter { named.0 } else { Vec::new() };
-        self.request(interface, self.sort.new_message() + 1, 0, &named)
-    }
+/// What is done to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The object is added; refused if it is there.
+    Add,
+    /// The object takes the place of another one.
+    Replace,
+    /// The object is changed in place; refused if it is not there.
+    Change,
+    /// The object is taken away, and what hangs at it.
+    Delete,
 }
 
 /// NLM_F_REPLACE.
@@ -178,13 +179,8 @@ pub struct Request {
 
 /// Asks for all of a sort; of filters, for those at a qdisc or class.
 pub fn dump(sort: Sort, interface: u32, parent: Handle) -> Request {
-    Request { flags: DUMP, ..ask(sort, interface, parent) }
-}
-
-/// Asks for what is at a place.
-pub fn ask(sort: Sort, interface: u32, parent: Handle) -> Request {
     let payload = attributes::bytes(&[0, interface, 0, parent.0, 0]);
-    Request { kind: sort.new_message() + 2, flags: 0, payload }
+    Request { kind: sort.new_message() + 2, flags: DUMP, payload }
 }
 
 /// Bytes as hexadecimal digits.

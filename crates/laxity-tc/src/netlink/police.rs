@@ -1,7 +1,7 @@
 //! `action police` behind a filter (`tc_police`).
 
 use super::attributes::{Attributes, bytes, find, find_u32, read, words};
-use super::queue::{large_rate, rate_of, rate_spec};
+use super::qdisc::{large_rate, rate_of, rate_spec};
 use crate::setup::{Police, units};
 
 /// TCA_ACT_KIND and TCA_ACT_OPTIONS.
@@ -26,13 +26,11 @@ fn action(police: &Police) -> Attributes {
     let exceeding = if demote { UNSPEC } else { SHOT };
     let first = bytes(&[index, exceeding, 0, units::ticks(rate, burst), mtu]);
     let parameters = [first, rate_spec(rate), vec![0; 24]].concat();
-    let mut options = Attributes::default()
+    let options = Attributes::default()
         .with(POLICE[0], &parameters)
         .with(POLICE[1], &TABLE)
-        .with_u32(POLICE[2], PIPE);
-    if let Some(large) = large_rate(rate) {
-        options = options.with(POLICE[3], &large);
-    }
+        .with_u32(POLICE[2], PIPE)
+        .with_some(POLICE[3], large_rate(rate));
     Attributes::default().with_text(ACTION[0], "police").with(ACTION[1], &options.0)
 }
 

@@ -125,10 +125,8 @@ fn filter_kind() -> impl Strategy<Value = FilterKind> {
                 pcp: vlan.as_ref().map(|(id, _)| (id % 8) as u8),
                 inner: vlan.and_then(|(_, inner)| inner),
                 ip_proto,
-                source,
-                destination,
-                source_port: from,
-                destination_port: to,
+                addresses: [source, destination],
+                ports: [from, to],
                 tos,
             })
         }),
@@ -195,7 +193,7 @@ proptest! {
     #[test]
     fn any_byte_may_be_another(kind in qdisc_kind(), at in 0usize..200, byte: u8) {
         let qdisc = Qdisc { handle: Handle::new(1, 0), parent: Handle::ROOT, kind, stab: None };
-        let Request { kind, mut payload, .. } = qdisc::object(&qdisc).add(3);
+        let Request { kind, mut payload, .. } = qdisc::object(&qdisc).request(Action::Add, 3);
         let place = at % payload.len();
         payload[place] = byte;
         if let Some(object) = Object::read(kind, &payload, 3) {
@@ -238,7 +236,7 @@ proptest! {
             }));
         }
         if let Some((one, at, byte)) = wrong {
-            let Request { kind, mut payload, .. } = objects[one].add(3);
+            let Request { kind, mut payload, .. } = objects[one].request(Action::Add, 3);
             let place = at % payload.len();
             payload[place] = byte;
             if let Some(object) = Object::read(kind, &payload, 3) {

@@ -169,51 +169,41 @@ enum Part {
 }
 
 impl Part {
-    fn add(
-        self,
-        bytes: &[(u8, u8)],
-        has_ports: bool,
-        packets: &mut Packets,
-    ) -> Result<(), NotMapped> {
+    fn add(self, bytes: &[(u8, u8)], has_ports: bool, to: &mut Packets) -> Result<(), NotMapped> {
         let push = |(value, mask): (u16, u16), (v, m): &(u8, u8)| {
             (value << 8 | u16::from(*v), mask << 8 | u16::from(*m))
         };
-        let number = || bytes.iter().fold((0, 0), push);
+        // Longer ones are addresses.
+        let (value, mask) = bytes.iter().fold((0, 0), push);
         match self {
             Part::Number(field) => {
-                let (value, mask) = number();
                 let bits = 8 * bytes.len() as u32;
                 let scattered = || format!("the mask {mask:#x} is no range of numbers");
                 let numbers = masked(value, mask, bits).ok_or_else(scattered)?;
-                packets.with(field, &numbers);
+                to.with(field, &numbers);
                 Ok(())
             }
-            Part::Address(side) => network(side, bytes, packets),
+            Part::Address(side) => network(side, bytes, to),
             Part::Plain(plain) => {
-                let (value, mask) = number();
                 let is_plain = u16::from(plain) & mask == value;
                 match (mask & 0xf, has_ports) {
                     (0, _) => {
-                        packets.is_empty |= !is_plain;
+                        to.is_empty |= !is_plain;
                         Ok(())
                     }
                     (_, true) if is_plain => Ok(()),
                     _ => Err("the length of the IP header has no counterpart without ports".into()),
                 }
             }
-            Part::FirstFragment => match (number(), has_ports) {
-                ((0, 0x1fff), true) => Ok(()),
+            Part::FirstFragment => match (value, mask, has_ports) {
+                (0, 0x1fff, true) => Ok(()),
                 _ => Err("fragments have no counterpart but for the first, with ports".into()),
             },
-            Part::Service => {
-                let (value, mask) = number();
-                service(value as u8, mask as u8, packets)
-            }
+            Part::Service => service(value as u8, mask as u8, to),
             Part::ServiceAcross => {
-                let (value, mask) = number();
-                packets.is_empty |= (value ^ 0x6000) & mask & 0xf000 != 0;
+                to.is_empty |= (value ^ 0x6000) & mask & 0xf000 != 0;
                 match mask & 0xf {
-                    0 => service((value >> 4) as u8, (mask >> 4) as u8, packets),
+                    0 => service((value >> 4) as u8, (mask >> 4) as u8, to),
                     _ => Err("the flow label has no counterpart".into()),
                 }
             }

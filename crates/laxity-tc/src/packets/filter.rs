@@ -1,9 +1,9 @@
 //! The packets that a filter takes.
 
-use laxity_plan::matching::{Net, Numbers, Side, Version};
+use laxity_plan::matching::{Net, Numbers, Version};
 
 use super::bits::{Bits, service};
-use super::set::{Field, Packets, all_vlans, masked, one};
+use super::set::{Field, PORTS, Packets, SIDES, all_vlans, masked, one};
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Flower, Mark, Ports, Protocol, Test, U32};
 
@@ -91,17 +91,12 @@ fn flower(fields: &Flower) -> Result<Packets, NotMapped> {
     if let Some((value, mask)) = fields.tos {
         service(value & mask, mask, &mut packets)?;
     }
-    let sides = [(Side::Source, fields.source), (Side::Destination, fields.destination)];
-    for (side, net) in sides {
+    for (side, net) in SIDES.into_iter().zip(fields.addresses) {
         if let Some((address, prefix)) = net {
             packets.within(side, Net::new(address, prefix));
         }
     }
-    let ports = [
-        (Field::SourcePort, fields.source_port),
-        (Field::DestinationPort, fields.destination_port),
-    ];
-    for (field, ports) in ports {
+    for (field, ports) in PORTS.into_iter().zip(fields.ports) {
         let numbers = match ports {
             None => continue,
             Some(Ports::Range(first, last)) => Some(Numbers::new(vec![(first, last)])),
@@ -127,10 +122,8 @@ pub(crate) fn mask(kind: &FilterKind) -> Flower {
         pcp: fields.pcp.map(|_| 0),
         inner: fields.inner.as_ref().map(|_| Protocol::All),
         ip_proto: fields.ip_proto.map(|_| 0),
-        source: fields.source.map(net),
-        destination: fields.destination.map(net),
-        source_port: fields.source_port.map(ports),
-        destination_port: fields.destination_port.map(ports),
+        addresses: fields.addresses.map(|address| address.map(net)),
+        ports: fields.ports.map(|port| port.map(ports)),
         tos: fields.tos.map(|(_, mask)| (0, mask)),
     }
 }

@@ -44,8 +44,10 @@ pub(crate) const FIELDS: [Field; 7] = [
 /// What only frames with a VLAN tag have.
 const OF_TAG: [Field; 2] = [Field::Vlan, Field::Pcp];
 
+/// The ports, in the order of [`SIDES`].
+pub(crate) const PORTS: [Field; 2] = [Field::SourcePort, Field::DestinationPort];
 /// In the order of `Packets::nets`.
-const SIDES: [Side; 2] = [Side::Source, Side::Destination];
+pub(crate) const SIDES: [Side; 2] = [Side::Source, Side::Destination];
 
 impl Packets {
     /// Asks for this version of IP, too.
@@ -134,16 +136,10 @@ impl Packets {
 
     /// Whether every packet of the other is among these.
     pub(crate) fn contains(&self, other: &Packets) -> bool {
-        fn all<T>(
-            wide: &[Option<T>],
-            other: &[Option<T>],
-            is_part: impl Fn(&T, &T) -> bool,
-        ) -> bool {
-            wide.iter().zip(other).all(|pair| match pair {
-                (None, _) => true,
-                (Some(_), None) => false,
-                (Some(wide), Some(other)) => is_part(other, wide),
-            })
+        fn all<T>(wide: &[Option<T>], other: &[Option<T>], part: fn(&T, &T) -> bool) -> bool {
+            let is_part = |other: &Option<T>, wide| other.as_ref().is_some_and(|it| part(it, wide));
+            let mut pairs = wide.iter().zip(other);
+            pairs.all(|(wide, other)| wide.as_ref().is_none_or(|wide| is_part(other, wide)))
         }
         other.is_empty
             || !self.is_empty
@@ -201,6 +197,13 @@ impl Packets {
         tests.extend(nets.filter_map(|(side, net)| Some(Expr::Address(side, Box::new([net?])))));
         tests.extend(numbers);
         if tests.is_empty() { Expr::Any } else { Expr::all(tests) }
+    }
+}
+
+/// Asks each of these packets for one of these numbers, too.
+pub(crate) fn with_all(all: &mut [Packets], field: Field, numbers: &Numbers) {
+    for packets in all {
+        packets.with(field, numbers);
     }
 }
 

@@ -81,10 +81,9 @@ pub(crate) fn arrange(
         matches[class].add(rule, &taken, notes);
     }
     let mut matches: Vec<_> = matches.into_iter().map(|class| class.finish(notes)).collect();
-    let rest = match gone.finish(notes) {
-        None => Match::ANY,
-        Some(gone) => reads_back(&Expr::Not(Box::new(gone.expr().clone()))).unwrap_or(Match::ANY),
-    };
+    let gone = gone.finish(notes);
+    let rest = gone.and_then(|gone| reads_back(&Expr::Not(Box::new(gone.expr().clone()))));
+    let rest = rest.unwrap_or(Match::ANY);
     if let Some(class) = default {
         matches[class] = Some(rest);
     }
@@ -229,11 +228,8 @@ impl ClassMatch {
         let Rule { packets, line, .. } = rule;
         if !taken.is_empty() {
             let of_rule = |taken: &&Rule| {
-                if packets.untagged {
-                    taken.packets.with_any_tag().expression()
-                } else {
-                    taken.packets.expression()
-                }
+                let untagged = taken.packets.untagged && !packets.untagged;
+                Packets { untagged, ..taken.packets.clone() }.expression()
             };
             let not = Expr::Not(Box::new(Expr::either(taken.iter().map(of_rule).collect())));
             let expression = match packets.with_any_tag().expression() {

@@ -144,14 +144,11 @@ pub struct Flower {
     pub inner: Option<Protocol>,
     /// TCA_FLOWER_KEY_IP_PROTO.
     pub ip_proto: Option<u8>,
-    /// TCA_FLOWER_KEY_IPV4_SRC or IPV6_SRC, and how many leading bits count.
-    pub source: Option<(IpAddr, u8)>,
-    /// TCA_FLOWER_KEY_IPV4_DST or IPV6_DST, and how many leading bits count.
-    pub destination: Option<(IpAddr, u8)>,
-    /// The source port.
-    pub source_port: Option<Ports>,
-    /// The destination port.
-    pub destination_port: Option<Ports>,
+    /// Source and destination, each with how many leading bits count (TCA_FLOWER_KEY_IPV4_SRC,
+    /// IPV6_SRC, IPV4_DST and IPV6_DST).
+    pub addresses: [Option<(IpAddr, u8)>; 2],
+    /// The source port and the destination port.
+    pub ports: [Option<Ports>; 2],
     /// TCA_FLOWER_KEY_IP_TOS and its mask.
     pub tos: Option<(u8, u8)>,
 }

@@ -2,9 +2,7 @@
 
 pub(super) mod brackets;
 pub(super) mod builtins;
-pub(super) mod declarations;
-pub(super) mod getopts;
-pub(super) mod netfilter;
+pub(super) mod input;
 pub(super) mod output;
 pub(super) mod programs;
 pub(super) mod reading;

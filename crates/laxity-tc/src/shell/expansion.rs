@@ -6,5 +6,4 @@ pub(super) mod escapes;
 pub(super) mod operations;
 pub(super) mod parameters;
 pub(super) mod pattern;
-pub(super) mod regex;
 pub(super) mod words;

@@ -1,36 +1,34 @@
 //! Commands carried out one after the other (POSIX.1-2017, Shell Command Language, section 2.9).
 
 pub(super) mod assignments;
-pub(super) mod batch;
 pub(super) mod control;
 pub(super) mod decide;
 pub(super) mod limits;
-pub(super) mod list;
 pub(super) mod nested;
 pub(super) mod redirections;
 pub(super) mod simple;
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::notes::Notes;
-use crate::shell::call::Call;
+use crate::shell::Call;
 use crate::shell::syntax::parser::{Attachments, Parser};
 use crate::shell::syntax::{Kind, List, Node, Pipeline, contents_of};
 use crate::shell::values::{Arguments, Files, Input, State, Status, Value, Variable};
-use crate::words::command::{Command, Doubt};
+use crate::words::command::{Command, Doubt, Word};
 use limits::Usage;
 
 /// A script as it is carried out.
+#[derive(Default)]
 pub(super) struct Shell<'a> {
     pub text: &'a str,
     pub name: &'a str,
-    pub call: &'a Call,
+    pub call: Call,
     pub state: State,
     pub status: Status,
     /// Texts that are being printed into, the innermost last.
@@ -44,13 +42,13 @@ pub(super) struct Shell<'a> {
     /// Variables that programs get, and functions, with `()` behind their names.
     pub exported: BTreeSet<String>,
     /// The variable without a value that the last test was of, and where.
-    pub unset: Option<(Range<usize>, Rc<Doubt>)>,
+    pub unset: Option<(Span, Rc<Doubt>)>,
     /// Where the functions that are carried out are called, the innermost last.
-    pub calls: Vec<Range<usize>>,
+    pub calls: Vec<Span>,
     /// What was last asked of a person.
     pub asked: Option<Rc<Doubt>>,
     /// What is done at the end, by `trap … EXIT`.
-    pub at_exit: Option<(Value, Range<usize>)>,
+    pub at_exit: Option<Word>,
     /// A signal does something else than to end the script.
     pub traps_signals: bool,
     /// What is not done, by its line: the first of each.
@@ -95,12 +93,12 @@ pub(super) enum Flow {
 }
 
 impl<'a> Shell<'a> {
-    pub(super) fn new(text: &'a str, name: &'a str, call: &'a Call) -> Self {
+    pub(super) fn new(text: &'a str, name: &'a str, call: Call) -> Self {
         let mut state = State::default();
         for (name, value) in &call.variables {
             state.set_variable(name, Some(Variable::One(Value::new(value.clone()))));
         }
-        let known = call.arguments.as_ref().map(|known| known.iter().map(Value::new).collect());
+        let known = call.arguments.as_ref().map(|known| known.iter().map(Value::new));
         state.set_arguments(known.map_or_else(Arguments::default, Arguments::new));
         let mut exported: BTreeSet<String> = call.variables.keys().cloned().collect();
         for (name, value) in ROOT {
@@ -109,39 +107,12 @@ impl<'a> Shell<'a> {
             }
         }
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        Shell {
-            text,
-            name,
-            call,
-            state,
-            status: Status::SUCCESS,
-            printed: Vec::new(),
-            inputs: Vec::new(),
-            parsed: Attachments::default(),
-            commands: Vec::new(),
-            files: Files::default(),
-            exported,
-            unset: None,
-            calls: Vec::new(),
-            asked: None,
-            at_exit: None,
-            traps_signals: false,
-            skipped: BTreeMap::new(),
-            readings: BTreeMap::new(),
-            locals: Vec::new(),
-            tested: 0,
-            options: Options::default(),
-            constants: BTreeSet::new(),
-            numbers: BTreeSet::new(),
-            substituted: 0,
-            asks: Cell::new(false),
-            lines: ends.map(|(at, _)| at).collect(),
-            usage: Usage::default(),
-        }
+        let lines = ends.map(|(at, _)| at).collect();
+        Shell { text, name, call, state, exported, lines, ..Shell::default() }
     }
 
     /// Carries out a part of the text.
-    pub(super) fn script(&mut self, part: Range<usize>) -> Result<Flow, Fault> {
+    pub(super) fn script(&mut self, part: Span) -> Result<Flow, Fault> {
         let list = Parser::new(self.text, part, None, &mut self.parsed).all()?;
         self.list(&list)
     }
@@ -155,11 +126,11 @@ impl<'a> Shell<'a> {
 
     /// Does what is left for the end of a shell.
     fn end(&mut self) -> Result<(), Fault> {
-        if let Some((last, span)) = self.at_exit.take()
+        if let Some(last) = self.at_exit.take()
             && last.unknown_because().is_none()
         {
             let status = self.status.clone();
-            self.evaluate(&last.text, &span)?;
+            self.evaluate(&last.text, &last.span)?;
             self.status = status;
         }
         Ok(())
@@ -168,11 +139,10 @@ impl<'a> Shell<'a> {
     /// Remembers whether a test is of a variable without a value.
     pub(super) fn tests<'v>(
         &mut self,
-        values: impl IntoIterator<Item = &'v Value>,
-        span: &Range<usize>,
+        doubts: impl IntoIterator<Item = Option<&'v Rc<Doubt>>>,
+        span: &Span,
     ) {
-        let mut doubts = values.into_iter().filter_map(|value| value.doubt.as_ref());
-        let unset = doubts.find(|doubt| !doubt.is_unknown);
+        let unset = doubts.into_iter().flatten().find(|doubt| !doubt.is_unknown);
         self.unset = unset.map(|doubt| (span.clone(), Rc::clone(doubt)));
     }
 
@@ -187,7 +157,7 @@ impl<'a> Shell<'a> {
     }
 
     /// Notes that something is not carried out.
-    pub(super) fn leave_out(&mut self, span: &Range<usize>, text: String) {
+    pub(super) fn leave_out(&mut self, span: &Span, text: String) {
         let line = self.line(span.start);
         self.skipped.entry(line).or_insert(text);
     }
@@ -200,7 +170,7 @@ impl<'a> Shell<'a> {
     }
 
     /// A value that is not known, shown as it is written.
-    pub(super) fn undetermined(&self, span: &Range<usize>, doubt: Rc<Doubt>) -> Value {
+    pub(super) fn undetermined(&self, span: &Span, doubt: Rc<Doubt>) -> Value {
         Value { text: plain(self.written(span)), doubt: Some(doubt) }
     }
 
@@ -210,12 +180,12 @@ impl<'a> Shell<'a> {
     }
 
     /// A part of the script as it is written.
-    pub(super) fn written(&self, span: &Range<usize>) -> &'a str {
+    pub(super) fn written(&self, span: &Span) -> &'a str {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
     /// All that commands print.
-    pub(super) fn output(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(super) fn output(&mut self, list: &List, span: &Span) -> Result<Value, Fault> {
         self.printed.push(Value::default());
         let done = self.deeper(span, |shell| shell.apart(|shell| shell.list(list)));
         let value = self.printed.pop().unwrap_or_default();
@@ -224,7 +194,7 @@ impl<'a> Shell<'a> {
     }
 
     /// What commands print, without the last ends of lines.
-    pub(super) fn substitute(&mut self, list: &List, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(super) fn substitute(&mut self, list: &List, span: &Span) -> Result<Value, Fault> {
         self.substituted += 1;
         let mut value = match contents_of(list) {
             Some(file) => self.input(file, span)?.value,
@@ -239,7 +209,7 @@ impl<'a> Shell<'a> {
     }
 
     /// A file that was given beside the script, by its name without folders.
-    pub(super) fn file(&self, path: &str) -> Option<Range<usize>> {
+    pub(super) fn file(&self, path: &str) -> Option<Span> {
         let name = path.rsplit('/').next()?;
         let known = |(known, _): &&(String, _)| known.rsplit('/').next() == Some(name);
         self.call.files.iter().find(known).map(|(_, part)| part.clone())
@@ -295,18 +265,18 @@ pub(super) enum Way<'a> {
 const ROOT: [(&str, &str); 3] = [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root")];
 
 /// Something that is right in a script, and that only its own shell can do.
-pub(super) fn not_followed(span: &Range<usize>, what: &str) -> Fault {
+pub(super) fn not_followed(span: &Span, what: &str) -> Fault {
     Fault::at(span, format!("{what} is not followed here"))
         .help("have the script's own shell run it in a sandbox, with --run")
 }
 
 /// A set-up depends on what is not known.
-pub(super) fn undecided(span: &Range<usize>, doubt: &Doubt) -> Fault {
+pub(super) fn undecided(span: &Span, doubt: &Doubt) -> Fault {
     Fault::at(span, format!("{}, and what is set up depends on it here", doubt.why))
         .help(doubt.advice())
 }
 
 /// Refuses a value that is not known, where a set-up depends on it.
-pub(super) fn decided(value: &Value, span: &Range<usize>) -> Result<(), Fault> {
+pub(super) fn decided(value: &Value, span: &Span) -> Result<(), Fault> {
     value.unknown_because().map_or(Ok(()), |doubt| Err(undecided(span, doubt)))
 }

@@ -7,7 +7,7 @@ pub(super) mod parser;
 pub(super) mod redirect;
 pub(super) mod words;
 
-use std::ops::Range;
+use crate::error::Span;
 use std::rc::Rc;
 
 /// Commands one after the other.
@@ -32,7 +32,7 @@ pub(super) struct Pipeline {
 pub(super) struct Node {
     pub kind: Kind,
     pub redirects: Vec<Redirect>,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug)]
@@ -125,13 +125,13 @@ pub(super) enum Redirection {
 #[derive(Clone, Debug)]
 pub(super) struct HereText {
     pub text: Text,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct RawWord {
     pub parts: Text,
-    pub span: Range<usize>,
+    pub span: Span,
 }
 
 impl RawWord {
@@ -155,26 +155,26 @@ pub(super) enum Part {
     Parameter {
         parameter: Box<Parameter>,
         quoted: bool,
-        span: Range<usize>,
+        span: Span,
     },
     Command {
         list: List,
         quoted: bool,
-        span: Range<usize>,
+        span: Span,
     },
     /// `<(…)`.
     Process {
         list: List,
-        span: Range<usize>,
+        span: Span,
     },
     /// `>(…)`.
     Reader {
-        span: Range<usize>,
+        span: Span,
     },
     Arithmetic {
         text: Text,
         quoted: bool,
-        span: Range<usize>,
+        span: Span,
     },
 }
 
@@ -196,29 +196,38 @@ pub(super) enum Operation {
     Keys,
     /// `${NAME:-word}` and the like.
     Default(Fallback),
-    /// `#` or `%`; twice for the longest part that matches.
-    Strip {
-        from_end: bool,
-        longest: bool,
-        pattern: Text,
-    },
-    /// `/`, `//`, `/#` and `/%`.
-    Replace {
-        all: bool,
-        anchor: Option<char>,
-        pattern: Text,
-        with: Text,
-    },
-    /// `:offset` and `:offset:length`.
-    Slice {
-        offset: Text,
-        length: Option<Text>,
-    },
+    Strip(Strip),
+    Replace(Replacement),
+    Slice(Slice),
     /// `^`, `,` and both twice.
     Case {
         upper: bool,
         all: bool,
     },
+}
+
+/// `#` or `%`; twice for the longest part that matches.
+#[derive(Clone, Debug)]
+pub(super) struct Strip {
+    pub from_end: bool,
+    pub longest: bool,
+    pub pattern: Text,
+}
+
+/// `/`, `//`, `/#` and `/%`.
+#[derive(Clone, Debug)]
+pub(super) struct Replacement {
+    pub all: bool,
+    pub anchor: Option<char>,
+    pub pattern: Text,
+    pub with: Text,
+}
+
+/// `:offset` and `:offset:length`.
+#[derive(Clone, Debug)]
+pub(super) struct Slice {
+    pub offset: Text,
+    pub length: Option<Text>,
 }
 
 /// What stands for a parameter without a value.
@@ -245,14 +254,12 @@ pub(super) fn contents_of(list: &List) -> Option<&Redirection> {
     let [AndOr { first: Pipeline { negated: false, commands }, rest }] = &list[..] else {
         return None;
     };
-    match &commands[..] {
-        [Node { kind: Kind::Simple(before, words, _), redirects, .. }]
-            if before.is_empty() && words.is_empty() && rest.is_empty() =>
-        {
-            match &redirects[..] {
-                [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => Some(kind),
-                _ => None,
-            }
+    let [Node { kind: Kind::Simple(before, words, _), redirects, .. }] = &commands[..] else {
+        return None;
+    };
+    match &redirects[..] {
+        [Redirect { fd: None, kind: kind @ Redirection::In(_) }] => {
+            (before.is_empty() && words.is_empty() && rest.is_empty()).then_some(kind)
         }
         _ => None,
     }

@@ -2,12 +2,10 @@
 
 mod array;
 mod files;
-mod input;
 mod state;
 mod value;
 
 pub(crate) use array::{Array, MOST_NAMED};
-pub(crate) use files::Files;
-pub(crate) use input::Input;
+pub(crate) use files::{Files, Input};
 pub(crate) use state::{Arguments, Name, State};
-pub(crate) use value::{Status, Value, Variable};
+pub(crate) use value::{Known, Status, Value, Variable};

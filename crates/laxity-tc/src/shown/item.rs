@@ -1,7 +1,6 @@
 //! One thing that `tc` shows, and the command that sets it up.
 
-use std::ops::Range;
-
+use crate::error::Span;
 use crate::netlink::Sort;
 use crate::words::command::{Command, Word};
 
@@ -27,11 +26,29 @@ pub(super) struct ShownItem {
     pub before: Vec<String>,
     /// The item is the head of a table of u32 filters.
     pub is_table: bool,
-    pub span: Range<usize>,
+    pub span: Span,
     pub line: usize,
 }
 
 impl ShownItem {
+    /// An item that has only a kind.
+    pub(super) fn new(sort: Sort, kind: String, span: Span, line: usize) -> ShownItem {
+        let (handle, parent, device) = (String::new(), None, None);
+        let (options, before, is_table) = (Vec::new(), Vec::new(), false);
+        ShownItem { sort, kind, handle, parent, device, options, before, is_table, span, line }
+    }
+
+    /// Whether this class was added. Linux itself sets up classes such as `hfsc 1:` and those of
+    /// other qdiscs.
+    pub(super) fn is_added_class(&self) -> bool {
+        ["hfsc", "htb", "qfq", "drr"].contains(&self.kind.as_str()) && !self.handle.ends_with(':')
+    }
+
+    /// Adds options.
+    pub(super) fn say(&mut self, words: &[&str]) {
+        self.options.extend(words.iter().map(ToString::to_string));
+    }
+
     /// The command that sets this up.
     pub(super) fn command(&self) -> Command {
         let mut words =
@@ -59,14 +76,8 @@ impl ShownItem {
     }
 
     fn words(&self, words: &[&str]) -> Command {
-        let word =
-            |text: &&str| Word { text: (*text).into(), span: self.span.clone(), doubt: None };
-        Command {
-            words: words.iter().map(word).collect(),
-            line: self.line,
-            called: None,
-            comment: None,
-        }
+        let words = words.iter().map(|text| Word::new(*text, &self.span)).collect();
+        Command { words, line: self.line, called: None, comment: None }
     }
 
     /// Takes the table that a filter of u32 is in. `value` gives what is shown behind a word.
@@ -131,8 +142,6 @@ impl ShownItem {
 
 /// `limit 50p` is shown for `limit 50`.
 fn limit(value: &str) -> String {
-    match value.strip_suffix('p').filter(|digits| digits.bytes().all(|b| b.is_ascii_digit())) {
-        Some(packets) => packets.into(),
-        None => value.into(),
-    }
+    let packets = value.strip_suffix('p');
+    packets.filter(|digits| digits.bytes().all(|b| b.is_ascii_digit())).unwrap_or(value).into()
 }

@@ -4,6 +4,7 @@
 use laxity_plan::error::Fault;
 
 use super::item::ShownItem;
+use crate::error::Span;
 use crate::netlink::Sort;
 use crate::words::json::{Json, Members};
 use crate::words::size_table;
@@ -84,84 +85,70 @@ fn mended(text: &str) -> String {
     all
 }
 
-fn shown(item: &Json, span: std::ops::Range<usize>, line: usize) -> Option<ShownItem> {
-    let text_of = |key| item.get(key).and_then(Json::word);
+fn shown(item: &Json, span: Span, line: usize) -> Option<ShownItem> {
     let nothing = Json::Nothing;
     let options = item.get("options").unwrap_or(&nothing);
-    let (sort, kind) = match (text_of("class"), text_of("protocol")) {
+    let (sort, kind) = match (item.text("class"), item.text("protocol")) {
         (Some(kind), _) => (Sort::Class, kind),
-        (None, Some(_)) => (Sort::Filter, text_of("kind")?),
-        (None, None) => (Sort::Qdisc, text_of("kind")?),
+        (None, Some(_)) => (Sort::Filter, item.text("kind")?),
+        (None, None) => (Sort::Qdisc, item.text("kind")?),
     };
-    let parent = text_of("parent").filter(|_| item.get("root").is_none());
     let mut all = ShownItem {
-        sort,
-        handle: text_of("handle").unwrap_or_default(),
-        parent,
-        device: text_of("dev"),
-        options: Vec::new(),
-        before: Vec::new(),
+        handle: item.text("handle").unwrap_or_default(),
+        parent: item.text("parent").filter(|_| item.get("root").is_none()),
+        device: item.text("dev"),
         is_table: options.get("ht_divisor").is_some(),
-        kind,
-        span,
-        line,
+        ..ShownItem::new(sort, kind, span, line)
     };
     match sort {
         Sort::Filter => filter(item, options, &mut all),
-        Sort::Class
-            if !["hfsc", "htb", "qfq", "drr"].contains(&all.kind.as_str())
-                || all.handle.ends_with(':') =>
-        {
-            return None;
-        }
+        Sort::Class if !all.is_added_class() => return None,
         Sort::Class => all.options = class(item),
         Sort::Qdisc => {
             let words = words(options, &all.kind);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             all.options = all.given(&words);
             if let Some(sizes) = item.get("stab") {
-                let option = |name| Some([String::from(name), sizes.get(name)?.word()?]);
                 all.before.push("stab".into());
-                all.before.extend(size_table::OPTIONS.into_iter().filter_map(option).flatten());
+                all.before.extend(pairs(sizes, &size_table::OPTIONS.map(|name| (name, ""))));
             }
         }
     }
     Some(all)
 }
 
+/// The members of these names, each behind its name and with a unit behind it.
+fn pairs(of: &Json, names: &[(&str, &str)]) -> Vec<String> {
+    let pair = |(name, unit): &(&str, &str)| Some([name.to_string(), of.text(name)? + unit]);
+    names.iter().filter_map(pair).flatten().collect()
+}
+
 /// Rates are bytes a second here, and times microseconds.
 fn class(item: &Json) -> Vec<String> {
+    const SLOPES: [(&str, &str); 3] = [("m1", "bps"), ("d", ""), ("m2", "bps")];
+    const PARAMETERS: [(&str, &str); 6] = [
+        ("prio", ""),
+        ("rate", "bps"),
+        ("ceil", "bps"),
+        ("weight", ""),
+        ("maxpkt", ""),
+        ("quantum", ""),
+    ];
     let mut words = Vec::new();
     for name in ["rt", "ls", "sc", "ul"] {
-        let Some(curve) = item.get(name) else { continue };
-        words.push(name.to_string());
-        for key in ["m1", "d", "m2"] {
-            let Some(value) = curve.get(key).and_then(Json::word) else { continue };
-            words.extend([key.into(), if key == "d" { value } else { format!("{value}bps") }]);
+        if let Some(curve) = item.get(name) {
+            words.push(name.to_string());
+            words.extend(pairs(curve, &SLOPES));
         }
     }
-    for key in ["prio", "rate", "ceil"] {
-        let Some(value) = item.get(key).and_then(Json::word) else { continue };
-        words.extend([key.into(), if key == "prio" { value } else { format!("{value}bps") }]);
-    }
-    for key in ["weight", "maxpkt", "quantum"] {
-        words.extend(
-            item.get(key).and_then(Json::word).into_iter().flat_map(|value| [key.into(), value]),
-        );
-    }
+    words.extend(pairs(item, &PARAMETERS));
     words
 }
 
 fn filter(item: &Json, options: &Json, shown: &mut ShownItem) {
-    let mut head = |key: &str, name: &str| {
-        if let Some(value) = item.get(key).and_then(Json::word) {
-            shown.before.extend([name.to_string(), value]);
-        }
-    };
-    head("protocol", "protocol");
-    head("pref", "pref");
-    if item.get("chain").and_then(Json::word).is_some_and(|chain| chain != "0") {
-        head("chain", "chain");
+    shown.before.extend(pairs(item, &[("protocol", ""), ("pref", "")]));
+    if item.text("chain").is_some_and(|chain| chain != "0") {
+        shown.before.extend(pairs(item, &[("chain", "")]));
     }
     if let Json::Text(words) = options {
         // Of `fw`: `handle 0x6 classid 1:22`.
@@ -169,58 +156,44 @@ fn filter(item: &Json, options: &Json, shown: &mut ShownItem) {
         for pair in words.windows(2) {
             match pair {
                 ["handle", value] => shown.before.extend(["handle".into(), value.to_string()]),
-                ["classid" | "flowid", value] => {
-                    shown.options.extend(["classid".into(), value.to_string()]);
-                }
+                ["classid" | "flowid", value] => shown.say(&["classid", value]),
                 _ => {}
             }
         }
     }
-    let class = ["classid", "flowid"].into_iter().find_map(|key| options.get(key)?.word());
-    if let Some(class) = class {
-        shown.options.extend(["classid".into(), class]);
+    if let Some(class) = options.text("classid").or_else(|| options.text("flowid")) {
+        shown.say(&["classid", &class]);
     }
-    if shown.kind == "fw"
-        && let Some(handle) = options.get("handle").and_then(Json::word)
-    {
-        shown.before.extend(["handle".into(), handle]);
+    if shown.kind == "fw" {
+        shown.before.extend(pairs(options, &[("handle", "")]));
     }
     if shown.kind == "u32" {
         table(options, shown);
     }
-    let Json::Object(Members(entries)) = options else {
-        if shown.options.is_empty() {
-            shown.kind.clear();
-        }
-        return;
-    };
     let gone = is_gone(options);
     if shown.options.is_empty() && !gone {
         shown.kind.clear();
     }
+    let Json::Object(Members(entries)) = options else { return };
     for (key, value) in entries {
         match (shown.kind.as_str(), key.as_str()) {
             ("u32", "match") => {
-                let part = |key| value.get(key).and_then(Json::word).unwrap_or_default();
-                let (bits, mask, place) = (part("value"), part("mask"), part("off"));
-                let words =
-                    ["match", "u32", &format!("0x{bits}"), &format!("0x{mask}"), "at", &place];
-                shown.options.extend(words.map(str::to_string));
+                let part = |key| value.text(key).unwrap_or_default();
+                let (bits, mask) = (format!("0x{}", part("value")), format!("0x{}", part("mask")));
+                shown.say(&["match", "u32", &bits, &mask, "at", &part("off")]);
             }
             ("flower", "keys") => {
                 let Json::Object(Members(keys)) = value else { continue };
                 for (key, value) in keys.iter().filter(|(key, _)| key != "eth_type") {
-                    let range = value.get("start").zip(value.get("end"));
-                    let range = range.and_then(|(start, end)| Some((start.word()?, end.word()?)));
+                    let range = value.text("start").zip(value.text("end"));
                     let text = range.map(|(start, end)| format!("{start}-{end}"));
                     shown.options.push(key.clone());
                     shown.options.extend(text.or(value.word()));
                 }
             }
             ("u32", "fwmark_value") => {
-                let mask = options.get("fwmark_mask").and_then(Json::word).unwrap_or_default();
-                let value = value.word().unwrap_or_default();
-                shown.options.extend(["match".into(), "mark".into(), value, mask]);
+                let mask = options.text("fwmark_mask").unwrap_or_default();
+                shown.say(&["match", "mark", &value.word().unwrap_or_default(), &mask]);
             }
             // Releases differ in how they show tests.
             ("basic", "handle" | "flowid" | "classid" | "actions") => {}
@@ -229,77 +202,63 @@ fn filter(item: &Json, options: &Json, shown: &mut ShownItem) {
         }
     }
     if gone {
-        shown.options.extend(["action", "drop"].map(str::to_string));
+        shown.say(&["action", "drop"]);
     }
 }
 
 /// Whether actions of a filter keep its packets from this interface.
 fn is_gone(options: &Json) -> bool {
     let Some(Json::Several(actions)) = options.get("actions") else { return false };
-    let is = |json: Option<&Json>, text: &str| {
-        json.and_then(Json::word).is_some_and(|word| word == text)
-    };
+    let is = |json: Option<String>, text: &str| json.is_some_and(|word| word == text);
     actions.iter().any(|action| {
-        let control = action.get("control_action").and_then(|control| control.get("type"));
-        is(action.get("kind"), "gact") && is(control, "drop")
-            || is(action.get("mirred_action"), "redirect")
+        let control = action.get("control_action").and_then(|control| control.text("type"));
+        is(action.text("kind"), "gact") && is(control, "drop")
+            || is(action.text("mirred_action"), "redirect")
     })
 }
 
 /// The table of u32 that a filter is, is in, or links to.
 fn table(options: &Json, shown: &mut ShownItem) {
-    let word = |key: &str| options.get(key).and_then(Json::word);
+    let word = |key: &str| options.text(key);
     if shown.take_table(|name| word(if name == "divisor" { "ht_divisor" } else { name })) {
         return;
     }
-    if let Some(link) = word("link") {
-        shown.options.extend(["link".into(), link]);
-    }
+    shown.options.extend(pairs(options, &[("link", "")]));
     if let Some(mask) = word("hash_mask") {
         let at = word("hash_off").unwrap_or("0".into());
-        shown.options.extend([
-            "hashkey".into(),
-            "mask".into(),
-            format!("0x{mask}"),
-            "at".into(),
-            at,
-        ]);
+        shown.say(&["hashkey", "mask", &format!("0x{mask}"), "at", &at]);
     }
     if let Some((mask, shift)) = word("offset_mask").zip(word("offset_shift")) {
         let at = word("offset_off").unwrap_or("0".into());
-        let words = ["offset", "at", &at, "mask", &mask, "shift", &shift];
-        shown.options.extend(words.map(str::to_string));
+        shown.say(&["offset", "at", &at, "mask", &mask, "shift", &shift]);
     }
 }
 
 /// Options of a qdisc of this kind as they are shown as text.
 fn words(options: &Json, kind: &str) -> Vec<String> {
-    match options {
-        Json::Text(text) => text.split_whitespace().map(str::to_string).collect(),
-        Json::Object(Members(entries)) => {
-            let mut words = Vec::new();
-            for (key, value) in entries {
-                match value {
-                    Json::Flag(true) => words.push(key.clone()),
-                    // Times are microseconds, and half a tick below what was written.
-                    Json::Number(number) if key == "target" || key == "interval" => {
-                        let time = number.as_u64().unwrap_or(0);
-                        let time = if time % 10 == 9 { time + 1 } else { time };
-                        words.extend([key.clone(), format!("{time}us")]);
-                    }
-                    Json::Number(number) if key == "rate" && kind != "sfq" => {
-                        words.extend([key.clone(), format!("{number}bps")]);
-                    }
-                    Json::Several(values) => {
-                        words.push(key.clone());
-                        words.extend(values.iter().filter_map(Json::word));
-                    }
-                    value => words
-                        .extend(value.word().map(|text| [key.clone(), text]).into_iter().flatten()),
-                }
+    let entries = match options {
+        Json::Text(text) => return text.split_whitespace().map(str::to_string).collect(),
+        Json::Object(Members(entries)) => entries,
+        _ => return Vec::new(),
+    };
+    let mut words = Vec::new();
+    for (key, value) in entries {
+        let values: Vec<String> = match value {
+            Json::Flag(true) => Vec::new(),
+            // Times are microseconds, and half a tick below what was written.
+            Json::Number(number) if key == "target" || key == "interval" => {
+                let time = number.as_u64().unwrap_or(0);
+                vec![format!("{}us", if time % 10 == 9 { time + 1 } else { time })]
             }
-            words
-        }
-        _ => Vec::new(),
+            Json::Number(number) if key == "rate" && kind != "sfq" => vec![format!("{number}bps")],
+            Json::Several(values) => values.iter().filter_map(Json::word).collect(),
+            value => match value.word() {
+                Some(word) => vec![word],
+                None => continue,
+            },
+        };
+        words.push(key.clone());
+        words.extend(values);
     }
+    words
 }

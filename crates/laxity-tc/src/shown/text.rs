@@ -1,12 +1,11 @@
 //! The text that `tc … show` prints: an item begins in a line with `qdisc`, `class` or `filter`,
 //! and what belongs to it follows in lines of its own. Statistics are passed over.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
 use super::item::ShownItem;
 use super::json;
+use crate::error::Span;
 use crate::netlink::Sort;
 use crate::words::size_table;
 
@@ -64,25 +63,14 @@ fn asked(words: &[&str]) -> Option<Option<String>> {
 }
 
 /// The item that begins with these words.
-fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<ShownItem> {
+fn item(words: &[&str], span: Span, line: usize) -> Option<ShownItem> {
     let (sort, kind, rest) = match words {
         ["qdisc", kind, rest @ ..] => (Sort::Qdisc, *kind, rest),
         ["class", kind, rest @ ..] => (Sort::Class, *kind, rest),
         ["filter", rest @ ..] => (Sort::Filter, "", rest),
         _ => return None,
     };
-    let mut shown = ShownItem {
-        sort,
-        kind: kind.into(),
-        handle: String::new(),
-        parent: None,
-        device: None,
-        options: Vec::new(),
-        before: Vec::new(),
-        is_table: false,
-        span,
-        line,
-    };
+    let mut shown = ShownItem::new(sort, kind.into(), span, line);
     if sort == Sort::Filter {
         return filter(shown, rest);
     }
@@ -107,9 +95,7 @@ fn item(words: &[&str], span: Range<usize>, line: usize) -> Option<ShownItem> {
         }
     }
     shown.options = shown.given(rest);
-    // Linux itself sets up classes such as `hfsc 1:` and those of other qdiscs.
-    let is_own = ["hfsc", "htb", "qfq", "drr"].contains(&kind) && !handle.ends_with(':');
-    if sort == Sort::Class && !is_own {
+    if sort == Sort::Class && !shown.is_added_class() {
         shown.kind.clear();
     }
     Some(shown)
@@ -122,10 +108,7 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
         match *word {
             "dev" => shown.device = words.next().map(ToString::to_string),
             "parent" => shown.parent = words.next().map(ToString::to_string),
-            "protocol" | "pref" => {
-                shown.before.push((*word).into());
-                shown.before.push((*words.next()?).into());
-            }
+            "protocol" | "pref" => shown.before.extend([*word, words.next()?].map(str::to_string)),
             "add" | "change" | "replace" | "del" | "delete" => return None,
             other => {
                 kind = Some(other.to_string());
@@ -152,7 +135,9 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
             shown.kind.clear();
             return Some(shown);
         }
-        shown.options.extend(link.into_iter().flat_map(|table| ["link".into(), table]));
+        if let Some(table) = link {
+            shown.say(&["link", &table]);
+        }
     }
     for (at, word) in rest.iter().enumerate() {
         let value = || rest.get(at + 1).map(ToString::to_string);
@@ -179,11 +164,6 @@ fn filter(mut shown: ShownItem, words: &[&str]) -> Option<ShownItem> {
     Some(shown)
 }
 
-/// Whether a line of a filter of basic is one of its tests. Those of its actions come behind.
-fn takes_tests(shown: &ShownItem) -> bool {
-    !shown.options.iter().any(|word| word == "action")
-}
-
 /// A further line of an item.
 fn further(shown: &mut ShownItem, words: &[&str]) {
     match (shown.sort, shown.kind.as_str(), words) {
@@ -194,42 +174,38 @@ fn further(shown: &mut ShownItem, words: &[&str]) {
         }
         (Sort::Filter, _, ["action", "order", _, "gact", "action", "drop", ..])
         | (Sort::Filter, _, ["action", "order", _, "mirred", _, "Redirect", ..]) => {
-            shown.options.extend(["action", "drop"].map(str::to_string));
+            shown.say(&["action", "drop"]);
         }
-        (Sort::Filter, "basic", words) if takes_tests(shown) => {
+        // Lines of its actions come behind those of its tests.
+        (Sort::Filter, "basic", words) if !shown.options.iter().any(|word| word == "action") => {
             let tests = words.iter().filter(|word| !FLAGS.contains(word));
             shown.options.extend(tests.map(ToString::to_string));
         }
         (Sort::Filter, "u32", ["mark", value, mask, ..]) => {
-            shown.options.extend(["match", "mark", value, mask].map(str::to_string));
+            shown.say(&["match", "mark", value, mask]);
         }
         (Sort::Filter, "u32", ["match", bits, "at", place, ..]) => {
             if let Some((value, mask)) = bits.split_once('/') {
-                let words =
-                    ["match", "u32", &format!("0x{value}"), &format!("0x{mask}"), "at", place]
-                        .map(str::to_string);
-                shown.options.extend(words);
+                let (value, mask) = (format!("0x{value}"), format!("0x{mask}"));
+                shown.say(&["match", "u32", &value, &mask, "at", place]);
             }
         }
         (Sort::Filter, "u32", ["hash", "mask", mask, "at", place, ..]) => {
-            let words = ["hashkey", "mask", &format!("0x{mask}"), "at", place].map(str::to_string);
-            shown.options.extend(words);
+            shown.say(&["hashkey", "mask", &format!("0x{mask}"), "at", place]);
         }
         (Sort::Filter, "u32", ["offset", words @ ..]) => {
             let (mask, shift) =
                 words.first().and_then(|first| first.split_once(">>")).unwrap_or_default();
             let at = words.iter().position(|word| *word == "at").and_then(|at| words.get(at + 1));
-            let words = ["offset", "at", at.unwrap_or(&"0"), "mask", mask, "shift", shift];
-            shown.options.extend(words.map(str::to_string));
+            let at = at.unwrap_or(&"0");
+            shown.say(&["offset", "at", at, "mask", mask, "shift", shift]);
         }
         (Sort::Filter, "flower", [key, value])
             if *key != "eth_type" && !key.starts_with("action") =>
         {
-            shown.options.extend([key.to_string(), value.to_string()]);
+            shown.say(&[key, value]);
         }
-        (Sort::Filter, "flower", [key]) if !FLAGS.contains(key) => {
-            shown.options.push(key.to_string())
-        }
+        (Sort::Filter, "flower", [key]) if !FLAGS.contains(key) => shown.say(&[key]),
         _ => {}
     }
 }

@@ -47,6 +47,7 @@ fn what_scripts_do() {
         "echo one two | while read a b; do echo $b $a; done",
         "f() { return 3; }; f; echo $?; f || echo failed",
         "printf '%s:%03d\\n' a 7 b 12 | while read x; do echo $x; done",
+        "printf 'a\\é b\\t%s\\n' c",
         "A='x  y'; echo $A; echo \"$A\"; IFS=:; B=a:b::c; for w in $B; do echo \"[$w]\"; done",
         "set -e; false || true; echo still; if false; then :; fi; echo on; false; echo never",
         "while getopts a:bc o; do echo $o $OPTARG; done; echo done",

@@ -20,10 +20,9 @@ pub(crate) fn commands(text: &str) -> Vec<BatchCommand> {
             continue;
         }
         whole.push_str(line);
-        let (command, comment) = match whole.split_once(" #") {
-            Some((command, comment)) => (command, Some(comment)),
-            None => (whole.as_str(), None),
-        };
+        let parts = whole.split_once(" #");
+        let (command, comment) =
+            parts.map_or((whole.as_str(), None), |(command, comment)| (command, Some(comment)));
         let words = command.split_whitespace().map(|word| word.trim_matches(['"', '\'']).into());
         let words: Vec<String> = words.collect();
         if words.first().is_some_and(|word| !word.starts_with('#')) {

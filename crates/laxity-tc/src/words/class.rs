@@ -6,8 +6,7 @@ use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 use laxity_plan::error::Fault;
 
 use super::WithLosses;
-use super::args::Args;
-use super::command::Word;
+use super::command::{Args, Word};
 use super::quantity::{self, small, whole};
 use crate::setup::{ClassKind, HfscCurve, HfscCurves, Htb};
 
@@ -200,10 +199,7 @@ fn point(args: &mut Args<'_>) -> Result<HfscCurve, Fault> {
             Err(fault("`umax` within `dmax` is too much").help(help))
         }
         (Bytes(0), ..) => Ok(HfscCurve::new(Rate(0), dmax, rate)),
-        (_, _, Rate(0)) => {
-            let HfscCurve { m1, d, m2, .. } = HfscCurve::from_point(umax, dmax, rate);
-            Ok(HfscCurve::new(m1, d, m2))
-        }
+        (_, _, Rate(0)) => Ok(HfscCurve { point: None, ..HfscCurve::from_point(umax, dmax, rate) }),
         _ => Ok(HfscCurve::from_point(umax, dmax, rate)),
     }
 }

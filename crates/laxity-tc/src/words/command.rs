@@ -1,12 +1,11 @@
 //! Commands of `tc`: words, each with its place and why it may be another one.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 
 /// One command: at least one word.
 #[derive(Clone, Debug)]
@@ -27,7 +26,7 @@ const BESIDE: &str = "nft ip ifconfig iptables ip6tables iptables-nft ip6tables-
 impl Command {
     /// The program, without its folder.
     pub(crate) fn program(&self) -> &str {
-        self.words.first().map_or("", |word| word.text.rsplit('/').next().unwrap_or_default())
+        self.words.first().map_or("", Word::program)
     }
 
     /// Whether it is a command of another program than `tc`, and counts.
@@ -65,8 +64,7 @@ impl Command {
 
     /// The first of its words that only the machine knows.
     pub(crate) fn unknown_word(&self) -> Option<&Word> {
-        let is_unknown = |word: &&Word| word.doubt.as_ref().is_some_and(|doubt| doubt.is_unknown);
-        self.words.iter().find(is_unknown)
+        self.words.iter().find(|word| word.unknown_because().is_some())
     }
 
     /// The words of the command.
@@ -75,7 +73,7 @@ impl Command {
     }
 
     /// From its first word to its last.
-    pub(crate) fn span(&self) -> Range<usize> {
+    pub(crate) fn span(&self) -> Span {
         let start = self.words.first().map_or(0, |word| word.span.start);
         let end = self.words.last().map_or(0, |word| word.span.end);
         start..end.max(start)
@@ -104,7 +102,7 @@ pub(crate) fn at_their_calls(mut commands: Vec<Command>) -> Vec<Command> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
     pub text: String,
-    pub span: Range<usize>,
+    pub span: Span,
     /// Why it may be another one where the script is run.
     pub doubt: Option<Rc<Doubt>>,
 }
@@ -128,6 +126,11 @@ impl Doubt {
         Doubt { is_unknown: true, why, help: help.into() }
     }
 
+    /// A doubt of a variable, which can be given.
+    pub(crate) fn settable(is_unknown: bool, why: String, name: &str) -> Doubt {
+        Doubt { is_unknown, why, help: format!("give it as in --set {name}=VALUE") }
+    }
+
     /// Why a value is not known, and how to give it.
     pub(crate) fn advice(&self) -> String {
         let Doubt { why, help, .. } = self;
@@ -141,7 +144,30 @@ impl Doubt {
     }
 }
 
+/// A fault with why something may be another one where the script is run, if there is a doubt.
+pub(crate) fn doubted(fault: Fault, doubt: Option<&Doubt>) -> Fault {
+    match doubt {
+        Some(doubt) => fault.help(doubt.advice()),
+        None => fault,
+    }
+}
+
 impl Word {
+    /// A word of the program's own, at a place.
+    pub(crate) fn new(text: impl Into<String>, span: &Span) -> Word {
+        Word { text: text.into(), span: span.clone(), doubt: None }
+    }
+
+    /// The program that it names, without its folder.
+    pub(crate) fn program(&self) -> &str {
+        self.text.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// Why it is not known.
+    pub(crate) fn unknown_because(&self) -> Option<&Rc<Doubt>> {
+        self.doubt.as_ref().filter(|doubt| doubt.is_unknown)
+    }
+
     /// Whether this is a keyword or the beginning of one, which `tc` takes for it.
     pub(crate) fn means(&self, keyword: &str) -> bool {
         !self.text.is_empty() && keyword.starts_with(&self.text)
@@ -156,15 +182,64 @@ impl Word {
 
     /// The fault with why the word may be another one, or else with what is accepted.
     fn helped(&self, fault: Fault, accepted: &str) -> Fault {
-        match &self.doubt {
-            Some(doubt) => fault.help(doubt.advice()),
-            None => fault.help(accepted),
-        }
+        doubted(fault.help(accepted), self.doubt.as_deref())
     }
 
     /// A fault of this word where a keyword should be.
     pub(crate) fn no_keyword(&self, of: &str, accepted: &str) -> Fault {
         let message = format!("`{}` does not belong to {of}", plain(&self.text));
         self.helped(Fault::at(&self.span, message), &format!("accepted here: {accepted}"))
+    }
+}
+
+/// The words that are still to be read.
+#[derive(Clone, Debug)]
+pub(crate) struct Args<'a> {
+    words: &'a [Word],
+    /// Where the command ends, for what is missing there.
+    end: usize,
+    /// Why something may be missing there.
+    doubt: Option<&'a Doubt>,
+}
+
+impl<'a> Args<'a> {
+    pub(crate) fn new(words: &'a [Word]) -> Self {
+        let last = words.last();
+        let doubt = last.and_then(|word| word.doubt.as_deref());
+        Args { words, end: last.map_or(0, |word| word.span.end), doubt }
+    }
+
+    pub(crate) fn peek(&self) -> Option<&'a Word> {
+        self.words.first()
+    }
+
+    pub(crate) fn next(&mut self) -> Option<&'a Word> {
+        let (first, rest) = self.words.split_first()?;
+        self.words = rest;
+        Some(first)
+    }
+
+    /// Takes the next word if it is this one, or the beginning of it.
+    pub(crate) fn take(&mut self, keyword: &str) -> bool {
+        let taken = self.peek().is_some_and(|word| word.means(keyword));
+        if taken {
+            self.next();
+        }
+        taken
+    }
+
+    /// The value of a keyword that was just read.
+    pub(crate) fn value(&mut self, keyword: &str) -> Result<&'a Word, Fault> {
+        let (end, doubt) = (self.end, self.doubt);
+        self.next().ok_or_else(|| {
+            let message = format!("`{keyword}` has no value: the command ends here");
+            let fault = Fault::at(&(end..end), message);
+            doubted(fault, doubt)
+        })
+    }
+
+    /// From the next word to the end of the command.
+    pub(crate) fn span(&self) -> Span {
+        self.peek().map_or(self.end, |word| word.span.start)..self.end
     }
 }

@@ -6,24 +6,32 @@ mod u32;
 
 use laxity_plan::error::Fault;
 
-use super::args::Args;
-use super::command::Word;
+use super::command::{Args, Word};
 use super::quantity;
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Handle, Mark, Protocol};
 
-/// The words of a filter up to those that its kind reads.
+/// The words of a filter up to those that its kind reads, and these.
 pub(crate) struct FilterWords<'a> {
+    pub head: FilterHead<'a>,
+    handle: Option<&'a Word>,
+    args: Args<'a>,
+}
+
+/// Where a filter is added, and what it is called.
+pub(crate) struct FilterHead<'a> {
     pub place: FilterPlace,
     /// 0 if it is given none.
     pub priority: u16,
     pub chain: u32,
     pub protocol: Protocol,
-    /// The kind, or no text.
+    /// The name of its kind, or no text.
     pub kind: &'a str,
-    handle: Option<&'a Word>,
-    pub args: Args<'a>,
+    /// The table of u32 that its handle names.
+    pub table: Option<u16>,
+    /// What it is called in notes: by the class that it is for.
+    pub called: String,
 }
 
 /// Where a filter hangs.
@@ -41,6 +49,12 @@ pub(crate) enum FilterPlace {
 #[derive(Debug)]
 pub(crate) struct FilterAction {
     pub kind: FilterKind,
+    pub target: Target,
+}
+
+/// What becomes of the packets that a filter takes.
+#[derive(Debug, Default)]
+pub(crate) struct Target {
     pub class: Option<Handle>,
     /// Whether they do not leave by this interface.
     pub is_gone: bool,
@@ -69,20 +83,7 @@ impl From<NotMapped> for FilterError {
     }
 }
 
-/// What is read of a filter beside its kind, as its words come.
-#[derive(Default)]
-struct Target {
-    class: Option<Handle>,
-    is_gone: bool,
-    lost: Vec<String>,
-}
-
 impl Target {
-    fn with_kind(self, kind: FilterKind) -> FilterAction {
-        let Target { class, is_gone, lost } = self;
-        FilterAction { kind, class, is_gone, lost }
-    }
-
     /// Takes a class or actions; `false` if the word is neither.
     fn take(&mut self, word: &Word, args: &mut Args<'_>) -> Result<bool, Fault> {
         if word.text == "flowid" || word.means("classid") {
@@ -95,9 +96,7 @@ impl Target {
         let mut words = Vec::new();
         while let Some(word) = args.next() {
             match word.text.as_str() {
-                "flowid" | "classid" => {
-                    self.class = Some(quantity::handle(args.value("flowid")?)?);
-                }
+                "flowid" | "classid" => self.class = Some(quantity::handle(args.value("flowid")?)?),
                 other => words.push(other),
             }
         }
@@ -150,17 +149,19 @@ impl<'a> FilterWords<'a> {
                 }
             }
         }
-        let args = args.clone();
-        Ok((FilterWords { place, priority, chain, protocol, kind, handle, args }, device))
+        let table = handle.and_then(|handle| u32::place(handle).ok()).map(|(table, _)| table);
+        let called = called(args.clone());
+        let head = FilterHead { place, priority, chain, protocol, kind, table, called };
+        Ok((FilterWords { head, handle, args: args.clone() }, device))
     }
 
     /// Reads what the filter selects, and for which class.
     pub(crate) fn action(&self) -> Result<FilterAction, FilterError> {
-        let args = self.args.clone();
-        let mut action = match self.kind {
-            "u32" => u32::read(&self.protocol, args)?,
-            "flower" => flower::read(&self.protocol, args)?,
-            "basic" => basic::read(&self.protocol, args)?,
+        let (FilterHead { protocol, kind, .. }, args) = (&self.head, self.args.clone());
+        let mut action = match *kind {
+            "u32" => u32::read(protocol, args)?,
+            "flower" => flower::read(protocol, args)?,
+            "basic" => basic::read(protocol, args)?,
             "matchall" => matchall(args)?,
             "fw" => self.marked()?,
             "" => return Err(NotMapped::from("it names no kind of filter").into()),
@@ -173,26 +174,9 @@ impl<'a> FilterWords<'a> {
             && u32.parts.is_none()
         {
             let handle = plain(&handle.text);
-            action.lost.push(format!("its handle {handle}, which may put it before others"));
+            action.target.lost.push(format!("its handle {handle}, which may put it before others"));
         }
         Ok(action)
-    }
-
-    /// The number of the table of u32 that its handle names.
-    pub(crate) fn table(&self) -> Option<u16> {
-        self.handle.and_then(|handle| u32::place(handle).ok()).map(|(table, _)| table)
-    }
-
-    /// What it is called in notes: by the class that it is for.
-    pub(crate) fn called(&self) -> String {
-        let mut args = self.args.clone();
-        let names_class = |word: &Word| ["flowid", "classid"].contains(&word.text.as_str());
-        while let Some(word) = args.next() {
-            if let Some(class) = args.peek().filter(|_| names_class(word)) {
-                return format!("filter for {}", plain(&class.text));
-            }
-        }
-        "filter".into()
     }
 
     /// `handle MARK[/MASK] fw`; without a handle the mark names the class.
@@ -207,13 +191,13 @@ impl<'a> FilterWords<'a> {
         }
         let Some(handle) = self.handle else {
             target.class.get_or_insert_default();
-            return Ok(target.with_kind(FilterKind::Fw(Mark::IsClass)));
+            return Ok(FilterAction { kind: FilterKind::Fw(Mark::IsClass), target });
         };
         let (value, mask) = handle.text.split_once('/').unwrap_or((&handle.text, "0xffffffff"));
-        let Some((value, mask)) = quantity::number32(value).zip(quantity::number32(mask)) else {
+        let Some((value, mask)) = quantity::number(value, 0).zip(quantity::number(mask, 0)) else {
             return Err(handle.fault("a mark", "tc reads one such as 6 or 0x1/0xff").into());
         };
-        Ok(target.with_kind(FilterKind::Fw(Mark::Is { value, mask })))
+        Ok(FilterAction { kind: FilterKind::Fw(Mark::Is { value, mask }), target })
     }
 }
 
@@ -224,17 +208,27 @@ fn matchall(mut args: Args<'_>) -> Result<FilterAction, FilterError> {
             return Err(word.no_keyword("matchall", "classid, flowid, action").into());
         }
     }
-    Ok(target.with_kind(FilterKind::Matchall))
+    Ok(FilterAction { kind: FilterKind::Matchall, target })
+}
+
+/// What a filter with these words is called.
+fn called(mut args: Args<'_>) -> String {
+    while let Some(word) = args.next() {
+        if ["flowid", "classid"].contains(&word.text.as_str())
+            && let Some(class) = args.peek()
+        {
+            return format!("filter for {}", plain(&class.text));
+        }
+    }
+    "filter".into()
 }
 
 /// The protocol that a word names.
 fn protocol(word: &Word) -> Protocol {
-    let number = quantity::number(&word.text, 0);
-    match (word.text.to_ascii_lowercase().as_str(), number) {
-        ("all", _) | (_, Some(3)) => Protocol::All,
-        ("ip" | "ipv4", _) | (_, Some(0x0800)) => Protocol::Ip,
-        ("ipv6", _) | (_, Some(0x86dd)) => Protocol::Ipv6,
-        ("802.1q", _) | (_, Some(0x8100)) => Protocol::Vlan,
-        (other, _) => Protocol::Other(plain(other)),
-    }
+    let (number, name) = (quantity::number(&word.text, 0), word.text.to_ascii_lowercase());
+    let name = if name == "ipv4" { "ip" } else { &name };
+    let is_named = |protocol: &Protocol| {
+        protocol.name().eq_ignore_ascii_case(name) || number == Some(protocol.ether_type())
+    };
+    Protocol::ALL.into_iter().find(is_named).unwrap_or_else(|| Protocol::Other(plain(name)))
 }

@@ -35,6 +35,11 @@ impl Json {
         members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// The first member of this name, as a word of a command.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        self.get(key)?.word()
+    }
+
     /// A text, number or flag that is set, as a word of a command.
     pub(crate) fn word(&self) -> Option<String> {
         match self {

@@ -3,11 +3,9 @@
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::error::Fault;
 
-use super::WithLosses;
-use super::args::Args;
-use super::command::Word;
-use super::quantity::{self, small, whole};
-use super::queue;
+use super::command::{Args, Word};
+use super::quantity::{self, listed, number, small, whole};
+use super::{WithLosses, queue};
 use crate::error::plain;
 use crate::setup::{Cake, FqCodel, Prio, QdiscKind, Tbf};
 
@@ -20,25 +18,24 @@ pub(crate) fn kind(
     args: &mut Args<'_>,
     flows: FqCodel,
 ) -> Result<WithLosses<QdiscKind>, Fault> {
-    Ok(match kind.text.as_str() {
-        "hfsc" => (hfsc(args)?, Vec::new()),
-        "htb" => (htb(args)?, Vec::new()),
-        "drr" => (no_words(args, "qdisc drr", QdiscKind::Drr)?, Vec::new()),
-        "qfq" => (no_words(args, "qdisc qfq", QdiscKind::Qfq)?, Vec::new()),
-        "prio" => (QdiscKind::Prio(prio(kind, args)?), Vec::new()),
-        "tbf" => (QdiscKind::Tbf(tbf(args)?), Vec::new()),
-        "fq_codel" => {
-            let (flows, lost) = fq_codel(args, flows)?;
-            (QdiscKind::FqCodel(flows), lost)
-        }
-        "cake" => (QdiscKind::Cake(cake(args)?), Vec::new()),
-        "mq" => (QdiscKind::Mq, Vec::new()),
+    let mut lost = Vec::new();
+    let kind = match kind.text.as_str() {
+        "hfsc" => hfsc(args)?,
+        "htb" => htb(args)?,
+        "drr" => no_words(args, "qdisc drr", QdiscKind::Drr)?,
+        "qfq" => no_words(args, "qdisc qfq", QdiscKind::Qfq)?,
+        "prio" => QdiscKind::Prio(prio(kind, args)?),
+        "tbf" => QdiscKind::Tbf(tbf(args)?),
+        "fq_codel" => QdiscKind::FqCodel(fq_codel(args, flows, &mut lost)?),
+        "cake" => QdiscKind::Cake(cake(args)?),
+        "mq" => QdiscKind::Mq,
         "netem" => {
             let words = std::iter::from_fn(|| args.next()).map(|word| plain(&word.text));
-            (QdiscKind::Netem(words.collect::<Vec<_>>().join(" ")), Vec::new())
+            QdiscKind::Netem(words.collect::<Vec<_>>().join(" "))
         }
-        _ => (queue::kind(kind, args)?, Vec::new()),
-    })
+        _ => queue::kind(kind, args)?,
+    };
+    Ok((kind, lost))
 }
 
 fn no_words(args: &mut Args<'_>, of: &str, kind: QdiscKind) -> Result<QdiscKind, Fault> {
@@ -158,11 +155,15 @@ fn tbf(args: &mut Args<'_>) -> Result<Tbf, Fault> {
     Ok(Tbf { rate: Rate(rate), burst: small(burst), limit: small(limit) })
 }
 
-fn fq_codel(args: &mut Args<'_>, before: FqCodel) -> Result<WithLosses<FqCodel>, Fault> {
+/// Reads the options of flow queues that change those before. What of them is lost is added.
+fn fq_codel(
+    args: &mut Args<'_>,
+    mut flows: FqCodel,
+    lost: &mut Vec<String>,
+) -> Result<FqCodel, Fault> {
     /// What Linux takes by default, in bytes and packets.
     const MEMORY: u64 = 32 << 20;
     const DROP_BATCH: u32 = 64;
-    let (mut flows, mut lost) = (before, Vec::new());
     while let Some(word) = args.next() {
         match word.text.as_str() {
             "limit" => flows.limit = positive(args.value("limit")?, "a number of packets")?,
@@ -204,7 +205,7 @@ fn fq_codel(args: &mut Args<'_>, before: FqCodel) -> Result<WithLosses<FqCodel>,
             }
         }
     }
-    Ok((flows, lost))
+    Ok(flows)
 }
 
 fn positive(word: &Word, what: &str) -> Result<u32, Fault> {
@@ -222,16 +223,8 @@ fn waiting_time(word: &Word) -> Result<Nanos, Fault> {
 }
 
 /// Round-trip times of `cake` by their names, in microseconds.
-const ROUND_TRIPS: [(&str, u64); 8] = [
-    ("datacentre", 100),
-    ("lan", 1_000),
-    ("metro", 10_000),
-    ("regional", 30_000),
-    ("internet", 100_000),
-    ("oceanic", 300_000),
-    ("satellite", 1_000_000),
-    ("interplanetary", 3_600_000_000),
-];
+const ROUND_TRIPS: &str = "datacentre 100 lan 1000 metro 10000 regional 30000 internet 100000 \
+    oceanic 300000 satellite 1000000 interplanetary 3600000000";
 /// How `cake` sorts packets by their DSCP.
 const TINS: &str = "diffserv3 diffserv4 diffserv8 diffserv-llt precedence besteffort";
 /// Words of `cake` that say what a frame counts for, as `[link] overhead` does.
@@ -254,7 +247,8 @@ fn cake(args: &mut Args<'_>) -> Result<Cake, Fault> {
     while let Some(word) = args.next() {
         let text = word.text.as_str();
         let is_one_of = |names: &str| names.split_whitespace().any(|name| name == text);
-        if let Some((_, micros)) = ROUND_TRIPS.iter().find(|(name, _)| *name == text) {
+        if let Some(micros) = listed(ROUND_TRIPS, text).and_then(|micros| number::<u64>(micros, 10))
+        {
             cake.interval = Nanos(micros * 1_000);
         } else if is_one_of(TINS) {
             cake.tins = text != "besteffort";

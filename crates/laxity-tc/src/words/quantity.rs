@@ -26,29 +26,12 @@ fn rate_unit(unit: &str) -> Option<u128> {
     known.map(|(_, exponent)| bits * times.pow(exponent))
 }
 
-/// The bytes of a unit of a size.
-fn size_unit(unit: &str) -> Option<u128> {
-    Some(match unit {
-        "b" => 1,
-        "k" | "kb" => 1 << 10,
-        "m" | "mb" => 1 << 20,
-        "g" | "gb" => 1 << 30,
-        "kbit" => 1 << 7,
-        "mbit" => 1 << 17,
-        "gbit" => 1 << 27,
-        _ => return None,
-    })
-}
-
-/// The nanoseconds of a unit of a time.
-fn time_unit(unit: &str) -> Option<u128> {
-    match unit {
-        "s" | "sec" | "secs" => Some(1_000_000_000),
-        "ms" | "msec" | "msecs" => Some(1_000_000),
-        "us" | "usec" | "usecs" => Some(1_000),
-        _ => None,
-    }
-}
+/// The bytes of units of a size.
+const SIZES: &str = "b 1 k 1024 kb 1024 m 1048576 mb 1048576 g 1073741824 gb 1073741824 kbit 128 \
+    mbit 131072 gbit 134217728";
+/// The nanoseconds of units of a time.
+const TIMES: &str = "s 1000000000 sec 1000000000 secs 1000000000 ms 1000000 msec 1000000 \
+    msecs 1000000 us 1000 usec 1000 usecs 1000";
 
 const RATE_HELP: &str = "tc reads a number and bit, kbit, mbit, gbit or tbit (bits a second), \
     bps, kbps, mbps, gbps or tbps (bytes a second), kibit, kibps and so on (powers of 1024), or no \
@@ -73,7 +56,7 @@ pub(crate) fn rate(word: &Word) -> Result<u64, Fault> {
 /// A size in bytes.
 pub(crate) fn size(word: &Word) -> Result<Bytes, Fault> {
     let limit = ("size", Bytes::LIMIT.0, Bytes::LIMIT.to_string());
-    quantity(word, size_unit, 1, limit, SIZE_HELP).map(Bytes)
+    quantity(word, |unit| listed(SIZES, unit)?.parse().ok(), 1, limit, SIZE_HELP).map(Bytes)
 }
 
 /// A burst in bytes, which may be followed by the size of a table's cell.
@@ -90,7 +73,7 @@ pub(crate) fn small(size: Bytes) -> u32 {
 /// A time.
 pub(crate) fn time(word: &Word) -> Result<Nanos, Fault> {
     let limit = ("time", Nanos::LIMIT.0, Nanos::LIMIT.to_string());
-    quantity(word, time_unit, 1_000, limit, TIME_HELP).map(Nanos)
+    quantity(word, |unit| listed(TIMES, unit)?.parse().ok(), 1_000, limit, TIME_HELP).map(Nanos)
 }
 
 /// A number times its unit, or times `bare` without one, rounded down. Upper and lower case are
@@ -172,8 +155,9 @@ fn power_of_ten(text: &str) -> (i64, &str) {
     }
 }
 
-/// A number as C's strtoul reads it; a base of 0 takes 0x for hexadecimal and 0 for octal.
-pub(crate) fn number(text: &str, base: u32) -> Option<u64> {
+/// A number as C's strtoul reads it, if it fits; a base of 0 takes 0x for hexadecimal and 0 for
+/// octal.
+pub(crate) fn number<T: TryFrom<u64>>(text: &str, base: u32) -> Option<T> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (digits, base) = match (base, hex) {
         (0 | 16, Some(hex)) => (hex, 16),
@@ -182,30 +166,28 @@ pub(crate) fn number(text: &str, base: u32) -> Option<u64> {
         (base, _) => (text, base),
     };
     let plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    u64::from_str_radix(digits, base).ok().filter(|_| plain)
+    u64::from_str_radix(digits, base).ok().filter(|_| plain)?.try_into().ok()
 }
 
-/// A number of at most 32 bits as C reads it.
-pub(crate) fn number32(text: &str) -> Option<u32> {
-    number(text, 0).and_then(|number| u32::try_from(number).ok())
+/// The number behind a name in a list of names and numbers.
+pub(crate) fn listed<'a>(names: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = names.split(' ');
+    let is_name = |word: &&str| *word == name && !word.starts_with(|c: char| c.is_ascii_digit());
+    words.find(is_name).and_then(|_| words.next())
 }
 
 /// A whole number that fits 32 bits, such as a priority.
 pub(crate) fn whole(word: &Word, base: u32, what: &str) -> Result<u32, Fault> {
-    let value = number(&word.text, base).and_then(|value| u32::try_from(value).ok());
-    value.ok_or_else(|| word.fault(what, "tc reads a whole number below 2^32 here"))
+    number(&word.text, base)
+        .ok_or_else(|| word.fault(what, "tc reads a whole number below 2^32 here"))
 }
 
 /// A whole number that may be negative and fits 32 bits, such as an overhead.
 pub(crate) fn signed(word: &Word, what: &str) -> Result<i32, Fault> {
-    let (sign, digits) = match word.text.strip_prefix('-') {
-        Some(digits) => (-1, digits),
-        None => (1, word.text.as_str()),
-    };
-    let value = number(digits, 0).and_then(|value| i32::try_from(value).ok());
-    value
-        .map(|value| sign * value)
-        .ok_or_else(|| word.fault(what, "tc reads a whole number between -2^31 and 2^31 here"))
+    let text = word.text.as_str();
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let value = number(digits, 0).map(|value: i32| sign * value);
+    value.ok_or_else(|| word.fault(what, "tc reads a whole number between -2^31 and 2^31 here"))
 }
 
 /// `1:10`, `1:`, `:10` or `10` for a class of the qdisc that is meant anyway.
@@ -231,16 +213,14 @@ pub(crate) fn major(word: &Word) -> Result<u16, Fault> {
 fn half(text: &str) -> Option<u16> {
     match text {
         "" => Some(0),
-        text => number(text, 16).and_then(|value| u16::try_from(value).ok()),
+        text => number(text, 16),
     }
 }
 
 /// An address and how many of its leading bits count.
 pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
-    let (address, prefix) = match text.split_once('/') {
-        Some((address, prefix)) => (address, Some(prefix)),
-        None => (text, None),
-    };
+    let parts = text.split_once('/');
+    let (address, prefix) = parts.map_or((text, None), |(net, prefix)| (net, Some(prefix)));
     let address: IpAddr = if address.contains(':') {
         address.parse().ok()?
     } else {
@@ -250,7 +230,7 @@ pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
     let prefix = match prefix {
         None => bits,
         Some(mask) if mask.contains('.') => prefix_of(u32::from_be_bytes(short_address(mask)?))?,
-        Some(prefix) => number(prefix, 0).and_then(|prefix| u8::try_from(prefix).ok())?,
+        Some(prefix) => number(prefix, 0)?,
     };
     (prefix <= bits).then_some((address, prefix))
 }
@@ -259,8 +239,7 @@ pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
 fn short_address(text: &str) -> Option<[u8; 4]> {
     let mut address = [0; 4];
     for (at, part) in text.split('.').enumerate() {
-        let part = number(part, 0).and_then(|part| u8::try_from(part).ok())?;
-        *address.get_mut(at)? = part;
+        *address.get_mut(at)? = number(part, 0)?;
     }
     Some(address)
 }

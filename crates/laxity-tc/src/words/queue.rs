@@ -4,8 +4,7 @@
 use laxity::units::Nanos;
 use laxity_plan::error::Fault;
 
-use super::args::Args;
-use super::command::Word;
+use super::command::{Args, Word};
 use super::quantity::{self, small, whole};
 use crate::setup::{CoDel, FqCodel, Pie, QdiscKind, Red};
 

@@ -2,7 +2,7 @@
 
 use laxity_plan::error::Fault;
 
-use super::args::Args;
+use super::command::Args;
 use super::quantity::{signed, whole};
 use crate::setup::SizeTable;
 

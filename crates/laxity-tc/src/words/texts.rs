@@ -1,11 +1,9 @@
 //! A script and the files beside it as one text, so that a place in any of them is one number.
 
-use std::ops::Range;
-
 use laxity_plan::PlanError;
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::notes::Note;
 
 /// The largest script, in bytes: 16 MiB, as of a plan.
@@ -65,7 +63,7 @@ impl<'a> Texts<'a> {
     }
 
     /// The files beside it.
-    pub(crate) fn files(&self) -> Vec<(String, Range<usize>)> {
+    pub(crate) fn files(&self) -> Vec<(String, Span)> {
         let range = |part: &Part| part.start..part.start + part.text.len();
         self.parts[1..].iter().map(|part| (part.name.to_string(), range(part))).collect()
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use laxity::units::Rate;
 
-use super::class::{htb, own, quantum};
+use super::{htb, own, quantum};
 use crate::assembly::Assembly;
 use crate::setup::Htb;
 

@@ -7,8 +7,8 @@
 
 use laxity::units::{Nanos, Rate};
 
-use super::class::{cburst, htb, own, quantum};
 use super::flooded::flooded;
+use super::{cburst, htb, own, quantum};
 use crate::assembly::{Assembly, Node};
 use crate::notes::Notes;
 use crate::setup::Htb;
@@ -64,10 +64,7 @@ fn unshaped(setup: &Assembly, own: &[Rate]) -> Option<String> {
 
 /// What limits a class if those below it have no more of their own.
 fn limit(class: &Node, htb: &Htb) -> Rate {
-    match class.parent {
-        Some(_) => htb.ceil,
-        None => own(htb),
-    }
+    if class.parent.is_some() { htb.ceil } else { own(htb) }
 }
 
 /// The curves of a class, which has `lent` of its own with what is below it.

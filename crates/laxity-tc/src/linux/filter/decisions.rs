@@ -7,7 +7,7 @@ use laxity_plan::matching::{Expr, Numbers, Side};
 use laxity_plan::model::Class;
 
 use crate::linux::refusal::Refusal;
-use crate::packets::{Field, Packets, all_vlans};
+use crate::packets::{Field, PORTS, Packets, all_vlans};
 use crate::setup::{Handle, MOST_FILTERS};
 
 /// The rules of a plan are more than are read.
@@ -111,10 +111,9 @@ fn decided(expr: &Expr) -> Result<Decisions, TooManyRules> {
         Expr::Pcp(numbers) => with(Field::Pcp, numbers),
         Expr::Tagged(true) => with(Field::Vlan, &all_vlans()),
         Expr::Tagged(false) => vec![those(&Packets::without_tag)],
-        Expr::Port(side, numbers) => at_sides(side, &|side| {
-            let source = side == Side::Source;
-            with(if source { Field::SourcePort } else { Field::DestinationPort }, numbers)
-        }),
+        Expr::Port(side, numbers) => {
+            at_sides(side, &|side| with(PORTS[usize::from(side != Side::Source)], numbers))
+        }
         Expr::Address(side, nets) => at_sides(side, &|side| {
             nets.iter().map(|net| those(&|packets| packets.within(side, *net))).collect()
         }),

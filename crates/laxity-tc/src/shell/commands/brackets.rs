@@ -1,18 +1,16 @@
 //! `test`, `[` and `[[` (POSIX.1-2017, Shell and Utilities, test; and bash).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::expansion::arithmetic::signed_number;
-use crate::shell::expansion::pattern::Pattern;
-use crate::shell::expansion::regex;
+use crate::shell::expansion::pattern::{Pattern, regex};
 use crate::shell::run::Shell;
-use crate::shell::run::simple::Fields;
 use crate::shell::syntax::TestWord;
 use crate::shell::values::{Array, Status, Value, Variable};
+use crate::words::command::Word;
 
 /// How deep brackets may stand inside each other.
 const DEEPEST: usize = 64;
@@ -29,7 +27,7 @@ struct Test<'a, 's> {
     shell: &'a mut Shell<'s>,
     tokens: Vec<Token>,
     at: usize,
-    span: &'a Range<usize>,
+    span: &'a Span,
     depth: usize,
 }
 
@@ -38,29 +36,21 @@ const WRONG: Status = Status::Known(2);
 
 impl Shell<'_> {
     /// `test …` or `[ … ]`.
-    pub(crate) fn single_test(
-        &mut self,
-        fields: &Fields,
-        span: &Range<usize>,
-    ) -> Result<Status, Fault> {
+    pub(crate) fn single_test(&mut self, fields: &[Word], span: &Span) -> Result<Status, Fault> {
         let mut words = &fields[1..];
-        if fields[0].0.text == "[" {
+        if fields[0].text == "[" {
             match words.split_last() {
-                Some(((last, _), rest)) if last.text == "]" => words = rest,
+                Some((last, rest)) if last.text == "]" => words = rest,
                 _ => return Ok(WRONG),
             }
         }
-        self.tests(words.iter().map(|(word, _)| word), span);
-        let tokens = words.iter().map(|(word, _)| Token::Word(word.clone(), None)).collect();
+        self.tests(words.iter().map(|word| word.doubt.as_ref()), span);
+        let tokens = words.iter().map(|word| Token::Word(word.into(), None)).collect();
         Test { shell: self, tokens, at: 0, span, depth: 0 }.whole()
     }
 
     /// `[[ … ]]`.
-    pub(crate) fn double_test(
-        &mut self,
-        words: &[TestWord],
-        span: &Range<usize>,
-    ) -> Result<Status, Fault> {
+    pub(crate) fn double_test(&mut self, words: &[TestWord], span: &Span) -> Result<Status, Fault> {
         let mut tokens = Vec::with_capacity(words.len());
         for word in words {
             tokens.push(match word {
@@ -71,11 +61,11 @@ impl Shell<'_> {
                 }
             });
         }
-        let values = tokens.iter().filter_map(|token| match token {
-            Token::Word(value, _) => Some(value),
+        let doubts = tokens.iter().map(|token| match token {
+            Token::Word(value, _) => value.doubt.as_ref(),
             Token::Sign(_) => None,
         });
-        self.tests(values, span);
+        self.tests(doubts, span);
         Test { shell: self, tokens, at: 0, span, depth: 0 }.whole()
     }
 }
@@ -103,28 +93,29 @@ impl Test<'_, '_> {
     }
 
     fn either(&mut self) -> Result<Status, Fault> {
-        let mut status = self.both()?;
-        while self.eat(["-o", "||"]) {
-            let right = self.both()?;
-            status = match (&status, &right) {
-                (Status::Known(0), _) | (_, Status::Known(0)) => Status::SUCCESS,
-                (Status::Known(2), _) | (_, Status::Known(2)) => WRONG,
-                (Status::Known(_), _) => right,
-                _ => status,
-            };
-        }
-        Ok(status)
+        self.joined(["-o", "||"], &[Status::SUCCESS, WRONG], Self::both)
     }
 
     fn both(&mut self) -> Result<Status, Fault> {
-        let mut status = self.negated()?;
-        while self.eat(["-a", "&&"]) {
-            let right = self.negated()?;
-            status = match (&status, &right) {
-                (Status::Known(2), _) | (_, Status::Known(2)) => WRONG,
-                (Status::Known(1), _) | (_, Status::Known(1)) => FALSE,
-                (Status::Known(_), _) => right,
-                _ => status,
+        self.joined(["-a", "&&"], &[WRONG, FALSE], Self::negated)
+    }
+
+    /// Tests with one of these signs between them. The first of some statuses that one of them has
+    /// is that of all.
+    fn joined(
+        &mut self,
+        signs: [&str; 2],
+        strongest: &[Status],
+        test: fn(&mut Self) -> Result<Status, Fault>,
+    ) -> Result<Status, Fault> {
+        let mut status = test(self)?;
+        while self.eat(signs) {
+            let right = test(self)?;
+            let decides = strongest.iter().find(|one| **one == status || **one == right);
+            status = match (decides, &status) {
+                (Some(one), _) => one.clone(),
+                (None, Status::Known(_)) => right,
+                (None, Status::Unknown(_)) => status,
             };
         }
         Ok(status)
@@ -238,7 +229,7 @@ impl Test<'_, '_> {
             }
             "<" => truth(&both, || left.text < right.text),
             ">" => truth(&both, || left.text > right.text),
-            "=~" => match regex::read(&right.text, true, false) {
+            "=~" => match regex(&right.text, true, false) {
                 Some(regex) => {
                     let work = right.text.len().saturating_mul(left.text.len());
                     self.shell.work(self.span, work)?;

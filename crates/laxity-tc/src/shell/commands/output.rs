@@ -7,20 +7,20 @@ use laxity_plan::error::Fault;
 use crate::shell::expansion::arithmetic::signed_number;
 use crate::shell::expansion::escapes::{escapes, one_escape};
 use crate::shell::run::Shell;
-use crate::shell::run::simple::{Fields, spaced};
+use crate::shell::run::simple::spaced;
 use crate::shell::syntax::Node;
 use crate::shell::values::{Status, Value, Variable};
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// The widest field of `printf`.
 const WIDEST: usize = 1_000;
 
 impl Shell<'_> {
-    pub(crate) fn echo(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn echo(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let options = ["-n", "-e", "-E", "-ne", "-en"];
-        let count = rest.iter().take_while(|(word, _)| options.contains(&word.text.as_str()));
-        let count = count.count();
-        let has = |letter| rest[..count].iter().any(|(word, _)| word.text.contains(letter));
+        let is_option = |word: &&Word| options.contains(&word.text.as_str());
+        let count = rest.iter().take_while(is_option).count();
+        let has = |letter| rest[..count].iter().any(|word| word.text.contains(letter));
         let mut all = spaced(&rest[count..]);
         if has('e') {
             all.text = escapes(&all.text).0;
@@ -31,17 +31,17 @@ impl Shell<'_> {
         self.print(&all, &node.span)
     }
 
-    pub(crate) fn printf(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn printf(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let rest = match rest.first() {
-            Some((word, _)) if word.text == "--" => &rest[1..],
+            Some(word) if word.text == "--" => &rest[1..],
             _ => rest,
         };
         // `printf -v NAME`, as in bash.
         let (target, rest) = match rest {
-            [(option, _), (name, _), rest @ ..] if option.text == "-v" => (Some(name), rest),
+            [option, name, rest @ ..] if option.text == "-v" => (Some(name), rest),
             rest => (None, rest),
         };
-        let Some(((format, _), mut words)) = rest.split_first() else {
+        let Some((format, mut words)) = rest.split_first() else {
             self.status = Status::Known(2);
             return Ok(());
         };
@@ -63,7 +63,7 @@ impl Shell<'_> {
     fn formatted(
         &mut self,
         format: &str,
-        words: &mut &Fields,
+        words: &mut &[Word],
         all: &mut Value,
         node: &Node,
     ) -> Result<bool, Fault> {
@@ -73,11 +73,9 @@ impl Shell<'_> {
             rest = &rest[at..];
             self.step(&node.span, rest.len().min(WIDEST))?;
             if rest.starts_with('\\') {
-                let length = 2 + usize::from(rest[1..].starts_with('0')) * 3;
-                let end = (1..=length).rev().find(|end| rest.is_char_boundary(*end));
-                let end = end.unwrap_or(rest.len()).min(rest.len());
                 let (one, left) = one_escape(&rest[1..]);
-                all.text.push_str(&one.unwrap_or_else(|| rest[..end.min(2)].to_string()));
+                let plain = || rest[..rest.len() - left.len()].to_string();
+                all.text.push_str(&one.unwrap_or_else(plain));
                 rest = left;
                 continue;
             }
@@ -90,8 +88,8 @@ impl Shell<'_> {
                 all.text.push('%');
                 continue;
             }
-            let mut word = Value::default();
-            if let Some(((first, _), left)) = words.split_first() {
+            let mut word = Word::default();
+            if let Some((first, left)) = words.split_first() {
                 word = first.clone();
                 *words = left;
             }
@@ -173,19 +171,15 @@ impl<'a> Conversion<'a> {
     fn padded(&self, text: &str) -> String {
         let is_left = self.signs.contains('-');
         let has_zeros = self.signs.contains('0') && self.is_number() && !is_left;
-        let mut text = zeros(text, self.precision.filter(|_| self.is_number()).unwrap_or(0));
+        let sign = usize::from(text.starts_with(['-', '+', ' ']));
+        let digits = self.precision.filter(|_| self.is_number()).unwrap_or(0);
+        let mut text = zeros_to(text, digits + sign);
         if has_zeros && self.precision.is_none() {
             text = zeros_to(&text, self.width);
         }
         let space = " ".repeat(self.width.saturating_sub(text.chars().count()));
         if is_left { text + &space } else { space + &text }
     }
-}
-
-/// A number with at least these digits.
-fn zeros(number: &str, digits: usize) -> String {
-    let sign = usize::from(number.starts_with(['-', '+', ' ']));
-    zeros_to(number, digits + sign)
 }
 
 /// A number with zeros up to this width.

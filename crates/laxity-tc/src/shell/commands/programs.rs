@@ -6,21 +6,16 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::shell::expansion::escapes::escapes;
-use crate::shell::expansion::regex;
+use crate::shell::expansion::pattern::regex;
 use crate::shell::run::Shell;
-use crate::shell::run::simple::{Fields, values};
 use crate::shell::syntax::Node;
 use crate::shell::values::{Status, Value};
+use crate::words::command::Word;
 
 impl Shell<'_> {
     /// Carries one of them out; `false` if it is another program, or is used in another way.
-    pub(crate) fn program(
-        &mut self,
-        name: &str,
-        fields: &Fields,
-        node: &Node,
-    ) -> Result<bool, Fault> {
-        let words = values(&fields[1..]);
+    pub(crate) fn program(&mut self, fields: &[Word], node: &Node) -> Result<bool, Fault> {
+        let (name, words) = (fields[0].program(), &fields[1..]);
         let done = match name {
             "mktemp" => {
                 let folder = words.iter().any(|word| word.text == "-d");
@@ -43,14 +38,9 @@ impl Shell<'_> {
         if !reads && !computes {
             return Ok(false);
         }
-        let unknown = words.iter().find_map(Value::unknown_because).cloned();
-        let mut input = Value::default();
-        if reads {
-            match self.read_all(name, &words) {
-                Some(value) => input = value,
-                None => return Ok(false),
-            }
-        }
+        let unknown = words.iter().find_map(Word::unknown_because).cloned();
+        let input = if reads { self.read_all(name, words) } else { Some(Value::default()) };
+        let Some(input) = input else { return Ok(false) };
         if name == "tee" {
             let adds = words.iter().any(|word| word.text == "-a");
             for file in words.iter().filter(|word| !word.text.starts_with('-')) {
@@ -74,47 +64,44 @@ impl Shell<'_> {
             self.work(&node.span, pattern.saturating_mul(input.text.len()))?;
         }
         let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        let (text, status) = match name {
-            "expr" => match expr(&texts) {
-                Some(text) => {
-                    let status = Status::from_truth(!matches!(text.as_str(), "" | "0"));
-                    (text + "\n", status)
-                }
-                None => return Ok(false),
-            },
-            "seq" => match self.seq(&texts, node)? {
-                Some(text) => (text, Status::SUCCESS),
-                None => return Ok(false),
-            },
-            "id" if texts == ["-u"] => ("0\n".into(), Status::SUCCESS),
-            "whoami" => ("root\n".into(), Status::SUCCESS),
-            "basename" | "dirname" => (path(name, &texts), Status::SUCCESS),
-            "cat" | "tee" => (input.text.clone(), Status::SUCCESS),
-            "grep" => match grep(&texts, &input.text) {
-                Some((text, found)) => (text, Status::from_truth(found)),
-                None => return Ok(false),
-            },
-            _ => match filtered(name, &texts, &input.text) {
-                Some(text) => (text, Status::SUCCESS),
-                None => return Ok(false),
-            },
+        let succeeds = |text: String| (text, Status::SUCCESS);
+        let done = match name {
+            "expr" => expr(&texts, 0).map(|text| {
+                let status = Status::from_truth(!matches!(text.as_str(), "" | "0"));
+                (text + "\n", status)
+            }),
+            "seq" => self.seq(&texts, node)?.map(succeeds),
+            "id" if texts == ["-u"] => Some(succeeds("0\n".into())),
+            "whoami" => Some(succeeds("root\n".into())),
+            "basename" | "dirname" => Some(succeeds(path(name, &texts))),
+            "cat" | "tee" => Some(succeeds(input.text.clone())),
+            "grep" => {
+                let found = grep(&texts, &input.text);
+                found.map(|(text, is_found)| (text, Status::from_truth(is_found)))
+            }
+            _ => filtered(name, &texts, &input.text).map(succeeds),
         };
+        let Some((text, status)) = done else { return Ok(false) };
         self.status = status;
-        let doubt = words.iter().chain([&input]).find_map(|value| value.doubt.clone());
+        let doubt = words.iter().find_map(|word| word.doubt.clone()).or(input.doubt);
         self.print(&Value { text, doubt }, &node.span)?;
         Ok(true)
     }
 
     /// All that is left to read; `None` if a file is named that is not there.
-    fn read_all(&mut self, name: &str, words: &[Value]) -> Option<Value> {
-        let is_file = |word: &&Value| word.text == "-" || !word.text.starts_with('-');
-        let files: Vec<&Value> = words.iter().filter(is_file).filter(|_| name == "cat").collect();
+    fn read_all(&mut self, name: &str, words: &[Word]) -> Option<Value> {
+        let is_file = |word: &&Word| word.text == "-" || !word.text.starts_with('-');
+        let files: Vec<&Word> = words.iter().filter(is_file).filter(|_| name == "cat").collect();
         if files.is_empty() {
             return Some(self.reading()?.rest());
         }
         let mut all = Value::default();
         for file in files {
-            let part = if file.text == "-" { self.reading()?.rest() } else { self.contents(file)? };
+            let part = if file.text == "-" {
+                self.reading()?.rest()
+            } else {
+                self.contents(&file.into())?
+            };
             all.push(&part);
         }
         Some(all)
@@ -148,11 +135,7 @@ impl Shell<'_> {
 }
 
 /// The value of an expression of `expr`, its operators one by one from the weakest.
-fn expr(words: &[&str]) -> Option<String> {
-    expr_of(words, 0)
-}
-
-fn expr_of(words: &[&str], depth: usize) -> Option<String> {
+fn expr(words: &[&str], depth: usize) -> Option<String> {
     if depth > 64 {
         return None;
     }
@@ -169,8 +152,8 @@ fn expr_of(words: &[&str], depth: usize) -> Option<String> {
                 ")" => open += 1,
                 "(" => open = open.checked_sub(1)?,
                 operator if open == 0 && operators.contains(&operator) => {
-                    let left = expr_of(&words[..at], depth + 1)?;
-                    let right = expr_of(&words[at + 1..], depth + 1)?;
+                    let left = expr(&words[..at], depth + 1)?;
+                    let right = expr(&words[at + 1..], depth + 1)?;
                     return applied(&left, operator, &right);
                 }
                 _ => {}
@@ -181,7 +164,7 @@ fn expr_of(words: &[&str], depth: usize) -> Option<String> {
         }
     }
     match words {
-        ["(", inside @ .., ")"] => expr_of(inside, depth + 1),
+        ["(", inside @ .., ")"] => expr(inside, depth + 1),
         ["length", text] => Some(text.chars().count().to_string()),
         _ => None,
     }
@@ -245,7 +228,7 @@ fn grep(words: &[&str], input: &str) -> Option<(String, bool)> {
     if has('w') {
         expression = format!("\\b{expression}\\b");
     }
-    let regex = regex::read(&expression, has('E') || has('F'), has('i'))?;
+    let regex = regex(&expression, has('E') || has('F'), has('i'))?;
     let mut text = String::new();
     let mut found = false;
     for line in input.lines().filter(|line| regex.is_match(line) != has('v')) {
@@ -266,16 +249,12 @@ fn filtered(name: &str, words: &[&str], input: &str) -> Option<String> {
         [count] => count.strip_prefix("-n").or(count.strip_prefix('-'))?.parse().ok(),
         _ => None,
     };
-    let all = |lines: Vec<&str>| lines.iter().map(|line| format!("{line}\n")).collect();
     match name {
-        "head" => {
-            let count: usize = count(words)?;
-            Some(all(input.lines().take(count).collect()))
-        }
-        "tail" => {
-            let count: usize = count(words)?;
-            let lines: Vec<&str> = input.lines().collect();
-            Some(all(lines[lines.len().saturating_sub(count)..].to_vec()))
+        "head" | "tail" => {
+            let (count, lines): (usize, Vec<&str>) = (count(words)?, input.lines().collect());
+            let count = count.min(lines.len());
+            let kept = if name == "head" { &lines[..count] } else { &lines[lines.len() - count..] };
+            Some(kept.iter().map(|line| format!("{line}\n")).collect())
         }
         "wc" => match words {
             ["-l"] => Some(format!("{}\n", input.matches('\n').count())),
@@ -288,10 +267,8 @@ fn filtered(name: &str, words: &[&str], input: &str) -> Option<String> {
             }
             [from, to] if plain_signs(from) && plain_signs(to) && !to.is_empty() => {
                 let to: Vec<char> = to.chars().collect();
-                let change = |c: char| match from.chars().position(|sign| sign == c) {
-                    Some(at) => to[at.min(to.len() - 1)],
-                    None => c,
-                };
+                let place = |c: char| from.chars().position(|sign| sign == c);
+                let change = |c: char| place(c).map_or(c, |at| to[at.min(to.len() - 1)]);
                 Some(input.chars().map(change).collect())
             }
             _ => None,

@@ -5,11 +5,10 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::error::plain;
-use crate::shell::run::simple::Fields;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::Node;
 use crate::shell::values::{Array, Input, Status, Value, Variable};
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// What `read` or `mapfile` is to do: options, and names after them.
 struct Request<'a> {
@@ -19,9 +18,9 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    fn new(rest: &'a Fields, valued: &str) -> Self {
+    fn new(rest: &'a [Word], valued: &str) -> Self {
         let (mut options, mut names) = (Vec::new(), Vec::new());
-        let mut words = rest.iter().map(|(word, _)| word.text.as_str());
+        let mut words = rest.iter().map(|word| word.text.as_str());
         while let Some(word) = words.next() {
             let Some(letters) = word.strip_prefix('-').filter(|_| names.is_empty()) else {
                 names.push(word.to_string());
@@ -43,21 +42,22 @@ impl<'a> Request<'a> {
     fn value(&self, letter: char) -> Option<&'a str> {
         self.options.iter().rev().find(|(known, _)| *known == letter).map(|(_, value)| *value)
     }
+
+    /// The sign that ends a line.
+    fn end(&self) -> char {
+        self.value('d').map_or('\n', |signs| signs.chars().next().unwrap_or('\0'))
+    }
 }
 
 impl Shell<'_> {
     /// `read`: the next line, word by word.
-    pub(crate) fn read(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn read(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let request = Request::new(rest, "pdtnNuia");
         let array = request.value('a').map(str::to_string);
         let mut names = array.clone().map_or(request.names.clone(), |name| vec![name]);
         if names.is_empty() {
             names.push("REPLY".into());
         }
-        let end = match request.value('d') {
-            Some(signs) => signs.chars().next().unwrap_or('\0'),
-            None => '\n',
-        };
         if request.value('n').or(request.value('N')).is_some() {
             return Err(not_followed(&node.span, "`read` of so many characters"));
         }
@@ -72,7 +72,7 @@ impl Shell<'_> {
         }
         let raw = request.value('r').is_some();
         let (line, ended) =
-            self.reading().map_or_else(Default::default, |input| input.until(end, raw));
+            self.reading().map_or_else(Default::default, |input| input.until(request.end(), raw));
         self.status = Status::from_truth(ended);
         let whole = request.names.is_empty() && array.is_none();
         let separators = if whole { String::new() } else { self.separators() };
@@ -100,14 +100,13 @@ impl Shell<'_> {
             None => {
                 let name = names.first()?;
                 let why = format!("`{read}` asks a person for `{name}`");
-                let help = format!("give it as in --set {name}=VALUE");
-                Some(Rc::new(Doubt { is_unknown: true, why, help }))
+                Some(Rc::new(Doubt::settable(true, why, name)))
             }
         }
     }
 
     /// `mapfile` and `readarray`: all lines, each an element.
-    pub(crate) fn mapfile(&mut self, rest: &Fields, node: &Node) -> Result<(), Fault> {
+    pub(crate) fn mapfile(&mut self, rest: &[Word], node: &Node) -> Result<(), Fault> {
         let request = Request::new(rest, "dnOsucC");
         let name = request.names.first().cloned().unwrap_or_else(|| "MAPFILE".into());
         let names = [name.clone()];
@@ -116,7 +115,7 @@ impl Shell<'_> {
             return self.assign(&name, Variable::One(value), &node.span);
         }
         let number = |letter| request.value(letter).and_then(|text| text.parse::<usize>().ok());
-        let end = request.value('d').map_or('\n', |signs| signs.chars().next().unwrap_or('\0'));
+        let end = request.end();
         let text = self.reading().map(Input::rest).unwrap_or_default();
         let lines = text.text.split_inclusive(end).skip(number('s').unwrap_or(0));
         let lines = lines.take(number('n').filter(|most| *most > 0).unwrap_or(usize::MAX));

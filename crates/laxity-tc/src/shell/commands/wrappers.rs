@@ -1,54 +1,34 @@
 //! Commands that run the command behind them, such as `nice` and `timeout`.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
 use crate::shell::run::nested::SHELLS;
-use crate::shell::run::simple::Fields;
+use crate::shell::run::simple::spaced;
 use crate::shell::run::{Flow, Shell, not_followed};
 use crate::shell::syntax::{Node, Redirection, name_length};
 use crate::shell::values::{Status, Value, Variable};
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
-/// What stands between such a command and the one behind it.
-struct Wrapper {
-    name: &'static str,
-    /// Options with a value in a word of its own.
-    valued: &'static [&'static str],
-    /// Words of its own after its options.
-    words: usize,
-}
-
-const fn wrapper(name: &'static str, valued: &'static [&'static str], words: usize) -> Wrapper {
-    Wrapper { name, valued, words }
-}
-
-const WRAPPERS: &[Wrapper] = &[
-    wrapper("sudo", &["-u", "-g", "-C", "-D", "-h", "-p", "-R", "-r", "-T", "-t", "-U"], 0),
-    wrapper("doas", &["-u", "-C"], 0),
-    wrapper("exec", &["-a"], 0),
-    wrapper("command", &[], 0),
-    wrapper("builtin", &[], 0),
-    wrapper("busybox", &[], 0),
-    wrapper("nohup", &[], 0),
-    wrapper("setsid", &[], 0),
-    wrapper("time", &["-f", "-o"], 0),
-    wrapper("nice", &["-n", "--adjustment"], 0),
-    wrapper("env", &["-u", "--unset", "-C", "--chdir"], 0),
-    wrapper("timeout", &["-s", "--signal", "-k", "--kill-after"], 1),
-    wrapper("ionice", &["-c", "--class", "-n", "--classdata"], 0),
-    wrapper("chrt", &["-T", "-P", "-D"], 1),
-    wrapper("taskset", &[], 1),
-    wrapper("stdbuf", &["-i", "-o", "-e"], 0),
-    wrapper("flock", &["-w", "--timeout", "-E"], 1),
-    wrapper("chroot", &[], 1),
-    wrapper("unshare", &[], 0),
-    wrapper("nsenter", &["-t", "--target"], 0),
-    wrapper("strace", &["-o", "-e", "-s", "-p"], 0),
-    wrapper("chronic", &[], 0),
-    wrapper("unbuffer", &[], 0),
+/// Such commands, their options with a value in a word of its own, and how many words of their own
+/// come after their options.
+const WRAPPERS: [(&str, &str, usize); 15] = [
+    ("command builtin busybox nohup setsid unshare chronic unbuffer", "", 0),
+    ("taskset chroot", "", 1),
+    ("sudo", "-u -g -C -D -h -p -R -r -T -t -U", 0),
+    ("doas", "-u -C", 0),
+    ("exec", "-a", 0),
+    ("time", "-f -o", 0),
+    ("nice", "-n --adjustment", 0),
+    ("env", "-u --unset -C --chdir", 0),
+    ("timeout", "-s --signal -k --kill-after", 1),
+    ("ionice", "-c --class -n --classdata", 0),
+    ("chrt", "-T -P -D", 1),
+    ("stdbuf", "-i -o -e", 0),
+    ("nsenter", "-t --target", 0),
+    ("strace", "-o -e -s -p", 0),
+    ("flock", "-w --timeout -E", 1),
 ];
 
 /// A word as `sudo -s` hands it to a shell, which makes the same word of it.
@@ -59,28 +39,30 @@ fn escaped(word: &str) -> String {
 
 impl Shell<'_> {
     /// Carries out what stands behind a command such as `nice`; `None` if it is none of them.
-    pub(crate) fn wrapped(
-        &mut self,
-        name: &str,
-        fields: &Fields,
-        node: &Node,
-    ) -> Result<Option<Flow>, Fault> {
-        let rest = &fields[1..];
-        if SHELLS.contains(&name) || name == "su" {
-            return self.shell_of(name, fields, node).map(Some);
+    pub(crate) fn wrapped(&mut self, fields: &[Word], node: &Node) -> Result<Option<Flow>, Fault> {
+        let (name, rest) = (fields[0].program(), &fields[1..]);
+        if SHELLS.contains(&name) {
+            return self.shell(fields, node).map(Some);
+        }
+        if name == "su" {
+            let is_command = |word: &Word| matches!(&word.text[..], "-c" | "--command");
+            return match fields.iter().position(is_command) {
+                Some(at) => self.shell(&[&fields[..1], &fields[at..]].concat(), node).map(Some),
+                None => self.other(fields, node).map(Some),
+            };
         }
         let words = |words: &[&str]| {
             rest.len() > words.len() + 1
-                && words.iter().zip(rest).all(|(word, (given, _))| given.text == *word)
+                && words.iter().zip(rest).all(|(word, given)| given.text == *word)
         };
         if name == "ip" && (words(&["netns", "exec"]) || words(&["vrf", "exec"])) {
             return self.behind(&rest[3..], node).map(Some);
         }
-        let Some(wrapper) = WRAPPERS.iter().find(|known| known.name == name) else {
-            return Ok(None);
-        };
-        let (mut behind, is_shell, unset) = self.behind_options(wrapper, rest, node)?;
-        if name == "flock" && behind.first().is_some_and(|(word, _)| word.text == "-c") {
+        let is_named = |(names, ..): &&(&str, _, _)| names.split(' ').any(|known| known == name);
+        let Some((_, valued, words)) = WRAPPERS.iter().find(is_named) else { return Ok(None) };
+        let (behind, is_shell, unset) = self.behind_options(name, valued, rest, node)?;
+        let mut behind = behind.get(*words..).unwrap_or(&[]);
+        if name == "flock" && behind.first().is_some_and(|word| word.text == "-c") {
             return self.shell(&[&fields[..1], behind].concat(), node).map(Some);
         }
         if is_shell {
@@ -89,7 +71,7 @@ impl Shell<'_> {
         let hidden: Vec<String> =
             unset.into_iter().filter(|variable| self.exported.remove(variable)).collect();
         let mut shadowed = Vec::new();
-        while let ("env" | "sudo", [(word, _), after @ ..]) = (name, behind)
+        while let ("env" | "sudo", [word, after @ ..]) = (name, behind)
             && let Some((variable, value)) = word.text.split_once('=')
             && name_length(variable) == variable.len()
         {
@@ -122,23 +104,23 @@ impl Shell<'_> {
     /// it takes away.
     fn behind_options<'f>(
         &mut self,
-        wrapper: &Wrapper,
-        rest: &'f Fields,
+        name: &str,
+        valued: &str,
+        rest: &'f [Word],
         node: &Node,
-    ) -> Result<(&'f Fields, bool, Vec<String>), Fault> {
+    ) -> Result<(&'f [Word], bool, Vec<String>), Fault> {
         let (mut behind, mut is_shell, mut unset) = (rest, false, Vec::new());
-        while let [(option, _), after @ ..] = behind
+        while let [option, after @ ..] = behind
             && option.text.starts_with('-')
         {
             behind = after;
             if option.text == "--" {
                 break;
             }
-            let valued = wrapper.valued.contains(&option.text.as_str());
-            match (wrapper.name, option.text.as_str()) {
+            match (name, option.text.as_str()) {
                 ("sudo", "-s" | "-i" | "--shell" | "--login") => is_shell = true,
                 ("env", "-u" | "--unset") => {
-                    unset.extend(behind.first().map(|(word, _)| word.text.clone()));
+                    unset.extend(behind.first().map(|word| word.text.clone()));
                 }
                 ("env", word) if word.starts_with("-u") => unset.push(word[2..].to_string()),
                 ("env", "-i" | "-" | "--ignore-environment") => {
@@ -150,27 +132,24 @@ impl Shell<'_> {
                 }
                 _ => {}
             }
-            if valued {
+            if valued.split(' ').any(|known| known == option.text) {
                 behind = behind.get(1..).unwrap_or(&[]);
             }
         }
-        Ok((behind.get(wrapper.words..).unwrap_or(&[]), is_shell, unset))
+        Ok((behind, is_shell, unset))
     }
 
     /// `sudo -s`: a shell for the words behind it.
-    fn root_shell(&mut self, behind: &Fields, node: &Node) -> Result<Flow, Fault> {
-        let shell = (Value::new("sh"), node.span.clone());
+    fn root_shell(&mut self, behind: &[Word], node: &Node) -> Result<Flow, Fault> {
+        let shell = Word::new("sh", &node.span);
         if behind.is_empty() {
             return self.shell(&[shell], node);
         }
-        let mut all = Value::default();
-        for (word, _) in behind {
-            let text = if all.text.is_empty() { String::new() } else { " ".into() };
-            let text = text + &escaped(&word.text);
-            all.push(&Value { text, doubt: word.doubt.clone() });
-        }
-        let option = (Value::new("-c"), node.span.clone());
-        self.shell(&[shell, option, (all, node.span.clone())], node)
+        let escaped: Vec<Word> =
+            behind.iter().map(|word| Word { text: escaped(&word.text), ..word.clone() }).collect();
+        let all = spaced(&escaped);
+        let text = Word { text: all.text, span: node.span.clone(), doubt: all.doubt };
+        self.shell(&[shell, Word::new("-c", &node.span), text], node)
     }
 
     /// `exec > FILE`: what is written there from here on is not known.
@@ -188,19 +167,10 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn shell_of(&mut self, name: &str, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
-        let is_c = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-c" | "--command");
-        match fields.iter().position(is_c) {
-            Some(at) if name == "su" => self.shell(&[&fields[..1], &fields[at..]].concat(), node),
-            None if name == "su" => self.other(fields, node),
-            _ => self.shell(fields, node),
-        }
-    }
-
     /// A command that another program starts, which knows no functions of the script.
-    pub(crate) fn behind(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn behind(&mut self, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
         match fields.first() {
-            Some((word, _)) if self.state.function(&word.text).is_some() => {
+            Some(word) if self.state.function(&word.text).is_some() => {
                 self.status = Status::Known(127);
                 Ok(Flow::Next)
             }

@@ -1,16 +1,13 @@
 //! `xargs`: a command for the words of what it reads.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
 use crate::error::plain;
 use crate::shell::expansion::escapes::escapes;
-use crate::shell::run::simple::Fields;
 use crate::shell::run::{Flow, Shell, undecided};
 use crate::shell::syntax::Node;
-use crate::shell::values::{Input, Status, Value};
-use crate::words::command::RUN;
+use crate::shell::values::{Input, Status};
+use crate::words::command::{RUN, Word};
 
 /// What its options say.
 #[derive(Default)]
@@ -23,10 +20,10 @@ struct Options {
 }
 
 impl Shell<'_> {
-    pub(crate) fn xargs(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    pub(crate) fn xargs(&mut self, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
         let mut behind = &fields[1..];
         let mut options = Options::default();
-        while let [(option, span), rest @ ..] = behind
+        while let [option, rest @ ..] = behind
             && option.text.starts_with('-')
         {
             behind = rest;
@@ -42,7 +39,7 @@ impl Shell<'_> {
             {
                 let mut value = text[2..].to_string();
                 if value.is_empty() {
-                    let Some(((next, _), rest)) = behind.split_first() else { break };
+                    let Some((next, rest)) = behind.split_first() else { break };
                     (value, behind) = (next.text.clone(), rest);
                 }
                 match letter {
@@ -54,84 +51,67 @@ impl Shell<'_> {
                 }
             } else {
                 let message = format!("`{}` of xargs is not read", plain(text));
-                return Err(Fault::at(span, message)
+                return Err(Fault::at(&option.span, message)
                     .help(format!("read are -I, -n, -L, -d, -0, -r, -P and -t; {RUN}")));
             }
         }
         let input = self.reading().map(Input::rest).unwrap_or_default();
         if let Some(doubt) = input.unknown_because() {
-            if behind.iter().any(|(word, _)| word.text.rsplit('/').next() == Some("tc")) {
+            if behind.iter().any(|word| word.program() == "tc") {
                 return Err(undecided(&node.span, doubt));
             }
             return self.other(fields, node);
         }
-        let echo = [(Value::new("echo"), node.span.clone())];
+        let echo = [Word::new("echo", &node.span)];
         let behind = if behind.is_empty() { &echo[..] } else { behind };
         self.status = Status::SUCCESS;
-        for arguments in self.shared_out(&input.text, &options, &node.span)? {
-            let fields = arguments_of(behind, &options, arguments, &node.span);
+        self.step(&node.span, input.text.len())?;
+        for arguments in shared_out(&input.text, &options) {
+            let fields: Vec<Word> = match &options.replaced {
+                None => {
+                    let arguments = arguments.into_iter().map(|text| Word::new(text, &node.span));
+                    behind.iter().cloned().chain(arguments).collect()
+                }
+                Some(replaced) => {
+                    let line = arguments.concat();
+                    let text = |word: &Word| word.text.replace(replaced.as_str(), &line);
+                    behind.iter().map(|word| Word { text: text(word), ..word.clone() }).collect()
+                }
+            };
             self.behind(&fields, node)?;
         }
         Ok(Flow::Next)
     }
-
-    /// The words for each of the commands.
-    fn shared_out(
-        &mut self,
-        text: &str,
-        options: &Options,
-        span: &Range<usize>,
-    ) -> Result<Vec<Vec<String>>, Fault> {
-        self.step(span, text.len())?;
-        let lines: Vec<Vec<String>> = match options.separator {
-            Some(separator) => {
-                let parts = text.strip_suffix(separator).unwrap_or(text).split(separator);
-                if text.is_empty() {
-                    Vec::new()
-                } else {
-                    parts.map(|part| vec![part.into()]).collect()
-                }
-            }
-            None if options.replaced.is_some() => {
-                let lines = text.lines().map(|line| line.trim_start_matches([' ', '\t']));
-                let lines = lines.filter(|line| !line.is_empty());
-                lines.map(|line| vec![unquoted(line, false).concat()]).collect()
-            }
-            None => text.lines().map(|line| unquoted(line, true)).collect(),
-        };
-        let lines = lines.into_iter().filter(|words| !words.is_empty());
-        if options.replaced.is_some() {
-            return Ok(lines.collect());
-        }
-        if let Some(count) = options.lines {
-            let lines: Vec<_> = lines.collect();
-            return Ok(lines.chunks(count).map(<[_]>::concat).collect());
-        }
-        let words: Vec<String> = lines.flatten().collect();
-        if words.is_empty() {
-            return Ok(if options.not_without { Vec::new() } else { vec![Vec::new()] });
-        }
-        let count = options.words.unwrap_or(usize::MAX);
-        Ok(words.chunks(count).map(<[_]>::to_vec).collect())
-    }
 }
 
-fn arguments_of(
-    behind: &Fields,
-    options: &Options,
-    arguments: Vec<String>,
-    span: &Range<usize>,
-) -> Vec<(Value, Range<usize>)> {
-    let Some(replaced) = &options.replaced else {
-        let arguments = arguments.into_iter().map(|text| (Value::new(text), span.clone()));
-        return behind.iter().cloned().chain(arguments).collect();
+/// The words for each of the commands.
+fn shared_out(text: &str, options: &Options) -> Vec<Vec<String>> {
+    let lines: Vec<Vec<String>> = match options.separator {
+        Some(separator) => {
+            let parts = text.strip_suffix(separator).unwrap_or(text).split(separator);
+            if text.is_empty() { Vec::new() } else { parts.map(|part| vec![part.into()]).collect() }
+        }
+        None if options.replaced.is_some() => {
+            let lines = text.lines().map(|line| line.trim_start_matches([' ', '\t']));
+            let lines = lines.filter(|line| !line.is_empty());
+            lines.map(|line| vec![unquoted(line, false).concat()]).collect()
+        }
+        None => text.lines().map(|line| unquoted(line, true)).collect(),
     };
-    let line = arguments.concat();
-    let replace = |(word, span): &(Value, Range<usize>)| {
-        let text = word.text.replace(replaced.as_str(), &line);
-        (Value { text, doubt: word.doubt.clone() }, span.clone())
-    };
-    behind.iter().map(replace).collect()
+    let lines = lines.into_iter().filter(|words| !words.is_empty());
+    if options.replaced.is_some() {
+        return lines.collect();
+    }
+    if let Some(count) = options.lines {
+        let lines: Vec<_> = lines.collect();
+        return lines.chunks(count).map(<[_]>::concat).collect();
+    }
+    let words: Vec<String> = lines.flatten().collect();
+    if words.is_empty() {
+        return if options.not_without { Vec::new() } else { vec![Vec::new()] };
+    }
+    let count = options.words.unwrap_or(usize::MAX);
+    words.chunks(count).map(<[_]>::to_vec).collect()
 }
 
 /// The words of a line without quotes; the line as one word if it is not split.

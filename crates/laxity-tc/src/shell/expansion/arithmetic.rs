@@ -1,16 +1,16 @@
 //! What stands in `$((…))`: whole numbers of 64 bits, as in C (POSIX.1-2017, Shell Command
 //! Language, section 2.6.4).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Text, name_length};
-use crate::shell::values::{Value, Variable};
-use crate::words::command::{Doubt, RUN};
+use crate::shell::values::{Known, Value, Variable};
+use crate::words::command::{RUN, doubted};
+use crate::words::quantity;
 
 /// How deep brackets and signs may stand inside each other.
 const DEEPEST: usize = 64;
@@ -28,14 +28,11 @@ const LEVELS: [&[&str]; 10] = [
     &["*", "/", "%"],
 ];
 
-/// A number, or why it is not known.
-type Number = Result<i64, Rc<Doubt>>;
-
 struct Expression<'a, 's> {
     shell: &'a mut Shell<'s>,
     text: &'a str,
     at: usize,
-    span: &'a Range<usize>,
+    span: &'a Span,
     depth: usize,
     /// What is read does not count: the way of `?:`, `&&` or `||` that is not taken.
     skipped: bool,
@@ -43,17 +40,13 @@ struct Expression<'a, 's> {
 
 impl Shell<'_> {
     /// The value of an expression as it is written.
-    pub(crate) fn number(&mut self, text: &Text, span: &Range<usize>) -> Result<Number, Fault> {
+    pub(crate) fn number(&mut self, text: &Text, span: &Span) -> Result<Known<i64>, Fault> {
         let value = self.text(text, span)?;
         self.arithmetic(&value, span)
     }
 
     /// The value of an expanded expression.
-    pub(crate) fn arithmetic(
-        &mut self,
-        value: &Value,
-        span: &Range<usize>,
-    ) -> Result<Number, Fault> {
+    pub(crate) fn arithmetic(&mut self, value: &Value, span: &Span) -> Result<Known<i64>, Fault> {
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }
@@ -67,13 +60,7 @@ impl Shell<'_> {
         };
         match expression.blank() {
             "" => Ok(number),
-            _ => {
-                let fault = expression.fault();
-                Err(match &value.doubt {
-                    Some(doubt) => fault.help(doubt.advice()),
-                    None => fault,
-                })
-            }
+            _ => Err(doubted(expression.fault(), value.doubt.as_deref())),
         }
     }
 }
@@ -100,7 +87,7 @@ impl Expression<'_, '_> {
         found
     }
 
-    fn comma(&mut self) -> Result<Number, Fault> {
+    fn comma(&mut self) -> Result<Known<i64>, Fault> {
         let mut number = self.choice()?;
         while self.eat(",") {
             number = self.choice()?;
@@ -109,7 +96,7 @@ impl Expression<'_, '_> {
     }
 
     /// `a ? b : c`, and assignments.
-    fn choice(&mut self) -> Result<Number, Fault> {
+    fn choice(&mut self) -> Result<Known<i64>, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.fault());
@@ -140,19 +127,18 @@ impl Expression<'_, '_> {
     }
 
     /// `NAME = value`, `NAME += value` and the like; `None` if it is none.
-    fn assignment(&mut self) -> Result<Option<Number>, Fault> {
-        let rest = self.blank();
-        let length = name_length(rest);
-        if length == 0 || rest.starts_with(|c: char| c.is_ascii_digit()) {
-            return Ok(None);
-        }
-        let name = rest[..length].to_string();
-        let after = rest[length..].trim_start();
+    fn assignment(&mut self) -> Result<Option<Known<i64>>, Fault> {
+        let start = self.at;
+        let name = self.name();
+        let after = self.blank();
         let operators = ["=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^="];
         let found = operators.into_iter().find(|operator| after.starts_with(operator));
-        let Some(operator) = found.filter(|_| !after.starts_with("==")) else { return Ok(None) };
-        let skipped = rest.len() - after.len() + operator.len();
-        self.at += skipped;
+        let found = found.filter(|_| !name.is_empty() && !after.starts_with("=="));
+        let Some(operator) = found else {
+            self.at = start;
+            return Ok(None);
+        };
+        self.at += operator.len();
         let value = self.choice()?;
         let number = match operator.trim_end_matches('=') {
             "" => value,
@@ -165,7 +151,7 @@ impl Expression<'_, '_> {
         Ok(Some(number))
     }
 
-    fn store(&mut self, name: &str, number: &Number) -> Result<(), Fault> {
+    fn store(&mut self, name: &str, number: &Known<i64>) -> Result<(), Fault> {
         if self.skipped {
             return Ok(());
         }
@@ -176,7 +162,7 @@ impl Expression<'_, '_> {
         self.shell.assign(name, Variable::One(value), self.span)
     }
 
-    fn level(&mut self, level: usize) -> Result<Number, Fault> {
+    fn level(&mut self, level: usize) -> Result<Known<i64>, Fault> {
         let Some(operators) = LEVELS.get(level) else { return self.signed() };
         let mut number = self.level(level + 1)?;
         loop {
@@ -207,7 +193,12 @@ impl Expression<'_, '_> {
         }
     }
 
-    fn apply(&self, operator: &str, left: Number, right: Number) -> Result<Number, Fault> {
+    fn apply(
+        &self,
+        operator: &str,
+        left: Known<i64>,
+        right: Known<i64>,
+    ) -> Result<Known<i64>, Fault> {
         match (operator, &left, &right) {
             ("&&", Ok(0), _) => return Ok(Ok(0)),
             ("||", Ok(left), _) if *left != 0 => return Ok(Ok(1)),
@@ -247,7 +238,7 @@ impl Expression<'_, '_> {
         }))
     }
 
-    fn signed(&mut self) -> Result<Number, Fault> {
+    fn signed(&mut self) -> Result<Known<i64>, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.fault());
@@ -273,7 +264,7 @@ impl Expression<'_, '_> {
         Ok(number)
     }
 
-    fn stepped(&mut self, name: &str, step: i64) -> Result<Number, Fault> {
+    fn stepped(&mut self, name: &str, step: i64) -> Result<Known<i64>, Fault> {
         let number = self.variable(name)?.map(|number| number.wrapping_add(step));
         self.store(name, &number)?;
         Ok(number)
@@ -289,7 +280,7 @@ impl Expression<'_, '_> {
     }
 
     /// A number, a variable or what stands in brackets; behind a variable may be `++`.
-    fn single(&mut self) -> Result<Number, Fault> {
+    fn single(&mut self) -> Result<Known<i64>, Fault> {
         if self.eat("(") {
             let number = self.comma()?;
             return if self.eat(")") { Ok(number) } else { Err(self.fault()) };
@@ -314,7 +305,7 @@ impl Expression<'_, '_> {
     }
 
     /// A variable as a number: none counts as zero.
-    fn variable(&mut self, name: &str) -> Result<Number, Fault> {
+    fn variable(&mut self, name: &str) -> Result<Known<i64>, Fault> {
         let value = self.shell.value(name);
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
@@ -334,24 +325,21 @@ impl Expression<'_, '_> {
 
 /// A number with its sign.
 pub(crate) fn signed_number(text: &str) -> Option<i64> {
-    let (digits, negative) = match text.strip_prefix('-') {
-        Some(digits) => (digits, true),
-        None => (text.strip_prefix('+').unwrap_or(text), false),
-    };
-    let value = number(digits)?;
-    Some(if negative { value.wrapping_neg() } else { value })
+    match text.strip_prefix('-') {
+        Some(digits) => number(digits).map(i64::wrapping_neg),
+        None => number(text.strip_prefix('+').unwrap_or(text)),
+    }
 }
 
 /// Decimal, `0x` and hexadecimal, `0` and octal, or `BASE#DIGITS`.
 fn number(text: &str) -> Option<i64> {
-    let (digits, base) = match text.split_once('#') {
-        Some((base, digits)) => (digits, base.parse().ok().filter(|b| (2..=36).contains(b))?),
-        None => match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-            Some(digits) => (digits, 16),
-            None if text.len() > 1 && text.starts_with('0') => (&text[1..], 8),
-            None => (text, 10),
-        },
+    let value = match text.split_once('#') {
+        Some((base, digits)) => {
+            let base = base.parse().ok().filter(|base| (2..=36).contains(base))?;
+            let is_plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            u64::from_str_radix(digits, base).ok().filter(|_| is_plain)
+        }
+        None => quantity::number(text, 0),
     };
-    let is_plain = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    i64::from_str_radix(digits, base).ok().filter(|_| is_plain)
+    value.and_then(|value| i64::try_from(value).ok())
 }

@@ -11,10 +11,7 @@ pub(crate) fn escapes(text: &str) -> (String, bool) {
             return (all, true);
         }
         let (one, left) = one_escape(after);
-        match one {
-            Some(one) => all.push_str(&one),
-            None => all.push_str(&rest[at..rest.len() - left.len()]),
-        }
+        all.push_str(one.as_deref().unwrap_or(&rest[at..rest.len() - left.len()]));
         rest = left;
     }
     all.push_str(rest);
@@ -51,10 +48,7 @@ pub(crate) fn one_escape(text: &str) -> (Option<String>, &str) {
             };
             let length = after.bytes().take(most).take_while(u8::is_ascii_hexdigit).count();
             let code = u32::from_str_radix(&after[..length], 16).ok().and_then(char::from_u32);
-            return match code {
-                Some(code) => (Some(code.into()), &after[length..]),
-                None => (None, after),
-            };
+            return code.map_or((None, after), |code| (Some(code.into()), &after[length..]));
         }
         _ => return (None, after),
     };

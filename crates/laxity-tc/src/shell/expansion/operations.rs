@@ -1,15 +1,14 @@
 //! `${NAME%…}`, `${NAME/…}`, `${NAME:…}` and `${NAME^}`: values that an operation changes.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Shell, not_followed};
-use crate::shell::syntax::{Operation, Parameter, Text};
-use crate::shell::values::{Value, Variable};
-use crate::words::command::Doubt;
+use crate::shell::syntax::{Operation, Parameter, Replacement, Slice, Strip};
+use crate::shell::values::{Known, Value, Variable};
 
 impl Shell<'_> {
     /// A value as an operation changes it.
@@ -17,18 +16,12 @@ impl Shell<'_> {
         &mut self,
         value: Value,
         operation: &Operation,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Value, Fault> {
         match operation {
-            Operation::Strip { from_end, longest, pattern } => {
-                self.stripped(value, (*from_end, *longest), pattern, span)
-            }
-            Operation::Replace { all, anchor, pattern, with } => {
-                self.replaced(value, (*all, *anchor), (pattern, with), span)
-            }
-            Operation::Slice { offset, length } => {
-                self.slice(value, (offset, length.as_ref()), span)
-            }
+            Operation::Strip(strip) => self.stripped(value, strip, span),
+            Operation::Replace(replacement) => self.replaced(value, replacement, span),
+            Operation::Slice(slice) => self.slice(value, slice, span),
             Operation::Case { upper, all } => Ok(self.mapped(value, span, |text| {
                 let length = text.chars().next().map_or(0, char::len_utf8);
                 let (first, rest) = text.split_at(if *all { text.len() } else { length });
@@ -52,29 +45,33 @@ impl Shell<'_> {
         &mut self,
         parameter: &Parameter,
         is_array: bool,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Option<Result<Vec<Value>, Value>>, Fault> {
-        let variable = self.state.variable(&parameter.name);
-        match (&parameter.operation, variable) {
-            (Operation::Indirect | Operation::Default(_), _) => return Ok(None),
-            (Operation::Keys, Some(Variable::Many(values))) => {
-                return Ok(Some(Ok(values.keys().map(Value::new).collect())));
-            }
-            (Operation::Keys, Some(Variable::One(_))) => {
-                return Ok(Some(Ok(vec![Value::new("0")])));
-            }
-            (Operation::Keys, Some(Variable::Refers(_)) | None) => return Ok(Some(Ok(Vec::new()))),
+        let keys = || match self.state.variable(&parameter.name) {
+            Some(Variable::Many(values)) => values.keys().map(Value::new).collect(),
+            Some(Variable::One(_)) => vec![Value::new("0")],
+            Some(Variable::Refers(_)) | None => Vec::new(),
+        };
+        match &parameter.operation {
+            Operation::Indirect | Operation::Default(_) => return Ok(None),
+            Operation::Keys => return Ok(Some(Ok(keys()))),
             _ => {}
         }
-        let values = match self.several(parameter, is_array) {
+        let mut values = match self.several(&parameter.name, is_array) {
             Ok(values) => values,
             Err(unknown) => return Ok(Some(Err(unknown))),
         };
         Ok(Some(match &parameter.operation {
             Operation::Length => Ok(vec![Value::new(values.len().to_string())]),
-            Operation::Slice { offset, length } => {
-                let values = self.sliced(parameter, is_array, values, span)?;
-                self.part(values, (offset, length.as_ref()), span)?
+            Operation::Slice(slice) => {
+                match self.state.variable(&parameter.name) {
+                    Some(Variable::Many(array)) if is_array && array.has_gaps() => {
+                        return Err(not_followed(span, "a part of an array with gaps"));
+                    }
+                    _ if is_array => {}
+                    _ => values.insert(0, self.value("0")),
+                }
+                self.part(values, slice, span)?
             }
             operation => {
                 let changed = values.into_iter().map(|value| self.changed(value, operation, span));
@@ -83,31 +80,12 @@ impl Shell<'_> {
         }))
     }
 
-    /// The values that a slice counts: those of an array without gaps, or `$0` and the arguments.
-    fn sliced(
-        &mut self,
-        parameter: &Parameter,
-        is_array: bool,
-        mut values: Vec<Value>,
-        span: &Range<usize>,
-    ) -> Result<Vec<Value>, Fault> {
-        match self.state.variable(&parameter.name) {
-            Some(Variable::Many(array)) if is_array => {
-                if array.named || array.next() != array.len() {
-                    return Err(not_followed(span, "a part of an array with gaps"));
-                }
-            }
-            _ if is_array => {}
-            _ => values.insert(0, self.value("0")),
-        }
-        Ok(values)
-    }
-
+    /// A part of values: those of an array without gaps, or `$0` and the arguments.
     fn part(
         &mut self,
         values: Vec<Value>,
-        slice: (&Text, Option<&Text>),
-        span: &Range<usize>,
+        slice: &Slice,
+        span: &Span,
     ) -> Result<Result<Vec<Value>, Value>, Fault> {
         let (offset, length) = match self.bounds(slice, span)? {
             Ok(bounds) => bounds,
@@ -128,26 +106,15 @@ impl Shell<'_> {
     }
 
     /// Offset and length of a slice; without a length, the longest.
-    fn bounds(
-        &mut self,
-        (offset, length): (&Text, Option<&Text>),
-        span: &Range<usize>,
-    ) -> Result<Result<(i64, i64), Rc<Doubt>>, Fault> {
-        let offset = self.number(offset, span)?;
-        let length = match length {
-            Some(length) => self.number(length, span)?,
-            None => Ok(i64::MAX),
-        };
+    fn bounds(&mut self, slice: &Slice, span: &Span) -> Result<Known<(i64, i64)>, Fault> {
+        let offset = self.number(&slice.offset, span)?;
+        let length = slice.length.as_ref();
+        let length = length.map_or(Ok(Ok(i64::MAX)), |length| self.number(length, span))?;
         Ok(offset.and_then(|offset| Ok((offset, length?))))
     }
 
-    fn stripped(
-        &mut self,
-        value: Value,
-        (from_end, longest): (bool, bool),
-        pattern: &Text,
-        span: &Range<usize>,
-    ) -> Result<Value, Fault> {
+    fn stripped(&mut self, value: Value, strip: &Strip, span: &Span) -> Result<Value, Fault> {
+        let Strip { from_end, longest, ref pattern } = *strip;
         let pattern = self.pattern(pattern, span)?;
         if let Some(doubt) = value.unknown_because().or(pattern.unknown_because()) {
             return Ok(self.undetermined(span, Rc::clone(doubt)));
@@ -171,13 +138,8 @@ impl Shell<'_> {
         Ok(value)
     }
 
-    fn replaced(
-        &mut self,
-        value: Value,
-        (all, anchor): (bool, Option<char>),
-        (pattern, with): (&Text, &Text),
-        span: &Range<usize>,
-    ) -> Result<Value, Fault> {
+    fn replaced(&mut self, value: Value, by: &Replacement, span: &Span) -> Result<Value, Fault> {
+        let Replacement { all, anchor, ref pattern, ref with } = *by;
         let pattern = self.pattern(pattern, span)?;
         let with = self.text(with, span)?;
         let unknown = [&value, &pattern, &with].into_iter().find_map(Value::unknown_because);
@@ -215,12 +177,7 @@ impl Shell<'_> {
         Ok(Value { text, doubt: value.doubt })
     }
 
-    fn slice(
-        &mut self,
-        value: Value,
-        slice: (&Text, Option<&Text>),
-        span: &Range<usize>,
-    ) -> Result<Value, Fault> {
+    fn slice(&mut self, value: Value, slice: &Slice, span: &Span) -> Result<Value, Fault> {
         let (offset, length) = match self.bounds(slice, span)? {
             Err(doubt) => return Ok(self.undetermined(span, doubt)),
             Ok(bounds) => match value.unknown_because() {

@@ -1,16 +1,14 @@
 //! `$NAME` and `${NAME…}` (POSIX.1-2017, Shell Command Language, section 2.6.2).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::expansion::words::{Piece, joined};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Fallback, Operation, Parameter};
-use crate::shell::values::{Status, Value, Variable};
-use crate::words::command::Doubt;
+use crate::shell::values::{Known, Status, Value, Variable};
 
 impl Shell<'_> {
     /// The value of a variable or argument; empty without one.
@@ -80,24 +78,20 @@ impl Shell<'_> {
         &mut self,
         parameter: &Parameter,
         quoted: bool,
-        span: &Range<usize>,
+        span: &Span,
         pieces: &mut Vec<Piece>,
     ) -> Result<(), Fault> {
-        let index = match &parameter.index {
-            None => None,
-            Some(index) => Some(self.text(index, span)?),
-        };
+        let index = parameter.index.as_ref().map(|index| self.text(index, span)).transpose()?;
         let name = &parameter.name;
         let selector = index.as_ref().map_or(name.as_str(), |index| index.text.as_str());
         let is_all = matches!(selector, "@" | "*");
         if is_all && let Some(values) = self.each(parameter, index.is_some(), span)? {
-            self.all(values, selector == "*", quoted, pieces);
+            pieces.extend(self.all(values, selector == "*", quoted));
             return Ok(());
         }
         let value = match &index {
             _ if is_all => {
-                let mut all = Vec::new();
-                self.all(self.several(parameter, index.is_some()), true, true, &mut all);
+                let all = self.all(self.several(name, index.is_some()), true, true);
                 Some(joined(&all)).filter(|value| !value.text.is_empty())
             }
             Some(index) => self.element(name, index, span)?,
@@ -128,13 +122,9 @@ impl Shell<'_> {
     }
 
     /// All arguments or all elements of an array, or why they are not known.
-    pub(crate) fn several(
-        &self,
-        parameter: &Parameter,
-        is_array: bool,
-    ) -> Result<Vec<Value>, Value> {
+    pub(crate) fn several(&self, name: &str, is_array: bool) -> Result<Vec<Value>, Value> {
         if is_array {
-            return Ok(match self.state.variable(&parameter.name) {
+            return Ok(match self.state.variable(name) {
                 None => Vec::new(),
                 Some(Variable::One(value)) => vec![value.clone()],
                 Some(Variable::Many(values)) => values.values().cloned().collect(),
@@ -147,15 +137,10 @@ impl Shell<'_> {
         }
     }
 
-    fn all(
-        &self,
-        values: Result<Vec<Value>, Value>,
-        joins: bool,
-        quoted: bool,
-        pieces: &mut Vec<Piece>,
-    ) {
+    /// The pieces of all values, joined to one word or each a word.
+    fn all(&self, values: Result<Vec<Value>, Value>, joins: bool, quoted: bool) -> Vec<Piece> {
         let values = match values {
-            Ok(values) if values.is_empty() && !joins => return pieces.push(Piece::Nothing),
+            Ok(values) if values.is_empty() && !joins => return vec![Piece::Nothing],
             Ok(values) => values,
             Err(value) => vec![value],
         };
@@ -163,6 +148,7 @@ impl Shell<'_> {
             Some(Variable::One(value)) => value.text.chars().next().map(String::from),
             _ => Some(" ".into()),
         };
+        let mut pieces = Vec::with_capacity(2 * values.len());
         for (at, value) in values.into_iter().enumerate() {
             if at > 0 && joins && quoted {
                 let between = Value::new(between.clone().unwrap_or_default());
@@ -172,14 +158,10 @@ impl Shell<'_> {
             }
             pieces.push(Piece::expanded(value, quoted));
         }
+        pieces
     }
 
-    fn element(
-        &mut self,
-        name: &str,
-        index: &Value,
-        span: &Range<usize>,
-    ) -> Result<Option<Value>, Fault> {
+    fn element(&mut self, name: &str, index: &Value, span: &Span) -> Result<Option<Value>, Fault> {
         let key = match self.key(name, index, span)? {
             Ok(key) => key,
             Err(doubt) => return Ok(Some(self.undetermined(span, doubt))),
@@ -194,32 +176,27 @@ impl Shell<'_> {
     /// The name or number of an element of an array; why it is not known.
     pub(crate) fn key(
         &mut self,
-        array: &str,
+        name: &str,
         index: &Value,
-        span: &Range<usize>,
-    ) -> Result<Result<String, Rc<Doubt>>, Fault> {
+        at: &Span,
+    ) -> Result<Known<String>, Fault> {
         if let Some(doubt) = index.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }
         let (mut named, mut length) = (false, 0);
-        if let Some(Variable::Many(values)) = self.state.variable(array) {
+        if let Some(Variable::Many(values)) = self.state.variable(name) {
             (named, length) = (values.named, values.next());
         }
         if named {
             return Ok(Ok(index.text.clone()));
         }
-        Ok(self.arithmetic(index, span)?.map(|at| {
+        Ok(self.arithmetic(index, at)?.map(|at| {
             if at < 0 { at.saturating_add(length as i64).to_string() } else { at.to_string() }
         }))
     }
 
     /// A value made of another one. It is not known if that is not.
-    pub(crate) fn mapped(
-        &self,
-        value: Value,
-        span: &Range<usize>,
-        map: impl Fn(&str) -> String,
-    ) -> Value {
+    pub(crate) fn mapped(&self, value: Value, span: &Span, map: impl Fn(&str) -> String) -> Value {
         match value.unknown_because() {
             Some(doubt) => self.undetermined(span, Rc::clone(doubt)),
             None => Value { text: map(&value.text), doubt: value.doubt },
@@ -233,7 +210,7 @@ impl Shell<'_> {
         value: Option<Value>,
         fallback: &Fallback,
         quoted: bool,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Vec<Piece>, Fault> {
         let Fallback { sign, or_empty, word } = fallback;
         let is_argument = name.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,17 +1,16 @@
 //! What words come to (POSIX.1-2017, Shell Command Language, section 2.6). Names of files are not
 //! looked up: a pattern stays as it is.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::shell::expansion::braces;
-use crate::shell::expansion::pattern;
+use crate::error::Span;
+use crate::shell::expansion::{braces, pattern};
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{DECLARATIONS, Part, RawWord, Text};
 use crate::shell::values::{Value, Variable};
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// A part of a word after its expansion.
 #[derive(Clone, Debug)]
@@ -33,11 +32,8 @@ impl Piece {
 
 impl Shell<'_> {
     /// Words as commands get them, each with where it is written.
-    pub(crate) fn fields(
-        &mut self,
-        words: &[RawWord],
-    ) -> Result<Vec<(Value, Range<usize>)>, Fault> {
-        let mut fields = Vec::new();
+    pub(crate) fn fields(&mut self, words: &[RawWord]) -> Result<Vec<Word>, Fault> {
+        let mut fields: Vec<(Value, Span)> = Vec::new();
         // A word that comes to nothing may be why the next one is wrong.
         let mut vanished: Option<Value> = None;
         for word in words {
@@ -84,7 +80,8 @@ impl Shell<'_> {
         if let (Some(value), Some((last, _))) = (vanished, fields.last_mut()) {
             last.doubts(value.doubt.as_ref());
         }
-        Ok(fields)
+        let word = |(Value { text, doubt }, span)| Word { text, span, doubt };
+        Ok(fields.into_iter().map(word).collect())
     }
 
     /// A word that begins with `~`, with the folder that it stands for.
@@ -103,12 +100,12 @@ impl Shell<'_> {
     }
 
     /// Text in which nothing is split.
-    pub(crate) fn text(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(crate) fn text(&mut self, parts: &Text, span: &Span) -> Result<Value, Fault> {
         Ok(joined(&self.pieces(parts, span)?))
     }
 
     /// Text as a pattern; what was quoted has no meaning in it.
-    pub(crate) fn pattern(&mut self, parts: &Text, span: &Range<usize>) -> Result<Value, Fault> {
+    pub(crate) fn pattern(&mut self, parts: &Text, span: &Span) -> Result<Value, Fault> {
         let mut all = Value::default();
         for piece in self.pieces(parts, span)? {
             match piece {
@@ -132,11 +129,7 @@ impl Shell<'_> {
         }
     }
 
-    pub(crate) fn pieces(
-        &mut self,
-        parts: &Text,
-        span: &Range<usize>,
-    ) -> Result<Vec<Piece>, Fault> {
+    pub(crate) fn pieces(&mut self, parts: &Text, span: &Span) -> Result<Vec<Piece>, Fault> {
         self.deeper(span, |shell| {
             let mut pieces = Vec::with_capacity(parts.len());
             for part in parts {
@@ -181,7 +174,7 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn charge(&mut self, pieces: &[Piece], span: &Range<usize>) -> Result<(), Fault> {
+    fn charge(&mut self, pieces: &[Piece], span: &Span) -> Result<(), Fault> {
         let length = |piece: &Piece| match piece {
             Piece::Text { value, .. } => value.text.len(),
             _ => 1,

@@ -1,13 +1,13 @@
 //! Assignments (POSIX.1-2017, Shell Command Language, section 2.9.1; bash for arrays).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::run::{Shell, undecided};
 use crate::shell::syntax::{AssignedValue, Assignment, Part, RawWord, Text};
-use crate::shell::values::{Array, MOST_NAMED, Value, Variable};
+use crate::shell::values::{Array, Known, MOST_NAMED, Value, Variable};
 use crate::words::command::Doubt;
 
 /// The most elements of an array with numbers.
@@ -23,10 +23,10 @@ pub(crate) struct SavedVariable {
 /// An element of an array that is given a value.
 struct Element<'a> {
     /// Its name or number, or why that is not known.
-    key: Result<String, Rc<Doubt>>,
+    key: Known<String>,
     adds: bool,
     value: Value,
-    span: &'a Range<usize>,
+    span: &'a Span,
 }
 
 impl Shell<'_> {
@@ -48,12 +48,7 @@ impl Shell<'_> {
     }
 
     /// Gives a variable a value; the one that was given for it if this one is not known.
-    pub(crate) fn assign(
-        &mut self,
-        name: &str,
-        value: Variable,
-        span: &Range<usize>,
-    ) -> Result<(), Fault> {
+    pub(crate) fn assign(&mut self, name: &str, value: Variable, span: &Span) -> Result<(), Fault> {
         self.step(span, value.length())?;
         if self.constants.contains(name) {
             let message = format!("`{name}` is readonly: a shell ends where it is set again");
@@ -86,7 +81,17 @@ impl Shell<'_> {
         let before = self.state.variable(name).cloned();
         let word = match value {
             AssignedValue::Word(word) => word,
-            AssignedValue::Array(words) => return self.assigned_array(name, before, *adds, words),
+            AssignedValue::Array(words) => {
+                let mut all = match before {
+                    before if *adds => elements(before),
+                    Some(Variable::Many(values)) if values.named => Array::named(),
+                    _ => Array::default(),
+                };
+                for word in words {
+                    self.array_word(name, word, &mut all)?;
+                }
+                return Ok(Variable::Many(all));
+            }
         };
         let home = self.at_home(&word.parts);
         let value = self.text(home.as_ref().unwrap_or(&word.parts), &word.span)?;
@@ -118,30 +123,12 @@ impl Shell<'_> {
         before
     }
 
-    fn assigned_array(
-        &mut self,
-        name: &str,
-        before: Option<Variable>,
-        adds: bool,
-        words: &[RawWord],
-    ) -> Result<Variable, Fault> {
-        let mut all = match before {
-            before if adds => elements(before),
-            Some(Variable::Many(values)) if values.named => Array::named(),
-            _ => Array::default(),
-        };
-        for word in words {
-            self.array_word(name, word, &mut all)?;
-        }
-        Ok(Variable::Many(all))
-    }
-
     /// A word of `NAME=(…)`: `[KEY]=value`, or values one after the other.
     fn array_word(&mut self, name: &str, word: &RawWord, all: &mut Array) -> Result<(), Fault> {
         let Some((key, adds, value)) = keyed(word) else {
-            for (value, span) in self.fields(std::slice::from_ref(word))? {
-                self.room(all, &span)?;
-                all.push(value);
+            for value in self.fields(std::slice::from_ref(word))? {
+                self.room(all, &value.span)?;
+                all.push(Value::from(&value));
             }
             return Ok(());
         };
@@ -170,7 +157,7 @@ impl Shell<'_> {
     }
 
     /// Makes sure that an array may have one element more.
-    fn room(&mut self, all: &Array, span: &Range<usize>) -> Result<(), Fault> {
+    fn room(&mut self, all: &Array, span: &Span) -> Result<(), Fault> {
         self.step(span, 0)?;
         let most = if all.named { MOST_NAMED } else { MOST_NUMBERED };
         if all.len() >= most {
@@ -184,8 +171,7 @@ impl Shell<'_> {
 fn named(name: &str, value: Value) -> Value {
     match &value.doubt {
         Some(doubt) if doubt.is_unknown && !doubt.help.contains("--") => {
-            let help = format!("give it as in --set {name}=VALUE");
-            let doubt = Doubt { is_unknown: true, why: doubt.why.clone(), help };
+            let doubt = Doubt::settable(true, doubt.why.clone(), name);
             Value { text: value.text, doubt: Some(Rc::new(doubt)) }
         }
         _ => value,

@@ -1,26 +1,23 @@
-//! Conditions and loops (POSIX.1-2017, Shell Command Language, section 2.9.4).
+//! Lists, pipelines, conditions and loops (POSIX.1-2017, Shell Command Language, sections 2.9.2 to
+//! 2.9.4).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Flow, Shell, Way, undecided};
-use crate::shell::syntax::{Branch, CaseEnd, List, RawWord, Text};
-use crate::shell::values::{Status, Value, Variable};
+use crate::shell::syntax::{AndOr, Branch, CaseEnd, List, Node, Pipeline, RawWord, Text};
+use crate::shell::values::{Input, Status, Value, Variable};
 use crate::words::command::Command;
 
 impl Shell<'_> {
-    /// The first condition that holds decides.
-    pub(crate) fn conditions(
-        &mut self,
-        ways: &[(List, List)],
-        otherwise: &List,
-    ) -> Result<Flow, Fault> {
+    /// The first condition that holds decides; if none does, the last list is carried out.
+    pub(crate) fn conditions(&mut self, ways: &[(List, List)], last: &List) -> Result<Flow, Fault> {
         let Some(((condition, body), rest)) = ways.split_first() else {
             self.status = Status::SUCCESS;
-            return self.list(otherwise);
+            return self.list(last);
         };
         let flow = self.condition(condition)?;
         if flow != Flow::Next {
@@ -28,17 +25,17 @@ impl Shell<'_> {
         }
         match &self.status {
             Status::Known(0) => self.list(body),
-            Status::Known(_) => self.conditions(rest, otherwise),
+            Status::Known(_) => self.conditions(rest, last),
             Status::Unknown(doubt) => {
                 let doubt = Rc::clone(doubt);
-                self.either(&doubt, &[Way::List(body), Way::Conditions(rest, otherwise)])
+                self.either(&doubt, &[Way::List(body), Way::Conditions(rest, last)])
             }
         }
     }
 
     pub(crate) fn case(&mut self, word: &RawWord, ways: &[Branch]) -> Result<Flow, Fault> {
         let value = self.text(&word.parts, &word.span)?;
-        self.tests([&value], &word.span);
+        self.tests([value.doubt.as_ref()], &word.span);
         self.status = Status::SUCCESS;
         if let Some(doubt) = value.unknown_because().cloned() {
             if ways.iter().any(|way| way.then != CaseEnd::Ends) {
@@ -84,10 +81,10 @@ impl Shell<'_> {
         name: &str,
         words: Option<&[RawWord]>,
         body: &List,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Flow, Fault> {
         let values: Vec<Value> = match words {
-            Some(words) => self.fields(words)?.into_iter().map(|(value, _)| value).collect(),
+            Some(words) => self.fields(words)?.iter().map(Value::from).collect(),
             None => match &self.state.arguments().known {
                 Some(known) => known.to_vec(),
                 None => vec![Value::unknown("$@", "give its arguments, each with --arg")],
@@ -118,7 +115,7 @@ impl Shell<'_> {
         &mut self,
         [first, condition, next]: &[Text; 3],
         body: &List,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Flow, Fault> {
         let _ = self.number(first, span)?;
         self.status = Status::SUCCESS;
@@ -144,7 +141,7 @@ impl Shell<'_> {
         until: bool,
         condition: &List,
         body: &List,
-        span: &Range<usize>,
+        span: &Span,
     ) -> Result<Flow, Fault> {
         let mut last = Status::SUCCESS;
         loop {
@@ -178,6 +175,117 @@ impl Shell<'_> {
             }
             last = self.status.clone();
         }
+    }
+
+    /// Carries out commands one after the other, up to one that ends them.
+    pub(crate) fn list(&mut self, list: &List) -> Result<Flow, Fault> {
+        for and_or in list {
+            let flow = self.and_or(and_or)?;
+            if flow != Flow::Next {
+                return Ok(flow);
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Carries out a list for its status alone.
+    pub(crate) fn condition(&mut self, list: &List) -> Result<Flow, Fault> {
+        self.tested += 1;
+        let flow = self.list(list);
+        self.tested -= 1;
+        flow
+    }
+
+    fn and_or(&mut self, and_or: &AndOr) -> Result<Flow, Fault> {
+        let last = and_or.rest.len();
+        let mut flow = self.part_of_and_or(&and_or.first, last == 0)?;
+        for (at, (and, pipeline)) in and_or.rest.iter().enumerate() {
+            if flow != Flow::Next {
+                break;
+            }
+            flow = match &self.status {
+                Status::Known(status) if (*status == 0) == *and => {
+                    self.part_of_and_or(pipeline, at + 1 == last)?
+                }
+                Status::Known(_) => flow,
+                Status::Unknown(doubt) => {
+                    let (doubt, skipped) = (Rc::clone(doubt), Status::from_truth(!*and));
+                    self.either(&doubt, &[Way::Pipeline(pipeline), Way::Status(skipped)])?
+                }
+            };
+        }
+        Ok(flow)
+    }
+
+    fn part_of_and_or(&mut self, pipeline: &Pipeline, is_last: bool) -> Result<Flow, Fault> {
+        if !is_last {
+            self.tested += 1;
+        }
+        let flow = self.pipeline(pipeline);
+        if !is_last {
+            self.tested -= 1;
+        }
+        let flow = flow?;
+        let failed = matches!(self.status, Status::Known(status) if status != 0);
+        let ends = self.options.errexit && self.tested == 0 && failed && is_last;
+        Ok(if flow == Flow::Next && ends && !pipeline.negated { Flow::Exit } else { flow })
+    }
+
+    pub(crate) fn pipeline(&mut self, pipeline: &Pipeline) -> Result<Flow, Fault> {
+        self.tested += usize::from(pipeline.negated);
+        let flow = match &pipeline.commands[..] {
+            [command] => self.node(command),
+            commands => self.connected(commands),
+        };
+        self.tested -= usize::from(pipeline.negated);
+        if pipeline.negated {
+            self.status = std::mem::take(&mut self.status).negated();
+        }
+        flow
+    }
+
+    /// Each command reads what the one before it prints, and changes nothing for those after it.
+    fn connected(&mut self, commands: &[Node]) -> Result<Flow, Fault> {
+        let (mut input, mut failed) = (None, None);
+        for (at, command) in commands.iter().enumerate() {
+            let is_last = at + 1 == commands.len();
+            let reads = input.is_some();
+            self.inputs.extend(input.take());
+            if !is_last {
+                self.printed.push(Value::default());
+            }
+            let done = self.apart(|shell| shell.node(command));
+            if reads {
+                self.inputs.pop();
+            }
+            if !is_last {
+                let value = self.printed.pop().unwrap_or_default();
+                input = Some(Input { value, at: 0, span: Some(command.span.clone()) });
+            }
+            done?;
+            if self.options.pipefail && self.status != Status::SUCCESS {
+                failed = Some(self.status.clone());
+            }
+        }
+        self.status = failed.unwrap_or(std::mem::take(&mut self.status));
+        Ok(Flow::Next)
+    }
+
+    /// Does something that changes no variables for what comes after it.
+    pub(crate) fn apart(
+        &mut self,
+        done: impl FnOnce(&mut Self) -> Result<Flow, Fault>,
+    ) -> Result<Flow, Fault> {
+        let mark = self.state.mark();
+        let locals = std::mem::take(&mut self.locals);
+        // The next step fails if that is too much.
+        self.usage.expand(16 * self.exported.len());
+        let (exported, at_exit) = (self.exported.clone(), self.at_exit.take());
+        let flow = done(self).and_then(|flow| self.end().map(|()| flow));
+        (self.exported, self.at_exit) = (exported, at_exit);
+        self.locals = locals;
+        self.state.take_back(mark);
+        flow.map(|_| Flow::Next)
     }
 }
 

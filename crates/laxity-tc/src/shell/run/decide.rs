@@ -20,12 +20,10 @@ struct Outcome {
     files: Files,
 }
 
-/// What commands set up, word by word.
-fn set_up(commands: &[Command]) -> Vec<Vec<&str>> {
-    fn words(command: &Command) -> Vec<&str> {
-        command.words.iter().map(|word| word.text.as_str()).collect()
-    }
-    commands.iter().filter(|command| command.sets_up()).map(words).collect()
+/// The words of those commands that count.
+fn texts(commands: &[Command], counts: fn(&Command) -> bool) -> Vec<Vec<&str>> {
+    let counting = commands.iter().filter(|command| counts(command));
+    counting.map(|command| command.words.iter().map(|word| &word.text[..]).collect()).collect()
 }
 
 impl Shell<'_> {
@@ -48,26 +46,22 @@ impl Shell<'_> {
             self.readings.entry(at).or_insert(text);
         }
         let Some((first, others)) = outcomes.split_first() else { return Ok(Flow::Next) };
-        let differs = |other: &Outcome| {
-            set_up(&other.commands) != set_up(&first.commands) || other.flow != first.flow
+        let same = |counts, one: &Outcome, other: &Outcome| {
+            texts(&one.commands, counts) == texts(&other.commands, counts)
         };
+        let differs =
+            |other: &Outcome| !same(Command::sets_up, other, first) || other.flow != first.flow;
         if let Some(other) = others.iter().find(|other| differs(other)) {
             let mut commands = first.commands.iter().chain(&other.commands);
             let command = commands.find(|command| command.sets_up());
             let span = command.map(Command::span).unwrap_or_default();
             return Err(undecided(&span, doubt));
         }
-        let same = outcomes.windows(2).all(|pair| pair[0].status == pair[1].status);
-        let status = if same { first.status.clone() } else { Status::Unknown(Rc::clone(doubt)) };
+        let is_sure = outcomes.windows(2).all(|pair| pair[0].status == pair[1].status);
+        let status = if is_sure { first.status.clone() } else { Status::Unknown(Rc::clone(doubt)) };
         let flow = first.flow;
         self.merge(&outcomes, doubt);
-        let beside = |outcome: &Outcome| {
-            let beside = outcome.commands.iter().filter(|command| command.is_beside());
-            beside
-                .map(|command| command.words.iter().map(|word| word.text.clone()).collect())
-                .collect::<Vec<Vec<String>>>()
-        };
-        let agree = outcomes.windows(2).all(|pair| beside(&pair[0]) == beside(&pair[1]));
+        let agree = outcomes.windows(2).all(|pair| same(Command::is_beside, &pair[0], &pair[1]));
         for (at, outcome) in outcomes.into_iter().enumerate() {
             for command in outcome.commands {
                 if command.is_beside() && !agree {
@@ -151,15 +145,12 @@ impl Shell<'_> {
                 _ if same => value,
                 Some(given) => Some(Variable::One(Value::new(given.clone()))),
                 None => {
-                    let help = if doubt.help.contains("--arg") {
-                        doubt.help.clone()
-                    } else {
-                        format!("give it as in --set {name}=VALUE")
-                    };
-                    let why = doubt.why.clone();
-                    let doubt = Doubt { is_unknown: true, why, help };
+                    let mut own = Doubt::settable(true, doubt.why.clone(), &name);
+                    if doubt.help.contains("--arg") {
+                        own.help.clone_from(&doubt.help);
+                    }
                     let text = format!("${name}");
-                    Some(Variable::One(Value { text, doubt: Some(Rc::new(doubt)) }))
+                    Some(Variable::One(Value { text, doubt: Some(Rc::new(own)) }))
                 }
             };
             self.state.set_itself(&name, value);

@@ -1,11 +1,10 @@
 //! Limits of a script: steps, values, work on patterns and depth.
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::run::Shell;
-use crate::words::command::RUN;
+use crate::words::command::{RUN, doubted};
 
 /// The most steps that a script takes: commands, turns of loops, and so on.
 const MOST_STEPS: usize = 500_000;
@@ -34,16 +33,14 @@ impl Usage {
 
 impl Shell<'_> {
     /// Counts a step and the bytes that it makes.
-    pub(crate) fn step(&mut self, span: &Range<usize>, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn step(&mut self, span: &Span, bytes: usize) -> Result<(), Fault> {
         self.usage.steps += 1;
         self.usage.expand(bytes);
         if self.usage.steps > MOST_STEPS {
             let message = format!("the script takes more than {MOST_STEPS} steps up to here");
-            let fault = Fault::at(span, message);
-            return Err(match &self.asked {
-                Some(doubt) => fault.help(doubt.advice()),
-                None => fault.help(format!("give the commands without such a loop; {RUN}")),
-            });
+            let fault = Fault::at(span, message)
+                .help(format!("give the commands without such a loop; {RUN}"));
+            return Err(doubted(fault, self.asked.as_deref()));
         }
         if self.usage.expanded > MOST_EXPANDED {
             let message = format!(
@@ -56,7 +53,7 @@ impl Shell<'_> {
     }
 
     /// Counts work on a pattern.
-    pub(crate) fn work(&mut self, span: &Range<usize>, work: usize) -> Result<(), Fault> {
+    pub(crate) fn work(&mut self, span: &Span, work: usize) -> Result<(), Fault> {
         self.usage.worked = self.usage.worked.saturating_add(work);
         if self.usage.worked > MOST_WORK {
             return Err(Fault::at(span, "patterns and braces up to here are too long together"));
@@ -67,7 +64,7 @@ impl Shell<'_> {
     /// Goes one level deeper for as long as something is done.
     pub(crate) fn deeper<T>(
         &mut self,
-        span: &Range<usize>,
+        span: &Span,
         done: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         if self.usage.depth == DEEPEST {

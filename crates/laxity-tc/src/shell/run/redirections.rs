@@ -1,11 +1,10 @@
 //! Redirections (POSIX.1-2017, Shell Command Language, section 2.7).
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::run::{Flow, Shell};
 use crate::shell::syntax::{Node, Redirection};
 use crate::shell::values::{Input, Value};
@@ -45,11 +44,7 @@ impl Shell<'_> {
         flow
     }
 
-    pub(crate) fn input(
-        &mut self,
-        kind: &Redirection,
-        span: &Range<usize>,
-    ) -> Result<Input, Fault> {
+    pub(crate) fn input(&mut self, kind: &Redirection, span: &Span) -> Result<Input, Fault> {
         Ok(match kind {
             Redirection::Here(number) => {
                 let here = Rc::clone(&self.parsed.here[*number]);

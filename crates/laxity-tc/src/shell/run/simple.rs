@@ -1,11 +1,10 @@
 //! One simple command: what it is, and what is done.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::netfilter::restore;
 use crate::shell::run::{Flow, Shell};
 use crate::shell::syntax::{Assignment, Node, RawWord};
@@ -18,20 +17,12 @@ const MOST_COMMANDS: usize = 100_000;
 const TELLING: [&str; 8] =
     ["logger", "mail", "dialog", "whiptail", "notify-send", "wall", "figlet", "man"];
 
-/// The words of a command as it is carried out.
-pub(crate) type Fields = [(Value, Range<usize>)];
-
-/// The words of a command without their places.
-pub(crate) fn values(fields: &Fields) -> Vec<Value> {
-    fields.iter().map(|(value, _)| value.clone()).collect()
-}
-
 /// The words of a command as one text, with spaces between them.
-pub(crate) fn spaced(fields: &Fields) -> Value {
+pub(crate) fn spaced(fields: &[Word]) -> Value {
     let mut all = Value::default();
-    for (at, (value, _)) in fields.iter().enumerate() {
+    for (at, word) in fields.iter().enumerate() {
         all.text.push_str(if at > 0 { " " } else { "" });
-        all.push(value);
+        all.push(&word.into());
     }
     all
 }
@@ -66,52 +57,49 @@ impl Shell<'_> {
     }
 
     /// Carries a command out, whose words are known.
-    pub(crate) fn command(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
-        let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
+    pub(crate) fn command(&mut self, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
+        let Some((first, rest)) = fields.split_first() else { return Ok(Flow::Next) };
         if first.unknown_because().is_some() {
             // Most often the place of tc, which only the machine knows.
             let objects = ["qdisc", "class", "filter"];
-            return if rest.first().is_some_and(|(word, _)| objects.contains(&&word.text[..])) {
+            return if rest.first().is_some_and(|word| objects.contains(&&word.text[..])) {
                 self.tc(fields, node)
             } else {
                 self.other(fields, node)
             };
         }
         if let Some(body) = self.state.function(&first.text) {
-            return self.call_function(&body, rest, span);
+            return self.call_function(&body, rest, &first.span);
         }
         self.command_itself(fields, node)
     }
 
     /// Carries a command out that is no function.
-    pub(crate) fn command_itself(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
-        let Some(((first, span), rest)) = fields.split_first() else { return Ok(Flow::Next) };
+    pub(crate) fn command_itself(&mut self, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
+        let Some((first, rest)) = fields.split_first() else { return Ok(Flow::Next) };
         let runs = matches!(&first.text[..], "command" | "builtin")
-            && rest.first().is_some_and(|(word, _)| !matches!(&word.text[..], "-v" | "-V"));
+            && rest.first().is_some_and(|word| !matches!(&word.text[..], "-v" | "-V"));
         if !runs && let Some(flow) = self.builtin(fields, node)? {
             return Ok(flow);
         }
         if first.text.contains('/') && self.files.read(&first.text).is_some() {
-            let shell = [(Value::new("sh"), span.clone())];
-            return self.shell(&[&shell, fields].concat(), node);
+            return self.shell(&[&[Word::new("sh", &first.span)], fields].concat(), node);
         }
-        let name = first.text.rsplit('/').next().unwrap_or_default();
-        match name {
+        match first.program() {
             "tc" | "qdisc" | "class" | "filter" => self.tc(fields, node),
             "xargs" => self.xargs(fields, node),
-            _ => match self.wrapped(name, fields, node)? {
+            _ => match self.wrapped(fields, node)? {
                 Some(flow) => Ok(flow),
-                None if self.program(name, fields, node)? => Ok(Flow::Next),
+                None if self.program(fields, node)? => Ok(Flow::Next),
                 None => self.other(fields, node),
             },
         }
     }
 
     /// Any other program.
-    pub(crate) fn other(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
-        let first =
-            fields.first().map_or("", |(word, _)| word.text.rsplit('/').next().unwrap_or(""));
-        let words: Vec<&str> = fields.iter().map(|(word, _)| word.text.as_str()).collect();
+    pub(crate) fn other(&mut self, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
+        let first = fields.first().map_or("", Word::program);
+        let words: Vec<&str> = fields.iter().map(|word| word.text.as_str()).collect();
         if !TELLING.contains(&first) && mentions_tc(&words.join(" ")) {
             let message =
                 format!("what `{}` does with this command of tc is not read", plain(first));
@@ -120,7 +108,7 @@ impl Shell<'_> {
         }
         let text = plain(&words[..words.len().min(8)].join(" "));
         let mut command = self.words_of(fields, node);
-        let checks = |(word, _): &(Value, Range<usize>)| matches!(&word.text[..], "-C" | "--check");
+        let checks = |word: &Word| matches!(&word.text[..], "-C" | "--check");
         if first.ends_with("tables") && fields.iter().any(checks) {
             // A machine that has nothing yet has no such rule.
             self.status = Status::FAILURE;
@@ -146,28 +134,22 @@ impl Shell<'_> {
     }
 
     /// Takes a command of `tc`, or those that it reads.
-    fn tc(&mut self, fields: &Fields, node: &Node) -> Result<Flow, Fault> {
+    fn tc(&mut self, fields: &[Word], node: &Node) -> Result<Flow, Fault> {
         self.status = Status::SUCCESS;
         if self.batch(fields, node)? {
             return Ok(Flow::Next);
         }
         self.emit(self.words_of(fields, node), &node.span)?;
-        if fields.iter().any(|(word, _)| ["show", "list", "ls"].contains(&word.text.as_str())) {
+        if fields.iter().any(|word| ["show", "list", "ls"].contains(&word.text.as_str())) {
             let doubt = Doubt::unknown(self.written(&node.span), "");
             self.doubt_output(&Rc::new(doubt));
         }
         Ok(Flow::Next)
     }
 
-    fn words_of(&self, fields: &Fields, node: &Node) -> Command {
-        let words = fields.iter().map(|(value, span)| Word {
-            text: value.text.clone(),
-            span: span.clone(),
-            doubt: value.doubt.clone(),
-        });
-        let line = self.line(node.span.start);
-        let called = self.called();
-        Command { words: words.collect(), line, called, comment: self.comment(node.span.end) }
+    fn words_of(&self, fields: &[Word], node: &Node) -> Command {
+        let (line, called) = (self.line(node.span.start), self.called());
+        Command { words: fields.to_vec(), line, called, comment: self.comment(node.span.end) }
     }
 
     /// The line of the innermost call of a function.
@@ -180,7 +162,7 @@ impl Shell<'_> {
         self.skipped.entry(command.line).or_insert_with(|| command.no_command_of_tc());
     }
 
-    pub(crate) fn emit(&mut self, command: Command, span: &Range<usize>) -> Result<(), Fault> {
+    pub(crate) fn emit(&mut self, command: Command, span: &Span) -> Result<(), Fault> {
         if self.commands.len() == MOST_COMMANDS {
             let message = format!("the script comes to more than {MOST_COMMANDS} commands of tc");
             return Err(Fault::at(span, message));
@@ -196,13 +178,8 @@ impl Shell<'_> {
         self.parsed.comments.get(&end).cloned()
     }
 
-    fn call_function(
-        &mut self,
-        body: &Rc<Node>,
-        arguments: &Fields,
-        span: &Range<usize>,
-    ) -> Result<Flow, Fault> {
-        let before = self.state.set_arguments(Arguments::new(values(arguments)));
+    fn call_function(&mut self, body: &Node, words: &[Word], span: &Span) -> Result<Flow, Fault> {
+        let before = self.state.set_arguments(Arguments::new(words.iter().map(Value::from)));
         self.locals.push(Vec::new());
         self.calls.push(span.clone());
         let flow = self.deeper(span, |shell| shell.node(body));

@@ -1,9 +1,8 @@
 //! Assignments (POSIX.1-2017, Shell Command Language, section 2.9.1, and the arrays of bash).
 
-use std::ops::Range;
-
 use laxity_plan::error::Fault;
 
+use crate::error::Span;
 use crate::shell::syntax::parser::Parser;
 use crate::shell::syntax::{AssignedValue, Assignment, Part, RawWord, name_length};
 
@@ -37,7 +36,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         let value = if self.eat("(") {
-            let words = self.words(&[')'])?;
+            let words = self.words(true)?;
             self.expect(")", "(", start)?;
             AssignedValue::Array(words)
         } else {
@@ -55,7 +54,7 @@ impl Parser<'_> {
 
 impl Assignment {
     /// The word that it is to `local` and the like: of an array the name.
-    pub(crate) fn as_word(&self, span: Range<usize>) -> RawWord {
+    pub(crate) fn as_word(&self, span: Span) -> RawWord {
         let AssignedValue::Word(word) = &self.value else {
             return RawWord { parts: vec![Part::Text(self.name.clone())], span };
         };

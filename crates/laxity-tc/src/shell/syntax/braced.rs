@@ -3,7 +3,9 @@
 use laxity_plan::error::Fault;
 
 use crate::shell::syntax::parser::Parser;
-use crate::shell::syntax::{Fallback, Operation, Parameter, Part, Text, name_length};
+use crate::shell::syntax::{
+    Fallback, Operation, Parameter, Part, Replacement, Slice, Strip, Text, name_length,
+};
 use crate::words::command::RUN;
 
 impl Parser<'_> {
@@ -34,7 +36,7 @@ impl Parser<'_> {
     }
 
     fn not_braced(&self, start: usize) -> Fault {
-        let span = self.within().unwrap_or(start..self.at.max(start + 2));
+        let span = self.place(start..self.at.max(start + 2));
         Fault::at(&span, "this `${` is not closed or not known").help(format!(
             "read are ${{NAME}}, ${{NAME:-word}}, ${{NAME%pattern}}, ${{NAME#pattern}}, ${{#NAME}}, \
              ${{NAME/pattern/word}}, ${{NAME:offset:length}} and the like; {RUN}",
@@ -55,7 +57,7 @@ impl Parser<'_> {
             }
             '#' | '%' => {
                 let pattern = self.operand(start, false, &['}'])?;
-                Operation::Strip { from_end: sign == '%', longest: twice, pattern }
+                Operation::Strip(Strip { from_end: sign == '%', longest: twice, pattern })
             }
             '/' => {
                 let anchor = self.peek().filter(|sign| !twice && matches!(sign, '#' | '%'));
@@ -63,13 +65,13 @@ impl Parser<'_> {
                 let pattern = self.operand(start, false, &['/', '}'])?;
                 let replaces = self.text[..self.at].ends_with('/');
                 let with = if replaces { self.operand(start, quoted, &['}'])? } else { Vec::new() };
-                Operation::Replace { all: twice, anchor, pattern, with }
+                Operation::Replace(Replacement { all: twice, anchor, pattern, with })
             }
             ':' => {
                 let offset = self.operand(start, true, &[':', '}'])?;
                 let more = self.text[..self.at].ends_with(':');
                 let length = if more { Some(self.operand(start, true, &['}'])?) } else { None };
-                Operation::Slice { offset, length }
+                Operation::Slice(Slice { offset, length })
             }
             '^' | ',' => {
                 self.operand(start, false, &['}'])?;
@@ -90,7 +92,7 @@ impl Parser<'_> {
                     return Ok(parts);
                 }
                 Some('"') => self.double_quoted(&mut parts)?,
-                Some(next) if quoted => self.quoted_part(next, "$`\"\\}", &mut parts)?,
+                Some(_) if quoted => self.quoted_part("$`\"\\}", &mut parts)?,
                 Some(next) => self.part(next, &mut parts)?,
             }
         }

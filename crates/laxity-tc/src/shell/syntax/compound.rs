@@ -6,6 +6,7 @@ use std::rc::Rc;
 use laxity_plan::error::Fault;
 
 use crate::shell::syntax::parser::{DEEPEST, Parser};
+use crate::shell::syntax::words::arithmetic_length;
 use crate::shell::syntax::{Branch, CaseEnd, Kind, List, TestWord};
 
 impl Parser<'_> {
@@ -13,10 +14,9 @@ impl Parser<'_> {
     pub(crate) fn compound(&mut self) -> Result<Option<Kind>, Fault> {
         let start = self.at;
         let keyword = self.keyword();
-        if self.rest().starts_with("((")
-            && let Some(inside) = self.arithmetic_command()?
-        {
-            return Ok(Some(Kind::Arithmetic(inside)));
+        if self.rest().starts_with("((") && arithmetic_length(&self.rest()[2..]).is_some() {
+            self.at += 2;
+            return Ok(Some(Kind::Arithmetic(self.text_until(Some("))"))?)));
         }
         if self.eat("(") {
             let list = self.list()?;
@@ -108,7 +108,7 @@ impl Parser<'_> {
         let mut words = None;
         if self.keyword() == "in" {
             self.at += 2;
-            words = Some(self.words(&[])?);
+            words = Some(self.words(false)?);
         }
         self.blanks();
         self.eat(";");
@@ -185,7 +185,7 @@ impl Parser<'_> {
             }
             match self.peek() {
                 None => {
-                    let span = self.within().unwrap_or(start..start + 2);
+                    let span = self.place(start..start + 2);
                     return Err(Fault::at(&span, "this `[[` has no `]]`")
                         .help("a test ends with the sign that it begins with"));
                 }

@@ -2,12 +2,11 @@
 //! and what bash adds to it).
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 use laxity_plan::error::Fault;
 
-use crate::error::plain;
+use crate::error::{Span, plain};
 use crate::shell::syntax::{
     AndOr, AssignedValue, DECLARATIONS, HereText, Kind, List, Node, Pipeline, RawWord,
 };
@@ -24,7 +23,7 @@ pub(crate) struct Parser<'a> {
     pub at: usize,
     pub end: usize,
     /// Where all of this stands in the script, if it is not itself a part of it.
-    within: Option<Range<usize>>,
+    within: Option<Span>,
     pub depth: usize,
     /// Texts after `<<` whose line is not over yet: number, last line, whether tabs are cut off
     /// and whether it is taken as it is written.
@@ -43,8 +42,8 @@ pub(crate) struct Attachments {
 impl<'a> Parser<'a> {
     pub(crate) fn new(
         text: &'a str,
-        part: Range<usize>,
-        within: Option<Range<usize>>,
+        part: Span,
+        within: Option<Span>,
         script: &'a mut Attachments,
     ) -> Self {
         let (at, end) = (part.start, part.end);
@@ -75,12 +74,24 @@ impl<'a> Parser<'a> {
     }
 
     /// Where in the script a part stands that began here.
-    pub(crate) fn span(&self, start: usize) -> Range<usize> {
-        self.within.clone().unwrap_or(start..self.at.max(start))
+    pub(crate) fn span(&self, start: usize) -> Span {
+        self.place(start..self.at.max(start))
     }
 
-    pub(crate) fn within(&self) -> Option<Range<usize>> {
-        self.within.clone()
+    /// Where in the script a part of this text stands.
+    pub(crate) fn place(&self, part: Span) -> Span {
+        self.within.clone().unwrap_or(part)
+    }
+
+    /// Whether `<(` or `>(` stands here.
+    pub(crate) fn begins_process(&self) -> bool {
+        self.rest().starts_with("<(") || self.rest().starts_with(">(")
+    }
+
+    /// Whether a word stands here rather than what ends a command.
+    pub(crate) fn begins_word(&self) -> bool {
+        let ends = ['\n', ';', '&', '|', '<', '>', '(', ')'];
+        self.begins_process() || self.peek().is_some_and(|next| !ends.contains(&next))
     }
 
     pub(crate) fn rest(&self) -> &'a str {
@@ -107,8 +118,7 @@ impl<'a> Parser<'a> {
 
     pub(crate) fn unexpected(&self) -> Fault {
         let word = self.rest().split_whitespace().next().unwrap_or_default();
-        let end = self.at + word.len();
-        let span = self.within.clone().unwrap_or(self.at..end);
+        let span = self.place(self.at..self.at + word.len());
         Fault::at(&span, format!("`{}` does not belong here", plain(word))).help(format!(
             "read are scripts of sh and bash, batch files of tc, and what `tc … show` prints; {RUN}"
         ))
@@ -143,17 +153,13 @@ impl<'a> Parser<'a> {
             if !self.rest().starts_with('\n') {
                 return Ok(());
             }
-            self.newline()?;
+            self.at += 1;
+            self.here_texts()?;
         }
     }
 
-    fn newline(&mut self) -> Result<(), Fault> {
-        self.at += 1;
-        self.here_texts()
-    }
-
     /// Commands of another text that stands in the script where this one does.
-    pub(crate) fn apart(&mut self, text: &str, span: Range<usize>) -> Result<List, Fault> {
+    pub(crate) fn apart(&mut self, text: &str, span: Span) -> Result<List, Fault> {
         let mut parser = Parser::new(text, 0..text.len(), Some(span), self.script);
         parser.depth = self.depth;
         parser.all()
@@ -206,7 +212,7 @@ impl<'a> Parser<'a> {
             let help = format!("`{opening}` goes on with `{word}`; {RUN}");
             return Err(self.unexpected().help(help));
         }
-        let span = self.within.clone().unwrap_or(start..start + opening.len());
+        let span = self.place(start..start + opening.len());
         Err(Fault::at(&span, format!("this `{opening}` has no `{word}`"))
             .help(format!("`{opening}` goes on with `{word}`")))
     }
@@ -258,21 +264,18 @@ impl<'a> Parser<'a> {
         Ok(Node { kind, redirects, span: self.span(start) })
     }
 
-    /// Words up to the end of the command, or up to a closing sign that is left.
-    pub(crate) fn words(&mut self, closing: &[char]) -> Result<Vec<RawWord>, Fault> {
+    /// Words up to the end of the command, or of all lines up to a closing sign that is left.
+    pub(crate) fn words(&mut self, of_all_lines: bool) -> Result<Vec<RawWord>, Fault> {
         let mut words = Vec::new();
         loop {
-            if closing.is_empty() {
-                self.blanks()
-            } else {
-                self.newlines()?
+            if of_all_lines {
+                self.newlines()?;
             }
-            match self.peek() {
-                Some('<') if self.rest().starts_with("<(") => words.push(self.word()?),
-                Some('>') if self.rest().starts_with(">(") => words.push(self.word()?),
-                None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')') => return Ok(words),
-                Some(_) => words.push(self.word()?),
+            self.blanks();
+            if !self.begins_word() {
+                return Ok(words);
             }
+            words.push(self.word()?);
             self.limit(&words)?;
         }
     }
@@ -288,8 +291,8 @@ impl<'a> Parser<'a> {
     /// Assignments, words and redirections, or a function by its name and `()`.
     fn simple(&mut self) -> Result<Node, Fault> {
         let start = self.at;
-        let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
-        let mut arrays = Vec::new();
+        let (mut assignments, mut arrays, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        let mut words: Vec<RawWord> = Vec::new();
         loop {
             self.blanks();
             if let Some(redirect) = self.redirect()? {
@@ -297,43 +300,39 @@ impl<'a> Parser<'a> {
                 continue;
             }
             match self.peek() {
-                Some('(') if assignments.is_empty() && redirects.is_empty() => {
-                    if let [word] = &words[..]
-                        && let Some(name) = RawWord::plain(word)
-                    {
-                        let name = name.to_string();
-                        self.at += 1;
-                        self.blanks();
-                        if !self.eat(")") {
-                            return Err(self.unexpected());
-                        }
-                        let kind = self.deeper(|parser| parser.function(name))?;
-                        return Ok(Node { kind, redirects, span: self.span(start) });
+                Some('(') => {
+                    let name = match &words[..] {
+                        [word] if assignments.is_empty() && redirects.is_empty() => word.plain(),
+                        _ => None,
+                    };
+                    let Some(name) = name.map(str::to_string) else {
+                        return Err(self.unexpected());
+                    };
+                    self.at += 1;
+                    self.blanks();
+                    if !self.eat(")") {
+                        return Err(self.unexpected());
                     }
-                    return Err(self.unexpected());
+                    let kind = self.deeper(|parser| parser.function(name))?;
+                    return Ok(Node { kind, redirects, span: self.span(start) });
                 }
                 None | Some('\n' | ';' | '&' | '|' | ')') => break,
-                Some('(') => return Err(self.unexpected()),
                 Some(_) => {}
             }
-            let declares = || {
-                let first: Option<&RawWord> = words.first();
-                first.and_then(RawWord::plain).is_some_and(|word| DECLARATIONS.contains(&word))
-            };
             let begins = self.at;
-            if words.is_empty() || declares() {
-                match self.assignment()? {
-                    Some(assignment) if words.is_empty() => assignments.push(assignment),
-                    Some(assignment) => {
-                        words.push(assignment.as_word(self.span(begins)));
-                        if let AssignedValue::Array(_) = assignment.value {
-                            arrays.push(assignment);
-                        }
+            let first = words.first().map(RawWord::plain);
+            let may_assign =
+                first.is_none_or(|first| first.is_some_and(|word| DECLARATIONS.contains(&word)));
+            let assignment = if may_assign { self.assignment()? } else { None };
+            match assignment {
+                Some(assignment) if words.is_empty() => assignments.push(assignment),
+                Some(assignment) => {
+                    words.push(assignment.as_word(self.span(begins)));
+                    if let AssignedValue::Array(_) = assignment.value {
+                        arrays.push(assignment);
                     }
-                    None => words.push(self.word()?),
                 }
-            } else {
-                words.push(self.word()?)
+                None => words.push(self.word()?),
             }
             self.limit(&words)?;
         }
@@ -341,7 +340,7 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected());
         }
         let end = self.text[..self.at].trim_end_matches([' ', '\t', '\r']).len().max(start);
-        let span = self.within.clone().unwrap_or(start..end);
+        let span = self.place(start..end);
         Ok(Node { kind: Kind::Simple(assignments, words, arrays), redirects, span })
     }
 }

@@ -20,22 +20,15 @@ impl Parser<'_> {
         let Some(sign) = known.into_iter().find(|known| sign.starts_with(known)) else {
             return Ok(None);
         };
-        if digits > 0 && sign.starts_with('&')
-            || digits == 0 && (self.rest().starts_with("<(") || self.rest().starts_with(">("))
-        {
+        if digits > 0 && sign.starts_with('&') || self.begins_process() {
             return Ok(None);
         }
         self.at += digits + sign.len();
         self.blanks();
-        let names =
-            !matches!(self.peek(), None | Some('\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')'));
-        if !names && !self.rest().starts_with("<(") && !self.rest().starts_with(">(") {
-            let span = self.span(start);
-            return Err(Fault::at(
-                &span,
-                format!("`{}` names no file", shown(&self.text[start..self.at])),
-            )
-            .help("a redirection goes on with the name of a file"));
+        if !self.begins_word() {
+            let message = format!("`{}` names no file", shown(&self.text[start..self.at]));
+            return Err(Fault::at(&self.span(start), message)
+                .help("a redirection goes on with the name of a file"));
         }
         if matches!(sign, "<<" | "<<-") {
             let (last, as_written) = self.here_end()?;

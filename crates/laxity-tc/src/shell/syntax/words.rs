@@ -18,9 +18,8 @@ impl Parser<'_> {
         let mut parts = Vec::new();
         self.deeper(|parser| {
             while let Some(next) = parser.peek() {
-                let reads = parser.rest().starts_with("<(");
-                if (reads || parser.rest().starts_with(">(")) && !plain.contains('(') {
-                    let begins = parser.at;
+                if parser.begins_process() && !plain.contains('(') {
+                    let (reads, begins) = (next == '<', parser.at);
                     parser.at += 2;
                     let list = parser.list()?;
                     parser.expect(")", if reads { "<(" } else { ">(" }, begins)?;
@@ -55,10 +54,7 @@ impl Parser<'_> {
                 if self.eat("\n") || self.eat("\r\n") {
                     return Ok(());
                 }
-                match self.bump() {
-                    Some(plain) => push(parts, true, plain),
-                    None => push(parts, true, '\\'),
-                }
+                push(parts, true, self.bump().unwrap_or('\\'));
             }
             '\'' => {
                 let text = self.single_quoted()?;
@@ -103,19 +99,15 @@ impl Parser<'_> {
                         parser.at += 1;
                         return Ok(());
                     }
-                    Some(next) => parser.quoted_part(next, "$`\"\\", parts)?,
+                    Some(_) => parser.quoted_part("$`\"\\", parts)?,
                 }
             }
         })
     }
 
     /// One part inside double quotes, or of a text in which quotes are plain.
-    pub(crate) fn quoted_part(
-        &mut self,
-        next: char,
-        escaped: &str,
-        parts: &mut Text,
-    ) -> Result<(), Fault> {
+    pub(crate) fn quoted_part(&mut self, escaped: &str, parts: &mut Text) -> Result<(), Fault> {
+        let Some(next) = self.peek() else { return Ok(()) };
         match next {
             '\\' => {
                 self.at += 1;
@@ -153,7 +145,7 @@ impl Parser<'_> {
             match self.peek() {
                 None if sign.is_none() => return Ok(parts),
                 None => {
-                    let span = self.within().unwrap_or(start..start);
+                    let span = self.place(start..start);
                     let message = format!("`{}` is missing after this", sign.unwrap_or_default());
                     return Err(Fault::at(&span, message).help("what is opened is closed again"));
                 }
@@ -164,33 +156,22 @@ impl Parser<'_> {
                         open += usize::from(next == opens);
                         open = open.saturating_sub(usize::from(next == closes));
                     }
-                    self.deeper(|parser| parser.quoted_part(next, "$`\\", &mut parts))?;
+                    self.deeper(|parser| parser.quoted_part("$`\\", &mut parts))?;
                 }
             }
         }
     }
 
     fn unclosed(&self, quote: char, start: usize) -> Fault {
-        let span = self.within().unwrap_or(start..start + 1);
+        let span = self.place(start..start + 1);
         Fault::at(&span, format!("this {quote} is not closed"))
             .help("a quotation ends with the mark that it begins with")
-    }
-
-    /// The inside of `((…))` as a command; `None` if it is something else.
-    pub(crate) fn arithmetic_command(&mut self) -> Result<Option<Text>, Fault> {
-        match arithmetic_length(&self.rest()[2..]) {
-            None => Ok(None),
-            Some(_) => {
-                self.at += 2;
-                self.text_until(Some("))")).map(Some)
-            }
-        }
     }
 
     /// What `$` or a backquote begins.
     fn expansion(&mut self, quoted: bool, parts: &mut Text) -> Result<(), Fault> {
         let start = self.at;
-        if self.rest().starts_with("$((")
+        let part = if self.rest().starts_with("$((")
             && let Some(length) = arithmetic_length(&self.rest()[3..])
         {
             self.at += 3;
@@ -199,48 +180,42 @@ impl Parser<'_> {
             self.end = end;
             let text = text?;
             self.at += 2;
-            parts.push(Part::Arithmetic { text, quoted, span: self.span(start) });
-            return Ok(());
-        }
-        if self.eat("$[") {
+            Part::Arithmetic { text, quoted, span: self.span(start) }
+        } else if self.eat("$[") {
             let text = self.deeper(|parser| parser.text_until(Some("]")))?;
-            parts.push(Part::Arithmetic { text, quoted, span: self.span(start) });
-            return Ok(());
-        }
-        if self.eat("$(") {
+            Part::Arithmetic { text, quoted, span: self.span(start) }
+        } else if self.eat("$(") {
             let list = self.deeper(Parser::list)?;
             if !self.eat(")") {
                 return Err(self.unclosed('(', start + 1));
             }
-            parts.push(Part::Command { list, quoted, span: self.span(start) });
-            return Ok(());
-        }
-        if self.rest().starts_with('`') {
-            return self.backquoted(quoted, parts);
-        }
-        if self.eat("${") {
-            let parameter = self.deeper(|parser| parser.braced(start, quoted))?;
-            let span = self.span(start);
-            parts.push(Part::Parameter { parameter: Box::new(parameter), quoted, span });
-            return Ok(());
-        }
-        self.at += 1;
-        let rest = self.rest();
-        let special = rest.starts_with(|c: char| c.is_ascii_digit() || "@*#?$!-".contains(c));
-        let length = if special { 1 } else { name_length(rest) };
-        if length == 0 {
-            push(parts, quoted, '$');
-            return Ok(());
-        }
-        let name = rest[..length].to_string();
-        self.at += length;
-        let parameter = Parameter { name, index: None, operation: Operation::Value };
-        let span = self.span(start);
-        parts.push(Part::Parameter { parameter: Box::new(parameter), quoted, span });
+            Part::Command { list, quoted, span: self.span(start) }
+        } else if self.rest().starts_with('`') {
+            self.backquoted(quoted)?
+        } else {
+            let parameter = if self.eat("${") {
+                self.deeper(|parser| parser.braced(start, quoted))?
+            } else {
+                self.at += 1;
+                let rest = self.rest();
+                let special =
+                    rest.starts_with(|c: char| c.is_ascii_digit() || "@*#?$!-".contains(c));
+                let length = if special { 1 } else { name_length(rest) };
+                if length == 0 {
+                    push(parts, quoted, '$');
+                    return Ok(());
+                }
+                self.at += length;
+                let (name, operation) = (rest[..length].to_string(), Operation::Value);
+                Parameter { name, index: None, operation }
+            };
+            Part::Parameter { parameter: Box::new(parameter), quoted, span: self.span(start) }
+        };
+        parts.push(part);
         Ok(())
     }
 
-    fn backquoted(&mut self, quoted: bool, parts: &mut Text) -> Result<(), Fault> {
+    fn backquoted(&mut self, quoted: bool) -> Result<Part, Fault> {
         let start = self.at;
         self.at += 1;
         let mut inside = String::new();
@@ -264,8 +239,7 @@ impl Parser<'_> {
         }
         let span = self.span(start);
         let list = self.deeper(|parser| parser.apart(&inside, span.clone()))?;
-        parts.push(Part::Command { list, quoted, span });
-        Ok(())
+        Ok(Part::Command { list, quoted, span })
     }
 
     /// The line that ends a text after `<<`, and whether that text is taken as it is written.
@@ -286,7 +260,7 @@ impl Parser<'_> {
 }
 
 /// How long the inside of `((…))` is; `None` if it does not end in two brackets together.
-fn arithmetic_length(text: &str) -> Option<usize> {
+pub(super) fn arithmetic_length(text: &str) -> Option<usize> {
     let mut open = 0usize;
     for (at, c) in text.char_indices() {
         match c {

@@ -29,8 +29,7 @@ impl Array {
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
-        let mut found = self.elements[self.first_at(self.place(key)?)..].iter();
-        found.find(|(_, known, _)| known == key).map(|(_, _, value)| value)
+        self.position(key).map(|at| &self.elements[at].2)
     }
 
     pub(crate) fn set(&mut self, key: &str, value: Value) {
@@ -57,6 +56,11 @@ impl Array {
     /// The number after the last one.
     pub(crate) fn next(&self) -> usize {
         self.elements.last().map_or(0, |(place, ..)| place.saturating_add(1))
+    }
+
+    /// Whether it has names, or numbers that do not follow each other.
+    pub(crate) fn has_gaps(&self) -> bool {
+        self.named || self.next() != self.len()
     }
 
     pub(crate) fn len(&self) -> usize {

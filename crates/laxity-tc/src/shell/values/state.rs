@@ -28,8 +28,8 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Arguments that are known.
-    pub(crate) fn new(values: Vec<Value>) -> Self {
-        Arguments { known: Some(Rc::new(values)), shifted: 0 }
+    pub(crate) fn new(values: impl IntoIterator<Item = Value>) -> Self {
+        Arguments { known: Some(Rc::new(values.into_iter().collect())), shifted: 0 }
     }
 }
 
@@ -67,10 +67,8 @@ impl State {
     pub(crate) fn meant(&self, name: &str) -> String {
         let mut name = name;
         for _ in 0..8 {
-            match self.variables.get(name) {
-                Some(Variable::Refers(other)) => name = other,
-                _ => break,
-            }
+            let Some(Variable::Refers(other)) = self.variables.get(name) else { break };
+            name = other;
         }
         name.to_string()
     }
@@ -81,10 +79,7 @@ impl State {
     }
 
     pub(crate) fn set_itself(&mut self, name: &str, value: Option<Variable>) -> Option<Variable> {
-        let before = match value {
-            Some(value) => self.variables.insert(name.to_string(), value),
-            None => self.variables.remove(name),
-        };
+        let before = put(&mut self.variables, name, value);
         if self.marks > 0 {
             self.changes.push(Change::Variable(name.to_string(), before.clone()));
         }
@@ -108,10 +103,7 @@ impl State {
     }
 
     pub(crate) fn set_function(&mut self, name: &str, body: Option<Rc<Node>>) {
-        let before = match body {
-            Some(body) => self.functions.insert(name.to_string(), body),
-            None => self.functions.remove(name),
-        };
+        let before = put(&mut self.functions, name, body);
         if self.marks > 0 {
             self.changes.push(Change::Function(name.to_string(), before));
         }
@@ -138,33 +130,37 @@ impl State {
     /// Takes all back to the mark, and tells what was changed to what.
     pub(crate) fn take_back(&mut self, mark: Mark) -> HashMap<Name, Option<Variable>> {
         let mut changed = HashMap::new();
-        while self.changes.len() > mark.0 {
-            match self.changes.pop() {
-                Some(Change::Variable(name, before)) => {
-                    let now = match before {
-                        Some(before) => self.variables.insert(name.clone(), before),
-                        None => self.variables.remove(&name),
-                    };
-                    changed.entry(Name::Variable(name)).or_insert(now);
+        while self.changes.len() > mark.0
+            && let Some(change) = self.changes.pop()
+        {
+            let (name, now) = match change {
+                Change::Variable(name, before) => {
+                    let now = put(&mut self.variables, &name, before);
+                    (Name::Variable(name), now)
                 }
-                Some(Change::Function(name, before)) => {
-                    match before {
-                        Some(before) => self.functions.insert(name.clone(), before),
-                        None => self.functions.remove(&name),
-                    };
-                    changed.entry(Name::Function(name)).or_insert(None);
+                Change::Function(name, before) => {
+                    put(&mut self.functions, &name, before);
+                    (Name::Function(name), None)
                 }
-                Some(Change::Arguments(before)) => {
+                Change::Arguments(before) => {
                     self.arguments = before;
-                    changed.entry(Name::Arguments).or_insert(None);
+                    (Name::Arguments, None)
                 }
-                None => break,
-            }
+            };
+            changed.entry(name).or_insert(now);
         }
         self.marks -= 1;
         if self.marks == 0 {
             self.changes.clear();
         }
         changed
+    }
+}
+
+/// Puts a value under a name, or takes it away; the value before.
+fn put<T>(all: &mut HashMap<String, T>, name: &str, value: Option<T>) -> Option<T> {
+    match value {
+        Some(value) => all.insert(name.to_string(), value),
+        None => all.remove(name),
     }
 }

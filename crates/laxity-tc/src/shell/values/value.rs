@@ -4,13 +4,19 @@ use std::rc::Rc;
 
 use super::array::Array;
 use crate::error::plain;
-use crate::words::command::Doubt;
+use crate::words::command::{Doubt, Word};
 
 /// A text, and why it may be another one where the script is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Value {
     pub text: String,
     pub doubt: Option<Rc<Doubt>>,
+}
+
+impl From<&Word> for Value {
+    fn from(word: &Word) -> Value {
+        Value { text: word.text.clone(), doubt: word.doubt.clone() }
+    }
 }
 
 impl Value {
@@ -25,10 +31,8 @@ impl Value {
 
     /// The empty value of a variable that the script does not set.
     pub(crate) fn unset(name: &str) -> Self {
-        let help = format!("give it as in --set {name}=VALUE");
         let why = format!("the script does not set `${name}`");
-        let doubt = Doubt { is_unknown: false, why, help };
-        Value { text: String::new(), doubt: Some(Rc::new(doubt)) }
+        Value { text: String::new(), doubt: Some(Rc::new(Doubt::settable(false, why, name))) }
     }
 
     /// Why the value is not known.
@@ -50,6 +54,9 @@ impl Value {
     }
 }
 
+/// What is computed of values, or why it is not known.
+pub(crate) type Known<T> = Result<T, Rc<Doubt>>;
+
 /// How a command ended: its number, or why it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -67,7 +74,7 @@ impl Status {
     }
 
     /// The status of arithmetic: failure where it comes to zero.
-    pub(crate) fn from_number(number: Result<i64, Rc<Doubt>>) -> Status {
+    pub(crate) fn from_number(number: Known<i64>) -> Status {
         number.map_or_else(Status::Unknown, |number| Status::from_truth(number != 0))
     }
 
@@ -82,6 +89,12 @@ impl Status {
             Status::Known(status) => Status::from_truth(status != 0),
             unknown @ Status::Unknown(_) => unknown,
         }
+    }
+}
+
+impl Default for Status {
+    fn default() -> Status {
+        Status::SUCCESS
     }
 }
 

@@ -9,8 +9,8 @@ use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Mark, Protocol, Test, U32Key};
-use crate::words::args::Args;
-use crate::words::quantity::{number, number32};
+use crate::words::command::Args;
+use crate::words::quantity::number;
 
 /// The most alternatives that a filter may come to.
 const MOST: usize = 64;
@@ -33,7 +33,7 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
             }
         }
     }
-    Ok(target.with_kind(FilterKind::Basic(alternatives(&text, protocol)?)))
+    Ok(FilterAction { kind: FilterKind::Basic(alternatives(&text, protocol)?), target })
 }
 
 /// The alternatives of an expression.
@@ -122,10 +122,10 @@ impl<'a> Reader<'a> {
         while let Some(word) = words.next() {
             let given = words.next()?;
             match word {
-                "at" => at = i64::from(u16::try_from(number(given, 0)?).ok()?),
+                "at" => at = i64::from(number::<u16>(given, 0)?),
                 "layer" => layer = given,
-                "mask" => mask = number32(given)?,
-                "eq" => value = Some(number32(given)?),
+                "mask" => mask = number(given, 0)?,
+                "eq" => value = Some(number(given, 0)?),
                 _ => return None,
             }
         }
@@ -143,9 +143,9 @@ impl<'a> Reader<'a> {
     /// `u32(u16 80 0xffff at 22)`: bits at a place of the header of IP.
     fn bits(&self, words: &[&str]) -> Option<Test> {
         let [width_of, value, mask, "at", at] = words else { return None };
-        let at = u16::try_from(number32(at)?).ok()?;
+        let at: u16 = number(at, 0)?;
         self.protocol.version()?;
-        asked(at.into(), width(width_of)?, number32(value)?, number32(mask)?)
+        asked(at.into(), width(width_of)?, number(value, 0)?, number(mask, 0)?)
     }
 }
 
@@ -160,8 +160,8 @@ fn asked(at: i64, width: u32, value: u32, mask: u32) -> Option<Test> {
 /// `meta(nf_mark mask 0xff eq 6)`: a mark of netfilter.
 fn marked(words: &[&str]) -> Option<Test> {
     let (value, mask) = match words {
-        ["nf_mark", "eq", value] => (number32(value)?, u32::MAX),
-        ["nf_mark", "mask", mask, "eq", value] => (number32(value)?, number32(mask)?),
+        ["nf_mark", "eq", value] => (number(value, 0)?, u32::MAX),
+        ["nf_mark", "mask", mask, "eq", value] => (number(value, 0)?, number(mask, 0)?),
         _ => return None,
     };
     Some(Test { mark: Some(Mark::Is { value, mask }), ..Test::default() })

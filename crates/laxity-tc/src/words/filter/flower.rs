@@ -8,8 +8,7 @@ use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Flower, Ports, Protocol};
-use crate::words::args::Args;
-use crate::words::command::Word;
+use crate::words::command::{Args, Word};
 use crate::words::quantity;
 
 /// Protocols by the names that flower has for them.
@@ -51,22 +50,18 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
                 fields.ip_proto = Some(protocol_number(value)?);
             }
             "ip_tos" => fields.tos = Some(tos(value)?),
-            "dst_ip" => fields.destination = Some(network(value)?),
-            "src_ip" => fields.source = Some(network(value)?),
+            "src_ip" => fields.addresses[0] = Some(network(value)?),
+            "dst_ip" => fields.addresses[1] = Some(network(value)?),
             _ => {
                 if !fields.ip_proto.is_some_and(|number| WITH_PORTS.contains(&number)) {
                     let message = format!("`{name}` without `ip_proto` tcp, udp or sctp before it");
                     return Err(Fault::at(&key.span, message).into());
                 }
-                let ports = Some(ports(value)?);
-                match name {
-                    "src_port" => fields.source_port = ports,
-                    _ => fields.destination_port = ports,
-                }
+                fields.ports[usize::from(name == "dst_port")] = Some(ports(value)?);
             }
         }
     }
-    Ok(target.with_kind(FilterKind::Flower(fields)))
+    Ok(FilterAction { kind: FilterKind::Flower(fields), target })
 }
 
 fn vlan(name: &str, value: &Word, protocol: &Protocol) -> Result<u16, Fault> {
@@ -74,8 +69,7 @@ fn vlan(name: &str, value: &Word, protocol: &Protocol) -> Result<u16, Fault> {
         "vlan_id" => ("a VLAN", 4095),
         _ => ("a priority of a VLAN tag", 7),
     };
-    let id = quantity::number(&value.text, 10).and_then(|id| u16::try_from(id).ok());
-    let Some(id) = id.filter(|id| *id <= most) else {
+    let Some(id) = quantity::number(&value.text, 10).filter(|id| *id <= most) else {
         let accepted = format!("flower reads a decimal number from 0 to {most}");
         return Err(value.fault(what, &accepted));
     };
@@ -90,8 +84,7 @@ fn protocol_number(value: &Word) -> Result<u8, Fault> {
     if let Some((_, number)) = PROTOCOLS.iter().find(|(name, _)| value.means(name)) {
         return Ok(*number);
     }
-    let number = quantity::number(&value.text, 16).and_then(|number| u8::try_from(number).ok());
-    number.ok_or_else(|| {
+    quantity::number(&value.text, 16).ok_or_else(|| {
         let accepted = "flower reads tcp, udp, sctp, icmp, icmpv6, esp, ah or a hexadecimal number";
         value.fault("a protocol", accepted)
     })
@@ -100,8 +93,7 @@ fn protocol_number(value: &Word) -> Result<u8, Fault> {
 /// A byte and which of its bits count, both hexadecimal; a value that can be decimal is.
 fn tos(value: &Word) -> Result<(u8, u8), Fault> {
     let (number, mask) = value.text.split_once('/').unwrap_or((&value.text, "ff"));
-    let byte =
-        |text: &str, base| quantity::number(text, base).and_then(|byte| u8::try_from(byte).ok());
+    let byte = quantity::number::<u8>;
     let number = byte(number, 10).or_else(|| byte(number, 16));
     let read = number.zip(byte(mask, 16));
     let wrong = || value.fault("a type of service", "flower reads one such as 0xb8 or 0xb8/0xfc");
@@ -116,8 +108,7 @@ fn network(value: &Word) -> Result<(IpAddr, u8), Fault> {
 
 /// A port, a range, or a port and a mask.
 fn ports(value: &Word) -> Result<Ports, Fault> {
-    let port =
-        |text: &str, base| quantity::number(text, base).and_then(|port| u16::try_from(port).ok());
+    let port = quantity::number::<u16>;
     let read = if let Some((first, last)) = value.text.split_once('-') {
         let range = port(first, 10).zip(port(last, 10)).filter(|(first, last)| first < last);
         range.map(|(first, last)| Ports::Range(first, last))

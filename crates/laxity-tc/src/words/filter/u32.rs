@@ -7,8 +7,7 @@ use super::{FilterAction, FilterError, Target};
 use crate::error::plain;
 use crate::notes::NotMapped;
 use crate::setup::{FilterKind, Mark, Protocol, U32, U32Hash, U32Key};
-use crate::words::args::Args;
-use crate::words::command::Word;
+use crate::words::command::{Args, Word};
 use crate::words::quantity;
 
 const SELECTORS: &str = "match ip, ip6, u32, u16, u8, mark; classid; flowid; action";
@@ -37,9 +36,7 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
                 let bits = |word| quantity::whole(word, 0, "bits of a mark");
                 u32.mark = Some(Mark::Is { value: bits(value)?, mask: bits(mask)? });
             }
-            _ if word.means("match") => {
-                select(protocol, &mut args, &mut u32)?;
-            }
+            _ if word.means("match") => select(protocol, &mut args, &mut u32)?,
             _ if word.means("divisor") => {
                 let value = args.value("divisor")?;
                 let parts = quantity::whole(value, 0, "a number of parts")?;
@@ -66,7 +63,7 @@ pub(super) fn read(protocol: &Protocol, mut args: Args<'_>) -> Result<FilterActi
     if u32.place.is_some() && u32.mark.is_some() {
         return Err(NotMapped::from("`match mark` in a table is not followed").into());
     }
-    Ok(target.with_kind(FilterKind::U32(u32)))
+    Ok(FilterAction { kind: FilterKind::U32(u32), target })
 }
 
 fn not_read(option: &str) -> NotMapped {
@@ -84,7 +81,7 @@ pub(super) fn place(word: &Word) -> Result<(u16, u16), Fault> {
     let mut parts = word.text.split(':');
     let mut next = || match parts.next().unwrap_or_default() {
         "" => Some(0),
-        text => quantity::number(text, 16).and_then(|number| u16::try_from(number).ok()),
+        text => quantity::number(text, 16),
     };
     next().zip(next()).ok_or_else(|| {
         word.fault("a table of filters", "tc reads hexadecimal numbers such as 2: or 2:10:")
@@ -253,16 +250,14 @@ fn at_or(args: &mut Args<'_>, default: i64) -> Result<Place, Fault> {
             Some(digits) => digits,
             None => "0",
         };
-        let bytes = quantity::number(digits, 0).filter(|bytes| *bytes < 1 << 16);
+        let bytes = quantity::number::<u16>(digits, 0);
         let accepted = "tc reads one such as nexthdr+2";
         let fault = || place.fault("a place after the header", accepted);
-        return bytes.map(|bytes| (bytes as i64, true)).ok_or_else(fault);
+        return bytes.map(|bytes| (bytes.into(), true)).ok_or_else(fault);
     }
-    let (digits, sign) = match place.text.strip_prefix('-') {
-        Some(digits) => (digits, -1),
-        None => (place.text.as_str(), 1),
-    };
-    let read = quantity::number(digits, 0).and_then(|place| i32::try_from(place).ok());
-    let read = read.map(|place| (sign * i64::from(place), false));
+    let text = place.text.as_str();
+    let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
+    let read = quantity::number(digits, 0);
+    let read = read.map(|place: i32| (sign * i64::from(place), false));
     read.ok_or_else(|| place.fault("a place in the header", "tc reads a number of bytes"))
 }

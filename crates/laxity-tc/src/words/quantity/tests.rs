@@ -91,7 +91,7 @@ fn numbers_as_c_reads_them() {
     assert_eq!(number("0", 0), Some(0));
     assert_eq!((number("ff", 16), number("0xFF", 16)), (Some(255), Some(255)));
     for text in ["", "-1", "+1", "0x", "08", "1_0", "1 "] {
-        assert_eq!(number(text, 0), None, "{text}");
+        assert_eq!(number::<u64>(text, 0), None, "{text}");
     }
 }
 
@@ -139,7 +139,7 @@ proptest! {
         for text in [text, digits] {
             let word = word(&text);
             let _ = (rate(&word), size(&word), time(&word), handle(&word), major(&word));
-            let _ = (number(&text, 0), number(&text, 16), network(&text));
+            let _ = (number::<u64>(&text, 0), number::<u64>(&text, 16), network(&text));
         }
     }
 
