@@ -77,7 +77,7 @@ impl<T> Lane<T> {
     /// Wakes a producer that waits for room once half of the ring is free: waking it for every free
     /// place would cost more than the packet that it then sends.
     pub(crate) fn offer_room(&self) {
-        if self.reader.len() <= self.capacity / 2 {
+        if self.reader.slots() <= self.capacity / 2 {
             self.shared.wake_producer();
         }
     }

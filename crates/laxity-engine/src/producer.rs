@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use laxity::packet::Packet;
+use rtrb::PushError;
 
 use crate::lane::{Gate, Item, NOT_TIMED, Shared};
 use crate::sync::{Clock, SPINS, Writer, spin_loop};
@@ -134,7 +135,7 @@ impl<T: Send> Producer<T> {
                 self.gate.wake();
                 Ok(())
             }
-            Err(Item { mut packet, payload }) => {
+            Err(PushError::Full(Item { mut packet, payload })) => {
                 packet.arrival = arrival;
                 Err(SendError { packet, payload, why: Refusal::Full })
             }
