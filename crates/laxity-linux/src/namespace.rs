@@ -20,8 +20,8 @@ use netlink_packet_route::link::{
 };
 
 use crate::error::{Doing, Error};
-use crate::interface::{self, Interface};
-use crate::netlink::Netlink;
+use crate::interface::Interface;
+use crate::netlink;
 use crate::sys::{self, check};
 
 /// A network namespace. Those are equal that are the same, however they were opened.
@@ -134,11 +134,9 @@ impl Namespace {
         };
         message.attributes.push(AddressAttribute::Local(address));
         message.attributes.push(AddressAttribute::Address(address));
-        let asked = self.run(|| {
-            let message = RouteNetlinkMessage::NewAddress(message);
-            Netlink::open()?.request(message, NLM_F_CREATE | NLM_F_EXCL)
-        })?;
-        asked.map(|_| ()).doing(format!("give {name} the address {address}/{prefix}"))
+        let message = RouteNetlinkMessage::NewAddress(message);
+        let asked = self.run(|| netlink::change(&message, NLM_F_CREATE | NLM_F_EXCL))?;
+        asked.doing(format!("give {name} the address {address}/{prefix}"))
     }
 
     /// Sets the MTU of an interface.
@@ -161,9 +159,8 @@ impl Namespace {
         self.run(|| {
             let mut link = LinkMessage::default();
             link.header.index = Interface::named(name)?.index;
-            let asked = Netlink::open()
-                .and_then(|mut netlink| netlink.request(RouteNetlinkMessage::DelLink(link), 0));
-            asked.map(|_| ()).doing(format!("remove {name}"))
+            let asked = netlink::change(&RouteNetlinkMessage::DelLink(link), 0);
+            asked.doing(format!("remove {name}"))
         })?
     }
 
@@ -171,11 +168,9 @@ impl Namespace {
         let mut link = LinkMessage::default();
         link.attributes.push(LinkAttribute::IfName(name.into()));
         link.attributes.push(LinkAttribute::LinkInfo(info));
-        let asked = self.run(|| {
-            let message = RouteNetlinkMessage::NewLink(link);
-            Netlink::open()?.request(message, NLM_F_CREATE | NLM_F_EXCL)
-        })?;
-        asked.map(|_| ()).doing(format!("make the interface {name}"))
+        let message = RouteNetlinkMessage::NewLink(link);
+        let asked = self.run(|| netlink::change(&message, NLM_F_CREATE | NLM_F_EXCL))?;
+        asked.doing(format!("make the interface {name}"))
     }
 
     fn change(&self, name: &str, edit: impl FnOnce(&mut LinkMessage) + Send) -> Result<(), Error> {
@@ -183,7 +178,7 @@ impl Namespace {
             let mut link = LinkMessage::default();
             link.header.index = Interface::named(name)?.index;
             edit(&mut link);
-            interface::change(link).doing(format!("change {name}"))
+            netlink::change(&RouteNetlinkMessage::SetLink(link), 0).doing(format!("change {name}"))
         })?
     }
 
