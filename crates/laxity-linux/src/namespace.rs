@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
+use caps::Capability;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
@@ -22,6 +23,7 @@ use netlink_packet_route::link::{
 use crate::error::{Doing, Error};
 use crate::interface::Interface;
 use crate::netlink;
+use crate::sandbox::has_capability;
 use crate::sys::{self, check};
 
 /// A network namespace. Those are equal that are the same, however they were opened.
@@ -203,20 +205,21 @@ impl Namespace {
 /// # Errors
 /// If the system does not allow that.
 pub fn become_able() -> Result<(), Error> {
-    let able = caps::has_cap(None, caps::CapSet::Effective, caps::Capability::CAP_SYS_ADMIN);
-    if able.is_ok_and(|able| able) {
+    if has_capability(Capability::CAP_SYS_ADMIN) {
         return Ok(());
     }
-    let become_root = || {
-        // SAFETY: takes nothing and cannot fail.
-        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-        // SAFETY: takes an integer only; without permission it fails.
-        check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
-        fs::write("/proc/self/setgroups", "deny")?;
-        fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
-        fs::write("/proc/self/gid_map", format!("0 {group} 1"))
-    };
     become_root().doing("make a user namespace")
+}
+
+/// Takes this process into a user namespace of its own, as its root.
+pub(crate) fn become_root() -> io::Result<()> {
+    // SAFETY: takes nothing and cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    // SAFETY: takes an integer only; without permission it fails.
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
 fn current() -> io::Result<Namespace> {

@@ -3,7 +3,10 @@
 use std::fs::{self, File};
 use std::io::Write;
 
+use caps::Capability;
+
 use crate::error::{Doing, Error};
+use crate::sandbox::has_capability;
 use crate::sys::check;
 
 /// The lowest and the highest real-time priority. The kernel's own interrupt threads have 50.
@@ -31,21 +34,20 @@ pub fn real_time(priority: u8) -> Result<(), Error> {
 
 /// What stands in the way of a priority.
 fn why_not(priority: u8) -> String {
-    let needed =
-        "it needs CAP_SYS_NICE (run as root, or AmbientCapabilities=CAP_SYS_NICE in a unit)";
-    if limit() >= u64::from(priority) {
+    let is_capable = has_capability(Capability::CAP_SYS_NICE);
+    let is_outside = fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
+    if limit() >= u64::from(priority) || is_capable && is_outside {
         return "this control group has no real-time time (cpu.rt_runtime_us)".into();
     }
-    let first = fs::read_to_string("/proc/self/uid_map")
-        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
-    if caps::has_cap(None, caps::CapSet::Effective, caps::Capability::CAP_SYS_NICE)
-        .is_ok_and(|has| has)
-    {
-        let here = "this control group has no real-time time (cpu.rt_runtime_us)";
-        let inside = "inside a user namespace CAP_SYS_NICE does not count";
-        return if first { here } else { inside }.into();
+    if is_capable {
+        return "inside a user namespace CAP_SYS_NICE does not count".into();
     }
-    format!("{needed}, or LimitRTPRIO={priority} (the limit is {})", limit())
+    format!(
+        "it needs CAP_SYS_NICE (run as root, or AmbientCapabilities=CAP_SYS_NICE in a unit), or \
+         LimitRTPRIO={priority} (the limit is {})",
+        limit()
+    )
 }
 
 /// The highest priority that needs no capability.

@@ -94,7 +94,7 @@ pub fn speed(interface: &str) -> Option<u64> {
     call(interface, &mut settings).ok()?;
     let megabits = u32::from(settings.speed) | u32::from(settings.speed_high) << 16;
     // All ones where it does not know.
-    let is_known = megabits > 0 && megabits != u32::MAX && megabits != u16::MAX.into();
+    let is_known = megabits > 0 && megabits != u32::MAX && megabits != u32::from(u16::MAX);
     is_known.then(|| u64::from(megabits) * 1_000_000)
 }
 

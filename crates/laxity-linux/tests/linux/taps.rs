@@ -54,7 +54,7 @@ fn a_tap_shows_what_goes_its_way_and_when() {
                 stamps.push(passed.at);
             });
             look.expect("looked");
-            stamps.len() == COUNT.into()
+            stamps.len() == usize::from(COUNT)
         });
         stamps
     };
