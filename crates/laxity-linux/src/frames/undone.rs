@@ -47,11 +47,6 @@ impl Undone {
         &self.0
     }
 
-    /// Whether there is anything left to do.
-    pub fn is_any(&self) -> bool {
-        self.checksum().is_some() || self.segments().is_some()
-    }
-
     /// The checksum that is to be filled in.
     pub fn checksum(&self) -> Option<Checksum> {
         let checksum = Checksum { start: self.word(6), offset: self.word(8) };
@@ -64,16 +59,7 @@ impl Undone {
         (self.0[1] != 0 && segments.size > 0).then_some(segments)
     }
 
-    /// How many bytes a frame of this length takes on the link once it is cut: every segment has
-    /// the headers.
-    pub fn length_on_link(&self, length: usize) -> usize {
-        let Some(segments) = self.segments() else { return length };
-        let payload = length.saturating_sub(segments.headers.into());
-        let repeated = payload.div_ceil(segments.size.into()).saturating_sub(1);
-        length + repeated * usize::from(segments.headers)
-    }
-
-    /// The same for a frame into whose beginning `by` bytes were inserted.
+    /// What is left to do on a frame into whose beginning `by` bytes were inserted.
     pub(crate) fn shifted(mut self, by: u16) -> Self {
         if self.checksum().is_some() {
             self.set_word(6, self.word(6).saturating_add(by));
@@ -108,18 +94,14 @@ mod tests {
     #[test]
     fn a_checked_frame_has_nothing_undone() {
         let undone = Undone::received(header(2, 0, [0; 4]));
-        assert!(!undone.is_any() && undone == Undone::default());
-        assert_eq!(undone.length_on_link(60), 60);
+        assert_eq!(undone, Undone::default());
     }
 
     #[test]
-    fn headers_repeat_on_the_link_for_every_segment() {
+    fn a_frame_that_is_to_be_cut_says_where() {
         let undone = Undone::received(header(1, 1, [54, 1000, 34, 16]));
         assert_eq!(undone.checksum(), Some(Checksum { start: 34, offset: 16 }));
         assert_eq!(undone.segments(), Some(Segments { headers: 54, size: 1000 }));
-        for (length, on_link) in [(54, 54), (1054, 1054), (1055, 1109), (3054, 3162)] {
-            assert_eq!(undone.length_on_link(length), on_link, "{length}");
-        }
     }
 
     #[test]

@@ -89,12 +89,9 @@ fn record(tool: &str, words: &[OsString], records: File) -> u8 {
         }
     };
     let given = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let record = Record {
-        words: std::iter::once(tool.to_string()).chain(given).collect(),
-        input: input.map(|input| String::from_utf8_lossy(&input).into_owned()),
-        at: place(),
-    };
-    if write(&record, records).is_err() {
+    let all = std::iter::once(tool.to_string()).chain(given).collect();
+    let record = Record::bytes(all, input.as_deref(), place());
+    if record.and_then(|record| write(&record, records)).is_err() {
         return 1;
     }
     // Whether a rule is there already: none is.
@@ -121,15 +118,13 @@ fn place() -> Option<u64> {
 }
 
 /// One record after the other, as long as there is room.
-fn write(record: &Record, mut records: File) -> io::Result<()> {
-    let mut record = serde_json::to_vec(record)?;
-    record.push(b'\n');
+fn write(record: &[u8], mut records: File) -> io::Result<()> {
     records.lock()?;
     if records.metadata()?.len().saturating_add(record.len() as u64) > MOST {
         File::create(FULL)?;
         return Err(io::ErrorKind::StorageFull.into());
     }
-    records.write_all(&record)
+    records.write_all(record)
 }
 
 /// What a tool reads beside its words.

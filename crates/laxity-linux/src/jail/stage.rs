@@ -314,6 +314,7 @@ impl Report {
 pub fn read_report(report: &[u8]) -> (Report, Vec<Record>) {
     let end = report.iter().position(|byte| *byte == b'\n').unwrap_or(report.len());
     let (line, records) = report.split_at(end);
+    let records = records.strip_prefix(b"\n").unwrap_or_default();
     let lost = |_| Report::NotStarted("the sandbox ended early".to_string());
     (serde_json::from_slice(line).unwrap_or_else(lost), Record::read_all(records))
 }
@@ -329,7 +330,8 @@ mod tests {
             [Ending::Exited(3), Ending::Signal(9), Ending::Time, Ending::Memory, Ending::Processes]
         {
             let ended = || Report::Ended { ending, left_running: true, full: false };
-            let report = [ended().line(), serde_json::to_vec(&record).unwrap()].concat();
+            let bytes = Record::bytes(record.words.clone(), None, None).unwrap();
+            let report = [ended().line(), bytes].concat();
             assert_eq!(read_report(&report), (ended(), vec![record.clone()]));
         }
         let why = || Report::NoJail("why".into());
