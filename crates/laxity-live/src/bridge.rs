@@ -1,6 +1,5 @@
 //! Frames between two interfaces, both ways.
 
-mod log;
 mod measured;
 pub(crate) mod task;
 mod thread;
@@ -16,7 +15,6 @@ use laxity_plan::matching::Headers;
 use crate::cut::{Cut, Cutter};
 use crate::worker::Turn;
 
-pub use self::log::{Log, Reader, SideReport};
 pub use self::measured::{Measured, SideEvent};
 pub use self::thread::{Forwarding, Recorder};
 
@@ -37,12 +35,6 @@ pub struct Bridge<B> {
     arrived: Vec<Handle>,
     /// By the side at which frames arrive.
     cutters: [Cutter; 2],
-}
-
-/// Hears of what happens to the frames that arrive at a side.
-pub trait Observer {
-    /// Something happened. The frame that is sent or dropped is still in the pool.
-    fn event(&mut self, at: Side, event: &Event, pool: &Pool);
 }
 
 /// What was counted besides what happens to packets.
@@ -71,14 +63,16 @@ impl<B: Backend> Bridge<B> {
         Bridge { backend, ways, arrived: Vec::new(), cutters: Default::default() }
     }
 
-    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time.
+    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time. `observer` is
+    /// called with what happens to the frames that arrive at a side; a frame that is sent or dropped
+    /// is still in the pool then.
     ///
     /// # Errors
     /// What the backend cannot go on after.
     pub fn turn(
         &mut self,
         clock: &mut dyn FnMut() -> Nanos,
-        observer: &mut impl Observer,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<Turn> {
         let mut turn = Turn { next: None, more: false };
         for at in Side::BOTH {
@@ -95,7 +89,7 @@ impl<B: Backend> Bridge<B> {
     pub fn send(
         &mut self,
         clock: &mut dyn FnMut() -> Nanos,
-        observer: &mut impl Observer,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<Option<Nanos>> {
         let mut soonest = None;
         for at in Side::BOTH {
@@ -109,7 +103,12 @@ impl<B: Backend> Bridge<B> {
     }
 
     /// Takes in what has arrived at a side; tells whether there may be more.
-    fn take_in(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> io::Result<bool> {
+    fn take_in(
+        &mut self,
+        at: Side,
+        now: Nanos,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
+    ) -> io::Result<bool> {
         let Bridge { backend, ways, arrived, cutters } = self;
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
@@ -126,7 +125,12 @@ impl<B: Backend> Bridge<B> {
     }
 
     /// Sends what may be sent of what has arrived at a side; tells when there is more.
-    fn poll(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> Option<Nanos> {
+    fn poll(
+        &mut self,
+        at: Side,
+        now: Nanos,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
+    ) -> Option<Nanos> {
         let Bridge { backend, ways, .. } = self;
         match &mut ways[at.index()] {
             Way::Plain => None,
@@ -146,7 +150,7 @@ impl<B: Backend> Bridge<B> {
         at: Side,
         now: Nanos,
         next: &mut Prepared,
-        observer: &mut impl Observer,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> Option<Result<(), Refusal>> {
         let Bridge { backend, ways, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
@@ -178,7 +182,7 @@ fn arrive(
     at: Side,
     handle: Handle,
     now: Nanos,
-    observer: &mut impl Observer,
+    observer: &mut impl FnMut(Side, &Event, &Pool),
 ) {
     let bytes = backend.pool().bytes(handle);
     let frame = Frame {
@@ -191,14 +195,19 @@ fn arrive(
 }
 
 /// Does with a frame what has been decided, and tells.
-fn follow(backend: &mut impl Backend, at: Side, event: &Event, observer: &mut impl Observer) {
+fn follow(
+    backend: &mut impl Backend,
+    at: Side,
+    event: &Event,
+    observer: &mut impl FnMut(Side, &Event, &Pool),
+) {
     let handle = |packet: &Packet| Handle(packet.handle as u32);
     if let Event::Sent(Sent { packet, .. }) = event
         && packet.ecn == Ecn::Experienced
     {
         ds::experience(backend.pool_mut().bytes_mut(handle(packet)));
     }
-    observer.event(at, event, backend.pool());
+    observer(at, event, backend.pool());
     match event {
         Event::Sent(sent) => backend.send(at.other(), handle(&sent.packet)),
         Event::Dropped(dropped) => backend.release(handle(&dropped.packet)),

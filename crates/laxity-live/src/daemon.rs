@@ -11,8 +11,8 @@ use laxity_linux::interface::{self, Interface};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 
-use crate::bridge::task::{BridgeTask, Files, Next};
-use crate::bridge::{Bridge, Forwarding, Log, Way};
+use crate::bridge::task::{BridgeTask, Next};
+use crate::bridge::{Bridge, Forwarding, Way};
 use crate::error::LiveError;
 use crate::file::{Capture, Ledgers, folder_of};
 use crate::process::prover::Prover;
@@ -82,8 +82,8 @@ impl Daemon {
         let capture = capture(self.capture, [a.as_str(), b], now, keeper)?;
         let options = with_capture(self.options, capture.as_ref());
         let (worker, recorder) = Forwarding::start(bridge, options)?;
-        let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
-        let task = BridgeTask { log, files: Files { ledgers, capture, next: None } };
+        let plans = plans.map(|plan| Some(plan?.plan));
+        let task = BridgeTask::new(plans, recorder, ledgers, capture);
         let begun = format!("forwarding between {a} and {b}");
         let supervisor = Supervisor::new(worker, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)

@@ -186,17 +186,7 @@ mod tests {
         }
 
         fn status(&mut self) -> Result<Status, Stopped> {
-            Ok(Status {
-                version: String::new(),
-                uptime_ns: self.looks,
-                real_time: None,
-                reloads: None,
-                reloads_refused: None,
-                events_lost: None,
-                interfaces: Vec::new(),
-                ways: Vec::new(),
-                network: None,
-            })
+            Ok(Status { uptime_ns: self.looks, ..Status::default() })
         }
 
         fn follow(&mut self, next: u8) -> Result<(), String> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
+use laxity::histogram::Delays;
 use laxity::units::Nanos;
 use laxity_linux::Error;
 use laxity_linux::clock::Clock;
@@ -17,7 +18,6 @@ use super::laboratory::{HOSTS_END, Laboratory};
 use super::scenario::Scenario;
 use super::traffic::STAMP;
 use crate::status::DelayStatus;
-use crate::status::histogram::Delays;
 
 /// Listens until it is asked what came. When a datagram came is what the kernel stamped it with, so
 /// that nothing depends on when the listener is woken.
@@ -115,7 +115,7 @@ impl Hearing {
         let streams = scenario.streams.iter().map(|stream| Stamped {
             name: stream.name,
             port: stream.port,
-            delays: Delays::new(),
+            delays: Delays::default(),
             numbers: None,
             count: 0,
         });
@@ -128,7 +128,7 @@ impl Hearing {
         let Some(stream) = self.streams.iter_mut().find(|stream| stream.port == port) else {
             return;
         };
-        stream.delays.record(at.saturating_sub(sent).0);
+        stream.delays.record(at.saturating_sub(sent));
         let [low, high] = stream.numbers.unwrap_or([number; 2]);
         stream.numbers = Some([low.min(number), high.max(number)]);
         stream.count += 1;
@@ -137,7 +137,7 @@ impl Hearing {
     fn heard(&self, missed: u64) -> Heard {
         let streams = self.streams.iter().map(|stream| StreamHeard {
             name: stream.name,
-            delay_ns: stream.delays.status(),
+            delay_ns: DelayStatus::new(&stream.delays),
             lost: match stream.numbers {
                 Some([low, high]) => (high - low + 1).saturating_sub(stream.count),
                 None => 0,

@@ -205,13 +205,6 @@ impl Measuring {
         };
         let classes: Vec<_> = self.plan.leaves().map(of).collect();
         WayStatus {
-            way: "watched".into(),
-            title: self.plan.title.clone(),
-            scheduler: self.plan.scheduler.name().to_string(),
-            rate_bps: self.plan.link.rate.0,
-            late: None,
-            held_ns: None,
-            held_up: false,
             broken: classes.iter().map(|class| class.bound_misses).sum(),
             watched: Some(WayWatched {
                 busiest_bps: self.busiest.rate(),
@@ -219,13 +212,12 @@ impl Measuring {
                 unpaired: self.unpaired,
                 alike: self.alike,
             }),
-            classes,
+            ..WayStatus::from_classes("watched", &self.plan, classes)
         }
     }
 
     /// The same over time, and how delays are spread.
     pub fn history(&self) -> History {
-        let of = |(id, _): (ClassId, &Class)| self.classes[id.index()].delays();
-        History { delays: self.plan.leaves().map(of).collect(), sent: self.sent.clone() }
+        History::new(&self.plan, &self.sent, |id| &self.classes[id.index()].delays)
     }
 }

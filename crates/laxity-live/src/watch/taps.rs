@@ -139,7 +139,6 @@ impl Taps {
     pub fn status(&mut self) -> io::Result<Status> {
         let missed = missed(&mut self.taps)?;
         let interface = |at: usize, are_sent: bool| InterfaceStatus {
-            held_ns: None,
             name: self.names[at].clone(),
             received: (!are_sent).then_some(self.seen[at]),
             sent: are_sent.then_some(self.seen[at]),
@@ -149,13 +148,9 @@ impl Taps {
         Ok(Status {
             version: env!("CARGO_PKG_VERSION").to_string(),
             uptime_ns: self.measuring.duration().0,
-            real_time: None,
-            reloads: None,
-            reloads_refused: None,
-            events_lost: None,
             interfaces: vec![interface(0, false), interface(1, self.behind == Behind::Sent)],
             ways: vec![self.measuring.status()],
-            network: None,
+            ..Status::default()
         })
     }
 
