@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::bridge::Measured;
 
 pub use delay::DelayStatus;
+pub(crate) use delay::FineDelays;
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
 pub use watched::{ClassWatched, WayWatched};
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use laxity::histogram::Delays;
 use laxity::units::Nanos;
 use laxity_linux::Error;
 use laxity_linux::clock::Clock;
@@ -17,7 +16,7 @@ use super::carried::{Carried, Carrying};
 use super::laboratory::{HOSTS_END, Laboratory};
 use super::scenario::Scenario;
 use super::traffic::STAMP;
-use crate::status::DelayStatus;
+use crate::status::{DelayStatus, FineDelays};
 
 /// Listens until it is asked what came. When a datagram came is what the kernel stamped it with, so
 /// that nothing depends on when the listener is woken.
@@ -104,7 +103,7 @@ struct Hearing {
 struct Stamped {
     name: &'static str,
     port: u16,
-    delays: Delays,
+    delays: FineDelays,
     /// The lowest and the highest number.
     numbers: Option<[u64; 2]>,
     count: u64,
@@ -115,7 +114,7 @@ impl Hearing {
         let streams = scenario.streams.iter().map(|stream| Stamped {
             name: stream.name,
             port: stream.port,
-            delays: Delays::default(),
+            delays: FineDelays::default(),
             numbers: None,
             count: 0,
         });
@@ -137,7 +136,7 @@ impl Hearing {
     fn heard(&self, missed: u64) -> Heard {
         let streams = self.streams.iter().map(|stream| StreamHeard {
             name: stream.name,
-            delay_ns: DelayStatus::new(&stream.delays),
+            delay_ns: stream.delays.status(),
             lost: match stream.numbers {
                 Some([low, high]) => (high - low + 1).saturating_sub(stream.count),
                 None => 0,

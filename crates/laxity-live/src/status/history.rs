@@ -1,6 +1,6 @@
 //! What is kept for a report beside what is shown while a link is looked after.
 
-use laxity::histogram::Delays;
+use laxity::histogram::Histogram;
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -21,10 +21,10 @@ pub struct History {
 
 impl History {
     /// The history of the classes of a plan, whose delays are these.
-    pub(crate) fn new<'d>(
+    pub(crate) fn new<'d, const PER_OCTAVE: usize>(
         plan: &Plan,
         sent: &OverTime,
-        delays: impl Fn(ClassId) -> &'d Delays,
+        delays: impl Fn(ClassId) -> &'d Histogram<PER_OCTAVE>,
     ) -> History {
         let delays = plan.leaves().map(|(id, _)| delays(id).buckets().collect());
         History { delays: delays.collect(), sent: sent.clone() }

@@ -1,10 +1,9 @@
 //! What is measured of a class.
 
-use laxity::histogram::Delays;
 use laxity::port::Promise;
 use laxity::units::Nanos;
 
-use crate::status::{ClassStatus, ClassWatched, DelayStatus, by_reason};
+use crate::status::{ClassStatus, ClassWatched, FineDelays, by_reason};
 
 /// The packets of a class, counted.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +17,7 @@ pub(super) struct ClassBooks {
     deadline_misses: u64,
     bound_misses: u64,
     /// From one tap to the other.
-    pub delays: Delays,
+    pub delays: FineDelays,
 }
 
 impl ClassBooks {
@@ -49,7 +48,7 @@ impl ClassBooks {
             queued: None,
             dropped: by_reason([("lost", self.lost), ("forgotten", self.forgotten)]),
             bytes_sent: self.bytes_sent,
-            delay_ns: DelayStatus::new(&self.delays),
+            delay_ns: self.delays.status(),
             deadline_ns: self.promise.deadline.map(|deadline| deadline.0),
             deadline_misses: self.deadline_misses,
             bound_ns: self.promise.bound.map(|bound| bound.0),

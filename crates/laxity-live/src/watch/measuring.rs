@@ -218,6 +218,6 @@ impl Measuring {
 
     /// The same over time, and how delays are spread.
     pub fn history(&self) -> History {
-        History::new(&self.plan, &self.sent, |id| &self.classes[id.index()].delays)
+        History::new(&self.plan, &self.sent, |id| &self.classes[id.index()].delays.histogram)
     }
 }
