@@ -165,11 +165,6 @@ impl Forwarder {
         self.outlet.goes_on(now, self.followed.port.next_ready(now), oldest);
     }
 
-    /// Nothing arrives any more: what is queued is sent.
-    pub fn drain(self) -> Draining {
-        Draining(self)
-    }
-
     /// What is not in the plan.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -190,29 +185,14 @@ impl Forwarder {
         self.followed.policer.nonconforming()
     }
 
+    /// The books of all classes since the plan is followed. What was not sent is `queued`.
+    pub fn into_books(self) -> Books {
+        self.followed.into_books()
+    }
+
     /// What is queued.
     pub fn backlog(&self) -> Backlog {
         self.followed.port.scheduler().backlog()
-    }
-}
-
-/// A forwarder at its end.
-pub struct Draining(Forwarder);
-
-impl Draining {
-    /// As [`Forwarder::poll`]: `None` when all is sent.
-    pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
-        self.0.poll(now, sink)
-    }
-
-    /// What is still queued.
-    pub fn backlog(&self) -> Backlog {
-        self.0.backlog()
-    }
-
-    /// The books of all classes. What was not sent is `queued`.
-    pub fn finish(self) -> Books {
-        self.0.followed.port.into_books()
     }
 }
 

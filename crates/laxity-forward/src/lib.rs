@@ -34,7 +34,7 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | [`Forwarder`] | [`arrive`](Forwarder::arrive), [`poll`](Forwarder::poll), [`reload`](Forwarder::reload), [`drain`](Forwarder::drain) |
+//! | [`Forwarder`] | [`arrive`](Forwarder::arrive), [`poll`](Forwarder::poll), [`reload`](Forwarder::reload) |
 //! | [`Prepared`] | a plan with all that is built to follow it, away from the thread that forwards |
 //! | [`router`] | a node of a network, with a scheduler at every port, in time frames or without |
 //! | [`Sorter`] | the class and flow of a frame: the plan's matches behind a cache that no attacker fills by choice |
@@ -96,5 +96,5 @@ pub use cache::Found;
 pub use classify::Sorter;
 pub use error::Refusal;
 pub use event::{Arrived, Dropped, Event, Sent, Sink};
-pub use forwarder::{Draining, Forwarder, Frame, Settings};
+pub use forwarder::{Forwarder, Frame, Settings};
 pub use prepared::Prepared;

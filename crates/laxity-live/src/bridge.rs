@@ -9,11 +9,11 @@ use std::io;
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
 use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sent, Settings, ds};
-use laxity_linux::frames::{Backend, Handle, Pool, Side, Statistics};
+use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_plan::matching::Headers;
 
-use crate::cut::{Cut, Cutter};
-use crate::worker::Turn;
+use crate::cut::Cutter;
+use crate::worker::{Counts, Turn};
 
 pub use self::measured::{Measured, SideEvent};
 pub use self::thread::{Forwarding, Recorder};
@@ -35,23 +35,6 @@ pub struct Bridge<B> {
     arrived: Vec<Handle>,
     /// By the side at which frames arrive.
     cutters: [Cutter; 2],
-}
-
-/// What was counted besides what happens to packets.
-#[derive(Clone, Copy, Debug)]
-pub struct Counts {
-    /// By side, what the backend counts.
-    pub interfaces: [Statistics; 2],
-    /// By side at which they arrived.
-    pub cut: [Cut; 2],
-}
-
-impl Counts {
-    /// The longest that frames were seen to wait in the queue of the interface where they leave, by
-    /// the side at which they arrived.
-    pub fn held(&self) -> [Option<Nanos>; 2] {
-        Side::BOTH.map(|at| self.interfaces[at.other().index()].held)
-    }
 }
 
 /// After so long an interface that takes no more frames is tried again.
@@ -162,8 +145,10 @@ impl<B: Backend> Bridge<B> {
     /// # Errors
     /// If the backend cannot tell.
     pub fn counts(&mut self) -> io::Result<Counts> {
-        let interfaces = [self.backend.statistics(Side::A)?, self.backend.statistics(Side::B)?];
-        Ok(Counts { interfaces, cut: self.cutters.each_ref().map(Cutter::lost) })
+        let interfaces = Side::BOTH.into_iter().map(|side| self.backend.statistics(side));
+        let interfaces = interfaces.collect::<io::Result<_>>()?;
+        let cut = self.cutters.iter().map(Cutter::lost).collect();
+        Ok(Counts { interfaces, cut, ..Counts::default() })
     }
 
     /// By side, what is not in the plan of what arrives there.

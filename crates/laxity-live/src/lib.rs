@@ -43,4 +43,4 @@ mod worker;
 pub use bridge::{Bridge, Forwarding, Measured, Recorder, Way};
 pub use daemon::Daemon;
 pub use error::{LiveError, NotReattached, NotReloaded, StartError, Stopped};
-pub use worker::{Options, Report, Reports, Turn, Worker};
+pub use worker::{Counts, Options, Report, Reports, Turn, Worker};

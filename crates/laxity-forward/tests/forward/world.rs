@@ -186,13 +186,12 @@ impl Caller {
         forwarder.arrive(time, frame, &mut |event| events.push(*event));
     }
 
-    pub(crate) fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> Books {
-        let mut draining = forwarder.drain();
+    pub(crate) fn drain(&mut self, mut forwarder: Forwarder, draw: &mut Generator) -> Books {
         loop {
             let events = &mut self.events;
-            let Some(wake) = draining.poll(self.now, &mut |event| events.push(*event)) else {
-                assert_eq!(draining.backlog().packets, 0);
-                return draining.finish();
+            let Some(wake) = forwarder.poll(self.now, &mut |event| events.push(*event)) else {
+                assert_eq!(forwarder.backlog().packets, 0);
+                return forwarder.into_books();
             };
             self.now = Nanos(wake.0.max(self.now.0) + self.lateness(draw));
         }

@@ -3,16 +3,16 @@
 use laxity::units::Nanos;
 use laxity_forward::{Dropped, Event, Prepared, Sent};
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::{Side, Statistics};
+use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
 use super::measured::{Measured, SideEvent};
-use super::{Counts, Forwarding, Recorder};
-use crate::cut::Cut;
+use super::{Forwarding, Recorder};
 use crate::file::{Capture, Ledgers};
 use crate::process::{Keeper, Results, Task};
 use crate::status::history::{History, OverTime};
 use crate::status::{NetworkStatus, WayStatus};
+use crate::worker::Counts;
 
 /// The books and files of a bridge.
 pub(crate) struct BridgeTask {
@@ -97,10 +97,8 @@ impl BridgeTask {
     /// Notes the longest that frames were seen to wait in the queues of the interfaces where they
     /// leave.
     fn hold(&mut self, counts: &Counts) {
-        for (direction, held) in self.directions.iter_mut().zip(counts.held()) {
-            if let Some(direction) = direction {
-                direction.present.measured.held = held;
-            }
+        for Direction { present, .. } in self.directions.iter_mut().flatten() {
+            present.measured.held = counts.interfaces[present.at.other().index()].held;
         }
     }
 
@@ -112,7 +110,6 @@ impl BridgeTask {
 impl Task for BridgeTask {
     type Next = Next;
     type Plan = (Side, Prepared);
-    type Counts = Counts;
 
     const PATIENCE: Nanos = Nanos(10_000_000_000);
 
@@ -127,10 +124,6 @@ impl Task for BridgeTask {
     fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>) {
         self.hold(counts);
         (self.present().map(Period::status).collect(), None)
-    }
-
-    fn ports(counts: &Counts) -> (&[Statistics], &[Cut]) {
-        (&counts.interfaces, &counts.cut)
     }
 
     fn lost(&self) -> u64 {

@@ -9,14 +9,14 @@ use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
 use laxity_linux::interface::Interface;
 
+use super::Bridge;
 use super::measured::SideEvent;
-use super::{Bridge, Counts};
 use crate::error::{NotReloaded, StartError};
-use crate::worker::{Options, Reports, Teller, Turn, Work, Worker};
+use crate::worker::{Counts, Options, Reports, Teller, Turn, Work, Worker};
 
 /// A bridge at work on a thread of its own. It follows another plan for what arrives at a side, if
 /// that was made ready with the side's [settings](Bridge::settings).
-pub type Forwarding = Worker<(Side, Prepared), Counts>;
+pub type Forwarding = Worker<(Side, Prepared)>;
 
 /// Reads what happens at a bridge.
 pub type Recorder = Reports<SideEvent>;
@@ -46,7 +46,6 @@ struct BridgeWork<B> {
 
 impl<B: Backend> Work for BridgeWork<B> {
     type Plan = (Side, Prepared);
-    type Counts = Counts;
 
     const NAME: &str = "forwarding";
     const WITHOUT_PRIORITY: &str = "Without it frames are late by milliseconds when others work";

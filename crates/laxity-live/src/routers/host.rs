@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use laxity::units::Nanos;
 use laxity_forward::router::{Inbound, Router};
 use laxity_forward::{Refusal, Settings};
-use laxity_linux::frames::{BATCH, Backend, Handle, Port, Statistics};
+use laxity_linux::frames::{BATCH, Backend, Handle, Port};
 use laxity_linux::interface::Interface;
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::Assigned;
@@ -16,9 +16,9 @@ use super::measured::{Fate, HostEvent};
 use super::passage::{HEAD, Passage, Wire, digest};
 use super::time::{Common, Instants};
 use super::wiring::Wired;
-use crate::cut::{Cut, Cutter};
+use crate::cut::Cutter;
 use crate::process::settings;
-use crate::worker::{Teller, Turn};
+use crate::worker::{Counts, Teller, Turn};
 
 mod outgoing;
 
@@ -48,22 +48,6 @@ pub struct Host<B> {
 struct Local {
     router: Router,
     first: Port,
-}
-
-/// What was counted besides what happens to packets.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Counts {
-    /// By port, what the backend counts.
-    pub interfaces: Vec<Statistics>,
-    /// By port at which they arrived, what was lost of frames that had to be cut.
-    pub cut: Vec<Cut>,
-    /// By class, how many packets are queued.
-    pub queued: Vec<u64>,
-    /// How often inputs got out of step.
-    pub losses: u64,
-    /// Packets and padding of no known frame.
-    pub unknown: u64,
 }
 
 /// How long until an interface that takes no more frames is tried again.

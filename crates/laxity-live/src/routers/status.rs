@@ -6,13 +6,13 @@ use laxity_answers::verdict::live::keeps_frames;
 use laxity_linux::clock::Clock;
 use laxity_plan::model::{Class, SchedulerSpec};
 
-use super::host::Counts;
 use super::measured::ClassBooks;
 use super::task::Period;
 use crate::status::{
     ClassStatus, DelayStatus, FramesStatus, JitterStatus, NetworkStatus, PassageStatus, WayStatus,
     by_reason,
 };
+use crate::worker::Counts;
 
 impl Period {
     /// All ways through the routers.

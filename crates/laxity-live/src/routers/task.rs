@@ -4,21 +4,18 @@ use laxity::units::Nanos;
 use laxity_forward::Settings;
 use laxity_forward::router::{Router, agree};
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::Statistics;
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 use laxity_plan::tdp::Assigned;
 
-use super::host::Counts;
 use super::measured::{FrameRecord, HostEvent, Measured};
 use super::thread::Running;
-use crate::cut::Cut;
 use crate::error::LiveError;
 use crate::file::Capture;
 use crate::process::{Keeper, PlanText, Results, Task};
 use crate::status::history::{History, OverTime};
 use crate::status::{NetworkStatus, WayStatus};
-use crate::worker::Reports;
+use crate::worker::{Counts, Reports};
 
 /// The books and files of routers.
 pub(crate) struct RouterTask {
@@ -98,7 +95,6 @@ impl RouterTask {
 impl Task for RouterTask {
     type Next = Next;
     type Plan = Vec<Router>;
-    type Counts = Counts;
 
     const PATIENCE: Nanos = Nanos(1_000_000_000);
 
@@ -112,10 +108,6 @@ impl Task for RouterTask {
     fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>) {
         let network = self.period.network(counts, self.nodes.clone());
         (vec![self.period.way(counts)], Some(network))
-    }
-
-    fn ports(counts: &Counts) -> (&[Statistics], &[Cut]) {
-        (&counts.interfaces, &counts.cut)
     }
 
     fn lost(&self) -> u64 {
