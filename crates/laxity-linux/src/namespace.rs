@@ -24,7 +24,7 @@ use crate::error::{Doing, Error};
 use crate::interface::Interface;
 use crate::netlink;
 use crate::sandbox::has_capability;
-use crate::sys::{self, check};
+use crate::sys::{self, check, done};
 
 /// A network namespace. Those are equal that are the same, however they were opened.
 #[derive(Clone, Debug)]
@@ -193,8 +193,7 @@ impl Namespace {
 
     fn set(&self) -> io::Result<()> {
         // SAFETY: takes integers only, and moves only the calling thread.
-        check(unsafe { libc::setns(self.descriptor.as_raw_fd(), libc::CLONE_NEWNET) })?;
-        Ok(())
+        done(unsafe { libc::setns(self.descriptor.as_raw_fd(), libc::CLONE_NEWNET) })
     }
 }
 

@@ -28,7 +28,7 @@ use landlock::{
 };
 
 use crate::error::{Doing, Error};
-use crate::sys::check;
+use crate::sys::done;
 
 /// What a process may still do.
 #[derive(Clone, Debug, Default)]
@@ -142,8 +142,7 @@ pub(crate) fn restrict_files(
 pub(crate) fn no_new_privileges() -> io::Result<()> {
     let [yes, none]: [libc::c_ulong; 2] = [1, 0];
     // SAFETY: this operation takes integers only.
-    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) })?;
-    Ok(())
+    done(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) })
 }
 
 /// Whether the calling thread has a capability now.

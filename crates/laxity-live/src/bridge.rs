@@ -99,10 +99,14 @@ impl<B: Backend> Bridge<B> {
                 backend.send(at.other(), handle);
                 continue;
             };
-            let mut parts = cutters[at.index()].parts(backend, handle);
-            while let Some(part) = parts.take(backend) {
-                arrive(backend, forwarder, at, part, now, observer);
-            }
+            cutters[at.index()].cut(
+                backend,
+                |backend| backend,
+                handle,
+                |backend, part| {
+                    arrive(backend, forwarder, at, part, now, observer);
+                },
+            );
         }
         Ok(count == laxity_linux::frames::BATCH)
     }

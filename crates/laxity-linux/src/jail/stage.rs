@@ -17,7 +17,7 @@ use super::recorder::{FULL, MOST, RECORDS, SCRIPT};
 use super::{Ending, Limits, Order, Record, mounts, walls};
 use crate::error::{Doing, Error, refused};
 use crate::namespace::become_root;
-use crate::sys::check;
+use crate::sys::{check, done};
 
 /// Who root of the machine is in a jail's place: a user who owns nothing.
 const NOBODY: u32 = 65534;
@@ -280,8 +280,7 @@ fn taken() -> io::Result<(u64, u64)> {
 /// Makes this process end when the one ends that started it.
 fn dies_with_parent() -> io::Result<()> {
     // SAFETY: this operation takes integers only.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0) })?;
-    Ok(())
+    done(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0) })
 }
 
 /// Forks: the number of the new process, or 0 in the new process.

@@ -9,7 +9,7 @@ use landlock::{ABI, AccessFs};
 use super::{Limits, calls};
 use crate::error::{Doing, Error, refused};
 use crate::sandbox::{Landlock, no_new_privileges, restrict_files};
-use crate::sys::check;
+use crate::sys::{check, done};
 
 /// Limit of a process's address space, in bytes. Programs touch little of what they map.
 const MAPPED: u64 = 4 << 30;
@@ -73,6 +73,5 @@ fn guard_files() -> Result<(), Error> {
 /// Keeps what this process has open from the processes that it starts.
 pub fn hide_from_children() -> io::Result<()> {
     // SAFETY: this operation takes integers only.
-    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
-    Ok(())
+    done(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })
 }

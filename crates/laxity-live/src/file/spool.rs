@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use laxity_linux::sandbox::Sandbox;
 
 use super::unique;
-use crate::error::StartError;
+use crate::confined;
 
 /// A file that grows and never blocks its writer.
 ///
@@ -21,7 +21,7 @@ pub(crate) struct Spool {
     /// None once the file has ended.
     chunks: Option<Sender<Vec<u8>>>,
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Option<()>>>,
 }
 
 #[derive(Default)]
@@ -48,22 +48,16 @@ impl Spool {
         let (chunks, written) = mpsc::channel::<Vec<u8>>();
         let shared = Arc::<Shared>::default();
         let theirs = Arc::clone(&shared);
-        let (ready, is_ready) = mpsc::channel();
-        let thread = thread::Builder::new().name("spool".into()).spawn(move || {
-            let apart = Sandbox::new().enter();
-            let is_apart = apart.is_ok();
-            // The caller blocks on this result, so sending it cannot fail.
-            let _ = ready.send(apart);
-            while is_apart && let Ok(chunk) = written.recv() {
+        let thread = confined::spawn("spool", Sandbox::new(), move || {
+            while let Ok(chunk) = written.recv() {
                 if let Err(error) = file.write_all(&chunk) {
                     *theirs.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                     return;
                 }
                 theirs.waiting.fetch_sub(chunk.len(), Ordering::Relaxed);
             }
-        })?;
-        let apart = is_ready.recv().map_err(|_| StartError::Gone);
-        apart.map_err(io::Error::other)?.map_err(io::Error::other)?;
+        });
+        let thread = thread.map_err(io::Error::other)?;
         Ok(Spool { path, chunks: Some(chunks), shared, thread: Some(thread) })
     }
 
@@ -127,7 +121,7 @@ mod tests {
         let full = File::options().write(true).open(&path).expect("it is there");
         let mut spool = Spool::new(path, full).expect("a thread");
         let failed = std::iter::repeat_with(|| {
-            thread::sleep(std::time::Duration::from_millis(1));
+            std::thread::sleep(std::time::Duration::from_millis(1));
             spool.write(vec![1; 100])
         });
         let error = failed.take(5000).find_map(Result::err).expect("it is full");

@@ -145,10 +145,14 @@ impl<B: Backend> Host<B> {
             let mut cutter = mem::take(&mut self.cutters[port.index()]);
             for handle in arrived.drain(..) {
                 let came = instants.stamped(self.backend.pool().arrived(handle));
-                let mut parts = cutter.parts(&mut self.backend, handle);
-                while let Some(part) = parts.take(&mut self.backend) {
-                    self.arrive(port, instants.now, came, part, teller);
-                }
+                cutter.cut(
+                    self,
+                    |host| &mut host.backend,
+                    handle,
+                    |host, part| {
+                        host.arrive(port, instants.now, came, part, teller);
+                    },
+                );
             }
             self.cutters[port.index()] = cutter;
         }
