@@ -57,7 +57,7 @@ use crate::gate;
 /// A frame that comes at a port.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever receives frames")]
-pub struct Inbound<'a> {
+pub struct InboundFrame<'a> {
     /// The port.
     pub port: usize,
     /// When it came. This may be earlier than the caller looked.
@@ -169,9 +169,9 @@ impl Router {
     }
 
     /// A frame has come: it is held, queued, or gone at once.
-    pub fn arrive(&mut self, now: Nanos, frame: Inbound<'_>, outside: &mut dyn Outside) {
+    pub fn arrive(&mut self, now: Nanos, frame: InboundFrame<'_>, outside: &mut dyn Outside) {
         let now = gate::advance(&mut self.now, now);
-        let Inbound { port: at, head, length, handle, .. } = frame;
+        let InboundFrame { port: at, head, length, handle, .. } = frame;
         let came = frame.came.min(now);
         self.let_on(now, came, outside);
         let input = &mut self.ports[at].input;

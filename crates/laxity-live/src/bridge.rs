@@ -8,7 +8,7 @@ use std::io;
 
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sent, Settings, ds};
+use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, Sent, Settings, ds};
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_plan::matching::Headers;
 
@@ -136,7 +136,7 @@ impl<B: Backend> Bridge<B> {
         &mut self,
         at: Side,
         now: Nanos,
-        next: &mut Prepared,
+        next: &mut PreparedPlan,
         observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> Option<Result<(), Refusal>> {
         let Bridge { backend, ways, .. } = self;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use laxity::units::{Bytes, Nanos};
-use laxity_forward::{Forwarder, Prepared, Refusal, Settings};
+use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
 use laxity_linux::clock::{Clock, tai_offset};
 use laxity_linux::frames::{Backend, Pool, Side};
 use laxity_linux::interface::{self, Interface};
@@ -20,7 +20,7 @@ use crate::process::{
     End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, settings,
 };
 use crate::routers::task::{self, RouterTask};
-use crate::routers::{Host, Wired};
+use crate::routers::{Host, NodeWiring};
 use crate::status::Status;
 use crate::worker::Options;
 
@@ -96,7 +96,7 @@ impl Daemon {
     pub fn routers<B: Backend + Send + 'static>(
         self,
         plan: &PlanText,
-        wired: &[Wired],
+        wired: &[NodeWiring],
         backend: B,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
@@ -141,7 +141,8 @@ fn prover(
     let next = move |at: Side| {
         let (path, settings) = (paths[at.index()].as_ref()?, settings[at.index()].as_ref()?);
         let ready = read(path).and_then(|PlanText { plan, text, .. }| {
-            let prepared = Prepared::new(plan, settings).map_err(|refusal| refusal.to_string())?;
+            let prepared =
+                PreparedPlan::new(plan, settings).map_err(|refusal| refusal.to_string())?;
             Ok(Next { at, text, prepared })
         });
         Some(ready)

@@ -28,4 +28,4 @@ pub mod wiring;
 pub use host::Host;
 pub use measured::Measured;
 pub use thread::Running;
-pub use wiring::{PortName, Wired};
+pub use wiring::{NodeWiring, PortName};

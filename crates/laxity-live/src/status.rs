@@ -5,7 +5,7 @@ mod delay;
 pub mod history;
 pub mod interval;
 mod network;
-mod watched;
+mod watch;
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::bridge::Measured;
 pub use delay::DelayStatus;
 pub(crate) use delay::FineDelays;
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
-pub use watched::{ClassWatched, WayWatched};
+pub use watch::{ClassWatch, WayWatch};
 
 /// A link at one moment. Counters count since the start or, under a plan, since it is followed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ pub struct WayStatus {
     pub held_up: bool,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub watched: Option<WayWatched>,
+    pub watched: Option<WayWatch>,
     /// The classes that have packets, in the plan's order.
     pub classes: Vec<ClassStatus>,
 }
@@ -154,7 +154,7 @@ pub struct ClassStatus {
     pub bound_misses: u64,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub watched: Option<ClassWatched>,
+    pub watched: Option<ClassWatch>,
 }
 
 impl Status {

@@ -11,7 +11,7 @@ use laxity::units::{Nanos, Rate};
 
 use super::event::{Departure, Marking, RouterEvent};
 use super::output::{Tell, Waiting, in_order, sent};
-use crate::queued::Held;
+use crate::queued::PacketList;
 
 /// An output with frames, and the link as its sender keeps it.
 ///
@@ -28,7 +28,7 @@ pub(super) struct Framed {
     /// The length of padding, if there is anyone at the other end to be kept in step.
     padding: Option<u32>,
     line: Link,
-    held: Held<Waiting>,
+    held: PacketList<Waiting>,
     /// When there is something to do.
     wake: Nanos,
     /// The first frame that is not accounted for, and whether all was sent that was to be sent in
@@ -56,7 +56,7 @@ impl Framed {
             late,
             padding,
             line: Link::new(rate),
-            held: Held::new(0),
+            held: PacketList::new(0),
             wake: if padding.is_some() { Nanos::ZERO } else { Nanos::MAX },
             frame: 0,
             is_met: true,

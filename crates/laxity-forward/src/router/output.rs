@@ -9,7 +9,7 @@ use laxity::units::Nanos;
 use super::event::{Departure, Marking, RouterEvent};
 use super::framed::Framed;
 use crate::outlet::Outlet;
-use crate::queued::Held;
+use crate::queued::PacketList;
 
 /// Where a router sends over one link.
 pub(super) enum Output {
@@ -71,7 +71,7 @@ pub(super) struct Plain {
     clears_marks: bool,
     scheduler: Box<dyn Scheduler + Send>,
     outlet: Outlet,
-    held: Held<Waiting>,
+    held: PacketList<Waiting>,
 }
 
 impl Plain {
@@ -82,7 +82,7 @@ impl Plain {
         scheduler: Box<dyn Scheduler + Send>,
         outlet: Outlet,
     ) -> Self {
-        Plain { port, clears_marks, scheduler, outlet, held: Held::new(0) }
+        Plain { port, clears_marks, scheduler, outlet, held: PacketList::new(0) }
     }
 
     fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
@@ -147,12 +147,12 @@ pub(super) fn sent(waiting: Waiting, packet: &Packet) -> Waiting {
 }
 
 /// What is held, as the scheduler knows it, in the order in which it was queued.
-pub(super) fn in_order(held: &Held<Waiting>) -> Vec<Packet> {
+pub(super) fn in_order(held: &PacketList<Waiting>) -> Vec<Packet> {
     let packet = |(handle, waiting): (u64, &Waiting)| Packet { handle, ..waiting.packet };
     held.iter().map(packet).collect()
 }
 
-fn drops<'a>(held: &'a mut Held<Waiting>, tell: Tell<'a>) -> impl DropSink + 'a {
+fn drops<'a>(held: &'a mut PacketList<Waiting>, tell: Tell<'a>) -> impl DropSink + 'a {
     move |packet: Packet, reason| {
         let waiting = held.remove(packet.handle);
         tell(Some(&waiting), RouterEvent::Dropped { packet: waiting.packet, reason });

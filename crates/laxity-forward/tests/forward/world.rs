@@ -6,7 +6,7 @@ use std::path::Path;
 use laxity::packet::ClassId;
 use laxity::port::Books;
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sink};
+use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, Sink};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::matching::{Headers, IpHeaders, Ports};
@@ -143,7 +143,7 @@ pub(crate) fn reload(
     plan: Plan,
     sink: Sink<'_>,
 ) -> Result<Books, Refusal> {
-    let mut next = Prepared::new(plan, forwarder.settings())?;
+    let mut next = PreparedPlan::new(plan, forwarder.settings())?;
     forwarder.reload(now, &mut next, sink).map(|()| next.into_books())
 }
 

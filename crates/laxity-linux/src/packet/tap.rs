@@ -9,7 +9,7 @@ use super::mmsg::Receiver;
 use super::socket::{self, PLACE, packet_option};
 use super::{Options, Receive};
 use crate::error::Error;
-use crate::frames::{BATCH, Handle, Pool, Port, Undone};
+use crate::frames::{BATCH, Handle, Pool, Port, VnetHeader};
 use crate::interface::Interface;
 use crate::sys::{plain, set_option};
 
@@ -41,7 +41,7 @@ pub struct TappedFrame<'a> {
     /// The frame, with its VLAN tags. Its checksums may not be filled in yet.
     pub bytes: &'a [u8],
     /// What its interface or another one still does to it.
-    pub undone: Undone,
+    pub undone: VnetHeader,
     /// When it passed, on [`Clock::Realtime`](crate::clock::Clock::Realtime).
     pub at: Nanos,
 }

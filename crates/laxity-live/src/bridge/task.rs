@@ -1,7 +1,7 @@
 //! What a process does with a bridge: keeps books, writes files, follows plans.
 
 use laxity::units::Nanos;
-use laxity_forward::{Dropped, Event, Prepared, Sent};
+use laxity_forward::{Dropped, Event, PreparedPlan, Sent};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
@@ -27,7 +27,7 @@ pub(crate) struct BridgeTask {
 pub(crate) struct Next {
     pub at: Side,
     pub text: String,
-    pub prepared: Prepared,
+    pub prepared: PreparedPlan,
 }
 
 /// One direction, and its plans.
@@ -109,7 +109,7 @@ impl BridgeTask {
 
 impl Task for BridgeTask {
     type Next = Next;
-    type Plan = (Side, Prepared);
+    type Plan = (Side, PreparedPlan);
 
     const PATIENCE: Nanos = Nanos(10_000_000_000);
 

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Prepared};
+use laxity_forward::{Event, PreparedPlan};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
 use laxity_linux::interface::Interface;
@@ -16,7 +16,7 @@ use crate::worker::{Counts, Options, Reports, Teller, Turn, Work, Worker};
 
 /// A bridge at work on a thread of its own. It follows another plan for what arrives at a side, if
 /// that was made ready with the side's [settings](Bridge::settings).
-pub type Forwarding = Worker<(Side, Prepared)>;
+pub type Forwarding = Worker<(Side, PreparedPlan)>;
 
 /// Reads what happens at a bridge.
 pub type Recorder = Reports<SideEvent>;
@@ -45,7 +45,7 @@ struct BridgeWork<B> {
 }
 
 impl<B: Backend> Work for BridgeWork<B> {
-    type Plan = (Side, Prepared);
+    type Plan = (Side, PreparedPlan);
 
     const NAME: &str = "forwarding";
     const WITHOUT_PRIORITY: &str = "Without it frames are late by milliseconds when others work";
@@ -77,7 +77,7 @@ impl<B: Backend> Work for BridgeWork<B> {
         self.bridge.backend.reattach(at, to)
     }
 
-    fn reload(&mut self, (at, next): &mut (Side, Prepared)) -> Result<(), NotReloaded> {
+    fn reload(&mut self, (at, next): &mut (Side, PreparedPlan)) -> Result<(), NotReloaded> {
         let BridgeWork { bridge, teller, plans } = self;
         let now = Clock::Monotonic.now();
         Ok(bridge

@@ -5,7 +5,7 @@ use std::mem;
 use std::os::fd::BorrowedFd;
 
 use laxity::units::Nanos;
-use laxity_forward::router::{Inbound, Router};
+use laxity_forward::router::{InboundFrame, Router};
 use laxity_forward::{Refusal, Settings};
 use laxity_linux::frames::{BATCH, Backend, Handle, Port};
 use laxity_linux::interface::Interface;
@@ -15,20 +15,20 @@ use laxity_plan::tdp::Assigned;
 use super::measured::{Fate, HostEvent};
 use super::passage::{HEAD, Passage, Wire, digest};
 use super::time::{Common, Instants};
-use super::wiring::Wired;
+use super::wiring::NodeWiring;
 use crate::cut::Cutter;
 use crate::process::settings;
 use crate::worker::{Counts, Teller, Turn};
 
 mod outgoing;
 
-use outgoing::{Interfaced, Outgoing, RouterFrames, Skips};
+use outgoing::{HostPort, Outgoing, RouterFrames, Skips};
 
 /// The routers of a host.
 pub struct Host<B> {
     backend: B,
     routers: Vec<Local>,
-    ports: Vec<Interfaced>,
+    ports: Vec<HostPort>,
     /// By port, the frames on their way there from another router of this host.
     wires: Vec<Wire>,
     /// What is known of the packets in the pool, by handle.
@@ -59,11 +59,11 @@ impl<B: Backend> Host<B> {
     ///
     /// # Errors
     /// If routers cannot follow the plan.
-    pub fn new(on: &Assigned<'_>, wired: &[Wired], backend: B) -> Result<Self, Refusal> {
+    pub fn new(on: &Assigned<'_>, wired: &[NodeWiring], backend: B) -> Result<Self, Refusal> {
         let time = Common::new(on.framing.as_ref().map(|framing| framing.framed.spec.time));
         let settings = settings(on.plan, backend.pool(), Port(0));
         let (mut routers, mut hops, mut macs): (Vec<_>, Vec<Hop>, Vec<_>) = Default::default();
-        for Wired { node, ports } in wired {
+        for NodeWiring { node, ports } in wired {
             let router = Router::new(on, *node, settings)?;
             let first = Port(hops.len() as u16);
             hops.extend(router.ports());
@@ -73,7 +73,7 @@ impl<B: Backend> Host<B> {
         let peer = |hop: &Hop| hops.iter().position(|other| *other == hop.reversed());
         let peer = |hop| peer(hop).map(|port| Port(port as u16));
         let ports = hops.iter().zip(macs);
-        let ports: Vec<_> = ports.map(|(hop, mac)| Interfaced { mac, peer: peer(hop) }).collect();
+        let ports: Vec<_> = ports.map(|(hop, mac)| HostPort { mac, peer: peer(hop) }).collect();
         let places = (0..ports.len()).map(|port| backend.pool().room(Port(port as u16))).sum();
         Ok(Host {
             wires: ports.iter().map(|_| Wire::default()).collect(),
@@ -187,7 +187,7 @@ impl<B: Backend> Host<B> {
         self.with(number, now, teller, |router, first, frames| {
             let port = port.index() - first.index();
             let (head, handle) = (&head[..captured], handle.0.into());
-            router.arrive(now, Inbound { port, came, head, length, handle }, frames);
+            router.arrive(now, InboundFrame { port, came, head, length, handle }, frames);
         });
     }
 

@@ -3,7 +3,7 @@
 use laxity::port::Promise;
 use laxity::units::Nanos;
 
-use crate::status::{ClassStatus, ClassWatched, FineDelays, by_reason};
+use crate::status::{ClassStatus, ClassWatch, FineDelays, by_reason};
 
 /// The packets of a class, counted.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +53,7 @@ impl ClassBooks {
             deadline_misses: self.deadline_misses,
             bound_ns: self.promise.bound.map(|bound| bound.0),
             bound_misses: self.bound_misses,
-            watched: Some(ClassWatched {
+            watched: Some(ClassWatch {
                 throughput_bps: per_second(self.bytes_sent, duration),
                 pending: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),
             }),

@@ -11,7 +11,7 @@ use laxity_linux::packet::{Tap, TappedFrame, Way};
 use laxity_linux::wait::Waiter;
 use laxity_plan::Plan;
 
-use super::measuring::{Measuring, Seen, Settings, Tapped};
+use super::measuring::{Measuring, Settings, TapFrame, TapPlace};
 use crate::error::LiveError;
 use crate::status::history::History;
 use crate::status::{InterfaceStatus, Status};
@@ -29,7 +29,7 @@ pub enum Behind {
 /// What was seen in the end.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Watched {
+pub struct WatchResult {
     /// What there is to show, of one direction.
     pub status: Status,
     /// The same over time, and how delays are spread.
@@ -113,14 +113,14 @@ impl Taps {
     fn take(&mut self) -> io::Result<Nanos> {
         let Taps { taps, measuring, seen: counts, .. } = self;
         let mut seen = Clock::Realtime.now();
-        let sides = [Tapped::Before, Tapped::Behind].into_iter().zip(counts);
+        let sides = [TapPlace::Before, TapPlace::Behind].into_iter().zip(counts);
         for (tap, (tapped, count)) in taps.iter_mut().zip(sides) {
             let (mut last, mut batches) = (seen, 0);
             let mut show = |passed: TappedFrame<'_>| {
                 last = passed.at;
                 *count += 1;
                 let segments = passed.undone.segments().map(|segments| segments.size);
-                measuring.see(Seen { tapped, at: last, frame: passed.bytes, segments });
+                measuring.see(TapFrame { tapped, at: last, frame: passed.bytes, segments });
             };
             while batches < MOST && tap.look(&mut show)? == BATCH {
                 batches += 1;
@@ -158,12 +158,12 @@ impl Taps {
     ///
     /// # Errors
     /// As [`look`](Self::look) and [`status`](Self::status).
-    pub fn finish(mut self) -> io::Result<Watched> {
+    pub fn finish(mut self) -> io::Result<WatchResult> {
         let end = Clock::Realtime.now();
         Clock::Monotonic.sleep_until(Clock::Monotonic.now() + SETTLES);
         self.take()?;
         self.measuring.settle(end);
-        Ok(Watched { status: self.status()?, history: self.measuring.history() })
+        Ok(WatchResult { status: self.status()?, history: self.measuring.history() })
     }
 }
 

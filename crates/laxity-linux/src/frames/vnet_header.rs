@@ -4,7 +4,7 @@
 /// where it is sent, and is done there by the interface or by the kernel. This is
 /// `struct virtio_net_hdr` in the byte order of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Undone([u8; Undone::SIZE]);
+pub struct VnetHeader([u8; VnetHeader::SIZE]);
 
 /// A checksum that is to be filled in: the sum of all bytes from `start` to the end, put at
 /// `offset` behind `start`.
@@ -29,13 +29,13 @@ pub struct Segments {
 
 const NEEDS_CHECKSUM: u8 = 1;
 
-impl Undone {
+impl VnetHeader {
     /// How many bytes that is.
     pub const SIZE: usize = 10;
 
     /// As the kernel wrote it.
     pub(crate) fn received(bytes: [u8; Self::SIZE]) -> Self {
-        let mut undone = Undone(bytes);
+        let mut undone = VnetHeader(bytes);
         // That a checksum was found right concerns the receiver alone; when sending, other flags
         // are refused.
         undone.0[0] &= NEEDS_CHECKSUM;
@@ -93,22 +93,22 @@ mod tests {
 
     #[test]
     fn a_checked_frame_has_nothing_undone() {
-        let undone = Undone::received(header(2, 0, [0; 4]));
-        assert_eq!(undone, Undone::default());
+        let undone = VnetHeader::received(header(2, 0, [0; 4]));
+        assert_eq!(undone, VnetHeader::default());
     }
 
     #[test]
     fn a_frame_that_is_to_be_cut_says_where() {
-        let undone = Undone::received(header(1, 1, [54, 1000, 34, 16]));
+        let undone = VnetHeader::received(header(1, 1, [54, 1000, 34, 16]));
         assert_eq!(undone.checksum(), Some(Checksum { start: 34, offset: 16 }));
         assert_eq!(undone.segments(), Some(Segments { headers: 54, size: 1000 }));
     }
 
     #[test]
     fn a_tag_moves_what_lies_behind_it() {
-        let undone = Undone::received(header(1, 1, [54, 1000, 34, 16])).shifted(4);
+        let undone = VnetHeader::received(header(1, 1, [54, 1000, 34, 16])).shifted(4);
         assert_eq!(undone.checksum(), Some(Checksum { start: 38, offset: 16 }));
         assert_eq!(undone.segments(), Some(Segments { headers: 58, size: 1000 }));
-        assert_eq!(Undone::default().shifted(4), Undone::default());
+        assert_eq!(VnetHeader::default().shifted(4), VnetHeader::default());
     }
 }
