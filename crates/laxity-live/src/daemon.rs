@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
 use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
@@ -14,7 +15,7 @@ use laxity_plan::model::NodeId;
 use crate::bridge::task::{BridgeTask, Next};
 use crate::bridge::{Bridge, Forwarding, Way};
 use crate::error::LiveError;
-use crate::file::{Capture, Ledgers, folder_of};
+use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
     End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, settings,
@@ -74,10 +75,7 @@ impl Daemon {
         let bridge = Bridge::new(backend, ways);
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
-        let ledgers = match self.ledger {
-            Some(folder) => ledgers(folder, &plans, settings)?,
-            None => Ledgers::none(),
-        };
+        let ledgers = ledgers(self.ledger, &plans, settings)?;
         let now = Clock::Monotonic.now();
         let capture = capture(self.capture, [a.as_str(), b], now, keeper)?;
         let options = with_capture(self.options, capture.as_ref());
@@ -177,14 +175,24 @@ fn warn_longer(plan: &Plan, arrives: &Interface) -> Option<String> {
     })
 }
 
+/// A ledger in this folder for each direction that has a plan: `out-TIME.ledger` and
+/// `back-TIME.ledger`, the time in seconds of 1970.
 fn ledgers(
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
-) -> Result<Ledgers, LiveError> {
-    let texts = plans.each_ref().map(|plan| plan.as_ref().map(|plan| &*plan.text));
+) -> Result<[Option<Ledger>; 2], LiveError> {
+    let Some(folder) = folder else { return Ok([None, None]) };
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let begin = |way, side: Side| match (&plans[side.index()], settings[side.index()]) {
+        (Some(plan), Some(settings)) => {
+            let path = folder.join(format!("{way}-{time}.ledger"));
+            Ledger::create(&path, &plan.text, settings).map(Some)
+        }
+        _ => Ok(None),
+    };
     let begun = std::fs::create_dir_all(&folder);
-    let begun = begun.and_then(|()| Ledgers::create(&folder, texts, settings));
+    let begun = begun.and_then(|()| Ok([begin("out", Side::A)?, begin("back", Side::B)?]));
     begun.map_err(|error| LiveError::Ledger(folder, error))
 }
 

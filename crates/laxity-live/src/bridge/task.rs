@@ -8,7 +8,7 @@ use laxity_plan::Plan;
 
 use super::measured::{Measured, SideEvent};
 use super::{Forwarding, Recorder};
-use crate::file::{Capture, Ledgers};
+use crate::file::{Capture, Ledger};
 use crate::process::{Keeper, Results, Task};
 use crate::status::history::{History, OverTime};
 use crate::status::{NetworkStatus, WayStatus};
@@ -19,7 +19,6 @@ pub(crate) struct BridgeTask {
     recorder: Recorder,
     /// By the side at which frames arrive, if they follow a plan.
     directions: [Option<Direction>; 2],
-    ledgers: Ledgers,
     capture: Option<Capture>,
 }
 
@@ -37,6 +36,7 @@ struct Direction {
     next: Option<Plan>,
     /// The text of that plan, until the event of its reload is heard.
     text: Option<String>,
+    ledger: Option<Ledger>,
 }
 
 /// What is measured of one direction while it follows a plan.
@@ -55,38 +55,40 @@ impl BridgeTask {
     pub(crate) fn new(
         plans: [Option<Plan>; 2],
         recorder: Recorder,
-        ledgers: Ledgers,
+        ledgers: [Option<Ledger>; 2],
         capture: Option<Capture>,
     ) -> Self {
         let now = Clock::Monotonic.now();
-        let [there, back] = plans;
-        let direction = |at, plan: Option<Plan>| {
-            Some(Direction { present: Period::new(at, 0, plan?, now), next: None, text: None })
+        let ([there, back], [ledger, back_ledger]) = (plans, ledgers);
+        let direction = |at, plan: Option<Plan>, ledger| {
+            let present = Period::new(at, 0, plan?, now);
+            Some(Direction { present, next: None, text: None, ledger })
         };
-        let directions = [direction(Side::A, there), direction(Side::B, back)];
-        BridgeTask { recorder, directions, ledgers, capture }
+        let directions = [direction(Side::A, there, ledger), direction(Side::B, back, back_ledger)];
+        BridgeTask { recorder, directions, capture }
     }
 
     /// Counts and writes what has happened since the last call.
     fn count(&mut self, keeper: &mut dyn Keeper) {
         let now = Clock::Monotonic.now();
-        let BridgeTask { recorder, directions, ledgers, capture } = self;
+        let BridgeTask { recorder, directions, capture } = self;
         recorder.read(|report| {
             let SideEvent { at, plan, event } = report.event;
+            if report.lost_before > 0 {
+                let ledgers = directions.iter_mut().flatten().filter_map(|it| it.ledger.as_mut());
+                ledgers.for_each(|ledger| ledger.gap(keeper));
+            }
             let Some(direction) = &mut directions[at.index()] else { return };
             if *plan > direction.present.number {
                 direction.go_on(now, keeper);
             }
-            if report.lost_before > 0 {
-                Side::BOTH.into_iter().for_each(|at| ledgers.gap(at, keeper));
-            }
             direction.present.measured.add(event);
-            if let Event::Reloaded { .. } = event
-                && let Some(text) = direction.text.take()
-            {
-                ledgers.plan(*at, &text);
+            let is_reloaded = matches!(event, Event::Reloaded { .. });
+            let text = direction.text.take_if(|_| is_reloaded);
+            if let Some(ledger) = &mut direction.ledger {
+                text.iter().for_each(|text| ledger.plan(text));
+                ledger.event(event);
             }
-            ledgers.event(*at, event);
             if let Some(capture) = capture {
                 capture_event(capture, report.event, report.frame, &direction.present.plan);
             }
@@ -115,7 +117,8 @@ impl Task for BridgeTask {
 
     fn read(&mut self, keeper: &mut dyn Keeper) {
         self.count(keeper);
-        self.ledgers.hand_over(keeper);
+        let ledgers = self.directions.iter_mut().flatten().filter_map(|it| it.ledger.as_mut());
+        ledgers.for_each(|ledger| ledger.hand_over(keeper));
         if let Some(capture) = &mut self.capture {
             capture.hand_over(keeper);
         }
@@ -159,7 +162,8 @@ impl Task for BridgeTask {
 
     fn end(self, _: &Counts, keeper: &mut dyn Keeper) {
         self.present().for_each(|period| keeper.ended(&period.results()));
-        self.ledgers.finish(keeper);
+        let ledgers = self.directions.into_iter().flatten().filter_map(|it| it.ledger);
+        ledgers.for_each(|ledger| ledger.finish(keeper));
         if let Some(capture) = self.capture {
             capture.finish(keeper);
         }
