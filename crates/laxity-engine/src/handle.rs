@@ -113,7 +113,11 @@ impl<S, T: Send> Handle<S, T> {
     /// Lets the engine end once its producers are gone and all packets are sent. Calls are answered
     /// until then; new producers are refused.
     pub(crate) fn close(&self) {
-        self.requests.lock().phase.close();
+        let mut state = self.requests.lock();
+        if state.phase == Phase::Open {
+            state.phase = Phase::Closing;
+        }
+        drop(state);
         self.requests.has_changed.store(true, Ordering::Release);
         self.gate.wake();
     }
@@ -184,14 +188,6 @@ enum Phase {
     Closing,
     /// Its thread takes no more requests.
     Ended,
-}
-
-impl Phase {
-    fn close(&mut self) {
-        if *self == Phase::Open {
-            *self = Phase::Closing;
-        }
-    }
 }
 
 impl<S, T> RequestQueue<S, T> {

@@ -11,7 +11,7 @@ use slab::Slab;
 
 use crate::handle::{Request, RequestQueue};
 use crate::lane::{Gate, Item, Lane, NOT_TIMED, Shared};
-use crate::sync::{Clock, SPINS, spin_loop};
+use crate::sync::{Clock, Ordering, SPINS, spin_loop};
 use crate::{Pace, Settings, Sink, Statistics};
 
 /// The parts of an engine that has ended.
@@ -344,7 +344,7 @@ fn pacer(pace: Pace) -> Option<Pacer> {
 
 impl Statistics {
     fn add_producer(&mut self, shared: &Shared) {
-        self.ring_full += shared.full();
-        self.ring_dropped += shared.dropped();
+        self.ring_full += shared.full.load(Ordering::Relaxed);
+        self.ring_dropped += shared.dropped.load(Ordering::Relaxed);
     }
 }

@@ -160,25 +160,20 @@ fn first(order: &Order, script: &Path, folder: &Path) -> Result<Vec<u8>, Error> 
     let records = File::open(RECORDS).doing("open the records")?;
     let is_seen = folder.is_dir() && folder.join(&order.name).exists();
     let name = if is_seen { Path::new(&order.name) } else { script };
-    let not_started = |error: Error| Ok(Report::NotStarted(error.to_string()).line());
-    let mut command = match command(order, script, name).doing(format!("read {}", script.display()))
-    {
-        Ok(command) => command,
-        Err(error) => return not_started(error),
-    };
-    command.current_dir(if folder.is_dir() { folder } else { Path::new("/") });
     walls::restrict()?;
-    let shell = command.get_program().display().to_string();
-    let doing = format!("start {shell}, the shell of {}", script.display());
-    let started = match command.spawn().doing(doing) {
-        Ok(started) => started,
-        Err(error) => return not_started(error),
+    let run = || {
+        let mut command =
+            command(order, script, name).doing(format!("read {}", script.display()))?;
+        command.current_dir(if folder.is_dir() { folder } else { Path::new("/") });
+        let shell = command.get_program().display().to_string();
+        let doing = format!("start {shell}, the shell of {}", script.display());
+        let started = command.spawn().doing(doing)?;
+        watch(started.id() as libc::pid_t, &order.limits).doing("wait")
     };
-    let (ending, left_running) =
-        match watch(started.id() as libc::pid_t, &order.limits).doing("wait") {
-            Ok(ended) => ended,
-            Err(error) => return not_started(error),
-        };
+    let (ending, left_running) = match run() {
+        Ok(ended) => ended,
+        Err(error) => return Ok(Report::NotStarted(error.to_string()).line()),
+    };
     let mut report = Report::Ended { ending, left_running, full: Path::new(FULL).exists() }.line();
     records.take(MOST).read_to_end(&mut report).doing("read the records")?;
     Ok(report)
