@@ -3,7 +3,7 @@
 pub(crate) mod network;
 
 use laxity_live::status::{
-    ClassStatus, InterfaceStatus, NetworkStatus, Status, WayStatus, WayWatched,
+    ClassStatus, InterfaceStatus, NetworkStatus, Status, WayStatus, WayWatch,
 };
 use laxity_report::quantity::TimeUnit;
 use laxity_report::{gone, quantity, table};
@@ -105,7 +105,7 @@ fn dropped(way: &WayStatus) -> Vec<String> {
 /// What there is to know of figures that were measured from outside, and of packets that broke
 /// their curves.
 pub(crate) fn remarks(way: &WayStatus) -> Vec<String> {
-    let Some(WayWatched { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
+    let Some(WayWatch { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
         let nonconforming =
             |class: &ClassStatus| gone::nonconforming(&class.name, class.nonconforming);
         let demoted = |class: &ClassStatus| gone::demoted(&class.name, class.demoted?);

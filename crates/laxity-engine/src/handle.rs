@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 
 use crate::lane::{Gate, Item, Lane, Shared};
 use crate::producer::Producer;
-use crate::sync::{AtomicBool, Clock, Condvar, Instant, Mutex, MutexGuard, Ordering, ring};
+use crate::sync::{AtomicBool, Clock, Instant, Mutex, MutexGuard, Ordering, Sender, channel, ring};
 use crate::worker::Payloads;
 use crate::{Pace, Settings, StartError, Statistics};
 
@@ -91,9 +91,13 @@ impl<S, T: Send> Handle<S, T> {
         &self,
         call: impl FnOnce(&mut S, Nanos) -> R + Send + 'static,
     ) -> Result<R, EngineStopped> {
-        let (answer, reply) = answer();
-        self.ask(Request::Call(Box::new(move |scheduler, now| answer.give(call(scheduler, now)))))?;
-        reply.wait()
+        let (answer, reply) = channel();
+        let call = move |scheduler: &mut S, now| {
+            // The caller waits for the answer, so sending it cannot fail.
+            let _ = answer.send(call(scheduler, now));
+        };
+        self.ask(Request::Call(Box::new(call)))?;
+        reply.recv().map_err(|_| EngineStopped)
     }
 
     /// The statistics of the engine so far.
@@ -101,15 +105,19 @@ impl<S, T: Send> Handle<S, T> {
     /// # Errors
     /// If the engine has stopped.
     pub fn statistics(&self) -> Result<Statistics, EngineStopped> {
-        let (answer, reply) = answer();
+        let (answer, reply) = channel();
         self.ask(Request::Report(answer))?;
-        reply.wait()
+        reply.recv().map_err(|_| EngineStopped)
     }
 
     /// Lets the engine end once its producers are gone and all packets are sent. Calls are answered
     /// until then; new producers are refused.
     pub(crate) fn close(&self) {
-        self.requests.lock().phase.close();
+        let mut state = self.requests.lock();
+        if state.phase == Phase::Open {
+            state.phase = Phase::Closing;
+        }
+        drop(state);
         self.requests.has_changed.store(true, Ordering::Release);
         self.gate.wake();
     }
@@ -153,7 +161,7 @@ pub(crate) enum Request<S, T> {
     /// Runs a closure with the scheduler.
     Call(Call<S>),
     /// Asks for the statistics.
-    Report(Answer<Statistics>),
+    Report(Sender<Statistics>),
 }
 
 /// A closure to run with the scheduler.
@@ -180,14 +188,6 @@ enum Phase {
     Closing,
     /// Its thread takes no more requests.
     Ended,
-}
-
-impl Phase {
-    fn close(&mut self) {
-        if *self == Phase::Open {
-            *self = Phase::Closing;
-        }
-    }
 }
 
 impl<S, T> RequestQueue<S, T> {
@@ -230,67 +230,5 @@ impl<S, T> RequestQueue<S, T> {
     /// Nothing that runs under the lock panics.
     fn lock(&self) -> MutexGuard<'_, QueueState<S, T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Room for one answer.
-struct ReplySlot<R> {
-    content: Mutex<Content<R>>,
-    is_answered: Condvar,
-}
-
-enum Content<R> {
-    /// No answer yet.
-    Pending,
-    Answer(R),
-    /// There will be no answer.
-    Lost,
-}
-
-/// Gives one answer.
-pub(crate) struct Answer<R>(Arc<ReplySlot<R>>);
-
-/// Waits for it.
-struct Reply<R>(Arc<ReplySlot<R>>);
-
-fn answer<R>() -> (Answer<R>, Reply<R>) {
-    let slot = ReplySlot { content: Mutex::new(Content::Pending), is_answered: Condvar::new() };
-    let slot = Arc::new(slot);
-    (Answer(slot.clone()), Reply(slot))
-}
-
-impl<R> Answer<R> {
-    /// Gives the answer.
-    pub(crate) fn give(self, answer: R) {
-        self.fill(Content::Answer(answer));
-    }
-
-    fn fill(&self, content: Content<R>) {
-        let mut slot = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*slot, Content::Pending) {
-            *slot = content;
-        }
-        drop(slot);
-        self.0.is_answered.notify_one();
-    }
-}
-
-impl<R> Drop for Answer<R> {
-    fn drop(&mut self) {
-        self.fill(Content::Lost);
-    }
-}
-
-impl<R> Reply<R> {
-    fn wait(self) -> Result<R, EngineStopped> {
-        let mut slot = self.0.content.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            match std::mem::replace(&mut *slot, Content::Lost) {
-                Content::Answer(answer) => return Ok(answer),
-                Content::Lost => return Err(EngineStopped),
-                Content::Pending => *slot = Content::Pending,
-            }
-            slot = self.0.is_answered.wait(slot).unwrap_or_else(PoisonError::into_inner);
-        }
     }
 }

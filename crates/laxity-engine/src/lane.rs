@@ -77,7 +77,7 @@ impl<T> Lane<T> {
     /// Wakes a producer that waits for room once half of the ring is free: waking it for every free
     /// place would cost more than the packet that it then sends.
     pub(crate) fn offer_room(&self) {
-        if self.reader.len() <= self.capacity / 2 {
+        if self.reader.slots() <= self.capacity / 2 {
             self.shared.wake_producer();
         }
     }
@@ -98,8 +98,10 @@ pub(crate) struct Shared {
     /// The thread that waits for room.
     producer: Mutex<Option<Sleeper>>,
     closed: AtomicBool,
-    full: AtomicU64,
-    dropped: AtomicU64,
+    /// How often the ring was found full.
+    pub full: AtomicU64,
+    /// How many packets were dropped for that.
+    pub dropped: AtomicU64,
 }
 
 impl Shared {
@@ -141,29 +143,9 @@ impl Shared {
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
     }
-
-    /// Counts that the ring was found full.
-    pub(crate) fn count_full(&self) {
-        count(&self.full);
-    }
-
-    /// Counts a packet that was dropped because the ring was full.
-    pub(crate) fn count_dropped(&self) {
-        count(&self.dropped);
-    }
-
-    /// How often the ring was found full.
-    pub(crate) fn full(&self) -> u64 {
-        self.full.load(Ordering::Relaxed)
-    }
-
-    /// How many packets were dropped for that.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
-    }
 }
 
 /// Only the producer writes its counts, so they need no locked instruction.
-fn count(counter: &AtomicU64) {
+pub(crate) fn count(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
 }

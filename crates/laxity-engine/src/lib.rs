@@ -52,7 +52,6 @@
 mod engine;
 mod handle;
 mod lane;
-pub mod measure;
 mod producer;
 mod settings;
 mod sink;

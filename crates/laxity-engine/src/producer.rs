@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use laxity::packet::Packet;
+use rtrb::PushError;
 
-use crate::lane::{Gate, Item, NOT_TIMED, Shared};
+use crate::lane::{Gate, Item, NOT_TIMED, Shared, count};
 use crate::sync::{Clock, SPINS, Writer, spin_loop};
 
 /// Sends packets to the scheduler thread through a ring of its own. It belongs to one thread at a
@@ -75,7 +76,7 @@ impl<T: Send> Producer<T> {
     pub fn try_send(&mut self, packet: Packet, payload: T) -> Result<(), SendError<T>> {
         self.push(packet, payload).inspect_err(|unsent| {
             if unsent.why == Refusal::Full {
-                self.shared.count_full();
+                count(&self.shared.full);
             }
         })
     }
@@ -86,25 +87,18 @@ impl<T: Send> Producer<T> {
     /// If the scheduler thread has ended.
     pub fn send_or_wait(&mut self, packet: Packet, payload: T) -> Result<(), SendError<T>> {
         let mut sent = self.try_send(packet, payload);
-        for _ in 0..SPINS {
-            match sent {
-                Err(SendError { packet, payload, why: Refusal::Full }) => {
-                    spin_loop();
-                    sent = self.push(packet, payload);
-                }
-                done => return done,
+        let mut spins = 0;
+        while let Err(SendError { packet, payload, why: Refusal::Full }) = sent {
+            if spins < SPINS {
+                spins += 1;
+                spin_loop();
+            } else {
+                let has_changed = || !self.writer.is_full() || self.gate.is_stopped();
+                self.shared.sleep_unless(has_changed);
             }
+            sent = self.push(packet, payload);
         }
-        loop {
-            match sent {
-                Err(SendError { packet, payload, why: Refusal::Full }) => {
-                    let has_changed = || !self.writer.is_full() || self.gate.is_stopped();
-                    self.shared.sleep_unless(has_changed);
-                    sent = self.push(packet, payload);
-                }
-                done => return done,
-            }
-        }
+        sent
     }
 
     /// Sends a packet, or drops and counts it if the ring is full or the scheduler thread has
@@ -112,7 +106,7 @@ impl<T: Send> Producer<T> {
     pub fn send_or_drop(&mut self, packet: Packet, payload: T) -> bool {
         let sent = self.try_send(packet, payload).is_ok();
         if !sent {
-            self.shared.count_dropped();
+            count(&self.shared.dropped);
         }
         sent
     }
@@ -134,7 +128,7 @@ impl<T: Send> Producer<T> {
                 self.gate.wake();
                 Ok(())
             }
-            Err(Item { mut packet, payload }) => {
+            Err(PushError::Full(Item { mut packet, payload })) => {
                 packet.arrival = arrival;
                 Err(SendError { packet, payload, why: Refusal::Full })
             }

@@ -11,7 +11,7 @@ use slab::Slab;
 
 use crate::handle::{Request, RequestQueue};
 use crate::lane::{Gate, Item, Lane, NOT_TIMED, Shared};
-use crate::sync::{Clock, SPINS, spin_loop};
+use crate::sync::{Clock, Ordering, SPINS, spin_loop};
 use crate::{Pace, Settings, Sink, Statistics};
 
 /// The parts of an engine that has ended.
@@ -39,7 +39,7 @@ const CATCH_UP: Nanos = Nanos(10_000_000);
 pub(crate) struct Worker<S, T, K> {
     scheduler: S,
     outlet: Outlet<T, K>,
-    lanes: Vec<Joined<T>>,
+    lanes: Vec<ProducerLane<T>>,
     /// `None` if packets go as fast as the sink takes them.
     pacer: Option<Pacer>,
     /// Whether the scheduler was empty when the link was last free: then no lost time is made up
@@ -52,7 +52,7 @@ pub(crate) struct Worker<S, T, K> {
 }
 
 /// A producer's ring, and its payloads.
-struct Joined<T> {
+struct ProducerLane<T> {
     lane: Lane<T>,
     producer: usize,
     /// When it last had no room in the scheduler for all that was in its ring.
@@ -71,11 +71,11 @@ struct Outlet<T, K> {
 /// The payloads of one producer's packets in the scheduler, with a limit of its own, so that no
 /// producer waits because others have much to send.
 pub(crate) struct Payloads<T> {
-    queued: Slab<Queued<T>>,
+    queued: Slab<QueuedPayload<T>>,
     limit: usize,
 }
 
-struct Queued<T> {
+struct QueuedPayload<T> {
     payload: T,
     /// The producer's own.
     handle: u64,
@@ -192,7 +192,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                 Request::Join(lane, payloads) => {
                     self.outlet.statistics.producers += 1;
                     let producer = self.outlet.payloads.insert(payloads);
-                    self.lanes.push(Joined { lane, producer, full_at: None });
+                    self.lanes.push(ProducerLane { lane, producer, full_at: None });
                 }
                 Request::Pace(pace) => self.set_pace(pace),
                 Request::Call(call) => call(&mut self.scheduler, now),
@@ -201,7 +201,8 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
                     statistics.queued = self.scheduler.backlog().packets as u64;
                     let joined = self.lanes.iter();
                     joined.for_each(|joined| statistics.add_producer(&joined.lane.shared));
-                    answer.give(statistics);
+                    // The caller waits for the answer, so sending it cannot fail.
+                    let _ = answer.send(statistics);
                 }
             }
         }
@@ -220,17 +221,18 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
     /// Forgets producers that are gone with all their packets. Returns the number of packets taken.
     fn take_in(&mut self, now: Nanos) -> usize {
         let mut taken = 0;
-        for Joined { lane, producer, full_at } in &mut self.lanes {
+        for ProducerLane { lane, producer, full_at } in &mut self.lanes {
             let room = self.outlet.payloads[*producer].room();
-            if room < lane.reader.len() {
+            if room < lane.reader.slots() {
                 *full_at = Some(now);
             }
-            let items = lane.reader.take(TAKEN_AT_ONCE.min(room));
-            if items.len() == 0 {
+            let count = TAKEN_AT_ONCE.min(room).min(lane.reader.slots());
+            if count == 0 {
                 continue;
             }
-            taken += items.len();
-            for item in items {
+            taken += count;
+            let items = lane.reader.read_chunk(count);
+            for item in items.expect("only this thread takes them") {
                 if item.packet.arrival != NOT_TIMED && *full_at < Some(item.packet.arrival) {
                     let waited = now.saturating_sub(item.packet.arrival);
                     self.outlet.statistics.ring.record(waited);
@@ -284,7 +286,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
 
     /// Whether the thread has work to do before it sleeps.
     fn is_something_to_do(&self) -> bool {
-        let has_room = |joined: &Joined<T>| self.outlet.payloads[joined.producer].room() > 0;
+        let has_room = |joined: &ProducerLane<T>| self.outlet.payloads[joined.producer].room() > 0;
         self.requests.has_changed()
             || self.lanes.iter().any(|joined| {
                 self.outlet.is_over(joined) || !joined.lane.reader.is_empty() && has_room(joined)
@@ -294,7 +296,7 @@ impl<S: Scheduler, T: Send, K: Sink<T>> Worker<S, T, K> {
 
 impl<T, K: Sink<T>> Outlet<T, K> {
     /// Whether a producer is gone and all its packets have left.
-    fn is_over(&self, joined: &Joined<T>) -> bool {
+    fn is_over(&self, joined: &ProducerLane<T>) -> bool {
         joined.lane.is_drained() && self.payloads[joined.producer].queued.is_empty()
     }
 
@@ -302,19 +304,19 @@ impl<T, K: Sink<T>> Outlet<T, K> {
     fn keep(&mut self, producer: usize, item: Item<T>, now: Nanos) -> Packet {
         let Item { packet, payload } = item;
         self.statistics.received += 1;
-        let queued = Queued { payload, handle: packet.handle, sent_at: packet.arrival };
+        let queued = QueuedPayload { payload, handle: packet.handle, sent_at: packet.arrival };
         let slot = self.payloads[producer].queued.insert(queued);
         Packet { arrival: now, handle: Place { producer, slot }.handle(), ..packet }
     }
 
     /// Returns a packet with its producer's handle, and its payload.
-    fn release(&mut self, packet: Packet) -> (Packet, Queued<T>) {
+    fn release(&mut self, packet: Packet) -> (Packet, QueuedPayload<T>) {
         let Place { producer, slot } = Place::from_handle(packet.handle);
         let queued = self.payloads[producer].queued.remove(slot);
         (Packet { handle: queued.handle, ..packet }, queued)
     }
 
-    fn send(&mut self, dispatch: Dispatch, starts_at: Nanos, queued: Queued<T>) {
+    fn send(&mut self, dispatch: Dispatch, starts_at: Nanos, queued: QueuedPayload<T>) {
         self.statistics.sent += 1;
         self.statistics.bytes_sent += u64::from(dispatch.packet.length);
         if queued.sent_at != NOT_TIMED {
@@ -342,7 +344,7 @@ fn pacer(pace: Pace) -> Option<Pacer> {
 
 impl Statistics {
     fn add_producer(&mut self, shared: &Shared) {
-        self.ring_full += shared.full();
-        self.ring_dropped += shared.dropped();
+        self.ring_full += shared.full.load(Ordering::Relaxed);
+        self.ring_dropped += shared.dropped.load(Ordering::Relaxed);
     }
 }

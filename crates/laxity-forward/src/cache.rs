@@ -7,7 +7,7 @@ use crate::key::{Hasher, Key, WORDS};
 
 /// What a frame was found to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Classification {
     /// Its class.
     pub class: ClassId,
     /// Its flow within that.
@@ -44,7 +44,7 @@ struct Set {
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     key: Key,
-    found: Found,
+    found: Classification,
 }
 
 /// Where a conversation's entries are.
@@ -74,7 +74,7 @@ impl Cache {
         headers: &Headers,
         find: impl FnOnce() -> ClassId,
         number: impl FnOnce(ClassId) -> FlowId,
-    ) -> Found {
+    ) -> Classification {
         let key = Key::new(headers);
         let place = self.place(&key);
         match self.known(place, |entry| entry.key == key) {
@@ -91,7 +91,11 @@ impl Cache {
     }
 
     #[inline]
-    fn known(&mut self, Place { set, tag }: Place, is: impl Fn(&Entry) -> bool) -> Option<Found> {
+    fn known(
+        &mut self,
+        Place { set, tag }: Place,
+        is: impl Fn(&Entry) -> bool,
+    ) -> Option<Classification> {
         let ways = &mut self.sets[set];
         let entries = &self.entries[set * WAYS..][..WAYS];
         for (way, entry) in entries.iter().enumerate() {
@@ -110,12 +114,12 @@ impl Cache {
         key: Key,
         class: ClassId,
         number: impl FnOnce(ClassId) -> FlowId,
-    ) -> Found {
+    ) -> Classification {
         let is_of_flow = |entry: &Entry| {
             entry.found.class == class && entry.key.conversation() == key.conversation()
         };
         let known = self.known(place, is_of_flow);
-        let found = known.unwrap_or_else(|| Found { class, flow: number(class) });
+        let found = known.unwrap_or_else(|| Classification { class, flow: number(class) });
         let Place { set, tag } = place;
         let ways = &mut self.sets[set];
         let way = ways.tags.iter().position(|&tag| tag == 0).unwrap_or_else(|| ways.give_up());

@@ -5,7 +5,7 @@ use laxity_plan::classify::Classifier;
 use laxity_plan::matching::{Headers, Match};
 use laxity_plan::model::{Class, Plan};
 
-use crate::cache::{Cache, Found};
+use crate::cache::{Cache, Classification};
 use crate::error::Refusal;
 
 /// The classes of a plan with a cache before their matches.
@@ -52,7 +52,7 @@ impl Sorter {
     /// headers like its were seen lately, and as long as the matches up to the one that holds if
     /// not.
     #[inline]
-    pub fn sort(&mut self, headers: &Headers) -> Found {
+    pub fn sort(&mut self, headers: &Headers) -> Classification {
         let Sorter { classifier, default, cache, flows } = self;
         let find = || class_of(classifier, *default, headers);
         cache.find(headers, find, |class| next_flow(flows, class))

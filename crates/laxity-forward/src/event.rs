@@ -102,6 +102,22 @@ pub struct Dropped {
     pub reason: DropReason,
 }
 
+impl Event {
+    /// The packet whose buffer is handed to the interface, or free.
+    pub fn leaving(&self) -> Option<&Packet> {
+        match self {
+            Event::Sent(Sent { packet, .. }) | Event::Dropped(Dropped { packet, .. }) => {
+                Some(packet)
+            }
+            Event::Arrived(_)
+            | Event::Nonconforming { .. }
+            | Event::Idle { .. }
+            | Event::Reloaded { .. }
+            | Event::Kept { .. } => None,
+        }
+    }
+}
+
 impl Sent {
     /// From its last bit in to its last bit out.
     pub fn delay(&self) -> Nanos {

@@ -11,8 +11,8 @@ use crate::error::Refusal;
 use crate::event::{Arrived, Dropped, Event, Sent, Sink};
 use crate::gate;
 use crate::outlet::Outlet;
-use crate::prepared::Prepared;
-use crate::queued::{Held, Queued};
+use crate::prepared::PreparedPlan;
+use crate::queued::{PacketList, QueuedPacket};
 
 /// What is not in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +65,10 @@ pub struct Frame {
 /// Times are of the caller's clock in nanoseconds since whenever it likes, and never decrease: one
 /// that does counts as the last one that did not, and one beyond [`Nanos::LIMIT`] as that.
 pub struct Forwarder {
-    pub(crate) followed: Prepared,
+    pub(crate) followed: PreparedPlan,
     pub(crate) settings: Settings,
     pub(crate) outlet: Outlet,
-    pub(crate) held: Held,
+    pub(crate) held: PacketList,
     pub(crate) now: Nanos,
     /// How many packets have arrived.
     arrived: u64,
@@ -82,9 +82,9 @@ impl Forwarder {
     pub fn new(plan: Plan, settings: Settings) -> Result<Self, Refusal> {
         let rate = plan.link.rate;
         Ok(Forwarder {
-            followed: Prepared::new(plan, &settings)?,
+            followed: PreparedPlan::new(plan, &settings)?,
             outlet: Outlet::new(rate, settings.catch_up),
-            held: Held::new(settings.backlog.packets),
+            held: PacketList::new(settings.backlog.packets),
             now: Nanos::ZERO,
             arrived: 0,
             settings,
@@ -103,7 +103,7 @@ impl Forwarder {
         sink(&Event::Arrived(Arrived { number, time: now, class, flow, length, ecn }));
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
-        let Prepared { plan, policer, port, .. } = &mut self.followed;
+        let PreparedPlan { plan, policer, port, .. } = &mut self.followed;
         let bytes = port.scheduler().backlog().bytes;
         let memory = [Backlog { packets: self.held.len(), bytes }, self.settings.backlog];
         let nonconforming = || sink(&Event::Nonconforming { number, class });
@@ -117,7 +117,7 @@ impl Forwarder {
         if self.held.len() == 0 {
             self.outlet.arrives_alone(now);
         }
-        let handle = self.held.insert(Queued { number, packet, headers });
+        let handle = self.held.insert(QueuedPacket { number, packet, headers });
         let mut drops = drops(&mut self.held, now, sink);
         self.followed.port.enqueue(now, Packet { handle, ..packet }, &mut drops);
         self.outlet.arrived(now, self.followed.port.next_ready(now));
@@ -147,7 +147,7 @@ impl Forwarder {
         };
         let start = self.outlet.start(due, now, dispatch.packet.length);
         self.followed.port.sent(&dispatch.packet, start.departure);
-        let Queued { number, packet: Packet { handle, .. }, .. } =
+        let QueuedPacket { number, packet: Packet { handle, .. }, .. } =
             self.held.remove(dispatch.packet.handle);
         let packet = Packet { handle, ..dispatch.packet };
         let promised = self.followed.plan.classes[packet.class.index()].deadline;
@@ -163,11 +163,6 @@ impl Forwarder {
         }));
         let oldest = self.held.oldest().map(|queued| queued.packet.arrival);
         self.outlet.goes_on(now, self.followed.port.next_ready(now), oldest);
-    }
-
-    /// Nothing arrives any more: what is queued is sent.
-    pub fn drain(self) -> Draining {
-        Draining(self)
     }
 
     /// What is not in the plan.
@@ -190,40 +185,26 @@ impl Forwarder {
         self.followed.policer.nonconforming()
     }
 
+    /// The books of all classes since the plan is followed. What was not sent is `queued`.
+    pub fn into_books(self) -> Books {
+        self.followed.into_books()
+    }
+
     /// What is queued.
     pub fn backlog(&self) -> Backlog {
         self.followed.port.scheduler().backlog()
     }
 }
 
-/// A forwarder at its end.
-pub struct Draining(Forwarder);
-
-impl Draining {
-    /// As [`Forwarder::poll`]: `None` when all is sent.
-    pub fn poll(&mut self, now: Nanos, sink: Sink<'_>) -> Option<Nanos> {
-        self.0.poll(now, sink)
-    }
-
-    /// What is still queued.
-    pub fn backlog(&self) -> Backlog {
-        self.0.backlog()
-    }
-
-    /// The books of all classes. What was not sent is `queued`.
-    pub fn finish(self) -> Books {
-        self.0.followed.port.into_books()
-    }
-}
-
 /// Lets go of what a scheduler drops, and tells.
 pub(crate) fn drops<'a>(
-    held: &'a mut Held,
+    held: &'a mut PacketList,
     time: Nanos,
     sink: Sink<'a>,
 ) -> impl FnMut(Packet, DropReason) + 'a {
     move |dropped: Packet, reason| {
-        let Queued { number, packet: Packet { handle, .. }, .. } = held.remove(dropped.handle);
+        let QueuedPacket { number, packet: Packet { handle, .. }, .. } =
+            held.remove(dropped.handle);
         let packet = Packet { handle, ..dropped };
         sink(&Event::Dropped(Dropped { number, packet, time, reason }));
     }

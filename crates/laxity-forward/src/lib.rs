@@ -34,8 +34,8 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | [`Forwarder`] | [`arrive`](Forwarder::arrive), [`poll`](Forwarder::poll), [`reload`](Forwarder::reload), [`drain`](Forwarder::drain) |
-//! | [`Prepared`] | a plan with all that is built to follow it, away from the thread that forwards |
+//! | [`Forwarder`] | [`arrive`](Forwarder::arrive), [`poll`](Forwarder::poll), [`reload`](Forwarder::reload) |
+//! | [`PreparedPlan`] | a plan with all that is built to follow it, away from the thread that forwards |
 //! | [`router`] | a node of a network, with a scheduler at every port, in time frames or without |
 //! | [`Sorter`] | the class and flow of a frame: the plan's matches behind a cache that no attacker fills by choice |
 //! | [`Event`] | what is told: arrivals, sends, drops, reloads |
@@ -92,9 +92,9 @@ mod reload;
 pub mod router;
 pub mod segment;
 
-pub use cache::Found;
+pub use cache::Classification;
 pub use classify::Sorter;
 pub use error::Refusal;
 pub use event::{Arrived, Dropped, Event, Sent, Sink};
-pub use forwarder::{Draining, Forwarder, Frame, Settings};
-pub use prepared::Prepared;
+pub use forwarder::{Forwarder, Frame, Settings};
+pub use prepared::PreparedPlan;

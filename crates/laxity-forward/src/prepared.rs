@@ -12,7 +12,7 @@ use crate::error::Refusal;
 use crate::forwarder::Settings;
 
 /// A plan that is ready to be followed: what takes time and memory is done.
-pub struct Prepared {
+pub struct PreparedPlan {
     pub(crate) plan: Plan,
     pub(crate) sorter: Sorter,
     pub(crate) policer: Policer,
@@ -20,7 +20,7 @@ pub struct Prepared {
     pub(crate) port: Port<Box<dyn Scheduler + Send>>,
 }
 
-impl Prepared {
+impl PreparedPlan {
     /// Builds what a plan takes, with nothing queued and books that are empty.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Prepared {
             return Err(Refusal::OfNetworks(plan.scheduler.kind().word()));
         }
         let books = Books::new(plan.promises(), Nanos::ZERO);
-        Ok(Prepared {
+        Ok(PreparedPlan {
             sorter: Sorter::new(&plan, settings.flows, settings.secret)?,
             policer: plan.policer(Nanos::ZERO),
             growths: plan.growths(),

@@ -7,7 +7,7 @@ use slab::Slab;
 /// Packets that are queued, by the handle under which the scheduler knows them, in a list by
 /// arrival. It never grows beyond what it is made for.
 #[derive(Clone, Debug)]
-pub(crate) struct Held<Q = Queued> {
+pub(crate) struct PacketList<Q = QueuedPacket> {
     packets: Slab<Linked<Q>>,
     first: usize,
     last: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Held<Q = Queued> {
 
 /// A packet as it came.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Queued {
+pub(crate) struct QueuedPacket {
     /// Its number among all that arrived.
     pub number: u64,
     /// With the caller's handle.
@@ -32,10 +32,10 @@ struct Linked<Q> {
 
 const NONE: usize = usize::MAX;
 
-impl<Q> Held<Q> {
+impl<Q> PacketList<Q> {
     /// An empty list with room for `most` packets.
     pub(crate) fn new(most: usize) -> Self {
-        Held { packets: Slab::with_capacity(most), first: NONE, last: NONE }
+        PacketList { packets: Slab::with_capacity(most), first: NONE, last: NONE }
     }
 
     /// Keeps the newest packet; returns the handle for the scheduler.
@@ -89,7 +89,7 @@ impl<Q> Held<Q> {
     }
 }
 
-impl Held {
+impl PacketList {
     /// The packet of a handle is of another class and flow from now on, or demoted.
     pub(crate) fn change(&mut self, handle: u64, packet: Packet) {
         self.packets[handle as usize].queued.packet = packet;

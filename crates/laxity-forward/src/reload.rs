@@ -7,13 +7,13 @@ use laxity::packet::{ClassId, Packet};
 use laxity::units::Nanos;
 use laxity_plan::classify::Conversation;
 
-use crate::cache::Found;
+use crate::cache::Classification;
 use crate::error::Refusal;
 use crate::event::{Event, Sink};
 use crate::forwarder::{Forwarder, drops};
 use crate::gate;
-use crate::prepared::Prepared;
-use crate::queued::Queued;
+use crate::prepared::PreparedPlan;
+use crate::queued::QueuedPacket;
 
 impl Forwarder {
     /// Follows another plan from now on, if it can. What it followed before takes the place of that
@@ -34,14 +34,15 @@ impl Forwarder {
     pub fn reload(
         &mut self,
         now: Nanos,
-        next: &mut Prepared,
+        next: &mut PreparedPlan,
         sink: Sink<'_>,
     ) -> Result<(), Refusal> {
         let now = gate::advance(&mut self.now, now);
         let kept = self.classes_under(next)?;
         mem::swap(&mut self.followed, next);
         sink(&Event::Reloaded { time: now, kept: kept.len() as u64 });
-        let Forwarder { followed: Prepared { plan, policer, port, .. }, outlet, held, .. } = self;
+        let Forwarder { followed: PreparedPlan { plan, policer, port, .. }, outlet, held, .. } =
+            self;
         for (handle, number, mut packet) in kept {
             let Packet { class, flow, .. } = packet;
             sink(&Event::Kept { number, class, flow });
@@ -57,8 +58,8 @@ impl Forwarder {
 
     /// What is queued as it is under another plan, with handles and numbers, in the order of
     /// arrival.
-    fn classes_under(&self, next: &mut Prepared) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
-        let Prepared { plan, sorter, .. } = next;
+    fn classes_under(&self, next: &mut PreparedPlan) -> Result<Vec<(u64, u64, Packet)>, Refusal> {
+        let PreparedPlan { plan, sorter, .. } = next;
         let leaves = plan.leaves().map(|(id, class)| (class.name.as_str(), id));
         let leaves: HashMap<&str, ClassId> = leaves.collect();
         let same =
@@ -66,12 +67,12 @@ impl Forwarder {
         let same: Vec<Option<ClassId>> = same.collect();
         // Flows of frames that the new plan has in another class than the one that they stay in.
         let mut flows = HashMap::new();
-        let under = |(handle, queued): (u64, &Queued)| {
+        let under = |(handle, queued): (u64, &QueuedPacket)| {
             let headers = &queued.headers;
             let found = match same[queued.packet.class.index()] {
                 Some(class) if sorter.class_of(headers) != class => {
                     let flow = flows.entry((class, Conversation::of(headers)));
-                    Found { class, flow: *flow.or_insert_with(|| sorter.next_flow(class)) }
+                    Classification { class, flow: *flow.or_insert_with(|| sorter.next_flow(class)) }
                 }
                 _ => sorter.sort(headers),
             };

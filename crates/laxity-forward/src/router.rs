@@ -43,7 +43,7 @@ use laxity_plan::tdp::{Assigned, Schedule};
 use self::build::{input, output};
 pub use self::event::{Departure, Marking, Outside, RouterEvent};
 use self::input::Input;
-use self::output::{Output, OutputEvent, Tell, Waiting};
+use self::output::{Output, Tell, Waiting};
 use self::regulators::Regulators;
 pub use self::reload::{Differs, agree};
 use self::switch::Switch;
@@ -57,7 +57,7 @@ use crate::gate;
 /// A frame that comes at a port.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever receives frames")]
-pub struct Inbound<'a> {
+pub struct InboundFrame<'a> {
     /// The port.
     pub port: usize,
     /// When it came. This may be earlier than the caller looked.
@@ -117,11 +117,11 @@ impl Router {
             network.hops().filter(|hop| network.between(*hop)[0] == node).collect();
         let (schedule, edge) = on.framing.as_ref().map(Schedule::new).unzip();
         let paths = on.paths();
-        let ports = hops.iter().map(|hop| {
+        let ports = hops.iter().enumerate().map(|(port, hop)| {
             let neighbour = network.between(*hop)[1];
             let links = network.links.iter().filter(|link| link.between.contains(&neighbour));
             Ok(Port {
-                output: output(on, *hop, paths, schedule.as_ref(), &settings)?,
+                output: output(on, port, *hop, paths, schedule.as_ref(), &settings)?,
                 input: input(on, hop.reversed())?,
                 is_of_host: links.count() == 1,
             })
@@ -169,9 +169,9 @@ impl Router {
     }
 
     /// A frame has come: it is held, queued, or gone at once.
-    pub fn arrive(&mut self, now: Nanos, frame: Inbound<'_>, outside: &mut dyn Outside) {
+    pub fn arrive(&mut self, now: Nanos, frame: InboundFrame<'_>, outside: &mut dyn Outside) {
         let now = gate::advance(&mut self.now, now);
-        let Inbound { port: at, head, length, handle, .. } = frame;
+        let InboundFrame { port: at, head, length, handle, .. } = frame;
         let came = frame.came.min(now);
         self.let_on(now, came, outside);
         let input = &mut self.ports[at].input;
@@ -308,18 +308,15 @@ impl Router {
         outside: &mut dyn Outside,
         something: impl FnOnce(&mut Output, Tell<'_>) -> T,
     ) -> T {
-        let Router { ports, queued, of_classes, edge, .. } = self;
-        let output = &mut ports[port].output;
-        let is_framed = matches!(output, Output::Framed(_));
-        something(output, &mut |told| {
-            if let OutputEvent::Sent { waiting, .. } | OutputEvent::Dropped { waiting, .. } = &told
-            {
-                let queued = &mut queued[waiting.from];
+        let Router { ports, queued, of_classes, .. } = self;
+        something(&mut ports[port].output, &mut |left, event| {
+            if let Some(Waiting { packet, from, .. }) = left {
+                let queued = &mut queued[*from];
                 queued.packets -= 1;
-                queued.bytes -= u64::from(waiting.packet.length);
-                of_classes[waiting.packet.class.index()] -= 1;
+                queued.bytes -= u64::from(packet.length);
+                of_classes[packet.class.index()] -= 1;
             }
-            outside.event(&told.event(port, is_framed, edge.is_some()));
+            outside.event(&event);
         })
     }
 }

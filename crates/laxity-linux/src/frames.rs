@@ -7,10 +7,10 @@
 //! [sends](Backend::send) or [releases](Backend::release) it.
 
 mod pool;
-mod undone;
+mod vnet_header;
 
 pub use pool::{Handle, Pool};
-pub use undone::{Checksum, Segments, Undone};
+pub use vnet_header::{Checksum, Segments, VnetHeader};
 
 use std::io;
 use std::os::fd::BorrowedFd;

@@ -12,14 +12,14 @@ pub use ethtool::{Offload, driver, offload, set_offload, speed};
 
 use std::io;
 
-use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     LinkAttribute, LinkFlags, LinkLayerType, LinkMessage, LinkXdp, XdpAttached,
 };
 
 use crate::error::{Doing, Error, missing};
-use crate::netlink::Netlink;
+use crate::netlink;
+use crate::rtnetlink::Rtnetlink;
 
 /// An interface as it was when it was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Interface {
 
     /// Every one that there is.
     pub fn all() -> Result<Vec<Interface>, Error> {
-        let listed = Netlink::open().and_then(|mut netlink| list(&mut netlink));
+        let listed = Rtnetlink::bound().and_then(|mut socket| list(&mut socket));
         listed.doing("list the network interfaces")
     }
 
@@ -79,7 +79,8 @@ impl Interface {
         message.header.index = index;
         message.header.change_mask = LinkFlags::Up;
         message.header.flags = if on { LinkFlags::Up } else { LinkFlags::empty() };
-        change(message).privileged(format!("switch interface {index}"), "CAP_NET_ADMIN")
+        let changed = netlink::change(&RouteNetlinkMessage::SetLink(message), 0);
+        changed.privileged(format!("switch interface {index}"), "CAP_NET_ADMIN")
     }
 
     fn read(message: LinkMessage) -> Interface {
@@ -112,18 +113,7 @@ fn is_attached(xdp: &LinkXdp) -> bool {
     matches!(xdp, LinkXdp::Attached(attached) if *attached != XdpAttached::None)
 }
 
-/// Changes or makes what the message describes.
-pub(crate) fn change(message: LinkMessage) -> io::Result<()> {
-    Netlink::open()?.request(RouteNetlinkMessage::SetLink(message), 0).map(|_| ())
-}
-
 /// Every interface of the namespace that the socket was opened in.
-fn list(netlink: &mut Netlink) -> io::Result<Vec<Interface>> {
-    let question = RouteNetlinkMessage::GetLink(LinkMessage::default());
-    let answers = netlink.request(question, NLM_F_DUMP)?;
-    let links = answers.into_iter().filter_map(|answer| match answer {
-        RouteNetlinkMessage::NewLink(link) => Some(Interface::read(link)),
-        _ => None,
-    });
-    Ok(links.collect())
+fn list(socket: &mut Rtnetlink) -> io::Result<Vec<Interface>> {
+    Ok(netlink::links(socket)?.into_iter().map(Interface::read).collect())
 }

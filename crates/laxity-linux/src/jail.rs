@@ -39,7 +39,7 @@ mod walls;
 
 use std::ffi::{CStr, OsString};
 use std::io::{Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -47,8 +47,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
+use serde::{Deserialize, Serialize};
+
 pub use record::Record;
 pub use recorder::TOOLS;
+use stage::Report;
 
 use crate::error::{Doing, Error, refused};
 
@@ -72,7 +75,7 @@ pub struct Jail {
 }
 
 /// How far a script may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "whoever sets them sets all")]
 pub struct Limits {
     /// How long it may run.
@@ -107,7 +110,7 @@ pub struct ScriptRun {
 }
 
 /// How a script ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_enums, reason = "whoever tells of it tells all apart")]
 pub enum Ending {
     /// By itself, with this status.
@@ -167,31 +170,33 @@ impl Jail {
         let folder = if has_folder { "" } else { "." };
         let name = PathBuf::from(folder).join(&self.script);
         let order = Order {
-            name: name.into_os_string().into_vec(),
-            script: script.into_os_string().into_vec(),
-            folder: std::env::current_dir()
-                .unwrap_or_else(|_| "/".into())
-                .into_os_string()
-                .into_vec(),
-            arguments: self.arguments.iter().map(|text| text.as_bytes().to_vec()).collect(),
+            name: name.into(),
+            script: script.into(),
+            folder: std::env::current_dir().unwrap_or_else(|_| "/".into()).into(),
+            arguments: self.arguments.clone(),
             environment: self.environment.clone(),
             limits: self.limits,
         };
+        let order = serde_json::to_vec(&order).map_err(io::Error::from).doing(doing)?;
         let mut child = Command::new("/proc/self/exe");
         child.arg0(STAGE).env_clear();
         child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = child.spawn().doing(doing)?;
-        let told = self.told(&mut child, &order.bytes());
+        let told = self.told(&mut child, &order);
         // Whatever is left of it.
         let _ = child.kill();
         let _ = child.wait();
         let (report, said) = told.doing(doing)?;
-        stage::read_report(&report, said).map_err(|why| match why {
-            stage::NotRun::Script(why) => refused(doing, why),
-            stage::NotRun::Jail(why) => refused(doing, why).with_hint(
+        let (report, records) = stage::read_report(&report);
+        match report {
+            Report::Ended { ending, left_running, full } => {
+                Ok(ScriptRun { records, ending, left_running, full, said })
+            }
+            Report::NotStarted(why) => Err(refused(doing, why)),
+            Report::NoJail(why) => Err(refused(doing, why).with_hint(
                 "it needs Linux 5.14 with Landlock, and user namespaces, which some systems leave to root alone",
-            ),
-        })
+            )),
+        }
     }
 
     /// What the jail reports, and what the script says on standard error.
@@ -232,45 +237,16 @@ fn beginning(mut from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// What a jail is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Order {
     /// The script as it is called, from the folder.
-    name: Vec<u8>,
+    name: OsString,
     /// Where it is.
-    script: Vec<u8>,
-    folder: Vec<u8>,
-    arguments: Vec<Vec<u8>>,
+    script: OsString,
+    folder: OsString,
+    arguments: Vec<OsString>,
     environment: Vec<(String, String)>,
     limits: Limits,
-}
-
-impl Order {
-    fn bytes(&self) -> Vec<u8> {
-        let Limits { time, memory, processes } = self.limits;
-        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        let limits: Vec<Vec<u8>> =
-            [millis, memory, processes].iter().map(|n| n.to_le_bytes().to_vec()).collect();
-        let environment: Vec<Vec<u8>> =
-            self.environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect();
-        let paths = [self.name.clone(), self.script.clone(), self.folder.clone()];
-        [&paths[..], &self.arguments, &environment, &limits].map(record::list).concat()
-    }
-
-    fn read(mut bytes: &[u8]) -> Option<Self> {
-        let mut next = || record::read_list(&mut bytes);
-        let [name, script, folder] = next()?.try_into().ok()?;
-        let arguments = next()?;
-        let variable = |text: Vec<u8>| {
-            let text = String::from_utf8(text).ok()?;
-            text.split_once('=').map(|(name, value)| (name.into(), value.into()))
-        };
-        let environment = next()?.into_iter().map(variable).collect::<Option<Vec<_>>>()?;
-        let number = |bytes: &Vec<u8>| Some(u64::from_le_bytes(bytes[..].try_into().ok()?));
-        let limits = next()?.iter().map(number).collect::<Option<Vec<_>>>()?;
-        let [millis, memory, processes] = limits[..] else { return None };
-        let limits = Limits { time: Duration::from_millis(millis), memory, processes };
-        Some(Order { name, script, folder, arguments, environment, limits })
-    }
 }
 
 /// Carries out what this process was started for, if that is a jail or one of its tools, and tells
@@ -296,22 +272,24 @@ pub fn role() -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
 
     #[test]
     fn an_order_is_read_as_it_is_written() {
         let order = Order {
-            name: b"./\xff.sh".to_vec(),
-            script: b"/a b/\xff.sh".to_vec(),
-            folder: b"/".to_vec(),
-            arguments: vec![b"".to_vec(), b"start".to_vec()],
+            name: OsString::from_vec(b"./\xff.sh".to_vec()),
+            script: OsString::from_vec(b"/a b/\xff.sh".to_vec()),
+            folder: "/".into(),
+            arguments: vec!["".into(), "start".into()],
             environment: vec![("A".into(), "x=y\n".into())],
             limits: Limits::default(),
         };
-        let bytes = order.bytes();
-        assert_eq!(Order::read(&bytes), Some(order));
+        let bytes = serde_json::to_vec(&order).unwrap();
+        assert_eq!(serde_json::from_slice::<Order>(&bytes).unwrap(), order);
         for end in 0..bytes.len() {
-            assert_eq!(Order::read(&bytes[..end]), None, "cut at {end}");
+            assert!(serde_json::from_slice::<Order>(&bytes[..end]).is_err(), "cut at {end}");
         }
     }
 }

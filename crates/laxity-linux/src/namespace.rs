@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
+use caps::Capability;
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
@@ -20,9 +21,10 @@ use netlink_packet_route::link::{
 };
 
 use crate::error::{Doing, Error};
-use crate::interface::{self, Interface};
-use crate::netlink::Netlink;
-use crate::sys::{self, check};
+use crate::interface::Interface;
+use crate::netlink;
+use crate::sandbox::has_capability;
+use crate::sys::{self, check, done};
 
 /// A network namespace. Those are equal that are the same, however they were opened.
 #[derive(Clone, Debug)]
@@ -134,11 +136,9 @@ impl Namespace {
         };
         message.attributes.push(AddressAttribute::Local(address));
         message.attributes.push(AddressAttribute::Address(address));
-        let asked = self.run(|| {
-            let message = RouteNetlinkMessage::NewAddress(message);
-            Netlink::open()?.request(message, NLM_F_CREATE | NLM_F_EXCL)
-        })?;
-        asked.map(|_| ()).doing(format!("give {name} the address {address}/{prefix}"))
+        let message = RouteNetlinkMessage::NewAddress(message);
+        let asked = self.run(|| netlink::change(&message, NLM_F_CREATE | NLM_F_EXCL))?;
+        asked.doing(format!("give {name} the address {address}/{prefix}"))
     }
 
     /// Sets the MTU of an interface.
@@ -161,9 +161,8 @@ impl Namespace {
         self.run(|| {
             let mut link = LinkMessage::default();
             link.header.index = Interface::named(name)?.index;
-            let asked = Netlink::open()
-                .and_then(|mut netlink| netlink.request(RouteNetlinkMessage::DelLink(link), 0));
-            asked.map(|_| ()).doing(format!("remove {name}"))
+            let asked = netlink::change(&RouteNetlinkMessage::DelLink(link), 0);
+            asked.doing(format!("remove {name}"))
         })?
     }
 
@@ -171,11 +170,9 @@ impl Namespace {
         let mut link = LinkMessage::default();
         link.attributes.push(LinkAttribute::IfName(name.into()));
         link.attributes.push(LinkAttribute::LinkInfo(info));
-        let asked = self.run(|| {
-            let message = RouteNetlinkMessage::NewLink(link);
-            Netlink::open()?.request(message, NLM_F_CREATE | NLM_F_EXCL)
-        })?;
-        asked.map(|_| ()).doing(format!("make the interface {name}"))
+        let message = RouteNetlinkMessage::NewLink(link);
+        let asked = self.run(|| netlink::change(&message, NLM_F_CREATE | NLM_F_EXCL))?;
+        asked.doing(format!("make the interface {name}"))
     }
 
     fn change(&self, name: &str, edit: impl FnOnce(&mut LinkMessage) + Send) -> Result<(), Error> {
@@ -183,7 +180,7 @@ impl Namespace {
             let mut link = LinkMessage::default();
             link.header.index = Interface::named(name)?.index;
             edit(&mut link);
-            interface::change(link).doing(format!("change {name}"))
+            netlink::change(&RouteNetlinkMessage::SetLink(link), 0).doing(format!("change {name}"))
         })?
     }
 
@@ -196,8 +193,7 @@ impl Namespace {
 
     fn set(&self) -> io::Result<()> {
         // SAFETY: takes integers only, and moves only the calling thread.
-        check(unsafe { libc::setns(self.descriptor.as_raw_fd(), libc::CLONE_NEWNET) })?;
-        Ok(())
+        done(unsafe { libc::setns(self.descriptor.as_raw_fd(), libc::CLONE_NEWNET) })
     }
 }
 
@@ -208,20 +204,21 @@ impl Namespace {
 /// # Errors
 /// If the system does not allow that.
 pub fn become_able() -> Result<(), Error> {
-    let able = caps::has_cap(None, caps::CapSet::Effective, caps::Capability::CAP_SYS_ADMIN);
-    if able.is_ok_and(|able| able) {
+    if has_capability(Capability::CAP_SYS_ADMIN) {
         return Ok(());
     }
-    let become_root = || {
-        // SAFETY: takes nothing and cannot fail.
-        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-        // SAFETY: takes an integer only; without permission it fails.
-        check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
-        fs::write("/proc/self/setgroups", "deny")?;
-        fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
-        fs::write("/proc/self/gid_map", format!("0 {group} 1"))
-    };
     become_root().doing("make a user namespace")
+}
+
+/// Takes this process into a user namespace of its own, as its root.
+pub(crate) fn become_root() -> io::Result<()> {
+    // SAFETY: takes nothing and cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    // SAFETY: takes an integer only; without permission it fails.
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
 fn current() -> io::Result<Namespace> {

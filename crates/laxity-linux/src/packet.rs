@@ -4,7 +4,7 @@
 //! (`TPACKET_V2`); both send with `sendmmsg`. Whatever an interface carries passes unchanged:
 //! frames of any protocol, VLAN tags, which the kernel takes out of frames and which are put back,
 //! and frames whose checksums are not filled in or that are to be cut into segments, up to 64 kB,
-//! with what is [undone](crate::frames::Undone).
+//! with what is [undone](crate::frames::VnetHeader).
 //!
 //! The host's own network stack sees the frames, too: interfaces that are to be bridged should have
 //! no addresses.

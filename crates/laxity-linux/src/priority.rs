@@ -3,8 +3,11 @@
 use std::fs::{self, File};
 use std::io::Write;
 
+use caps::Capability;
+
 use crate::error::{Doing, Error};
-use crate::sys::check;
+use crate::sandbox::has_capability;
+use crate::sys::{check, done};
 
 /// The lowest and the highest real-time priority. The kernel's own interrupt threads have 50.
 pub const PRIORITIES: std::ops::RangeInclusive<u8> = 1..=99;
@@ -19,8 +22,8 @@ pub fn real_time(priority: u8) -> Result<(), Error> {
     let parameters = libc::sched_param { sched_priority: priority.into() };
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: 0 is the calling thread, and `parameters` is valid for the call to read.
-    let result = check(unsafe { libc::sched_setscheduler(0, policy, &parameters) });
-    result.map(|_| ()).doing(format!("run at real-time priority {priority}")).map_err(|error| {
+    let result = done(unsafe { libc::sched_setscheduler(0, policy, &parameters) });
+    result.doing(format!("run at real-time priority {priority}")).map_err(|error| {
         match error.cause().raw_os_error() {
             Some(libc::EPERM) => error.with_hint(why_not(priority)),
             Some(libc::EINVAL) => error.with_hint("priorities are 1 to 99"),
@@ -31,21 +34,20 @@ pub fn real_time(priority: u8) -> Result<(), Error> {
 
 /// What stands in the way of a priority.
 fn why_not(priority: u8) -> String {
-    let needed =
-        "it needs CAP_SYS_NICE (run as root, or AmbientCapabilities=CAP_SYS_NICE in a unit)";
-    if limit() >= u64::from(priority) {
+    let is_capable = has_capability(Capability::CAP_SYS_NICE);
+    let is_outside = fs::read_to_string("/proc/self/uid_map")
+        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
+    if limit() >= u64::from(priority) || is_capable && is_outside {
         return "this control group has no real-time time (cpu.rt_runtime_us)".into();
     }
-    let first = fs::read_to_string("/proc/self/uid_map")
-        .is_ok_and(|map| map.split_whitespace().eq(["0", "0", "4294967295"]));
-    if caps::has_cap(None, caps::CapSet::Effective, caps::Capability::CAP_SYS_NICE)
-        .is_ok_and(|has| has)
-    {
-        let here = "this control group has no real-time time (cpu.rt_runtime_us)";
-        let inside = "inside a user namespace CAP_SYS_NICE does not count";
-        return if first { here } else { inside }.into();
+    if is_capable {
+        return "inside a user namespace CAP_SYS_NICE does not count".into();
     }
-    format!("{needed}, or LimitRTPRIO={priority} (the limit is {})", limit())
+    format!(
+        "it needs CAP_SYS_NICE (run as root, or AmbientCapabilities=CAP_SYS_NICE in a unit), or \
+         LimitRTPRIO={priority} (the limit is {})",
+        limit()
+    )
 }
 
 /// The highest priority that needs no capability.
@@ -69,8 +71,8 @@ pub fn pin(core: usize) -> Result<(), Error> {
         unsafe { libc::CPU_SET(core, &mut set) };
     }
     // SAFETY: 0 is the calling thread, and `set` is valid for the call to read.
-    let result = check(unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) });
-    result.map(|_| ()).doing(format!("keep a thread on core {core}"))
+    let result = done(unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) });
+    result.doing(format!("keep a thread on core {core}"))
 }
 
 crate::sys::plain!(libc::cpu_set_t);
@@ -136,8 +138,8 @@ fn lifts_memory_limit() -> bool {
 pub fn exact_timers() -> Result<(), Error> {
     let nanosecond: libc::c_ulong = 1;
     // SAFETY: this operation takes one integer.
-    let result = check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanosecond) });
-    result.map(|_| ()).doing("make timers exact")
+    let result = done(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, nanosecond) });
+    result.doing("make timers exact")
 }
 
 #[cfg(test)]

@@ -4,18 +4,20 @@
 //! apart.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_REQUEST, NetlinkBuffer, NlasIterator};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 
-use crate::error::{Doing, Error, refused};
+use crate::error::{Doing, Error};
 use crate::sys;
 
 /// More than the kernel puts into one datagram.
 const DATAGRAM: usize = 1 << 17;
 /// Room for answers that were not taken yet, and for what is sent at once.
 const BUFFERS: i32 = 256 << 20;
+/// Group 1, links (`RTNLGRP_LINK`).
+const LINKS: u32 = 1;
 /// How often something is asked again that changed while it was being told.
 const TRIES: usize = 20;
 
@@ -69,23 +71,31 @@ impl Rtnetlink {
     /// # Errors
     /// If the system has no rtnetlink.
     pub fn open() -> Result<Rtnetlink, Error> {
-        Rtnetlink::bound().doing("talk to rtnetlink")
+        let opened = Rtnetlink::bound().doing("talk to rtnetlink")?;
+        for option in [libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE] {
+            // Without privilege buffers stay as they are, which is enough to ask.
+            let _as_it_is = sys::set_option(opened.as_fd(), libc::SOL_SOCKET, option, &BUFFERS);
+        }
+        Ok(opened)
     }
 
-    fn bound() -> io::Result<Rtnetlink> {
+    /// One with buffers as the system gives them.
+    pub(crate) fn bound() -> io::Result<Rtnetlink> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
         // Kernels without these say why in numbers, and send back what they were sent.
         let _words = socket.set_ext_ack(true);
         let _short = socket.set_cap_ack(true);
-        // SAFETY: the descriptor is open as long as the socket, which outlives the borrow.
-        let descriptor = unsafe { BorrowedFd::borrow_raw(socket.as_raw_fd()) };
-        for option in [libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE] {
-            // Without privilege buffers stay as they are, which is enough to ask.
-            let _as_it_is = sys::set_option(descriptor, libc::SOL_SOCKET, option, &BUFFERS);
-        }
         Ok(Rtnetlink { socket, sequence: 0, datagram: Vec::with_capacity(DATAGRAM) })
+    }
+
+    /// One that hears of every change of a link, and never waits for one.
+    pub(crate) fn hearing_links() -> io::Result<Rtnetlink> {
+        let hearing = Rtnetlink::bound()?;
+        hearing.socket.add_membership(LINKS)?;
+        hearing.socket.set_non_blocking(true)?;
+        Ok(hearing)
     }
 
     /// Has messages carried out, one after the other, and tells which were refused; those behind
@@ -101,7 +111,7 @@ impl Rtnetlink {
         self.batch(messages).doing("send requests to rtnetlink")
     }
 
-    fn batch(&mut self, messages: &[Message<'_>]) -> io::Result<Vec<Refusal>> {
+    pub(crate) fn batch(&mut self, messages: &[Message<'_>]) -> io::Result<Vec<Refusal>> {
         if messages.is_empty() {
             return Ok(Vec::new());
         }
@@ -117,8 +127,8 @@ impl Rtnetlink {
         loop {
             self.receive()?;
             for answer in answers(&self.datagram) {
-                let place = answer.sequence.wrapping_sub(first) as usize;
-                let Some((code, words)) = answer.error().filter(|_| place < messages.len()) else {
+                let place = answer.sequence_number().wrapping_sub(first) as usize;
+                let Some((code, words)) = error(&answer).filter(|_| place < messages.len()) else {
                     continue;
                 };
                 if code != 0 {
@@ -143,13 +153,20 @@ impl Rtnetlink {
         message: &Message<'_>,
         read: impl Fn(u16, &[u8]) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
-        const DOING: &str = "read what rtnetlink shows";
+        self.dumped(message, read).doing("read what rtnetlink shows")
+    }
+
+    pub(crate) fn dumped<T>(
+        &mut self,
+        message: &Message<'_>,
+        read: impl Fn(u16, &[u8]) -> Option<T>,
+    ) -> io::Result<Vec<T>> {
         for _ in 0..TRIES {
-            if let Some(all) = self.collect(message, &read).doing(DOING)? {
+            if let Some(all) = self.collect(message, &read)? {
                 return Ok(all);
             }
         }
-        Err(refused(DOING, "it changes all the time"))
+        Err(io::Error::other("it changes all the time"))
     }
 
     /// `None` if it changed meanwhile.
@@ -164,18 +181,18 @@ impl Rtnetlink {
         let (mut all, mut is_whole) = (Vec::new(), true);
         loop {
             self.receive()?;
-            for answer in answers(&self.datagram).filter(|answer| answer.sequence == self.sequence)
-            {
-                is_whole &= answer.flags & INTERRUPTED == 0;
-                match answer.kind {
+            let own = |answer: &Answer<'_>| answer.sequence_number() == self.sequence;
+            for answer in answers(&self.datagram).filter(own) {
+                is_whole &= answer.flags() & INTERRUPTED == 0;
+                match answer.message_type() {
                     DONE => return Ok(is_whole.then_some(all)),
-                    ERROR => match answer.error() {
+                    ERROR => match error(&answer) {
                         Some((code @ ..=-1, _)) => {
                             return Err(io::Error::from_raw_os_error(code.wrapping_neg()));
                         }
                         _ => return Ok(is_whole.then_some(all)),
                     },
-                    kind => all.extend(read(kind, answer.payload)),
+                    kind => all.extend(read(kind, answer.payload())),
                 }
             }
         }
@@ -193,62 +210,65 @@ impl Rtnetlink {
         bytes.resize(bytes.len().next_multiple_of(4), 0);
     }
 
+    /// What is read in the next messages that the kernel sent by itself; nothing if there are none
+    /// yet.
+    pub(crate) fn heard<T>(
+        &mut self,
+        read: impl Fn(u16, &[u8]) -> Option<T>,
+    ) -> io::Result<Vec<T>> {
+        match self.receive() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Vec::new()),
+            received => received?,
+        }
+        let read = |answer: Answer<'_>| read(answer.message_type(), answer.payload());
+        Ok(answers(&self.datagram).filter_map(read).collect())
+    }
+
     fn receive(&mut self) -> io::Result<()> {
         self.datagram.clear();
         self.socket.recv(&mut self.datagram, 0).map(drop)
     }
 }
 
-/// A message of the kernel's.
-struct Answer<'a> {
-    kind: u16,
-    flags: u16,
-    sequence: u32,
-    payload: &'a [u8],
+impl AsFd for Rtnetlink {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the descriptor is open as long as the socket, which outlives the borrow.
+        unsafe { BorrowedFd::borrow_raw(self.socket.as_raw_fd()) }
+    }
 }
 
-impl Answer<'_> {
-    /// The code of an answer that is one, and the kernel's words.
-    fn error(&self) -> Option<(i32, Option<String>)> {
-        if self.kind != ERROR {
-            return None;
-        }
-        let (code, rest) = self.payload.split_first_chunk::<4>()?;
-        let code = i32::from_ne_bytes(*code);
-        if self.flags & HAS_WORDS == 0 {
-            return Some((code, None));
-        }
-        // The message that it is about comes first, or its header alone.
-        let about = rest.first_chunk().map_or(0, |length| u32::from_ne_bytes(*length) as usize);
-        let about = if self.flags & CAPPED != 0 { HEADER } else { about.next_multiple_of(4) };
-        Some((code, rest.get(about..).and_then(words)))
+/// A message of the kernel's.
+type Answer<'a> = NetlinkBuffer<&'a [u8]>;
+
+/// The code of an answer that is one, and the kernel's words.
+fn error(answer: &Answer<'_>) -> Option<(i32, Option<String>)> {
+    if answer.message_type() != ERROR {
+        return None;
     }
+    let (code, rest) = answer.payload().split_first_chunk::<4>()?;
+    let code = i32::from_ne_bytes(*code);
+    if answer.flags() & HAS_WORDS == 0 {
+        return Some((code, None));
+    }
+    // The message that it is about comes first, or its header alone.
+    let about = rest.first_chunk().map_or(0, |length| u32::from_ne_bytes(*length) as usize);
+    let about = if answer.flags() & CAPPED != 0 { HEADER } else { about.next_multiple_of(4) };
+    Some((code, rest.get(about..).and_then(words)))
 }
 
 /// The text among the attributes of an answer.
-fn words(mut attributes: &[u8]) -> Option<String> {
-    loop {
-        let head = attributes.first_chunk::<4>()?;
-        let length = usize::from(u16::from_ne_bytes([head[0], head[1]]));
-        let value = attributes.get(4..length)?;
-        if u16::from_ne_bytes([head[2], head[3]]) == WORDS {
-            let text = value.split(|byte| *byte == 0).next().unwrap_or_default();
-            return Some(String::from_utf8_lossy(text).into_owned());
-        }
-        attributes = attributes.get(length.next_multiple_of(4)..)?;
-    }
+fn words(attributes: &[u8]) -> Option<String> {
+    let mut attributes = NlasIterator::new(attributes).map_while(Result::ok);
+    let text = attributes.find(|attribute| attribute.kind() == WORDS)?;
+    let text = text.value().split(|byte| *byte == 0).next().unwrap_or_default();
+    Some(String::from_utf8_lossy(text).into_owned())
 }
 
 /// The messages of a datagram, up to the first that is cut off.
 fn answers(mut rest: &[u8]) -> impl Iterator<Item = Answer<'_>> {
     std::iter::from_fn(move || {
-        let head = rest.first_chunk::<HEADER>()?;
-        let word =
-            |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        let half = |at: usize| u16::from_ne_bytes([head[at], head[at + 1]]);
-        let length = word(0) as usize;
-        let payload = rest.get(HEADER..length)?;
-        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
-        Some(Answer { kind: half(4), flags: half(6), sequence: word(8), payload })
+        let answer = NetlinkBuffer::new_checked(rest).ok()?;
+        rest = rest.get((answer.length() as usize).next_multiple_of(4)..).unwrap_or_default();
+        Some(answer)
     })
 }

@@ -21,20 +21,19 @@ mod calls;
 use std::io;
 use std::path::PathBuf;
 
-use caps::CapSet;
+use caps::{CapSet, Capability};
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
-    Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
 use crate::error::{Doing, Error};
-use crate::sys::check;
+use crate::sys::done;
 
 /// What a process may still do.
 #[derive(Clone, Debug, Default)]
 pub struct Sandbox {
     read: Vec<PathBuf>,
-    write: Vec<PathBuf>,
     remove: Vec<PathBuf>,
     calls: Vec<i64>,
 }
@@ -60,12 +59,6 @@ impl Sandbox {
     /// Lets files at and below this path be read.
     pub fn read(mut self, path: impl Into<PathBuf>) -> Self {
         self.read.push(path.into());
-        self
-    }
-
-    /// Lets files at and below this path be read, written and made.
-    pub fn write(mut self, path: impl Into<PathBuf>) -> Self {
-        self.write.push(path.into());
         self
     }
 
@@ -102,46 +95,59 @@ impl Sandbox {
     /// # Errors
     /// If a path does not exist, or the kernel has no seccomp.
     pub fn enter(self) -> Result<Landlock, Error> {
-        for path in self.read.iter().chain(&self.write).chain(&self.remove) {
+        for path in self.read.iter().chain(&self.remove) {
             path.metadata().doing(format!("allow access to {}", path.display()))?;
         }
         no_new_privileges().doing("forbid new privileges")?;
         drop_capabilities()?;
-        let landlock = self.restrict_files()?;
-        let opens = !self.read.is_empty() || !self.write.is_empty();
+        let abi = ABI::V6;
+        let rules = [
+            (&self.read[..], AccessFs::from_read(abi)),
+            (&self.remove, AccessFs::RemoveFile.into()),
+        ];
+        let landlock = restrict_files(AccessFs::from_all(abi), &rules);
+        let landlock = landlock.doing("restrict the file system")?;
         let removing = if self.remove.is_empty() { &[] } else { calls::REMOVING };
-        calls::restrict(&[&self.calls, removing].concat(), opens)?;
+        calls::restrict(&[&self.calls, removing].concat(), !self.read.is_empty())?;
         Ok(landlock)
     }
+}
 
-    fn restrict_files(&self) -> Result<Landlock, Error> {
-        // The newest that the kernel may have; on older ones there is less.
-        let abi = ABI::V6;
-        let restricted = || -> Result<_, landlock::RulesetError> {
-            Ruleset::default()
-                .handle_access(AccessFs::from_all(abi))?
-                .handle_access(AccessNet::from_all(abi))?
-                .scope(Scope::from_all(abi))?
-                .create()?
-                .add_rules(path_beneath_rules(&self.read, AccessFs::from_read(abi)))?
-                .add_rules(path_beneath_rules(&self.write, AccessFs::from_all(abi)))?
-                .add_rules(path_beneath_rules(&self.remove, AccessFs::RemoveFile))?
-                .restrict_self()
+/// Denies this `access` to files but for what the `rules` allow, all TCP ports, and signals to
+/// others, as far as the kernel has Landlock.
+pub(crate) fn restrict_files(
+    access: BitFlags<AccessFs>,
+    rules: &[(&[PathBuf], BitFlags<AccessFs>)],
+) -> io::Result<Landlock> {
+    // The newest that the kernel may have; on older ones there is less.
+    let abi = ABI::V6;
+    let restricted = || -> Result<_, RulesetError> {
+        let ruleset = Ruleset::default()
+            .handle_access(access)?
+            .handle_access(AccessNet::from_all(abi))?
+            .scope(Scope::from_all(abi))?
+            .create()?;
+        let add = |ruleset: RulesetCreated, (paths, allowed): &(&[PathBuf], _)| {
+            ruleset.add_rules(path_beneath_rules(*paths, *allowed))
         };
-        let status = restricted().map_err(io::Error::other).doing("restrict the file system")?;
-        Ok(match status.ruleset {
-            RulesetStatus::FullyEnforced => Landlock::Full,
-            RulesetStatus::PartiallyEnforced => Landlock::Partial,
-            RulesetStatus::NotEnforced => Landlock::None,
-        })
-    }
+        rules.iter().try_fold(ruleset, add)?.restrict_self()
+    };
+    Ok(match restricted().map_err(io::Error::other)?.ruleset {
+        RulesetStatus::FullyEnforced => Landlock::Full,
+        RulesetStatus::PartiallyEnforced => Landlock::Partial,
+        RulesetStatus::NotEnforced => Landlock::None,
+    })
 }
 
 pub(crate) fn no_new_privileges() -> io::Result<()> {
     let [yes, none]: [libc::c_ulong; 2] = [1, 0];
     // SAFETY: this operation takes integers only.
-    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) })?;
-    Ok(())
+    done(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) })
+}
+
+/// Whether the calling thread has a capability now.
+pub(crate) fn has_capability(capability: Capability) -> bool {
+    caps::has_cap(None, CapSet::Effective, capability).unwrap_or(false)
 }
 
 /// Gives up every capability of the calling thread. What a program that it starts could get goes
@@ -151,8 +157,7 @@ pub(crate) fn no_new_privileges() -> io::Result<()> {
 /// # Errors
 /// If the kernel refuses, which it has no reason to.
 pub fn drop_capabilities() -> Result<(), Error> {
-    let has = caps::has_cap(None, CapSet::Effective, caps::Capability::CAP_SETPCAP);
-    let bounding = has.is_ok_and(|has| has).then_some(CapSet::Bounding);
+    let bounding = has_capability(Capability::CAP_SETPCAP).then_some(CapSet::Bounding);
     let sets = [CapSet::Ambient, CapSet::Inheritable, CapSet::Effective, CapSet::Permitted];
     for set in bounding.into_iter().chain(sets) {
         let cleared = caps::clear(None, set).map_err(io::Error::other);

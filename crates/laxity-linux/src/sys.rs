@@ -27,6 +27,11 @@ pub(crate) fn check(result: c_int) -> io::Result<c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
+/// The same for calls whose result says nothing else.
+pub(crate) fn done(result: c_int) -> io::Result<()> {
+    check(result).map(drop)
+}
+
 /// The same for calls that count bytes.
 pub(crate) fn check_size(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
@@ -48,8 +53,7 @@ pub(crate) fn set_option<T: Plain>(
     let size = size_of::<T>() as libc::socklen_t;
     let value = std::ptr::from_ref(value).cast();
     // SAFETY: `value` points to `size` bytes that live as long as the call.
-    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value, size) })?;
-    Ok(())
+    done(unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, value, size) })
 }
 
 pub(crate) fn get_option<T: Plain>(
@@ -77,8 +81,7 @@ pub(crate) fn bind<T: Plain>(socket: BorrowedFd<'_>, address: &T) -> io::Result<
     let size = size_of::<T>() as libc::socklen_t;
     let address = std::ptr::from_ref(address).cast();
     // SAFETY: `address` points to `size` bytes that live as long as the call.
-    check(unsafe { libc::bind(socket.as_raw_fd(), address, size) })?;
-    Ok(())
+    done(unsafe { libc::bind(socket.as_raw_fd(), address, size) })
 }
 
 /// Pages of memory, given back when dropped.

@@ -15,7 +15,7 @@ use crate::sys::{self, check};
 /// Why waiting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "whoever waits tells all apart")]
-pub enum Woken {
+pub enum WakeReason {
     /// At least one descriptor is ready.
     Ready,
     /// It is time.
@@ -40,7 +40,7 @@ impl Waiter {
         &mut self,
         descriptors: impl IntoIterator<Item = BorrowedFd<'a>>,
         until: Option<Nanos>,
-    ) -> io::Result<Woken> {
+    ) -> io::Result<WakeReason> {
         self.polled.clear();
         self.polled.extend(descriptors.into_iter().map(|descriptor| libc::pollfd {
             fd: descriptor.as_raw_fd(),
@@ -54,18 +54,18 @@ impl Waiter {
         // mask of signals is left as it is.
         let ready = check(unsafe { libc::ppoll(first, count, left, std::ptr::null()) });
         match ready {
-            Ok(0) => Ok(Woken::Time),
-            Ok(_) => Ok(Woken::Ready),
+            Ok(0) => Ok(WakeReason::Time),
+            Ok(_) => Ok(WakeReason::Ready),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                 self.polled.clear();
-                Ok(Woken::Signal)
+                Ok(WakeReason::Signal)
             }
             Err(error) if sys::is_lost(&error) => Err(error),
             // The kernel has no memory to wait with.
             Err(_) => {
                 self.polled.clear();
                 Clock::Monotonic.sleep_until(Clock::Monotonic.now().saturating_add(AWHILE));
-                Ok(Woken::Time)
+                Ok(WakeReason::Time)
             }
         }
     }
@@ -90,12 +90,12 @@ mod tests {
         let mut waiter = Waiter::default();
         let at = Clock::Monotonic.now() + Nanos(3_000_000);
         let descriptors = [quiet.as_fd(), far.as_fd()];
-        assert_eq!(waiter.wait(descriptors, Some(at)).expect("a time"), Woken::Time);
+        assert_eq!(waiter.wait(descriptors, Some(at)).expect("a time"), WakeReason::Time);
         assert!(Clock::Monotonic.now() >= at && !waiter.is_ready(0) && !waiter.is_ready(1));
 
         near.write_all(b"x").expect("room");
-        assert_eq!(waiter.wait(descriptors, None).expect("a byte"), Woken::Ready);
+        assert_eq!(waiter.wait(descriptors, None).expect("a byte"), WakeReason::Ready);
         assert!(!waiter.is_ready(0) && waiter.is_ready(1) && !waiter.is_ready(2));
-        assert_eq!(waiter.wait(descriptors, Some(Nanos(0))).expect("a byte"), Woken::Ready);
+        assert_eq!(waiter.wait(descriptors, Some(Nanos(0))).expect("a byte"), WakeReason::Ready);
     }
 }

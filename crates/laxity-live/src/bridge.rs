@@ -1,6 +1,5 @@
 //! Frames between two interfaces, both ways.
 
-mod log;
 mod measured;
 pub(crate) mod task;
 mod thread;
@@ -9,14 +8,13 @@ use std::io;
 
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sent, Settings, ds};
-use laxity_linux::frames::{Backend, Handle, Pool, Side, Statistics};
+use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, Sent, Settings, ds};
+use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_plan::matching::Headers;
 
-use crate::cut::{Cut, Cutter};
-use crate::worker::Turn;
+use crate::cut::Cutter;
+use crate::worker::{Counts, Turn};
 
-pub use self::log::{Log, Reader, SideReport};
 pub use self::measured::{Measured, SideEvent};
 pub use self::thread::{Forwarding, Recorder};
 
@@ -39,29 +37,6 @@ pub struct Bridge<B> {
     cutters: [Cutter; 2],
 }
 
-/// Hears of what happens to the frames that arrive at a side.
-pub trait Observer {
-    /// Something happened. The frame that is sent or dropped is still in the pool.
-    fn event(&mut self, at: Side, event: &Event, pool: &Pool);
-}
-
-/// What was counted besides what happens to packets.
-#[derive(Clone, Copy, Debug)]
-pub struct Counts {
-    /// By side, what the backend counts.
-    pub interfaces: [Statistics; 2],
-    /// By side at which they arrived.
-    pub cut: [Cut; 2],
-}
-
-impl Counts {
-    /// The longest that frames were seen to wait in the queue of the interface where they leave, by
-    /// the side at which they arrived.
-    pub fn held(&self) -> [Option<Nanos>; 2] {
-        Side::BOTH.map(|at| self.interfaces[at.other().index()].held)
-    }
-}
-
 /// After so long an interface that takes no more frames is tried again.
 const TRY_AGAIN: Nanos = Nanos(50_000);
 
@@ -71,14 +46,16 @@ impl<B: Backend> Bridge<B> {
         Bridge { backend, ways, arrived: Vec::new(), cutters: Default::default() }
     }
 
-    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time.
+    /// Takes in what has arrived, and sends what may be sent. `clock` tells the time. `observer` is
+    /// called with what happens to the frames that arrive at a side; a frame that is sent or dropped
+    /// is still in the pool then.
     ///
     /// # Errors
     /// What the backend cannot go on after.
     pub fn turn(
         &mut self,
         clock: &mut dyn FnMut() -> Nanos,
-        observer: &mut impl Observer,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<Turn> {
         let mut turn = Turn { next: None, more: false };
         for at in Side::BOTH {
@@ -95,7 +72,7 @@ impl<B: Backend> Bridge<B> {
     pub fn send(
         &mut self,
         clock: &mut dyn FnMut() -> Nanos,
-        observer: &mut impl Observer,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> io::Result<Option<Nanos>> {
         let mut soonest = None;
         for at in Side::BOTH {
@@ -109,7 +86,12 @@ impl<B: Backend> Bridge<B> {
     }
 
     /// Takes in what has arrived at a side; tells whether there may be more.
-    fn take_in(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> io::Result<bool> {
+    fn take_in(
+        &mut self,
+        at: Side,
+        now: Nanos,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
+    ) -> io::Result<bool> {
         let Bridge { backend, ways, arrived, cutters } = self;
         let count = backend.receive(at, arrived)?;
         for handle in arrived.drain(..) {
@@ -117,16 +99,25 @@ impl<B: Backend> Bridge<B> {
                 backend.send(at.other(), handle);
                 continue;
             };
-            let mut parts = cutters[at.index()].parts(backend, handle);
-            while let Some(part) = parts.take(backend) {
-                arrive(backend, forwarder, at, part, now, observer);
-            }
+            cutters[at.index()].cut(
+                backend,
+                |backend| backend,
+                handle,
+                |backend, part| {
+                    arrive(backend, forwarder, at, part, now, observer);
+                },
+            );
         }
         Ok(count == laxity_linux::frames::BATCH)
     }
 
     /// Sends what may be sent of what has arrived at a side; tells when there is more.
-    fn poll(&mut self, at: Side, now: Nanos, observer: &mut impl Observer) -> Option<Nanos> {
+    fn poll(
+        &mut self,
+        at: Side,
+        now: Nanos,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
+    ) -> Option<Nanos> {
         let Bridge { backend, ways, .. } = self;
         match &mut ways[at.index()] {
             Way::Plain => None,
@@ -145,8 +136,8 @@ impl<B: Backend> Bridge<B> {
         &mut self,
         at: Side,
         now: Nanos,
-        next: &mut Prepared,
-        observer: &mut impl Observer,
+        next: &mut PreparedPlan,
+        observer: &mut impl FnMut(Side, &Event, &Pool),
     ) -> Option<Result<(), Refusal>> {
         let Bridge { backend, ways, .. } = self;
         let Way::Scheduled(forwarder) = &mut ways[at.index()] else { return None };
@@ -158,8 +149,10 @@ impl<B: Backend> Bridge<B> {
     /// # Errors
     /// If the backend cannot tell.
     pub fn counts(&mut self) -> io::Result<Counts> {
-        let interfaces = [self.backend.statistics(Side::A)?, self.backend.statistics(Side::B)?];
-        Ok(Counts { interfaces, cut: self.cutters.each_ref().map(Cutter::lost) })
+        let interfaces = Side::BOTH.into_iter().map(|side| self.backend.statistics(side));
+        let interfaces = interfaces.collect::<io::Result<_>>()?;
+        let cut = self.cutters.iter().map(Cutter::lost).collect();
+        Ok(Counts { interfaces, cut, ..Counts::default() })
     }
 
     /// By side, what is not in the plan of what arrives there.
@@ -178,7 +171,7 @@ fn arrive(
     at: Side,
     handle: Handle,
     now: Nanos,
-    observer: &mut impl Observer,
+    observer: &mut impl FnMut(Side, &Event, &Pool),
 ) {
     let bytes = backend.pool().bytes(handle);
     let frame = Frame {
@@ -191,14 +184,19 @@ fn arrive(
 }
 
 /// Does with a frame what has been decided, and tells.
-fn follow(backend: &mut impl Backend, at: Side, event: &Event, observer: &mut impl Observer) {
+fn follow(
+    backend: &mut impl Backend,
+    at: Side,
+    event: &Event,
+    observer: &mut impl FnMut(Side, &Event, &Pool),
+) {
     let handle = |packet: &Packet| Handle(packet.handle as u32);
     if let Event::Sent(Sent { packet, .. }) = event
         && packet.ecn == Ecn::Experienced
     {
         ds::experience(backend.pool_mut().bytes_mut(handle(packet)));
     }
-    observer.event(at, event, backend.pool());
+    observer(at, event, backend.pool());
     match event {
         Event::Sent(sent) => backend.send(at.other(), handle(&sent.packet)),
         Event::Dropped(dropped) => backend.release(handle(&dropped.packet)),

@@ -2,25 +2,26 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use laxity::units::{Bytes, Nanos};
-use laxity_forward::{Forwarder, Prepared, Refusal, Settings};
+use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
 use laxity_linux::clock::{Clock, tai_offset};
 use laxity_linux::frames::{Backend, Pool, Side};
 use laxity_linux::interface::{self, Interface};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 
-use crate::bridge::task::{BridgeTask, Files, Next};
-use crate::bridge::{Bridge, Forwarding, Log, Way};
+use crate::bridge::task::{BridgeTask, Next};
+use crate::bridge::{Bridge, Forwarding, Way};
 use crate::error::LiveError;
-use crate::file::{Capture, Ledgers, folder_of};
+use crate::file::{Capture, Ledger, folder_of};
 use crate::process::prover::Prover;
 use crate::process::{
     End, Keeper, Links, PlanText, Process, Reloads, Request, Supervisor, settings,
 };
 use crate::routers::task::{self, RouterTask};
-use crate::routers::{Host, Wired};
+use crate::routers::{Host, NodeWiring};
 use crate::status::Status;
 use crate::worker::Options;
 
@@ -74,16 +75,13 @@ impl Daemon {
         let bridge = Bridge::new(backend, ways);
         let settings = bridge.settings();
         let mut prover = prover(self.read, &plans, settings)?;
-        let ledgers = match self.ledger {
-            Some(folder) => ledgers(folder, &plans, settings)?,
-            None => Ledgers::none(),
-        };
+        let ledgers = ledgers(self.ledger, &plans, settings)?;
         let now = Clock::Monotonic.now();
         let capture = capture(self.capture, [a.as_str(), b], now, keeper)?;
         let options = with_capture(self.options, capture.as_ref());
         let (worker, recorder) = Forwarding::start(bridge, options)?;
-        let log = Log::new(plans.map(|plan| Some(plan?.plan)), recorder);
-        let task = BridgeTask { log, files: Files { ledgers, capture, next: None } };
+        let plans = plans.map(|plan| Some(plan?.plan));
+        let task = BridgeTask::new(plans, recorder, ledgers, capture);
         let begun = format!("forwarding between {a} and {b}");
         let supervisor = Supervisor::new(worker, task, links, keeper);
         supervisor.run(&mut process, &mut prover, &begun, self.duration)
@@ -96,7 +94,7 @@ impl Daemon {
     pub fn routers<B: Backend + Send + 'static>(
         self,
         plan: &PlanText,
-        wired: &[Wired],
+        wired: &[NodeWiring],
         backend: B,
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
@@ -141,7 +139,8 @@ fn prover(
     let next = move |at: Side| {
         let (path, settings) = (paths[at.index()].as_ref()?, settings[at.index()].as_ref()?);
         let ready = read(path).and_then(|PlanText { plan, text, .. }| {
-            let prepared = Prepared::new(plan, settings).map_err(|refusal| refusal.to_string())?;
+            let prepared =
+                PreparedPlan::new(plan, settings).map_err(|refusal| refusal.to_string())?;
             Ok(Next { at, text, prepared })
         });
         Some(ready)
@@ -176,14 +175,24 @@ fn warn_longer(plan: &Plan, arrives: &Interface) -> Option<String> {
     })
 }
 
+/// A ledger in this folder for each direction that has a plan: `out-TIME.ledger` and
+/// `back-TIME.ledger`, the time in seconds of 1970.
 fn ledgers(
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     plans: &[Option<PlanText>; 2],
     settings: [Option<Settings>; 2],
-) -> Result<Ledgers, LiveError> {
-    let texts = plans.each_ref().map(|plan| plan.as_ref().map(|plan| &*plan.text));
+) -> Result<[Option<Ledger>; 2], LiveError> {
+    let Some(folder) = folder else { return Ok([None, None]) };
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let begin = |way, side: Side| match (&plans[side.index()], settings[side.index()]) {
+        (Some(plan), Some(settings)) => {
+            let path = folder.join(format!("{way}-{time}.ledger"));
+            Ledger::create(&path, &plan.text, settings).map(Some)
+        }
+        _ => Ok(None),
+    };
     let begun = std::fs::create_dir_all(&folder);
-    let begun = begun.and_then(|()| Ledgers::create(&folder, texts, settings));
+    let begun = begun.and_then(|()| Ok([begin("out", Side::A)?, begin("back", Side::B)?]));
     begun.map_err(|error| LiveError::Ledger(folder, error))
 }
 

@@ -11,16 +11,16 @@
 //! | [`listener`] | what comes of it, and how late |
 //! | [`trial`] | all of it for some time, with the forwarder between |
 
-mod carried;
 pub mod laboratory;
 pub mod listener;
+mod load;
 pub mod scenario;
 pub mod traffic;
 pub mod trial;
 
-pub use carried::Carried;
 pub use laboratory::Laboratory;
-pub use listener::{Heard, Listener};
+pub use listener::{Listener, Reception};
+pub use load::LinkLoad;
 pub use scenario::Scenario;
 pub use traffic::{Stream, Traffic};
 pub use trial::{Outcome, Trial};

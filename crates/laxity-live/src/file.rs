@@ -11,7 +11,7 @@ mod unique;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::capture::Capture;
-pub(crate) use self::ledger::Ledgers;
+pub(crate) use self::ledger::Ledger;
 pub use self::report::ReportFile;
 
 /// The folder of a file, `.` if its path names none.

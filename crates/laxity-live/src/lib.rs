@@ -19,6 +19,7 @@
 //! | [`server`] | answers over HTTP: control by a Unix socket, metrics and a page for all who may see them |
 //! | [`metrics`] | what is exposed to Prometheus |
 //! | [`client`] | asks what runs on this machine |
+//! | `confined` | threads that have given up all privileges |
 //! | [`cut`] | frames that a kernel left to the interface to cut |
 //! | [`demo`] | hosts with traffic between them, for demonstrations and tests |
 //! | [`watch`] | any shaper, measured from outside |
@@ -27,6 +28,7 @@
 
 pub mod bridge;
 pub mod client;
+mod confined;
 pub mod cut;
 pub mod daemon;
 pub mod demo;
@@ -43,4 +45,4 @@ mod worker;
 pub use bridge::{Bridge, Forwarding, Measured, Recorder, Way};
 pub use daemon::Daemon;
 pub use error::{LiveError, NotReattached, NotReloaded, StartError, Stopped};
-pub use worker::{Options, Report, Reports, Turn, Worker};
+pub use worker::{Counts, Options, Report, Reports, Turn, Worker};

@@ -3,11 +3,11 @@
 //! shows none but these.
 
 mod all;
+mod samples;
 mod text;
 
-use crate::status::{DelayStatus, Status};
-
 pub use all::METRICS;
+pub use samples::{Samples, Tell, Value};
 pub use text::Format;
 
 /// A metric.
@@ -18,56 +18,39 @@ pub struct Metric {
     pub name: &'static str,
     /// What it says.
     pub help: &'static str,
-    /// What its name ends in, if it has a unit.
-    pub unit: &'static str,
-    /// Its labels.
-    pub labels: &'static [&'static str],
-    /// Its kind, and how it is got.
-    pub source: Source,
+    /// What kind it is of, as Prometheus calls it.
+    pub kind: &'static str,
+    /// Its samples.
+    pub samples: Samples,
 }
 
-/// How samples of a kind are got: every one is told with the values of the labels.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Source {
-    /// What is only ever added to.
-    Counter(fn(&Status, &mut Tell<'_, u64>)),
-    /// What goes up and down.
-    Gauge(fn(&Status, &mut Tell<'_, Number>)),
-    /// How often a time was at most so long; `None` if nothing was timed yet.
-    Histogram(for<'s> fn(&'s Status, &mut Tell<'_, Option<&'s DelayStatus>>)),
-}
-
-/// Hears of samples.
-pub type Tell<'t, T> = dyn FnMut(&[&str], T) + 't;
-
-/// A number in a base unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Number {
-    /// As it is.
-    Whole(u64),
-    /// A time in ns, shown in seconds.
-    Nanos(u64),
-    /// A rate in bits a second, shown in bytes.
-    Bits(u64),
-}
+/// What names of metrics with a unit end in.
+const UNITS: [&str; 5] = ["bytes_per_second", "seconds", "frames", "packets", "bytes"];
 
 impl Metric {
-    /// The name under which Prometheus knows it. A histogram has three, which begin with it.
-    pub fn full_name(&self) -> String {
-        match self.source {
-            Source::Counter(_) => format!("{}_total", self.name),
-            Source::Gauge(_) | Source::Histogram(_) => self.name.to_string(),
-        }
+    /// Something that is only ever added to.
+    const fn counter(name: &'static str, help: &'static str, samples: Samples) -> Metric {
+        Metric { name, help, kind: "counter", samples }
     }
 
-    /// The word for its kind.
-    pub fn kind(&self) -> &'static str {
-        match self.source {
-            Source::Counter(_) => "counter",
-            Source::Gauge(_) => "gauge",
-            Source::Histogram(_) => "histogram",
-        }
+    /// Something that goes up and down.
+    const fn gauge(name: &'static str, help: &'static str, samples: Samples) -> Metric {
+        Metric { name, help, kind: "gauge", samples }
+    }
+
+    /// How often a time was at most so long.
+    const fn histogram(name: &'static str, help: &'static str, samples: Samples) -> Metric {
+        Metric { name, help, kind: "histogram", samples }
+    }
+
+    /// The name under which Prometheus knows it. A histogram has three, which begin with it.
+    pub fn full_name(&self) -> String {
+        let end = if self.kind == "counter" { "_total" } else { "" };
+        format!("{}{end}", self.name)
+    }
+
+    /// What its name ends in, if it has a unit.
+    pub fn unit(&self) -> Option<&'static str> {
+        UNITS.into_iter().find(|unit| self.name.ends_with(unit))
     }
 }

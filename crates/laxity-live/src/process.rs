@@ -60,12 +60,6 @@ pub(crate) struct Process {
     is_reloading: bool,
 }
 
-/// What a signal asks for.
-enum Wish {
-    End,
-    Reload,
-}
-
 impl Process {
     /// Hears of signals from now on. Call it before there are other threads, so that these leave
     /// signals to this one.
@@ -91,10 +85,12 @@ impl Process {
             task.look()?;
             self.service.alive();
             self.answer(task, prover)?;
-            match self.wish() {
-                Some(Wish::End) => break,
-                Some(Wish::Reload) => self.reload(prover),
-                None => {}
+            let signals: Vec<i32> = self.signals.pending().collect();
+            if signals.iter().any(|signal| *signal != SIGHUP) {
+                break;
+            }
+            if !signals.is_empty() {
+                self.reload(prover);
             }
             self.follow(task, prover, begun);
         }
@@ -115,15 +111,6 @@ impl Process {
             }
         }
         Ok(())
-    }
-
-    fn wish(&mut self) -> Option<Wish> {
-        let heard: Vec<i32> = self.signals.pending().collect();
-        if heard.iter().any(|signal| *signal != SIGHUP) {
-            Some(Wish::End)
-        } else {
-            heard.first().map(|_| Wish::Reload)
-        }
     }
 
     fn reload<N: Send + 'static>(&mut self, prover: &mut Prover<N>) {
@@ -186,17 +173,7 @@ mod tests {
         }
 
         fn status(&mut self) -> Result<Status, Stopped> {
-            Ok(Status {
-                version: String::new(),
-                uptime_ns: self.looks,
-                real_time: None,
-                reloads: None,
-                reloads_refused: None,
-                events_lost: None,
-                interfaces: Vec::new(),
-                ways: Vec::new(),
-                network: None,
-            })
+            Ok(Status { uptime_ns: self.looks, ..Status::default() })
         }
 
         fn follow(&mut self, next: u8) -> Result<(), String> {

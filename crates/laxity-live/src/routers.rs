@@ -25,7 +25,7 @@ mod thread;
 mod time;
 pub mod wiring;
 
-pub use host::{Counts, Host};
+pub use host::Host;
 pub use measured::Measured;
 pub use thread::Running;
-pub use wiring::{PortName, Wired};
+pub use wiring::{NodeWiring, PortName};

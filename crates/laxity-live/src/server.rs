@@ -27,7 +27,7 @@ mod sight;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -168,7 +168,7 @@ fn begin(
     sight: Sight,
 ) -> Result<(runtime::Runtime, connections::Connections), ServerError> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-    let folder = listeners.control.as_ref().map(ControlSocket::folder).map(Path::to_path_buf);
+    let folder = listeners.control.as_ref().map(ControlSocket::folder);
     let connections = {
         let _within = runtime.enter();
         connections::Connections::new(listeners, sight)?

@@ -2,11 +2,10 @@
 //! is shown. Who measures from outside does not know all of it; what is not known is absent.
 
 mod delay;
-pub(crate) mod histogram;
 pub mod history;
 pub mod interval;
 mod network;
-mod watched;
+mod watch;
 
 use std::collections::BTreeMap;
 
@@ -22,11 +21,12 @@ use serde::{Deserialize, Serialize};
 use crate::bridge::Measured;
 
 pub use delay::DelayStatus;
+pub(crate) use delay::FineDelays;
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
-pub use watched::{ClassWatched, WayWatched};
+pub use watch::{ClassWatch, WayWatch};
 
 /// A link at one moment. Counters count since the start or, under a plan, since it is followed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "made from what is measured, and read by who asks")]
 pub struct Status {
     /// Laxity's version.
@@ -112,7 +112,7 @@ pub struct WayStatus {
     pub held_up: bool,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub watched: Option<WayWatched>,
+    pub watched: Option<WayWatch>,
     /// The classes that have packets, in the plan's order.
     pub classes: Vec<ClassStatus>,
 }
@@ -154,7 +154,7 @@ pub struct ClassStatus {
     pub bound_misses: u64,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub watched: Option<ClassWatched>,
+    pub watched: Option<ClassWatch>,
 }
 
 impl Status {
@@ -183,32 +183,49 @@ impl WayStatus {
             ClassStatus::new(class, account, measured.nonconforming(id))
         });
         let classes: Vec<_> = classes.collect();
-        let held_ns = measured.held.map(|held| held.0);
         let bounds = classes.iter().filter_map(|class| class.bound_ns).map(Nanos);
-        let held_up = is_held_up(measured.held, bounds);
+        WayStatus {
+            late: DelayStatus::new(&measured.late),
+            broken: measured.broken,
+            held_ns: measured.held.map(|held| held.0),
+            held_up: is_held_up(measured.held, bounds),
+            ..WayStatus::from_classes(way, plan, classes)
+        }
+    }
+
+    /// A way on which these classes of a plan are all that is known.
+    pub(crate) fn from_classes(way: &str, plan: &Plan, classes: Vec<ClassStatus>) -> WayStatus {
         WayStatus {
             way: way.to_string(),
             title: plan.title.clone(),
             scheduler: plan.scheduler.name().to_string(),
             rate_bps: plan.link.rate.0,
-            late: DelayStatus::new(&measured.late),
-            broken: measured.broken,
-            held_ns,
-            held_up,
+            late: None,
+            broken: 0,
+            held_ns: None,
+            held_up: false,
             watched: None,
             classes,
         }
     }
 }
 
+/// The counts that are not zero, by reason.
+pub(crate) fn by_reason<'r>(
+    counts: impl IntoIterator<Item = (&'r str, u64)>,
+) -> BTreeMap<String, u64> {
+    let occurred = counts.into_iter().filter(|(_, count)| *count > 0);
+    occurred.map(|(reason, count)| (reason.to_string(), count)).collect()
+}
+
 impl ClassStatus {
     fn new(class: &Class, account: &Account, nonconforming: u64) -> ClassStatus {
-        let dropped = DropReason::ALL.iter().zip(account.dropped()).filter(|(_, count)| *count > 0);
+        let reasons = DropReason::ALL.iter().map(|reason| reason.name());
         ClassStatus {
             name: class.name.clone(),
             arrived: account.arrived,
             sent: account.sent,
-            dropped: dropped.map(|(reason, count)| (reason.name().to_string(), count)).collect(),
+            dropped: by_reason(reasons.zip(account.dropped())),
             nonconforming,
             demoted: Some(account.demoted),
             queued: Some(account.queued),

@@ -39,7 +39,7 @@ use crate::error::LiveError;
 use crate::process::Request;
 
 pub use measuring::Settings;
-pub use taps::{Behind, Taps, Watched};
+pub use taps::{Behind, Taps, WatchResult};
 
 /// What is watched.
 pub struct Watch {
@@ -62,7 +62,7 @@ impl Watch {
     ///
     /// # Errors
     /// If the plan is not of a link, or the system refuses what it takes.
-    pub fn run(self, say: &mut dyn FnMut(&str)) -> Result<Watched, LiveError> {
+    pub fn run(self, say: &mut dyn FnMut(&str)) -> Result<WatchResult, LiveError> {
         let Watch { interfaces: [before, after], behind, plan, settings, duration, requests } =
             self;
         let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(LiveError::Signals)?;

@@ -14,12 +14,13 @@ use std::thread::{self, JoinHandle};
 
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::Port;
+use laxity_linux::frames::{Port, Statistics};
 use laxity_linux::interface::Interface;
 use laxity_linux::wait::Waiter;
 
 use self::inbox::{Asker, Inbox};
 use self::placement::place;
+use crate::cut::Cut;
 use crate::error::{NotReattached, NotReloaded, StartError, Stopped};
 
 pub use self::placement::Options;
@@ -40,8 +41,6 @@ pub struct Turn {
 pub(crate) trait Work {
     /// Another plan, ready to be followed.
     type Plan: Send + 'static;
-    /// What is counted besides what happens to packets.
-    type Counts: Send + 'static;
 
     /// The thread's name.
     const NAME: &str;
@@ -71,7 +70,7 @@ pub(crate) trait Work {
     ///
     /// # Errors
     /// If the backend cannot tell.
-    fn counts(&mut self) -> io::Result<Self::Counts>;
+    fn counts(&mut self) -> io::Result<Counts>;
 
     /// Goes on with another interface at a port.
     ///
@@ -86,19 +85,34 @@ pub(crate) trait Work {
     fn reload(&mut self, next: &mut Self::Plan) -> Result<(), NotReloaded>;
 }
 
-/// Handle of a thread that forwards. `P` is a plan that is ready to be followed, `C` what the
-/// thread counts.
-pub struct Worker<P, C> {
-    thread: JoinHandle<io::Result<C>>,
-    asker: Asker<Question<P, C>>,
+/// Handle of a thread that forwards. `P` is a plan that is ready to be followed.
+pub struct Worker<P> {
+    thread: JoinHandle<io::Result<Counts>>,
+    asker: Asker<Question<P>>,
     wants_priority: bool,
     without_priority: &'static str,
     /// Why the thread has no real-time priority, although it was to have one.
     pub not_real_time: Option<laxity_linux::Error>,
 }
 
-enum Question<P, C> {
-    Count(Sender<io::Result<C>>),
+/// What a thread that forwards counts besides what happens to packets, since the start.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Counts {
+    /// By port, what the backend counts.
+    pub interfaces: Vec<Statistics>,
+    /// By port at which they arrived, what was lost of frames that had to be cut.
+    pub cut: Vec<Cut>,
+    /// Of routers: by class, how many packets are queued.
+    pub queued: Vec<u64>,
+    /// Of routers: how often inputs got out of step.
+    pub losses: u64,
+    /// Of routers: packets and padding of no known frame.
+    pub unknown: u64,
+}
+
+enum Question<P> {
+    Count(Sender<io::Result<Counts>>),
     Reattach {
         at: Port,
         to: Interface,
@@ -114,11 +128,11 @@ enum Question<P, C> {
     },
 }
 
-impl<P: Send + 'static, C: Send + 'static> Worker<P, C> {
+impl<P: Send + 'static> Worker<P> {
     /// Starts the thread, on its core and with its priority.
     pub(crate) fn begin<W>(work: W, options: Options) -> Result<Self, StartError>
     where
-        W: Work<Plan = P, Counts = C> + Send + 'static,
+        W: Work<Plan = P> + Send + 'static,
     {
         let (asker, inbox) = inbox::pair()?;
         let (ready, is_ready) = mpsc::channel();
@@ -148,7 +162,7 @@ impl<P: Send + 'static, C: Send + 'static> Worker<P, C> {
     ///
     /// # Errors
     /// If the thread has ended or the system does not tell.
-    pub fn counts(&self) -> Result<C, Stopped> {
+    pub fn counts(&self) -> Result<Counts, Stopped> {
         self.asker.answer(Question::Count)?.map_err(Stopped::because)
     }
 
@@ -166,7 +180,7 @@ impl<P: Send + 'static, C: Send + 'static> Worker<P, C> {
     ///
     /// # Errors
     /// If forwarding had failed.
-    pub fn drain(self, patience: Nanos) -> Result<C, Stopped> {
+    pub fn drain(self, patience: Nanos) -> Result<Counts, Stopped> {
         // A thread that is gone has nothing to drain, and says why below.
         let _ = self.asker.ask(Question::Drain { patience });
         self.join()
@@ -176,7 +190,7 @@ impl<P: Send + 'static, C: Send + 'static> Worker<P, C> {
     ///
     /// # Errors
     /// Why it ended.
-    pub fn join(self) -> Result<C, Stopped> {
+    pub fn join(self) -> Result<Counts, Stopped> {
         match self.thread.join() {
             Ok(ended) => ended.map_err(Stopped::because),
             Err(panic) => std::panic::resume_unwind(panic),
@@ -204,7 +218,7 @@ impl<P: Send + 'static, C: Send + 'static> Worker<P, C> {
 /// The thread's own state.
 struct Thread<W: Work> {
     work: W,
-    inbox: Inbox<Question<W::Plan, W::Counts>>,
+    inbox: Inbox<Question<W::Plan>>,
     spin: Nanos,
     /// When it ends at the latest, once it drains.
     end: Option<Nanos>,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use laxity::units::Nanos;
 use laxity_linux::namespace;
-use laxity_live::demo::listener::StreamHeard;
+use laxity_live::demo::listener::StreamReception;
 use laxity_live::demo::{Outcome, Scenario, Trial};
 use laxity_live::status::DelayStatus;
 use laxity_live::{LiveError, Options};
@@ -99,7 +99,7 @@ fn by_stream(Shown { fifo, edf, .. }: &Shown) -> String {
     table::table(&header, &rows.collect::<Vec<_>>())
 }
 
-fn row(outcome: &Outcome, stream: &StreamHeard, unit: TimeUnit) -> Vec<String> {
+fn row(outcome: &Outcome, stream: &StreamReception, unit: TimeUnit) -> Vec<String> {
     let of = |shown: fn(&DelayStatus) -> u64| unit.whole(stream.delay_ns.as_ref().map(shown));
     vec![
         stream.name.to_string(),

@@ -1,14 +1,17 @@
 //! loom's threads, a clock that stands still, and a ring that keeps the orderings of `rtrb`'s.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
-pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use loom::sync::{Mutex, MutexGuard, mpsc};
 pub(crate) use loom::thread::JoinHandle;
 pub(crate) use std::time::Instant;
 
 use laxity::units::Nanos;
+use rtrb::PushError;
+use rtrb::chunks::ChunkError;
 
 /// Looking twice shows the model nothing that looking once does not.
 pub(crate) const SPINS: u32 = 0;
@@ -89,9 +92,9 @@ impl<T> Ring<T> {
 }
 
 impl<T> Writer<T> {
-    pub(crate) fn push(&mut self, value: T) -> Result<(), T> {
+    pub(crate) fn push(&mut self, value: T) -> Result<(), PushError<T>> {
         if self.is_full() {
-            return Err(value);
+            return Err(PushError::Full(value));
         }
         let before = self.ring.slot(self.written).replace(value);
         assert!(before.is_none(), "overwritten");
@@ -107,22 +110,49 @@ impl<T> Writer<T> {
 
 impl<T> Reader<T> {
     pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.slots() == 0
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(crate) fn slots(&self) -> usize {
         self.ring.written.load(Ordering::Acquire) - self.read
     }
 
-    pub(crate) fn take(&mut self, count: usize) -> impl ExactSizeIterator<Item = T> {
-        let count = count.min(self.len());
-        let values: Vec<T> = (self.read..self.read + count)
+    pub(crate) fn read_chunk(&mut self, count: usize) -> Result<Vec<T>, ChunkError> {
+        assert!(0 < count && count <= self.slots(), "what is there");
+        let values = (self.read..self.read + count)
             .map(|number| self.ring.slot(number).take().expect("written"))
             .collect();
         self.read += count;
-        if count > 0 {
-            self.ring.read.store(self.read, Ordering::Release);
-        }
-        values.into_iter()
+        self.ring.read.store(self.read, Ordering::Release);
+        Ok(values)
+    }
+}
+
+/// A channel for one value.
+pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = mpsc::channel();
+    (Sender(Cell::new(Some(sender))), Receiver(receiver))
+}
+
+/// loom's receivers do not notice that their senders are gone, so a dropped one sends `None`.
+pub(crate) struct Sender<T>(Cell<Option<mpsc::Sender<Option<T>>>>);
+
+pub(crate) struct Receiver<T>(mpsc::Receiver<Option<T>>);
+
+impl<T> Sender<T> {
+    pub(crate) fn send(&self, value: T) -> Option<()> {
+        self.0.take()?.send(Some(value)).ok()
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let _ = self.0.take().map(|sender| sender.send(None));
+    }
+}
+
+impl<T> Receiver<T> {
+    pub(crate) fn recv(&self) -> Result<T, std::sync::mpsc::RecvError> {
+        self.0.recv()?.ok_or(std::sync::mpsc::RecvError)
     }
 }

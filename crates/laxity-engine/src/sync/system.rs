@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+pub(crate) use rtrb::{Consumer as Reader, Producer as Writer};
 pub(crate) use std::hint::spin_loop;
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+pub(crate) use std::sync::mpsc::{Sender, channel};
+pub(crate) use std::sync::{Mutex, MutexGuard};
 pub(crate) use std::thread::JoinHandle;
 pub(crate) use std::time::Instant;
 
@@ -69,46 +71,5 @@ impl Clock {
 
 /// A ring of `capacity` packets for one thread that writes and one that reads.
 pub(crate) fn ring<T>(capacity: usize) -> (Writer<T>, Reader<T>) {
-    let (writer, reader) = rtrb::RingBuffer::new(capacity);
-    (Writer(writer), Reader(reader))
-}
-
-/// The end that is written.
-#[derive(Debug)]
-pub(crate) struct Writer<T>(rtrb::Producer<T>);
-
-/// The end that is read.
-#[derive(Debug)]
-pub(crate) struct Reader<T>(rtrb::Consumer<T>);
-
-impl<T> Writer<T> {
-    /// Appends a value, or gives it back if the ring is full.
-    pub(crate) fn push(&mut self, value: T) -> Result<(), T> {
-        self.0.push(value).map_err(|rtrb::PushError::Full(value)| value)
-    }
-
-    /// Whether the ring is full.
-    pub(crate) fn is_full(&self) -> bool {
-        self.0.is_full()
-    }
-}
-
-impl<T> Reader<T> {
-    /// Whether the ring is empty.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// How many values are in the ring.
-    pub(crate) fn len(&self) -> usize {
-        self.0.slots()
-    }
-
-    /// Takes out the first `count` values, or all if there are fewer. Their places are free when
-    /// the iterator is dropped.
-    pub(crate) fn take(&mut self, count: usize) -> impl ExactSizeIterator<Item = T> {
-        let count = count.min(self.0.slots());
-        let chunk = self.0.read_chunk(count);
-        chunk.expect("so many values are there, for only this thread takes them").into_iter()
-    }
+    rtrb::RingBuffer::new(capacity)
 }

@@ -11,10 +11,12 @@ use super::marks;
 use super::output::{Output, Plain};
 use crate::error::Refusal;
 use crate::forwarder::Settings;
+use crate::outlet::Outlet;
 
-/// The output at the beginning of a hop.
+/// The output at the beginning of a hop, which is the port of this number.
 pub(super) fn output(
     on: &Assigned<'_>,
+    port: usize,
     hop: Hop,
     paths: &Paths,
     schedule: Option<&Schedule<'_>>,
@@ -32,7 +34,9 @@ pub(super) fn output(
     let (SchedulerSpec::Tdp(spec), Some(framed), Some(schedule)) =
         (here.scheduler, on.plan.framed(), schedule)
     else {
-        return Ok(Output::Plain(Box::new(Plain::new(scheduler, link.rate, settings.catch_up))));
+        let outlet = Outlet::new(link.rate, settings.catch_up);
+        let plain = Plain::new(port, schedule.is_some(), scheduler, outlet);
+        return Ok(Output::Plain(Box::new(plain)));
     };
     let settings = framed.settings(hop, schedule.ahead(hop));
     let tdp = Tdp::reserving(settings, |frame| schedule.is_reserved(hop, frame))?;
@@ -41,7 +45,7 @@ pub(super) fn output(
     let padding = on.plan.link.accounted(marks::PADDING as u32).max(shortest);
     let padding = framed.is_in_step(neighbour).then_some(padding);
     let tdp = tdp.over(scheduler);
-    Ok(Output::Framed(Box::new(Framed::new(tdp, spec.time, link.rate, spec.late, padding))))
+    Ok(Output::Framed(Box::new(Framed::new(port, tdp, spec.time, link.rate, spec.late, padding))))
 }
 
 /// The input at the end of a hop, if marked packets come there.

@@ -9,8 +9,9 @@ use laxity::sched::{Late, Tdp};
 use laxity::scheduler::{Criterion, Dispatch, DropReason, Scheduler};
 use laxity::units::{Nanos, Rate};
 
-use super::output::{OutputEvent, Tell, Waiting, in_order, sent};
-use crate::queued::Held;
+use super::event::{Departure, Marking, RouterEvent};
+use super::output::{Tell, Waiting, in_order, sent};
+use crate::queued::PacketList;
 
 /// An output with frames, and the link as its sender keeps it.
 ///
@@ -20,13 +21,14 @@ use crate::queued::Held;
 /// whatever carries the mark of a frame comes within a frame's time and a link's delay, and the
 /// next node takes it for nothing else.
 pub(super) struct Framed {
+    port: usize,
     tdp: Tdp<Box<dyn Scheduler + Send>>,
     time: CommonTime,
     late: Late,
     /// The length of padding, if there is anyone at the other end to be kept in step.
     padding: Option<u32>,
     line: Link,
-    held: Held<Waiting>,
+    held: PacketList<Waiting>,
     /// When there is something to do.
     wake: Nanos,
     /// The first frame that is not accounted for, and whether all was sent that was to be sent in
@@ -40,6 +42,7 @@ pub(super) struct Framed {
 impl Framed {
     /// With nothing queued; `late` says what becomes of packets that miss their frames.
     pub(super) fn new(
+        port: usize,
         tdp: Tdp<Box<dyn Scheduler + Send>>,
         time: CommonTime,
         rate: Rate,
@@ -47,12 +50,13 @@ impl Framed {
         padding: Option<u32>,
     ) -> Self {
         Framed {
+            port,
             tdp,
             time,
             late,
             padding,
             line: Link::new(rate),
-            held: Held::new(0),
+            held: PacketList::new(0),
             wake: if padding.is_some() { Nanos::ZERO } else { Nanos::MAX },
             frame: 0,
             is_met: true,
@@ -125,7 +129,8 @@ impl Framed {
                 self.is_met = true;
                 self.line.transmit(now, length);
                 let (mark, frame) = (self.tdp.mark(), self.tdp.frame());
-                tell(OutputEvent::Padded { mark, start: now, frame, due: end });
+                let port = self.port;
+                tell(None, RouterEvent::Padded { port, mark, start: now, frame, due: end });
                 return self.resumes();
             }
             // Best effort leaves no room for it.
@@ -173,10 +178,22 @@ impl Framed {
         let departure = self.line.transmit(start, packet.length);
         let waiting = sent(self.held.remove(packet.handle), &packet);
         let is_reserved = criterion == Criterion::ReservedFrame;
-        let mark = is_reserved.then(|| self.tdp.mark());
-        let due = deadline.filter(|_| is_reserved);
-        let frame = is_reserved.then(|| self.tdp.frame());
-        tell(OutputEvent::Sent { waiting, mark, start, departure, frame, due });
+        let event = RouterEvent::Sent(Departure {
+            port: self.port,
+            packet: waiting.packet,
+            // Nothing leaves with a mark that is not ours.
+            mark: match waiting.is_marked {
+                _ if is_reserved => Marking::Write(self.tdp.mark()),
+                true => Marking::Clear,
+                false => Marking::Leave,
+            },
+            is_framed: true,
+            start,
+            departure,
+            frame: is_reserved.then(|| self.tdp.frame()),
+            due: deadline.filter(|_| is_reserved),
+        });
+        tell(Some(&waiting), event);
     }
 
     /// When there is something to do again for who has just sent: in the next frame, if this one is
@@ -207,7 +224,7 @@ impl Framed {
         let taken = self.time.frame_at(self.line.free_at());
         let first = (self.frame + u64::from(self.is_met)).max(taken);
         if self.padding.is_some() && first < frame {
-            tell(OutputEvent::Skipped(first..frame));
+            tell(None, RouterEvent::Skipped { port: self.port, frames: first..frame });
         }
         (self.frame, self.is_met) = (frame, false);
     }
@@ -222,7 +239,7 @@ impl Framed {
             let waiting = self.held.remove(packet.handle);
             let is_early = early == Some(packet.handle) && reason == DropReason::Frame;
             if waiting.frame.is_none() || is_early || self.late == Late::Drop {
-                tell(OutputEvent::Dropped { waiting, reason });
+                tell(Some(&waiting), RouterEvent::Dropped { packet: waiting.packet, reason });
                 continue;
             }
             let handle = self.held.insert(Waiting { frame: None, ..waiting });

@@ -1,17 +1,15 @@
 //! The outputs of a router.
 
 use std::mem;
-use std::ops::Range;
 
 use laxity::packet::Packet;
-use laxity::sched::tdp::Mark;
-use laxity::scheduler::{DropReason, DropSink, Scheduler};
-use laxity::units::{Nanos, Rate};
+use laxity::scheduler::{DropSink, Scheduler};
+use laxity::units::Nanos;
 
 use super::event::{Departure, Marking, RouterEvent};
 use super::framed::Framed;
 use crate::outlet::Outlet;
-use crate::queued::Held;
+use crate::queued::PacketList;
 
 /// Where a router sends over one link.
 pub(super) enum Output {
@@ -34,70 +32,8 @@ pub(super) struct Waiting {
     pub frame: Option<u64>,
 }
 
-/// What an output tells.
-pub(super) enum OutputEvent {
-    Sent {
-        waiting: Waiting,
-        mark: Option<Mark>,
-        start: Nanos,
-        departure: Nanos,
-        frame: Option<u64>,
-        due: Option<Nanos>,
-    },
-    Dropped {
-        waiting: Waiting,
-        reason: DropReason,
-    },
-    Padded {
-        mark: Mark,
-        start: Nanos,
-        frame: u64,
-        due: Nanos,
-    },
-    Skipped(Range<u64>),
-}
-
-impl OutputEvent {
-    /// The same as others hear it. Where there are frames, nothing leaves with a mark that is not
-    /// ours.
-    pub(super) fn event(self, port: usize, is_framed: bool, has_frames: bool) -> RouterEvent {
-        match self {
-            OutputEvent::Sent {
-                waiting: Waiting { packet, is_marked, .. },
-                mark,
-                start,
-                departure,
-                frame,
-                due,
-            } => {
-                let mark = match mark {
-                    Some(mark) => Marking::Write(mark),
-                    None if has_frames && is_marked => Marking::Clear,
-                    None => Marking::Leave,
-                };
-                RouterEvent::Sent(Departure {
-                    port,
-                    packet,
-                    mark,
-                    is_framed,
-                    start,
-                    departure,
-                    frame,
-                    due,
-                })
-            }
-            OutputEvent::Dropped { waiting: Waiting { packet, .. }, reason } => {
-                RouterEvent::Dropped { packet, reason }
-            }
-            OutputEvent::Padded { mark, start, frame, due } => {
-                RouterEvent::Padded { port, mark, start, frame, due }
-            }
-            OutputEvent::Skipped(frames) => RouterEvent::Skipped { port, frames },
-        }
-    }
-}
-
-pub(super) type Tell<'a> = &'a mut dyn FnMut(OutputEvent);
+/// Hears of what happens at an output, and of the packet that leaves it, if one does.
+pub(super) type Tell<'a> = &'a mut dyn FnMut(Option<&Waiting>, RouterEvent);
 
 impl Output {
     /// A packet joins those that wait, for its frame if it has one.
@@ -129,18 +65,28 @@ impl Output {
 
 /// An output without frames.
 pub(super) struct Plain {
+    port: usize,
+    /// Whether other outputs of the network divide time into frames: then nothing leaves with a
+    /// mark that is not ours.
+    clears_marks: bool,
     scheduler: Box<dyn Scheduler + Send>,
     outlet: Outlet,
-    held: Held<Waiting>,
+    held: PacketList<Waiting>,
 }
 
 impl Plain {
-    pub(super) fn new(scheduler: Box<dyn Scheduler + Send>, rate: Rate, catch_up: Nanos) -> Self {
-        Plain { scheduler, outlet: Outlet::new(rate, catch_up), held: Held::new(0) }
+    /// With nothing queued, at a port of this number.
+    pub(super) fn new(
+        port: usize,
+        clears_marks: bool,
+        scheduler: Box<dyn Scheduler + Send>,
+        outlet: Outlet,
+    ) -> Self {
+        Plain { port, clears_marks, scheduler, outlet, held: PacketList::new(0) }
     }
 
     fn enqueue(&mut self, now: Nanos, waiting: Waiting, tell: Tell<'_>) {
-        let Plain { scheduler, outlet, held } = self;
+        let Plain { scheduler, outlet, held, .. } = self;
         if held.len() == 0 {
             outlet.arrives_alone(now);
         }
@@ -152,7 +98,7 @@ impl Plain {
 
     fn change(&mut self, now: Nanos, next: &mut Plain, tell: Tell<'_>) {
         mem::swap(&mut self.scheduler, &mut next.scheduler);
-        let Plain { scheduler, outlet, held } = self;
+        let Plain { scheduler, outlet, held, .. } = self;
         let mut time = Nanos::ZERO;
         for packet in in_order(held) {
             // Packets that came at several ports at once may be queued in any order.
@@ -164,7 +110,7 @@ impl Plain {
     }
 
     fn poll(&mut self, now: Nanos, tell: Tell<'_>) -> Option<Nanos> {
-        let Plain { scheduler, outlet, held } = self;
+        let Plain { port, clears_marks, scheduler, outlet, held } = self;
         loop {
             let due = outlet.due()?;
             if due > now {
@@ -176,8 +122,18 @@ impl Plain {
             };
             let departure = outlet.start(due, now, dispatch.packet.length).departure;
             let waiting = sent(held.remove(dispatch.packet.handle), &dispatch.packet);
-            let (frame, due) = (None, None);
-            tell(OutputEvent::Sent { waiting, mark: None, start: now, departure, frame, due });
+            let is_cleared = *clears_marks && waiting.is_marked;
+            let event = RouterEvent::Sent(Departure {
+                port: *port,
+                packet: waiting.packet,
+                mark: if is_cleared { Marking::Clear } else { Marking::Leave },
+                is_framed: false,
+                start: now,
+                departure,
+                frame: None,
+                due: None,
+            });
+            tell(Some(&waiting), event);
             let oldest = held.oldest().map(|waiting| waiting.packet.arrival);
             outlet.goes_on(now, scheduler.next_ready(now), oldest);
         }
@@ -191,14 +147,14 @@ pub(super) fn sent(waiting: Waiting, packet: &Packet) -> Waiting {
 }
 
 /// What is held, as the scheduler knows it, in the order in which it was queued.
-pub(super) fn in_order(held: &Held<Waiting>) -> Vec<Packet> {
+pub(super) fn in_order(held: &PacketList<Waiting>) -> Vec<Packet> {
     let packet = |(handle, waiting): (u64, &Waiting)| Packet { handle, ..waiting.packet };
     held.iter().map(packet).collect()
 }
 
-fn drops<'a>(held: &'a mut Held<Waiting>, tell: Tell<'a>) -> impl DropSink + 'a {
+fn drops<'a>(held: &'a mut PacketList<Waiting>, tell: Tell<'a>) -> impl DropSink + 'a {
     move |packet: Packet, reason| {
         let waiting = held.remove(packet.handle);
-        tell(OutputEvent::Dropped { waiting, reason });
+        tell(Some(&waiting), RouterEvent::Dropped { packet: waiting.packet, reason });
     }
 }

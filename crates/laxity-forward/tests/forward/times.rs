@@ -217,14 +217,14 @@ fn a_reload_takes_everything_over() {
 }
 
 #[test]
-fn who_drains_sends_what_is_queued() {
+fn what_is_queued_is_sent_when_nothing_arrives_any_more() {
     let mut link = forwarder(Settings::default());
     (0..5).for_each(|handle| link.arrive(Nanos(0), frame(2, 1000, handle), &mut nothing));
-    let mut draining = link.drain();
+
     let (mut now, mut count) = (Nanos(0), 0);
-    while let Some(wake) = draining.poll(now, &mut |_| count += 1) {
+    while let Some(wake) = link.poll(now, &mut |_| count += 1) {
         now = wake;
     }
-    assert_eq!((count, now, draining.backlog().packets), (5, Nanos(4_000_000), 0));
-    assert_eq!(draining.finish().accounts()[1].sent, 5);
+    assert_eq!((count, now, link.backlog().packets), (5, Nanos(4_000_000), 0));
+    assert_eq!(link.into_books().accounts()[1].sent, 5);
 }

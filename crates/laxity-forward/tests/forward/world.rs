@@ -6,7 +6,7 @@ use std::path::Path;
 use laxity::packet::ClassId;
 use laxity::port::Books;
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, Prepared, Refusal, Sink};
+use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, Sink};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::matching::{Headers, IpHeaders, Ports};
@@ -143,7 +143,7 @@ pub(crate) fn reload(
     plan: Plan,
     sink: Sink<'_>,
 ) -> Result<Books, Refusal> {
-    let mut next = Prepared::new(plan, forwarder.settings())?;
+    let mut next = PreparedPlan::new(plan, forwarder.settings())?;
     forwarder.reload(now, &mut next, sink).map(|()| next.into_books())
 }
 
@@ -186,13 +186,12 @@ impl Caller {
         forwarder.arrive(time, frame, &mut |event| events.push(*event));
     }
 
-    pub(crate) fn drain(&mut self, forwarder: Forwarder, draw: &mut Generator) -> Books {
-        let mut draining = forwarder.drain();
+    pub(crate) fn drain(&mut self, mut forwarder: Forwarder, draw: &mut Generator) -> Books {
         loop {
             let events = &mut self.events;
-            let Some(wake) = draining.poll(self.now, &mut |event| events.push(*event)) else {
-                assert_eq!(draining.backlog().packets, 0);
-                return draining.finish();
+            let Some(wake) = forwarder.poll(self.now, &mut |event| events.push(*event)) else {
+                assert_eq!(forwarder.backlog().packets, 0);
+                return forwarder.into_books();
             };
             self.now = Nanos(wake.0.max(self.now.0) + self.lateness(draw));
         }

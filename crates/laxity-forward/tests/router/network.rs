@@ -7,7 +7,9 @@ use laxity::packet::Packet;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_forward::Settings;
-use laxity_forward::router::{Departure, Inbound, Marking, Outside, Router, RouterEvent, marks};
+use laxity_forward::router::{
+    Departure, InboundFrame, Marking, Outside, Router, RouterEvent, marks,
+};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, NodeId};
 use slab::Slab;
@@ -205,7 +207,7 @@ impl World {
             let handle = self.buffers[router].insert(flying.clone()) as u64;
             let (router, mut hands) = self.hands(router, now);
             let (head, length) = (&flying.bytes[..], flying.bytes.len() as u32);
-            router.arrive(now, Inbound { port, came, head, length, handle }, &mut hands);
+            router.arrive(now, InboundFrame { port, came, head, length, handle }, &mut hands);
         }
         for number in 0..self.routers.len() {
             let (router, mut hands) = self.hands(number, now);

@@ -4,7 +4,7 @@ use std::iter::repeat_n;
 
 use laxity::units::Nanos;
 
-use super::{Port, Undone};
+use super::{Port, VnetHeader};
 use crate::error::{Doing, Error};
 use crate::sys::Mapping;
 
@@ -32,7 +32,7 @@ struct Place {
     /// Where the frame begins within the place.
     start: u32,
     length: u32,
-    undone: Undone,
+    undone: VnetHeader,
     arrived: Nanos,
 }
 
@@ -67,7 +67,7 @@ impl Pool {
             port,
             start: 0,
             length: 0,
-            undone: Undone::default(),
+            undone: VnetHeader::default(),
             arrived: Nanos(0),
         };
         let ports = (0..interfaces).map(Port);
@@ -108,7 +108,7 @@ impl Pool {
     ///
     /// # Panics
     /// If it is not held.
-    pub fn undone(&self, frame: Handle) -> Undone {
+    pub fn undone(&self, frame: Handle) -> VnetHeader {
         self.held(frame).0.undone
     }
 
@@ -138,7 +138,7 @@ impl Pool {
             return None;
         }
         let frame = self.take(at.into())?;
-        self.hold(frame, HEADROOM, length, Undone::default(), Nanos(0));
+        self.hold(frame, HEADROOM, length, VnetHeader::default(), Nanos(0));
         Some(frame)
     }
 
@@ -177,7 +177,7 @@ impl Pool {
         frame: Handle,
         start: usize,
         length: usize,
-        undone: Undone,
+        undone: VnetHeader,
         arrived: Nanos,
     ) {
         assert!(start + length <= self.stride, "longer than its place");
@@ -210,7 +210,7 @@ impl Pool {
 
     /// Where the frame in a place of the backend's begins within it, how long it is, and what is
     /// undone.
-    pub(crate) fn extent(&self, frame: Handle) -> (usize, usize, Undone) {
+    pub(crate) fn extent(&self, frame: Handle) -> (usize, usize, VnetHeader) {
         let place = &self.places[frame.0 as usize];
         (place.start as usize, place.length as usize, place.undone)
     }
@@ -248,7 +248,7 @@ mod tests {
 
     fn received(pool: &mut Pool, at: Port, bytes: &[u8]) -> Handle {
         let frame = pool.take(at).expect("room");
-        pool.hold(frame, 16, bytes.len(), Undone::default(), Nanos(0));
+        pool.hold(frame, 16, bytes.len(), VnetHeader::default(), Nanos(0));
         pool.bytes_mut(frame).copy_from_slice(bytes);
         frame
     }

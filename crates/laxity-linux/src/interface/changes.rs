@@ -8,8 +8,8 @@ use netlink_packet_route::RouteNetlinkMessage;
 
 use super::{Interface, list};
 use crate::error::{Doing, Error};
-use crate::netlink::Netlink;
-use crate::sys;
+use crate::rtnetlink::Rtnetlink;
+use crate::{netlink, sys};
 
 /// What became of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub enum Change {
 
 /// Hears of every change of an interface of one network namespace. Poll its descriptor.
 pub struct Changes {
-    hearing: Netlink,
-    asking: Netlink,
+    hearing: Rtnetlink,
+    asking: Rtnetlink,
     known: BTreeMap<u32, Interface>,
     waiting: VecDeque<Change>,
     /// Whether the kernel may have forgotten some, so that everything is to be looked up.
@@ -46,7 +46,7 @@ impl Changes {
     /// Hears from now on.
     pub fn new() -> Result<Self, Error> {
         let opened = || {
-            let (hearing, mut asking) = (Netlink::hearing_links()?, Netlink::open()?);
+            let (hearing, mut asking) = (Rtnetlink::hearing_links()?, Rtnetlink::bound()?);
             let known = list(&mut asking)?;
             let known = known.into_iter().map(|interface| (interface.index, interface)).collect();
             Ok(Changes { hearing, asking, known, waiting: VecDeque::new(), is_behind: false })
@@ -75,7 +75,7 @@ impl Changes {
                 }
                 continue;
             }
-            let messages = match self.hearing.heard() {
+            let messages = match self.hearing.heard(netlink::read) {
                 Err(error) if !sys::is_lost(&error) => {
                     self.is_behind = true;
                     continue;
@@ -115,7 +115,7 @@ impl Changes {
     /// Everything anew. What waits in the socket is older than that.
     fn look(&mut self) -> io::Result<()> {
         loop {
-            match self.hearing.heard() {
+            match self.hearing.heard(netlink::read) {
                 Err(error) if is_overrun(&error) => {}
                 Err(error) => return Err(error),
                 Ok(messages) if messages.is_empty() => break,
@@ -138,6 +138,6 @@ fn is_overrun(error: &io::Error) -> bool {
 
 impl AsFd for Changes {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.hearing.descriptor()
+        self.hearing.as_fd()
     }
 }

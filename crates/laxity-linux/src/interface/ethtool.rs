@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use crate::error::{Doing, Error, refused};
-use crate::sys::{self, Plain, check, plain, zeroed};
+use crate::sys::{self, Plain, done, plain, zeroed};
 
 /// Work that an interface or the kernel in front of it does on many packets at once. A forwarder
 /// wants it off where packets are to be scheduled one by one.
@@ -33,28 +33,23 @@ impl Offload {
 
     /// As `ethtool -K` calls it.
     pub fn name(self) -> &'static str {
-        match self {
-            Offload::TransmitChecksums => "tx",
-            Offload::TcpSegmentation => "tso",
-            Offload::Segmentation => "gso",
-            Offload::Receive => "gro",
-        }
+        self.names().0
     }
 
-    /// `ETHTOOL_G...`; the one that sets it is the next number.
-    fn get(self) -> u32 {
+    /// As `ethtool -K` calls it, and `ETHTOOL_G...`; the one that sets it is the next number.
+    fn names(self) -> (&'static str, u32) {
         match self {
-            Offload::TransmitChecksums => 0x16,
-            Offload::TcpSegmentation => 0x1e,
-            Offload::Segmentation => 0x23,
-            Offload::Receive => 0x2b,
+            Offload::TransmitChecksums => ("tx", 0x16),
+            Offload::TcpSegmentation => ("tso", 0x1e),
+            Offload::Segmentation => ("gso", 0x23),
+            Offload::Receive => ("gro", 0x2b),
         }
     }
 }
 
 /// Whether the interface does this.
 pub fn offload(interface: &str, which: Offload) -> Result<bool, Error> {
-    let mut value = Value { command: which.get(), value: 0 };
+    let mut value = Value { command: which.names().1, value: 0 };
     let asked = call(interface, &mut value);
     asked.doing(format!("ask {interface} for its offload {}", which.name()))?;
     Ok(value.value != 0)
@@ -68,7 +63,7 @@ pub fn set_offload(interface: &str, which: Offload, on: bool) -> Result<(), Erro
     if offload(interface, which)? == on {
         return Ok(());
     }
-    let mut value = Value { command: which.get() + 1, value: on.into() };
+    let mut value = Value { command: which.names().1 + 1, value: on.into() };
     let word = if on { "on" } else { "off" };
     let what = format!("turn {} {word} at {interface}", which.name());
     call(interface, &mut value).privileged(&what, "CAP_NET_ADMIN")?;
@@ -94,7 +89,7 @@ pub fn speed(interface: &str) -> Option<u64> {
     call(interface, &mut settings).ok()?;
     let megabits = u32::from(settings.speed) | u32::from(settings.speed_high) << 16;
     // All ones where it does not know.
-    let is_known = megabits > 0 && megabits != u32::MAX && megabits != u16::MAX.into();
+    let is_known = megabits > 0 && megabits != u32::MAX && megabits != u32::from(u16::MAX);
     is_known.then(|| u64::from(megabits) * 1_000_000)
 }
 
@@ -171,6 +166,5 @@ fn call<T: Plain>(interface: &str, argument: &mut T) -> io::Result<()> {
     let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     // SAFETY: the request carries a name that ends in a zero, and points to the argument, which is
     // of the kind and size that its command asks for.
-    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL, &request) })?;
-    Ok(())
+    done(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL, &request) })
 }

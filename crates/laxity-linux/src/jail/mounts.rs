@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::recorder::{RECORDS, ROOM, TOOLS};
 use crate::error::{Doing, Error};
-use crate::sys::check;
+use crate::sys::done;
 
 /// Folders in which a script may write, each with its size and its permissions.
 const OPEN: [(&str, &str); 3] = [
@@ -176,8 +176,7 @@ fn mount(
     let (kind, options) = (CString::new(kind)?, CString::new(options)?);
     let pointers = (source.as_ptr(), target.as_ptr(), kind.as_ptr(), options.as_ptr().cast());
     // SAFETY: all four point to texts that end with a zero and live as long as the call.
-    check(unsafe { libc::mount(pointers.0, pointers.1, pointers.2, flags, pointers.3) })?;
-    Ok(())
+    done(unsafe { libc::mount(pointers.0, pointers.1, pointers.2, flags, pointers.3) })
 }
 
 /// Sets and clears attributes of a mount.

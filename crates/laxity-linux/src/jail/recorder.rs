@@ -88,10 +88,10 @@ fn record(tool: &str, words: &[OsString], records: File) -> u8 {
             return 1;
         }
     };
-    let bytes = |word: &OsString| word.clone().into_vec();
-    let all: Vec<Vec<u8>> =
-        std::iter::once(tool.as_bytes().to_vec()).chain(words.iter().map(bytes)).collect();
-    if write(&Record::bytes(&all, input.as_deref(), place()), records).is_err() {
+    let given = words.iter().map(|word| word.to_string_lossy().into_owned());
+    let all = std::iter::once(tool.to_string()).chain(given).collect();
+    let record = Record::bytes(all, input.as_deref(), place());
+    if record.and_then(|record| write(&record, records)).is_err() {
         return 1;
     }
     // Whether a rule is there already: none is.

@@ -4,22 +4,23 @@
 use std::ffi::{OsStr, OsString, c_int};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{fchown, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use super::recorder::{FULL, MOST, RECORDS, SCRIPT};
-use super::{Ending, Limits, Order, Record, ScriptRun, mounts, walls};
+use super::{Ending, Limits, Order, Record, mounts, walls};
 use crate::error::{Doing, Error, refused};
-use crate::sys::check;
+use crate::namespace::become_root;
+use crate::sys::{check, done};
 
 /// Who root of the machine is in a jail's place: a user who owns nothing.
 const NOBODY: u32 = 65534;
-/// What a report begins with if the script was not started.
-const NOT_STARTED: &str = "not started ";
 /// How long processes may go on behind a script that has ended.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 /// How often the processes are looked at.
@@ -35,17 +36,15 @@ pub fn build() -> u8 {
     // Descriptors that the parent left open would be the script's, too.
     // SAFETY: takes integers only, and nothing here has opened anything yet.
     let closed = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
-    let mut bytes = Vec::new();
-    let read = io::stdin().take(64 << 20).read_to_end(&mut bytes);
-    let done = match (read, Order::read(&bytes)) {
+    let done = match serde_json::from_reader(io::stdin().take(64 << 20)) {
         _ if closed < 0 => Err(io::Error::last_os_error()).doing("close what is open"),
-        (Ok(_), Some(order)) => apart(&order),
-        _ => Err(refused("read what to run", "it is not whole")),
+        Ok(order) => apart(&order),
+        Err(_) => Err(refused("read what to run", "it is not whole")),
     };
     match done {
         Ok(()) => 0,
         Err(error) => {
-            let _ = io::stdout().write_all(format!("no {error}").as_bytes());
+            let _ = io::stdout().write_all(&Report::NoJail(error.to_string()).line());
             1
         }
     }
@@ -65,22 +64,20 @@ fn apart(order: &Order) -> Result<(), Error> {
     // SAFETY: takes an integer only.
     check(unsafe { libc::unshare(others) }).doing("make namespaces")?;
     dies_with_parent().doing("watch over the sandbox")?;
-    let script = PathBuf::from(OsString::from_vec(order.script.clone()));
-    let folder = PathBuf::from(OsString::from_vec(order.folder.clone()));
-    let called = folder.join(OsStr::from_bytes(&order.name));
+    let (script, folder) = (Path::new(&order.script), Path::new(&order.folder));
+    let called = folder.join(&order.name);
     let beside = script.parent().filter(|beside| beside.components().count() > 2);
-    mounts::lay_out(&[beside.unwrap_or(&script), &script, &folder, &called])?;
-    symlink(&script, SCRIPT).doing("name the script")?;
+    mounts::lay_out(&[beside.unwrap_or(script), script, folder, &called])?;
+    symlink(script, SCRIPT).doing("name the script")?;
     match fork().doing("start a process")? {
         0 => {
-            let done = first(order, &script, &folder);
-            let report = match &done {
-                Ok(report) => report.clone(),
-                Err(error) => format!("no {error}").into_bytes(),
+            let (code, report) = match first(order, script, folder) {
+                Ok(report) => (0, report),
+                Err(error) => (1, Report::NoJail(error.to_string()).line()),
             };
             let _ = io::stdout().write_all(&report);
             // With it all processes of its namespace end.
-            std::process::exit(i32::from(done.is_err()))
+            std::process::exit(code)
         }
         process => {
             let mut status = 0;
@@ -93,21 +90,14 @@ fn apart(order: &Order) -> Result<(), Error> {
 
 /// A user namespace, in which this process is root.
 fn own_user() -> Result<(), Error> {
-    // SAFETY: they take nothing and cannot fail.
-    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    // SAFETY: takes nothing and cannot fail.
+    let is_root = unsafe { libc::geteuid() } == 0;
     let making = "make a user namespace";
-    let users = if user == 0 { all_users() } else { None };
-    if user == 0 && users.is_none() && is_machines_root() {
+    let users = if is_root { all_users() } else { None };
+    if is_root && users.is_none() && is_machines_root() {
         return Err(refused(making, "this is the machine's root where few other users are"));
     }
-    let Some(users) = users else {
-        // SAFETY: takes an integer only.
-        check(unsafe { libc::unshare(libc::CLONE_NEWUSER) }).doing(making)?;
-        let written = fs::write("/proc/self/setgroups", "deny")
-            .and_then(|()| fs::write("/proc/self/uid_map", format!("0 {user} 1")))
-            .and_then(|()| fs::write("/proc/self/gid_map", format!("0 {group} 1")));
-        return written.doing(making);
-    };
+    let Some(users) = users else { return become_root().doing(making) };
     // What the script writes to is to be its own.
     fchown(io::stderr(), Some(NOBODY), Some(NOBODY)).doing("give standard error away")?;
     // From within a user can be given one name only.
@@ -168,29 +158,25 @@ fn first(order: &Order, script: &Path, folder: &Path) -> Result<Vec<u8>, Error> 
     mounts::processes()?;
     walls::hide_from_children().and_then(|()| walls::limit(&order.limits)).doing("set limits")?;
     let records = File::open(RECORDS).doing("open the records")?;
-    let is_seen = folder.is_dir() && folder.join(OsStr::from_bytes(&order.name)).exists();
-    let name = if is_seen { Path::new(OsStr::from_bytes(&order.name)) } else { script };
-    let not_started = |error: Error| Ok(format!("{NOT_STARTED}{error}").into_bytes());
-    let mut command = match command(order, script, name).doing(format!("read {}", script.display()))
-    {
-        Ok(command) => command,
-        Err(error) => return not_started(error),
-    };
-    command.current_dir(if folder.is_dir() { folder } else { Path::new("/") });
+    let is_seen = folder.is_dir() && folder.join(&order.name).exists();
+    let name = if is_seen { Path::new(&order.name) } else { script };
     walls::restrict()?;
-    let shell = command.get_program().display().to_string();
-    let doing = format!("start {shell}, the shell of {}", script.display());
-    let started = match command.spawn().doing(doing) {
-        Ok(started) => started,
-        Err(error) => return not_started(error),
+    let run = || {
+        let mut command =
+            command(order, script, name).doing(format!("read {}", script.display()))?;
+        command.current_dir(if folder.is_dir() { folder } else { Path::new("/") });
+        let shell = command.get_program().display().to_string();
+        let doing = format!("start {shell}, the shell of {}", script.display());
+        let started = command.spawn().doing(doing)?;
+        watch(started.id() as libc::pid_t, &order.limits).doing("wait")
     };
-    let (ending, left) = match watch(started.id() as libc::pid_t, &order.limits).doing("wait") {
+    let (ending, left_running) = match run() {
         Ok(ended) => ended,
-        Err(error) => return not_started(error),
+        Err(error) => return Ok(Report::NotStarted(error.to_string()).line()),
     };
-    let mut report = Vec::new();
+    let mut report = Report::Ended { ending, left_running, full: Path::new(FULL).exists() }.line();
     records.take(MOST).read_to_end(&mut report).doing("read the records")?;
-    Ok([head(ending, left, Path::new(FULL).exists()).as_bytes(), &report].concat())
+    Ok(report)
 }
 
 /// The script's shell, with the script and its arguments.
@@ -201,7 +187,7 @@ fn command(order: &Order, script: &Path, name: &Path) -> io::Result<Command> {
     let words = shebang(&beginning).unwrap_or_else(|| vec![shell.unwrap_or("/bin/sh").into()]);
     let mut words = words.iter();
     let mut command = Command::new(words.next().map_or(OsStr::new("/bin/sh"), OsString::as_os_str));
-    command.args(words).arg(name).args(order.arguments.iter().map(|word| OsStr::from_bytes(word)));
+    command.args(words).arg(name).args(&order.arguments);
     command.env_clear().env("PATH", mounts::PATH).env("LANG", "C.UTF-8");
     for (name, value) in
         [("HOME", "/root"), ("USER", "root"), ("LOGNAME", "root"), ("SHELL", "/bin/sh")]
@@ -289,8 +275,7 @@ fn taken() -> io::Result<(u64, u64)> {
 /// Makes this process end when the one ends that started it.
 fn dies_with_parent() -> io::Result<()> {
     // SAFETY: this operation takes integers only.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0) })?;
-    Ok(())
+    done(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0) })
 }
 
 /// Forks: the number of the new process, or 0 in the new process.
@@ -300,50 +285,32 @@ fn fork() -> io::Result<c_int> {
     check(unsafe { libc::fork() })
 }
 
-/// Why a script was not run.
-#[derive(Debug, PartialEq, Eq)]
-pub enum NotRun {
-    Jail(String),
-    Script(String),
+/// What became of a script, as a line before the records.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Report {
+    /// It was started.
+    Ended { ending: Ending, left_running: bool, full: bool },
+    /// It was not, for a reason of its own.
+    NotStarted(String),
+    /// There is no jail for it.
+    NoJail(String),
 }
 
-/// The line before the records.
-fn head(ending: Ending, left: bool, full: bool) -> String {
-    let (how, status) = match ending {
-        Ending::Exited(status) => ("exited", status),
-        Ending::Signal(signal) => ("signal", signal),
-        Ending::Time => ("time", 0),
-        Ending::Memory => ("memory", 0),
-        Ending::Processes => ("processes", 0),
-    };
-    format!("ok {how} {status} {left} {full}\n")
+impl Report {
+    fn line(&self) -> Vec<u8> {
+        let mut line = serde_json::to_vec(self).expect("texts and numbers can be written");
+        line.push(b'\n');
+        line
+    }
 }
 
-/// What became of a script, or why it was not run: the jail or the script is at fault.
-pub fn read_report(report: &[u8], said: Vec<u8>) -> Result<ScriptRun, NotRun> {
-    let lost = || NotRun::Script("the sandbox ended early".to_string());
-    if let Some(why) = report.strip_prefix(NOT_STARTED.as_bytes()) {
-        return Err(NotRun::Script(String::from_utf8_lossy(why).into_owned()));
-    }
-    if let Some(why) = report.strip_prefix(b"no ") {
-        return Err(NotRun::Jail(String::from_utf8_lossy(why).into_owned()));
-    }
-    let end = report.iter().position(|byte| *byte == b'\n').ok_or_else(lost)?;
-    let line = std::str::from_utf8(&report[..end]).map_err(|_| lost())?;
-    let ["ok", how, status, left, full] = line.split(' ').collect::<Vec<_>>()[..] else {
-        return Err(lost());
-    };
-    let status = status.parse().map_err(|_| lost())?;
-    let ending = match how {
-        "exited" => Ending::Exited(status),
-        "signal" => Ending::Signal(status),
-        "time" => Ending::Time,
-        "memory" => Ending::Memory,
-        "processes" => Ending::Processes,
-        _ => return Err(lost()),
-    };
-    let records = Record::read_all(&report[end + 1..]);
-    Ok(ScriptRun { records, ending, left_running: left == "true", full: full == "true", said })
+/// What became of a script, and the records.
+pub fn read_report(report: &[u8]) -> (Report, Vec<Record>) {
+    let end = report.iter().position(|byte| *byte == b'\n').unwrap_or(report.len());
+    let (line, records) = report.split_at(end);
+    let records = records.strip_prefix(b"\n").unwrap_or_default();
+    let lost = |_| Report::NotStarted("the sandbox ended early".to_string());
+    (serde_json::from_slice(line).unwrap_or_else(lost), Record::read_all(records))
 }
 
 #[cfg(test)]
@@ -352,19 +319,19 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_is_written() {
+        let record = Record { words: vec!["tc".into()], ..Record::default() };
         for ending in
             [Ending::Exited(3), Ending::Signal(9), Ending::Time, Ending::Memory, Ending::Processes]
         {
-            let records = Record::bytes(&[b"tc".to_vec()], None, None);
-            let report = [head(ending, true, false).into_bytes(), records].concat();
-            let ran = read_report(&report, b"x".to_vec()).unwrap();
-            assert_eq!((ran.ending, ran.left_running, ran.full), (ending, true, false));
-            assert_eq!(ran.records.len(), 1);
+            let ended = || Report::Ended { ending, left_running: true, full: false };
+            let bytes = Record::bytes(record.words.clone(), None, None).unwrap();
+            let report = [ended().line(), bytes].concat();
+            assert_eq!(read_report(&report), (ended(), vec![record.clone()]));
         }
-        assert_eq!(read_report(b"no why", Vec::new()), Err(NotRun::Jail("why".into())));
-        let not_started = read_report(b"not started why", Vec::new());
-        assert_eq!(not_started, Err(NotRun::Script("why".into())));
-        assert!(read_report(b"", Vec::new()).is_err());
+        let why = || Report::NoJail("why".into());
+        assert_eq!(read_report(&why().line()), (why(), Vec::new()));
+        let lost = Report::NotStarted("the sandbox ended early".into());
+        assert_eq!(read_report(b""), (lost, Vec::new()));
     }
 
     #[test]

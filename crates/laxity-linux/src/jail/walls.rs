@@ -1,17 +1,15 @@
 //! Limits of a jail's processes, and the rights that they give up.
 
 use std::io;
+use std::path::PathBuf;
 
 use caps::{CapSet, Capability};
-use landlock::{
-    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
-    Scope, path_beneath_rules,
-};
+use landlock::{ABI, AccessFs};
 
 use super::{Limits, calls};
 use crate::error::{Doing, Error, refused};
-use crate::sandbox::no_new_privileges;
-use crate::sys::check;
+use crate::sandbox::{Landlock, no_new_privileges, restrict_files};
+use crate::sys::{check, done};
 
 /// Limit of a process's address space, in bytes. Programs touch little of what they map.
 const MAPPED: u64 = 4 << 30;
@@ -63,28 +61,17 @@ pub fn restrict() -> Result<(), Error> {
 
 /// Restricts writing to the jail's own folders, independently of the mounts.
 fn guard_files() -> Result<(), Error> {
-    let abi = ABI::V6;
-    let writes = AccessFs::from_write(abi);
-    let own = ["/tmp", "/run", "/var/tmp", "/dev"];
-    let restricted = || -> Result<_, landlock::RulesetError> {
-        Ruleset::default()
-            .handle_access(writes)?
-            .handle_access(AccessNet::from_all(abi))?
-            .scope(Scope::from_all(abi))?
-            .create()?
-            .add_rules(path_beneath_rules(own, writes))?
-            .restrict_self()
-    };
+    let writes = AccessFs::from_write(ABI::V6);
+    let own = ["/tmp", "/run", "/var/tmp", "/dev"].map(PathBuf::from);
     let doing = "restrict where files are written";
-    match restricted().map_err(io::Error::other).doing(doing)?.ruleset {
-        RulesetStatus::NotEnforced => Err(refused(doing, "the kernel has no Landlock")),
-        _ => Ok(()),
+    match restrict_files(writes, &[(&own, writes)]).doing(doing)? {
+        Landlock::None => Err(refused(doing, "the kernel has no Landlock")),
+        Landlock::Full | Landlock::Partial => Ok(()),
     }
 }
 
 /// Keeps what this process has open from the processes that it starts.
 pub fn hide_from_children() -> io::Result<()> {
     // SAFETY: this operation takes integers only.
-    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
-    Ok(())
+    done(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })
 }

@@ -32,7 +32,7 @@ unsafe impl Send for Batch {}
 
 /// What the kernel says beside a received frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Beside {
+pub(super) struct Auxiliary {
     /// A VLAN tag that was taken out of the frame: its protocol and its control information.
     pub(super) tag: Option<[u16; 2]>,
     /// When it arrived, or zero.
@@ -138,9 +138,9 @@ impl Batch {
     }
 
     /// What the kernel said beside a received message.
-    pub(super) fn beside(&self, message: usize) -> Beside {
+    pub(super) fn beside(&self, message: usize) -> Auxiliary {
         let header = &self.messages[message].msg_hdr;
-        let mut beside = Beside::default();
+        let mut beside = Auxiliary::default();
         let hear = |level, kind, content: Content<'_>| match (level, kind) {
             (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
                 beside.tag = tag(&content.read::<libc::tpacket_auxdata>());

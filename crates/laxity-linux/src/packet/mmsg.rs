@@ -3,11 +3,11 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::batch::{Batch, Beside};
+use super::batch::{Auxiliary, Batch};
 use super::socket::{self, HEADROOM, PLACE};
 use super::{Options, Receive};
 use crate::error::Error;
-use crate::frames::{BATCH, Handle, Pool, Port, Undone};
+use crate::frames::{BATCH, Handle, Pool, Port, VnetHeader};
 use crate::interface::Interface;
 use crate::sys;
 
@@ -50,7 +50,7 @@ impl Receiver {
 }
 
 /// Where what is undone begins in a place; the frame comes right behind it.
-pub(super) const BEFORE: usize = HEADROOM - Undone::SIZE;
+pub(super) const BEFORE: usize = HEADROOM - VnetHeader::SIZE;
 
 /// Messages as they are received from a socket.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl Messages {
         let before = into.len();
         for (message, place) in self.places.drain(..received).enumerate() {
             let length = self.batch.length(message);
-            let length = length.and_then(|length| length.checked_sub(Undone::SIZE));
+            let length = length.and_then(|length| length.checked_sub(VnetHeader::SIZE));
             let beside = self.batch.beside(message);
             match length.filter(|length| *length >= Pool::ADDRESSES) {
                 Some(length) => {
@@ -136,11 +136,11 @@ impl Messages {
 ///
 /// # Safety
 /// What is undone and `length` bytes behind that were written to the place from [`BEFORE`] on.
-pub(super) unsafe fn hold(pool: &mut Pool, place: Handle, length: usize, beside: Beside) {
+pub(super) unsafe fn hold(pool: &mut Pool, place: Handle, length: usize, beside: Auxiliary) {
     let first = pool.room_at(place);
     // SAFETY: it was written there, as the caller promises.
-    let undone = unsafe { first.add(BEFORE).cast::<[u8; Undone::SIZE]>().read() };
-    pool.hold(place, HEADROOM, length, Undone::received(undone), beside.arrived);
+    let undone = unsafe { first.add(BEFORE).cast::<[u8; VnetHeader::SIZE]>().read() };
+    pool.hold(place, HEADROOM, length, VnetHeader::received(undone), beside.arrived);
     if let Some(tag) = beside.tag {
         pool.insert_tag(place, tag);
     }

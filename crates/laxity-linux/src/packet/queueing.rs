@@ -37,14 +37,14 @@ pub(super) struct Queueing {
 /// `struct sock_extended_err`.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Extended {
+struct ExtendedError {
     errno: u32,
     origin: [u8; 4],
     info: u32,
     data: u32,
 }
 
-plain!(Extended);
+plain!(ExtendedError);
 
 /// `PACKET_TX_TIMESTAMP`, with which a packet socket tells of stamps.
 const TOLD: i32 = 16;
@@ -128,7 +128,7 @@ impl Queueing {
 }
 
 /// The next stamp of a socket.
-fn stamp(socket: BorrowedFd<'_>) -> io::Result<(Nanos, Extended)> {
+fn stamp(socket: BorrowedFd<'_>) -> io::Result<(Nanos, ExtendedError)> {
     let mut control: Control = [0; batch::CONTROL];
     let mut header = zeroed_header();
     header.msg_control = control.as_mut_ptr().cast();
@@ -136,7 +136,7 @@ fn stamp(socket: BorrowedFd<'_>) -> io::Result<(Nanos, Extended)> {
     let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
     // SAFETY: the header points to room for what is said, and to none for a frame.
     check_size(unsafe { libc::recvmsg(socket.as_raw_fd(), &mut header, flags) })?;
-    let (mut time, mut what) = (Nanos::ZERO, zeroed::<Extended>());
+    let (mut time, mut what) = (Nanos::ZERO, zeroed::<ExtendedError>());
     let hear = |level, kind, content: Content<'_>| match (level, kind) {
         (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => time = crate::clock::nanos(content.read()),
         (libc::SOL_PACKET, TOLD) => what = content.read(),

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use laxity::units::Nanos;
 
-use super::batch::{Beside, tag_of};
+use super::batch::{Auxiliary, tag_of};
 use super::mmsg::{BEFORE, Messages, hold};
 use super::socket::{self, packet_option};
 use super::{Options, Receive};
 use crate::clock::nanos;
 use crate::error::{Doing, Error};
-use crate::frames::{BATCH, Handle, Pool, Port, Undone};
+use crate::frames::{BATCH, Handle, Pool, Port, VnetHeader};
 use crate::interface::Interface;
 use crate::sys::{self, Mapping, get_option, plain, set_option};
 
@@ -99,7 +99,7 @@ impl Receiver {
         let (first, length) = (usize::from(header.tp_mac), header.tp_snaplen as usize);
         let copied = header.tp_status & libc::TP_STATUS_COPY != 0;
         let whole = header.tp_snaplen == header.tp_len
-            && first >= size_of::<libc::tpacket2_hdr>() + Undone::SIZE
+            && first >= size_of::<libc::tpacket2_hdr>() + VnetHeader::SIZE
             && first.checked_add(length).is_some_and(|end| end <= self.size)
             && length >= Pool::ADDRESSES;
         if whole
@@ -107,12 +107,12 @@ impl Receiver {
             && let Some(place) = self.long.places.pop()
         {
             // SAFETY: what is undone lies right before the frame, both within the slot.
-            let from = unsafe { slot.add(first - Undone::SIZE) };
+            let from = unsafe { slot.add(first - VnetHeader::SIZE) };
             // SAFETY: the place is longer than a slot.
             let to = unsafe { pool.room_at(place).add(BEFORE) };
             // SAFETY: both have that many bytes, and one is the ring's and the other the pool's.
-            unsafe { from.copy_to_nonoverlapping(to, Undone::SIZE + length) };
-            let beside = Beside {
+            unsafe { from.copy_to_nonoverlapping(to, VnetHeader::SIZE + length) };
+            let beside = Auxiliary {
                 tag: tag_of(header.tp_status, header.tp_vlan_tpid, header.tp_vlan_tci),
                 arrived: if self.stamps { stamp(&header) } else { Nanos(0) },
             };

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::Options;
 use crate::error::{Doing, Error};
-use crate::frames::Undone;
+use crate::frames::VnetHeader;
 use crate::interface::Interface;
 use crate::sys::{self, get_option, plain, set_option};
 
@@ -20,7 +20,8 @@ pub(super) const TAG: usize = 4;
 /// so that beginnings of frames spread over the caches.
 pub(super) const PLACE: usize = 17 * 4096;
 
-const _: () = assert!(HEADROOM >= Undone::SIZE + TAG && PLACE > HEADROOM + 65_535 + 14 + 2 * TAG);
+const _: () =
+    assert!(HEADROOM >= VnetHeader::SIZE + TAG && PLACE > HEADROOM + 65_535 + 14 + 2 * TAG);
 
 plain!(libc::sockaddr_ll, libc::packet_mreq);
 

@@ -9,7 +9,7 @@ use super::mmsg::Receiver;
 use super::socket::{self, PLACE, packet_option};
 use super::{Options, Receive};
 use crate::error::Error;
-use crate::frames::{BATCH, Handle, Pool, Port, Undone};
+use crate::frames::{BATCH, Handle, Pool, Port, VnetHeader};
 use crate::interface::Interface;
 use crate::sys::{plain, set_option};
 
@@ -40,10 +40,8 @@ pub struct Tap {
 pub struct TappedFrame<'a> {
     /// The frame, with its VLAN tags. Its checksums may not be filled in yet.
     pub bytes: &'a [u8],
-    /// How many bytes it takes on the link, more than there are if it is still to be cut.
-    pub length_on_link: usize,
     /// What its interface or another one still does to it.
-    pub undone: Undone,
+    pub undone: VnetHeader,
     /// When it passed, on [`Clock::Realtime`](crate::clock::Clock::Realtime).
     pub at: Nanos,
 }
@@ -82,8 +80,7 @@ impl Tap {
                 Some(at) => {
                     let bytes = self.pool.bytes(frame);
                     let undone = self.pool.undone(frame);
-                    let length_on_link = undone.length_on_link(bytes.len());
-                    show(TappedFrame { bytes, length_on_link, undone, at });
+                    show(TappedFrame { bytes, undone, at });
                 }
                 None => self.missed += 1,
             }

@@ -9,7 +9,7 @@ use super::batch::Batch;
 use super::queueing::Queueing;
 use super::{Options, socket};
 use crate::error::Error;
-use crate::frames::{BATCH, Handle, Pool, Statistics, Undone};
+use crate::frames::{BATCH, Handle, Pool, Statistics, VnetHeader};
 use crate::interface::Interface;
 use crate::sys;
 
@@ -121,12 +121,12 @@ impl Transmitter {
         let count = alike.count();
         for (message, frame) in self.queued.iter().take(count).enumerate() {
             let (start, length, undone) = pool.extent(*frame);
-            let before = start - Undone::SIZE;
+            let before = start - VnetHeader::SIZE;
             // SAFETY: every frame has room for this much before it within its place.
             let first = unsafe { pool.room_at(*frame).add(before) };
             // SAFETY: the place is the backend's alone.
-            unsafe { first.cast::<[u8; Undone::SIZE]>().write(*undone.bytes()) };
-            self.batch.point(message, first, Undone::SIZE + length);
+            unsafe { first.cast::<[u8; VnetHeader::SIZE]>().write(*undone.bytes()) };
+            self.batch.point(message, first, VnetHeader::SIZE + length);
         }
         let socket = if cut { &self.cut } else { &self.whole };
         let stamps = !cut && self.queueing.is_due();

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use laxity::units::Nanos;
 
-use super::rings::{Ring, Which};
+use super::rings::{Ring, RingKind};
 use crate::error::{Doing, Error};
-use crate::frames::{Handle, Pool, Port, Statistics, Undone};
+use crate::frames::{Handle, Pool, Port, Statistics, VnetHeader};
 use crate::interface::Interface;
 use crate::sys::{self, check_size, get_option, plain, set_option};
 
@@ -52,10 +52,10 @@ impl Queue {
             if shared.is_none() {
                 register(fd, pool)?;
             }
-            let fill = Ring::new(fd, Which::Fill, SIZE)?;
-            let completion = Ring::new(fd, Which::Completion, SIZE)?;
-            let receive = Ring::new(fd, Which::Receive, SIZE)?;
-            let transmit = Ring::new(fd, Which::Transmit, SIZE)?;
+            let fill = Ring::new(fd, RingKind::Fill, SIZE)?;
+            let completion = Ring::new(fd, RingKind::Completion, SIZE)?;
+            let receive = Ring::new(fd, RingKind::Receive, SIZE)?;
+            let transmit = Ring::new(fd, RingKind::Transmit, SIZE)?;
             bind(fd, interface.index, number, shared)?;
             Ok((fill, completion, receive, transmit))
         };
@@ -103,7 +103,7 @@ impl Queue {
             let frame = self.receive.get(from.wrapping_add(frame));
             let place = Handle((frame.addr / self.stride) as u32);
             let (start, length) = ((frame.addr % self.stride) as usize, frame.len as usize);
-            pool.hold(place, start, length, Undone::default(), Nanos(0));
+            pool.hold(place, start, length, VnetHeader::default(), Nanos(0));
             into.push(place);
         }
         self.receive.set_read(from.wrapping_add(count));

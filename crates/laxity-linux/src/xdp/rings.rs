@@ -12,30 +12,30 @@ plain!(libc::xdp_desc, libc::xdp_ring_offset);
 
 /// Which of a socket's four rings.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Which {
+pub(super) enum RingKind {
     Receive,
     Transmit,
     Fill,
     Completion,
 }
 
-impl Which {
+impl RingKind {
     /// The option that makes it, and where it is mapped.
     fn place(self) -> (c_int, i64) {
         match self {
-            Which::Receive => (libc::XDP_RX_RING, 0),
-            Which::Transmit => (libc::XDP_TX_RING, 0x8000_0000),
-            Which::Fill => (libc::XDP_UMEM_FILL_RING, 0x1_0000_0000),
-            Which::Completion => (libc::XDP_UMEM_COMPLETION_RING, 0x1_8000_0000),
+            RingKind::Receive => (libc::XDP_RX_RING, 0),
+            RingKind::Transmit => (libc::XDP_TX_RING, 0x8000_0000),
+            RingKind::Fill => (libc::XDP_UMEM_FILL_RING, 0x1_0000_0000),
+            RingKind::Completion => (libc::XDP_UMEM_COMPLETION_RING, 0x1_8000_0000),
         }
     }
 
     fn offsets(self, all: &libc::xdp_mmap_offsets) -> libc::xdp_ring_offset {
         match self {
-            Which::Receive => all.rx,
-            Which::Transmit => all.tx,
-            Which::Fill => all.fr,
-            Which::Completion => all.cr,
+            RingKind::Receive => all.rx,
+            RingKind::Transmit => all.tx,
+            RingKind::Fill => all.fr,
+            RingKind::Completion => all.cr,
         }
     }
 }
@@ -53,7 +53,7 @@ pub(super) struct Ring<T> {
 
 impl<T: Plain> Ring<T> {
     /// Makes the ring and maps it. Its size is a power of two.
-    pub(super) fn new(socket: BorrowedFd<'_>, which: Which, size: u32) -> io::Result<Self> {
+    pub(super) fn new(socket: BorrowedFd<'_>, which: RingKind, size: u32) -> io::Result<Self> {
         let (option, place) = which.place();
         set_option(socket, libc::SOL_XDP, option, &size)?;
         let all: libc::xdp_mmap_offsets =

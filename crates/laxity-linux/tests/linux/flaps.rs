@@ -7,7 +7,7 @@ use laxity_linux::frames::{Backend, Side};
 use laxity_linux::interface::{Change, Changes, Interface};
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Mmsg, Options, Ring};
-use laxity_linux::wait::{Waiter, Woken};
+use laxity_linux::wait::{Waiter, WakeReason};
 use laxity_linux::xdp;
 
 use crate::laboratory::{Tap, bridged, ends, eventually, taps, xdp};
@@ -126,7 +126,7 @@ fn assert_quiet(backend: &mut (impl Backend + Send)) {
         frames.drain(..).for_each(|frame| backend.release(frame));
         let descriptors = Side::BOTH.into_iter().flat_map(|side| backend.descriptors(side));
         let until = Clock::Monotonic.now() + Nanos(20_000_000);
-        waiter.wait(descriptors, Some(until)).expect("waited") == Woken::Time
+        waiter.wait(descriptors, Some(until)).expect("waited") == WakeReason::Time
     });
 }
 

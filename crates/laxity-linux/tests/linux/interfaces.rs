@@ -6,7 +6,7 @@ use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
 use laxity_linux::interface::{Change, Changes, Interface, Offload, driver, offload, set_offload};
 use laxity_linux::namespace::Namespace;
-use laxity_linux::wait::{Waiter, Woken};
+use laxity_linux::wait::{Waiter, WakeReason};
 
 use crate::laboratory;
 
@@ -84,7 +84,7 @@ fn assert_heard(changes: &mut Changes, expected: &[&str]) {
     let mut waiter = Waiter::default();
     let until = Clock::Monotonic.now() + Nanos(3_000_000_000);
     while heard.len() < expected.len()
-        && waiter.wait([changes.as_fd()], Some(until)).expect("waited") == Woken::Ready
+        && waiter.wait([changes.as_fd()], Some(until)).expect("waited") == WakeReason::Ready
     {
         while let Some(change) = changes.hear().expect("heard") {
             heard.push(match change {

@@ -167,7 +167,9 @@ pub fn bridge<B: Backend>(backend: &mut B, stop: &AtomicBool) -> Forwarded {
             for frame in frames.drain(..) {
                 forwarded.frames += 1;
                 forwarded.longest = forwarded.longest.max(backend.pool().bytes(frame).len());
-                forwarded.undone += usize::from(backend.pool().undone(frame).is_any());
+                let undone = backend.pool().undone(frame);
+                let is_any = undone.checksum().is_some() || undone.segments().is_some();
+                forwarded.undone += usize::from(is_any);
                 backend.send(side.other(), frame);
             }
             waiting += backend.flush(side.other()).expect("sent");

@@ -4,13 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Settings};
+use laxity_forward::{Forwarder, Settings};
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::{Backend, Pool, Side};
+use laxity_linux::frames::Backend;
 use laxity_linux::packet::{self, Mmsg, Ring};
 use laxity_linux::priority;
 use laxity_linux::xdp::{self, Xdp};
-use laxity_live::bridge::Observer;
 use laxity_live::{Bridge, Forwarding, Options, Way as Order};
 use laxity_plan::Plan;
 
@@ -105,7 +104,7 @@ pub(crate) fn waiting(way: Way, place: &Place) -> Result<(u64, Nanos)> {
                 sent += (0..16).map(|_| self.1.batch()).sum::<u64>();
                 let began = clock();
                 loop {
-                    let turn = bridge.turn(clock, &mut Deaf)?;
+                    let turn = bridge.turn(clock, &mut |_, _, _| {})?;
                     if !turn.more && turn.next.is_none() {
                         break;
                     }
@@ -123,11 +122,4 @@ pub(crate) fn waiting(way: Way, place: &Place) -> Result<(u64, Nanos)> {
             Ok((place.arrived()? - before, busy))
         }
     }
-}
-
-/// Who does not hear.
-struct Deaf;
-
-impl Observer for Deaf {
-    fn event(&mut self, _: Side, _: &Event, _: &Pool) {}
 }

@@ -11,10 +11,9 @@ use laxity::units::Nanos;
 use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Options as Sockets, Ring};
-use laxity_live::Options;
-use laxity_live::routers::Counts;
-use laxity_live::routers::Wired;
+use laxity_live::routers::NodeWiring;
 use laxity_live::routers::{Host, Measured, Running};
+use laxity_live::{Counts, Options};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 use laxity_plan::network::Networked;
@@ -94,7 +93,7 @@ impl Laboratory {
     }
 
     /// Every router at its interfaces.
-    fn wired(&self, on: Networked<'_>) -> Vec<Wired> {
+    fn wired(&self, on: Networked<'_>) -> Vec<NodeWiring> {
         let wire = |(number, namespace): (usize, &Namespace)| {
             let name = format!("r{}", number + 1);
             let node = on.network.nodes.iter().position(|node| node.name == name);
@@ -105,7 +104,7 @@ impl Laboratory {
                 let found = namespace.run(|| Interface::named(neighbour)).expect("entered");
                 (found.expect("it is there"), Some(namespace.clone()))
             };
-            Wired { node, ports: hops.map(interface).collect() }
+            NodeWiring { node, ports: hops.map(interface).collect() }
         };
         self.routers.iter().enumerate().map(wire).collect()
     }

@@ -1,65 +1,136 @@
 //! What a process does with a bridge: keeps books, writes files, follows plans.
 
 use laxity::units::Nanos;
-use laxity_forward::{Dropped, Event, Prepared, Sent};
-use laxity_linux::frames::{Side, Statistics};
+use laxity_forward::{Dropped, Event, PreparedPlan, Sent};
+use laxity_linux::clock::Clock;
+use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
-use super::log::{Log, Reader, SideReport};
-use super::{Counts, Forwarding};
-use crate::cut::Cut;
-use crate::file::{Capture, Ledgers};
+use super::measured::{Measured, SideEvent};
+use super::{Forwarding, Recorder};
+use crate::file::{Capture, Ledger};
 use crate::process::{Keeper, Results, Task};
+use crate::status::history::{History, OverTime};
 use crate::status::{NetworkStatus, WayStatus};
+use crate::worker::Counts;
 
 /// The books and files of a bridge.
 pub(crate) struct BridgeTask {
-    pub log: Log,
-    pub files: Files,
+    recorder: Recorder,
+    /// By the side at which frames arrive, if they follow a plan.
+    directions: [Option<Direction>; 2],
+    capture: Option<Capture>,
 }
 
 /// A plan of a side that was read again and proved.
 pub(crate) struct Next {
     pub at: Side,
     pub text: String,
-    pub prepared: Prepared,
+    pub prepared: PreparedPlan,
 }
 
-/// The files that are written while a bridge forwards.
-pub(crate) struct Files {
-    pub ledgers: Ledgers,
-    pub capture: Option<Capture>,
-    /// The text of the plan that is followed from the next reload on.
-    pub next: Option<String>,
+/// One direction, and its plans.
+struct Direction {
+    present: Period,
+    /// The plan that is followed next, until something is heard that happened under it.
+    next: Option<Plan>,
+    /// The text of that plan, until the event of its reload is heard.
+    text: Option<String>,
+    ledger: Option<Ledger>,
+}
+
+/// What is measured of one direction while it follows a plan.
+struct Period {
+    /// Where the frames arrive.
+    at: Side,
+    /// Number of plans that were followed there before.
+    number: u32,
+    plan: Plan,
+    measured: Measured,
+    sent: OverTime,
+}
+
+impl BridgeTask {
+    /// Empty books of directions that follow these plans from now on.
+    pub(crate) fn new(
+        plans: [Option<Plan>; 2],
+        recorder: Recorder,
+        ledgers: [Option<Ledger>; 2],
+        capture: Option<Capture>,
+    ) -> Self {
+        let now = Clock::Monotonic.now();
+        let ([there, back], [ledger, back_ledger]) = (plans, ledgers);
+        let direction = |at, plan: Option<Plan>, ledger| {
+            let present = Period::new(at, 0, plan?, now);
+            Some(Direction { present, next: None, text: None, ledger })
+        };
+        let directions = [direction(Side::A, there, ledger), direction(Side::B, back, back_ledger)];
+        BridgeTask { recorder, directions, capture }
+    }
+
+    /// Counts and writes what has happened since the last call.
+    fn count(&mut self, keeper: &mut dyn Keeper) {
+        let now = Clock::Monotonic.now();
+        let BridgeTask { recorder, directions, capture } = self;
+        recorder.read(|report| {
+            let SideEvent { at, plan, event } = report.event;
+            if report.lost_before > 0 {
+                let ledgers = directions.iter_mut().flatten().filter_map(|it| it.ledger.as_mut());
+                ledgers.for_each(|ledger| ledger.gap(keeper));
+            }
+            let Some(direction) = &mut directions[at.index()] else { return };
+            if *plan > direction.present.number {
+                direction.go_on(now, keeper);
+            }
+            direction.present.measured.add(event);
+            let is_reloaded = matches!(event, Event::Reloaded { .. });
+            let text = direction.text.take_if(|_| is_reloaded);
+            if let Some(ledger) = &mut direction.ledger {
+                text.iter().for_each(|text| ledger.plan(text));
+                ledger.event(event);
+            }
+            if let Some(capture) = capture {
+                capture_event(capture, report.event, report.frame, &direction.present.plan);
+            }
+        });
+        directions.iter_mut().flatten().for_each(|direction| direction.present.note(now));
+    }
+
+    /// Notes the longest that frames were seen to wait in the queues of the interfaces where they
+    /// leave.
+    fn hold(&mut self, counts: &Counts) {
+        for Direction { present, .. } in self.directions.iter_mut().flatten() {
+            present.measured.held = counts.interfaces[present.at.other().index()].held;
+        }
+    }
+
+    fn present(&self) -> impl Iterator<Item = &Period> {
+        self.directions.iter().flatten().map(|direction| &direction.present)
+    }
 }
 
 impl Task for BridgeTask {
     type Next = Next;
-    type Plan = (Side, Prepared);
-    type Counts = Counts;
+    type Plan = (Side, PreparedPlan);
 
     const PATIENCE: Nanos = Nanos(10_000_000_000);
 
     fn read(&mut self, keeper: &mut dyn Keeper) {
-        let BridgeTask { log, files } = self;
-        log.read(&mut Listener { files, keeper });
-        files.ledgers.hand_over(keeper);
-        if let Some(capture) = &mut files.capture {
+        self.count(keeper);
+        let ledgers = self.directions.iter_mut().flatten().filter_map(|it| it.ledger.as_mut());
+        ledgers.for_each(|ledger| ledger.hand_over(keeper));
+        if let Some(capture) = &mut self.capture {
             capture.hand_over(keeper);
         }
     }
 
     fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>) {
-        self.log.held(counts.held());
-        (self.log.status(), None)
-    }
-
-    fn ports(counts: &Counts) -> (&[Statistics], &[Cut]) {
-        (&counts.interfaces, &counts.cut)
+        self.hold(counts);
+        (self.present().map(Period::status).collect(), None)
     }
 
     fn lost(&self) -> u64 {
-        self.log.lost()
+        self.recorder.lost
     }
 
     fn reload(
@@ -68,60 +139,79 @@ impl Task for BridgeTask {
         worker: &Forwarding,
         keeper: &mut dyn Keeper,
     ) -> Result<(), String> {
-        let BridgeTask { log, files } = self;
-        files.next = Some(text);
         // The results of the plan that ends now show it.
         if let Ok(counts) = worker.counts() {
-            log.held(counts.held());
+            self.hold(&counts);
         }
-        let plan = prepared.plan().clone();
-        let reload = || worker.reload((at, prepared)).map_err(|error| error.to_string());
-        log.reload(at, plan, &mut Listener { files, keeper }, reload)
+        self.count(keeper);
+        if let Some(direction) = &mut self.directions[at.index()] {
+            direction.next = Some(prepared.plan().clone());
+            direction.text = Some(text);
+        }
+        let followed = worker.reload((at, prepared)).map_err(|error| error.to_string());
+        self.count(keeper);
+        if let Some(direction) = &mut self.directions[at.index()] {
+            match followed {
+                // Unless all that happened under it so far was lost.
+                Ok(()) => direction.go_on(Clock::Monotonic.now(), keeper),
+                Err(_) => (direction.next, direction.text) = (None, None),
+            }
+        }
+        followed
     }
 
     fn end(self, _: &Counts, keeper: &mut dyn Keeper) {
-        self.log.results(|results| keeper.ended(results));
-        self.files.ledgers.finish(keeper);
-        if let Some(capture) = self.files.capture {
+        self.present().for_each(|period| keeper.ended(&period.results()));
+        let ledgers = self.directions.into_iter().flatten().filter_map(|it| it.ledger);
+        ledgers.for_each(|ledger| ledger.finish(keeper));
+        if let Some(capture) = self.capture {
             capture.finish(keeper);
         }
     }
 }
 
-/// Writes what happens into files, and hands results to the keeper.
-struct Listener<'a> {
-    files: &'a mut Files,
-    keeper: &'a mut dyn Keeper,
+impl Direction {
+    /// What follows happened under the next plan, if there is one.
+    fn go_on(&mut self, now: Nanos, keeper: &mut dyn Keeper) {
+        let Some(plan) = self.next.take() else { return };
+        self.present.note(now);
+        let next = Period::new(self.present.at, self.present.number + 1, plan, now);
+        let last = std::mem::replace(&mut self.present, next);
+        keeper.ended(&last.results());
+    }
 }
 
-impl Reader for Listener<'_> {
-    fn event(&mut self, report: SideReport<'_>) {
-        let Files { ledgers, capture, next } = &mut *self.files;
-        if let Event::Reloaded { .. } = report.event
-            && let Some(text) = next.take()
-        {
-            ledgers.plan(report.at, &text);
-        }
-        ledgers.event(report.at, report.event);
-        if let Some(capture) = capture {
-            capture_event(capture, &report);
-        }
+impl Period {
+    fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
+        let measured = Measured::new(plan.promises());
+        Period { at, number, measured, plan, sent: OverTime::new(begin) }
     }
 
-    fn gap(&mut self, at: Side) {
-        self.files.ledgers.gap(at, self.keeper);
+    fn note(&mut self, now: Nanos) {
+        let accounts = self.measured.accounts();
+        self.sent.note(now, self.plan.leaves().map(|(id, _)| accounts[id.index()].bytes_sent));
     }
 
-    fn ended(&mut self, results: &Results<'_>) {
-        self.keeper.ended(results);
+    fn status(&self) -> WayStatus {
+        let way = match self.at {
+            Side::A => "out",
+            Side::B => "back",
+        };
+        WayStatus::new(way, &self.plan, &self.measured)
+    }
+
+    fn results(&self) -> Results<'_> {
+        let Period { plan, measured, sent, .. } = self;
+        let history = History::new(plan, sent, |id| &measured.accounts()[id.index()].delay);
+        Results { plan, way: self.status(), network: None, history }
     }
 }
 
 /// Captures what was sent at the interface where it left, when it did; what was dropped at the one
 /// where it arrived, when it was dropped.
-fn capture_event(capture: &mut Capture, report: &SideReport<'_>) {
-    let SideReport { at, plan, frame, .. } = *report;
-    match report.event {
+fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>, plan: &Plan) {
+    let at = event.at;
+    match &event.event {
         Event::Sent(sent) => {
             capture.frame(at.other().index(), sent.start, frame, &comment_sent(sent, plan));
         }

@@ -4,19 +4,19 @@ use std::io;
 use std::os::fd::BorrowedFd;
 
 use laxity::units::Nanos;
-use laxity_forward::{Dropped, Event, Prepared, Sent};
+use laxity_forward::{Event, PreparedPlan};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
 use laxity_linux::interface::Interface;
 
+use super::Bridge;
 use super::measured::SideEvent;
-use super::{Bridge, Counts, Observer};
 use crate::error::{NotReloaded, StartError};
-use crate::worker::{Options, Reports, Teller, Turn, Work, Worker};
+use crate::worker::{Counts, Options, Reports, Teller, Turn, Work, Worker};
 
 /// A bridge at work on a thread of its own. It follows another plan for what arrives at a side, if
 /// that was made ready with the side's [settings](Bridge::settings).
-pub type Forwarding = Worker<(Side, Prepared), Counts>;
+pub type Forwarding = Worker<(Side, PreparedPlan)>;
 
 /// Reads what happens at a bridge.
 pub type Recorder = Reports<SideEvent>;
@@ -31,7 +31,7 @@ impl Forwarding {
         options: Options,
     ) -> Result<(Self, Recorder), StartError> {
         let (teller, recorder) = Teller::new(options);
-        let work = BridgeWork { bridge, observer: Tellers { teller, plans: [0; 2] } };
+        let work = BridgeWork { bridge, teller, plans: [0; 2] };
         Ok((Worker::begin(work, options)?, recorder))
     }
 }
@@ -39,24 +39,20 @@ impl Forwarding {
 /// A bridge and the thread's end of the ring of events.
 struct BridgeWork<B> {
     bridge: Bridge<B>,
-    observer: Tellers,
-}
-
-struct Tellers {
     teller: Teller<SideEvent>,
     /// By side, how many plans were followed before the present one.
     plans: [u32; 2],
 }
 
 impl<B: Backend> Work for BridgeWork<B> {
-    type Plan = (Side, Prepared);
-    type Counts = Counts;
+    type Plan = (Side, PreparedPlan);
 
     const NAME: &str = "forwarding";
     const WITHOUT_PRIORITY: &str = "Without it frames are late by milliseconds when others work";
 
     fn turn(&mut self, end: Option<Nanos>) -> io::Result<Option<Turn>> {
-        let BridgeWork { bridge, observer } = self;
+        let BridgeWork { bridge, teller, plans } = self;
+        let observer = &mut observer(teller, plans);
         let clock = &mut || Clock::Monotonic.now();
         let Some(end) = end else { return bridge.turn(clock, observer).map(Some) };
         let next = bridge.send(clock, observer)?;
@@ -81,26 +77,24 @@ impl<B: Backend> Work for BridgeWork<B> {
         self.bridge.backend.reattach(at, to)
     }
 
-    fn reload(&mut self, (at, next): &mut (Side, Prepared)) -> Result<(), NotReloaded> {
-        let BridgeWork { bridge, observer } = self;
+    fn reload(&mut self, (at, next): &mut (Side, PreparedPlan)) -> Result<(), NotReloaded> {
+        let BridgeWork { bridge, teller, plans } = self;
         let now = Clock::Monotonic.now();
-        Ok(bridge.reload(*at, now, next, observer).ok_or(NotReloaded::Plain)??)
+        Ok(bridge
+            .reload(*at, now, next, &mut observer(teller, plans))
+            .ok_or(NotReloaded::Plain)??)
     }
 }
 
-impl Observer for Tellers {
-    fn event(&mut self, at: Side, event: &Event, pool: &Pool) {
-        let plan = &mut self.plans[at.index()];
+/// Tells what happens to the frames that arrive at a side.
+fn observer<'a>(
+    teller: &'a mut Teller<SideEvent>,
+    plans: &'a mut [u32; 2],
+) -> impl FnMut(Side, &Event, &Pool) + 'a {
+    move |at, event, pool| {
+        let plan = &mut plans[at.index()];
         *plan += u32::from(matches!(event, Event::Reloaded { .. }));
-        self.teller.tell_with(SideEvent { at, plan: *plan, event: *event }, || match event {
-            Event::Sent(Sent { packet, .. }) | Event::Dropped(Dropped { packet, .. }) => {
-                Some(pool.bytes(Handle(packet.handle as u32)))
-            }
-            Event::Arrived(_)
-            | Event::Nonconforming { .. }
-            | Event::Idle { .. }
-            | Event::Reloaded { .. }
-            | Event::Kept { .. } => None,
-        });
+        let frame = || Some(pool.bytes(Handle(event.leaving()?.handle as u32)));
+        teller.tell_with(SideEvent { at, plan: *plan, event: *event }, frame);
     }
 }

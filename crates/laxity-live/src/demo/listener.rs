@@ -12,29 +12,28 @@ use laxity_linux::interface::Interface;
 use laxity_linux::packet::{Tap, Way};
 use serde::Serialize;
 
-use super::carried::{Carried, Carrying};
 use super::laboratory::{HOSTS_END, Laboratory};
+use super::load::{LinkLoad, LoadMeter};
 use super::scenario::Scenario;
 use super::traffic::STAMP;
-use crate::status::DelayStatus;
-use crate::status::histogram::Delays;
+use crate::status::{DelayStatus, FineDelays};
 
 /// Listens until it is asked what came. When a datagram came is what the kernel stamped it with, so
 /// that nothing depends on when the listener is woken.
 #[derive(Debug)]
 pub struct Listener {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<io::Result<Heard>>,
+    thread: JoinHandle<io::Result<Reception>>,
 }
 
 /// What came.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Heard {
+pub struct Reception {
     /// What came of each stream.
-    pub streams: Vec<StreamHeard>,
+    pub streams: Vec<StreamReception>,
     /// What the link carried; nothing if nothing came.
-    pub carried: Option<Carried>,
+    pub carried: Option<LinkLoad>,
     /// Frames that came unseen, as they were not looked at fast enough: what is lost may have been
     /// unseen.
     pub missed: u64,
@@ -43,7 +42,7 @@ pub struct Heard {
 /// What came of a stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct StreamHeard {
+pub struct StreamReception {
     /// The stream.
     pub name: &'static str,
     /// From one host to the other; nothing if none came.
@@ -65,7 +64,7 @@ impl Listener {
     pub fn open(laboratory: &Laboratory, scenario: &Scenario) -> Result<Self, Error> {
         let open = || Tap::open(&Interface::named(HOSTS_END)?, Way::In, BUFFER);
         let mut tap = laboratory.receiver.run(open)??;
-        let mut hearing = Hearing::new(scenario);
+        let mut hearing = Tally::new(scenario);
         let stop: Arc<AtomicBool> = Arc::default();
         let told = stop.clone();
         let thread = thread::spawn(move || {
@@ -85,7 +84,7 @@ impl Listener {
     ///
     /// # Errors
     /// If it could not listen to the end.
-    pub fn finish(self) -> io::Result<Heard> {
+    pub fn finish(self) -> io::Result<Reception> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.join() {
             Ok(heard) => heard,
@@ -95,31 +94,31 @@ impl Listener {
 }
 
 /// What has come so far.
-struct Hearing {
-    streams: Vec<Stamped>,
-    carrying: Carrying,
+struct Tally {
+    streams: Vec<StreamTally>,
+    carrying: LoadMeter,
 }
 
 /// What has come of a stream.
-struct Stamped {
+struct StreamTally {
     name: &'static str,
     port: u16,
-    delays: Delays,
+    delays: FineDelays,
     /// The lowest and the highest number.
     numbers: Option<[u64; 2]>,
     count: u64,
 }
 
-impl Hearing {
+impl Tally {
     fn new(scenario: &Scenario) -> Self {
-        let streams = scenario.streams.iter().map(|stream| Stamped {
+        let streams = scenario.streams.iter().map(|stream| StreamTally {
             name: stream.name,
             port: stream.port,
-            delays: Delays::new(),
+            delays: FineDelays::default(),
             numbers: None,
             count: 0,
         });
-        Hearing { streams: streams.collect(), carrying: Carrying::new(&scenario.plan.link) }
+        Tally { streams: streams.collect(), carrying: LoadMeter::new(&scenario.plan.link) }
     }
 
     fn hear(&mut self, frame: &[u8], at: Nanos) {
@@ -128,14 +127,14 @@ impl Hearing {
         let Some(stream) = self.streams.iter_mut().find(|stream| stream.port == port) else {
             return;
         };
-        stream.delays.record(at.saturating_sub(sent).0);
+        stream.delays.record(at.saturating_sub(sent));
         let [low, high] = stream.numbers.unwrap_or([number; 2]);
         stream.numbers = Some([low.min(number), high.max(number)]);
         stream.count += 1;
     }
 
-    fn heard(&self, missed: u64) -> Heard {
-        let streams = self.streams.iter().map(|stream| StreamHeard {
+    fn heard(&self, missed: u64) -> Reception {
+        let streams = self.streams.iter().map(|stream| StreamReception {
             name: stream.name,
             delay_ns: stream.delays.status(),
             lost: match stream.numbers {
@@ -143,7 +142,7 @@ impl Hearing {
                 None => 0,
             },
         });
-        Heard { streams: streams.collect(), carried: self.carrying.carried(), missed }
+        Reception { streams: streams.collect(), carried: self.carrying.carried(), missed }
     }
 }
 
@@ -166,7 +165,7 @@ mod tests {
     #[test]
     fn what_is_missing_between_the_first_and_the_last_is_lost() {
         let scenario = Scenario::full();
-        let mut hearing = Hearing::new(&scenario);
+        let mut hearing = Tally::new(&scenario);
         let mut frame = vec![0; PAYLOAD + 200];
         (frame[12], frame[23]) = (8, 17);
         frame[36..38].copy_from_slice(&scenario.streams[0].port.to_be_bytes());

@@ -10,7 +10,7 @@ use laxity_linux::packet::{self, Ring};
 use serde::Serialize;
 
 use super::laboratory::Laboratory;
-use super::listener::{Heard, Listener};
+use super::listener::{Listener, Reception};
 use super::scenario::Scenario;
 use super::traffic::Traffic;
 use crate::bridge::{Bridge, Forwarding, Measured, Recorder, Way};
@@ -35,7 +35,7 @@ pub struct Trial {
 #[non_exhaustive]
 pub struct Outcome {
     /// What came to the receiving host.
-    pub heard: Heard,
+    pub heard: Reception,
     /// The forwarder's own books.
     pub way: WayStatus,
     /// Events that are missing in these books.

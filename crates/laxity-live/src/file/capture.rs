@@ -33,7 +33,7 @@ impl Capture {
         interfaces: impl IntoIterator<Item = &'a str>,
         now: Nanos,
     ) -> io::Result<Self> {
-        let spool = Spool::create(path)?;
+        let spool = Spool::create("capture", path)?;
         let ahead = Clock::Realtime.now().saturating_sub(now);
         let mut blocks = Vec::new();
         pcapng::begin(&mut blocks, interfaces);
@@ -65,23 +65,16 @@ impl Capture {
 
     /// Hands what was written over to the disk.
     pub(crate) fn hand_over(&mut self, keeper: &mut dyn Keeper) {
-        if self.blocks.is_empty() {
-            return;
-        }
-        if let Err(why) = self.spool.write(std::mem::take(&mut self.blocks)) {
-            keeper.say(&format!("the capture {} ends: {why}", self.spool.path().display()));
-        }
+        self.spool.hand_over(std::mem::take(&mut self.blocks), keeper);
     }
 
     /// Waits until all is written.
     pub(crate) fn finish(mut self, keeper: &mut dyn Keeper) {
         self.hand_over(keeper);
-        let path = self.spool.path().display().to_string();
         if self.missed > 0 {
-            keeper.say(&format!("{} frames came too fast for the capture {path}", self.missed));
+            let (missed, path) = (self.missed, self.path().display());
+            keeper.say(&format!("{missed} frames came too fast for the capture {path}"));
         }
-        if let Err(why) = self.spool.finish() {
-            keeper.say(&format!("the capture {path} is not whole: {why}"));
-        }
+        self.spool.close(keeper);
     }
 }

@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use laxity_linux::sandbox::Sandbox;
 
 use super::folder_of;
 use super::unique;
-use crate::error::StartError;
+use crate::confined;
 
 /// A file that is there from the start, so that nobody learns at the end that it cannot be, and
 /// written at the end by a thread of its own. If nothing is, the file is removed.
@@ -18,7 +18,7 @@ use crate::error::StartError;
 pub struct ReportFile {
     path: PathBuf,
     text: Option<Sender<String>>,
-    thread: Option<JoinHandle<io::Result<()>>>,
+    thread: Option<JoinHandle<Option<io::Result<()>>>>,
 }
 
 impl ReportFile {
@@ -30,21 +30,12 @@ impl ReportFile {
     pub fn create(path: &Path) -> io::Result<Self> {
         let (file, path) = unique::create(path)?;
         let (text, texts) = mpsc::channel();
-        let (ready, is_ready) = mpsc::channel();
-        let begun = thread::Builder::new().name("report".into()).spawn({
-            let path = path.clone();
-            move || {
-                let apart = Sandbox::new().remove(folder_of(&path)).enter();
-                // The caller blocks on this result, so sending it cannot fail.
-                let _ = ready.send(apart.map(drop));
-                write(file, &path, &texts)
-            }
-        });
-        let thread = begun.inspect_err(|_| drop(fs::remove_file(&path)))?;
-        let file = ReportFile { path, text: Some(text), thread: Some(thread) };
-        let apart = is_ready.recv().map_err(|_| StartError::Gone).map_err(io::Error::other)?;
-        apart.map_err(io::Error::other)?;
-        Ok(file)
+        let sandbox = Sandbox::new().remove(folder_of(&path));
+        let place = path.clone();
+        let thread = confined::spawn("report", sandbox, move || write(file, &place, &texts));
+        let thread = thread.inspect_err(|_| drop(fs::remove_file(&path)));
+        let thread = Some(thread.map_err(io::Error::other)?);
+        Ok(ReportFile { path, text: Some(text), thread })
     }
 
     /// Where it is.
@@ -63,8 +54,11 @@ impl ReportFile {
     }
 
     fn join(&mut self) -> io::Result<()> {
-        let ended = self.thread.take().map(JoinHandle::join);
-        ended.unwrap_or(Ok(Ok(()))).unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(written)) => written.unwrap_or(Ok(())),
+            Some(Err(_)) => Err(io::Error::other("its thread panicked")),
+            None => Ok(()),
+        }
     }
 }
 

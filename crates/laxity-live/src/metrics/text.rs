@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use super::{METRICS, Metric, Number, Source};
+use super::{METRICS, Metric, Value};
 use crate::status::{DelayStatus, Status};
 
 /// A form of text.
@@ -63,24 +63,21 @@ impl Format {
             Format::OpenMetrics => metric.name,
         };
         writeln!(text, "# HELP {family} {}", metric.help)?;
-        writeln!(text, "# TYPE {family} {}", metric.kind())?;
-        if self == Format::OpenMetrics && !metric.unit.is_empty() {
-            writeln!(text, "# UNIT {family} {}", metric.unit)?;
+        writeln!(text, "# TYPE {family} {}", metric.kind)?;
+        if let (Format::OpenMetrics, Some(unit)) = (self, metric.unit()) {
+            writeln!(text, "# UNIT {family} {unit}")?;
         }
-        let labels = metric.labels;
+        let labels = metric.samples.labels();
         let mut written = Ok(());
         let mut sample = |suffix: &str, values: &[&str], le: Option<&str>, value: &dyn Display| {
             let line = Sample { name: &full_name, suffix, labels, values, le, value };
             written = written.and_then(|()| writeln!(text, "{line}"));
         };
-        match metric.source {
-            Source::Counter(of) => {
-                of(status, &mut |values, count| sample("", values, None, &count));
-            }
-            Source::Gauge(of) => {
-                of(status, &mut |values, number| sample("", values, None, &number));
-            }
-            Source::Histogram(of) => of(status, &mut |values, delays| {
+        metric.samples.each(status, &mut |values, value| match value {
+            Value::Whole(count) => sample("", values, None, &count),
+            Value::Nanos(nanos) => sample("", values, None, &Seconds(nanos.into())),
+            Value::Bits(bits) => sample("", values, None, &(bits as f64 / 8.0)),
+            Value::Delays(delays) => {
                 let count = delays.map_or(0, |delays| delays.count);
                 for (at, edge) in DelayStatus::EDGES.iter().enumerate() {
                     let below = delays.and_then(|delays| delays.at_most.get(at)).unwrap_or(&0);
@@ -90,8 +87,8 @@ impl Format {
                 let sum = Seconds(delays.map_or(0, |delays| delays.sum));
                 sample("_sum", values, None, &sum);
                 sample("_count", values, None, &count);
-            }),
-        }
+            }
+        });
         written
     }
 }
@@ -137,16 +134,6 @@ impl Display for Escaped<'_> {
     }
 }
 
-impl Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Number::Whole(count) => count.fmt(f),
-            Number::Nanos(nanos) => Seconds(nanos.into()).fmt(f),
-            Number::Bits(bits) => write!(f, "{}", bits as f64 / 8.0),
-        }
-    }
-}
-
 /// A time in ns, shown in seconds to the last digit.
 struct Seconds(u128);
 
@@ -163,7 +150,7 @@ impl Display for Seconds {
 /// from.
 fn shown_edge(nanos: u64) -> String {
     match nanos {
-        0..100_000 => format!("{}e-05", Number::Whole(nanos / 10_000)),
+        0..100_000 => format!("{}e-05", nanos / 10_000),
         _ => Seconds(nanos.into()).to_string(),
     }
 }
@@ -196,14 +183,13 @@ mod tests {
         let edges = DelayStatus::EDGES.map(shown_edge);
         assert_eq!(edges[..4], ["1e-05", "2e-05", "5e-05", "0.0001"]);
         assert_eq!(edges[15], "1.0");
-        assert_eq!(Number::Bits(20_000_000).to_string(), "2500000");
     }
 
     #[test]
     fn names_are_of_the_kind_that_prometheus_wants() {
         for metric in METRICS {
             assert!(metric.name.starts_with("laxity_") && !metric.name.ends_with("_total"));
-            assert!(metric.unit.is_empty() || metric.name.ends_with(&format!("_{}", metric.unit)));
+            assert!(metric.unit().is_none_or(|unit| metric.name.ends_with(&format!("_{unit}"))));
             assert!(metric.help.ends_with('.') && !metric.help.contains(['\n', '\\', '|']));
         }
     }

@@ -1,14 +1,12 @@
 //! Interfaces while they come and go.
 
-use std::collections::BTreeMap;
-
 use laxity_linux::frames::{Port, Statistics};
 use laxity_linux::interface::{Change, Changes, Claim, Interface};
 use laxity_linux::namespace::Namespace;
 
 use crate::cut::Cut;
 use crate::error::{NotReattached, Stopped};
-use crate::status::InterfaceStatus;
+use crate::status::{InterfaceStatus, by_reason};
 
 /// The interfaces that are forwarded between, as they are.
 ///
@@ -201,7 +199,6 @@ impl End {
             ("refused", counted.refused),
             ("down", counted.down),
         ];
-        let lost = lost.into_iter().filter(|(_, count)| *count > 0);
         InterfaceStatus {
             name: self.name(),
             up: Some(self.is_there && self.interface.up),
@@ -209,9 +206,7 @@ impl End {
             sent: Some(counted.sent),
             unseen: None,
             held_ns: counted.held.map(|held| held.0),
-            lost: lost
-                .map(|(reason, count)| (reason.to_string(), count))
-                .collect::<BTreeMap<_, _>>(),
+            lost: by_reason(lost),
         }
     }
 }

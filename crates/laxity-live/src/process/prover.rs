@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
-use std::thread;
 
 use laxity_linux::sandbox::Sandbox;
 
+use crate::confined;
 use crate::error::StartError;
 
 /// Who waits for the answer to a reload.
@@ -38,21 +38,15 @@ impl<N: Send + 'static> Prover<N> {
     ) -> Result<Self, StartError> {
         let (ask, asked) = mpsc::channel();
         let (tell, proved) = mpsc::channel();
-        let (ready, is_ready) = mpsc::channel();
-        thread::Builder::new().name("prover".into()).spawn(move || {
-            // What is refused is told in tables that fit the terminal.
-            let sandbox = Sandbox::new().terminal();
-            let apart = readable.into_iter().fold(sandbox, Sandbox::read).enter();
-            let is_apart = apart.is_ok();
-            // The caller blocks on this result, so sending it cannot fail.
-            let _ = ready.send(apart);
-            while is_apart && let Ok(()) = asked.recv() {
+        // What is refused is told in tables that fit the terminal.
+        let sandbox = readable.into_iter().fold(Sandbox::new().terminal(), Sandbox::read);
+        confined::spawn("prover", sandbox, move || {
+            while let Ok(()) = asked.recv() {
                 if tell.send(prove()).is_err() {
                     return;
                 }
             }
         })?;
-        is_ready.recv().map_err(|_| StartError::Gone)??;
         Ok(Prover { ask, proved, underway: None, next: None })
     }
 
@@ -95,6 +89,7 @@ impl<N: Send + 'static> Prover<N> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
     use std::time::{Duration, Instant};
 
     use super::*;

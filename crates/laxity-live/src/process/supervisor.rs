@@ -2,16 +2,15 @@
 
 use laxity::units::Nanos;
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::{Port, Statistics};
+use laxity_linux::frames::Port;
 
 use super::Process;
 use super::interfaces::Links;
 use super::keeper::Keeper;
 use super::prover::Prover;
-use crate::cut::Cut;
 use crate::error::{LiveError, Stopped};
 use crate::status::{NetworkStatus, Status, WayStatus};
-use crate::worker::Worker;
+use crate::worker::{Counts, Worker};
 
 /// What bridges and routers do differently while a process looks after them.
 pub(crate) trait Task {
@@ -19,8 +18,6 @@ pub(crate) trait Task {
     type Next: Send + 'static;
     /// The part of it that goes to the worker.
     type Plan: Send + 'static;
-    /// What the worker counts.
-    type Counts: Send + 'static;
 
     /// How long what is queued may take at the end.
     const PATIENCE: Nanos;
@@ -29,10 +26,7 @@ pub(crate) trait Task {
     fn read(&mut self, keeper: &mut dyn Keeper);
 
     /// What was measured under the present plans.
-    fn status(&mut self, counts: &Self::Counts) -> (Vec<WayStatus>, Option<NetworkStatus>);
-
-    /// The counts of each port, in the order of the backend.
-    fn ports(counts: &Self::Counts) -> (&[Statistics], &[Cut]);
+    fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>);
 
     /// Events that came too fast to be counted.
     fn lost(&self) -> u64;
@@ -44,12 +38,12 @@ pub(crate) trait Task {
     fn reload(
         &mut self,
         next: Self::Next,
-        worker: &Worker<Self::Plan, Self::Counts>,
+        worker: &Worker<Self::Plan>,
         keeper: &mut dyn Keeper,
     ) -> Result<(), String>;
 
     /// Hands over the results of the present plans, and finishes files.
-    fn end(self, counts: &Self::Counts, keeper: &mut dyn Keeper);
+    fn end(self, counts: &Counts, keeper: &mut dyn Keeper);
 }
 
 /// Plans that were read again, or why they cannot be followed, in sentences.
@@ -57,7 +51,7 @@ pub(crate) type Reloads<T> = Vec<Result<<T as Task>::Next, String>>;
 
 /// A task with its worker.
 pub(crate) struct Supervisor<'k, T: Task> {
-    worker: Worker<T::Plan, T::Counts>,
+    worker: Worker<T::Plan>,
     task: T,
     links: Links,
     keeper: &'k mut dyn Keeper,
@@ -69,7 +63,7 @@ pub(crate) struct Supervisor<'k, T: Task> {
 impl<'k, T: Task> Supervisor<'k, T> {
     /// Supervises a worker that has just started.
     pub(crate) fn new(
-        worker: Worker<T::Plan, T::Counts>,
+        worker: Worker<T::Plan>,
         task: T,
         links: Links,
         keeper: &'k mut dyn Keeper,
@@ -142,12 +136,11 @@ impl<T: Task> super::Supervised for Supervisor<'_, T> {
 
 fn status<T: Task>(
     task: &mut T,
-    counts: &T::Counts,
+    counts: &Counts,
     links: &Links,
     (started, is_real_time, [reloads, reloads_refused]): (Nanos, bool, [u64; 2]),
 ) -> Status {
     let (ways, network) = task.status(counts);
-    let (interfaces, cut) = T::ports(counts);
     Status {
         version: env!("CARGO_PKG_VERSION").to_string(),
         uptime_ns: Clock::Monotonic.now().saturating_sub(started).0,
@@ -155,7 +148,7 @@ fn status<T: Task>(
         reloads: Some(reloads),
         reloads_refused: Some(reloads_refused),
         events_lost: Some(task.lost()),
-        interfaces: links.status(interfaces, cut),
+        interfaces: links.status(&counts.interfaces, &counts.cut),
         ways,
         network,
     }

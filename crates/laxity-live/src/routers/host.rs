@@ -5,9 +5,9 @@ use std::mem;
 use std::os::fd::BorrowedFd;
 
 use laxity::units::Nanos;
-use laxity_forward::router::{Inbound, Router};
+use laxity_forward::router::{InboundFrame, Router};
 use laxity_forward::{Refusal, Settings};
-use laxity_linux::frames::{BATCH, Backend, Handle, Port, Statistics};
+use laxity_linux::frames::{BATCH, Backend, Handle, Port};
 use laxity_linux::interface::Interface;
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::Assigned;
@@ -15,20 +15,20 @@ use laxity_plan::tdp::Assigned;
 use super::measured::{Fate, HostEvent};
 use super::passage::{HEAD, Passage, Wire, digest};
 use super::time::{Common, Instants};
-use super::wiring::Wired;
-use crate::cut::{Cut, Cutter};
+use super::wiring::NodeWiring;
+use crate::cut::Cutter;
 use crate::process::settings;
-use crate::worker::{Teller, Turn};
+use crate::worker::{Counts, Teller, Turn};
 
 mod outgoing;
 
-use outgoing::{Interfaced, Outgoing, RouterFrames, Skips};
+use outgoing::{HostPort, Outgoing, RouterFrames, Skips};
 
 /// The routers of a host.
 pub struct Host<B> {
     backend: B,
     routers: Vec<Local>,
-    ports: Vec<Interfaced>,
+    ports: Vec<HostPort>,
     /// By port, the frames on their way there from another router of this host.
     wires: Vec<Wire>,
     /// What is known of the packets in the pool, by handle.
@@ -50,22 +50,6 @@ struct Local {
     first: Port,
 }
 
-/// What was counted besides what happens to packets.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Counts {
-    /// By port, what the backend counts.
-    pub interfaces: Vec<Statistics>,
-    /// By port at which they arrived, what was lost of frames that had to be cut.
-    pub cut: Vec<Cut>,
-    /// By class, how many packets are queued.
-    pub queued: Vec<u64>,
-    /// How often inputs got out of step.
-    pub losses: u64,
-    /// Packets and padding of no known frame.
-    pub unknown: u64,
-}
-
 /// How long until an interface that takes no more frames is tried again.
 const TRY_AGAIN: Nanos = Nanos(50_000);
 
@@ -75,11 +59,11 @@ impl<B: Backend> Host<B> {
     ///
     /// # Errors
     /// If routers cannot follow the plan.
-    pub fn new(on: &Assigned<'_>, wired: &[Wired], backend: B) -> Result<Self, Refusal> {
+    pub fn new(on: &Assigned<'_>, wired: &[NodeWiring], backend: B) -> Result<Self, Refusal> {
         let time = Common::new(on.framing.as_ref().map(|framing| framing.framed.spec.time));
         let settings = settings(on.plan, backend.pool(), Port(0));
         let (mut routers, mut hops, mut macs): (Vec<_>, Vec<Hop>, Vec<_>) = Default::default();
-        for Wired { node, ports } in wired {
+        for NodeWiring { node, ports } in wired {
             let router = Router::new(on, *node, settings)?;
             let first = Port(hops.len() as u16);
             hops.extend(router.ports());
@@ -89,7 +73,7 @@ impl<B: Backend> Host<B> {
         let peer = |hop: &Hop| hops.iter().position(|other| *other == hop.reversed());
         let peer = |hop| peer(hop).map(|port| Port(port as u16));
         let ports = hops.iter().zip(macs);
-        let ports: Vec<_> = ports.map(|(hop, mac)| Interfaced { mac, peer: peer(hop) }).collect();
+        let ports: Vec<_> = ports.map(|(hop, mac)| HostPort { mac, peer: peer(hop) }).collect();
         let places = (0..ports.len()).map(|port| backend.pool().room(Port(port as u16))).sum();
         Ok(Host {
             wires: ports.iter().map(|_| Wire::default()).collect(),
@@ -161,10 +145,14 @@ impl<B: Backend> Host<B> {
             let mut cutter = mem::take(&mut self.cutters[port.index()]);
             for handle in arrived.drain(..) {
                 let came = instants.stamped(self.backend.pool().arrived(handle));
-                let mut parts = cutter.parts(&mut self.backend, handle);
-                while let Some(part) = parts.take(&mut self.backend) {
-                    self.arrive(port, instants.now, came, part, teller);
-                }
+                cutter.cut(
+                    self,
+                    |host| &mut host.backend,
+                    handle,
+                    |host, part| {
+                        host.arrive(port, instants.now, came, part, teller);
+                    },
+                );
             }
             self.cutters[port.index()] = cutter;
         }
@@ -199,7 +187,7 @@ impl<B: Backend> Host<B> {
         self.with(number, now, teller, |router, first, frames| {
             let port = port.index() - first.index();
             let (head, handle) = (&head[..captured], handle.0.into());
-            router.arrive(now, Inbound { port, came, head, length, handle }, frames);
+            router.arrive(now, InboundFrame { port, came, head, length, handle }, frames);
         });
     }
 

@@ -1,49 +1,36 @@
 //! What was measured of routers, as it is shown.
 
-use std::collections::BTreeMap;
-
 use laxity::packet::ClassId;
 use laxity::scheduler::DropReason;
-use laxity::units::Nanos;
 use laxity_answers::verdict::live::keeps_frames;
-use laxity_plan::Plan;
+use laxity_linux::clock::Clock;
 use laxity_plan::model::{Class, SchedulerSpec};
 
-use super::host::Counts;
-use super::measured::{ClassBooks, Measured};
+use super::measured::ClassBooks;
+use super::task::Period;
 use crate::status::{
     ClassStatus, DelayStatus, FramesStatus, JitterStatus, NetworkStatus, PassageStatus, WayStatus,
+    by_reason,
 };
+use crate::worker::Counts;
 
-/// What was measured under a plan.
-pub(super) struct Measurement<'a> {
-    pub plan: &'a Plan,
-    pub measured: &'a Measured,
-    pub counts: &'a Counts,
-    pub duration: Nanos,
-}
-
-impl Measurement<'_> {
+impl Period {
     /// All ways through the routers.
-    pub(super) fn way(&self) -> WayStatus {
-        let Measurement { plan, measured, .. } = self;
-        WayStatus {
-            way: "network".into(),
-            title: plan.title.clone(),
-            scheduler: plan.scheduler.name().to_string(),
-            rate_bps: plan.link.rate.0,
-            late: None,
-            held_ns: None,
-            held_up: false,
-            broken: measured.broken(),
-            watched: None,
-            classes: plan.leaves().map(|(id, class)| self.class(id, class)).collect(),
-        }
+    pub(super) fn way(&self, counts: &Counts) -> WayStatus {
+        let Period { plan, measured, .. } = self;
+        let class = |(id, class): (ClassId, &Class)| {
+            let queued = counts.queued.get(id.index()).copied().unwrap_or_default();
+            class_status(class, &measured.classes[id.index()], queued)
+        };
+        let classes = plan.leaves().map(class).collect();
+        let broken = measured.broken();
+        WayStatus { broken, ..WayStatus::from_classes("network", plan, classes) }
     }
 
     /// What is more to be said than of a link.
-    pub(super) fn network(&self, nodes: Vec<String>) -> NetworkStatus {
-        let Measurement { plan, measured, counts, duration } = self;
+    pub(super) fn network(&self, counts: &Counts, nodes: Vec<String>) -> NetworkStatus {
+        let Period { plan, measured, since, .. } = self;
+        let duration = Clock::Monotonic.now().saturating_sub(*since);
         let length = match &plan.scheduler {
             SchedulerSpec::Tdp(spec) => Some(spec.time.frame),
             _ => None,
@@ -64,33 +51,27 @@ impl Measurement<'_> {
                 .collect(),
         }
     }
-
-    fn class(&self, id: ClassId, class: &Class) -> ClassStatus {
-        let of = &self.measured.classes[id.index()];
-        ClassStatus {
-            name: class.name.clone(),
-            arrived: of.arrived,
-            sent: of.left,
-            dropped: dropped(of),
-            nonconforming: of.nonconforming,
-            demoted: Some(of.demoted),
-            queued: Some(self.counts.queued.get(id.index()).copied().unwrap_or_default()),
-            bytes_sent: of.bytes,
-            delay_ns: DelayStatus::new(&of.delay),
-            deadline_ns: None,
-            deadline_misses: 0,
-            bound_ns: of.bound.map(|bound| bound.0),
-            bound_misses: of.beyond,
-            watched: None,
-        }
-    }
 }
 
-/// With what did not come to the next router.
-fn dropped(of: &ClassBooks) -> BTreeMap<String, u64> {
+fn class_status(class: &Class, of: &ClassBooks, queued: u64) -> ClassStatus {
     let reasons = DropReason::ALL.iter().map(|reason| reason.name()).zip(of.dropped);
-    let all = reasons.chain([(PassageStatus::LOST, of.lost)]).filter(|(_, count)| *count > 0);
-    all.map(|(reason, count)| (reason.to_string(), count)).collect()
+    ClassStatus {
+        name: class.name.clone(),
+        arrived: of.arrived,
+        sent: of.left,
+        // With what did not come to the next router.
+        dropped: by_reason(reasons.chain([(PassageStatus::LOST, of.lost)])),
+        nonconforming: of.nonconforming,
+        demoted: Some(of.demoted),
+        queued: Some(queued),
+        bytes_sent: of.bytes,
+        delay_ns: DelayStatus::new(&of.delay),
+        deadline_ns: None,
+        deadline_misses: 0,
+        bound_ns: of.bound.map(|bound| bound.0),
+        bound_misses: of.beyond,
+        watched: None,
+    }
 }
 
 fn passage(class: &Class, of: &ClassBooks) -> PassageStatus {

@@ -1,26 +1,21 @@
 //! What a process does with routers: keeps books, writes files, follows plans.
 
-use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_forward::Settings;
 use laxity_forward::router::{Router, agree};
 use laxity_linux::clock::Clock;
-use laxity_linux::frames::Statistics;
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 use laxity_plan::tdp::Assigned;
 
-use super::host::Counts;
 use super::measured::{FrameRecord, HostEvent, Measured};
-use super::status::Measurement;
 use super::thread::Running;
-use crate::cut::Cut;
 use crate::error::LiveError;
 use crate::file::Capture;
 use crate::process::{Keeper, PlanText, Results, Task};
 use crate::status::history::{History, OverTime};
 use crate::status::{NetworkStatus, WayStatus};
-use crate::worker::Reports;
+use crate::worker::{Counts, Reports};
 
 /// The books and files of routers.
 pub(crate) struct RouterTask {
@@ -32,10 +27,10 @@ pub(crate) struct RouterTask {
 }
 
 /// What is measured while a plan is followed.
-struct Period {
-    plan: Plan,
-    measured: Measured,
-    since: Nanos,
+pub(super) struct Period {
+    pub(super) plan: Plan,
+    pub(super) measured: Measured,
+    pub(super) since: Nanos,
     sent: OverTime,
 }
 
@@ -88,14 +83,11 @@ impl RouterTask {
 
     fn hand_over(&self, counts: &Counts, keeper: &mut dyn Keeper) {
         let Period { plan, measured, sent, .. } = &self.period;
-        let shown = self.period.measurement(counts);
-        let delays = |id: ClassId| measured.classes[id.index()].delay.buckets().collect();
-        let delays = plan.leaves().map(|(id, _)| delays(id)).collect();
         keeper.ended(&Results {
             plan,
-            way: shown.way(),
-            network: Some(shown.network(self.nodes.clone())),
-            history: History { delays, sent: sent.clone() },
+            way: self.period.way(counts),
+            network: Some(self.period.network(counts, self.nodes.clone())),
+            history: History::new(plan, sent, |id| &measured.classes[id.index()].delay),
         });
     }
 }
@@ -103,7 +95,6 @@ impl RouterTask {
 impl Task for RouterTask {
     type Next = Next;
     type Plan = Vec<Router>;
-    type Counts = Counts;
 
     const PATIENCE: Nanos = Nanos(1_000_000_000);
 
@@ -115,12 +106,8 @@ impl Task for RouterTask {
     }
 
     fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>) {
-        let shown = self.period.measurement(counts);
-        (vec![shown.way()], Some(shown.network(self.nodes.clone())))
-    }
-
-    fn ports(counts: &Counts) -> (&[Statistics], &[Cut]) {
-        (&counts.interfaces, &counts.cut)
+        let network = self.period.network(counts, self.nodes.clone());
+        (vec![self.period.way(counts)], Some(network))
     }
 
     fn lost(&self) -> u64 {
@@ -162,11 +149,6 @@ impl Period {
     fn note(&mut self) {
         let bytes = self.plan.leaves().map(|(id, _)| self.measured.classes[id.index()].bytes);
         self.sent.note(Clock::Monotonic.now(), bytes);
-    }
-
-    fn measurement<'a>(&'a self, counts: &'a Counts) -> Measurement<'a> {
-        let duration = Clock::Monotonic.now().saturating_sub(self.since);
-        Measurement { plan: &self.plan, measured: &self.measured, counts, duration }
     }
 }
 

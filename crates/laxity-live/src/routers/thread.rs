@@ -8,14 +8,14 @@ use laxity_forward::router::Router;
 use laxity_linux::frames::{Backend, Port};
 use laxity_linux::interface::Interface;
 
-use super::host::{Counts, Host};
+use super::host::Host;
 use super::measured::HostEvent;
 use crate::error::{NotReloaded, StartError};
-use crate::worker::{Options, Reports, Teller, Turn, Work, Worker};
+use crate::worker::{Counts, Options, Reports, Teller, Turn, Work, Worker};
 
 /// Routers at work on a thread of their own. They follow other routers of the same nodes, on which
 /// all must [agree](laxity_forward::router::agree).
-pub type Running = Worker<Vec<Router>, Counts>;
+pub type Running = Worker<Vec<Router>>;
 
 /// How far the clock may be set back.
 const LARGEST_STEP_BACK: Nanos = Nanos(1_000_000_000);
@@ -45,7 +45,6 @@ struct HostWork<B> {
 
 impl<B: Backend> Work for HostWork<B> {
     type Plan = Vec<Router>;
-    type Counts = Counts;
 
     const NAME: &str = "routers";
     const WITHOUT_PRIORITY: &str = "Without it frames are skipped when others work";

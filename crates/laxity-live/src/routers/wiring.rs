@@ -29,14 +29,14 @@ pub struct PortName {
 /// A node that is run here, with an interface for each of its links.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "made by whoever has interfaces without names")]
-pub struct Wired {
+pub struct NodeWiring {
     /// The node.
     pub node: NodeId,
     /// The interfaces, in the order of the network's hops from the node.
     pub ports: Vec<(Interface, Option<Namespace>)>,
 }
 
-impl Wired {
+impl NodeWiring {
     /// The interfaces, each with the names of the ends of its link.
     pub(crate) fn ends(&self, network: &Network) -> Vec<End> {
         let hops = network.hops().filter(|hop| network.between(*hop)[0] == self.node);
@@ -116,7 +116,7 @@ impl FromStr for PortName {
 ///
 /// # Errors
 /// If a name refers to nothing, a port is named twice, or a node has a link without a port.
-pub fn wire(network: &Network, names: &[PortName]) -> Result<Vec<Wired>, WiringError> {
+pub fn wire(network: &Network, names: &[PortName]) -> Result<Vec<NodeWiring>, WiringError> {
     let mut hops = Vec::new();
     for name in names {
         let hop = hop(network, name)?;
@@ -137,7 +137,7 @@ pub fn wire(network: &Network, names: &[PortName]) -> Result<Vec<Wired>, WiringE
                 Err(WiringError::Missing(node, neighbour))
             }
         };
-        Ok(Wired { node, ports: of_it.map(port).collect::<Result<_, WiringError>>()? })
+        Ok(NodeWiring { node, ports: of_it.map(port).collect::<Result<_, WiringError>>()? })
     };
     nodes.into_iter().map(wired).collect()
 }

@@ -10,7 +10,7 @@ use hyper::{Method, Response, StatusCode};
 
 use super::guard::Names;
 use super::page;
-use super::sight::{Sight, Unanswered};
+use super::sight::{NoAnswer, Sight};
 use crate::metrics::Format;
 
 /// By which way a request came.
@@ -69,7 +69,7 @@ impl Answering {
             .then(|| answer(StatusCode::MISDIRECTED_REQUEST, TEXT, why))
     }
 
-    async fn found(&self, request: &Parts) -> Result<Answer, Unanswered> {
+    async fn found(&self, request: &Parts) -> Result<Answer, NoAnswer> {
         let path = request.uri.path();
         if path == "/reload" && matches!(self.door, Door::Control) {
             return match request.method {
@@ -80,7 +80,7 @@ impl Answering {
         let (kind, body) = match path {
             "/status" => {
                 let status = self.sight.status().await?;
-                (JSON, serde_json::to_vec(&*status).map_err(|_| Unanswered)?.into())
+                (JSON, serde_json::to_vec(&*status).map_err(|_| NoAnswer)?.into())
             }
             "/history" => (JSON, self.sight.history()?.into()),
             "/metrics" => {
@@ -129,6 +129,6 @@ fn other_method(allowed: &'static str) -> Answer {
     answer
 }
 
-fn unanswered(_: Unanswered) -> Answer {
+fn unanswered(_: NoAnswer) -> Answer {
     answer(StatusCode::SERVICE_UNAVAILABLE, TEXT, "The link's process is busy or at its end.\n")
 }

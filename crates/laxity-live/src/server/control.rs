@@ -8,6 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use super::ServerError;
+use crate::file::folder_of;
 
 /// A Unix socket of one user, not yet listened at.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl ControlSocket {
         &self.path
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> PathBuf {
         folder_of(&self.path)
     }
 
@@ -71,13 +72,6 @@ fn is_free(path: &Path, refused: &io::Error) -> io::Result<()> {
         }
         Ok(_) if refused.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
         Ok(_) => Err(io::Error::new(refused.kind(), refused.to_string())),
-    }
-}
-
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
     }
 }
 

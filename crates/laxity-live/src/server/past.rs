@@ -70,30 +70,21 @@ impl Past {
 
 impl Moment {
     fn new(status: &Status) -> Moment {
-        Moment { uptime_ns: status.uptime_ns, ways: status.ways.iter().map(Way::new).collect() }
-    }
-}
-
-impl Way {
-    fn new(way: &WayStatus) -> Way {
-        let classes = way.classes.iter().take(LINES).map(Class::new).collect();
-        Way { way: way.way.clone(), classes }
-    }
-}
-
-impl Class {
-    fn new(class: &ClassStatus) -> Class {
-        let delay = |delay: &DelayStatus| Delay {
-            count: delay.count,
-            max: delay.max,
-            at_most: delay.at_most.clone(),
+        let delay = |delay: &DelayStatus| {
+            let DelayStatus { count, max, at_most, .. } = delay.clone();
+            Delay { count, max, at_most }
         };
-        Class {
+        let class = |class: &ClassStatus| Class {
             name: class.name.clone(),
             sent: class.sent,
             bytes_sent: class.bytes_sent,
             delay_ns: class.delay_ns.as_ref().map(delay),
-        }
+        };
+        let way = |way: &WayStatus| Way {
+            way: way.way.clone(),
+            classes: way.classes.iter().take(LINES).map(class).collect(),
+        };
+        Moment { uptime_ns: status.uptime_ns, ways: status.ways.iter().map(way).collect() }
     }
 }
 

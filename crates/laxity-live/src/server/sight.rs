@@ -38,7 +38,7 @@ pub(super) struct Sight {
 
 /// Nobody answers: the link's process is at its end, or busy.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Unanswered;
+pub(super) struct NoAnswer;
 
 impl Sight {
     pub(super) fn new(
@@ -58,7 +58,7 @@ impl Sight {
     }
 
     /// What the link is like now, or was a moment ago.
-    pub(super) async fn status(&self) -> Result<Arc<Status>, Unanswered> {
+    pub(super) async fn status(&self) -> Result<Arc<Status>, NoAnswer> {
         let mut last = self.last.lock().await;
         if let Some((at, status)) = &*last
             && at.elapsed() < FRESH
@@ -84,13 +84,13 @@ impl Sight {
     }
 
     /// What was noted of the last minutes, as JSON.
-    pub(super) fn history(&self) -> Result<Vec<u8>, Unanswered> {
-        let past = self.past.lock().map_err(|_| Unanswered)?;
-        serde_json::to_vec(&*past).map_err(|_| Unanswered)
+    pub(super) fn history(&self) -> Result<Vec<u8>, NoAnswer> {
+        let past = self.past.lock().map_err(|_| NoAnswer)?;
+        serde_json::to_vec(&*past).map_err(|_| NoAnswer)
     }
 
     /// Has the plans read again.
-    pub(super) async fn reload(&self) -> Result<Result<(), String>, Unanswered> {
+    pub(super) async fn reload(&self) -> Result<Result<(), String>, NoAnswer> {
         let reloaded = self.ask(Request::Reload, RELOAD).await?;
         *self.last.lock().await = None;
         Ok(reloaded)
@@ -109,19 +109,19 @@ impl Sight {
         &self,
         request: impl FnOnce(Sender<T>) -> Request,
         patience: Duration,
-    ) -> Result<T, Unanswered> {
+    ) -> Result<T, NoAnswer> {
         let (answer, answered) = mpsc::channel();
-        self.requests.send(request(answer)).map_err(|_| Unanswered)?;
-        timeout(patience, answer_to(answered)).await.map_err(|_| Unanswered)?
+        self.requests.send(request(answer)).map_err(|_| NoAnswer)?;
+        timeout(patience, answer_to(answered)).await.map_err(|_| NoAnswer)?
     }
 }
 
-async fn answer_to<T>(answered: Receiver<T>) -> Result<T, Unanswered> {
+async fn answer_to<T>(answered: Receiver<T>) -> Result<T, NoAnswer> {
     loop {
         match answered.try_recv() {
             Ok(answer) => return Ok(answer),
             Err(TryRecvError::Empty) => sleep(LOOK).await,
-            Err(TryRecvError::Disconnected) => return Err(Unanswered),
+            Err(TryRecvError::Disconnected) => return Err(NoAnswer),
         }
     }
 }

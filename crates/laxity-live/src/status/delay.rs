@@ -1,6 +1,7 @@
 //! A distribution as it is shown.
 
-use laxity::histogram::Delays;
+use laxity::histogram::Histogram;
+use laxity::units::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// A distribution of times in ns. All but percentiles and buckets is exact; these are at most 0.8 %
@@ -44,7 +45,7 @@ impl DelayStatus {
     ];
 
     /// The distribution; none of nothing.
-    pub fn new(delays: &Delays) -> Option<DelayStatus> {
+    pub fn new<const PER_OCTAVE: usize>(delays: &Histogram<PER_OCTAVE>) -> Option<DelayStatus> {
         if delays.count() == 0 {
             return None;
         }
@@ -68,5 +69,31 @@ impl DelayStatus {
             max: delays.max().0,
             at_most: at_most.to_vec(),
         })
+    }
+}
+
+/// Delays whose status has exact buckets, and percentiles that are at most 0.1 % too high.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FineDelays {
+    pub histogram: Histogram<1024>,
+    /// By the first edge that is not below.
+    buckets: [u64; DelayStatus::EDGES.len() + 1],
+}
+
+impl FineDelays {
+    /// Counts a delay.
+    pub(crate) fn record(&mut self, delay: Nanos) {
+        self.histogram.record(delay);
+        self.buckets[DelayStatus::EDGES.partition_point(|edge| *edge < delay.0)] += 1;
+    }
+
+    /// The distribution; none of nothing.
+    pub(crate) fn status(&self) -> Option<DelayStatus> {
+        let up_to = self.buckets.iter().scan(0, |below, count| {
+            *below += count;
+            Some(*below)
+        });
+        let at_most = up_to.take(DelayStatus::EDGES.len()).collect();
+        Some(DelayStatus { at_most, ..DelayStatus::new(&self.histogram)? })
     }
 }

@@ -1,6 +1,9 @@
 //! What is kept for a report beside what is shown while a link is looked after.
 
+use laxity::histogram::Histogram;
+use laxity::packet::ClassId;
 use laxity::units::Nanos;
+use laxity_plan::Plan;
 
 /// How delays are spread and what was sent over time, in a direction while it followed a plan; by
 /// class, in the order of its [status](crate::status::WayStatus).
@@ -14,6 +17,18 @@ pub struct History {
     pub delays: Vec<Vec<(u64, u64)>>,
     /// What was sent.
     pub sent: OverTime,
+}
+
+impl History {
+    /// The history of the classes of a plan, whose delays are these.
+    pub(crate) fn new<'d, const PER_OCTAVE: usize>(
+        plan: &Plan,
+        sent: &OverTime,
+        delays: impl Fn(ClassId) -> &'d Histogram<PER_OCTAVE>,
+    ) -> History {
+        let delays = plan.leaves().map(|(id, _)| delays(id).buckets().collect());
+        History { delays: delays.collect(), sent: sent.clone() }
+    }
 }
 
 /// Bytes that classes have sent, in intervals of one length. As time goes on they become longer, so

@@ -1,15 +1,12 @@
 //! What is measured of a class.
 
-use std::collections::BTreeMap;
-
 use laxity::port::Promise;
 use laxity::units::Nanos;
 
-use crate::status::histogram::Delays;
-use crate::status::{ClassStatus, ClassWatched};
+use crate::status::{ClassStatus, ClassWatch, FineDelays, by_reason};
 
 /// The packets of a class, counted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ClassBooks {
     promise: Promise,
     pub arrived: u64,
@@ -19,22 +16,13 @@ pub(super) struct ClassBooks {
     pub bytes_sent: u64,
     deadline_misses: u64,
     bound_misses: u64,
-    delays: Delays,
+    /// From one tap to the other.
+    pub delays: FineDelays,
 }
 
 impl ClassBooks {
     pub(super) fn new(promise: Promise) -> Self {
-        ClassBooks {
-            promise,
-            arrived: 0,
-            sent: 0,
-            lost: 0,
-            forgotten: 0,
-            bytes_sent: 0,
-            deadline_misses: 0,
-            bound_misses: 0,
-            delays: Delays::new(),
-        }
+        ClassBooks { promise, ..ClassBooks::default() }
     }
 
     /// A packet left, for which what its class is promised holds if it is `promised`.
@@ -44,15 +32,13 @@ impl ClassBooks {
         let misses = |limit: Option<Nanos>| limit.is_some_and(|limit| promised && delay > limit);
         self.deadline_misses += u64::from(misses(self.promise.deadline));
         self.bound_misses += u64::from(misses(self.promise.bound));
-        self.delays.record(delay.0);
+        self.delays.record(delay);
     }
 
     /// Status of the class after `duration`.
     ///
     /// `nonconforming` is the number of packets that broke the class's arrival curve.
     pub(super) fn status(&self, name: &str, duration: Nanos, nonconforming: u64) -> ClassStatus {
-        let dropped = [("lost", self.lost), ("forgotten", self.forgotten)].into_iter();
-        let dropped: BTreeMap<_, _> = dropped.filter(|(_, count)| *count > 0).collect();
         ClassStatus {
             name: name.to_string(),
             arrived: self.arrived,
@@ -60,23 +46,18 @@ impl ClassBooks {
             nonconforming,
             demoted: None,
             queued: None,
-            dropped: dropped.into_iter().map(|(why, count)| (why.to_string(), count)).collect(),
+            dropped: by_reason([("lost", self.lost), ("forgotten", self.forgotten)]),
             bytes_sent: self.bytes_sent,
             delay_ns: self.delays.status(),
             deadline_ns: self.promise.deadline.map(|deadline| deadline.0),
             deadline_misses: self.deadline_misses,
             bound_ns: self.promise.bound.map(|bound| bound.0),
             bound_misses: self.bound_misses,
-            watched: Some(ClassWatched {
+            watched: Some(ClassWatch {
                 throughput_bps: per_second(self.bytes_sent, duration),
                 pending: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),
             }),
         }
-    }
-
-    /// By [bucket](Delays::buckets) how many packets took so long.
-    pub(super) fn delays(&self) -> Vec<(u64, u64)> {
-        self.delays.buckets().collect()
     }
 }
 

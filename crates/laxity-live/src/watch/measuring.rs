@@ -14,12 +14,12 @@ use super::content::{Content, Contents};
 use super::order::Order;
 use super::pairing::Pairing;
 use crate::status::history::{History, OverTime};
-use crate::status::{WayStatus, WayWatched};
+use crate::status::{WayStatus, WayWatch};
 
 /// Where a frame was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there are two taps")]
-pub enum Tapped {
+pub enum TapPlace {
     /// Before what is measured.
     Before,
     /// Behind it.
@@ -28,9 +28,9 @@ pub enum Tapped {
 
 /// A frame as a tap shows it.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct TapFrame<'a> {
     /// Where.
-    pub tapped: Tapped,
+    pub tapped: TapPlace,
     /// When, on the clock of both taps.
     pub at: Nanos,
     /// The frame, with its VLAN tags.
@@ -119,21 +119,21 @@ impl Measuring {
     }
 
     /// A tap shows a frame.
-    pub fn see(&mut self, seen: Seen<'_>) {
-        let Seen { tapped, at, frame, segments } = seen;
+    pub fn see(&mut self, seen: TapFrame<'_>) {
+        let TapFrame { tapped, at, frame, segments } = seen;
         if at < self.span.0 {
             return;
         }
         let Measuring { plan, classifier, rest, contents, order, .. } = self;
         let class = match tapped {
-            Tapped::Before => classifier.class(&Headers::from_ethernet(frame)).or(*rest),
-            Tapped::Behind => None,
+            TapPlace::Before => classifier.class(&Headers::from_ethernet(frame)).or(*rest),
+            TapPlace::Behind => None,
         };
         contents.of(frame, segments, |Content { key, length }| {
             let length = plan.link.accounted(length);
             let event = match tapped {
-                Tapped::Before => Event::Arrived { class, key, length },
-                Tapped::Behind => Event::Left { key, length },
+                TapPlace::Before => Event::Arrived { class, key, length },
+                TapPlace::Behind => Event::Left { key, length },
             };
             order.add(at, event);
         });
@@ -205,27 +205,19 @@ impl Measuring {
         };
         let classes: Vec<_> = self.plan.leaves().map(of).collect();
         WayStatus {
-            way: "watched".into(),
-            title: self.plan.title.clone(),
-            scheduler: self.plan.scheduler.name().to_string(),
-            rate_bps: self.plan.link.rate.0,
-            late: None,
-            held_ns: None,
-            held_up: false,
             broken: classes.iter().map(|class| class.bound_misses).sum(),
-            watched: Some(WayWatched {
+            watched: Some(WayWatch {
                 busiest_bps: self.busiest.rate(),
                 unclassed: self.unclassed,
                 unpaired: self.unpaired,
                 alike: self.alike,
             }),
-            classes,
+            ..WayStatus::from_classes("watched", &self.plan, classes)
         }
     }
 
     /// The same over time, and how delays are spread.
     pub fn history(&self) -> History {
-        let of = |(id, _): (ClassId, &Class)| self.classes[id.index()].delays();
-        History { delays: self.plan.leaves().map(of).collect(), sent: self.sent.clone() }
+        History::new(&self.plan, &self.sent, |id| &self.classes[id.index()].delays.histogram)
     }
 }

@@ -31,7 +31,7 @@ struct Arrived<T> {
 
 /// A packet that has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Paired<T> {
+pub struct Pair<T> {
     /// When it arrived.
     pub arrived: Nanos,
     /// What it is.
@@ -66,7 +66,7 @@ impl<T> Pairing<T> {
     }
 
     /// A packet leaves; returns the one of its content that arrived first, if there is one.
-    pub fn leave(&mut self, key: u64) -> Option<Paired<T>> {
+    pub fn leave(&mut self, key: u64) -> Option<Pair<T>> {
         let (oldest, newest) = *self.waiting.get(&key)?;
         let arrived = &mut self.arrived[(oldest - self.first) as usize];
         let (at, what, next) = (arrived.at, arrived.what.take()?, arrived.next);
@@ -77,7 +77,7 @@ impl<T> Pairing<T> {
         while self.arrived.pop_front_if(|oldest| oldest.what.is_none()).is_some() {
             self.first += 1;
         }
-        Some(Paired { arrived: at, what, alike: next.is_some() })
+        Some(Pair { arrived: at, what, alike: next.is_some() })
     }
 
     /// Gives up those that arrived longer ago than the timeout: they are lost.

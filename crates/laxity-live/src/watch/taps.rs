@@ -11,7 +11,7 @@ use laxity_linux::packet::{Tap, TappedFrame, Way};
 use laxity_linux::wait::Waiter;
 use laxity_plan::Plan;
 
-use super::measuring::{Measuring, Seen, Settings, Tapped};
+use super::measuring::{Measuring, Settings, TapFrame, TapPlace};
 use crate::error::LiveError;
 use crate::status::history::History;
 use crate::status::{InterfaceStatus, Status};
@@ -29,7 +29,7 @@ pub enum Behind {
 /// What was seen in the end.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Watched {
+pub struct WatchResult {
     /// What there is to show, of one direction.
     pub status: Status,
     /// The same over time, and how delays are spread.
@@ -113,14 +113,14 @@ impl Taps {
     fn take(&mut self) -> io::Result<Nanos> {
         let Taps { taps, measuring, seen: counts, .. } = self;
         let mut seen = Clock::Realtime.now();
-        let sides = [Tapped::Before, Tapped::Behind].into_iter().zip(counts);
+        let sides = [TapPlace::Before, TapPlace::Behind].into_iter().zip(counts);
         for (tap, (tapped, count)) in taps.iter_mut().zip(sides) {
             let (mut last, mut batches) = (seen, 0);
             let mut show = |passed: TappedFrame<'_>| {
                 last = passed.at;
                 *count += 1;
                 let segments = passed.undone.segments().map(|segments| segments.size);
-                measuring.see(Seen { tapped, at: last, frame: passed.bytes, segments });
+                measuring.see(TapFrame { tapped, at: last, frame: passed.bytes, segments });
             };
             while batches < MOST && tap.look(&mut show)? == BATCH {
                 batches += 1;
@@ -139,7 +139,6 @@ impl Taps {
     pub fn status(&mut self) -> io::Result<Status> {
         let missed = missed(&mut self.taps)?;
         let interface = |at: usize, are_sent: bool| InterfaceStatus {
-            held_ns: None,
             name: self.names[at].clone(),
             received: (!are_sent).then_some(self.seen[at]),
             sent: are_sent.then_some(self.seen[at]),
@@ -149,13 +148,9 @@ impl Taps {
         Ok(Status {
             version: env!("CARGO_PKG_VERSION").to_string(),
             uptime_ns: self.measuring.duration().0,
-            real_time: None,
-            reloads: None,
-            reloads_refused: None,
-            events_lost: None,
             interfaces: vec![interface(0, false), interface(1, self.behind == Behind::Sent)],
             ways: vec![self.measuring.status()],
-            network: None,
+            ..Status::default()
         })
     }
 
@@ -163,12 +158,12 @@ impl Taps {
     ///
     /// # Errors
     /// As [`look`](Self::look) and [`status`](Self::status).
-    pub fn finish(mut self) -> io::Result<Watched> {
+    pub fn finish(mut self) -> io::Result<WatchResult> {
         let end = Clock::Realtime.now();
         Clock::Monotonic.sleep_until(Clock::Monotonic.now() + SETTLES);
         self.take()?;
         self.measuring.settle(end);
-        Ok(Watched { status: self.status()?, history: self.measuring.history() })
+        Ok(WatchResult { status: self.status()?, history: self.measuring.history() })
     }
 }
 

@@ -6,9 +6,9 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use proptest::prelude::*;
 
-use crate::status::{DelayStatus, WayStatus, WayWatched};
+use crate::status::{DelayStatus, WayStatus, WayWatch};
 
-use super::measuring::{Measuring, Seen, Settings, Tapped};
+use super::measuring::{Measuring, Settings, TapFrame, TapPlace};
 
 const MILLI: u64 = 1_000_000;
 
@@ -70,13 +70,13 @@ proptest! {
             arrived[class] += 1;
             match sent.delay {
                 Some(delay) => {
-                    seen.push((now + delay, Tapped::Behind, bytes_of.clone()));
+                    seen.push((now + delay, TapPlace::Behind, bytes_of.clone()));
                     delays[class].push(delay);
                     bytes[class] += bytes_of.len() as u64 + 10;
                 }
                 None => lost[class] += 1,
             }
-            seen.push((now, Tapped::Before, bytes_of));
+            seen.push((now, TapPlace::Before, bytes_of));
         }
         // Batches are in order, what is in them is not.
         seen.sort_by_key(|(at, ..)| *at);
@@ -85,13 +85,13 @@ proptest! {
         for batch in seen.chunks(batch) {
             for (at, tapped, frame) in batch.iter().rev() {
                 let (tapped, at) = (*tapped, Nanos(*at));
-                measuring.see(Seen { tapped, at, frame, segments: None });
+                measuring.see(TapFrame { tapped, at, frame, segments: None });
             }
             measuring.settle(Nanos(batch[batch.len() - 1].0));
         }
         measuring.settle(Nanos(now + 100 * MILLI));
         let watched = measuring.status();
-        let WayWatched { unpaired, alike, unclassed, .. } = outside(&watched);
+        let WayWatch { unpaired, alike, unclassed, .. } = outside(&watched);
         prop_assert_eq!((unpaired, alike, unclassed), (0, 0, 0));
         let history = measuring.history();
         for (class, of) in watched.classes.iter().enumerate() {
@@ -130,17 +130,17 @@ proptest! {
     }
 }
 
-fn outside(way: &WayStatus) -> WayWatched {
+fn outside(way: &WayStatus) -> WayWatch {
     way.watched.expect("it is watched")
 }
 
 /// What two taps see of frames to the rest: the first, then the second.
 fn watch(before: &[(u64, u32)], behind: &[(u64, u32)]) -> WayStatus {
     let mut measuring = Measuring::new(plan(), Settings::default(), Nanos(MILLI));
-    for (tapped, frames) in [(Tapped::Behind, behind), (Tapped::Before, before)] {
+    for (tapped, frames) in [(TapPlace::Behind, behind), (TapPlace::Before, before)] {
         for (at, number) in frames {
             let frame = frame(6000, *number, 0);
-            measuring.see(Seen { tapped, at: Nanos(*at), frame: &frame, segments: None });
+            measuring.see(TapFrame { tapped, at: Nanos(*at), frame: &frame, segments: None });
         }
     }
     measuring.settle(Nanos(1_000 * MILLI));

@@ -52,7 +52,7 @@ fn measure(hosts: &Hosts, backend: impl Backend + Send + 'static) -> (Duration, 
     let counts = forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
     let mut measured = Measured::new(plan.promises());
     recorder.read(|report| measured.add(&report.event.event));
-    measured.held = counts.held()[Side::A.index()];
+    measured.held = counts.interfaces[Side::B.index()].held;
     (slowest, WayStatus::new("out", &plan, &measured))
 }
 

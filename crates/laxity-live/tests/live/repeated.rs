@@ -7,7 +7,7 @@ use std::time::Duration;
 use laxity::units::Nanos;
 use laxity_api::repeat;
 use laxity_forward::ledger::Writer;
-use laxity_forward::{Event, Prepared, Settings};
+use laxity_forward::{Event, PreparedPlan, Settings};
 use laxity_linux::frames::Side;
 use laxity_live::Way;
 use laxity_plan::discipline::Kind;
@@ -29,7 +29,8 @@ fn the_simulator_repeats_what_was_forwarded() {
         }
         for kind in &kinds[1..] {
             thread::sleep(Duration::from_millis(40));
-            let next = Prepared::new(plan(kind), &Settings::default()).expect("a plan of a link");
+            let next =
+                PreparedPlan::new(plan(kind), &Settings::default()).expect("a plan of a link");
             forwarding.reload((Side::A, next)).expect("it follows");
         }
     });

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Prepared, Settings};
+use laxity_forward::{Event, Forwarder, PreparedPlan, Settings};
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::namespace::Namespace;
 use laxity_live::bridge::SideEvent;
@@ -117,9 +117,9 @@ fn a_plan_that_cannot_be_followed_changes_nothing() {
     let (forwarding, _recorder) = start(hosts.ring(), [scheduled(&plan("edf")), Way::Plain]);
     let udp = "version = 1\nlink.rate = '1mbit'\nscheduler.kind = 'fifo'\nclass.a.match = 'udp'";
     let unfit = Plan::parse(udp, "plan.toml", std::path::Path::new("")).expect("a plan");
-    let Err(refused) = Prepared::new(unfit, &Settings::default()) else { panic!("no class") };
+    let Err(refused) = PreparedPlan::new(unfit, &Settings::default()) else { panic!("no class") };
     assert!(refused.to_string().contains("no class takes the frames"), "{refused}");
-    let fit = Prepared::new(plan("fifo"), &Settings::default()).expect("a plan of a link");
+    let fit = PreparedPlan::new(plan("fifo"), &Settings::default()).expect("a plan of a link");
     let refused = forwarding.reload((Side::B, fit)).expect_err("no plan that way");
     assert!(refused.to_string().contains("as they come"), "{refused}");
     assert_eq!(datagrams(&hosts.a, &hosts.b, 5000, 40), 40);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use laxity::port::Account;
 use laxity::units::Nanos;
 use laxity_linux::frames::Side;
-use laxity_live::status::{ClassStatus, Status, WayWatched};
+use laxity_live::status::{ClassStatus, Status, WayWatch};
 use laxity_live::watch::Behind;
 use laxity_live::{Measured, Way};
 
@@ -60,7 +60,7 @@ pub(crate) fn crowd(hosts: &Hosts, behind: Behind) -> (Status, [ByStamps; 2]) {
 }
 
 /// What is known of the direction as it is watched from outside.
-pub(crate) fn outside(watched: &Status) -> WayWatched {
+pub(crate) fn outside(watched: &Status) -> WayWatch {
     watched.ways[0].watched.expect("it is watched")
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn lost(of: &ClassStatus) -> u64 {
 
 /// Within 1 % or 50 us at the median and the 99th percentile, with hardly any packet unpaired.
 pub(crate) fn agree(watched: &Status, stamps: &[ByStamps; 2], sent: [u64; 2]) {
-    let WayWatched { unclassed, unpaired, .. } = outside(watched);
+    let WayWatch { unclassed, unpaired, .. } = outside(watched);
     assert_eq!((unseen(watched), unclassed), (0, 0));
     for ((of, stamps), sent) in watched.ways[0].classes.iter().zip(stamps).zip(sent) {
         let delay = of.delay_ns.as_ref().expect("some have left");

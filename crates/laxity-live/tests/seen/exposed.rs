@@ -153,8 +153,9 @@ fn query_of(address: std::net::SocketAddr, query: &str) -> std::io::Result<Strin
 fn the_document_lists_them_all() {
     let mut table = String::from("| metric | kind | labels | |\n| --- | --- | --- | --- |\n");
     for metric in METRICS {
-        let labels: Vec<_> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
-        let (name, kind, help) = (metric.full_name(), metric.kind(), metric.help);
+        let labels: Vec<_> =
+            metric.samples.labels().iter().map(|label| format!("`{label}`")).collect();
+        let (name, kind, help) = (metric.full_name(), metric.kind, metric.help);
         writeln!(table, "| `{name}` | {kind} | {} | {help} |", labels.join(", ")).unwrap();
     }
     let path = repository("docs/metrics.md");
@@ -177,7 +178,7 @@ fn the_dashboard_shows_metrics_that_there_are() {
         .iter()
         .flat_map(|metric| {
             let name = metric.full_name();
-            match metric.kind() {
+            match metric.kind {
                 "histogram" => {
                     ["_bucket", "_sum", "_count"].map(|end| format!("{name}{end}")).into()
                 }

@@ -12,7 +12,7 @@ use laxity::units::Nanos;
 use laxity_live::process::Request;
 use laxity_live::server::{ControlSocket, Listeners, Server};
 use laxity_live::status::{
-    ClassStatus, ClassWatched, DelayStatus, InterfaceStatus, Status, WayStatus, WayWatched,
+    ClassStatus, ClassWatch, DelayStatus, InterfaceStatus, Status, WayStatus, WayWatch,
 };
 use laxity_report::html::colours;
 use tempfile::TempDir;
@@ -85,12 +85,12 @@ pub(crate) fn watched(classes: usize) -> Status {
     }
     let way = &mut status.ways[0];
     (way.way, way.late) = ("watched".into(), None);
-    way.watched = Some(WayWatched { busiest_bps: 20.7e6, unclassed: 1, unpaired: 2, alike: 3 });
+    way.watched = Some(WayWatch { busiest_bps: 20.7e6, unclassed: 1, unpaired: 2, alike: 3 });
     for class in &mut way.classes {
         (class.queued, class.demoted) = (None, None);
         class.dropped = [("lost".to_string(), 2)].into();
         class.nonconforming = 1;
-        class.watched = Some(ClassWatched { throughput_bps: 1e6, pending: 1 });
+        class.watched = Some(ClassWatch { throughput_bps: 1e6, pending: 1 });
     }
     status
 }

@@ -14,7 +14,7 @@ use super::super::passage::{Passage, digest};
 use crate::worker::Teller;
 
 /// A port at the backend.
-pub(super) struct Interfaced {
+pub(super) struct HostPort {
     pub mac: [u8; 6],
     /// The port at the other end of the link, if that is here, too.
     pub peer: Option<Port>,
@@ -38,7 +38,7 @@ impl Skips {
 /// The frames of one router.
 pub(super) struct RouterFrames<'a, B> {
     pub backend: &'a mut B,
-    pub ports: &'a [Interfaced],
+    pub ports: &'a [HostPort],
     pub passages: &'a mut [Passage],
     pub skips: &'a mut Skips,
     pub outgoing: &'a mut Vec<Outgoing>,

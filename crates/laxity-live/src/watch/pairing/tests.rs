@@ -8,12 +8,12 @@ struct Naive {
 }
 
 impl Naive {
-    fn leave(&mut self, key: u64) -> Option<Paired<u32>> {
+    fn leave(&mut self, key: u64) -> Option<Pair<u32>> {
         let of_key = |waiting: &&(u64, Nanos, u32)| waiting.0 == key;
         let alike = self.waiting.iter().filter(of_key).count() > 1;
         let place = self.waiting.iter().position(|waiting| waiting.0 == key)?;
         let (_, arrived, what) = self.waiting.remove(place);
-        Some(Paired { arrived, what, alike })
+        Some(Pair { arrived, what, alike })
     }
 
     fn expire(&mut self, horizon: Nanos) -> Vec<u32> {

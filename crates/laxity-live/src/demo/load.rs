@@ -8,7 +8,7 @@ use serde::Serialize;
 /// What a link carried, seen behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Carried {
+pub struct LinkLoad {
     /// Bits a second, as the plan's link counts bytes.
     pub rate_bps: f64,
     /// The longest queue that frames would have met behind it at the plan's rate: so far ahead of
@@ -17,7 +17,7 @@ pub struct Carried {
 }
 
 /// Measures it.
-pub(super) struct Carrying {
+pub(super) struct LoadMeter {
     link: LinkSpec,
     behind: Link,
     /// The first and the last frame.
@@ -28,11 +28,11 @@ pub(super) struct Carrying {
     ahead: Nanos,
 }
 
-impl Carrying {
+impl LoadMeter {
     pub(super) fn new(link: &LinkSpec) -> Self {
         let behind = Link::new(link.rate);
         let (times, ahead) = (None, Nanos::ZERO);
-        Carrying { link: link.clone(), behind, times, bytes: 0, last: 0, ahead }
+        LoadMeter { link: link.clone(), behind, times, bytes: 0, last: 0, ahead }
     }
 
     /// Counts a frame of `length` bytes that comes at the time `at`.
@@ -47,11 +47,11 @@ impl Carrying {
     }
 
     /// All of it; none of less than two frames.
-    pub(super) fn carried(&self) -> Option<Carried> {
+    pub(super) fn carried(&self) -> Option<LinkLoad> {
         let [first, last] = self.times?;
         let time = last.saturating_sub(first).0;
         let rate_bps = self.bytes as f64 * 8e9 / time as f64;
-        (time > 0).then_some(Carried { rate_bps, ahead_ns: self.ahead.0 })
+        (time > 0).then_some(LinkLoad { rate_bps, ahead_ns: self.ahead.0 })
     }
 }
 
@@ -64,12 +64,12 @@ mod tests {
     /// millisecond.
     #[test]
     fn frames_at_the_rate_are_not_ahead_of_it_and_those_at_once_are() {
-        let mut carrying = Carrying::new(&Scenario::full().plan.link);
+        let mut carrying = LoadMeter::new(&Scenario::full().plan.link);
         assert_eq!(carrying.carried(), None);
         for at in 0..100 {
             carrying.add(Nanos(1_000_000 + at * 500_000), 1226);
         }
-        assert_eq!(carrying.carried(), Some(Carried { rate_bps: 20e6, ahead_ns: 0 }));
+        assert_eq!(carrying.carried(), Some(LinkLoad { rate_bps: 20e6, ahead_ns: 0 }));
         carrying.add(Nanos(50_800_000), 1226);
         carrying.add(Nanos(50_800_000), 1226);
         assert_eq!(carrying.carried().map(|carried| carried.ahead_ns), Some(700_000));

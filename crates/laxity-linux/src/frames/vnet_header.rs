@@ -4,7 +4,7 @@
 /// where it is sent, and is done there by the interface or by the kernel. This is
 /// `struct virtio_net_hdr` in the byte order of the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Undone([u8; Undone::SIZE]);
+pub struct VnetHeader([u8; VnetHeader::SIZE]);
 
 /// A checksum that is to be filled in: the sum of all bytes from `start` to the end, put at
 /// `offset` behind `start`.
@@ -29,13 +29,13 @@ pub struct Segments {
 
 const NEEDS_CHECKSUM: u8 = 1;
 
-impl Undone {
+impl VnetHeader {
     /// How many bytes that is.
     pub const SIZE: usize = 10;
 
     /// As the kernel wrote it.
     pub(crate) fn received(bytes: [u8; Self::SIZE]) -> Self {
-        let mut undone = Undone(bytes);
+        let mut undone = VnetHeader(bytes);
         // That a checksum was found right concerns the receiver alone; when sending, other flags
         // are refused.
         undone.0[0] &= NEEDS_CHECKSUM;
@@ -45,11 +45,6 @@ impl Undone {
     /// As `struct virtio_net_hdr` is in memory.
     pub fn bytes(&self) -> &[u8; Self::SIZE] {
         &self.0
-    }
-
-    /// Whether there is anything left to do.
-    pub fn is_any(&self) -> bool {
-        self.checksum().is_some() || self.segments().is_some()
     }
 
     /// The checksum that is to be filled in.
@@ -64,16 +59,7 @@ impl Undone {
         (self.0[1] != 0 && segments.size > 0).then_some(segments)
     }
 
-    /// How many bytes a frame of this length takes on the link once it is cut: every segment has
-    /// the headers.
-    pub fn length_on_link(&self, length: usize) -> usize {
-        let Some(segments) = self.segments() else { return length };
-        let payload = length.saturating_sub(segments.headers.into());
-        let repeated = payload.div_ceil(segments.size.into()).saturating_sub(1);
-        length + repeated * usize::from(segments.headers)
-    }
-
-    /// The same for a frame into whose beginning `by` bytes were inserted.
+    /// What is left to do on a frame into whose beginning `by` bytes were inserted.
     pub(crate) fn shifted(mut self, by: u16) -> Self {
         if self.checksum().is_some() {
             self.set_word(6, self.word(6).saturating_add(by));
@@ -107,26 +93,22 @@ mod tests {
 
     #[test]
     fn a_checked_frame_has_nothing_undone() {
-        let undone = Undone::received(header(2, 0, [0; 4]));
-        assert!(!undone.is_any() && undone == Undone::default());
-        assert_eq!(undone.length_on_link(60), 60);
+        let undone = VnetHeader::received(header(2, 0, [0; 4]));
+        assert_eq!(undone, VnetHeader::default());
     }
 
     #[test]
-    fn headers_repeat_on_the_link_for_every_segment() {
-        let undone = Undone::received(header(1, 1, [54, 1000, 34, 16]));
+    fn a_frame_that_is_to_be_cut_says_where() {
+        let undone = VnetHeader::received(header(1, 1, [54, 1000, 34, 16]));
         assert_eq!(undone.checksum(), Some(Checksum { start: 34, offset: 16 }));
         assert_eq!(undone.segments(), Some(Segments { headers: 54, size: 1000 }));
-        for (length, on_link) in [(54, 54), (1054, 1054), (1055, 1109), (3054, 3162)] {
-            assert_eq!(undone.length_on_link(length), on_link, "{length}");
-        }
     }
 
     #[test]
     fn a_tag_moves_what_lies_behind_it() {
-        let undone = Undone::received(header(1, 1, [54, 1000, 34, 16])).shifted(4);
+        let undone = VnetHeader::received(header(1, 1, [54, 1000, 34, 16])).shifted(4);
         assert_eq!(undone.checksum(), Some(Checksum { start: 38, offset: 16 }));
         assert_eq!(undone.segments(), Some(Segments { headers: 58, size: 1000 }));
-        assert_eq!(Undone::default().shifted(4), Undone::default());
+        assert_eq!(VnetHeader::default().shifted(4), VnetHeader::default());
     }
 }

@@ -1,5 +1,6 @@
 //! How many packets an engine carries, and how long they take.
 
+use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -7,49 +8,38 @@ use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::{Dispatch, DropReason, Scheduler};
 use laxity::units::Nanos;
 
-use crate::{Engine, Settings, Sink, StartError, Statistics, WorkerPanic};
+use laxity_engine::{Engine, Settings, Sink, Statistics};
 
 /// The packets sent through an engine.
 #[derive(Clone, Copy, Debug)]
-pub struct Load {
+pub(crate) struct Load {
     /// Threads that send.
-    pub producers: u32,
+    pub(crate) producers: u32,
     /// Packets that each of them sends.
-    pub packets: u64,
+    pub(crate) packets: u64,
     /// Classes; each producer's packets belong to them in turn.
-    pub classes: u32,
+    pub(crate) classes: u32,
     /// Flows of each class; its packets belong to them in turn.
-    pub flows: u32,
+    pub(crate) flows: u32,
     /// Packets per burst, and the time that a producer sleeps between bursts; `None` if producers
     /// send as fast as their rings have room.
-    pub pause: Option<(u64, Duration)>,
+    pub(crate) pause: Option<(u64, Duration)>,
 }
 
 /// The result of a measurement.
 #[derive(Clone, Debug)]
-pub struct Measurement {
+pub(crate) struct Measurement {
     /// From the first packet to the end of the engine.
-    pub elapsed: Duration,
+    pub(crate) elapsed: Duration,
     /// The engine's counts; `latency` is from ring to sink.
-    pub statistics: Statistics,
+    pub(crate) statistics: Statistics,
 }
 
 impl Measurement {
     /// Packets that the engine took in, sent and dropped, a second.
-    pub fn packets_per_second(&self) -> f64 {
+    pub(crate) fn packets_per_second(&self) -> f64 {
         self.statistics.received as f64 / self.elapsed.as_secs_f64()
     }
-}
-
-/// Why a measurement failed.
-#[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
-    /// The engine did not start.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// The scheduler panicked.
-    #[error(transparent)]
-    WorkerPanic(#[from] WorkerPanic),
 }
 
 /// Sends a load through an engine whose sink does nothing. Packets of 1,000 bytes carry 8 bytes.
@@ -59,11 +49,11 @@ pub enum MeasureError {
 ///
 /// # Panics
 /// If the load has no classes or flows.
-pub fn measure<S: Scheduler + Send + 'static>(
+pub(crate) fn measure<S: Scheduler + Send + 'static>(
     scheduler: S,
     settings: Settings,
     load: Load,
-) -> Result<Measurement, MeasureError> {
+) -> Result<Measurement, Box<dyn Error>> {
     assert!(load.classes > 0 && load.flows > 0, "packets belong to a flow of a class");
     let engine = Engine::start(scheduler, Ignore, settings)?;
     let mut producers: Vec<_> =

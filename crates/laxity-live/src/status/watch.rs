@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
-pub struct WayWatched {
+pub struct WayWatch {
     /// The most that left in any 100 ms, in bits a second.
     pub busiest_bps: f64,
     /// Packets that arrived and are of no class.
@@ -20,7 +20,7 @@ pub struct WayWatched {
 /// Of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "as for `Status`")]
-pub struct ClassWatched {
+pub struct ClassWatch {
     /// Bits a second of the packets that left.
     pub throughput_bps: f64,
     /// Packets that have arrived and neither left nor been given up.

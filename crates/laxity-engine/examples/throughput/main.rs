@@ -1,5 +1,7 @@
 //! Two producers, one scheduler thread: packets a second and ring-to-sink latency, by discipline.
 
+mod measure;
+
 use std::error::Error;
 use std::time::Duration;
 
@@ -11,7 +13,8 @@ use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity::window::Loss;
 use laxity_engine::Settings;
-use laxity_engine::measure::{Load, Measurement, measure};
+
+use self::measure::{Load, Measurement, measure};
 
 /// Measure packets a second and ring-to-sink latency of an engine.
 ///
