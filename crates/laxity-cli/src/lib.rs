@@ -25,7 +25,7 @@ use clap::Parser;
 use args::Arguments;
 use laxity_report::visible::visible;
 use promises::Promises;
-use terminal::{print, print_json};
+use terminal::{print, print_json, show};
 
 /// Carries a command line out, program first, and tells the exit code. Wrong usage ends the
 /// process.

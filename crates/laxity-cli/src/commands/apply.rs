@@ -22,7 +22,7 @@ use laxity_tc::setup::{Handle, QdiscKind};
 
 use crate::args::Apply;
 use crate::failure::Failure;
-use crate::{Promises, input, print, print_json, terminal};
+use crate::{Promises, input, print, show, terminal};
 
 use difference::Difference;
 
@@ -145,12 +145,10 @@ impl Order {
         let steps = session.steps(&self.objects);
         let settled = session.settled();
         let difference = Difference::of(&steps, session.shown(), settled.as_ref(), &self.promises);
-        if arguments.json {
-            print_json(&difference)?;
-        } else {
+        show(arguments.json, &difference, || {
             self.remark();
-            print(&difference.text())?;
-        }
+            difference.text()
+        })?;
         if arguments.dry_run {
             return Ok(Promises::Kept);
         }

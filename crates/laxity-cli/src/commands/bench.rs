@@ -32,7 +32,7 @@ use serde::Serialize;
 
 use crate::args::{Bench, Case, Load};
 use crate::failure::Failure;
-use crate::{Promises, print, print_json, progress};
+use crate::{Promises, progress, show};
 use load::Under;
 use reference::HeapEdf;
 use timing::{Mode, RUNS};
@@ -71,18 +71,11 @@ pub(crate) fn run(arguments: &Bench) -> Result<Promises, Failure> {
             })
         })
         .collect();
-    let bar = progress::steps("measuring", cases.len() as u64);
-    let figures = cases.into_iter().map(|(case, classes, mode)| {
-        bar.inc(1);
-        case.measure(Under { load, classes, mode })
-    });
-    let figures: Vec<_> = figures.collect();
-    bar.finish_and_clear();
-    if arguments.json {
-        print_json(&figures)?;
-    } else {
-        print(&text(&figures))?;
-    }
+    let figures: Vec<_> =
+        progress::each("measuring", cases, |(case, classes, mode): (Case, _, _)| {
+            case.measure(Under { load, classes, mode })
+        });
+    show(arguments.json, &figures, || text(&figures))?;
     Ok(Promises::Kept)
 }
 
@@ -94,18 +87,10 @@ fn longest(cases: Vec<Case>, arguments: &Bench) -> Result<Promises, Failure> {
         .filter(|case| case.has_classes())
         .flat_map(|case| case.sizes(arguments.classes).into_iter().map(move |size| (case, size)))
         .collect();
-    let bar = progress::steps("watching", cases.len() as u64);
-    let watched = cases.into_iter().map(|(case, classes)| {
-        bar.inc(1);
-        longest::watch(case, classes)
-    });
-    let figures = watched.collect::<Result<Vec<_>, _>>()?;
-    bar.finish_and_clear();
-    if arguments.json {
-        print_json(&figures)?;
-    } else {
-        print(&longest::text(&figures))?;
-    }
+    let watch = |(case, classes)| longest::watch(case, classes);
+    let figures: Result<Vec<_>, _> = progress::each("watching", cases, watch);
+    let figures = figures?;
+    show(arguments.json, &figures, || longest::text(&figures))?;
     Ok(Promises::Kept)
 }
 

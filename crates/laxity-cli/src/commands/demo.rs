@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::forwarding::options;
 use crate::args::Live;
 use crate::failure::Failure;
-use crate::{Promises, interrupt, print, print_json, progress, terminal};
+use crate::{Promises, interrupt, progress, show, terminal};
 
 /// What came of it.
 #[derive(Serialize)]
@@ -39,11 +39,7 @@ pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let fifo = trial("fifo", each, options).map_err(failure)?;
     let edf = trial("edf", each, options).map_err(failure)?;
     let shown = Shown { duration_ns: each.as_nanos() as u64, fifo, edf };
-    if arguments.demo.json {
-        print_json(&shown)?;
-    } else {
-        print(&text(&shown))?;
-    }
+    show(arguments.demo.json, &shown, || text(&shown))?;
     Ok(Promises::kept_if(shown.edf.way.verdict(None, None).is_kept()))
 }
 

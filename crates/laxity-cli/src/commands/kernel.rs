@@ -9,7 +9,7 @@ use laxity_report::quantity::{self, TimeUnit};
 use laxity_report::table;
 
 use crate::failure::Failure;
-use crate::{Promises, print, print_json};
+use crate::{Promises, show};
 
 /// Prints what an interface is like, and its rates if it is looked at twice.
 pub(super) fn run(interface: &str, over: Option<Nanos>, json: bool) -> Result<Promises, Failure> {
@@ -19,11 +19,7 @@ pub(super) fn run(interface: &str, over: Option<Nanos>, json: bool) -> Result<Pr
         thread::sleep(Duration::from_nanos(nanos));
         status = KernelStatus::new(interface, Some((&status, since.elapsed().as_secs_f64())))?;
     }
-    if json {
-        print_json(&status)?;
-    } else {
-        print(&text(&status))?;
-    }
+    show(json, &status, || text(&status))?;
     Ok(Promises::kept_if(status.as_applied != Some(false)))
 }
 

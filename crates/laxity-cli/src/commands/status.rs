@@ -5,7 +5,7 @@ use laxity_live::status::Status;
 
 use crate::args::Status as Arguments;
 use crate::failure::Failure;
-use crate::{Promises, control_socket, measured, print, print_json};
+use crate::{Promises, control_socket, measured, show};
 
 use super::kernel;
 
@@ -16,11 +16,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
         return kernel::run(interface, *over, *json);
     }
     let status = control_socket::running(instance.control.as_deref())?.status()?;
-    if *json {
-        print_json(&status)?
-    } else {
-        print(&text(&status))?
-    }
+    show(*json, &status, || text(&status))?;
     Ok(Promises::kept_if(status.is_kept()))
 }
 

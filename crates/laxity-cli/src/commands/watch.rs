@@ -12,7 +12,7 @@ use laxity_live::watch::{Behind, Settings, Watch};
 use crate::args::Watch as Arguments;
 use crate::failure::Failure;
 use crate::report::Report;
-use crate::{Promises, control_socket, input, measured, print, print_json, terminal};
+use crate::{Promises, control_socket, input, measured, show, terminal};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
@@ -44,11 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
         report.add(&Results { plan: &plan, way, network: None, history });
     }
     let written = report.map(|report| report.write(status)).transpose()?;
-    if arguments.json {
-        print_json(status)?;
-    } else {
-        print(&(text(is_admitted, status) + &written.unwrap_or_default()))?;
-    }
+    show(arguments.json, status, || text(is_admitted, status) + &written.unwrap_or_default())?;
     let verdict = |way: &WayStatus| way.verdict(None, Some(is_admitted));
     Ok(Promises::kept_if(status.ways.iter().all(|way| verdict(way).is_kept())))
 }
