@@ -8,97 +8,74 @@ use laxity_report::quantity::{self, NOTHING, TimeUnit};
 use super::state::Row;
 
 /// A column of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
-    Rate,
-    Queue,
-    Drops,
-    Missed,
-    P50,
-    P99,
-    Max,
-    Bound,
+pub(super) struct Column {
+    /// The heading.
+    pub title: &'static str,
+    /// The width in characters, with the gap to the column before it.
+    pub width: usize,
+    quantity: Quantity,
+    value: fn(&Row<'_>) -> Option<f64>,
+    /// Whether the value of a class breaks its promise.
+    pub is_alarming: fn(&Row<'_>) -> bool,
 }
 
-impl Column {
-    /// From left to right.
-    pub(super) const ALL: [Column; 8] = [
-        Column::Rate,
-        Column::Queue,
-        Column::Drops,
-        Column::Missed,
-        Column::P50,
-        Column::P99,
-        Column::Max,
-        Column::Bound,
-    ];
+/// What the numbers of a column are.
+#[derive(Clone, Copy)]
+enum Quantity {
+    /// In bits per second.
+    Rate,
+    Count,
+    /// In nanoseconds.
+    Time,
+}
 
-    /// How wide it is, with what is between it and the one before.
-    pub(super) const fn width(self) -> usize {
-        match self {
-            Column::Rate => 8,
-            _ => 7,
-        }
+/// All columns from left to right. A bar stands before the last one.
+pub(super) static COLUMNS: [Column; 8] = [
+    Column { width: 8, ..Column::new("Mbit/s", Quantity::Rate, |row| Some(row.rate_bps)) },
+    Column::new("queue", Quantity::Count, |row| Some(row.class.queued? as f64)),
+    Column::new("drops", Quantity::Count, |row| Some(drops(row) as f64))
+        .alarming(|row| row.class.bound_ns.is_some() && drops(row) > 0),
+    Column::new("missed", Quantity::Count, |row| Some(missed(row)? as f64))
+        .alarming(|row| missed(row).is_some_and(|missed| missed > 0)),
+    Column::new("p50", Quantity::Time, |row| Some(row.delay?.p50 as f64)),
+    Column::new("p99", Quantity::Time, |row| Some(row.delay?.p99 as f64))
+        .alarming(|row| is_beyond_bound(row, row.delay.map(|delay| delay.p99))),
+    Column::new("max", Quantity::Time, |row| Some(row.delay?.max as f64))
+        .alarming(|row| is_beyond_bound(row, row.delay.map(|delay| delay.max))),
+    Column::new("bound", Quantity::Time, |row| Some(row.class.bound_ns? as f64)),
+];
+
+impl Column {
+    const fn new(
+        title: &'static str,
+        quantity: Quantity,
+        value: fn(&Row<'_>) -> Option<f64>,
+    ) -> Column {
+        Column { title, width: 7, quantity, value, is_alarming: |_| false }
     }
 
-    /// What stands above it.
-    pub(super) const fn title(self) -> &'static str {
-        match self {
-            Column::Rate => "Mbit/s",
-            Column::Queue => "queue",
-            Column::Drops => "drops",
-            Column::Missed => "missed",
-            Column::P50 => "p50",
-            Column::P99 => "p99",
-            Column::Max => "max",
-            Column::Bound => "bound",
-        }
+    const fn alarming(self, is_alarming: fn(&Row<'_>) -> bool) -> Column {
+        Column { is_alarming, ..self }
     }
 
     /// What it says of a class, times in this unit.
-    pub(super) fn cell(self, row: &Row<'_>, times: TimeUnit) -> String {
-        match self {
-            Column::Rate => quantity::megabits(row.rate_bps),
-            Column::Queue => row.class.queued.map_or(NOTHING.into(), count),
-            Column::Drops => count(drops(row)),
-            Column::Missed => missed(row).map_or(NOTHING.into(), count),
-            Column::P50 => times.whole(row.delay.map(|delay| delay.p50)),
-            Column::P99 => times.whole(row.delay.map(|delay| delay.p99)),
-            Column::Max => times.whole(row.delay.map(|delay| delay.max)),
-            Column::Bound => times.whole(row.class.bound_ns),
-        }
-    }
-
-    /// Whether what it says of a class is nothing good.
-    pub(super) fn alarms(self, row: &Row<'_>) -> bool {
-        let beyond = |nanos: u64| row.class.bound_ns.is_some_and(|bound| nanos > bound);
-        match (self, row.delay) {
-            (Column::Missed, _) => missed(row).is_some_and(|missed| missed > 0),
-            (Column::Drops, _) => row.class.bound_ns.is_some() && drops(row) > 0,
-            (Column::P99, Some(delay)) => beyond(delay.p99),
-            (Column::Max, Some(delay)) => beyond(delay.max),
-            _ => false,
-        }
+    pub(super) fn cell(&self, row: &Row<'_>, times: TimeUnit) -> String {
+        (self.value)(row).map_or(NOTHING.into(), |value| match self.quantity {
+            Quantity::Rate => quantity::megabits(value),
+            Quantity::Count => count(value as u64),
+            Quantity::Time => times.cell(value),
+        })
     }
 
     /// The largest first, and what there is none of last.
-    pub(super) fn compare(self, a: &Row<'_>, b: &Row<'_>) -> Ordering {
-        self.value(b).total_cmp(&self.value(a))
+    pub(super) fn compare(&self, a: &Row<'_>, b: &Row<'_>) -> Ordering {
+        let value = |row| (self.value)(row).unwrap_or(-1.0);
+        value(b).total_cmp(&value(a))
     }
+}
 
-    fn value(self, row: &Row<'_>) -> f64 {
-        let of = |value: Option<u64>| value.map_or(-1.0, |value| value as f64);
-        match self {
-            Column::Rate => row.rate_bps,
-            Column::Queue => of(row.class.queued),
-            Column::Drops => of(Some(drops(row))),
-            Column::Missed => of(missed(row)),
-            Column::P50 => of(row.delay.map(|delay| delay.p50)),
-            Column::P99 => of(row.delay.map(|delay| delay.p99)),
-            Column::Max => of(row.delay.map(|delay| delay.max)),
-            Column::Bound => of(row.class.bound_ns),
-        }
-    }
+fn is_beyond_bound(row: &Row<'_>, delay: Option<u64>) -> bool {
+    row.class.bound_ns.zip(delay).is_some_and(|(bound, delay)| delay > bound)
 }
 
 fn drops(row: &Row<'_>) -> u64 {

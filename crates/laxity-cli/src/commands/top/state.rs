@@ -4,7 +4,7 @@ use laxity_live::status::interval::{Interval, Recent};
 use laxity_live::status::{ClassStatus, Status, WayStatus};
 
 use super::asking::Heard;
-use super::columns::Column;
+use super::columns::COLUMNS;
 
 /// What is shown, and how.
 pub(super) struct State {
@@ -12,8 +12,8 @@ pub(super) struct State {
     before: Option<Status>,
     /// Whether delays of all packets are shown, instead of those of the last interval.
     pub of_all: bool,
-    /// What classes are ordered by: as in the plan, unless a column is chosen.
-    pub order: Option<Column>,
+    /// The place of the column that classes are ordered by; without one they stand as in the plan.
+    pub order: Option<usize>,
     /// How many lines have been scrolled past.
     pub scrolled: usize,
     /// Whether it asks if it is to reload.
@@ -79,7 +79,7 @@ impl State {
     pub(super) fn rows<'s>(&'s self, way: &'s WayStatus) -> Vec<Row<'s>> {
         let mut rows: Vec<Row<'_>> = way.classes.iter().map(|class| self.row(way, class)).collect();
         if let Some(order) = self.order {
-            rows.sort_by(|a, b| order.compare(a, b));
+            rows.sort_by(|a, b| COLUMNS[order].compare(a, b));
         }
         rows
     }
