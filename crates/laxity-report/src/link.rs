@@ -192,12 +192,8 @@ fn throughput(way: &WayReport) -> chart::Figure<'static> {
             let bits = bytes.iter().sum::<u64>() as f64 * 8.0;
             ((begin + end) as f64 / 2.0 * NS, bits / ((end - begin) as f64 * NS))
         };
-        chart::Series {
-            name: class.name.clone(),
-            mark: Mark::Line,
-            style: Style::new(at),
-            points: class.bytes.chunks(together).enumerate().map(point).collect(),
-        }
+        let points = class.bytes.chunks(together).enumerate().map(point).collect();
+        chart::Series::new(&class.name, Mark::Line, Style::new(at), points)
     };
     let lines = way.shown().into_iter().map(line).collect();
     figures::throughput_of(lines, way.rate_bps, way.duration_ns)

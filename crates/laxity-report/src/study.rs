@@ -52,13 +52,13 @@ pub fn figure(over: &Over, panels: &[Panel]) -> Figure<'static> {
             };
             let intervals = line.points.iter().flat_map(interval).collect();
             [
-                Series { name: line.name.clone(), mark, style, points: means },
-                Series {
-                    name: String::new(),
-                    mark: Mark::Line,
-                    style: Style { dash: Dash::Solid, faint: true, ..style },
-                    points: intervals,
-                },
+                Series::new(&line.name, mark, style, means),
+                Series::new(
+                    "",
+                    Mark::Line,
+                    Style { dash: Dash::Solid, faint: true, ..style },
+                    intervals,
+                ),
             ]
         });
         let means =

@@ -26,18 +26,11 @@ pub fn figure(title: &str, figure: &str, limit: f64, panels: &[Panel]) -> Figure
     let (unit, scale) = Format::new(figure).unit();
     let scaled = |points: &[(f64, f64)]| points.iter().map(|&(x, y)| (x, y * scale)).collect();
     let chart = |panel: &Panel| {
-        let series = |name: &str, subject, points| Series {
-            name: name.to_owned(),
-            mark: Mark::Points,
-            style: Style::new(subject),
-            points: scaled(points),
+        let series = |name, subject, points| {
+            Series::new(name, Mark::Points, Style::new(subject), scaled(points))
         };
-        let marker = |along, at, meaning: &str, dash| Marker {
-            along,
-            at,
-            label: String::new(),
-            meaning: meaning.to_owned(),
-            style: Style { dash, ..Style::default() },
+        let marker = |along, at, meaning, dash| {
+            Marker::new(along, at, meaning, Style::default().dashed(dash))
         };
         let asked = marker(Along::X, limit * scale, "goal", Dash::Dashed);
         let found = panel.found.map(|at| marker(Along::Y, at, "found", Dash::Dotted));

@@ -117,23 +117,15 @@ fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
         let last = points[points.len() - 1].1;
         points.push((end, last));
         let name = &plan.classes[class].name;
-        Series {
-            name: if is_network { format!("{name}, source {}", source + 1) } else { name.clone() },
-            mark: Mark::Step,
-            style: Style::new(place),
-            points,
-        }
+        let name = if is_network { format!("{name}, source {}", source + 1) } else { name.clone() };
+        Series::new(name, Mark::Step, Style::new(place), points)
     };
-    let flag = |at: Nanos, meaning: &str, dash| Marker {
-        along: Along::Y,
-        at: at.0 as f64 * NS,
-        label: String::new(),
-        meaning: meaning.to_owned(),
-        style: Style { dash, ..Style::default() },
+    let flag = |at: Nanos, meaning, dash| {
+        Marker::new(Along::Y, at.0 as f64 * NS, meaning, Style::default().dashed(dash))
     };
     Figure::from(Chart {
         title: format!("Who sends when {} is delayed longest", shortened(&row.class, 24)),
-        x: Axis { range: Some((0.0, end)), ..Axis::linear("Time", Unit::Time) },
+        x: Axis::linear("Time", Unit::Time).within(Some((0.0, end))),
         y: Axis::linear("Sent so far", Unit::Size),
         series: most.into_iter().enumerate().map(steps).collect(),
         markers: vec![

@@ -24,11 +24,9 @@ pub struct NamedCurve {
 
 /// Curves of work over time.
 pub fn curves(figure: &CurveFigure) -> Figure<'static> {
-    let line = |(at, curve): (usize, &NamedCurve)| chart::Series {
-        name: curve.name.clone(),
-        mark: Mark::Line,
-        style: Style::new(at),
-        points: curve.points.iter().map(|(ms, kilobytes)| (ms / 1e3, kilobytes * 1e3)).collect(),
+    let line = |(at, curve): (usize, &NamedCurve)| {
+        let points = curve.points.iter().map(|(ms, kilobytes)| (ms / 1e3, kilobytes * 1e3));
+        chart::Series::new(&curve.name, Mark::Line, Style::new(at), points.collect())
     };
     let chart = Chart {
         title: figure.title.clone(),

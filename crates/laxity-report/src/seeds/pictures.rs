@@ -5,8 +5,8 @@ use laxity_answers::verdict::Judged;
 use laxity_sim::summary::{DelaySummary, Measures};
 
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Scale, Series, Style, Unit};
-use crate::figures::{NS, shown};
-use crate::quantity::{shortened, time};
+use crate::figures::{DEADLINE, NS, promise_lines, shown};
+use crate::quantity::shortened;
 
 /// Seeds of more digits are counted from the first, for their labels would run into each other.
 const LARGEST_SEED: u64 = 1_000_000;
@@ -33,7 +33,7 @@ pub(super) fn delays(seeds: &Seeds) -> Figure<'static> {
         let parts = drawn
             .map(|(subject, drawn)| run.part(class, drawn.name, Style::new(subject), drawn.of));
         let (series, mut markers) = together(parts);
-        markers.extend(run.promises(class, "", Style::default()));
+        markers.extend(promise_lines(&run.classes[class], "", Style::default()));
         panel(&run, class, series, markers)
     };
     Figure::panels("Delay by seed", run.shown().map(chart).collect(), 2)
@@ -56,8 +56,8 @@ fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figur
                 run.part(*same, scheduler, Style::new(*subject), of)
             }));
         for (subject, scheduler, run, same) in drawn {
-            let whose = shortened(scheduler, NAME_LIMIT);
-            let promises = run.promises(same, &whose, Style::new(subject));
+            let whose = format!("{}: ", shortened(scheduler, NAME_LIMIT));
+            let promises = promise_lines(&run.classes[same], &whose, Style::new(subject));
             // The deadline is the same under all.
             markers.extend(promises.filter(|promise| subject == 0 || promise.meaning != DEADLINE));
         }
@@ -99,8 +99,8 @@ fn panel(run: &Run<'_>, class: usize, series: Vec<Series>, markers: Vec<Marker>)
     let (first, last) = (run.place(0), run.place(run.seeds.len().saturating_sub(1)));
     Chart {
         title: run.classes[class].class.to_owned(),
-        x: Axis { range: Some((first - 0.5, last + 0.5)), ..Axis::linear(&label, Unit::Count) },
-        y: Axis { range, ..y },
+        x: Axis::linear(&label, Unit::Count).within(Some((first - 0.5, last + 0.5))),
+        y: y.within(range),
         series,
         markers,
     }
@@ -157,20 +157,12 @@ impl<'a> Run<'a> {
         let delays: Vec<Option<f64>> = self.delays[class].iter().map(delay).collect();
         let values: Vec<f64> = delays.iter().flatten().copied().collect();
         let point = |(at, delay): (usize, &Option<f64>)| Some((self.place(at), (*delay)?));
-        let series = Series {
-            name: name.to_owned(),
-            mark: Mark::Points,
-            style: Style { dash: Dash::Solid, ..style },
-            points: delays.iter().enumerate().filter_map(point).collect(),
-        };
+        let points = delays.iter().enumerate().filter_map(point).collect();
+        let series = Series::new(name, Mark::Points, style.dashed(Dash::Solid), points);
         let spread =
             Spread::new(&values).and_then(|spread| Some((spread.mean, spread.half_width?)));
-        let line = |at: f64, meaning: &str, dash| Marker {
-            along: Along::X,
-            at,
-            label: String::new(),
-            meaning: meaning.to_owned(),
-            style: Style { dash, faint: true, ..style },
+        let line = |at: f64, meaning: &str, dash| {
+            Marker::new(Along::X, at, meaning, Style { dash, faint: true, ..style })
         };
         let lines = spread.map(|(mean, half)| {
             let ends = if half > 0.0 { vec![mean - half, mean + half] } else { Vec::new() };
@@ -180,32 +172,7 @@ impl<'a> Run<'a> {
         });
         (series, lines.unwrap_or_default())
     }
-
-    fn promises(
-        &self,
-        class: usize,
-        whose: &str,
-        style: Style,
-    ) -> impl Iterator<Item = Marker> + use<> {
-        let Measures { bound_ns, deadline_ns, .. } = self.classes[class];
-        let line = move |meaning: &str, label: &str, ns: u64, style| Marker {
-            along: Along::X,
-            at: ns as f64 * NS,
-            label: format!("{label} {}", time(ns as f64)),
-            meaning: meaning.to_owned(),
-            style,
-        };
-        let named = if whose.is_empty() { BOUND.to_owned() } else { format!("{whose}: {BOUND}") };
-        let dotted = style.dashed(Dash::Dotted);
-        let bound = bound_ns.map(|ns| line(BOUND, &named, ns, dotted));
-        let dashed = Style::default().dashed(Dash::Dashed);
-        let deadline = deadline_ns.map(|ns| line(DEADLINE, DEADLINE, ns, dashed));
-        deadline.into_iter().chain(bound)
-    }
 }
-
-const BOUND: &str = "bound";
-const DEADLINE: &str = "deadline";
 
 #[cfg(test)]
 mod tests {
