@@ -2,29 +2,23 @@
 
 use laxity::curve::{Curve, Exact, exact_nanos};
 use laxity::units::Nanos;
-use laxity_answers::link::{BestEffort, ClassProof, Line};
+use laxity_answers::link::{BestEffort, Line};
 use laxity_plan::Plan;
 use laxity_plan::model::{self, Class};
 use num_traits::ToPrimitive;
 
-use super::cells::{Column, suggestion};
+use super::column::{Column, Row, megabits, not_sought};
 use super::curves::{CurveFigure, NamedCurve};
-use crate::quantity::{self, TimeUnit};
+use crate::quantity::{self, NOTHING};
 
 /// The columns of what classes could change.
-pub(super) fn columns(unit: TimeUnit) -> Vec<Column> {
-    let is_promised = |class: &ClassProof| class.deadline_ns.is_some();
-    let time = move |ns| unit.whole(Some(ns));
-    let megabits = |bps| quantity::megabits(bps as f64);
+pub(super) fn columns<'a>() -> Vec<Column<'a>> {
+    let missing = |row: &Row<'_>| row.0.deadline_ns.map_or(NOTHING, |_| not_sought(row));
     vec![
-        (
-            unit.bracketed("shortest deadline"),
-            suggestion(is_promised, |class| class.shortest_deadline_ns, time),
-        ),
-        (
-            "highest rate [Mbit/s]".to_owned(),
-            suggestion(is_promised, |class| class.highest_rate_bps, megabits),
-        ),
+        Column::time("shortest deadline", |(class, _)| Some(class.shortest_deadline_ns? as f64))
+            .or(missing),
+        Column::text("highest rate [Mbit/s]", |(class, _)| class.highest_rate_bps.map(megabits))
+            .or(missing),
     ]
 }
 
