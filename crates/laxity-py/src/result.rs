@@ -7,7 +7,7 @@ use laxity_api::{Delays, Traffic};
 use laxity_sim::series::SeriesRecorder;
 use pyo3::prelude::*;
 
-use crate::errors::LaxityError;
+use crate::errors::Result;
 use crate::packets::{self, Column, Packets};
 use crate::plan::Plan;
 use crate::scheduler::{Given, Schedulers};
@@ -56,9 +56,8 @@ impl RunResult {
         delays: Vec<Spread>,
         kept: bool,
         packets: Option<Vec<Column>>,
-    ) -> PyResult<RunResult> {
-        let packets = packets.map(packets::whole).transpose();
-        let packets = packets.map_err(|error| LaxityError::new_err(error.to_string()))?;
+    ) -> Result<RunResult> {
+        let packets = packets.map(packets::whole).transpose()?;
         Ok(RunResult { json, text, html, figures, delays, kept, packets })
     }
 
@@ -80,14 +79,14 @@ impl RunResult {
 
 impl RunResult {
     /// Simulates a plan, on schedulers of Python's if there are any.
-    pub fn simulate(
+    pub(crate) fn simulate(
         py: Python<'_>,
         plan: &laxity_plan::Plan,
         schedulers: &[(Option<String>, Given)],
         traffic: &Traffic<'_>,
         packets: bool,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<RunResult> {
+    ) -> Result<RunResult> {
         let mut series = SeriesRecorder::new(plan);
         let mut table = packets.then(|| Packets::new(plan));
         let one = One { own: None, plan, schedulers, traffic };
@@ -95,7 +94,7 @@ impl RunResult {
             Some(table) => one.simulate(py, &mut (&mut series, table), heard)?,
             None => one.simulate(py, &mut series, heard)?,
         };
-        let packets = table.map(Packets::finish).transpose();
+        let packets = table.map(Packets::finish).transpose()?;
         let series = series.finish();
         let figures = ran.figures(&series).into_iter();
         Ok(RunResult {
@@ -105,7 +104,7 @@ impl RunResult {
             figures: figures.map(|drawn| (drawn.name.to_owned(), drawn.figure.svg())).collect(),
             delays: spreads(ran.delays(&series)),
             kept: ran.judged.verdict.kept,
-            packets: packets.map_err(|error| LaxityError::new_err(error.to_string()))?,
+            packets,
         })
     }
 }
@@ -161,7 +160,7 @@ pub(crate) fn compare(
     seed: Option<u64>,
     arrivals: Option<PathBuf>,
     heard: Option<Py<PyAny>>,
-) -> PyResult<Comparison> {
+) -> Result<Comparison> {
     let opener = arrivals.map(|file| opened(file, false));
     let traffic = Traffic { arrivals: opener.as_deref(), ..traffic(duration, seed)? };
     let mut over_time = Vec::new();
@@ -173,7 +172,7 @@ pub(crate) fn compare(
         over_time.push(series.finish());
         ran
     });
-    let compared: laxity_api::Comparison = runs.collect::<PyResult<_>>()?;
+    let compared: laxity_api::Comparison = runs.collect::<Result<_>>()?;
     let delays = compared.delays(&over_time);
     Ok(Comparison {
         json: json(&compared),

@@ -7,7 +7,7 @@ use laxity_api::{Custom, Reached, Traffic, run, run_compared, run_custom};
 use laxity_sim::record::Observer;
 use pyo3::prelude::*;
 
-use crate::errors::{LaxityError, of_question};
+use crate::errors::Result;
 use crate::scheduler::{Given, Raised};
 
 /// A simulation to be made.
@@ -28,7 +28,7 @@ impl<'p> One<'p, '_> {
         py: Python<'_>,
         observer: &mut O,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<laxity_api::RunResult<'p>> {
+    ) -> Result<laxity_api::RunResult<'p>> {
         let mut listener = Listener::begin(py, heard)?;
         let One { own, plan, traffic, .. } = *self;
         let result = if self.schedulers.is_empty() {
@@ -41,9 +41,9 @@ impl<'p> One<'p, '_> {
             })
         } else {
             if traffic.threads.is_some_and(|threads| threads.get() > 1) {
-                return Err(LaxityError::new_err(
-                    "a scheduler written in Python runs on one thread: leave out `threads`",
-                ));
+                return Err(
+                    "a scheduler written in Python runs on one thread: leave out `threads`".into(),
+                );
             }
             let raised = Raised::default();
             let build = |(at, given): &(Option<String>, Given)| {
@@ -59,7 +59,7 @@ impl<'p> One<'p, '_> {
             result
         };
         listener.raised()?;
-        result.map_err(|error| of_question(py, &error))
+        Ok(result?)
     }
 }
 

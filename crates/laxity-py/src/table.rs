@@ -6,7 +6,7 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::errors::LaxityError;
+use crate::errors::Result;
 
 /// A table in columns, by Arrow's PyCapsule interface: polars, pyarrow, pandas and DuckDB read it
 /// without a copy.
@@ -30,10 +30,9 @@ impl Table {
     }
 
     /// The names and types of the columns.
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref());
-        let schema = schema.map_err(|error| LaxityError::new_err(error.to_string()))?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref())?;
+        Ok(PyCapsule::new_with_value(py, schema, c"arrow_schema")?)
     }
 
     /// How many rows it has.
