@@ -66,9 +66,7 @@ impl Seeds {
             proof,
         }
     }
-}
 
-impl Seeds {
     /// The figure that another scheduler has as well, at this place or elsewhere. It is nearly
     /// always at the same place.
     pub fn like(&self, at: usize, other: &Estimate) -> Option<&Estimate> {
