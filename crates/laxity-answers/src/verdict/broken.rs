@@ -1,7 +1,7 @@
 //! Promises that were broken, and by how much.
 
 use laxity::scheduler::DropReason;
-use laxity_sim::summary::ClassSummary;
+use laxity_sim::summary::{ClassSummary, Measures};
 use serde::Serialize;
 
 /// What a class was promised and did not get.
@@ -95,16 +95,21 @@ pub(crate) struct Owed {
     pub nonconforming: u64,
 }
 
+/// The delays that a class is owed and did not get: its deadline, and then its proved bound.
+pub(crate) fn late(
+    class: Measures<'_>,
+    is_owed_deadline: bool,
+    is_owed_bound: bool,
+) -> impl Iterator<Item = Promise> + use<> {
+    let missed = class.deadline_ns.filter(|_| is_owed_deadline && class.missed > 0);
+    let missed = missed.map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.missed });
+    let beyond = class.bound_ns.filter(|_| is_owed_bound && class.beyond_bound > 0);
+    let beyond = beyond.map(|bound_ns| Promise::Bound { bound_ns, misses: class.beyond_bound });
+    missed.into_iter().chain(beyond)
+}
+
 /// What a class was owed and did not get.
 pub(crate) fn broken_by(class: &ClassSummary, owed: Owed) -> impl Iterator<Item = Broken> {
-    let late = class
-        .deadline_ns
-        .filter(|_| owed.deadline && class.deadline_misses > 0)
-        .map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.deadline_misses });
-    let beyond = class
-        .bound_ns
-        .filter(|_| owed.bound && class.bound_misses > 0)
-        .map(|bound_ns| Promise::Bound { bound_ns, misses: class.bound_misses });
     let dropped = |reasons: &[DropReason]| {
         let counts = reasons.iter().filter_map(|reason| class.dropped.get(reason.name()));
         Some(counts.sum::<u64>()).filter(|&dropped| dropped > 0 && owed.room)
@@ -146,33 +151,31 @@ pub(crate) fn broken_by(class: &ClassSummary, owed: Owed) -> impl Iterator<Item 
         nonconforming: owed.nonconforming,
         seeds: Vec::new(),
     };
-    late.into_iter().chain(beyond).chain(full).chain(violated).map(broken)
+    late(class.into(), owed.deadline, owed.bound).chain(full).chain(violated).map(broken)
 }
 
 impl Promise {
-    /// This promise and another, counted together, if they are the same promise.
-    fn together(self, other: Promise) -> Option<Promise> {
+    /// Counts another promise together with this one if they are the same; says whether they are.
+    fn add(&mut self, other: Promise) -> bool {
         use Promise::{Bound, Consecutive, Deadline, Frame, Late, Management, Room, Windows};
-        Some(match (self, other) {
-            (Deadline { deadline_ns, misses: a }, Deadline { misses: b, .. }) => {
-                Deadline { deadline_ns, misses: a + b }
+        match (self, other) {
+            (Deadline { misses: sum, .. }, Deadline { misses: more, .. })
+            | (Bound { misses: sum, .. }, Bound { misses: more, .. })
+            | (Room { dropped: sum }, Room { dropped: more })
+            | (Management { dropped: sum }, Management { dropped: more })
+            | (Late { dropped: sum }, Late { dropped: more })
+            | (Frame { dropped: sum }, Frame { dropped: more }) => *sum += more,
+            (Windows { violations, windows }, Windows { violations: more, windows: all })
+            | (
+                Consecutive { violations, windows },
+                Consecutive { violations: more, windows: all },
+            ) => {
+                *violations += more;
+                *windows += all;
             }
-            (Bound { bound_ns, misses: a }, Bound { misses: b, .. }) => {
-                Bound { bound_ns, misses: a + b }
-            }
-            (Windows { violations: a, windows: n }, Windows { violations: b, windows: m }) => {
-                Windows { violations: a + b, windows: n + m }
-            }
-            (
-                Consecutive { violations: a, windows: n },
-                Consecutive { violations: b, windows: m },
-            ) => Consecutive { violations: a + b, windows: n + m },
-            (Room { dropped: a }, Room { dropped: b }) => Room { dropped: a + b },
-            (Management { dropped: a }, Management { dropped: b }) => Management { dropped: a + b },
-            (Late { dropped: a }, Late { dropped: b }) => Late { dropped: a + b },
-            (Frame { dropped: a }, Frame { dropped: b }) => Frame { dropped: a + b },
-            _ => return None,
-        })
+            _ => return false,
+        }
+        true
     }
 }
 
@@ -186,12 +189,10 @@ impl Broken {
             let same = all.iter_mut().find_map(|known| {
                 let is_same =
                     (&known.class, &known.at, known.proved) == (&one.class, &one.at, one.proved);
-                let promise = known.promise.together(one.promise).filter(|_| is_same)?;
-                Some((known, promise))
+                (is_same && known.promise.add(one.promise)).then_some(known)
             });
             match same {
-                Some((known, promise)) => {
-                    known.promise = promise;
+                Some(known) => {
                     known.nonconforming += one.nonconforming;
                     known.seeds.push(seed);
                 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use laxity_plan::Plan;
 use laxity_sim::summary::{ClassSummary, EndToEnd, HopSummary, Summary};
 
-use super::broken::{Broken, Owed, Promise, broken_by};
+use super::broken::{Broken, Owed, Promise, broken_by, late};
 use crate::network::tells_arrivals;
 
 /// Whether any class was promised a delay or windows.
@@ -46,15 +46,10 @@ fn tells(plan: &Plan, class: &str) -> bool {
 }
 
 fn from_end_to_end(class: &EndToEnd) -> impl Iterator<Item = Broken> {
-    let late = class.deadline_ns.filter(|_| class.deadline_misses > 0);
-    let late =
-        late.map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.deadline_misses });
     // A class that is promised no delay is owed its bound as long as it keeps to its arrival curve.
     let is_owed = class.deadline_ns.is_some() || class.nonconforming == 0;
-    let beyond = class.bound_ns.filter(|_| class.bound_misses > 0 && is_owed);
-    let beyond = beyond.map(|bound_ns| Promise::Bound { bound_ns, misses: class.bound_misses });
     let within = |deadline: u64| class.bound_ns.is_some_and(|bound| bound <= deadline);
-    late.into_iter().chain(beyond).map(move |promise| Broken {
+    late(class.into(), true, is_owed).map(move |promise| Broken {
         class: class.name.clone(),
         at: None,
         promise,
