@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use laxity_adversary::worst::{Longest, Place, Sent, Target, csv, longest};
+use laxity_answers::network::nodes;
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
 use serde::Serialize;
@@ -88,11 +89,7 @@ fn place<'a>(plan: &'a Plan, on: Option<&'a laxity_plan::tdp::Assigned<'a>>) -> 
 
 fn case(place: &Place<'_>, target: &Target, found: Longest) -> WorstCase {
     let nodes = match (place, &target.path) {
-        (Place::Network(on), Some(path)) => {
-            let ends = |hop: &laxity_plan::model::Hop| on.network.ends(*hop).map(str::to_owned);
-            let first = path.first().map(|hop| ends(hop)[0].clone());
-            first.into_iter().chain(path.iter().map(|hop| ends(hop)[1].clone())).collect()
-        }
+        (Place::Network(on), Some(path)) => nodes(on.network, path),
         _ => Vec::new(),
     };
     WorstCase {

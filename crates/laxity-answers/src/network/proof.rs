@@ -12,6 +12,7 @@ use laxity_plan::paths::{ClassAtOutput, Output, OutputId, Paths, Route, Unproved
 use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
+use super::nodes;
 use super::promises::{Promises, is_any_promised};
 use crate::link;
 use crate::reason::{Finding, Reason, Unbounded, admitted};
@@ -191,12 +192,6 @@ impl View<'_> {
         self.on.network.output(hop)
     }
 
-    fn nodes(&self, route: &Route) -> Vec<String> {
-        let ends = || route.path.iter().map(|hop| self.on.network.ends(*hop));
-        let nodes = ends().take(1).map(|[from, _]| from).chain(ends().map(|[_, to]| to));
-        nodes.map(str::to_string).collect()
-    }
-
     fn path(&self, route: &Route) -> PathProof {
         let class = &self.on.plan.classes[route.class.index()];
         let (deadline, bound) = (class.end_to_end, route.bound());
@@ -217,7 +212,7 @@ impl View<'_> {
         let methods = route.bounds.iter().flatten();
         PathProof {
             class: class.name.clone(),
-            nodes: self.nodes(route),
+            nodes: nodes(self.on.network, &route.path),
             flows: route.flows,
             deadline_ns: deadline.map(|deadline| deadline.0),
             bound_ns: bound.ok().map(|bound| bound.0),
@@ -244,7 +239,7 @@ impl View<'_> {
         let deadline = self.promises().deadline_over(route)?;
         let class = &self.on.plan.classes[route.class.index()];
         let late = Reason::late(&class.name, deadline, route.bound().map_err(Unbounded::Path))?;
-        Some(late.over(self.nodes(route)))
+        Some(late.over(nodes(self.on.network, &route.path)))
     }
 
     fn promises(&self) -> Promises<'_> {
