@@ -35,7 +35,7 @@ mod _laxity {
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
-    use super::result::{Comparison, RunResult, compare};
+    use super::result::compare;
     #[pymodule_export]
     use super::scheduler::{Packet, Ranks, Scheduler};
     #[pymodule_export]

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use arrow_array::RecordBatch;
 use laxity_api::{Delays, Traffic};
 use laxity_sim::series::SeriesRecorder;
 use pyo3::prelude::*;
 
 use crate::errors::Result;
-use crate::packets::{self, Column, Packets};
+use crate::packets::Packets;
 use crate::plan::Plan;
 use crate::scheduler::{Given, Schedulers};
 use crate::simulate::One;
@@ -20,61 +19,23 @@ use crate::traffic::traffic;
 /// A class, its delays in ns, and of each the share of packets that were delayed for longer.
 type Spread = (String, Vec<(u64, f64)>);
 
-/// A run.
-#[pyclass(frozen, module = "laxity._laxity")]
-pub struct RunResult {
+/// A run, as a dictionary.
+#[derive(IntoPyObject)]
+pub(crate) struct RunResult {
     /// The JSON of `laxity run`.
-    #[pyo3(get)]
     json: String,
     /// The same for people.
-    #[pyo3(get)]
     text: String,
     /// The same as a page.
-    #[pyo3(get)]
     html: String,
     /// The figures of that page, by their names, as SVG.
-    #[pyo3(get)]
     figures: Vec<(String, String)>,
     /// How the delays of each class are spread.
-    #[pyo3(get)]
     delays: Vec<Spread>,
     /// Whether every promise was kept.
-    #[pyo3(get)]
     kept: bool,
-    packets: Option<RecordBatch>,
-}
-
-#[pymethods]
-impl RunResult {
-    /// Of what [`__getnewargs__`](Self::__getnewargs__) gives.
-    #[new]
-    fn new(
-        json: String,
-        text: String,
-        html: String,
-        figures: Vec<(String, String)>,
-        delays: Vec<Spread>,
-        kept: bool,
-        packets: Option<Vec<Column>>,
-    ) -> Result<RunResult> {
-        let packets = packets.map(packets::whole).transpose()?;
-        Ok(RunResult { json, text, html, figures, delays, kept, packets })
-    }
-
-    /// What another process makes it of.
-    #[expect(clippy::type_complexity, reason = "all that it is")]
-    fn __getnewargs__(
-        &self,
-    ) -> (&str, &str, &str, &[(String, String)], &[Spread], bool, Option<Vec<Column>>) {
-        let packets = self.packets.as_ref().map(packets::columns);
-        (&self.json, &self.text, &self.html, &self.figures, &self.delays, self.kept, packets)
-    }
-
     /// Every packet, if they were asked for.
-    #[getter]
-    fn packets(&self) -> Option<Table> {
-        self.packets.clone().map(Table)
-    }
+    packets: Option<Table>,
 }
 
 impl RunResult {
@@ -94,7 +55,7 @@ impl RunResult {
             Some(table) => one.simulate(py, &mut (&mut series, table), heard)?,
             None => one.simulate(py, &mut series, heard)?,
         };
-        let packets = table.map(Packets::finish).transpose()?;
+        let packets = table.map(Packets::finish).transpose()?.map(Table);
         let series = series.finish();
         let figures = ran.figures(&series).into_iter();
         Ok(RunResult {
@@ -109,44 +70,19 @@ impl RunResult {
     }
 }
 
-/// Several runs of the same traffic.
-#[pyclass(frozen, module = "laxity._laxity")]
-pub struct Comparison {
+/// Several runs of the same traffic, as a dictionary.
+#[derive(IntoPyObject)]
+pub(crate) struct Comparison {
     /// The JSON of `laxity compare`.
-    #[pyo3(get)]
     json: String,
     /// The same for people.
-    #[pyo3(get)]
     text: String,
     /// The delays of all in one figure, as SVG; in networks those from end to end.
-    #[pyo3(get)]
     figure: String,
     /// How the delays of each class are spread under each.
-    #[pyo3(get)]
     delays: Vec<Vec<Spread>>,
     /// Whether every promise was kept.
-    #[pyo3(get)]
     kept: bool,
-}
-
-#[pymethods]
-impl Comparison {
-    /// Of what [`__getnewargs__`](Self::__getnewargs__) gives.
-    #[new]
-    fn new(
-        json: String,
-        text: String,
-        figure: String,
-        delays: Vec<Vec<Spread>>,
-        kept: bool,
-    ) -> Comparison {
-        Comparison { json, text, figure, delays, kept }
-    }
-
-    /// What another process makes it of.
-    fn __getnewargs__(&self) -> (&str, &str, &str, &[Vec<Spread>], bool) {
-        (&self.json, &self.text, &self.figure, &self.delays, self.kept)
-    }
 }
 
 /// The same traffic through several plans, each with the scheduler of Python's that it is on, if it

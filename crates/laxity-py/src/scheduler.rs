@@ -22,7 +22,7 @@ use crate::errors::ContractError;
 
 /// A scheduler as Python gives it.
 #[derive(FromPyObject)]
-pub enum Given {
+pub(crate) enum Given {
     /// An object whose methods are called.
     Object(Py<Scheduler>),
     /// A rank function.
@@ -31,7 +31,7 @@ pub enum Given {
 
 impl Given {
     /// What tables call it.
-    pub fn name(&self, py: Python<'_>) -> PyResult<String> {
+    pub(crate) fn name(&self, py: Python<'_>) -> PyResult<String> {
         match self {
             Given::Object(scheduler) => scheduler.getattr(py, "name")?.extract(py),
             Given::Ranks(ranks) => Ok(ranks.get().name.clone()),
@@ -39,7 +39,7 @@ impl Given {
     }
 
     /// The scheduler for a plan's classes. It leaves what is raised in `raised`.
-    pub fn build(
+    pub(crate) fn build(
         &self,
         py: Python<'_>,
         plan: &Plan,
@@ -61,7 +61,7 @@ pub(crate) type Schedulers = Vec<(Option<String>, Given)>;
 
 /// What was raised first; from then on nothing is called any more.
 #[derive(Clone, Debug, Default)]
-pub struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
 impl Raised {
     /// Keeps an error, unless there was one before.
@@ -70,12 +70,12 @@ impl Raised {
     }
 
     /// Whether there is one.
-    pub fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// The error.
-    pub fn take(&self) -> Option<PyErr> {
+    pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
