@@ -175,7 +175,7 @@ fn used(class: &ClassSummary) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::testing::sample;
 
     #[test]
     fn a_usual_plan_fits_120_columns() {

@@ -345,7 +345,7 @@ fn common_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::chart::Paper;
-    use crate::sample;
+    use crate::testing::sample;
 
     #[test]
     fn bounds_and_deadlines_are_marked_in_their_class_s_colour() {

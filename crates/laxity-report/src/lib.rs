@@ -51,4 +51,4 @@ pub mod words;
 pub mod worst;
 
 #[cfg(all(test, feature = "pages"))]
-mod sample;
+mod testing;

@@ -205,7 +205,8 @@ const DELAY_CAPTION: &str = "From a packet's last bit in to its last bit out, by
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{comparison, sample};
+    use crate::comparison;
+    use crate::testing::sample;
 
     fn report(summary: &Summary, series: &Series) -> String {
         let judged = sample::judged(summary);

@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
     use crate::chart::Paper;
-    use crate::sample;
+    use crate::testing::sample;
 
     /// A class that sends three packets within a span. The second is through at the end of the
     /// span.

@@ -178,7 +178,7 @@ impl<'a> Run<'a> {
 mod tests {
     use super::*;
     use crate::chart::Paper;
-    use crate::sample;
+    use crate::testing::sample;
     use laxity_answers::verdict::HeldTo;
 
     const MS: u64 = 1_000_000;

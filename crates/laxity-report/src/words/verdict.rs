@@ -107,8 +107,8 @@ mod tests {
     use laxity_sim::summary::Summary;
 
     use super::*;
-    use crate::sample;
     use crate::seeds::figures_table;
+    use crate::testing::sample;
 
     fn broken_by_all(summary: &Summary) -> Vec<Broken> {
         broken_in(&sample::plan(), summary)
