@@ -40,11 +40,7 @@ pub mod run;
 #[cfg(feature = "pages")]
 pub mod seeds;
 #[cfg(feature = "pages")]
-pub mod study;
-#[cfg(feature = "pages")]
 pub mod table;
-#[cfg(feature = "pages")]
-pub mod tune;
 pub mod visible;
 pub mod words;
 #[cfg(feature = "pages")]

@@ -39,13 +39,13 @@ impl Axis {
     }
 
     /// A logarithmic axis, or else a linear one, that covers its values.
-    pub(crate) fn log_if(is_log: bool, label: &str, unit: Unit) -> Axis {
+    pub fn log_if(is_log: bool, label: &str, unit: Unit) -> Axis {
         if is_log { Axis::log(label, unit) } else { Axis::linear(label, unit) }
     }
 
     /// A logarithmic axis for values that are all positive and far apart, so that the small ones
     /// can be told apart, too; else a linear one.
-    pub(crate) fn fitting(values: impl Iterator<Item = f64>, label: &str, unit: Unit) -> Axis {
+    pub fn fitting(values: impl Iterator<Item = f64>, label: &str, unit: Unit) -> Axis {
         let (least, most) = values.fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
         Axis::log_if(least > 0.0 && most > least * LOG_FROM, label, unit)
     }
