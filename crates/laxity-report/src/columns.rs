@@ -226,6 +226,12 @@ impl<T> Results<T> {
         self
     }
 
+    /// The table with times in this unit.
+    pub fn in_unit(mut self, unit: TimeUnit) -> Self {
+        self.unit = unit;
+        self
+    }
+
     /// The table with names that a terminal shows whole, each indented by its level.
     pub fn with_whole_names(mut self, level: fn(&T) -> usize) -> Self {
         self.level = Some(level);

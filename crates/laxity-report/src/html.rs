@@ -108,7 +108,7 @@ pub(crate) fn said(
     html! {
         div class=(class) {
             @if let Some(headline) = headline { p { (mark) (headline) } }
-            @if !lines.is_empty() { ul { @for line in lines { li { (line) } } } }
+            (listed(lines))
         }
     }
 }
@@ -137,9 +137,7 @@ pub(crate) fn admission_section(admission: &AdmissionView) -> Markup {
                     @for (name, value) in &admission.details { tr { th scope="row" { (name) } td { (value) } } }
                 } } }
             }
-            @if !admission.remarks.is_empty() {
-                ul { @for remark in &admission.remarks { li { (remark) } } }
-            }
+            (listed(&admission.remarks))
         }
     }
 }

@@ -150,8 +150,11 @@ impl Serialize for Json<'_, Judged> {
     }
 }
 
-impl Serialize for Json<'_, Vec<Judged>> {
-    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+impl<T> Serialize for Json<'_, Vec<T>>
+where
+    for<'a> Json<'a, T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(Json))
     }
 }
@@ -169,11 +172,5 @@ impl Serialize for Json<'_, Seeds> {
         let Seeds { scheduler, seeds, verdict, figures, runs, .. } = self.0;
         SeedsJson { scheduler, seeds, verdict: Json(verdict), figures, runs: Json(runs) }
             .serialize(serializer)
-    }
-}
-
-impl Serialize for Json<'_, Vec<Seeds>> {
-    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
-        serializer.collect_seq(self.0.iter().map(Json))
     }
 }

@@ -6,10 +6,9 @@ use laxity::units::Nanos;
 use laxity_linux::namespace;
 use laxity_live::demo::listener::StreamHeard;
 use laxity_live::demo::{Outcome, Scenario, Trial};
-use laxity_live::status::DelayStatus;
 use laxity_live::{LiveError, Options};
+use laxity_report::columns::{Column, Results};
 use laxity_report::quantity::{self, TimeUnit};
-use laxity_report::table;
 use serde::Serialize;
 
 use super::forwarding::options;
@@ -89,25 +88,20 @@ fn by_stream(Shown { fifo, edf, .. }: &Shown) -> String {
         let longest = stream.delay_ns.as_ref().map(|delay| delay.max);
         [longest, bound(outcome, stream.name)]
     }));
-    let p50 = unit.head("p50");
-    let header = ["stream", "under", &p50, "p99", "p99.9", "max", "lost", "bound"];
-    let rows = pairs.map(|(outcome, stream)| row(outcome, stream, unit));
-    table::table(&header, &rows.collect::<Vec<_>>())
+    let columns = [
+        StreamColumn::text("under", |(outcome, _)| Some(outcome.way.scheduler.clone())),
+        StreamColumn::time("p50", |(_, stream)| Some(stream.delay_ns.as_ref()?.p50 as f64)),
+        StreamColumn::time("p99", |(_, stream)| Some(stream.delay_ns.as_ref()?.p99 as f64)),
+        StreamColumn::time("p99.9", |(_, stream)| Some(stream.delay_ns.as_ref()?.p99_9 as f64)),
+        StreamColumn::time("max", |(_, stream)| Some(stream.delay_ns.as_ref()?.max as f64)),
+        StreamColumn::count("lost", |(_, stream)| Some(stream.lost)),
+        StreamColumn::time("bound", |(outcome, stream)| Some(bound(outcome, stream.name)? as f64)),
+    ];
+    let table = Results::new(columns, pairs, |(_, stream)| stream.name);
+    table.in_unit(unit).with_whole_names(|_| 0).text("stream")
 }
 
-fn row(outcome: &Outcome, stream: &StreamHeard, unit: TimeUnit) -> Vec<String> {
-    let of = |shown: fn(&DelayStatus) -> u64| unit.whole(stream.delay_ns.as_ref().map(shown));
-    vec![
-        stream.name.to_string(),
-        outcome.way.scheduler.clone(),
-        of(|delay| delay.p50),
-        of(|delay| delay.p99),
-        of(|delay| delay.p99_9),
-        of(|delay| delay.max),
-        stream.lost.to_string(),
-        unit.whole(bound(outcome, stream.name)),
-    ]
-}
+type StreamColumn<'a> = Column<(&'a Outcome, &'a StreamHeard)>;
 
 /// What the class of a stream is promised.
 fn bound(outcome: &Outcome, stream: &str) -> Option<u64> {

@@ -8,7 +8,6 @@ use laxity_plan::Plan;
 
 use super::column::{Column, megabits, not_sought};
 use super::curves::{CurveFigure, NamedCurve};
-use super::edf::corners;
 use crate::quantity::{self, NOTHING, count};
 
 /// The curves of classes, and what they could change.
@@ -68,10 +67,7 @@ pub(super) fn promised_curves(plan: &Plan) -> Option<CurveFigure> {
     let usual = plan.link.rate.time_for(plan.link.max_packet).0.saturating_mul(10);
     let longest = first_pieces(&system).max().unwrap_or_default();
     let until = Nanos(longest.0.saturating_mul(2).max(usual));
-    let named = |name: &str, curve: &Curve| NamedCurve {
-        name: name.to_string(),
-        points: corners(curve, until),
-    };
+    let named = |name, curve: &Curve| NamedCurve::new(name, curve, until);
     Some(CurveFigure {
         title: "Service promised, and what the link can do".to_string(),
         caption: "The most that the real-time curves of all leaves together ask for within any \

@@ -1,5 +1,6 @@
 //! The figures of several runs side by side, for a terminal and for a page.
 
+use laxity_sim::summary::Summary;
 use maud::{Markup, html};
 
 use super::{Column, NAME_LIMIT, capitalised, swatch};
@@ -17,6 +18,27 @@ pub struct Comparison<T> {
 }
 
 impl<T> Comparison<T> {
+    /// Compares the rows of the first run with those of the same names in all runs. `rows` are
+    /// those of a run.
+    pub(crate) fn new<'a, R: Iterator<Item = T>>(
+        measures: Vec<Column<T>>,
+        runs: &[&'a Summary],
+        rows: impl Fn(&'a Summary) -> R,
+        name: fn(&T) -> &str,
+    ) -> Self {
+        let names = runs.first().into_iter().flat_map(|run| rows(run));
+        let subjects = names.map(|first| {
+            let same = |run: &&'a Summary| rows(run).find(|row| name(row) == name(&first));
+            (name(&first).to_owned(), runs.iter().map(same).collect())
+        });
+        let subjects = subjects.collect();
+        Comparison {
+            measures,
+            subjects,
+            runs: runs.iter().map(|run| run.scheduler.clone()).collect(),
+        }
+    }
+
     /// The comparison for a terminal: a group of rows a subject, a column a run.
     pub fn text(&self) -> String {
         let header: Vec<_> = ["class", "measure"]
