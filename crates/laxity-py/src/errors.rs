@@ -2,7 +2,7 @@
 
 use arrow_schema::ArrowError;
 use laxity::units::UnitError;
-use laxity_api::{Refusal, UnknownScheduler, sweep};
+use laxity_api::{Refusal, UnknownScheduler};
 use laxity_plan::edit::EditError;
 use laxity_sim::error::SimError;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
@@ -66,30 +66,18 @@ impl From<laxity_plan::PlanError> for Error {
     }
 }
 
-/// Why a question has no answer.
+/// Why a question has no answer, or a study cannot be run.
 impl From<laxity_api::Error> for Error {
     fn from(error: laxity_api::Error) -> Error {
-        match error {
-            laxity_api::Error::Plan(error) => error.into(),
-            laxity_api::Error::Simulation(error) if !error.is_bad_input() => {
-                Error(FileError::new_err(error.to_string()))
-            }
-            error => Error(LaxityError::new_err(error.to_string())),
-        }
-    }
-}
-
-/// Why a study cannot be run.
-impl From<sweep::Error> for Error {
-    fn from(error: sweep::Error) -> Error {
-        match error {
-            sweep::Error::Plan(error) => error.into(),
-            sweep::Error::Io { .. } | sweep::Error::Store { .. } => {
-                Error(FileError::new_err(error.to_string()))
-            }
-            sweep::Error::Stopped => Error(PyKeyboardInterrupt::new_err(error.to_string())),
-            error => Error(LaxityError::new_err(error.to_string())),
-        }
+        use laxity_api::Error::{Io, Plan, Simulation, Stopped, Store};
+        let message = error.to_string();
+        Error(match error {
+            Plan(error) => return error.into(),
+            Simulation(error) if !error.is_bad_input() => FileError::new_err(message),
+            Io { .. } | Store { .. } => FileError::new_err(message),
+            Stopped => PyKeyboardInterrupt::new_err(message),
+            _ => LaxityError::new_err(message),
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use laxity_api::sweep::{Error, Space, Store, Study};
+use laxity_api::Error;
+use laxity_api::sweep::{Space, Store, Study};
 use laxity_api::tune::{self, Kind, tune};
 use pyo3::prelude::*;
 

@@ -14,8 +14,8 @@ use laxity_plan::Plan;
 use laxity_plan::model::Source;
 use sha2::{Digest, Sha256};
 
-use super::{Error, Study};
-use crate::{RunResult, Traffic, run};
+use super::Study;
+use crate::{Error, RunResult, Traffic, run};
 
 /// The name of a run: 32 digits of a hash of the plan, the recordings that it names, its scheduler,
 /// the duration, the seed and Laxity's version.

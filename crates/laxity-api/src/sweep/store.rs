@@ -23,7 +23,8 @@ use parquet::record::Field;
 use parquet::schema::types::Type;
 
 use super::job::Made;
-use super::{Error, Job, Quantity, Space};
+use super::{Job, Quantity, Space};
+use crate::Error;
 
 /// A folder with the runs of studies.
 #[derive(Clone, Debug)]

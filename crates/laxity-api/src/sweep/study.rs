@@ -11,10 +11,10 @@ use laxity_plan::model::SchedulerSpec;
 use laxity_plan::{Plan, PlanError, UnknownScheduler};
 use toml_edit::{Item, Value};
 
-use super::Error;
 use super::file::{File, at, pairs};
 use super::space::{Axis, Range, Space};
 use super::store::plain;
+use crate::Error;
 
 /// A plan, the values that some of its keys take, and the seeds that every combination is run with.
 #[derive(Clone, Debug)]

@@ -8,8 +8,7 @@ use serde::Serialize;
 use super::question::Tuning;
 use super::relocate::relocated;
 use super::trial::Trial;
-use crate::CheckResult;
-use crate::sweep::Error;
+use crate::{CheckResult, Error};
 
 /// What a search found.
 #[derive(Clone, Debug, Serialize)]

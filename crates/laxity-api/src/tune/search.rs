@@ -7,7 +7,8 @@ use super::question::Tuning;
 use super::result::{Below, Bound, Least, TuneResult};
 use super::sampler::Sampler;
 use super::trial::Trial;
-use crate::sweep::{Error, Listener, Store, StudyProgress};
+use crate::Error;
+use crate::sweep::{Listener, Store, StudyProgress};
 
 /// Seeks values of a plan's keys with which all requirements hold, and among them, one key after
 /// the other, the smallest. Runs that are in the store are not made again. `heard` gets the number

@@ -9,7 +9,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
 use super::*;
-use crate::sweep::{Error, Space, Store, Study};
+use crate::Error;
+use crate::sweep::{Space, Store, Study};
 use crate::{CheckResult, Traffic, check, run};
 
 /// What is sought in a plan's text.

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::goal::GoalResult;
 use super::question::Tuning;
-use crate::sweep::{Error, Job, Listener, Row, Shard, Store, sweep};
+use crate::Error;
+use crate::sweep::{Job, Listener, Row, Shard, Store, sweep};
 
 /// Values of the keys that are sought, and what came of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
