@@ -25,7 +25,7 @@ pub fn text(runs: &[Judged]) -> String {
 /// The delays of all runs in one figure, a panel a class.
 pub fn figure(runs: &[Judged], series: &[Series]) -> Figure<'static> {
     let views: Vec<_> = runs.iter().map(|run| &run.summary).zip(series).collect();
-    figures::exceedance_compared(&figures::compared_classes(&views))
+    figures::exceedance_compared(&views)
 }
 
 /// A comparison as an HTML file, with what was recorded of each run over time.

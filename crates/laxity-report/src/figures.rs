@@ -131,61 +131,42 @@ pub(crate) fn exceedance_of(
     chart.into()
 }
 
-/// A class under several schedulers.
-pub struct ComparedClass<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The delay that it is promised, in ns.
-    pub deadline_ns: Option<u64>,
-    /// The schedulers, and what was recorded of the class under each; `None` where there is no such
-    /// class.
-    pub runs: Vec<(&'a str, Option<&'a ClassSeries>)>,
-}
-
-/// The classes of a run under several schedulers: over a link, or from end to end.
-pub fn compared_classes<'a>(runs: &[(&'a Summary, &'a Series)]) -> Vec<ComparedClass<'a>> {
-    let Some((summary, series)) = runs.first() else { return Vec::new() };
+/// How many packets wait longer than a given delay, over a link or from end to end: a panel a
+/// class, a line a scheduler.
+pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> Figure<'static> {
     let all: Vec<_> = runs.iter().map(|(summary, _)| summary.classes()).collect();
-    let compared = |(at, class, _): (usize, Measures<'a>, &ClassSeries)| ComparedClass {
-        name: class.class,
-        deadline_ns: class.deadline_ns,
-        runs: runs
-            .iter()
-            .zip(&all)
-            .map(|((summary, series), classes)| {
+    let chart = |(at, class, _): (usize, Measures<'_>, &ClassSeries)| {
+        let line =
+            |(run, ((summary, series), classes)): (usize, (&(&Summary, &Series), &Vec<_>))| {
                 // The same place nearly always has the same class.
                 let is_same = |(_, other): &&(usize, Measures<'_>)| other.class == class.class;
                 let here = classes.get(at).filter(is_same);
                 let same = here.or_else(|| classes.iter().find(is_same));
-                (summary.scheduler.as_str(), same.and_then(|(place, _)| series.classes.get(*place)))
-            })
-            .collect(),
-    };
-    pairs(summary, series).into_iter().map(compared).collect()
-}
-
-/// How many packets wait longer than a given delay: a panel a class, a line a scheduler.
-pub fn exceedance_compared(classes: &[ComparedClass<'_>]) -> Figure<'static> {
-    let chart = |class: &ComparedClass<'_>| {
-        let line = |(run, (scheduler, same)): (usize, &(&str, Option<&ClassSeries>))| {
-            let points = same.map(|same| exceedance_points(&same.exceedance));
-            let style = Style::new(run);
-            chart::Series::new(*scheduler, Mark::Step, style, points.unwrap_or_default())
-        };
+                let same = same.and_then(|(place, _)| series.classes.get(*place));
+                let points = same.map(|same| exceedance_points(&same.exceedance));
+                let style = Style::new(run);
+                chart::Series::new(
+                    &summary.scheduler,
+                    Mark::Step,
+                    style,
+                    points.unwrap_or_default(),
+                )
+            };
         let deadline = class.deadline_ns.map(|ns| {
             let style = Style::default().dashed(Dash::Dashed);
-            let line = Marker::new(Along::Y, ns as f64 * NS, "deadline", style);
+            let line = Marker::new(Along::Y, ns as f64 * NS, DEADLINE, style);
             line.labelled(time(ns as f64))
         });
         Chart {
-            title: class.name.to_owned(),
+            title: class.class.to_owned(),
             x: Axis::log("", Unit::Time),
             y: Axis::log("", Unit::Share),
-            series: class.runs.iter().enumerate().map(line).collect(),
+            series: runs.iter().zip(&all).enumerate().map(line).collect(),
             markers: deadline.into_iter().collect(),
         }
     };
-    let mut charts: Vec<Chart> = classes.iter().map(chart).collect();
+    let classes = runs.first().into_iter().flat_map(|(summary, series)| pairs(summary, series));
+    let mut charts: Vec<Chart> = classes.map(chart).collect();
     let points =
         || charts.iter().flat_map(|chart| chart.series.iter().flat_map(|line| &line.points));
     let markers = charts.iter().flat_map(|chart| &chart.markers).map(|marker| marker.at);
@@ -371,7 +352,7 @@ mod tests {
             delay_over_time(&summary, &empty),
             exceedance(&summary, &empty),
             throughput(&summary, &summary.hops[0], &empty),
-            exceedance_compared(&compared_classes(&[(&summary, &empty)])),
+            exceedance_compared(&[(&summary, &empty)]),
         ] {
             for svg in [svg.on(Paper::Wide), svg.on(Paper::Narrow)] {
                 assert!(svg.contains("no data") && !svg.contains("NaN"));
