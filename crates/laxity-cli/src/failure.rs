@@ -160,20 +160,6 @@ impl From<laxity_live::LiveError> for Failure {
 }
 
 #[cfg(target_os = "linux")]
-impl From<laxity_live::server::ServerError> for Failure {
-    fn from(error: laxity_live::server::ServerError) -> Self {
-        Failure::system(error)
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<laxity_live::client::ClientError> for Failure {
-    fn from(error: laxity_live::client::ClientError) -> Self {
-        Failure::system(error)
-    }
-}
-
-#[cfg(target_os = "linux")]
 impl From<laxity_kernel::apply::ApplyError> for Failure {
     fn from(error: laxity_kernel::apply::ApplyError) -> Self {
         match error {

@@ -188,7 +188,9 @@ impl Inputs {
     ) -> Result<(), Failure> {
         for name in names {
             let path = folder.join(name);
-            if let Some(input) = self.same_as(&path) {
+            let found = identity(&path);
+            if let Some((_, input)) = self.0.iter().find(|(known, _)| Some(known) == found.as_ref())
+            {
                 return Err(Failure::input(format!(
                     "{} is read by this command ({input}) and would be replaced by its results: \
                      give --out another folder",
@@ -197,13 +199,6 @@ impl Inputs {
             }
         }
         Ok(())
-    }
-
-    /// Which of them a path leads to, if one.
-    pub(crate) fn same_as(&self, path: &Path) -> Option<&str> {
-        let found = identity(path)?;
-        let mut inputs = self.0.iter().filter(|(identity, _)| *identity == found);
-        inputs.next().map(|(_, what)| &**what)
     }
 }
 

@@ -230,19 +230,22 @@ fn managed(classes: u32, policy: Policy) -> Managed<Fifo> {
 /// Half-way between its thresholds when every class has two packets queued.
 fn red(classes: u32) -> Red {
     let queued = 2 * u64::from(classes).max(50);
-    Red {
-        min: queued / 2,
-        max: queued + queued / 2,
-        measure: Measure::Packets,
-        limit: Limit::None,
-        max_p: Fraction::millionths(100_000),
-        weight: Fraction::millionths(2_000),
-        gentle: true,
-        ecn: false,
-        spacing: Spacing::Uniform,
-        transmission: uniform::TRANSMISSION,
-    }
+    Red { min: queued / 2, max: queued + queued / 2, ..RED }
 }
+
+/// Random early detection without thresholds.
+const RED: Red = Red {
+    min: 0,
+    max: 0,
+    measure: Measure::Packets,
+    limit: Limit::None,
+    max_p: Fraction::millionths(100_000),
+    weight: Fraction::millionths(2_000),
+    gentle: true,
+    ecn: false,
+    spacing: Spacing::Uniform,
+    transmission: uniform::TRANSMISSION,
+};
 
 /// Leaves with a share each of the link or of their group. Of equal packets six tenths are
 /// guaranteed, a packet at a time within a delay of its own: concave and convex curves. As peers

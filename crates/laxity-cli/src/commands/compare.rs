@@ -20,7 +20,8 @@ pub(crate) fn run(arguments: &Compare) -> Result<Promises, Failure> {
         given.sort,
         &arguments.schedulers,
     )?;
-    let compared = traffic::under_each(&plan, &arguments.schedulers)?;
+    let compared = arguments.schedulers.iter().map(|name| plan.clone().under(name));
+    let compared = compared.collect::<Result<Vec<_>, _>>()?;
     traffic::with(given, |traffic| match given.seeds {
         Some(count) => {
             let seeds = traffic.seeds(&plan, count)?;

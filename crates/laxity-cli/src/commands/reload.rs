@@ -6,7 +6,8 @@ use crate::{Promises, control_socket, print};
 
 /// Carries the command out.
 pub(crate) fn run(instance: &Instance) -> Result<Promises, Failure> {
-    match control_socket::running(instance.control.as_deref())?.reload()? {
+    let running = control_socket::running(instance.control.as_deref())?;
+    match running.reload().map_err(Failure::system)? {
         Ok(()) => print("The plan is reloaded.")?,
         Err(why) => {
             print(&format!("The plan is not reloaded: {why}"))?;

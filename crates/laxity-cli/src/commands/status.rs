@@ -15,7 +15,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     if let Some(interface) = interface {
         return kernel::run(interface, *over, *json);
     }
-    let status = control_socket::running(instance.control.as_deref())?.status()?;
+    let running = control_socket::running(instance.control.as_deref())?;
+    let status = running.status().map_err(Failure::system)?;
     show(*json, &status, || text(&status))?;
     Ok(Promises::kept_if(status.is_kept()))
 }

@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) fn run(instance: &Instance) -> Result<Promises, Failure> {
     let client = control_socket::running(instance.control.as_deref())?;
     // Before the screen is taken.
-    let first = client.status()?;
+    let first = client.status().map_err(Failure::system)?;
     let refused = |error| Failure::refused("the terminal", &error);
     let mut terminal = ratatui::try_init().map_err(|error| {
         Failure::system(format!("{error}: laxity top takes a terminal; see laxity status"))
