@@ -18,7 +18,7 @@ use laxity_plan::parallel::{on_all_cores, side_by_side};
 use laxity_plan::paths::{Outlook, OutputId, RouteId};
 use serde::Serialize;
 
-use super::promises::Promises;
+use super::promises::AnalysedNetwork;
 use super::proof::NetworkProof;
 use crate::reason::{Finding, Reason};
 
@@ -335,7 +335,7 @@ impl<'a> Standing<'a> {
     fn holds(&self, bounded: usize) -> bool {
         let Standing { on, outlook } = self;
         let paths = outlook.paths();
-        let promises = Promises { on: *on, paths };
+        let promises = AnalysedNetwork { on: *on, paths };
         let outputs = || paths.output_ids().filter(|output| outlook.is_changed(*output));
         let is_in_time =
             |output: OutputId| promises.late_at(&paths.outputs[output.index()]).next().is_none();
