@@ -8,7 +8,7 @@ use laxity_report::parts::{self, Part};
 use laxity_report::quantity::NOTHING;
 use laxity_report::table::table;
 
-use super::{Bound, Goal, GoalResult, Key, Kind, Least, Trial, TuneResult, Tuning};
+use super::{Bound, Chosen, Goal, GoalResult, Key, Kind, Least, Trial, TuneResult, Tuning};
 
 const CAPTION: &str = "Every point is a plan that was run: the worst figure of all seeds.";
 
@@ -118,10 +118,10 @@ impl TuneResult {
         let reason = |least: &Least| match (&least.below, least.bound) {
             (Some(below), bound) => {
                 let how = if bound == Bound::Admission { "proved" } else { "measured" };
-                let (key, value) = (&least.key, &below.value);
+                let (key, value) = (&least.chosen.key, &below.value);
                 format!("{key} = {value} is too small ({how}): {}", below.why.join("; "))
             }
-            (None, _) => format!("{} is as small as its range lets it.", least.key),
+            (None, _) => format!("{} is as small as its range lets it.", least.chosen.key),
         };
         self.minimised.iter().map(reason).collect()
     }
@@ -133,12 +133,15 @@ impl TuneResult {
             Bound::Admission => "admission",
             Bound::Measured => "measured",
         };
-        let row = |key: &String, [from, to]: &[String; 2], value: &String, bound: &str| {
-            vec![key.clone(), from.clone(), to.clone(), value.clone(), bound.to_owned()]
+        let row = |Chosen { key, range: [from, to], value }: &Chosen, bound: &str| {
+            [key, from, to, value]
+                .map(String::clone)
+                .into_iter()
+                .chain([bound.to_owned()])
+                .collect()
         };
-        let least = self.minimised.iter();
-        let least = least.map(|one| row(&one.key, &one.range, &one.value, bound(one.bound)));
-        let chosen = self.chosen.iter().map(|one| row(&one.key, &one.range, &one.value, "free"));
+        let least = self.minimised.iter().map(|one| row(&one.chosen, bound(one.bound)));
+        let chosen = self.chosen.iter().map(|one| row(one, "free"));
         (header, least.chain(chosen).collect())
     }
 
