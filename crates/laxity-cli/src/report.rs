@@ -1,7 +1,6 @@
 //! The report of a link that was forwarded over or watched.
 
 use std::collections::VecDeque;
-use std::io;
 use std::path::Path;
 
 use laxity_answers::Proof;
@@ -32,11 +31,14 @@ const MOST: usize = 20;
 impl Report {
     /// One in this file, if there is to be one. Call it before privileges are given up.
     pub(crate) fn begin(path: Option<&Path>) -> Result<Option<Report>, Failure> {
-        let begin = |path: &Path| match ReportFile::create(path) {
-            Ok(file) => Ok(Report { file, title: None, ways: VecDeque::new(), left_out: 0 }),
-            Err(error) => Err(unwritable(path, &error)),
-        };
-        path.map(begin).transpose()
+        let Some(path) = path else { return Ok(None) };
+        let file = ReportFile::create(path).map_err(|error| {
+            Failure::input(format!(
+                "cannot write the report {}: {error}; give --report a file in a folder that can be written",
+                path.display()
+            ))
+        })?;
+        Ok(Some(Report { file, title: None, ways: VecDeque::new(), left_out: 0 }))
     }
 
     /// Adds what was measured of a direction, or of routers, under a plan.
@@ -68,13 +70,6 @@ impl Report {
         file.write(page).map_err(|error| Failure::refused(&path, &error))?;
         Ok(format!("Report: {path}\n"))
     }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::input(format!(
-        "cannot write the report {}: {error}; give --report a file in a folder that can be written",
-        path.display()
-    ))
 }
 
 fn facts(status: &Status) -> Vec<(&'static str, String)> {

@@ -13,14 +13,11 @@ const LARGEST_SEED: u64 = 1_000_000;
 /// Longest name of a scheduler in a label.
 const NAME_LIMIT: usize = 16;
 
-/// A figure of a class's delays.
-struct Drawn {
-    name: &'static str,
-    of: fn(&DelaySummary) -> u64,
-}
+/// A figure of the delays of a class.
+type DelayFigure = fn(&DelaySummary) -> u64;
 
-const P99: Drawn = Drawn { name: "p99", of: |delay| delay.p99 };
-const LARGEST: Drawn = Drawn { name: "largest", of: |delay| delay.max };
+const P99: DelayFigure = |delay| delay.p99;
+const LARGEST: DelayFigure = |delay| delay.max;
 
 pub(super) const CAPTION: &str = "Every mark is a seed. A thin line is the mean of the marks of its colour, between \
     the ends of its confidence interval of 95 % (Student's t).";
@@ -29,9 +26,8 @@ pub(super) const CAPTION: &str = "Every mark is a seed. A thin line is the mean 
 pub(super) fn delays(seeds: &Seeds) -> Figure<'static> {
     let run = Run::new(seeds);
     let chart = |class: usize| {
-        let drawn = [LARGEST, P99].into_iter().enumerate();
-        let parts = drawn
-            .map(|(subject, drawn)| run.part(class, drawn.name, Style::new(subject), drawn.of));
+        let figures = [("largest", LARGEST), ("p99", P99)].into_iter().enumerate();
+        let parts = figures.map(|(at, (name, of))| run.part(class, name, Style::new(at), of));
         let (series, mut markers) = together(parts);
         markers.extend(promise_lines(&run.classes[class], "", Style::default()));
         panel(&run, class, series, markers)
@@ -40,7 +36,7 @@ pub(super) fn delays(seeds: &Seeds) -> Figure<'static> {
 }
 
 /// One figure of the delays under several schedulers.
-fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figure<'static> {
+fn compared(title: &str, of: DelayFigure, seeds: &[Seeds]) -> Figure<'static> {
     let runs: Vec<Run<'_>> = seeds.iter().map(Run::new).collect();
     let Some(first) = runs.first() else { return Figure::panels(title, Vec::new(), 2) };
     let chart = |class: usize| {
@@ -69,8 +65,8 @@ fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figur
 /// The same of several schedulers: the largest delays, and the 99th percentiles.
 pub(super) fn delays_compared(seeds: &[Seeds]) -> [Figure<'static>; 2] {
     [
-        compared("Largest delay by seed", LARGEST.of, seeds),
-        compared("99th percentile of delays by seed", P99.of, seeds),
+        compared("Largest delay by seed", LARGEST, seeds),
+        compared("99th percentile of delays by seed", P99, seeds),
     ]
 }
 
@@ -151,7 +147,7 @@ impl<'a> Run<'a> {
         class: usize,
         name: &str,
         style: Style,
-        of: fn(&DelaySummary) -> u64,
+        of: DelayFigure,
     ) -> (Series, Vec<Marker>) {
         let delay = |delay: &Option<&DelaySummary>| delay.map(|delay| of(delay) as f64 * NS);
         let delays: Vec<Option<f64>> = self.delays[class].iter().map(delay).collect();
