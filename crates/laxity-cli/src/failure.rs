@@ -144,34 +144,6 @@ impl From<Error> for Failure {
     }
 }
 
-#[cfg(target_os = "linux")]
-impl From<laxity_live::LiveError> for Failure {
-    fn from(error: laxity_live::LiveError) -> Self {
-        use laxity_live::LiveError;
-
-        match error {
-            LiveError::Plan(error) => Failure::input(error),
-            error @ (LiveError::OneInterface(_) | LiveError::Network | LiveError::OneLink) => {
-                Failure::input(error)
-            }
-            error => Failure::system(error),
-        }
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<laxity_kernel::apply::ApplyError> for Failure {
-    fn from(error: laxity_kernel::apply::ApplyError) -> Self {
-        match error {
-            laxity_kernel::apply::ApplyError::NothingToUndo(_) => Failure::input(error),
-            laxity_kernel::apply::ApplyError::System(error) if error.is_missing() => {
-                Failure::input(error)
-            }
-            error => Failure::system(error),
-        }
-    }
-}
-
 impl From<UnknownScheduler> for Failure {
     fn from(error: UnknownScheduler) -> Self {
         Failure::input(error)

@@ -2,18 +2,14 @@
 
 mod args;
 mod commands;
-#[cfg(target_os = "linux")]
-mod control_socket;
 mod failure;
 mod input;
 mod interrupt;
 #[cfg(target_os = "linux")]
-mod measured;
+mod linux;
 mod output;
 mod progress;
 mod promises;
-#[cfg(target_os = "linux")]
-mod report;
 mod staging;
 mod terminal;
 mod traffic;

@@ -3,14 +3,13 @@
 
 use laxity_live::status::Status;
 
+use super::{control_socket, kernel, measured};
 use crate::args::Status as Arguments;
 use crate::failure::Failure;
-use crate::{Promises, control_socket, measured, show};
-
-use super::kernel;
+use crate::{Promises, show};
 
 /// Carries the command out.
-pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let Arguments { instance, interface, over, json } = arguments;
     if let Some(interface) = interface {
         return kernel::run(interface, *over, *json);

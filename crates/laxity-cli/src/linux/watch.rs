@@ -9,13 +9,14 @@ use laxity_live::server::watch_socket_of;
 use laxity_live::status::{Status, WayStatus};
 use laxity_live::watch::{Behind, Settings, Watch};
 
+use super::report::Report;
+use super::{control_socket, measured};
 use crate::args::Watch as Arguments;
 use crate::failure::Failure;
-use crate::report::Report;
-use crate::{Promises, control_socket, input, measured, show, terminal};
+use crate::{Promises, input, show, terminal};
 
 /// Carries the command out.
-pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let plan = input::plan(&arguments.plan, None)?;
     let is_admitted = check(&plan)?.admitted() != Some(false);
     let Arguments { from, to, monitoring, .. } = arguments;

@@ -10,10 +10,11 @@ use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
 
+use super::report::Report;
+use super::{control_socket, measured};
 use crate::args::Live;
 use crate::failure::Failure;
-use crate::report::Report;
-use crate::{Promises, control_socket, input, measured, print, terminal};
+use crate::{Promises, input, print, terminal};
 
 /// Reads a plan.
 pub(super) fn read(path: &Path) -> Result<PlanText, Failure> {

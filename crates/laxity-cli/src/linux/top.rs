@@ -16,9 +16,10 @@ use std::time::Duration;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
+use super::control_socket;
+use crate::Promises;
 use crate::args::Instance;
 use crate::failure::Failure;
-use crate::{Promises, control_socket};
 use asking::Asking;
 use keys::Wish;
 use state::State;
@@ -27,7 +28,7 @@ use state::State;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Carries the command out.
-pub(crate) fn run(instance: &Instance) -> Result<Promises, Failure> {
+pub(super) fn run(instance: &Instance) -> Result<Promises, Failure> {
     let client = control_socket::running(instance.control.as_deref())?;
     // Before the screen is taken.
     let first = client.status().map_err(Failure::system)?;

@@ -12,7 +12,7 @@ use ratatui::widgets::Paragraph;
 use super::bar;
 use super::columns::COLUMNS;
 use super::state::{Row, State};
-use crate::measured;
+use crate::linux::measured;
 
 /// How wide the names of classes are at least and at most.
 const NAMES: (usize, usize) = (10, 40);

@@ -12,8 +12,8 @@ use laxity_report::admission::AdmissionView;
 use laxity_report::link::{ClassReport, Delays, LinkReport, WayReport, html};
 use laxity_report::quantity;
 
+use super::measured;
 use crate::failure::Failure;
-use crate::measured;
 
 /// A report whose file is there, and which is written at the end.
 pub(crate) struct Report {

@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Carries the command out.
-pub(crate) fn run(arguments: &Apply) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Apply) -> Result<Promises, Failure> {
     let interface = &arguments.interface;
     if arguments.guard {
         guardian::watch(interface, arguments.confirm, stdin())?;
