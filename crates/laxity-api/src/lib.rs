@@ -74,7 +74,7 @@ pub use laxity_exchange as exchange;
 pub use laxity_plan::parallel::on_all_cores;
 pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 #[cfg(feature = "pages")]
-pub use laxity_report::html::Drawn;
+pub use laxity_report::html::NamedFigure;
 pub use laxity_report::json::Json;
 pub use laxity_sim::{Progress, Reached, to_the_end};
 pub use laxity_tc::export::Format as ExportFormat;

@@ -6,7 +6,7 @@ mod demo;
 mod forwarding;
 mod kernel;
 mod live;
-mod measured;
+mod measurement;
 mod reload;
 mod report;
 mod routers;

@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use crate::errors::Result;
 use crate::packets::Packets;
 use crate::plan::Plan;
-use crate::scheduler::{Given, Schedulers};
-use crate::simulate::One;
+use crate::scheduler::{PythonScheduler, Schedulers};
+use crate::simulate::Simulation;
 use crate::table::Table;
 use crate::text::json;
 use crate::traffic::opened;
@@ -43,14 +43,14 @@ impl RunResult {
     pub(crate) fn simulate(
         py: Python<'_>,
         plan: &laxity_plan::Plan,
-        schedulers: &[(Option<String>, Given)],
+        schedulers: &[(Option<String>, PythonScheduler)],
         traffic: &Traffic<'_>,
         packets: bool,
         heard: Option<Py<PyAny>>,
     ) -> Result<RunResult> {
         let mut series = SeriesRecorder::new(plan);
         let mut table = packets.then(|| Packets::new(plan));
-        let one = One { own: None, plan, schedulers, traffic };
+        let one = Simulation { own: None, plan, schedulers, traffic };
         let ran = match &mut table {
             Some(table) => one.simulate(py, &mut (&mut series, table), heard)?,
             None => one.simulate(py, &mut series, heard)?,
@@ -102,8 +102,12 @@ pub(crate) fn compare(
     let mut over_time = Vec::new();
     let runs = contenders.iter().map(|(contender, schedulers)| {
         let mut series = SeriesRecorder::new(&contender.plan);
-        let one =
-            One { own: Some(&plan.plan), plan: &contender.plan, schedulers, traffic: &traffic };
+        let one = Simulation {
+            own: Some(&plan.plan),
+            plan: &contender.plan,
+            schedulers,
+            traffic: &traffic,
+        };
         let ran = one.simulate(py, &mut series, heard.as_ref().map(|heard| heard.clone_ref(py)));
         over_time.push(series.finish());
         ran

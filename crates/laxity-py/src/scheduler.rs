@@ -22,19 +22,19 @@ use crate::errors::ContractError;
 
 /// A scheduler as Python gives it.
 #[derive(FromPyObject)]
-pub(crate) enum Given {
+pub(crate) enum PythonScheduler {
     /// An object whose methods are called.
     Object(Py<Scheduler>),
     /// A rank function.
     Ranks(Py<Ranks>),
 }
 
-impl Given {
+impl PythonScheduler {
     /// What tables call it.
     pub(crate) fn name(&self, py: Python<'_>) -> PyResult<String> {
         match self {
-            Given::Object(scheduler) => scheduler.getattr(py, "name")?.extract(py),
-            Given::Ranks(ranks) => Ok(ranks.get().name.clone()),
+            PythonScheduler::Object(scheduler) => scheduler.getattr(py, "name")?.extract(py),
+            PythonScheduler::Ranks(ranks) => Ok(ranks.get().name.clone()),
         }
     }
 
@@ -43,27 +43,27 @@ impl Given {
         &self,
         py: Python<'_>,
         plan: &Plan,
-        raised: &Raised,
+        raised: &FirstError,
     ) -> PyResult<Box<dyn Withdraw + Send>> {
-        let classes = Classes::of(py, plan);
+        let classes = Classes::new(py, plan);
         let scheduler: Box<dyn Withdraw + Send> = match self {
-            Given::Object(scheduler) => {
+            PythonScheduler::Object(scheduler) => {
                 Box::new(object::Object::new(py, scheduler, classes, raised.clone())?)
             }
-            Given::Ranks(ranks) => ranks.get().build(py, classes, raised.clone()),
+            PythonScheduler::Ranks(ranks) => ranks.get().build(py, classes, raised.clone()),
         };
         Ok(scheduler)
     }
 }
 
 /// Schedulers of Python's, each with its output in a network.
-pub(crate) type Schedulers = Vec<(Option<String>, Given)>;
+pub(crate) type Schedulers = Vec<(Option<String>, PythonScheduler)>;
 
 /// What was raised first; from then on nothing is called any more.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct FirstError(Arc<Mutex<Option<PyErr>>>);
 
-impl Raised {
+impl FirstError {
     /// Keeps an error, unless there was one before.
     fn keep(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -84,7 +84,7 @@ impl Raised {
 pub(crate) struct Classes(Vec<(Py<PyString>, Option<Nanos>)>);
 
 impl Classes {
-    fn of(py: Python<'_>, plan: &Plan) -> Classes {
+    fn new(py: Python<'_>, plan: &Plan) -> Classes {
         let class = |class: &laxity_plan::model::Class| {
             (PyString::intern(py, &class.name).unbind(), class.relative_deadline())
         };

@@ -8,19 +8,19 @@ use laxity_sim::record::Observer;
 use pyo3::prelude::*;
 
 use crate::errors::Result;
-use crate::scheduler::{Given, Raised};
+use crate::scheduler::{FirstError, PythonScheduler};
 
 /// A simulation to be made.
-pub(crate) struct One<'p, 'a> {
+pub(crate) struct Simulation<'p, 'a> {
     /// The plan that it is compared with, if it is.
     pub own: Option<&'a laxity_plan::Plan>,
     pub plan: &'p laxity_plan::Plan,
     /// Schedulers of Python's, each with its output in a network.
-    pub schedulers: &'a [(Option<String>, Given)],
+    pub schedulers: &'a [(Option<String>, PythonScheduler)],
     pub traffic: &'a Traffic<'a>,
 }
 
-impl<'p> One<'p, '_> {
+impl<'p> Simulation<'p, '_> {
     /// Makes it. Other threads of Python go on meanwhile: beside Laxity's own schedulers all the
     /// time, beside others when the interpreter lets them.
     pub(crate) fn simulate<O: Observer + Send>(
@@ -30,7 +30,7 @@ impl<'p> One<'p, '_> {
         heard: Option<Py<PyAny>>,
     ) -> Result<laxity_api::RunResult<'p>> {
         let mut listener = Listener::begin(py, heard)?;
-        let One { own, plan, traffic, .. } = *self;
+        let Simulation { own, plan, traffic, .. } = *self;
         let result = if self.schedulers.is_empty() {
             py.detach(|| {
                 let progress = &mut |reached| listener.hear(reached);
@@ -45,8 +45,8 @@ impl<'p> One<'p, '_> {
                     "a scheduler written in Python runs on one thread: leave out `threads`".into(),
                 );
             }
-            let raised = Raised::default();
-            let build = |(at, given): &(Option<String>, Given)| {
+            let raised = FirstError::default();
+            let build = |(at, given): &(Option<String>, PythonScheduler)| {
                 let scheduler = given.build(py, plan, &raised)?;
                 Ok(Custom { name: given.name(py)?, at: at.clone(), scheduler })
             };

@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 
 use crate::errors::{Error, Result};
 use crate::plan::Plan;
-use crate::scheduler::Given;
-use crate::simulate::One;
+use crate::scheduler::PythonScheduler;
+use crate::simulate::Simulation;
 use crate::text::json;
 use crate::traffic::lasting;
 
@@ -29,7 +29,7 @@ type OwnWords = (String, Vec<u8>, String, Vec<(String, String)>);
 
 /// What varies in a plan that was put under a discipline or not.
 #[derive(Clone)]
-struct Varied {
+struct Variation {
     under: Option<String>,
     grid: Grid,
 }
@@ -37,7 +37,7 @@ struct Varied {
 /// A study whose every plan was read, with its runs by their names.
 #[pyclass(frozen, module = "laxity._laxity")]
 pub struct Study {
-    varied: Varied,
+    varied: Variation,
     folder: PathBuf,
     study: sweep::Study,
     jobs: Vec<Job>,
@@ -61,7 +61,7 @@ impl Study {
         duration: Option<&str>,
         own: Vec<OwnWords>,
     ) -> Result<Study> {
-        let varied = Varied { under, grid };
+        let varied = Variation { under, grid };
         let whole = |(name, identity, under, edits)| Own { name, identity, under, edits };
         let own = own.into_iter().map(whole).collect();
         let (space, duration) = (varied.space()?, lasting(duration)?);
@@ -108,11 +108,17 @@ impl Study {
     }
 
     /// Runs one under this scheduler of one's own, if the store does not have it.
-    fn make_own(&self, py: Python<'_>, store: PathBuf, name: &str, scheduler: Given) -> Result<()> {
+    fn make_own(
+        &self,
+        py: Python<'_>,
+        store: PathBuf,
+        name: &str,
+        scheduler: PythonScheduler,
+    ) -> Result<()> {
         let job = self.job(name)?;
         let schedulers = [(None, scheduler)];
         sweep::make_by(&self.study, job, &Store::open(&store)?, |plan, traffic| {
-            let one = One { own: None, plan, schedulers: &schedulers, traffic };
+            let one = Simulation { own: None, plan, schedulers: &schedulers, traffic };
             one.simulate(py, &mut (), None)
         })
     }
@@ -154,7 +160,7 @@ type Key = (String, String, &'static str, f64, Vec<(String, f64)>);
 /// What a study came to.
 #[pyclass(frozen, module = "laxity._laxity")]
 pub struct Summary {
-    varied: Varied,
+    varied: Variation,
     space: Space,
     /// The JSON of `laxity sweep`.
     #[pyo3(get)]
@@ -167,7 +173,7 @@ impl Summary {
     /// Of what [`__getnewargs__`](Self::__getnewargs__) gives.
     #[new]
     fn new(under: Option<String>, grid: Grid, json: String) -> Result<Summary> {
-        let varied = Varied { under, grid };
+        let varied = Variation { under, grid };
         let summary = serde_json::from_str(&json)?;
         Ok(Summary { space: varied.space()?, varied, json, summary })
     }
@@ -213,7 +219,7 @@ fn part((number, of): (u64, u64)) -> Result<Shard> {
     Ok(shard.ok_or("a part is a number of so many, from (1, n) to (n, n)")?)
 }
 
-impl Varied {
+impl Variation {
     fn space(&self) -> Result<Space> {
         let mut space = Space::default();
         let own =

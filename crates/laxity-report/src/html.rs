@@ -10,9 +10,9 @@ use crate::quantity::count;
 use crate::visible::visible;
 use crate::words;
 
-pub(crate) mod drawn;
+pub(crate) mod named_figure;
 
-pub use drawn::Drawn;
+pub use named_figure::NamedFigure;
 
 /// A table of more rows shows the first of them.
 const MOST_ROWS: usize = 30;

@@ -18,10 +18,10 @@ pub mod columns;
 #[cfg(feature = "pages")]
 pub mod comparison;
 #[cfg(feature = "pages")]
+pub mod fate;
+#[cfg(feature = "pages")]
 pub mod figures;
 pub mod format;
-#[cfg(feature = "pages")]
-pub mod gone;
 #[cfg(feature = "pages")]
 pub mod html;
 pub mod json;

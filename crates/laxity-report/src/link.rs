@@ -47,7 +47,7 @@ pub struct WayReport {
     /// From where to where delays are measured.
     pub measured: &'static str,
     /// What is said of packets that are not sent.
-    pub gone: &'static str,
+    pub unsent: &'static str,
     /// The link's rate in bits a second.
     pub rate_bps: u64,
     /// How long was measured.
@@ -68,7 +68,7 @@ pub struct ClassReport {
     /// Packets that were sent.
     pub sent: u64,
     /// Packets that were not, by reason.
-    pub gone: BTreeMap<String, u64>,
+    pub unsent: BTreeMap<String, u64>,
     /// Bits sent a second.
     pub throughput_bps: f64,
     /// The delays of what was sent; absent when nothing was.
@@ -122,7 +122,7 @@ fn of_way(way: &WayReport, is_one_of_several: bool) -> Markup {
         section {
             h2 { "Classes" }
             (tables::classes(way))
-            (tables::gone(way))
+            (tables::unsent(way))
             @if let Some(late) = &way.late { (tables::late(late)) }
         }
         section {

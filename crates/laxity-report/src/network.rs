@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use laxity_sim::summary::{NetworkSummary, Summary};
 
-use crate::gone;
+use crate::fate;
 
 /// Why packets were dropped, of each class at all outputs.
 pub(crate) fn dropped(summary: &Summary, network: &NetworkSummary) -> Vec<String> {
@@ -32,9 +32,9 @@ pub(crate) fn dropped(summary: &Summary, network: &NetworkSummary) -> Vec<String
         {
             *reasons.entry(*reason).or_default() += packets;
         }
-        gone::dropped(&class.name, &reasons)
+        fate::dropped(&class.name, &reasons)
     });
-    gone::sentences(classes)
+    fate::sentences(classes)
 }
 
 #[cfg(test)]

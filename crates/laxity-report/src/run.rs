@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use crate::admission::AdmissionView;
 use crate::admission::curves::{CurveFigure, curves};
-use crate::html::drawn::{Drawn, section};
+use crate::html::named_figure::{NamedFigure, section};
 use crate::html::{
     THROUGHPUT_CAPTION, admission_section, exceedance_caption, facts, listed, omission, page,
     verdict_box,
@@ -16,7 +16,7 @@ use crate::html::{
 use crate::network;
 use crate::quantity::{count, percent, rate, size, time};
 use crate::visible::line;
-use crate::{classes, figures, gone, words};
+use crate::{classes, fate, figures, words};
 
 /// A run to be reported.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ fn dropped(summary: &Summary) -> Vec<String> {
         Some(network) => network::dropped(summary, network),
         None => {
             let classes = summary.hops.iter().flat_map(|link| &link.classes);
-            gone::sentences(classes.filter_map(|class| gone::dropped(&class.name, &class.dropped)))
+            fate::sentences(classes.filter_map(|class| fate::dropped(&class.name, &class.dropped)))
         }
     }
 }
@@ -164,7 +164,7 @@ pub(crate) fn traffic_facts(summary: &Summary) -> Vec<(&'static str, String)> {
 }
 
 /// The figures of a run's report, in its order.
-pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<Drawn<'a>> {
+pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<NamedFigure<'a>> {
     let summary = &report.judged.summary;
     let classes = summary.classes();
     let is_promised =
@@ -177,12 +177,12 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<Drawn<'a>> {
         let [goodput, flows] = measured;
         let caption =
             format!("From arrival at the first output to arrival at the receiver. {caption}");
-        let delays = Drawn::new("delays", delays, caption);
+        let delays = NamedFigure::new("delays", delays, caption);
         return topology.into_iter().chain([goodput, delays, flows]).collect();
     }
     let mut drawn = vec![
-        Drawn::new("delays", delays, caption),
-        Drawn::new(
+        NamedFigure::new("delays", delays, caption),
+        NamedFigure::new(
             "delays-over-time",
             figures::delay_over_time(summary, series),
             format!("{DELAY_CAPTION}{}", omission(classes.len())),
@@ -190,10 +190,10 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<Drawn<'a>> {
     ];
     if let Some(link) = summary.link() {
         let throughput = figures::throughput(summary, link, series);
-        drawn.push(Drawn::new("throughput", throughput, THROUGHPUT_CAPTION));
+        drawn.push(NamedFigure::new("throughput", throughput, THROUGHPUT_CAPTION));
     }
     if let Some(compared) = &report.curves {
-        drawn.push(Drawn::new("curves", curves(compared), &compared.caption));
+        drawn.push(NamedFigure::new("curves", curves(compared), &compared.caption));
     }
     drawn
 }

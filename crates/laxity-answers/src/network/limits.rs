@@ -117,9 +117,9 @@ impl Limits {
         let mut limits = Limits { load: None, links: Vec::new(), classes: Vec::new() };
         for found in found {
             match found {
-                Found::Link(link) => limits.links.push(link),
-                Found::Class(class) => limits.classes.push(class),
-                Found::Load(load) => limits.load = load,
+                PartLimit::Link(link) => limits.links.push(link),
+                PartLimit::Class(class) => limits.classes.push(class),
+                PartLimit::Load(load) => limits.load = load,
             }
         }
         Some(limits)
@@ -127,7 +127,7 @@ impl Limits {
 }
 
 /// What is found of a part.
-enum Found {
+enum PartLimit {
     Link(LinkLimit),
     Class(ClassLimit),
     Load(Option<LoadLimit>),
@@ -167,13 +167,13 @@ impl Search<'_> {
         self.links + self.classes.len() + 1
     }
 
-    fn part(&self, number: usize, today: &NetworkProof) -> Found {
+    fn part(&self, number: usize, today: &NetworkProof) -> PartLimit {
         if number < self.links {
-            return Found::Link(self.link(number));
+            return PartLimit::Link(self.link(number));
         }
         match self.classes.get(number - self.links) {
-            Some(class) => Found::Class(self.class(class.index(), today)),
-            None => Found::Load(self.load()),
+            Some(class) => PartLimit::Class(self.class(class.index(), today)),
+            None => PartLimit::Load(self.load()),
         }
     }
 
@@ -236,7 +236,7 @@ impl Search<'_> {
         let last = || self.more_burst.lock().unwrap_or_else(PoisonError::into_inner);
         let likely = last().map(|more| burst.saturating_add(more));
         let holds = |bytes| self.holds_with_burst(number, bytes);
-        let known = Known { value: self.today(burst), likely };
+        let known = Hint { value: self.today(burst), likely };
         let largest = largest(known, packet, burst.saturating_mul(MOST), holds);
         *last() = largest.map(|largest| largest.saturating_sub(burst));
         largest
@@ -400,7 +400,7 @@ fn smallest(
 
 /// What is known before anything is asked.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct Hint {
     /// A value that holds.
     value: Option<u64>,
     /// What the largest one is likely to be: if so, that takes two questions.
@@ -409,7 +409,7 @@ struct Known {
 
 /// The largest value that holds, to a percent, if the least does: what holds goes on holding below.
 /// What is known saves questions and changes nothing.
-fn largest(known: Known, least: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+fn largest(known: Hint, least: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (good, bad) = (Cell::new(known.value), Cell::new(None));
     let holds = |value: u64| {
         if good.get().is_some_and(|good| value <= good) {

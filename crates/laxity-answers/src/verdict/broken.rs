@@ -81,7 +81,7 @@ pub enum Promise {
 
 /// What a class is owed where it waits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Owed {
+pub(crate) struct Obligation {
     /// Its deadline.
     pub deadline: bool,
     /// The bound that is proved: of a class that is promised no delay, only as long as it keeps to
@@ -109,7 +109,7 @@ pub(crate) fn late(
 }
 
 /// What a class was owed and did not get.
-pub(crate) fn broken_by(class: &ClassSummary, owed: Owed) -> impl Iterator<Item = Broken> {
+pub(crate) fn broken_by(class: &ClassSummary, owed: Obligation) -> impl Iterator<Item = Broken> {
     let dropped = |reasons: &[DropReason]| {
         let counts = reasons.iter().filter_map(|reason| class.dropped.get(reason.name()));
         Some(counts.sum::<u64>()).filter(|&dropped| dropped > 0 && owed.room)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use laxity_plan::Plan;
 use laxity_sim::summary::{ClassSummary, EndToEnd, HopSummary, Summary};
 
-use super::broken::{Broken, Owed, Promise, broken_by, late};
+use super::broken::{Broken, Obligation, Promise, broken_by, late};
 use crate::network::tells_arrivals;
 
 /// Whether any class was promised a delay or windows.
@@ -36,7 +36,10 @@ fn at_link(link: &HopSummary) -> impl Iterator<Item = Broken> {
         let deadline = class.deadline_ns.is_some() && class.windows.is_none();
         let bound = class.deadline_ns.is_some() || class.nonconforming == 0;
         let nonconforming = class.nonconforming;
-        broken_by(class, Owed { deadline, bound, room: deadline, lossless: false, nonconforming })
+        broken_by(
+            class,
+            Obligation { deadline, bound, room: deadline, lossless: false, nonconforming },
+        )
     })
 }
 
@@ -80,7 +83,7 @@ fn at_output<'a>(
         // Frames that are reserved hold all packets.
         let lossless = hop.frames.is_some() && whole.bound_ns.is_some();
         let room = is_promised || lossless && bound;
-        Some(broken_by(class, Owed { deadline, bound, room, lossless, nonconforming }))
+        Some(broken_by(class, Obligation { deadline, bound, room, lossless, nonconforming }))
     };
     let at_place = move |broken| Broken { at: Some(place.clone()), ..broken };
     hop.classes.iter().filter_map(broken).flatten().map(at_place)

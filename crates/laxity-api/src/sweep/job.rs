@@ -49,7 +49,7 @@ pub struct Job {
 }
 
 /// What came of a run.
-pub(super) struct Made {
+pub(super) struct JobResult {
     /// The text of the plan.
     pub text: String,
     pub figures: Vec<Figure>,
@@ -103,7 +103,7 @@ impl Job {
     }
 
     /// Makes the run under one of Laxity's schedulers.
-    pub(super) fn run(&self, study: &Study) -> Result<Made, Error> {
+    pub(super) fn run(&self, study: &Study) -> Result<JobResult, Error> {
         self.run_by(study, |plan, traffic| {
             let ran = run(plan, traffic, &mut (), &mut crate::to_the_end);
             ran.map_err(|error| Error::Run {
@@ -118,14 +118,14 @@ impl Job {
         &self,
         study: &Study,
         by: impl for<'p> FnOnce(&'p Plan, &Traffic<'_>) -> Result<RunResult<'p>, E>,
-    ) -> Result<Made, E> {
+    ) -> Result<JobResult, E> {
         let traffic =
             Traffic { duration: study.duration, seed: Some(self.seed), ..Traffic::default() };
         let began = Instant::now();
         let (plan, draft) = study.plan_at(&self.point)?;
         let Judged { summary, verdict } = by(&plan, &traffic)?.judged;
         let (admitted, kept) = (verdict.admitted, verdict.kept);
-        Ok(Made {
+        Ok(JobResult {
             text: draft.text(),
             figures: figures(&summary),
             admitted,

@@ -84,7 +84,7 @@ impl Study {
             Ok((Study::from_file(folder.join(plan), space, seeds, duration), values))
         })?;
         let study = study?;
-        for Placed { key, value, span } in values {
+        for KeyValue { key, value, span } in values {
             let refused = |message| PlanError::new(name, text, Fault::new(span.clone(), message));
             study.takes(&key, &value).map_err(refused)?;
         }
@@ -253,7 +253,7 @@ fn few_enough(space: &Space, seeds: &[u64]) -> Result<(), String> {
 }
 
 /// A value of a key, and where it stands.
-struct Placed {
+struct KeyValue {
     key: String,
     value: String,
     span: Option<std::ops::Range<usize>>,
@@ -261,11 +261,11 @@ struct Placed {
 
 impl File<'_> {
     /// The combinations, and all that keys are to be; of a range where it begins.
-    fn space(&self) -> Result<(Space, Vec<Placed>), Fault> {
+    fn space(&self) -> Result<(Space, Vec<KeyValue>), Fault> {
         let (mut space, mut values) = (Space::default(), Vec::new());
         let mut put = |key: &str, value: &Value| {
             let source = self.source(value);
-            values.push(Placed { key: key.into(), value: source.clone(), span: value.span() });
+            values.push(KeyValue { key: key.into(), value: source.clone(), span: value.span() });
             source
         };
         if let Some(item) = self.table.get("grid") {

@@ -18,13 +18,13 @@ pub(super) const KEYS: [&str; 8] =
 const MOST_TRIALS: i64 = 100_000;
 
 /// A goal, and its place in the file.
-pub(super) type Placed = (Goal, Option<Range<usize>>);
+pub(super) type LocatedGoal = (Goal, Option<Range<usize>>);
 
 /// What a file says besides the plan.
 pub(super) struct Requirements {
     pub minimise: Vec<Key>,
     pub choose: Vec<Key>,
-    pub goals: Vec<Placed>,
+    pub goals: Vec<LocatedGoal>,
     pub search: Search,
 }
 
@@ -60,7 +60,7 @@ impl File<'_> {
         pairs(item)?.map(one).collect()
     }
 
-    fn goals(&self) -> Result<Vec<Placed>, Fault> {
+    fn goals(&self) -> Result<Vec<LocatedGoal>, Fault> {
         let wrong = || {
             let at = self.table.get("goal").and_then(Item::span);
             Fault::new(at, "`[[goal]]` are tables, each of a goal")

@@ -124,7 +124,7 @@ impl Order {
         let steps = session.steps(&self.record.after);
         let settled = session.settled();
         let difference =
-            Difference::of(&steps, session.shown(), settled.as_ref(), &self.record.promises);
+            Difference::new(&steps, session.shown(), settled.as_ref(), &self.record.promises);
         show(arguments.json, &difference, || {
             self.remark();
             difference.text()

@@ -18,7 +18,7 @@ use crate::{Promises, interrupt, progress, show, terminal};
 
 /// What came of it.
 #[derive(Serialize)]
-struct Shown {
+struct DemoResult {
     duration_ns: u64,
     fifo: Outcome,
     edf: Outcome,
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let options = options(arguments);
     let fifo = trial("fifo", each, options).map_err(failure)?;
     let edf = trial("edf", each, options).map_err(failure)?;
-    let shown = Shown { duration_ns: each.as_nanos() as u64, fifo, edf };
+    let shown = DemoResult { duration_ns: each.as_nanos() as u64, fifo, edf };
     show(arguments.demo.json, &shown, || text(&shown))?;
     Ok(Promises::kept_if(shown.edf.way.verdict(None, None).is_kept()))
 }
@@ -66,8 +66,8 @@ fn nanos(time: Duration) -> f64 {
     time.as_nanos() as f64
 }
 
-fn text(shown: &Shown) -> String {
-    let Shown { duration_ns, fifo, edf } = shown;
+fn text(shown: &DemoResult) -> String {
+    let DemoResult { duration_ns, fifo, edf } = shown;
     let title = fifo.way.title.as_deref().unwrap_or_default();
     let rate = quantity::rate(fifo.way.rate_bps as f64);
     let each = quantity::time(*duration_ns as f64);
@@ -81,7 +81,7 @@ fn text(shown: &Shown) -> String {
 }
 
 /// A row for each stream and discipline.
-fn by_stream(Shown { fifo, edf, .. }: &Shown) -> String {
+fn by_stream(DemoResult { fifo, edf, .. }: &DemoResult) -> String {
     let pairs = fifo.heard.streams.iter().zip(&edf.heard.streams);
     let pairs = pairs.flat_map(|(first, second)| [(fifo, first), (edf, second)]);
     let unit = TimeUnit::from_whole(pairs.clone().flat_map(|(outcome, stream)| {

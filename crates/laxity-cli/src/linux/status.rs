@@ -3,7 +3,7 @@
 
 use laxity_live::status::Status;
 
-use super::{control_socket, kernel, measured};
+use super::{control_socket, kernel, measurement};
 use crate::args::Status as Arguments;
 use crate::failure::Failure;
 use crate::{Promises, show};
@@ -21,12 +21,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
 }
 
 fn text(status: &Status) -> String {
-    let mut text = measured::heading(status);
+    let mut text = measurement::heading(status);
     for (count, what) in [(status.reloads, "followed"), (status.reloads_refused, "refused")] {
         if let Some(count @ 1..) = count {
-            text += &format!(", {} {what} since then", measured::plans(count));
+            text += &format!(", {} {what} since then", measurement::plans(count));
         }
     }
     text += "\n\n";
-    text + &measured::of_ways(status.network.as_ref(), &status.ways) + &measured::of_losses(status)
+    text + &measurement::of_ways(status.network.as_ref(), &status.ways)
+        + &measurement::of_losses(status)
 }

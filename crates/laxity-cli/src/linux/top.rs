@@ -1,9 +1,9 @@
 //! `laxity top`: classes on a link, once a second.
 
-mod asking;
 mod bar;
 mod columns;
 mod keys;
+mod poller;
 mod state;
 mod view;
 
@@ -20,8 +20,8 @@ use super::control_socket;
 use crate::Promises;
 use crate::args::Instance;
 use crate::failure::Failure;
-use asking::Asking;
 use keys::Wish;
+use poller::Poller;
 use state::State;
 
 /// So often it looks for keys and answers.
@@ -36,15 +36,15 @@ pub(super) fn run(instance: &Instance) -> Result<Promises, Failure> {
     let mut terminal = ratatui::try_init().map_err(|error| {
         Failure::system(format!("{error}: laxity top takes a terminal; see laxity status"))
     })?;
-    let shown = show(&mut terminal, State::new(first), &Asking::begin(client));
+    let shown = show(&mut terminal, State::new(first), &Poller::begin(client));
     ratatui::restore();
     shown.map_err(refused)?;
     Ok(Promises::Kept)
 }
 
-fn show(terminal: &mut DefaultTerminal, mut state: State, asking: &Asking) -> io::Result<()> {
+fn show(terminal: &mut DefaultTerminal, mut state: State, poller: &Poller) -> io::Result<()> {
     loop {
-        asking.heard().for_each(|heard| state.hear(heard));
+        poller.heard().for_each(|heard| state.hear(heard));
         terminal.draw(|frame| view::draw(&mut state, frame))?;
         if !event::poll(LOOK)? {
             continue;
@@ -55,7 +55,7 @@ fn show(terminal: &mut DefaultTerminal, mut state: State, asking: &Asking) -> io
         }
         match keys::press(&mut state, key) {
             Some(Wish::End) => return Ok(()),
-            Some(Wish::Reload) => asking.reload(),
+            Some(Wish::Reload) => poller.reload(),
             None => {}
         }
     }

@@ -10,7 +10,7 @@ use laxity_live::status::{Status, WayStatus};
 use laxity_live::watch::{Behind, Settings, Watch};
 
 use super::report::Report;
-use super::{control_socket, measured};
+use super::{control_socket, measurement};
 use crate::args::Watch as Arguments;
 use crate::failure::Failure;
 use crate::{Promises, input, show, terminal};
@@ -51,11 +51,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
 }
 
 fn text(is_admitted: bool, status: &Status) -> String {
-    let mut text: String = status.ways.iter().map(measured::of_way).collect();
+    let mut text: String = status.ways.iter().map(measurement::of_way).collect();
     if !is_admitted {
         text += "The plan is not admitted: laxity check says why.\n";
     }
-    text += &measured::of_losses(status);
+    text += &measurement::of_losses(status);
     if let (true, Some(to)) = (status.ways.iter().all(is_deaf), status.interfaces.last()) {
         text += &format!(
             "Nothing was seen at {}. Frames that are sent past its queueing discipline, as by AF_XDP, are \

@@ -13,7 +13,7 @@ pub(super) fn classes(way: &WayReport) -> Markup {
     let counts = [
         ClassColumn::count("arrived", |class| Some(class.arrived)),
         ClassColumn::count("sent", |class| Some(class.sent)),
-        ClassColumn::count(way.gone, |class| Some(class.gone.values().sum())),
+        ClassColumn::count(way.unsent, |class| Some(class.unsent.values().sum())),
     ];
     let delays: [ClassColumn<'_>; 6] = [
         ClassColumn::time("min", |class| Some(class.delay?.min as f64)),
@@ -38,18 +38,18 @@ pub(super) fn classes(way: &WayReport) -> Markup {
 }
 
 /// Why packets were not sent, unless the table of classes says it.
-pub(super) fn gone(way: &WayReport) -> Markup {
-    let is_told = |reason: &String| reason == way.gone;
+pub(super) fn unsent(way: &WayReport) -> Markup {
+    let is_told = |reason: &String| reason == way.unsent;
     let classes: Vec<_> =
-        way.classes.iter().filter(|class| !class.gone.keys().all(is_told)).collect();
+        way.classes.iter().filter(|class| !class.unsent.keys().all(is_told)).collect();
     let reasons = |class: &ClassReport| -> String {
-        let reasons = class.gone.iter();
+        let reasons = class.unsent.iter();
         let reasons = reasons.map(|(reason, packets)| format!("{} {reason}", count(*packets)));
         reasons.collect::<Vec<_>>().join(", ")
     };
     html! {
         @if !classes.is_empty() {
-            h3 { "Packets " (way.gone) ", by reason" }
+            h3 { "Packets " (way.unsent) ", by reason" }
             ul { @for class in classes { li { (class.name) ": " (reasons(class)) } } }
         }
     }

@@ -3,8 +3,8 @@
 use laxity_live::status::interval::{Interval, Recent};
 use laxity_live::status::{ClassStatus, Status, WayStatus};
 
-use super::asking::Heard;
 use super::columns::COLUMNS;
+use super::poller::Reply;
 
 /// What is shown, and how.
 pub(super) struct State {
@@ -47,23 +47,23 @@ impl State {
     }
 
     /// Takes note of what was heard.
-    pub(super) fn hear(&mut self, heard: Heard) {
+    pub(super) fn hear(&mut self, heard: Reply) {
         match heard {
-            Heard::Status(status) => {
+            Reply::Status(status) => {
                 if self.gone {
                     (self.gone, self.message) = (false, None);
                 }
                 self.before = Some(std::mem::replace(&mut self.now, *status));
             }
-            Heard::Reloaded(Ok(())) => self.message = Some("The plan is reloaded.".into()),
-            Heard::Reloaded(Err(why)) => {
+            Reply::Reloaded(Ok(())) => self.message = Some("The plan is reloaded.".into()),
+            Reply::Reloaded(Err(why)) => {
                 // Of what `laxity check` says the line that says why.
                 let lines = || why.lines().filter(|line| !line.trim().is_empty());
                 let why = lines().find(|line| line.contains("ADMITTED")).or(lines().next());
                 self.message =
                     Some(format!("The plan is not reloaded: {}", why.unwrap_or_default()));
             }
-            Heard::Gone(error) => {
+            Reply::Gone(error) => {
                 (self.gone, self.asks) = (true, false);
                 self.message = Some(format!("{error}; this is what was last heard"));
             }

@@ -12,7 +12,7 @@ use ratatui::widgets::Paragraph;
 use super::bar;
 use super::columns::COLUMNS;
 use super::state::{Row, State};
-use crate::linux::measured;
+use crate::linux::measurement;
 
 /// How wide the names of classes are at least and at most.
 const NAMES: (usize, usize) = (10, 40);
@@ -32,18 +32,18 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame<'_>) {
 }
 
 fn heading(status: &Status) -> Vec<Line<'static>> {
-    let first = format!("laxity {}   {}", status.version, measured::heading(status));
+    let first = format!("laxity {}   {}", status.version, measurement::heading(status));
     let mut facts = Vec::new();
     if status.real_time == Some(false) {
         facts.push("no real-time priority".into());
     }
     if let Some(reloads @ 1..) = status.reloads {
-        facts.push(format!("{} followed since then", measured::plans(reloads)));
+        facts.push(format!("{} followed since then", measurement::plans(reloads)));
     }
     if let Some(refused @ 1..) = status.reloads_refused {
-        facts.push(format!("{} refused", measured::plans(refused)));
+        facts.push(format!("{} refused", measurement::plans(refused)));
     }
-    let losses = measured::of_losses(status).replace('\n', " ");
+    let losses = measurement::of_losses(status).replace('\n', " ");
     let facts = Span::from(facts.join(", ") + "   ");
     let second = Line::from(vec![facts, Span::from(clean(&losses)).red()]);
     vec![Line::from(clean(&first)).bold(), second]

@@ -7,7 +7,7 @@ use laxity_live::status::{
 };
 use laxity_report::columns::{Column, Results};
 use laxity_report::quantity::TimeUnit;
-use laxity_report::{gone, quantity};
+use laxity_report::{fate, quantity};
 
 /// The interfaces, from where frames go in to where they go out; of routers their names.
 pub(crate) fn places(status: &Status) -> String {
@@ -58,7 +58,7 @@ pub(crate) fn title(way: &WayStatus) -> String {
 }
 
 /// What is said of packets that are not sent.
-pub(crate) fn gone(way: &WayStatus) -> &'static str {
+pub(crate) fn unsent(way: &WayStatus) -> &'static str {
     if way.watched.is_some() { "lost" } else { "dropped" }
 }
 
@@ -96,11 +96,11 @@ fn fates(way: &WayStatus) -> Vec<String> {
 /// Why packets were dropped; from outside it is not known.
 fn dropped(way: &WayStatus) -> Vec<String> {
     let classes = || way.classes.iter().filter(|_| way.watched.is_none());
-    let sentences = classes().filter_map(|class| gone::dropped(&class.name, &class.dropped));
+    let sentences = classes().filter_map(|class| fate::dropped(&class.name, &class.dropped));
     let is_long = classes().any(|class| class.dropped.contains_key("too-long"));
     let hint = "Packets that are too-long exceed `max-packet`, which has to hold the MTU, 14 bytes, 4 more for each VLAN \
                 tag, and `overhead`.";
-    gone::sentences(sentences).into_iter().chain(is_long.then(|| hint.to_string())).collect()
+    fate::sentences(sentences).into_iter().chain(is_long.then(|| hint.to_string())).collect()
 }
 
 /// What there is to know of figures that were measured from outside, and of packets that broke
@@ -108,10 +108,10 @@ fn dropped(way: &WayStatus) -> Vec<String> {
 pub(crate) fn remarks(way: &WayStatus) -> Vec<String> {
     let Some(WayWatched { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
         let nonconforming =
-            |class: &ClassStatus| gone::nonconforming(&class.name, class.nonconforming);
-        let demoted = |class: &ClassStatus| gone::demoted(&class.name, class.demoted?);
-        let nonconforming = gone::sentences(way.classes.iter().filter_map(nonconforming));
-        let demoted = gone::sentences(way.classes.iter().filter_map(demoted));
+            |class: &ClassStatus| fate::nonconforming(&class.name, class.nonconforming);
+        let demoted = |class: &ClassStatus| fate::demoted(&class.name, class.demoted?);
+        let nonconforming = fate::sentences(way.classes.iter().filter_map(nonconforming));
+        let demoted = fate::sentences(way.classes.iter().filter_map(demoted));
         return held(way).into_iter().chain(nonconforming).chain(demoted).collect();
     };
     let all = |count: fn(&ClassStatus) -> u64| way.classes.iter().map(count).sum::<u64>();
@@ -177,7 +177,7 @@ fn table(way: &WayStatus) -> String {
     let mut columns: Vec<ClassColumn<'_>> = vec![
         ClassColumn::count("arrived", |class| Some(class.arrived)),
         ClassColumn::count("sent", |class| Some(class.sent)),
-        ClassColumn::count(gone(way), |class| Some(class.dropped.values().sum())),
+        ClassColumn::count(unsent(way), |class| Some(class.dropped.values().sum())),
         ClassColumn::time("mean", |class| Some(class.delay_ns.as_ref()?.mean)),
         ClassColumn::time("p50", |class| Some(class.delay_ns.as_ref()?.p50 as f64)),
         ClassColumn::time("p99", |class| Some(class.delay_ns.as_ref()?.p99 as f64)),
