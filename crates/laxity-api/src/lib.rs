@@ -68,7 +68,7 @@ mod worst;
 pub use check::{CheckResult, check, exactly, limits};
 pub use custom::{Custom, run_custom, with_custom};
 pub use error::Error;
-pub use laxity_answers::verdict::{HeldTo, Judged, Verdict};
+pub use laxity_answers::verdict::{HeldTo, JudgedRun, Verdict};
 pub use laxity_answers::worst::WorstCase;
 pub use laxity_exchange as exchange;
 pub use laxity_plan::parallel::on_all_cores;

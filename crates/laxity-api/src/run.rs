@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use laxity::scheduler::Scheduler;
 use laxity_answers::Proof;
-use laxity_answers::verdict::{HeldTo, Judged};
+use laxity_answers::verdict::{HeldTo, JudgedRun};
 use laxity_plan::Plan;
 use laxity_plan::network::Networked;
 use laxity_plan::tdp::Assigned;
@@ -116,7 +116,7 @@ impl<'a> Prepared<'a> {
         let proof = self.proof();
         let How { parallelism, profile } = how;
         let Outcome { summary, remarks } = outcome;
-        let judged = Judged::new(self.plan, to, proof.as_ref(), summary);
+        let judged = JudgedRun::new(self.plan, to, proof.as_ref(), summary);
         let Prepared { plan, network } = self;
         RunResult { plan, network, judged, proof, remarks, parallelism, profile }
     }

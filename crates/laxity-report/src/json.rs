@@ -4,7 +4,7 @@ use laxity_answers::link::{LinkProof, Trap};
 use laxity_answers::network::{FramesProof, Limits, NetworkProof};
 use laxity_answers::reason::{Reason, admitted};
 use laxity_answers::seeds::{Estimate, Seeds};
-use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
+use laxity_answers::verdict::{BrokenPromise, HeldTo, JudgedRun, Verdict};
 use laxity_sim::summary::Summary;
 use serde::{Serialize, Serializer};
 
@@ -121,7 +121,7 @@ impl Serialize for Json<'_, Verdict> {
             #[serde(flatten)]
             answer: AnswerJson<'a>,
             promised: bool,
-            broken: &'a [Broken],
+            broken: &'a [BrokenPromise],
         }
         let Verdict { kept, held_to, admitted, reasons: why, promised, broken } = self.0;
         VerdictJson {
@@ -143,9 +143,9 @@ struct JudgedJson<'a> {
     verdict: Json<'a, Verdict>,
 }
 
-impl Serialize for Json<'_, Judged> {
+impl Serialize for Json<'_, JudgedRun> {
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
-        let Json(Judged { summary, verdict }) = self;
+        let Json(JudgedRun { summary, verdict }) = self;
         JudgedJson { summary, verdict: Json(verdict) }.serialize(serializer)
     }
 }
@@ -167,7 +167,7 @@ impl Serialize for Json<'_, Seeds> {
             seeds: &'a [u64],
             verdict: Json<'a, Verdict>,
             figures: &'a [Estimate],
-            runs: Json<'a, Vec<Judged>>,
+            runs: Json<'a, Vec<JudgedRun>>,
         }
         let Seeds { scheduler, seeds, verdict, figures, runs, .. } = self.0;
         SeedsJson { scheduler, seeds, verdict: Json(verdict), figures, runs: Json(runs) }

@@ -1,6 +1,6 @@
 //! A run as text, as figures and as a page.
 
-use laxity_answers::verdict::Judged;
+use laxity_answers::verdict::JudgedRun;
 use laxity_plan::tdp::Assigned;
 use laxity_sim::series::Series;
 use laxity_sim::summary::{ClassSummary, HopSummary, NetworkSummary, Summary};
@@ -22,7 +22,7 @@ use crate::{classes, fate, figures, words};
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// What was measured, and what came of the promises.
-    pub judged: &'a Judged,
+    pub judged: &'a JudgedRun,
     /// What the admission test said, if it was asked.
     pub admission: Option<AdmissionView>,
     /// The curves that the test compared.
@@ -34,7 +34,7 @@ pub struct Report<'a> {
 }
 
 /// A run for a terminal: tables, verdict, and why packets were dropped.
-pub fn text(Judged { summary, verdict }: &Judged) -> String {
+pub fn text(JudgedRun { summary, verdict }: &JudgedRun) -> String {
     // The tables are nearly all of the text, and may be long: they are not copied.
     let (head, mut text) = match &summary.network {
         Some(network) => (network_head(summary, network), network::tables(summary, network)),
@@ -95,7 +95,7 @@ fn dropped(summary: &Summary) -> Vec<String> {
 
 /// A run as an HTML file, with what was recorded over time.
 pub fn html(report: &Report<'_>, series: &Series) -> String {
-    let Report { judged: Judged { summary, verdict }, admission, .. } = report;
+    let Report { judged: JudgedRun { summary, verdict }, admission, .. } = report;
     let fates: Vec<_> = dropped(summary).into_iter().chain(report.remarks.clone()).collect();
     let title = if summary.network.is_some() { "Network" } else { "Simulation" };
     page(

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What a class was promised and did not get.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Broken {
+pub struct BrokenPromise {
     /// The class.
     pub class: String,
     /// The output at which the promise was made, `from → to`; absent for one link, and from end to
@@ -109,7 +109,10 @@ pub(crate) fn late(
 }
 
 /// What a class was owed and did not get.
-pub(crate) fn broken_by(class: &ClassSummary, owed: Obligation) -> impl Iterator<Item = Broken> {
+pub(crate) fn broken_by(
+    class: &ClassSummary,
+    owed: Obligation,
+) -> impl Iterator<Item = BrokenPromise> {
     let dropped = |reasons: &[DropReason]| {
         let counts = reasons.iter().filter_map(|reason| class.dropped.get(reason.name()));
         Some(counts.sum::<u64>()).filter(|&dropped| dropped > 0 && owed.room)
@@ -135,7 +138,7 @@ pub(crate) fn broken_by(class: &ClassSummary, owed: Obligation) -> impl Iterator
         .map(|(violations, windows)| Promise::Consecutive { violations, windows })
         .chain(sliding.map(|(violations, windows)| Promise::Windows { violations, windows }));
     let within_deadline = |bound| class.deadline_ns.is_none_or(|deadline| bound <= deadline);
-    let broken = move |promise| Broken {
+    let broken = move |promise| BrokenPromise {
         class: class.name.clone(),
         at: None,
         promise,
@@ -179,10 +182,12 @@ impl Promise {
     }
 }
 
-impl Broken {
+impl BrokenPromise {
     /// What was broken under any of several seeds, counted over all.
-    pub(crate) fn over_seeds(runs: impl Iterator<Item = (u64, Vec<Broken>)>) -> Vec<Broken> {
-        let mut all: Vec<Broken> = Vec::new();
+    pub(crate) fn over_seeds(
+        runs: impl Iterator<Item = (u64, Vec<BrokenPromise>)>,
+    ) -> Vec<BrokenPromise> {
+        let mut all: Vec<BrokenPromise> = Vec::new();
         for (seed, one) in
             runs.flat_map(|(seed, broken)| broken.into_iter().map(move |one| (seed, one)))
         {
@@ -196,7 +201,7 @@ impl Broken {
                     known.nonconforming += one.nonconforming;
                     known.seeds.push(seed);
                 }
-                None => all.push(Broken { seeds: vec![seed], ..one }),
+                None => all.push(BrokenPromise { seeds: vec![seed], ..one }),
             }
         }
         all

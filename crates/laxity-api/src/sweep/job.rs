@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use laxity_answers::figure::{Figure, figures};
-use laxity_answers::verdict::Judged;
+use laxity_answers::verdict::JudgedRun;
 use laxity_plan::Plan;
 use laxity_plan::model::Source;
 use sha2::{Digest, Sha256};
@@ -123,7 +123,7 @@ impl Job {
             Traffic { duration: study.duration, seed: Some(self.seed), ..Traffic::default() };
         let began = Instant::now();
         let (plan, draft) = study.plan_at(&self.point)?;
-        let Judged { summary, verdict } = by(&plan, &traffic)?.judged;
+        let JudgedRun { summary, verdict } = by(&plan, &traffic)?.judged;
         let (admitted, kept) = (verdict.admitted, verdict.kept);
         Ok(JobResult {
             text: draft.text(),

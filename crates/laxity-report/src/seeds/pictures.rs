@@ -1,7 +1,7 @@
 //! How delays differ from seed to seed: a panel a class.
 
 use laxity_answers::seeds::{Seeds, Spread};
-use laxity_answers::verdict::Judged;
+use laxity_answers::verdict::JudgedRun;
 use laxity_sim::summary::{DelaySummary, Measures};
 
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Scale, Series, Style, Unit};
@@ -117,7 +117,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(seeds: &'a Seeds) -> Run<'a> {
-        let classes = |run: &'a Judged| -> Vec<Measures<'a>> {
+        let classes = |run: &'a JudgedRun| -> Vec<Measures<'a>> {
             run.summary.classes().into_iter().map(|(_, class)| class).collect()
         };
         let runs: Vec<_> = seeds.runs.iter().map(classes).collect();

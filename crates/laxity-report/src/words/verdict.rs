@@ -1,6 +1,6 @@
 //! Verdicts in sentences.
 
-use laxity_answers::verdict::{Broken, Promise, Verdict};
+use laxity_answers::verdict::{BrokenPromise, Promise, Verdict};
 
 use super::reason::{answer, statement};
 use crate::quantity::{count, time};
@@ -50,12 +50,12 @@ pub fn excused(runs: &[(&str, &Verdict)]) -> Option<String> {
 }
 
 /// What was broken, behind a word that says whether the promise had been proved.
-pub fn broken_line(one: &Broken) -> String {
+pub fn broken_line(one: &BrokenPromise) -> String {
     format!("{}: {}", if one.proved { "BROKEN" } else { "LATE" }, broken(one))
 }
 
 /// What a class was promised and did not get, in one line.
-pub fn broken(broken: &Broken) -> String {
+pub fn broken(broken: &BrokenPromise) -> String {
     let (number, noun, what) = match broken.promise {
         Promise::Deadline { deadline_ns, misses } => {
             (misses, "packet", format!("missed the deadline of {}", time(deadline_ns as f64)))
@@ -104,7 +104,7 @@ mod tests {
     use crate::seeds::figures_table;
     use crate::testing::sample;
 
-    fn broken_by_all(summary: &Summary) -> Vec<Broken> {
+    fn broken_by_all(summary: &Summary) -> Vec<BrokenPromise> {
         broken_in(&sample::plan(), summary)
     }
 
