@@ -1,7 +1,8 @@
 //! Studies of a plan beside them. Every combination of a study is a plan or an error.
 #![no_main]
 
-use laxity_api::sweep::{Error, Study};
+use laxity_api::Error;
+use laxity_api::sweep::Study;
 use laxity_fuzz::{EXAMPLES, read_error};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use laxity_api::sweep::{Error, Space, Study};
+use laxity_api::Error;
+use laxity_api::sweep::{Space, Study};
 use laxity_api::tune::Tuning;
 use laxity_fuzz::{HOME_UPLINK, read_error};
 

@@ -1,5 +1,6 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
+from typing import TypedDict
 
 __version__: str
 
@@ -91,7 +92,7 @@ class Ranks:
         self, name: str, rank: Callable[[Packet], float] | None, eligible: Callable[[Packet], int] | None
     ) -> None: ...
 
-class RunResult:
+class RunResult(TypedDict):
     json: str
     text: str
     html: str
@@ -105,7 +106,7 @@ class Table:
     def __arrow_c_schema__(self) -> object: ...
     def __len__(self) -> int: ...
 
-class Comparison:
+class Comparison(TypedDict):
     json: str
     text: str
     figure: str

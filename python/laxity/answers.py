@@ -112,13 +112,13 @@ class Run(Answer):
     """The results of a simulation."""
 
     def __init__(self, ran: _laxity.RunResult) -> None:
-        super().__init__(ran.json, ran.text)
+        super().__init__(ran["json"], ran["text"])
         self._ran = ran
 
     @property
     def kept(self) -> bool:
         """Whether every promise was kept."""
-        return self._ran.kept
+        return self._ran["kept"]
 
     @property
     def classes(self) -> list[MeasuredClass]:
@@ -132,24 +132,25 @@ class Run(Answer):
 
         Raises ``LaxityError`` if the run did not keep them.
         """
-        if self._ran.packets is None:
+        packets = self._ran["packets"]
+        if packets is None:
             raise _laxity.LaxityError("the run kept no packets: ask for them, with `plan.run(packets=True)`")
-        return self._ran.packets
+        return packets
 
     @property
     def page(self) -> str:
         """The report, a page of HTML with tables and figures."""
-        return self._ran.html
+        return self._ran["html"]
 
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures of the report, by their names, such as ``delays`` and ``delays-over-time``."""
-        return {name: Figure(svg) for name, svg in self._ran.figures}
+        return {name: Figure(svg) for name, svg in self._ran["figures"]}
 
     def chart(self) -> altair.LayerChart:
         """The figure of delays as a chart of Altair: for each class the share of packets that were delayed for longer
         than a given time, with its deadline and bound."""
-        return charts.delays(self._ran.delays, self.classes)
+        return charts.delays(self._ran["delays"], self.classes)
 
     def _repr_html_(self) -> str:
         return tables.figures({"class": "name"}, self.classes) + self._words + self.figures["delays"]
@@ -159,16 +160,16 @@ class Comparison(Answer):
     """The same packets through several disciplines."""
 
     def __init__(self, compared: _laxity.Comparison) -> None:
-        super().__init__(compared.json, compared.text)
+        super().__init__(compared["json"], compared["text"])
         self._compared = compared
-        self.figure = Figure(compared.figure)
+        self.figure = Figure(compared["figure"])
         """The delays of all in one figure, as SVG; in networks those from end to end."""
-        self.kept = compared.kept
+        self.kept = compared["kept"]
         """Whether every promise was kept."""
 
     def chart(self) -> altair.ConcatChart:
         """The same figure as a chart of Altair."""
-        return charts.compared(self.data, self._compared.delays)
+        return charts.compared(self.data, self._compared["delays"])
 
     def _repr_html_(self) -> str:
         runs = [{"scheduler": run["scheduler"], **one} for run in self.data for one in run["classes"]]

@@ -48,104 +48,80 @@ pub fn figures(summary: &Summary) -> Vec<Figure> {
         None => summary.hops.iter().flat_map(|hop| at_hop(hop, None)).collect(),
         Some(network) => {
             let whole = network.classes.iter().flat_map(from_end_to_end);
-            let hops = summary.hops.iter();
-            let hops = hops.flat_map(|hop| at_hop(hop, Some(&hop.output())));
+            let hops = summary.hops.iter().map(|hop| (hop, hop.output()));
+            let hops = hops.flat_map(|(hop, at)| at_hop(hop, Some(&at)).collect::<Vec<_>>());
             whole.chain(hops).collect()
         }
     }
 }
 
-fn from_end_to_end(class: &EndToEnd) -> Vec<Figure> {
-    let mut list = List::new(&class.name, None);
-    list.count("sent", class.sent);
-    list.count("dropped", class.dropped);
-    if class.deadline_ns.is_some() {
-        list.count("deadline_misses", class.deadline_misses);
-    }
-    list.add("goodput_bps", class.goodput_bps);
-    if class.flows > 1 {
-        list.add("fairness", class.fairness);
-    }
-    list.delays(class.delay_ns.as_ref());
-    if let Some(tcp) = &class.tcp {
-        list.count("tcp.retransmitted", tcp.retransmitted);
-        list.count("tcp.recoveries", tcp.recoveries);
-        list.count("tcp.timeouts", tcp.timeouts);
-        list.count("tcp.completed", tcp.completed);
-        let completion = tcp.completion_ns.map(|delay| delay.mean);
-        list.add("tcp.completion_ns.mean", completion);
-    }
-    list.figures
+/// The name of a figure, and its value if the run has it.
+type Value = (&'static str, Option<f64>);
+
+fn from_end_to_end(class: &EndToEnd) -> impl Iterator<Item = Figure> {
+    let missed = class.deadline_ns.map(|_| ("deadline_misses", count(class.deadline_misses)));
+    let fairness = (class.flows > 1).then_some(("fairness", class.fairness));
+    let tcp = class.tcp.iter().flat_map(|tcp| {
+        [
+            ("tcp.retransmitted", count(tcp.retransmitted)),
+            ("tcp.recoveries", count(tcp.recoveries)),
+            ("tcp.timeouts", count(tcp.timeouts)),
+            ("tcp.completed", count(tcp.completed)),
+            ("tcp.completion_ns.mean", tcp.completion_ns.map(|delay| delay.mean)),
+        ]
+    });
+    let values = [("sent", count(class.sent)), ("dropped", count(class.dropped))];
+    let values = values.into_iter().chain(missed);
+    let values = values.chain([("goodput_bps", Some(class.goodput_bps))]).chain(fairness);
+    let values = values.chain(delays(class.delay_ns.as_ref())).chain(tcp);
+    values.map(|value| figure(&class.name, None, value))
 }
 
-fn at_hop(hop: &HopSummary, at: Option<&str>) -> Vec<Figure> {
-    let mut list = List::new("link", at);
-    list.add("utilization", hop.utilization);
-    let mut all = list.figures;
-    for class in &hop.classes {
-        let mut list = List::new(&class.name, at);
-        list.counts(class);
-        if at.is_none() {
-            list.add("throughput_bps", class.throughput_bps);
-        }
-        list.delays(class.delay_ns.as_ref());
-        list.windows(class);
-        all.extend(list.figures);
-    }
-    all
+fn at_hop<'a>(hop: &'a HopSummary, at: Option<&'a str>) -> impl Iterator<Item = Figure> {
+    let link = figure("link", at, ("utilization", Some(hop.utilization)));
+    let classes = hop.classes.iter().flat_map(move |class| {
+        let values = at_output(class, at.is_none());
+        values.map(move |value| figure(&class.name, at, value))
+    });
+    std::iter::once(link).chain(classes)
 }
 
-/// The figures of one class.
-struct List<'a> {
-    class: &'a str,
-    at: Option<&'a str>,
-    figures: Vec<Figure>,
+/// The figures of a class at an output, or on the only link.
+fn at_output(class: &ClassSummary, is_only_link: bool) -> impl Iterator<Item = Value> {
+    let counts = [
+        ("arrived", count(class.arrived)),
+        ("sent", count(class.sent)),
+        ("dropped", count(class.dropped.values().sum())),
+    ];
+    let missed = class.deadline_ns.map(|_| ("deadline_misses", count(class.deadline_misses)));
+    let throughput = is_only_link.then_some(("throughput_bps", Some(class.throughput_bps)));
+    let windows = class.windows.iter().flat_map(|windows| {
+        [
+            ("windows.lost", count(windows.lost)),
+            ("windows.violations", count(windows.violations)),
+            ("windows.longest_run", count(windows.longest_run)),
+        ]
+    });
+    let values = counts.into_iter().chain(missed).chain(throughput);
+    values.chain(delays(class.delay_ns.as_ref())).chain(windows)
 }
 
-impl<'a> List<'a> {
-    fn new(class: &'a str, at: Option<&'a str>) -> Self {
-        List { class, at, figures: Vec::new() }
-    }
+fn delays(delay: Option<&DelaySummary>) -> [Value; 6] {
+    [
+        ("delay_ns.min", delay.and_then(|delay| count(delay.min))),
+        ("delay_ns.mean", delay.map(|delay| delay.mean)),
+        ("delay_ns.p50", delay.and_then(|delay| count(delay.p50))),
+        ("delay_ns.p99", delay.and_then(|delay| count(delay.p99))),
+        ("delay_ns.p99_9", delay.and_then(|delay| count(delay.p99_9))),
+        ("delay_ns.max", delay.and_then(|delay| count(delay.max))),
+    ]
+}
 
-    fn add(&mut self, name: &'static str, value: impl Into<Option<f64>>) {
-        debug_assert!(NAMES.contains(&name), "{name} is not listed");
-        let (class, at) = (self.class.to_owned(), self.at.map(str::to_owned));
-        self.figures.push(Figure { class, at, name, value: value.into() });
-    }
+fn count(value: u64) -> Option<f64> {
+    Some(value as f64)
+}
 
-    fn count(&mut self, name: &'static str, value: u64) {
-        self.add(name, value as f64);
-    }
-
-    fn counts(&mut self, class: &ClassSummary) {
-        self.count("arrived", class.arrived);
-        self.count("sent", class.sent);
-        self.count("dropped", class.dropped.values().sum());
-        if class.deadline_ns.is_some() {
-            self.count("deadline_misses", class.deadline_misses);
-        }
-    }
-
-    fn windows(&mut self, class: &ClassSummary) {
-        if let Some(windows) = &class.windows {
-            self.count("windows.lost", windows.lost);
-            self.count("windows.violations", windows.violations);
-            self.count("windows.longest_run", windows.longest_run);
-        }
-    }
-
-    fn delays(&mut self, delay: Option<&DelaySummary>) {
-        type Value = fn(&DelaySummary) -> f64;
-        let parts: [(&'static str, Value); 6] = [
-            ("delay_ns.min", |d| d.min as f64),
-            ("delay_ns.mean", |d| d.mean),
-            ("delay_ns.p50", |d| d.p50 as f64),
-            ("delay_ns.p99", |d| d.p99 as f64),
-            ("delay_ns.p99_9", |d| d.p99_9 as f64),
-            ("delay_ns.max", |d| d.max as f64),
-        ];
-        for (name, value) in parts {
-            self.add(name, delay.map(value));
-        }
-    }
+fn figure(class: &str, at: Option<&str>, (name, value): Value) -> Figure {
+    debug_assert!(NAMES.contains(&name), "{name} is not listed");
+    Figure { class: class.to_owned(), at: at.map(str::to_owned), name, value }
 }

@@ -21,6 +21,7 @@ pub mod queue;
 pub mod reason;
 pub mod seeds;
 pub mod verdict;
+pub mod worst;
 
 pub use proof::Proof;
 pub use reason::{Effect, Finding, Place, Reason};

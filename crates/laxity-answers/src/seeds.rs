@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::figure::{Figure, figures};
 use crate::proof::Proof;
-use crate::verdict::{Broken, HeldTo, Judged, Verdict, broken, is_promised};
+use crate::verdict::{BrokenPromise, HeldTo, JudgedRun, Verdict, broken, is_promised};
 
 /// The results of a scheduler under several seeds.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Seeds {
     /// The figures, in the order of the summaries.
     pub figures: Vec<Estimate>,
     /// The results of each seed.
-    pub runs: Vec<Judged>,
+    pub runs: Vec<JudgedRun>,
     /// What was proved of the plan; absent without an admission test.
     pub proof: Option<Proof>,
 }
@@ -53,7 +53,8 @@ impl Seeds {
     /// Judges and averages the results of each seed of a plan with this proof, if there is one.
     pub fn new(plan: &Plan, held_to: HeldTo, proof: Option<Proof>, results: Vec<Summary>) -> Seeds {
         let promised = results.iter().any(|one| is_promised(plan, one));
-        let broken = Broken::over_seeds(results.iter().map(|one| (one.seed, broken(plan, one))));
+        let broken =
+            BrokenPromise::over_seeds(results.iter().map(|one| (one.seed, broken(plan, one))));
         Seeds {
             scheduler: results.first().map_or(String::new(), |one| one.scheduler.clone()),
             seeds: results.iter().map(|one| one.seed).collect(),
@@ -61,14 +62,12 @@ impl Seeds {
             figures: estimates(&results),
             runs: results
                 .into_iter()
-                .map(|one| Judged::new(plan, held_to, proof.as_ref(), one))
+                .map(|one| JudgedRun::new(plan, held_to, proof.as_ref(), one))
                 .collect(),
             proof,
         }
     }
-}
 
-impl Seeds {
     /// The figure that another scheduler has as well, at this place or elsewhere. It is nearly
     /// always at the same place.
     pub fn like(&self, at: usize, other: &Estimate) -> Option<&Estimate> {

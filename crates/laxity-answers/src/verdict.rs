@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::proof::Proof;
 use crate::reason::Reason;
 
-pub use broken::{Broken, Promise};
+pub use broken::{BrokenPromise, Promise};
 pub use live::LiveVerdict;
 pub use promised::broken;
 pub(crate) use promised::is_promised;
@@ -33,7 +33,7 @@ pub struct Verdict {
     /// Whether any class was promised a delay or windows.
     pub promised: bool,
     /// What was promised and not kept, in the plan's order.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenPromise>,
 }
 
 /// What a scheduler is held to.
@@ -64,7 +64,7 @@ impl Verdict {
         held_to: HeldTo,
         proof: Option<&Proof>,
         promised: bool,
-        broken: Vec<Broken>,
+        broken: Vec<BrokenPromise>,
     ) -> Verdict {
         let admitted = proof.and_then(Proof::admitted);
         let kept = match held_to {
@@ -90,22 +90,22 @@ impl Verdict {
 
 /// What was measured, with its verdict.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct JudgedRun {
     /// What was measured.
     pub summary: Summary,
     /// Whether the promises were kept.
     pub verdict: Verdict,
 }
 
-impl Judged {
+impl JudgedRun {
     /// Judges the results of a plan with this proof, if there is one.
-    pub fn new(plan: &Plan, held_to: HeldTo, proof: Option<&Proof>, summary: Summary) -> Judged {
+    pub fn new(plan: &Plan, held_to: HeldTo, proof: Option<&Proof>, summary: Summary) -> JudgedRun {
         let (promised, broken) = (is_promised(plan, &summary), broken(plan, &summary));
-        Judged { verdict: Verdict::new(held_to, proof, promised, broken), summary }
+        JudgedRun { verdict: Verdict::new(held_to, proof, promised, broken), summary }
     }
 }
 
 /// The schedulers of a comparison, each with its verdict.
-pub fn named(runs: &[Judged]) -> Vec<(&str, &Verdict)> {
+pub fn named(runs: &[JudgedRun]) -> Vec<(&str, &Verdict)> {
     runs.iter().map(|run| (run.summary.scheduler.as_str(), &run.verdict)).collect()
 }

@@ -13,7 +13,7 @@ use laxity_sim::record::Observer;
 use laxity_sim::summary::{Outcome, Summary};
 
 use crate::result::RunResult;
-use crate::run::{Prepared, simulate_network, simulate_on};
+use crate::run::{Prepared, simulate_link, simulate_network};
 use crate::{Error, Traffic};
 
 /// A scheduler that a program brings, for the classes of a plan.
@@ -109,9 +109,9 @@ pub fn run_custom<'a, O: Observer>(
         return Err(Error::question("one link takes one scheduler, without an output"));
     };
     let scheduler = plan.behind_queues(scheduler, seed);
-    let outcome = simulate_on(plan, scheduler, traffic, seed, observer, progress)?;
+    let (outcome, how) = simulate_link(plan, Some(scheduler), traffic, seed, observer, progress)?;
     let summary = Summary { scheduler: name, ..outcome.summary };
-    Ok(prepared.judged(to, Outcome { summary, ..outcome }, Default::default()))
+    Ok(prepared.judged(to, Outcome { summary, ..outcome }, how))
 }
 
 fn at_outputs<'a, O: Observer>(

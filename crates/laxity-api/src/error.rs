@@ -1,8 +1,14 @@
 //! Why a question has no answer.
 
+use std::path::PathBuf;
+
+use laxity_plan::edit::EditError;
 use laxity_plan::{PlanError, UnknownScheduler};
 use laxity_sim::error::SimError;
+use parquet::errors::ParquetError;
 use thiserror::Error;
+
+use crate::sweep::KEPT;
 
 /// Why a question has no answer.
 #[derive(Debug, Error)]
@@ -33,6 +39,36 @@ pub enum Error {
         "the plan has no [[source]], so nothing would arrive: add one, or give a recording as `arrivals`"
     )]
     NothingArrives,
+    /// A key cannot have a value.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// A run of a study cannot be had.
+    #[error("{run}: {error}")]
+    Run {
+        /// The run.
+        run: String,
+        /// The reason.
+        error: Box<Error>,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: std::io::Error,
+    },
+    /// A file of a store is none of a run.
+    #[error("{}: {error}", path.display())]
+    Store {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: ParquetError,
+    },
+    /// A study was stopped. What is done is in the store.
+    #[error("stopped: {KEPT}")]
+    Stopped,
     /// The plan does not have what the question is about.
     #[error("{0}")]
     Question(String),

@@ -1,7 +1,7 @@
 //! Results of simulations.
 
 use laxity_answers::Proof;
-use laxity_answers::verdict::Judged;
+use laxity_answers::verdict::JudgedRun;
 use laxity_plan::Plan;
 use laxity_plan::tdp::Assigned;
 use laxity_report::json::Json;
@@ -18,7 +18,7 @@ pub struct RunResult<'a> {
     /// The network, with its frames, if the plan is one.
     pub network: Option<Assigned<'a>>,
     /// What was measured, with the verdict.
-    pub judged: Judged,
+    pub judged: JudgedRun,
     /// What was proved before; absent without an admission test.
     pub proof: Option<Proof>,
     /// What recordings held besides packets.
@@ -56,7 +56,7 @@ impl Serialize for RunResult<'_> {
         #[derive(Serialize)]
         struct RunJson<'a> {
             #[serde(flatten)]
-            judged: Json<'a, Judged>,
+            judged: Json<'a, JudgedRun>,
             #[serde(skip_serializing_if = "Option::is_none")]
             profile: Option<&'a Profile>,
         }
@@ -68,7 +68,7 @@ impl Serialize for RunResult<'_> {
 /// compare`.
 pub struct Comparison {
     /// What was measured under each, with its verdict.
-    pub runs: Vec<Judged>,
+    pub runs: Vec<JudgedRun>,
 }
 
 impl Serialize for Comparison {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use laxity::scheduler::Scheduler;
 use laxity_answers::Proof;
-use laxity_answers::verdict::{HeldTo, Judged};
+use laxity_answers::verdict::{HeldTo, JudgedRun};
 use laxity_plan::Plan;
 use laxity_plan::network::Networked;
 use laxity_plan::tdp::Assigned;
@@ -23,7 +23,8 @@ use crate::{Error, Traffic};
 /// Simulates a plan and holds it to what it promises. The observer hears of every packet.
 ///
 /// # Errors
-/// If nothing arrives, the traffic cannot be had, or `progress` stops it.
+/// If nothing arrives, the traffic cannot be had, an output is left to a scheduler of one's own
+/// ([`with_custom`](crate::with_custom)), or `progress` stops it.
 pub fn run<'a, O: Observer>(
     plan: &'a Plan,
     traffic: &Traffic<'_>,
@@ -106,7 +107,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<(Outcome, How), Error> {
         match &self.network {
             Some(on) => simulate_network(on, traffic, seed, None, observer, progress),
-            None => simulate_link(self.plan, traffic, seed, observer, progress),
+            None => simulate_link(self.plan, None, traffic, seed, observer, progress),
         }
     }
 
@@ -115,42 +116,115 @@ impl<'a> Prepared<'a> {
         let proof = self.proof();
         let How { parallelism, profile } = how;
         let Outcome { summary, remarks } = outcome;
-        let judged = Judged::new(self.plan, to, proof.as_ref(), summary);
+        let judged = JudgedRun::new(self.plan, to, proof.as_ref(), summary);
         let Prepared { plan, network } = self;
         RunResult { plan, network, judged, proof, remarks, parallelism, profile }
     }
 }
 
-/// Simulates one link on a scheduler of the caller's own.
-pub(crate) fn simulate_on(
+/// How the work was done, as far as that was asked for.
+#[derive(Default)]
+pub(crate) struct How {
+    parallelism: Option<Parallelism>,
+    profile: Option<Profile>,
+}
+
+/// Simulates one link, on a scheduler of the caller's own if there is one.
+pub(crate) fn simulate_link(
     plan: &Plan,
-    scheduler: Box<dyn Scheduler + Send>,
+    scheduler: Option<Box<dyn Scheduler + Send>>,
     traffic: &Traffic<'_>,
     seed: u64,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
-) -> Result<Outcome, Error> {
-    let run = prepare(plan, traffic, seed)?;
-    arrived(plan, run.simulate_on(scheduler, observer, progress)?)
-}
-
-fn simulate(
-    plan: &Plan,
-    traffic: &Traffic<'_>,
-    seed: u64,
-    observer: &mut dyn Observer,
-    progress: Progress<'_>,
-) -> Result<Outcome, Error> {
-    arrived(plan, prepare(plan, traffic, seed)?.simulate(observer, progress)?)
-}
-
-/// What came of one link, if anything did.
-fn arrived(plan: &Plan, outcome: Outcome) -> Result<Outcome, Error> {
+) -> Result<(Outcome, How), Error> {
+    let parallelism = several_threads(traffic)?.map(|_| Parallelism::one_thread());
+    let mut how = How { parallelism, profile: None };
+    let run = link_run(plan, traffic, seed)?;
+    let outcome = match scheduler {
+        Some(scheduler) => run.simulate_on(scheduler, observer, progress)?,
+        None if traffic.profile => {
+            let (outcome, profile) = run.profile(observer, progress)?;
+            how.profile = Some(profile);
+            outcome
+        }
+        None => run.simulate(observer, progress)?,
+    };
     let mut classes = outcome.summary.hops.iter().flat_map(|link| &link.classes);
     if classes.any(|class| class.arrived > 0) {
-        Ok(outcome)
+        Ok((outcome, how))
     } else {
         Err(nothing_arrived(plan, &outcome.remarks))
+    }
+}
+
+/// The number of threads that are asked for, if it is more than one.
+fn several_threads(traffic: &Traffic<'_>) -> Result<Option<NonZeroU32>, Error> {
+    let threads = traffic.threads.filter(|threads| threads.get() > 1);
+    if threads.is_some() && traffic.profile {
+        return Err(Error::question("a profile is of one thread: leave one of both out"));
+    }
+    Ok(threads)
+}
+
+fn link_run<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'a>, Error> {
+    let duration = traffic.duration(plan)?;
+    let mut run = Run { plan, duration, seed, feeds: Vec::new() };
+    if let Some(open) = traffic.arrivals {
+        run.feeds.push(Feed::new(open(plan, None)?));
+        return Ok(run);
+    }
+    if plan.sources.is_empty() {
+        return Err(Error::NothingArrives);
+    }
+    Ok(run.with_sources()?)
+}
+
+/// Simulates a network, with schedulers of the caller's own at some outputs if there are any.
+pub(crate) fn simulate_network<O: Observer>(
+    on: &Assigned<'_>,
+    traffic: &Traffic<'_>,
+    seed: u64,
+    schedulers: Option<&OutputSchedulers<'_>>,
+    observer: &mut O,
+    progress: Progress<'_>,
+) -> Result<(Outcome, How), Error> {
+    if on.plan.sources.is_empty() {
+        return Err(Error::question(
+            "the plan has no [[source]], so nothing would arrive: add one with a `path`",
+        ));
+    }
+    if schedulers.is_none()
+        && let Some(hop) = on.network.hops().find(|hop| on.network.is_custom(*hop))
+    {
+        return Err(Error::question(format!(
+            "`{}` is left to a scheduler of one's own, and none is given",
+            on.network.output(hop)
+        )));
+    }
+    let replaced = traffic.arrivals.map(|open| move |source| open(on.plan, Some(source)));
+    let arrivals = replaced.as_ref().map(|open| open as &Replaced<'_>);
+    let duration = traffic.duration(on.plan)?;
+    let run = NetworkRun { on, duration, seed, arrivals, schedulers };
+    let mut how = How::default();
+    let outcome = match several_threads(traffic)? {
+        Some(threads) => {
+            let (outcome, parallelism) = run.simulate_in_parallel(threads, observer, progress)?;
+            how.parallelism = Some(parallelism);
+            outcome
+        }
+        None if traffic.profile => {
+            let (outcome, profile) = run.profile(observer, progress)?;
+            how.profile = Some(profile);
+            outcome
+        }
+        None => run.simulate(observer, progress)?,
+    };
+    let mut classes = outcome.summary.network.iter().flat_map(|network| &network.classes);
+    if classes.any(|class| class.sent > 0) {
+        Ok((outcome, how))
+    } else {
+        Err(nothing_arrived(on.plan, &outcome.remarks))
     }
 }
 
@@ -170,96 +244,4 @@ fn nothing_arrived(plan: &Plan, remarks: &Remarks) -> Error {
             )
         }
     })
-}
-
-fn prepare<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<'a>, Error> {
-    let duration = traffic.duration(plan)?;
-    let mut run = Run { plan, duration, seed, feeds: Vec::new() };
-    if let Some(open) = traffic.arrivals {
-        run.feeds.push(Feed::new(open(plan, None)?));
-        return Ok(run);
-    }
-    if plan.sources.is_empty() {
-        return Err(Error::NothingArrives);
-    }
-    Ok(run.with_sources()?)
-}
-
-/// How the work was done, as far as that was asked for.
-#[derive(Default)]
-pub(crate) struct How {
-    parallelism: Option<Parallelism>,
-    profile: Option<Profile>,
-}
-
-fn simulate_link(
-    plan: &Plan,
-    traffic: &Traffic<'_>,
-    seed: u64,
-    observer: &mut dyn Observer,
-    progress: Progress<'_>,
-) -> Result<(Outcome, How), Error> {
-    match (several_threads(traffic), traffic.profile) {
-        (Some(_), true) => Err(one_thread_alone()),
-        (threads, false) => {
-            let outcome = simulate(plan, traffic, seed, observer, progress)?;
-            let parallelism = threads.map(|_| Parallelism::one_thread());
-            Ok((outcome, How { parallelism, profile: None }))
-        }
-        (None, true) => {
-            let (outcome, profile) = prepare(plan, traffic, seed)?.profile(observer, progress)?;
-            Ok((arrived(plan, outcome)?, How { parallelism: None, profile: Some(profile) }))
-        }
-    }
-}
-
-fn several_threads(traffic: &Traffic<'_>) -> Option<NonZeroU32> {
-    traffic.threads.filter(|threads| threads.get() > 1)
-}
-
-fn one_thread_alone() -> Error {
-    Error::question("a profile is of one thread: leave one of both out")
-}
-
-/// Simulates a network, with schedulers of the caller's own at some outputs if there are any.
-pub(crate) fn simulate_network<O: Observer>(
-    on: &Assigned<'_>,
-    traffic: &Traffic<'_>,
-    seed: u64,
-    schedulers: Option<&OutputSchedulers<'_>>,
-    observer: &mut O,
-    progress: Progress<'_>,
-) -> Result<(Outcome, How), Error> {
-    if on.plan.sources.is_empty() {
-        return Err(Error::question(
-            "the plan has no [[source]], so nothing would arrive: add one with a `path`",
-        ));
-    }
-    let replaced = traffic.arrivals.map(|open| move |source| open(on.plan, Some(source)));
-    let arrivals = replaced.as_ref().map(|open| open as &Replaced<'_>);
-    let duration = traffic.duration(on.plan)?;
-    let run = NetworkRun { on, duration, seed, arrivals, schedulers };
-    let mut how = How::default();
-    let outcome = match (several_threads(traffic), traffic.profile) {
-        (None, false) => run.simulate(observer, progress)?,
-        (None, true) => {
-            let (outcome, profile) = run.profile(observer, progress)?;
-            how.profile = Some(profile);
-            outcome
-        }
-        (Some(threads), false) => {
-            let (outcome, parallelism) = run.simulate_in_parallel(threads, observer, progress)?;
-            how.parallelism = Some(parallelism);
-            outcome
-        }
-        (Some(_), true) => {
-            return Err(one_thread_alone());
-        }
-    };
-    let mut classes = outcome.summary.network.iter().flat_map(|network| &network.classes);
-    if classes.any(|class| class.sent > 0) {
-        Ok((outcome, how))
-    } else {
-        Err(nothing_arrived(on.plan, &outcome.remarks))
-    }
 }

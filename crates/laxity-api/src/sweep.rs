@@ -25,68 +25,20 @@ mod study;
 mod summary;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use laxity_answers::figure::NAMES;
-use laxity_plan::edit::EditError;
-use laxity_plan::{Plan, PlanError, UnknownScheduler};
+use laxity_plan::Plan;
 #[cfg(feature = "parallel")]
 use rayon::prelude::*;
-use thiserror::Error;
 
-use crate::{RunResult, Traffic};
+use crate::{Error, RunResult, Traffic};
 pub use job::{Job, RunId};
 pub use quantity::Quantity;
 pub use space::{Axis, Range, Space};
 pub use store::{Column, Numbers, Row, Store, stop_writing};
 pub use study::{MOST_RUNS, Own, Study, is_scheduler};
 pub use summary::{Line, Summary};
-
-/// Why a study cannot be run.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// A plan or a study cannot be read.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// A key cannot have a value.
-    #[error(transparent)]
-    Edit(#[from] EditError),
-    /// There is no such scheduler.
-    #[error(transparent)]
-    Scheduler(#[from] UnknownScheduler),
-    /// A run cannot be had.
-    #[error("{run}: {error}")]
-    Run {
-        /// Which.
-        run: String,
-        /// Why.
-        error: Box<crate::Error>,
-    },
-    /// A file cannot be read or written.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// A file of the store is none.
-    #[error("{}: {error}", path.display())]
-    Store {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: parquet::errors::ParquetError,
-    },
-    /// There is no such study.
-    #[error("{0}")]
-    Question(String),
-    /// It was stopped; what is done is in the store.
-    #[error("stopped: {KEPT}")]
-    Stopped,
-}
 
 /// What is said of a study that is stopped.
 pub const KEPT: &str = "what is done is kept, and the same command goes on from there";

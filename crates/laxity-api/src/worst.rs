@@ -4,7 +4,8 @@ use laxity_plan::network::Networked;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use laxity_adversary::worst::{Longest, Place, Target, TimedPacket, csv, longest};
+use laxity_adversary::worst::{Place, Target, longest};
+use laxity_answers::worst::WorstCase;
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
 use serde::Serialize;
@@ -24,26 +25,6 @@ pub struct Effort {
 /// The default of [`Effort::packets`].
 pub const DEFAULT_PACKETS: u64 = 1_000_000;
 
-/// The longest delay that was found of a class, beside the one that is proved.
-#[derive(Clone, Debug, Serialize)]
-pub struct WorstCase {
-    /// The class.
-    pub class: String,
-    /// The nodes from the sender to the receiver; none on a link.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<String>,
-    /// What is proved.
-    pub bound_ns: u64,
-    /// What happens.
-    pub found_ns: u64,
-    /// When the packet arrived that takes so long.
-    pub arrival_ns: u64,
-    /// How many packets bring it about.
-    pub packets: usize,
-    #[serde(skip)]
-    pub(crate) sent: Vec<TimedPacket>,
-}
-
 /// All of them.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
@@ -57,7 +38,7 @@ pub struct WorstCases(pub Vec<WorstCase>);
 /// If the plan is a network without sources, nothing is proved of it, or `heard` ends the search.
 pub fn worst_case(plan: &Plan, effort: Effort, heard: Listener<'_>) -> Result<WorstCases, Error> {
     let assigned = plan.networked().map(Networked::assigned);
-    let place = place(plan, assigned.as_ref());
+    let place = assigned.as_ref().map_or(Place::Link(plan), Place::Network);
     let targets = place.targets();
     if targets.is_empty() {
         return Err(Error::question(
@@ -73,42 +54,13 @@ pub fn worst_case(plan: &Plan, effort: Effort, heard: Listener<'_>) -> Result<Wo
         let found = longest(&place, target, effort.packets, seed)?;
         let done = 1 + done.fetch_add(1, Ordering::Relaxed);
         match heard(StudyProgress { runs: targets.len(), done }) {
-            ControlFlow::Continue(()) => Ok(found.map(|found| case(&place, target, found))),
+            ControlFlow::Continue(()) => {
+                Ok(found.map(|found| WorstCase::new(&place, target, found)))
+            }
             ControlFlow::Break(()) => Err(laxity_sim::error::SimError::Stopped),
         }
     };
     let found = on_all_cores(|| side_by_side(targets.len(), one));
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     Ok(WorstCases(found.into_iter().flatten().collect()))
-}
-
-fn place<'a>(plan: &'a Plan, on: Option<&'a laxity_plan::tdp::Assigned<'a>>) -> Place<'a> {
-    on.map_or(Place::Link(plan), Place::Network)
-}
-
-fn case(place: &Place<'_>, target: &Target, found: Longest) -> WorstCase {
-    let nodes = match (place, &target.path) {
-        (Place::Network(on), Some(path)) => {
-            let ends = |hop: &laxity_plan::model::Hop| on.network.ends(*hop).map(str::to_owned);
-            let first = path.first().map(|hop| ends(hop)[0].clone());
-            first.into_iter().chain(path.iter().map(|hop| ends(hop)[1].clone())).collect()
-        }
-        _ => Vec::new(),
-    };
-    WorstCase {
-        class: place.plan().classes[target.class.index()].name.clone(),
-        nodes,
-        bound_ns: target.bound.0,
-        found_ns: found.delay.0,
-        arrival_ns: found.arrival.0,
-        packets: found.packets.len(),
-        sent: found.packets,
-    }
-}
-
-impl WorstCase {
-    /// The packets as an arrivals CSV, under which `run` measures that delay.
-    pub fn csv(&self, plan: &Plan) -> String {
-        csv(plan, &self.sent)
-    }
 }

@@ -109,6 +109,8 @@ fn own_schedulers_are_where_they_can_be() {
         source = [{ class = \"a\", model = \"poisson\", rate = \"1kB/s\", packet = \"100b\" }]";
     assert!(refused(link, "a → b").contains("one link"));
     let left = with_custom(plan(TWO_HOPS), &["b → c".to_owned()]).unwrap();
+    let alone = run(&left, &Traffic::default(), &mut Watch, &mut to_the_end).err().unwrap();
+    assert!(alone.to_string().contains("`b → c` is left to a scheduler of one's own"));
     let refused = |plan, schedulers| custom(plan, schedulers, 1).err().unwrap();
     assert!(refused(&left, vec![]).contains("needs one"));
     assert!(refused(&left, vec![fifo(Some("a → b"))]).contains("needs one"));

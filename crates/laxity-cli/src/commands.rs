@@ -1,43 +1,21 @@
 //! One file a command.
 
-#[cfg(target_os = "linux")]
-mod apply;
 mod bench;
 mod check;
 mod compare;
-#[cfg(target_os = "linux")]
-mod demo;
 mod export;
 mod fit;
-#[cfg(target_os = "linux")]
-mod forwarding;
 mod import;
-#[cfg(target_os = "linux")]
-mod kernel;
-#[cfg(target_os = "linux")]
-mod live;
-#[cfg(target_os = "linux")]
-mod reload;
 mod replay;
 #[cfg(feature = "papers")]
 mod reproduce;
-#[cfg(target_os = "linux")]
-mod routers;
 mod run;
 mod seeds;
-#[cfg(target_os = "linux")]
-mod status;
 mod sweep;
-#[cfg(target_os = "linux")]
-mod top;
 mod tune;
-#[cfg(target_os = "linux")]
-mod watch;
 
 use clap::CommandFactory;
 
-#[cfg(target_os = "linux")]
-use crate::args::LinuxCommand;
 use crate::args::{Arguments, Command, Completions, Manual};
 use crate::failure::Failure;
 use crate::{Promises, print, print_json};
@@ -51,7 +29,7 @@ pub(crate) fn run(command: &Command) -> Result<Promises, Failure> {
         Command::Sweep(sweep) => sweep::run(sweep),
         Command::Tune(tune) => tune::run(tune),
         #[cfg(target_os = "linux")]
-        Command::Linux(command) => run_linux(command),
+        Command::Linux(command) => crate::linux::run(command),
         Command::Replay(replay) => replay::run(replay),
         Command::Fit(fit) => fit::run(fit),
         Command::Import { from } => import::run(from),
@@ -62,18 +40,6 @@ pub(crate) fn run(command: &Command) -> Result<Promises, Failure> {
         Command::Schema(_) => schema(),
         Command::Completions(completions) => self::completions(completions),
         Command::Manual(manual) => self::manual(manual),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn run_linux(command: &LinuxCommand) -> Result<Promises, Failure> {
-    match command {
-        LinuxCommand::Live(live) => live::run(live),
-        LinuxCommand::Apply(apply) => apply::run(apply),
-        LinuxCommand::Status(status) => status::run(status),
-        LinuxCommand::Reload(reload) => reload::run(&reload.instance),
-        LinuxCommand::Top(top) => top::run(&top.instance),
-        LinuxCommand::Watch(watch) => watch::run(watch),
     }
 }
 

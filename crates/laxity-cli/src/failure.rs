@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use laxity_api::{Refusal, sweep};
+use laxity_api::{Error, Refusal};
 use laxity_plan::{PlanError, UnknownScheduler};
 use laxity_report::visible::visible;
 use laxity_sim::error::SimError;
@@ -112,84 +112,34 @@ impl From<SimError> for Failure {
     }
 }
 
-impl From<laxity_api::Error> for Failure {
-    fn from(error: laxity_api::Error) -> Self {
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
         match error {
-            laxity_api::Error::Plan(error) => error.into(),
-            laxity_api::Error::Scheduler(error) => error.into(),
-            laxity_api::Error::Simulation(error) => error.into(),
-            laxity_api::Error::NothingDrawn { drawing } => Failure::input(format!(
+            Error::Plan(error) => error.into(),
+            Error::Scheduler(error) => error.into(),
+            Error::Simulation(error) => error.into(),
+            Error::Edit(error) => Failure::input(error),
+            Error::Run { run, error } => match *error {
+                Error::Simulation(error) if !error.is_bad_input() => error.into(),
+                error => Failure::input(format!("{run}: {error}")),
+            },
+            Error::Io { path, error } if error.kind() == io::ErrorKind::NotFound => {
+                Failure::input(format!("{}: {error}", path.display()))
+            }
+            error @ (Error::Io { .. } | Error::Store { .. } | Error::Stopped) => {
+                Failure::new(error, 3)
+            }
+            Error::NothingDrawn { drawing } => Failure::input(format!(
                 "--seeds repeats random draws, and there are none: a recording is the same with every \
                  seed, and no queue of the plan is {drawing}. Leave --seeds out"
             )),
-            laxity_api::Error::NothingToFit => Failure::input(
+            Error::NothingToFit => Failure::input(
                 "the plan's source is not one recording: give the one to fit with --arrivals FILE",
             ),
-            laxity_api::Error::NothingArrives => Failure::input(
+            Error::NothingArrives => Failure::input(
                 "the plan has no [[source]], so nothing would arrive: add one, or give --arrivals FILE",
             ),
-            laxity_api::Error::Question(message) => Failure::input(message),
-        }
-    }
-}
-
-impl From<sweep::Error> for Failure {
-    fn from(error: sweep::Error) -> Self {
-        match error {
-            sweep::Error::Plan(error) => error.into(),
-            sweep::Error::Scheduler(error) => error.into(),
-            sweep::Error::Edit(error) => Failure::input(error),
-            sweep::Error::Question(message) => Failure::input(message),
-            sweep::Error::Run { run, error } => match *error {
-                laxity_api::Error::Simulation(error) if !error.is_bad_input() => error.into(),
-                error => Failure::input(format!("{run}: {error}")),
-            },
-            sweep::Error::Io { path, error } if error.kind() == io::ErrorKind::NotFound => {
-                Failure::input(format!("{}: {error}", path.display()))
-            }
-            error => Failure::new(error, 3),
-        }
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<laxity_live::LiveError> for Failure {
-    fn from(error: laxity_live::LiveError) -> Self {
-        use laxity_live::LiveError;
-
-        match error {
-            LiveError::Plan(error) => Failure::input(error),
-            error @ (LiveError::OneInterface(_) | LiveError::Network | LiveError::OneLink) => {
-                Failure::input(error)
-            }
-            error => Failure::system(error),
-        }
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<laxity_live::server::ServerError> for Failure {
-    fn from(error: laxity_live::server::ServerError) -> Self {
-        Failure::system(error)
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<laxity_live::client::ClientError> for Failure {
-    fn from(error: laxity_live::client::ClientError) -> Self {
-        Failure::system(error)
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<laxity_kernel::apply::ApplyError> for Failure {
-    fn from(error: laxity_kernel::apply::ApplyError) -> Self {
-        match error {
-            laxity_kernel::apply::ApplyError::NothingToUndo(_) => Failure::input(error),
-            laxity_kernel::apply::ApplyError::System(error) if error.is_missing() => {
-                Failure::input(error)
-            }
-            error => Failure::system(error),
+            Error::Question(message) => Failure::input(message),
         }
     }
 }

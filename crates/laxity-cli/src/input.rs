@@ -39,18 +39,18 @@ pub(crate) fn plan_with_text(path: &Path) -> Result<(Plan, String), Failure> {
     if !is_stdin(path) {
         return Ok(Plan::read_with_text(path)?);
     }
-    let mut copy = Copy { input: stdin().lock(), read: Vec::new() };
+    let mut copy = CopyingReader { input: stdin().lock(), read: Vec::new() };
     let plan = Plan::read_from(&mut copy, STDIN, Path::new(""), &[])?;
     Ok((plan, String::from_utf8_lossy(&copy.read).into_owned()))
 }
 
 /// Keeps what is read.
-struct Copy<R> {
+struct CopyingReader<R> {
     input: R,
     read: Vec<u8>,
 }
 
-impl<R: Read> Read for Copy<R> {
+impl<R: Read> Read for CopyingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(into)?;
         self.read.extend_from_slice(&into[..count]);
@@ -88,7 +88,7 @@ pub(crate) fn recording(
     let named = Recording { file: STDIN.into(), ..recording.clone() };
     let input: Box<dyn Read + Send> = match KEPT.get() {
         None => Box::new(stdin()),
-        Some(file) => Box::new(Kept { file, at: 0 }),
+        Some(file) => Box::new(KeptInput { file, at: 0 }),
     };
     read_recording(input, &named, plan, source)
 }
@@ -111,12 +111,12 @@ pub(crate) fn keep(arrivals: Option<&Path>) -> Result<(), Failure> {
 }
 
 /// Reads what was kept, from a place of its own.
-struct Kept {
+struct KeptInput {
     file: &'static Mutex<File>,
     at: u64,
 }
 
-impl Read for Kept {
+impl Read for KeptInput {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(self.at))?;
@@ -180,7 +180,9 @@ impl Inputs {
     ) -> Result<(), Failure> {
         for name in names {
             let path = folder.join(name);
-            if let Some(input) = self.same_as(&path) {
+            let found = identity(&path);
+            if let Some((_, input)) = self.0.iter().find(|(known, _)| Some(known) == found.as_ref())
+            {
                 return Err(Failure::input(format!(
                     "{} is read by this command ({input}) and would be replaced by its results: \
                      give --out another folder",
@@ -189,13 +191,6 @@ impl Inputs {
             }
         }
         Ok(())
-    }
-
-    /// Which of them a path leads to, if one.
-    pub(crate) fn same_as(&self, path: &Path) -> Option<&str> {
-        let found = identity(path)?;
-        let mut inputs = self.0.iter().filter(|(identity, _)| *identity == found);
-        inputs.next().map(|(_, what)| &**what)
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) const REMOVED: &str = "what it had not finished is removed";
 ///
 /// # Errors
 /// If the folder cannot be made.
-pub(crate) fn store(folder: &Path) -> Result<Store, sweep::Error> {
+pub(crate) fn store(folder: &Path) -> Result<Store, laxity_api::Error> {
     watch(|| {
         sweep::stop_writing();
         sweep::KEPT

@@ -2,18 +2,14 @@
 
 mod args;
 mod commands;
-#[cfg(target_os = "linux")]
-mod control_socket;
 mod failure;
 mod input;
 mod interrupt;
 #[cfg(target_os = "linux")]
-mod measured;
+mod linux;
 mod output;
 mod progress;
 mod promises;
-#[cfg(target_os = "linux")]
-mod report;
 mod staging;
 mod terminal;
 mod traffic;
@@ -25,7 +21,7 @@ use clap::Parser;
 use args::Arguments;
 use laxity_report::visible::visible;
 use promises::Promises;
-use terminal::{print, print_json};
+use terminal::{print, print_json, show};
 
 /// Carries a command line out, program first, and tells the exit code. Wrong usage ends the
 /// process.

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::input::Inputs;
+use crate::print;
 use crate::staging::{self, Staging};
 
 /// What the manifest of an earlier run is called while its files are replaced.
@@ -141,11 +142,38 @@ fn remove(manifest: &Manifest, folder: &Path, is_stale: impl Fn(&WrittenFile) ->
     }
 }
 
+/// Writes a text into a file that must not be there yet, and prints `what` it is and where; prints
+/// the text without a file. `option` says in messages what names the file.
+pub(crate) fn deliver(
+    text: &str,
+    file: Option<&Path>,
+    what: &str,
+    option: &str,
+) -> Result<(), Failure> {
+    let Some(file) = file else { return print(text) };
+    write_new(file, text, option)?;
+    print(&format!("{what}: {}", file.display()))
+}
+
+/// Writes a file that must not be there yet: what was added to an earlier one would be lost.
+/// `option` says in messages what names the file.
+pub(crate) fn write_new(file: &Path, text: &str, option: &str) -> Result<(), Failure> {
+    let shown = file.display();
+    create(file, text).map_err(|error| {
+        Failure::input(match error.kind() {
+            io::ErrorKind::AlreadyExists => format!(
+                "{shown} is there already and is not written over: give {option}another name, or remove it"
+            ),
+            _ => format!("cannot write {shown}: {error}; give {option}a file that can be created"),
+        })
+    })
+}
+
 /// Writes a file that must not be there yet, whole or not at all.
 ///
 /// # Errors
 /// With [`AlreadyExists`](io::ErrorKind::AlreadyExists) if it is there.
-pub(crate) fn create(path: &Path, content: &str) -> io::Result<()> {
+fn create(path: &Path, content: &str) -> io::Result<()> {
     let name = path.file_name().unwrap_or(OsStr::new(""));
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -18,22 +18,22 @@ pub(crate) const PREFIX: &str = ".laxity-unfinished-";
 /// it, unless that is [kept](Self::keep): when it is dropped, or when a signal ends the process.
 #[derive(Debug)]
 pub(crate) struct Staging {
-    made: Made,
+    made: Leftovers,
     _lock: Option<File>,
 }
 
 /// What is to be removed if nothing comes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Made {
+struct Leftovers {
     staging: PathBuf,
     /// The outermost folder that did not exist before.
     created: Option<PathBuf>,
 }
 
 /// The unfinished folders and files of this process. A signal waits until the lock is free.
-static UNFINISHED: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+static UNFINISHED: Mutex<Vec<Leftovers>> = Mutex::new(Vec::new());
 
-fn unfinished() -> MutexGuard<'static, Vec<Made>> {
+fn unfinished() -> MutexGuard<'static, Vec<Leftovers>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -51,7 +51,7 @@ impl Staging {
         let created = missing.last().map(Path::to_path_buf);
         let made = fs::create_dir_all(folder).and_then(|()| locked(folder));
         let (staging, lock) = made.inspect_err(|_| remove_folders(created.as_deref()))?;
-        let made = Made { staging, created };
+        let made = Leftovers { staging, created };
         unfinished.push(made.clone());
         Ok(Staging { made, _lock: lock })
     }
@@ -79,7 +79,7 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         let mut unfinished = unfinished();
-        let own = |made: &Made| made.staging == self.made.staging;
+        let own = |made: &Leftovers| made.staging == self.made.staging;
         if let Some(at) = unfinished.iter().position(own) {
             unfinished.swap_remove(at).remove();
         }
@@ -96,7 +96,7 @@ fn abandon_all() -> &'static str {
     if any { interrupt::REMOVED } else { "" }
 }
 
-impl Made {
+impl Leftovers {
     fn remove(&self) {
         // Another thread may be about to create a file there.
         const ATTEMPTS: usize = 1000;

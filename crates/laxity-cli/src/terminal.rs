@@ -27,6 +27,15 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     checked(shown.and_then(|()| writeln!(out)).and_then(|()| out.flush()))
 }
 
+/// Prints a result as JSON or as text.
+pub(crate) fn show(
+    is_json: bool,
+    result: &impl serde::Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    if is_json { print_json(result) } else { print(&text()) }
+}
+
 /// Prints results that were written into a folder, if there is one: as JSON, or as text that ends
 /// with the place of their report.
 pub(crate) fn print_results(
@@ -35,14 +44,9 @@ pub(crate) fn print_results(
     results: &impl serde::Serialize,
     text: impl FnOnce() -> String,
 ) -> Result<(), Failure> {
-    if is_json {
-        return print_json(results);
-    }
-    let mut text = text();
-    if let Some(folder) = folder {
-        text += &format!("Report: {}\n", folder.join("report.html").display());
-    }
-    print(&text)
+    let report = folder.map(|folder| folder.join("report.html"));
+    let report = report.map(|report| format!("Report: {}\n", report.display()));
+    show(is_json, results, || text() + &report.unwrap_or_default())
 }
 
 /// Passes JSON on, piece by piece, so that it is never held whole.

@@ -52,11 +52,6 @@ pub(crate) fn under(plan: Plan, name: Option<&str>) -> Result<Plan, Failure> {
     })
 }
 
-/// The plan under each of these schedulers.
-pub(crate) fn under_each(plan: &Plan, names: &[String]) -> Result<Vec<Plan>, Failure> {
-    Ok(names.iter().map(|name| plan.clone().under(name)).collect::<Result<_, _>>()?)
-}
-
 /// Opens the recording that was asked for in place of the plan's sources.
 pub(crate) fn opener(arrivals: Option<&Path>, sort: bool) -> Option<Box<Opener<'static>>> {
     let file = arrivals?.to_path_buf();

@@ -8,7 +8,7 @@ use laxity_api::Traffic;
 use laxity_sim::record::Fate;
 use pyo3::prelude::*;
 
-use crate::errors::of_question;
+use crate::errors::Result;
 use crate::plan::Plan;
 use crate::traffic::lasting;
 
@@ -23,30 +23,22 @@ pub struct Choices {
 #[pymethods]
 impl Choices {
     #[new]
-    fn new(
-        py: Python<'_>,
-        plan: &Plan,
-        duration: Option<&str>,
-        seed: Option<u64>,
-    ) -> PyResult<Choices> {
+    fn new(plan: &Plan, duration: Option<&str>, seed: Option<u64>) -> Result<Choices> {
         let traffic = Traffic { duration: lasting(duration)?, seed, ..Traffic::default() };
         let deadlines =
             plan.plan.classes.iter().map(laxity_plan::model::Class::relative_deadline).collect();
-        let choices = laxity_api::choices(Arc::new(plan.plan.clone()), &traffic);
-        let choices = Mutex::new(choices.map_err(|error| of_question(py, &error))?);
-        Ok(Choices { deadlines, choices })
+        let choices = laxity_api::choices(Arc::new(plan.plan.clone()), &traffic)?;
+        Ok(Choices { deadlines, choices: Mutex::new(choices) })
     }
 
     /// Goes on until there is a choice, and says whether there is one.
-    fn advance(&self, py: Python<'_>) -> PyResult<bool> {
-        let advanced = self.lock().advance();
-        advanced.map_err(|error| of_question(py, &error.into()))
+    fn advance(&self) -> Result<bool> {
+        Ok(self.lock().advance()?)
     }
 
     /// Sends the first packet of a class.
-    fn send(&self, py: Python<'_>, class: u32) -> PyResult<()> {
-        let sent = self.lock().send(ClassId(class));
-        sent.map_err(|error| of_question(py, &error.into()))
+    fn send(&self, class: u32) -> Result<()> {
+        Ok(self.lock().send(ClassId(class))?)
     }
 
     /// The simulated time in ns.

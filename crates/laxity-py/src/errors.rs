@@ -1,6 +1,10 @@
 //! Errors of Laxity as exceptions.
 
-use laxity_api::sweep;
+use arrow_schema::ArrowError;
+use laxity::units::UnitError;
+use laxity_api::{Refusal, UnknownScheduler};
+use laxity_plan::edit::EditError;
+use laxity_sim::error::SimError;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
 use pyo3::prelude::*;
 use pyo3::{create_exception, intern};
@@ -25,44 +29,80 @@ create_exception!(
     "A file or a disk that cannot be read or written."
 );
 
+/// An error of Laxity as the exception that Python gets.
+pub(crate) struct Error(PyErr);
+
+/// What Python asks for, or the exception that it gets.
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+impl From<PyErr> for Error {
+    fn from(error: PyErr) -> Error {
+        Error(error)
+    }
+}
+
+impl From<Error> for PyErr {
+    fn from(Error(error): Error) -> PyErr {
+        error
+    }
+}
+
 /// A plan that is refused: its message, and the attributes `file`, `line`, `column`, `help`.
-pub(crate) fn of_plan(py: Python<'_>, error: &laxity_plan::PlanError) -> PyErr {
-    if error.io_kind().is_some() {
-        return FileError::new_err(error.to_string());
-    }
-    let help = error.help().map(|help| format!(" ({help})")).unwrap_or_default();
-    let raised = PlanError::new_err(format!("{error}{help}"));
-    let value = raised.value(py);
-    let attributes = value
-        .setattr(intern!(py, "file"), error.name())
-        .and_then(|()| value.setattr(intern!(py, "line"), error.line()))
-        .and_then(|()| value.setattr(intern!(py, "column"), error.column()))
-        .and_then(|()| value.setattr(intern!(py, "help"), error.help()));
-    match attributes {
-        Ok(()) => raised,
-        Err(error) => error,
+impl From<laxity_plan::PlanError> for Error {
+    fn from(error: laxity_plan::PlanError) -> Error {
+        if error.io_kind().is_some() {
+            return Error(FileError::new_err(error.to_string()));
+        }
+        let help = error.help().map(|help| format!(" ({help})")).unwrap_or_default();
+        let raised = PlanError::new_err(format!("{error}{help}"));
+        let attributes = Python::attach(|py| {
+            let value = raised.value(py);
+            value.setattr(intern!(py, "file"), error.name())?;
+            value.setattr(intern!(py, "line"), error.line())?;
+            value.setattr(intern!(py, "column"), error.column())?;
+            value.setattr(intern!(py, "help"), error.help())
+        });
+        Error(attributes.err().unwrap_or(raised))
     }
 }
 
-/// Why a question has no answer.
-pub(crate) fn of_question(py: Python<'_>, error: &laxity_api::Error) -> PyErr {
-    match error {
-        laxity_api::Error::Plan(error) => of_plan(py, error),
-        laxity_api::Error::Simulation(error) if !error.is_bad_input() => {
-            FileError::new_err(error.to_string())
-        }
-        error => LaxityError::new_err(error.to_string()),
+/// Why a question has no answer, or a study cannot be run.
+impl From<laxity_api::Error> for Error {
+    fn from(error: laxity_api::Error) -> Error {
+        use laxity_api::Error::{Io, Plan, Simulation, Stopped, Store};
+        let message = error.to_string();
+        Error(match error {
+            Plan(error) => return error.into(),
+            Simulation(error) if !error.is_bad_input() => FileError::new_err(message),
+            Io { .. } | Store { .. } => FileError::new_err(message),
+            Stopped => PyKeyboardInterrupt::new_err(message),
+            _ => LaxityError::new_err(message),
+        })
     }
 }
 
-/// Why a study cannot be run.
-pub(crate) fn of_study(py: Python<'_>, error: &sweep::Error) -> PyErr {
-    match error {
-        sweep::Error::Plan(error) => of_plan(py, error),
-        sweep::Error::Io { .. } | sweep::Error::Store { .. } => {
-            FileError::new_err(error.to_string())
-        }
-        sweep::Error::Stopped => PyKeyboardInterrupt::new_err(error.to_string()),
-        error => LaxityError::new_err(error.to_string()),
+impl From<SimError> for Error {
+    fn from(error: SimError) -> Error {
+        laxity_api::Error::from(error).into()
     }
 }
+
+/// Why Linux has no counterpart, and what to do instead.
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        Error(LaxityError::new_err(format!("{refusal} ({})", refusal.instead)))
+    }
+}
+
+/// Makes an error one of Python with its message alone.
+macro_rules! refused {
+    ($($error:ty),* $(,)?) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Error {
+                Error(LaxityError::new_err(error.to_string()))
+            }
+        })*
+    };
+}
+
+refused!(&str, String, ArrowError, EditError, UnitError, UnknownScheduler, serde_json::Error);

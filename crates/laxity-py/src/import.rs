@@ -8,7 +8,7 @@ use laxity_api::{ImportOptions, import};
 use laxity_tc::Source;
 use pyo3::prelude::*;
 
-use crate::errors::{LaxityError, of_plan};
+use crate::errors::Result;
 use crate::plan::Plan;
 use crate::text::text;
 
@@ -25,22 +25,20 @@ pub(crate) fn import_tc(
     arguments: Option<Vec<String>>,
     variables: BTreeMap<String, String>,
     sources: Vec<PathBuf>,
-) -> PyResult<(Plan, Vec<Note>)> {
-    let link_rate = link_rate.map(str::parse::<Rate>).transpose();
-    let link_rate = link_rate.map_err(|error| LaxityError::new_err(error.to_string()))?;
+) -> Result<(Plan, Vec<Note>)> {
+    let link_rate = link_rate.map(str::parse::<Rate>).transpose()?;
     let sources = sources.iter().map(|path| {
         let (name, text) = text(py, path)?;
         Ok(Source { name, text })
     });
-    let sources = sources.collect::<PyResult<_>>()?;
+    let sources = sources.collect::<Result<_>>()?;
     let options = ImportOptions { link_rate, device, arguments, variables, sources };
     let (name, text) = text(py, &script)?;
-    let imported = py.detach(|| import(&text, &name, &options));
-    let imported = imported.map_err(|error| of_plan(py, &error))?;
+    let imported = py.detach(|| import(&text, &name, &options))?;
     let notes = imported
         .notes
         .into_iter()
         .map(|note| (note.kind.to_string(), Some(note.line).filter(|line| *line > 0), note.text));
     let notes = notes.collect();
-    Ok((Plan::new(py, imported.plan, name, PathBuf::new(), None)?, notes))
+    Ok((Plan::new(imported.plan, name, PathBuf::new(), None)?, notes))
 }

@@ -2,16 +2,16 @@
 //! as objects, answers as the JSON of the command, and packets as Arrow. Everything that has a form
 //! of its own in Python is in `python/laxity`.
 
-mod asked;
+mod analysis;
 mod choices;
 mod errors;
+mod format;
 mod import;
 mod linux;
 mod packets;
 mod plan;
 mod result;
 mod scheduler;
-mod shown;
 mod simulate;
 mod study;
 mod table;
@@ -25,21 +25,21 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _laxity {
     #[pymodule_export]
-    use super::asked::{fit, limits, worst_case};
+    use super::analysis::{fit, limits, worst_case};
     #[pymodule_export]
     use super::choices::Choices;
     #[pymodule_export]
     use super::errors::{ContractError, FileError, LaxityError, PlanError};
     #[pymodule_export]
+    use super::format::{cell, label, plain, promises, styles, unit};
+    #[pymodule_export]
     use super::import::import_tc;
     #[pymodule_export]
     use super::plan::Plan;
     #[pymodule_export]
-    use super::result::{Comparison, RunResult, compare};
+    use super::result::compare;
     #[pymodule_export]
     use super::scheduler::{Packet, Ranks, Scheduler};
-    #[pymodule_export]
-    use super::shown::{cell, label, plain, promises, styles, unit};
     #[pymodule_export]
     use super::study::{Study, Summary};
     #[pymodule_export]

@@ -9,7 +9,7 @@ use laxity_plan::edit::Draft;
 use laxity_report::admission::curves::curves as drawn;
 use pyo3::prelude::*;
 
-use crate::errors::{LaxityError, of_plan, of_question};
+use crate::errors::Result;
 use crate::linux;
 use crate::result::RunResult;
 use crate::scheduler::Schedulers;
@@ -41,25 +41,23 @@ impl Plan {
     #[new]
     #[pyo3(signature = (text, name, folder, under = None))]
     pub(crate) fn new(
-        py: Python<'_>,
         text: String,
         name: String,
         folder: PathBuf,
         under: Option<&str>,
-    ) -> PyResult<Plan> {
+    ) -> Result<Plan> {
         let other = under.and_then(|name| Kind::named(name).ok());
-        let plan = laxity_plan::Plan::parse_for(&text, &name, &folder, other.as_slice());
-        let plan = plan.map_err(|error| of_plan(py, &error))?;
+        let plan = laxity_plan::Plan::parse_for(&text, &name, &folder, other.as_slice())?;
         let plan = Plan { plan, text, name, folder, under: None };
         under.map_or(Ok(plan.clone()), |scheduler| plan.under(scheduler))
     }
 
     /// Of a file.
     #[staticmethod]
-    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Plan> {
+    fn read(py: Python<'_>, path: PathBuf) -> Result<Plan> {
         let (name, text) = text(py, &path)?;
         let folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        Plan::new(py, text, name, folder, None)
+        Plan::new(text, name, folder, None)
     }
 
     /// What another process makes it of, wherever that stands.
@@ -69,21 +67,18 @@ impl Plan {
     }
 
     /// With other values at some keys, each written in TOML.
-    fn edited(&self, py: Python<'_>, values: Vec<(String, String)>) -> PyResult<Plan> {
-        let wrong = |error: laxity_plan::edit::EditError| LaxityError::new_err(error.to_string());
-        let mut draft =
-            Draft::parse(&self.text, &self.name).map_err(|error| of_plan(py, &error))?;
+    fn edited(&self, values: Vec<(String, String)>) -> Result<Plan> {
+        let mut draft = Draft::parse(&self.text, &self.name)?;
         for (key, value) in values {
-            draft.set(&key.parse().map_err(wrong)?, &value).map_err(wrong)?;
+            draft.set(&key.parse()?, &value)?;
         }
         let (name, folder) = (self.name.clone(), self.folder.clone());
-        Plan::new(py, draft.text(), name, folder, self.under.as_deref())
+        Plan::new(draft.text(), name, folder, self.under.as_deref())
     }
 
     /// Under another discipline.
-    fn under(&self, scheduler: &str) -> PyResult<Plan> {
-        let plan = self.plan.clone().under(scheduler);
-        let plan = plan.map_err(|error| LaxityError::new_err(error.to_string()))?;
+    fn under(&self, scheduler: &str) -> Result<Plan> {
+        let plan = self.plan.clone().under(scheduler)?;
         Ok(Plan { plan, under: Some(scheduler.to_owned()), ..self.clone() })
     }
 
@@ -106,12 +101,12 @@ impl Plan {
     }
 
     /// What is proved: the JSON of `laxity check`, and the same for people.
-    fn check(&self, py: Python<'_>) -> PyResult<(String, String)> {
+    fn check(&self, py: Python<'_>) -> Result<(String, String)> {
         let plan = &self.plan;
-        let checked = py.detach(|| {
-            on_all_cores(|| check(plan)).map(|checked| (json(&checked), checked.text(plan)))
-        });
-        checked.map_err(|error| of_question(py, &error))
+        py.detach(|| {
+            let checked = on_all_cores(|| check(plan))?;
+            Ok((json(&checked), checked.text(plan)))
+        })
     }
 
     /// What is proved of it as Linux carries it out: as of `check`, and the plan that is carried
@@ -122,10 +117,9 @@ impl Plan {
         py: Python<'_>,
         timer: Option<&str>,
         offload: bool,
-    ) -> PyResult<(String, String, Plan)> {
+    ) -> Result<(String, String, Plan)> {
         let machine = linux::machine(timer, offload, "flower")?;
-        let checked = py.detach(|| check_for_linux(&self.plan, &machine));
-        let checked = checked.map_err(|refusal| linux::refused(&refusal))?;
+        let checked = py.detach(|| check_for_linux(&self.plan, &machine))?;
         let (json, text) = (json(&checked), checked.text());
         Ok((json, text, Plan { plan: checked.carried.plan, ..self.clone() }))
     }
@@ -139,10 +133,9 @@ impl Plan {
         timer: Option<&str>,
         offload: bool,
         filters: &str,
-    ) -> PyResult<String> {
+    ) -> Result<String> {
         let machine = linux::machine(timer, offload, filters)?;
-        let exported = export(&self.plan, device, linux::format(format)?, &machine);
-        Ok(exported.map_err(|refusal| linux::refused(&refusal))?.text)
+        Ok(export(&self.plan, device, linux::format(format)?, &machine)?.text)
     }
 
     /// The link's rate in bits a second.
@@ -163,16 +156,10 @@ impl Plan {
     }
 
     /// How long traffic arrives, in ns, if that is known.
-    fn lasts(
-        &self,
-        py: Python<'_>,
-        duration: Option<&str>,
-        arrivals: Option<PathBuf>,
-    ) -> PyResult<Option<u64>> {
+    fn lasts(&self, duration: Option<&str>, arrivals: Option<PathBuf>) -> Result<Option<u64>> {
         let opener = arrivals.map(|file| opened(file, false));
         let traffic = Traffic { arrivals: opener.as_deref(), ..traffic(duration, None)? };
-        let lasts = traffic.duration(&self.plan).map_err(|error| of_question(py, &error))?;
-        Ok(lasts.map(|lasts| lasts.0))
+        Ok(traffic.duration(&self.plan)?.map(|lasts| lasts.0))
     }
 
     /// The curves that its test compares, if there are any: the figure as SVG, its title, and each
@@ -186,9 +173,8 @@ impl Plan {
     }
 
     /// The plan, with the scheduler of an output of its network left to Python.
-    fn custom_at(&self, py: Python<'_>, output: String) -> PyResult<Plan> {
-        let plan = with_custom(self.plan.clone(), &[output]);
-        Ok(Plan { plan: plan.map_err(|error| of_question(py, &error))?, ..self.clone() })
+    fn custom_at(&self, output: String) -> Result<Plan> {
+        Ok(Plan { plan: with_custom(self.plan.clone(), &[output])?, ..self.clone() })
     }
 
     /// Simulates the plan, on schedulers of Python's if there are any, each with its output in a
@@ -205,7 +191,7 @@ impl Plan {
         packets: bool,
         threads: Option<NonZeroU32>,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<RunResult> {
+    ) -> Result<RunResult> {
         let opener = arrivals.map(|file| opened(file, false));
         let arrivals = opener.as_deref();
         let traffic = Traffic { arrivals, threads, ..traffic(duration, seed)? };

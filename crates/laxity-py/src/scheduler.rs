@@ -22,60 +22,60 @@ use crate::errors::ContractError;
 
 /// A scheduler as Python gives it.
 #[derive(FromPyObject)]
-pub enum Given {
+pub(crate) enum PythonScheduler {
     /// An object whose methods are called.
     Object(Py<Scheduler>),
     /// A rank function.
     Ranks(Py<Ranks>),
 }
 
-impl Given {
+impl PythonScheduler {
     /// What tables call it.
-    pub fn name(&self, py: Python<'_>) -> PyResult<String> {
+    pub(crate) fn name(&self, py: Python<'_>) -> PyResult<String> {
         match self {
-            Given::Object(scheduler) => scheduler.getattr(py, "name")?.extract(py),
-            Given::Ranks(ranks) => Ok(ranks.get().name.clone()),
+            PythonScheduler::Object(scheduler) => scheduler.getattr(py, "name")?.extract(py),
+            PythonScheduler::Ranks(ranks) => Ok(ranks.get().name.clone()),
         }
     }
 
     /// The scheduler for a plan's classes. It leaves what is raised in `raised`.
-    pub fn build(
+    pub(crate) fn build(
         &self,
         py: Python<'_>,
         plan: &Plan,
-        raised: &Raised,
+        raised: &FirstError,
     ) -> PyResult<Box<dyn Withdraw + Send>> {
-        let classes = Classes::of(py, plan);
+        let classes = Classes::new(py, plan);
         let scheduler: Box<dyn Withdraw + Send> = match self {
-            Given::Object(scheduler) => {
+            PythonScheduler::Object(scheduler) => {
                 Box::new(object::Object::new(py, scheduler, classes, raised.clone())?)
             }
-            Given::Ranks(ranks) => ranks.get().build(py, classes, raised.clone()),
+            PythonScheduler::Ranks(ranks) => ranks.get().build(py, classes, raised.clone()),
         };
         Ok(scheduler)
     }
 }
 
 /// Schedulers of Python's, each with its output in a network.
-pub(crate) type Schedulers = Vec<(Option<String>, Given)>;
+pub(crate) type Schedulers = Vec<(Option<String>, PythonScheduler)>;
 
 /// What was raised first; from then on nothing is called any more.
 #[derive(Clone, Debug, Default)]
-pub struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct FirstError(Arc<Mutex<Option<PyErr>>>);
 
-impl Raised {
+impl FirstError {
     /// Keeps an error, unless there was one before.
     fn keep(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
     /// Whether there is one.
-    pub fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// The error.
-    pub fn take(&self) -> Option<PyErr> {
+    pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -84,7 +84,7 @@ impl Raised {
 pub(crate) struct Classes(Vec<(Py<PyString>, Option<Nanos>)>);
 
 impl Classes {
-    fn of(py: Python<'_>, plan: &Plan) -> Classes {
+    fn new(py: Python<'_>, plan: &Plan) -> Classes {
         let class = |class: &laxity_plan::model::Class| {
             (PyString::intern(py, &class.name).unbind(), class.relative_deadline())
         };

@@ -7,20 +7,20 @@ use laxity_api::{Custom, Reached, Traffic, run, run_compared, run_custom};
 use laxity_sim::record::Observer;
 use pyo3::prelude::*;
 
-use crate::errors::{LaxityError, of_question};
-use crate::scheduler::{Given, Raised};
+use crate::errors::Result;
+use crate::scheduler::{FirstError, PythonScheduler};
 
 /// A simulation to be made.
-pub(crate) struct One<'p, 'a> {
+pub(crate) struct Simulation<'p, 'a> {
     /// The plan that it is compared with, if it is.
     pub own: Option<&'a laxity_plan::Plan>,
     pub plan: &'p laxity_plan::Plan,
     /// Schedulers of Python's, each with its output in a network.
-    pub schedulers: &'a [(Option<String>, Given)],
+    pub schedulers: &'a [(Option<String>, PythonScheduler)],
     pub traffic: &'a Traffic<'a>,
 }
 
-impl<'p> One<'p, '_> {
+impl<'p> Simulation<'p, '_> {
     /// Makes it. Other threads of Python go on meanwhile: beside Laxity's own schedulers all the
     /// time, beside others when the interpreter lets them.
     pub(crate) fn simulate<O: Observer + Send>(
@@ -28,9 +28,9 @@ impl<'p> One<'p, '_> {
         py: Python<'_>,
         observer: &mut O,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<laxity_api::RunResult<'p>> {
+    ) -> Result<laxity_api::RunResult<'p>> {
         let mut listener = Listener::begin(py, heard)?;
-        let One { own, plan, traffic, .. } = *self;
+        let Simulation { own, plan, traffic, .. } = *self;
         let result = if self.schedulers.is_empty() {
             py.detach(|| {
                 let progress = &mut |reached| listener.hear(reached);
@@ -41,12 +41,12 @@ impl<'p> One<'p, '_> {
             })
         } else {
             if traffic.threads.is_some_and(|threads| threads.get() > 1) {
-                return Err(LaxityError::new_err(
-                    "a scheduler written in Python runs on one thread: leave out `threads`",
-                ));
+                return Err(
+                    "a scheduler written in Python runs on one thread: leave out `threads`".into(),
+                );
             }
-            let raised = Raised::default();
-            let build = |(at, given): &(Option<String>, Given)| {
+            let raised = FirstError::default();
+            let build = |(at, given): &(Option<String>, PythonScheduler)| {
                 let scheduler = given.build(py, plan, &raised)?;
                 Ok(Custom { name: given.name(py)?, at: at.clone(), scheduler })
             };
@@ -59,7 +59,7 @@ impl<'p> One<'p, '_> {
             result
         };
         listener.raised()?;
-        result.map_err(|error| of_question(py, &error))
+        Ok(result?)
     }
 }
 

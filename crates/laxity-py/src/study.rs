@@ -9,14 +9,14 @@ use std::thread;
 use std::time::Duration;
 
 use laxity_api::sweep::{
-    self, Axis, Job, Numbers, Own, Shard, Space, Store, StudyProgress, is_scheduler,
+    self, Axis, Job, Listener, Numbers, Own, Shard, Space, Store, StudyProgress, is_scheduler,
 };
 use pyo3::prelude::*;
 
-use crate::errors::{LaxityError, of_study};
+use crate::errors::{Error, Result};
 use crate::plan::Plan;
-use crate::scheduler::Given;
-use crate::simulate::One;
+use crate::scheduler::PythonScheduler;
+use crate::simulate::Simulation;
 use crate::text::json;
 use crate::traffic::lasting;
 
@@ -29,7 +29,7 @@ type OwnWords = (String, Vec<u8>, String, Vec<(String, String)>);
 
 /// What varies in a plan that was put under a discipline or not.
 #[derive(Clone)]
-struct Varied {
+struct Variation {
     under: Option<String>,
     grid: Grid,
 }
@@ -37,7 +37,7 @@ struct Varied {
 /// A study whose every plan was read, with its runs by their names.
 #[pyclass(frozen, module = "laxity._laxity")]
 pub struct Study {
-    varied: Varied,
+    varied: Variation,
     folder: PathBuf,
     study: sweep::Study,
     jobs: Vec<Job>,
@@ -60,53 +60,51 @@ impl Study {
         seeds: Vec<u64>,
         duration: Option<&str>,
         own: Vec<OwnWords>,
-    ) -> PyResult<Study> {
-        let varied = Varied { under, grid };
+    ) -> Result<Study> {
+        let varied = Variation { under, grid };
         let whole = |(name, identity, under, edits)| Own { name, identity, under, edits };
         let own = own.into_iter().map(whole).collect();
         let (space, duration) = (varied.space()?, lasting(duration)?);
-        let read = py.detach(|| {
+        py.detach(|| {
             let study = sweep::Study::new(name, folder.clone(), text, space, seeds, duration)?
                 .with_own(own)?;
             let jobs = Job::all(&study)?;
             let names = jobs.iter().map(|job| job.id.to_string());
             let places = names.zip(0..).collect();
             Ok(Study { varied, folder, study, jobs, places })
-        });
-        read.map_err(|error| of_study(py, &error))
+        })
     }
 
     /// How many runs a part of it has.
-    fn runs(&self, shard: (u64, u64)) -> PyResult<usize> {
+    fn runs(&self, shard: (u64, u64)) -> Result<usize> {
         let shard = part(shard)?;
         Ok(self.jobs.iter().filter(|job| shard.has(&job.id)).count())
     }
 
     /// The names of the runs of a part that the store does not have.
-    fn missing(&self, py: Python<'_>, store: PathBuf, shard: (u64, u64)) -> PyResult<Vec<String>> {
+    fn missing(&self, py: Python<'_>, store: PathBuf, shard: (u64, u64)) -> Result<Vec<String>> {
         let shard = part(shard)?;
-        let missing = py.detach(|| {
+        py.detach(|| {
             let store = Store::open(&store)?;
             let missing = sweep::missing(&self.jobs, &store, shard);
             Ok(missing.into_iter().map(|job| job.id.to_string()).collect())
-        });
-        missing.map_err(|error| of_study(py, &error))
+        })
     }
 
     /// The scheduler of one's own under which a run is; `None` where it is one of Laxity's.
-    fn own(&self, name: &str) -> PyResult<Option<String>> {
+    fn own(&self, name: &str) -> Result<Option<String>> {
         let job = self.job(name)?;
         Ok(self.study.own_at(&job.point).map(|own| own.name.clone()))
     }
 
     /// The plan of a run, under a scheduler of one's own under whatever proves no more than holds
     /// of it.
-    fn plan(&self, py: Python<'_>, name: &str) -> PyResult<Plan> {
+    fn plan(&self, name: &str) -> Result<Plan> {
         let job = self.job(name)?;
-        let (plan, draft) = self.study.plan_at(&job.point).map_err(|error| of_study(py, &error))?;
+        let (plan, draft) = self.study.plan_at(&job.point)?;
         let under = Some(plan.scheduler.name());
         let (text, called) = (draft.text(), self.study.plan.display().to_string());
-        Plan::new(py, text, called, self.folder.clone(), under)
+        Plan::new(text, called, self.folder.clone(), under)
     }
 
     /// Runs one under this scheduler of one's own, if the store does not have it.
@@ -115,23 +113,20 @@ impl Study {
         py: Python<'_>,
         store: PathBuf,
         name: &str,
-        scheduler: Given,
-    ) -> PyResult<()> {
+        scheduler: PythonScheduler,
+    ) -> Result<()> {
         let job = self.job(name)?;
-        let store = Store::open(&store).map_err(|error| of_study(py, &error))?;
         let schedulers = [(None, scheduler)];
-        let made = sweep::make_by(&self.study, job, &store, |plan, traffic| {
-            let one = One { own: None, plan, schedulers: &schedulers, traffic };
-            one.simulate(py, &mut (), None).map_err(Refused)
-        });
-        made.map_err(|Refused(error)| error)
+        sweep::make_by(&self.study, job, &Store::open(&store)?, |plan, traffic| {
+            let one = Simulation { own: None, plan, schedulers: &schedulers, traffic };
+            one.simulate(py, &mut (), None)
+        })
     }
 
     /// Runs those of these names that the store does not have, one after another.
-    fn make(&self, py: Python<'_>, store: PathBuf, names: Vec<String>) -> PyResult<()> {
-        let jobs = names.iter().map(|name| self.job(name)).collect::<PyResult<Vec<&Job>>>()?;
-        let made = py.detach(|| sweep::make(&self.study, jobs, &Store::open(&store)?));
-        made.map_err(|error| of_study(py, &error))
+    fn make(&self, py: Python<'_>, store: PathBuf, names: Vec<String>) -> Result<()> {
+        let jobs = names.iter().map(|name| self.job(name)).collect::<Result<Vec<&Job>>>()?;
+        py.detach(|| Ok(sweep::make(&self.study, jobs, &Store::open(&store)?)?))
     }
 
     /// Makes the runs of a part that the store does not have, on all cores. `heard` gets the number
@@ -142,19 +137,18 @@ impl Study {
         store: PathBuf,
         shard: (u64, u64),
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<()> {
+    ) -> Result<()> {
         let shard = part(shard)?;
-        let swept = attended(py, heard, |tell| {
-            sweep::sweep(&self.study, &self.jobs, &Store::open(&store)?, shard, tell)
-        })?;
-        swept.map(drop).map_err(|error| of_study(py, &error))
+        attended(py, heard, |tell| {
+            sweep::sweep(&self.study, &self.jobs, &Store::open(&store)?, shard, tell).map(drop)
+        })
     }
 
     /// The means over the seeds of what the store has.
-    fn summary(&self, py: Python<'_>, store: PathBuf) -> PyResult<Summary> {
+    fn summary(&self, py: Python<'_>, store: PathBuf) -> Result<Summary> {
         let Study { varied, study, jobs, .. } = self;
-        let summary = py.detach(|| sweep::Summary::read(study, jobs, &Store::open(&store)?, &[]));
-        let summary = summary.map_err(|error| of_study(py, &error))?;
+        let summary =
+            py.detach(|| sweep::Summary::read(study, jobs, &Store::open(&store)?, &[]))?;
         let (json, space) = (json(&summary), study.space.clone());
         Ok(Summary { varied: varied.clone(), space, json, summary })
     }
@@ -166,7 +160,7 @@ type Key = (String, String, &'static str, f64, Vec<(String, f64)>);
 /// What a study came to.
 #[pyclass(frozen, module = "laxity._laxity")]
 pub struct Summary {
-    varied: Varied,
+    varied: Variation,
     space: Space,
     /// The JSON of `laxity sweep`.
     #[pyo3(get)]
@@ -178,10 +172,9 @@ pub struct Summary {
 impl Summary {
     /// Of what [`__getnewargs__`](Self::__getnewargs__) gives.
     #[new]
-    fn new(under: Option<String>, grid: Grid, json: String) -> PyResult<Summary> {
-        let varied = Varied { under, grid };
-        let summary = serde_json::from_str(&json);
-        let summary = summary.map_err(|error| LaxityError::new_err(error.to_string()))?;
+    fn new(under: Option<String>, grid: Grid, json: String) -> Result<Summary> {
+        let varied = Variation { under, grid };
+        let summary = serde_json::from_str(&json)?;
         Ok(Summary { space: varied.space()?, varied, json, summary })
     }
 
@@ -192,8 +185,8 @@ impl Summary {
 
     /// A figure over the first key whose values are numbers, as SVG; none if no number varies, or
     /// nothing has it.
-    fn figure(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
-        sweep::check_figures(&[name.to_owned()]).map_err(|error| of_study(py, &error))?;
+    fn figure(&self, name: &str) -> Result<Option<String>> {
+        sweep::check_figures(&[name.to_owned()])?;
         Ok(self.summary.figure(&self.space, name).map(|drawn| drawn.svg()))
     }
 
@@ -208,58 +201,51 @@ impl Summary {
     }
 }
 
-/// Why a run under a scheduler of one's own is not there.
-struct Refused(PyErr);
-
-impl From<sweep::Error> for Refused {
-    fn from(error: sweep::Error) -> Refused {
-        Refused(Python::attach(|py| of_study(py, &error)))
-    }
-}
-
 impl Study {
-    fn job(&self, name: &str) -> PyResult<&Job> {
-        self.places.get(name).map(|&place| &self.jobs[place]).ok_or_else(|| {
-            LaxityError::new_err(format!(
+    fn job(&self, name: &str) -> Result<&Job> {
+        let place = self.places.get(name).ok_or_else(|| {
+            format!(
                 "{name} is no run of the study as it is seen here: whoever shares a study has the same version of \
                  Laxity ({} here) and the same recordings",
                 env!("CARGO_PKG_VERSION"),
-            ))
-        })
+            )
+        })?;
+        Ok(&self.jobs[*place])
     }
 }
 
-fn part((number, of): (u64, u64)) -> PyResult<Shard> {
-    Shard::new(number, of)
-        .ok_or_else(|| LaxityError::new_err("a part is a number of so many, from (1, n) to (n, n)"))
+fn part((number, of): (u64, u64)) -> Result<Shard> {
+    let shard = Shard::new(number, of);
+    Ok(shard.ok_or("a part is a number of so many, from (1, n) to (n, n)")?)
 }
 
-impl Varied {
-    fn space(&self) -> PyResult<Space> {
+impl Variation {
+    fn space(&self) -> Result<Space> {
         let mut space = Space::default();
         let own =
             self.under.as_ref().filter(|_| !self.grid.iter().any(|(key, _)| is_scheduler(key)));
         let own = own.map(|scheduler| ("scheduler".to_owned(), vec![format!("{scheduler:?}")]));
         for (key, values) in self.grid.iter().cloned().chain(own) {
             if values.is_empty() {
-                return Err(LaxityError::new_err(format!("`{key}` has no value")));
+                return Err(format!("`{key}` has no value").into());
             }
-            let wrong =
-                |error: laxity_plan::edit::EditError| LaxityError::new_err(error.to_string());
-            space.axes.push(Axis { key: key.parse().map_err(wrong)?, values });
+            space.axes.push(Axis { key: key.parse()?, values });
         }
-        space.settle().map_err(LaxityError::new_err)?;
+        space.settle()?;
         Ok(space)
     }
 }
 
 /// Does something on another thread, while this one hears of it, and of the signals that the
 /// interpreter has for it: only the thread that began may.
-pub(crate) fn attended<T: Send>(
+pub(crate) fn attended<T: Send, E: Send>(
     py: Python<'_>,
     heard: Option<Py<PyAny>>,
-    something: impl FnOnce(&(dyn Fn(StudyProgress) -> ControlFlow<()> + Sync)) -> T + Send,
-) -> PyResult<T> {
+    something: impl FnOnce(Listener<'_>) -> std::result::Result<T, E> + Send,
+) -> Result<T>
+where
+    Error: From<E>,
+{
     py.detach(|| {
         let stop = AtomicBool::new(false);
         let (tell, told) = mpsc::channel();
@@ -296,7 +282,7 @@ pub(crate) fn attended<T: Send>(
                 }
             }
             raised?;
-            done.join().map_err(|_| LaxityError::new_err("a run came to grief"))
+            Ok(done.join().map_err(|_| "a run came to grief")??)
         })
     })
 }

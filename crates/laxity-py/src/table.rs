@@ -6,7 +6,8 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::errors::LaxityError;
+use crate::errors::Result;
+use crate::packets::{self, Column};
 
 /// A table in columns, by Arrow's PyCapsule interface: polars, pyarrow, pandas and DuckDB read it
 /// without a copy.
@@ -15,6 +16,17 @@ pub struct Table(pub RecordBatch);
 
 #[pymethods]
 impl Table {
+    /// A table of what [`__getnewargs__`](Self::__getnewargs__) returns.
+    #[new]
+    fn new(columns: Vec<Column>) -> Result<Table> {
+        Ok(Table(packets::whole(columns)?))
+    }
+
+    /// The columns as bytes, from which another process makes the table.
+    fn __getnewargs__(&self) -> (Vec<Column>,) {
+        (packets::columns(&self.0),)
+    }
+
     /// The rows, in the table's own types. A schema that a reader requests is ignored, as the
     /// interface allows.
     #[pyo3(signature = (requested_schema = None))]
@@ -30,10 +42,9 @@ impl Table {
     }
 
     /// The names and types of the columns.
-    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref());
-        let schema = schema.map_err(|error| LaxityError::new_err(error.to_string()))?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref())?;
+        Ok(PyCapsule::new_with_value(py, schema, c"arrow_schema")?)
     }
 
     /// How many rows it has.

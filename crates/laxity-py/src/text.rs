@@ -9,11 +9,11 @@ use laxity_plan::file;
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::errors::{LaxityError, of_plan};
+use crate::errors::Result;
 
 /// The name of a file in messages, and its text. Ctrl-C ends the reading: a pipe may have no
 /// writer.
-pub(crate) fn text(py: Python<'_>, path: &Path) -> PyResult<(String, String)> {
+pub(crate) fn text(py: Python<'_>, path: &Path) -> Result<(String, String)> {
     let name = path.display().to_string();
     let (tell, mut told) = mpsc::channel();
     let (file, called) = (path.to_path_buf(), name.clone());
@@ -25,10 +25,10 @@ pub(crate) fn text(py: Python<'_>, path: &Path) -> PyResult<(String, String)> {
             (told, read)
         });
         match read {
-            Ok(text) => return Ok((name, text.map_err(|error| of_plan(py, &error))?)),
+            Ok(text) => return Ok((name, text?)),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(LaxityError::new_err(format!("{name}: reading came to grief")));
+                return Err(format!("{name}: reading came to grief").into());
             }
         }
     }

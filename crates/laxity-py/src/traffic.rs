@@ -6,23 +6,19 @@ use laxity::units::Nanos;
 use laxity_api::{Opener, Traffic};
 use laxity_plan::model::{Hops, Recording};
 use laxity_sim::source::open_recording;
-use pyo3::prelude::*;
 
-use crate::errors::LaxityError;
+use crate::errors::Result;
 
 /// Traffic as the half in Python asks for it.
-pub(crate) fn traffic(duration: Option<&str>, seed: Option<u64>) -> PyResult<Traffic<'static>> {
+pub(crate) fn traffic(duration: Option<&str>, seed: Option<u64>) -> Result<Traffic<'static>> {
     Ok(Traffic { duration: lasting(duration)?, seed, ..Traffic::default() })
 }
 
 /// A time as plans write it.
-pub(crate) fn lasting(duration: Option<&str>) -> PyResult<Option<Nanos>> {
-    match duration.map(str::parse::<Nanos>).transpose() {
-        Ok(Some(Nanos::ZERO)) => {
-            Err(LaxityError::new_err("a duration of zero simulates nothing: give more"))
-        }
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(LaxityError::new_err(error.to_string())),
+pub(crate) fn lasting(duration: Option<&str>) -> Result<Option<Nanos>> {
+    match duration.map(str::parse::<Nanos>).transpose()? {
+        Some(Nanos::ZERO) => Err("a duration of zero simulates nothing: give more".into()),
+        duration => Ok(duration),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use laxity_api::sweep::{Error, Space, Store, Study};
+use laxity_api::Error;
+use laxity_api::sweep::{Space, Store, Study};
 use laxity_api::tune::{self, Kind, tune};
 use pyo3::prelude::*;
 
-use crate::errors::{LaxityError, of_study};
+use crate::errors::Result;
 use crate::plan::Plan;
 use crate::study::attended;
 use crate::text::json;
@@ -23,7 +24,7 @@ pub struct Tuning {
 impl Tuning {
     /// Of a plan, and of a text as `laxity tune` reads it, without `plan`.
     #[new]
-    fn new(py: Python<'_>, plan: &Plan, sought: &str, store: PathBuf) -> PyResult<Tuning> {
+    fn new(plan: &Plan, sought: &str, store: PathBuf) -> Result<Tuning> {
         let (name, folder) = (PathBuf::from(&plan.name), plan.folder.clone());
         let study = |seeds, duration| {
             Study::new(name, folder, &plan.text, Space::default(), seeds, duration)
@@ -32,8 +33,7 @@ impl Tuning {
             .under
             .as_ref()
             .map(|scheduler| ("scheduler".parse().expect("it is a key"), format!("{scheduler:?}")));
-        let tuning = tune::Tuning::from_text(sought, study, under.into_iter().collect());
-        let tuning = tuning.map_err(|error| of_study(py, &error))?;
+        let tuning = tune::Tuning::from_text(sought, study, under.into_iter().collect())?;
         Ok(Tuning { tuning, plan: plan.clone(), store })
     }
 
@@ -49,26 +49,20 @@ impl Tuning {
     }
 
     /// The plan with these numbers.
-    fn plan(&self, py: Python<'_>, numbers: Vec<f64>) -> PyResult<Plan> {
+    fn plan(&self, numbers: Vec<f64>) -> Result<Plan> {
         self.fits(&numbers)?;
-        let plan = self.tuning.plan_at(&numbers);
-        let (plan, text) = plan.map_err(|error| of_study(py, &error))?;
+        let (plan, text) = self.tuning.plan_at(&numbers)?;
         Ok(Plan { plan, text, ..self.plan.clone() })
     }
 
     /// Proves the plan with these numbers, makes the runs that the store does not have, and judges
     /// them: a trial in the JSON of `laxity tune`.
-    fn judge(
-        &self,
-        py: Python<'_>,
-        numbers: Vec<f64>,
-        heard: Option<Py<PyAny>>,
-    ) -> PyResult<String> {
+    fn judge(&self, py: Python<'_>, numbers: Vec<f64>, heard: Option<Py<PyAny>>) -> Result<String> {
         self.fits(&numbers)?;
         let trial = attended(py, heard, |tell| {
             self.tuning.judge(&numbers, &Store::open(&self.store)?, tell)
         })?;
-        Ok(json(&trial.map_err(|error| of_study(py, &error))?))
+        Ok(json(&trial))
     }
 
     /// Seeks: the JSON of `laxity tune`, the same for people and as a page, and the plan, if one is
@@ -77,13 +71,12 @@ impl Tuning {
         &self,
         py: Python<'_>,
         heard: Option<Py<PyAny>>,
-    ) -> PyResult<(String, String, String, Option<Plan>)> {
-        let tuned = attended(py, heard, |tell| {
+    ) -> Result<(String, String, String, Option<Plan>)> {
+        let (json, text, page, plan) = attended(py, heard, |tell| {
             let tuned = tune(&self.tuning, &Store::open(&self.store)?, tell)?;
             let page = tuned.html(&self.tuning, "Search");
             Ok::<_, Error>((json(&tuned), tuned.text(), page, tuned.plan))
         })?;
-        let (json, text, page, plan) = tuned.map_err(|error| of_study(py, &error))?;
         let plan = plan.map(|(plan, text)| Plan { plan, text, ..self.plan.clone() });
         Ok((json, text, page, plan))
     }
@@ -91,13 +84,13 @@ impl Tuning {
 
 impl Tuning {
     /// Refuses more or fewer numbers than there are keys, and those out of their range.
-    fn fits(&self, numbers: &[f64]) -> PyResult<()> {
+    fn fits(&self, numbers: &[f64]) -> Result<()> {
         let are_as_many = self.tuning.keys().count() == numbers.len();
         let mut pairs = self.tuning.keys().zip(numbers);
         if are_as_many && pairs.all(|(key, number)| (key.from..=key.to).contains(number)) {
             Ok(())
         } else {
-            Err(LaxityError::new_err("a number for each key is needed, in its range"))
+            Err("a number for each key is needed, in its range".into())
         }
     }
 }

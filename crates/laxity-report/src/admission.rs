@@ -1,7 +1,7 @@
 //! Proofs of one link as people read them: in general here, and in each discipline's own terms in a
 //! file of its own.
 
-mod cells;
+mod column;
 pub mod curves;
 mod dwcs;
 pub mod edf;
@@ -10,14 +10,13 @@ mod hfsc;
 mod table;
 
 use laxity_answers::Proof;
-use laxity_answers::link::{Admission, BestEffort, ClassProof, Left, Test, Trap, Windows};
+use laxity_answers::link::{Admission, BestEffort, Left, Test, Trap, Windows};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 
 use crate::network;
-use crate::quantity::TimeUnit;
 use crate::words;
-use cells::Column;
+use column::Column;
 use curves::CurveFigure;
 
 pub use table::text;
@@ -64,16 +63,16 @@ pub fn figure(plan: &Plan, admission: &Admission) -> Option<CurveFigure> {
     }
 }
 
-/// The columns that a discipline adds to the table of classes. `unit` is that of their times.
-fn columns(kind: Kind, classes: &[ClassProof], unit: TimeUnit) -> Vec<Column> {
+/// The columns that a discipline adds to the table of classes.
+fn columns<'a>(kind: Kind) -> Vec<Column<'a>> {
     match kind {
         Kind::Fifo | Kind::FqCodel | Kind::DualPi2 | Kind::Tdp => Vec::new(),
         Kind::Wfq | Kind::Wf2q | Kind::Qfq => vec![fair::rate()],
         Kind::Drr => vec![fair::rate(), fair::quantum()],
         Kind::Priority => vec![fair::level()],
-        Kind::Hfsc => hfsc::columns(classes),
-        Kind::Edf => edf::columns(unit),
-        Kind::Dwcs => dwcs::columns(unit),
+        Kind::Hfsc => hfsc::columns(),
+        Kind::Edf => edf::columns(),
+        Kind::Dwcs => dwcs::columns(),
     }
 }
 

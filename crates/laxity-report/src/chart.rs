@@ -38,7 +38,7 @@ impl<'a> Figure<'a> {
     }
 
     /// Several small charts in columns under one title and one legend.
-    pub(crate) fn panels(title: &str, charts: Vec<Chart>, columns: usize) -> Figure<'static> {
+    pub fn panels(title: &str, charts: Vec<Chart>, columns: usize) -> Figure<'static> {
         let title = title.to_owned();
         Figure::new(move |paper| svg::panels(&title, &charts, columns, paper))
     }

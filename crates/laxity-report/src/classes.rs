@@ -114,16 +114,8 @@ pub(crate) fn compared<'a>(runs: &[&'a Summary]) -> Comparison<Class<'a>> {
         })
         .if_any(is_lossy),
     ];
-    let classes = |run: &'a Summary| run.link().map_or(&[][..], |link| &link.classes);
-    let first = runs.first().map_or(&[][..], |run| classes(run));
-    let like = |name: &str| -> Vec<_> {
-        runs.iter().map(|run| classes(run).iter().find(|class| class.name == name)).collect()
-    };
-    Comparison {
-        measures,
-        subjects: first.iter().map(|class| (class.name.clone(), like(&class.name))).collect(),
-        runs: runs.iter().map(|run| run.scheduler.clone()).collect(),
-    }
+    let classes = |run: &'a Summary| run.link().into_iter().flat_map(|link| &link.classes);
+    Comparison::new(measures, runs, classes, |class| &class.name)
 }
 
 fn is_lossy(class: &Class<'_>) -> bool {
@@ -175,7 +167,7 @@ fn used(class: &ClassSummary) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use crate::testing::sample;
 
     #[test]
     fn a_usual_plan_fits_120_columns() {

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
+mod comparison;
+
 use maud::{Markup, html};
+
+pub use comparison::Comparison;
 
 use crate::chart::{self, Style};
 use crate::quantity::{NOTHING, TimeUnit, count, shortened};
@@ -19,6 +23,8 @@ pub struct Column<T> {
     limit: Option<Limit<T>>,
     is_alarming: fn(&T) -> bool,
     counts: Option<fn(&T) -> bool>,
+    missing: fn(&T) -> &'static str,
+    is_bare: bool,
 }
 
 /// What a cell says about a row.
@@ -39,7 +45,18 @@ struct Limit<T> {
 
 impl<T> Column<T> {
     const fn new(head: &'static str, cell: Cell<T>) -> Self {
-        Column { head, cell, group: "", limit: None, is_alarming: |_| false, counts: None }
+        let (is_alarming, missing): (fn(&T) -> bool, fn(&T) -> &'static str) =
+            (|_| false, |_| NOTHING);
+        Column {
+            head,
+            cell,
+            group: "",
+            limit: None,
+            is_alarming,
+            counts: None,
+            missing,
+            is_bare: false,
+        }
     }
 
     /// A column of whole numbers.
@@ -83,6 +100,18 @@ impl<T> Column<T> {
         self
     }
 
+    /// The column with this text in a row without a value.
+    pub const fn or(mut self, missing: fn(&T) -> &'static str) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// The column of times with a head that does not name their unit.
+    pub const fn bare(mut self) -> Self {
+        self.is_bare = true;
+        self
+    }
+
     fn is_shown<'a>(&self, mut rows: impl Iterator<Item = &'a T>) -> bool
     where
         T: 'a,
@@ -109,12 +138,14 @@ impl<T> Column<T> {
     /// A cell for a terminal.
     fn shown(&self, row: &T, unit: TimeUnit) -> String {
         let shown = self.cell.shown(row, unit, |count| count.to_string());
+        let shown = shown.unwrap_or_else(|| (self.missing)(row).to_owned());
         if (self.is_alarming)(row) { shown + "!" } else { shown }
     }
 
     /// A cell for a page.
     fn on_page(&self, row: &T, unit: TimeUnit) -> Markup {
-        let shown = self.cell.shown(row, unit, count);
+        let shown =
+            self.cell.shown(row, unit, count).unwrap_or_else(|| (self.missing)(row).to_owned());
         let reasons: Vec<String> = match self.cell {
             Cell::Reasons(value) => {
                 let reasons = value(row).iter();
@@ -131,23 +162,14 @@ impl<T> Column<T> {
 }
 
 impl<T> Cell<T> {
-    fn has_value(&self, row: &T) -> bool {
+    /// What is shown of a row, if it has a value.
+    fn shown(&self, row: &T, unit: TimeUnit, count: fn(u64) -> String) -> Option<String> {
         match self {
-            Cell::Count(value) => value(row).is_some(),
-            Cell::Time(value) => value(row).is_some(),
-            Cell::Text(value) => value(row).is_some(),
-            Cell::Reasons(_) => true,
-        }
-    }
-
-    fn shown(&self, row: &T, unit: TimeUnit, count: fn(u64) -> String) -> String {
-        let shown = match self {
             Cell::Count(value) => value(row).map(count),
             Cell::Time(value) => value(row).map(|ns| unit.cell(ns)),
             Cell::Text(value) => value(row),
             Cell::Reasons(value) => Some(count(value(row).values().sum())),
-        };
-        shown.unwrap_or(NOTHING.to_owned())
+        }
     }
 
     fn time(&self, row: &T) -> Option<f64> {
@@ -165,6 +187,21 @@ pub struct Results<T> {
     unit: TimeUnit,
     name: fn(&T) -> &str,
     place: Option<fn(&T) -> usize>,
+    heads: Heads,
+    /// The levels of rows whose names are shown whole.
+    level: Option<fn(&T) -> usize>,
+    is_alarming: Option<fn(&T) -> bool>,
+}
+
+/// Which heads of times name their unit on a terminal, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heads {
+    /// The first: `mean ms`, `max`.
+    First,
+    /// All: `mean ms`, `max ms`.
+    All,
+    /// All, in brackets: `mean [ms]`, `max [ms]`.
+    Bracketed,
 }
 
 impl<T> Results<T> {
@@ -179,7 +216,32 @@ impl<T> Results<T> {
         let columns: Vec<_> = columns.collect();
         let times = columns.iter().flat_map(|column| rows.iter().map(|row| column.cell.time(row)));
         let unit = TimeUnit::new(times);
-        Results { columns, rows, unit, name, place: None }
+        let (place, level, is_alarming) = (None, None, None);
+        Results { columns, rows, unit, name, place, heads: Heads::First, level, is_alarming }
+    }
+
+    /// The table with other heads of times on a terminal.
+    pub fn headed(mut self, heads: Heads) -> Self {
+        self.heads = heads;
+        self
+    }
+
+    /// The table with times in this unit.
+    pub fn in_unit(mut self, unit: TimeUnit) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// The table with names that a terminal shows whole, each indented by its level.
+    pub fn with_whole_names(mut self, level: fn(&T) -> usize) -> Self {
+        self.level = Some(level);
+        self
+    }
+
+    /// The table with rows that a page marks.
+    pub fn alarming(mut self, is_alarming: fn(&T) -> bool) -> Self {
+        self.is_alarming = Some(is_alarming);
+        self
     }
 
     /// The table with rows that are some of those that figures show: their places there, for their
@@ -199,7 +261,11 @@ impl<T> Results<T> {
         let header: Vec<_> = std::iter::once(head.to_owned()).chain(self.heads()).collect();
         let row = |at: usize| {
             let row = &self.rows[at];
-            let name = shortened((self.name)(row), NAME_LIMIT);
+            let name = (self.name)(row);
+            let name = match self.level {
+                Some(level) => "  ".repeat(level(row)) + name,
+                None => shortened(name, NAME_LIMIT),
+            };
             std::iter::once(name).chain(self.cells(row)).collect()
         };
         table_of(&header, self.rows.len(), &row)
@@ -222,13 +288,22 @@ impl<T> Results<T> {
         html! {
             div.wide { table {
                 (self.page_head(head))
-                tbody { @for (at, row) in self.rows.iter().enumerate() { tr {
-                    th scope="row" {
-                        (swatch(self.place.map_or(at, |place| place(row)))) ((self.name)(row))
+                tbody { @for (at, row) in self.rows.iter().enumerate() {
+                    @match self.is_alarming {
+                        Some(is_alarming) => tr.alarm[is_alarming(row)] { (self.page_row(at, row)) },
+                        None => tr { (self.page_row(at, row)) },
                     }
-                    (self.page_cells(row))
-                } } }
+                } }
             } }
+        }
+    }
+
+    fn page_row(&self, at: usize, row: &T) -> Markup {
+        html! {
+            th scope="row" {
+                (swatch(self.place.map_or(at, |place| place(row)))) ((self.name)(row))
+            }
+            (self.page_cells(row))
         }
     }
 
@@ -252,14 +327,18 @@ impl<T> Results<T> {
         }
     }
 
-    /// The heads for a terminal. The first column of times names the unit of all.
+    /// The heads for a terminal.
     fn heads(&self) -> impl Iterator<Item = String> {
         let first_time = self.columns.iter().position(Column::is_time);
         self.columns.iter().enumerate().map(move |(at, column)| {
-            if first_time == Some(at) {
-                self.unit.head(column.head)
-            } else {
-                column.head.to_owned()
+            let names_unit = match self.heads {
+                Heads::First => first_time == Some(at),
+                Heads::All | Heads::Bracketed => column.is_time() && !column.is_bare,
+            };
+            match (names_unit, self.heads) {
+                (false, _) => column.head.to_owned(),
+                (true, Heads::First | Heads::All) => self.unit.head(column.head),
+                (true, Heads::Bracketed) => self.unit.bracketed(column.head),
             }
         })
     }
@@ -301,91 +380,6 @@ impl<T> Results<T> {
 
     fn with_unit(&self, head: &str, column: &Column<T>) -> String {
         if column.is_time() { format!("{head}, {}", self.unit.name) } else { head.to_owned() }
-    }
-}
-
-/// The same figures of several runs side by side.
-pub struct Comparison<T> {
-    /// The columns, each a measure.
-    pub measures: Vec<Column<T>>,
-    /// What is compared, such as a class, by its name in each run; `None` where a run has it not.
-    pub subjects: Vec<(String, Vec<Option<T>>)>,
-    /// The runs, by their schedulers.
-    pub runs: Vec<String>,
-}
-
-impl<T> Comparison<T> {
-    /// The comparison for a terminal: a group of rows a subject, a column a run.
-    pub fn text(&self) -> String {
-        let header: Vec<_> = ["class", "measure"]
-            .map(str::to_owned)
-            .into_iter()
-            .chain(self.runs.iter().cloned())
-            .collect();
-        let rows: Vec<_> = self.subjects.iter().flat_map(|subject| self.rows(subject)).collect();
-        if self.runs.is_empty() { String::new() } else { table_led(2, &header, &rows) }
-    }
-
-    fn rows(&self, (name, runs): &(String, Vec<Option<T>>)) -> Vec<Vec<String>> {
-        let present: Vec<&T> = runs.iter().flatten().collect();
-        let is_shown = |column: &&Column<T>| column.is_shown(present.iter().copied());
-        let measures: Vec<_> = self.measures.iter().filter(is_shown).collect();
-        let times = measures.iter().flat_map(|column| {
-            let limit = column.limit.as_ref().map(|limit| &limit.cell);
-            let cells = std::iter::once(&column.cell).chain(limit);
-            cells.flat_map(|cell| present.iter().map(move |run| cell.time(run)))
-        });
-        let unit = TimeUnit::new(times);
-        let row = |(at, column): (usize, &&Column<T>)| {
-            let name = if at == 0 { shortened(name, NAME_LIMIT) } else { String::new() };
-            let mut head = column.head.to_owned();
-            if column.is_time() {
-                head = unit.head(&head);
-            }
-            let limit = column.limit.as_ref().and_then(|limit| {
-                let run = present.iter().find(|run| limit.cell.has_value(run))?;
-                Some(format!(" ({} {})", limit.word, limit.cell.shown(run, unit, count)))
-            });
-            head += &limit.unwrap_or_default();
-            let shown = |run: &Option<T>| {
-                run.as_ref().map_or(NOTHING.to_owned(), |run| column.shown(run, unit))
-            };
-            [name, head].into_iter().chain(runs.iter().map(shown)).collect()
-        };
-        measures.iter().enumerate().map(row).collect()
-    }
-
-    /// The comparison for a page: a group of rows a subject, a row a run.
-    pub fn page(&self) -> Markup {
-        let all = || self.subjects.iter().flat_map(|(_, runs)| runs.iter().flatten());
-        let measures: Vec<_> =
-            self.measures.iter().filter(|column| column.is_shown(all())).collect();
-        let times = measures.iter().flat_map(|column| all().map(|run| column.cell.time(run)));
-        let unit = TimeUnit::new(times);
-        let head = |column: &Column<T>| {
-            let head = capitalised(column.head);
-            if column.is_time() { format!("{head}, {}", unit.name) } else { head }
-        };
-        html! {
-            div.wide { table.grouped {
-                thead { tr {
-                    th { "Scheduler" }
-                    @for column in &measures { th.number { (head(column)) } }
-                } }
-                @for (name, runs) in &self.subjects { tbody {
-                    tr.head { th scope="rowgroup" colspan=(measures.len() + 1) { span { (name) } } }
-                    @for (at, (run, scheduler)) in runs.iter().zip(&self.runs).enumerate() { tr {
-                        th scope="row" { (swatch(at)) (scheduler) }
-                        @for column in &measures {
-                            @match run {
-                                Some(run) => (column.on_page(run, unit)),
-                                None => td.number { (NOTHING) },
-                            }
-                        }
-                    } }
-                } }
-            } }
-        }
     }
 }
 

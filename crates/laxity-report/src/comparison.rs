@@ -1,6 +1,6 @@
 //! The same traffic under several schedulers: as text, as a figure and as a page.
 
-use laxity_answers::verdict::{Judged, named};
+use laxity_answers::verdict::{JudgedRun, named};
 use laxity_sim::series::Series;
 use laxity_sim::summary::Summary;
 use maud::html;
@@ -11,7 +11,7 @@ use crate::run::traffic_facts;
 use crate::{classes, figures, network, words};
 
 /// A comparison for a terminal: the runs side by side, and what came of the promises.
-pub fn text(runs: &[Judged]) -> String {
+pub fn text(runs: &[JudgedRun]) -> String {
     let summaries = summaries(runs);
     let table = if is_network(runs) {
         network::compared(&summaries).text()
@@ -23,14 +23,14 @@ pub fn text(runs: &[Judged]) -> String {
 }
 
 /// The delays of all runs in one figure, a panel a class.
-pub fn figure(runs: &[Judged], series: &[Series]) -> Figure<'static> {
+pub fn figure(runs: &[JudgedRun], series: &[Series]) -> Figure<'static> {
     let views: Vec<_> = runs.iter().map(|run| &run.summary).zip(series).collect();
-    figures::exceedance_compared(&figures::compared_classes(&views))
+    figures::exceedance_compared(&views)
 }
 
 /// A comparison as an HTML file, with what was recorded of each run over time.
-pub fn html(runs: &[Judged], series: &[Series]) -> String {
-    let Some(Judged { summary: first, .. }) = runs.first() else {
+pub fn html(runs: &[JudgedRun], series: &[Series]) -> String {
+    let Some(JudgedRun { summary: first, .. }) = runs.first() else {
         return page("Comparison", &html! {});
     };
     let summaries = summaries(runs);
@@ -59,10 +59,10 @@ pub fn html(runs: &[Judged], series: &[Series]) -> String {
     )
 }
 
-fn summaries(runs: &[Judged]) -> Vec<&Summary> {
+fn summaries(runs: &[JudgedRun]) -> Vec<&Summary> {
     runs.iter().map(|run| &run.summary).collect()
 }
 
-fn is_network(runs: &[Judged]) -> bool {
+fn is_network(runs: &[JudgedRun]) -> bool {
     runs.iter().any(|run| run.summary.network.is_some())
 }

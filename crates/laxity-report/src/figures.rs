@@ -57,24 +57,19 @@ pub fn delay_over_time(summary: &Summary, series: &Series) -> Figure<'static> {
                     .map(|(at, bin)| ((at as f64 + 0.5) * width, value(bin)))
                     .collect()
             };
-            let line = |name: &str, faint, points| chart::Series {
-                name: name.to_owned(),
-                mark: Mark::Line,
-                style: Style { subject: Some(*at), dash: Dash::Solid, faint },
-                points,
+            let line = |name, faint, points| {
+                let style = Style { subject: Some(*at), faint, ..Style::default() };
+                chart::Series::new(name, Mark::Line, style, points)
             };
             Chart {
                 title: class.class.to_owned(),
-                x: Axis {
-                    range: Some((0.0, summary.duration_ns as f64 * NS)),
-                    ..Axis::linear("", Unit::Time)
-                },
-                y: Axis { range, ..Axis::log("", Unit::Time) },
+                x: Axis::linear("", Unit::Time).within(duration(summary)),
+                y: Axis::log("", Unit::Time).within(range),
                 series: vec![
                     line("mean", true, points(mean)),
                     line("largest", false, points(|bin| bin.delay_max as f64)),
                 ],
-                markers: promise_lines(class),
+                markers: promise_lines(class, "", Style::default()).collect(),
             }
         })
         .collect();
@@ -124,12 +119,9 @@ pub(crate) fn exceedance_of(
     };
     for Exceedance { at, name, bound_ns, deadline_ns, points } in classes {
         let (mark, style) = (Mark::Step, Style::new(at));
-        let flag = |meaning: &str, dash, ns: u64| Marker {
-            along: Along::Y,
-            at: ns as f64 * NS,
-            label: format!("{} {}", shortened(&name, NAME_LIMIT), time(ns as f64)),
-            meaning: meaning.to_owned(),
-            style: style.dashed(dash),
+        let flag = |meaning: &str, dash, ns: u64| {
+            let label = format!("{} {}", shortened(&name, NAME_LIMIT), time(ns as f64));
+            Marker::new(Along::Y, ns as f64 * NS, meaning, style.dashed(dash)).labelled(label)
         };
         let bound = bound_ns.filter(|_| bound_ns != deadline_ns);
         chart.markers.extend(bound.map(|ns| flag("bound", Dash::Dotted, ns)));
@@ -139,65 +131,42 @@ pub(crate) fn exceedance_of(
     chart.into()
 }
 
-/// A class under several schedulers.
-pub struct ComparedClass<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The delay that it is promised, in ns.
-    pub deadline_ns: Option<u64>,
-    /// The schedulers, and what was recorded of the class under each; `None` where there is no such
-    /// class.
-    pub runs: Vec<(&'a str, Option<&'a ClassSeries>)>,
-}
-
-/// The classes of a run under several schedulers: over a link, or from end to end.
-pub fn compared_classes<'a>(runs: &[(&'a Summary, &'a Series)]) -> Vec<ComparedClass<'a>> {
-    let Some((summary, series)) = runs.first() else { return Vec::new() };
+/// How many packets wait longer than a given delay, over a link or from end to end: a panel a
+/// class, a line a scheduler.
+pub fn exceedance_compared(runs: &[(&Summary, &Series)]) -> Figure<'static> {
     let all: Vec<_> = runs.iter().map(|(summary, _)| summary.classes()).collect();
-    let compared = |(at, class, _): (usize, Measures<'a>, &ClassSeries)| ComparedClass {
-        name: class.class,
-        deadline_ns: class.deadline_ns,
-        runs: runs
-            .iter()
-            .zip(&all)
-            .map(|((summary, series), classes)| {
+    let chart = |(at, class, _): (usize, Measures<'_>, &ClassSeries)| {
+        let line =
+            |(run, ((summary, series), classes)): (usize, (&(&Summary, &Series), &Vec<_>))| {
                 // The same place nearly always has the same class.
                 let is_same = |(_, other): &&(usize, Measures<'_>)| other.class == class.class;
                 let here = classes.get(at).filter(is_same);
                 let same = here.or_else(|| classes.iter().find(is_same));
-                (summary.scheduler.as_str(), same.and_then(|(place, _)| series.classes.get(*place)))
-            })
-            .collect(),
-    };
-    pairs(summary, series).into_iter().map(compared).collect()
-}
-
-/// How many packets wait longer than a given delay: a panel a class, a line a scheduler.
-pub fn exceedance_compared(classes: &[ComparedClass<'_>]) -> Figure<'static> {
-    let chart = |class: &ComparedClass<'_>| {
-        let line =
-            |(run, (scheduler, same)): (usize, &(&str, Option<&ClassSeries>))| chart::Series {
-                name: (*scheduler).to_owned(),
-                mark: Mark::Step,
-                style: Style::new(run),
-                points: same.map(|same| exceedance_points(&same.exceedance)).unwrap_or_default(),
+                let same = same.and_then(|(place, _)| series.classes.get(*place));
+                let points = same.map(|same| exceedance_points(&same.exceedance));
+                let style = Style::new(run);
+                chart::Series::new(
+                    &summary.scheduler,
+                    Mark::Step,
+                    style,
+                    points.unwrap_or_default(),
+                )
             };
-        let deadline = class.deadline_ns.map(|ns| Marker {
-            along: Along::Y,
-            at: ns as f64 * NS,
-            label: time(ns as f64),
-            meaning: "deadline".to_owned(),
-            style: Style::default().dashed(Dash::Dashed),
+        let deadline = class.deadline_ns.map(|ns| {
+            let style = Style::default().dashed(Dash::Dashed);
+            let line = Marker::new(Along::Y, ns as f64 * NS, DEADLINE, style);
+            line.labelled(time(ns as f64))
         });
         Chart {
-            title: class.name.to_owned(),
+            title: class.class.to_owned(),
             x: Axis::log("", Unit::Time),
             y: Axis::log("", Unit::Share),
-            series: class.runs.iter().enumerate().map(line).collect(),
+            series: runs.iter().zip(&all).enumerate().map(line).collect(),
             markers: deadline.into_iter().collect(),
         }
     };
-    let mut charts: Vec<Chart> = classes.iter().map(chart).collect();
+    let classes = runs.first().into_iter().flat_map(|(summary, series)| pairs(summary, series));
+    let mut charts: Vec<Chart> = classes.map(chart).collect();
     let points =
         || charts.iter().flat_map(|chart| chart.series.iter().flat_map(|line| &line.points));
     let markers = charts.iter().flat_map(|chart| &chart.markers).map(|marker| marker.at);
@@ -215,12 +184,8 @@ pub fn throughput(summary: &Summary, link: &HopSummary, series: &Series) -> Figu
         let (width, bins) = coarsened(over_time, series.bin_ns, CHART_BINS);
         let point =
             |(at, bin): (usize, &Bin)| ((at as f64 + 0.5) * width, bin.bytes as f64 * 8.0 / width);
-        chart::Series {
-            name: class.class.to_owned(),
-            mark: Mark::Line,
-            style: Style::new(at),
-            points: bins.iter().enumerate().map(point).collect(),
-        }
+        let points = bins.iter().enumerate().map(point).collect();
+        chart::Series::new(class.class, Mark::Line, Style::new(at), points)
     };
     let lines = pairs(summary, series).into_iter().map(line).collect();
     throughput_of(lines, link.rate_bps, summary.duration_ns)
@@ -232,16 +197,12 @@ pub(crate) fn throughput_of(
     rate_bps: u64,
     duration_ns: u64,
 ) -> Figure<'static> {
-    let link = Marker {
-        along: Along::X,
-        at: rate_bps as f64,
-        label: format!("link {}", rate(rate_bps as f64)),
-        meaning: String::new(),
-        style: Style::default().dashed(Dash::Dashed),
-    };
+    let style = Style::default().dashed(Dash::Dashed);
+    let link = Marker::new(Along::X, rate_bps as f64, "", style);
+    let link = link.labelled(format!("link {}", rate(rate_bps as f64)));
     let chart = Chart {
         title: "Throughput over time".to_owned(),
-        x: Axis { range: Some((0.0, duration_ns as f64 * NS)), ..Axis::linear("Time", Unit::Time) },
+        x: Axis::linear("Time", Unit::Time).within(Some((0.0, duration_ns as f64 * NS))),
         y: Axis::linear("Throughput", Unit::Rate),
         series: lines,
         markers: vec![link],
@@ -258,20 +219,14 @@ pub fn packet_delays(title: &str, sets: &[PacketDelays], columns: usize) -> Figu
         .zip(all().map(|(at, _)| *at).max())
         .map(|(from, to)| (from as f64 * NS, to as f64 * NS));
     let y = all().map(|(_, delay)| *delay).max().map(|most| (0.0, most as f64 * 1.08 * NS));
+    let points = |set: &PacketDelays| {
+        set.packets.iter().map(|(at, delay)| (*at as f64 * NS, *delay as f64 * NS)).collect()
+    };
     let chart = |set: &PacketDelays| Chart {
         title: set.name.clone(),
-        x: Axis { range: x, ..Axis::linear("", Unit::Time) },
-        y: Axis { range: y, ..Axis::linear("", Unit::Time) },
-        series: vec![chart::Series {
-            name: String::new(),
-            mark: Mark::Sticks,
-            style: Style::new(set.subject),
-            points: set
-                .packets
-                .iter()
-                .map(|(at, delay)| (*at as f64 * NS, *delay as f64 * NS))
-                .collect(),
-        }],
+        x: Axis::linear("", Unit::Time).within(x),
+        y: Axis::linear("", Unit::Time).within(y),
+        series: vec![chart::Series::new("", Mark::Sticks, Style::new(set.subject), points(set))],
         markers: Vec::new(),
     };
     Figure::panels(title, sets.iter().map(chart).collect(), columns)
@@ -301,16 +256,30 @@ pub(crate) fn shown<T>(
     shown
 }
 
-fn promise_lines(class: &Measures<'_>) -> Vec<Marker> {
-    let line = |meaning: &str, dash, ns: u64| Marker {
-        along: Along::X,
-        at: ns as f64 * NS,
-        label: format!("{meaning} {}", time(ns as f64)),
-        meaning: meaning.to_owned(),
-        style: Style::default().dashed(dash),
+/// Lines at the deadline of a class and at its bound. `whose` stands before the word of the bound,
+/// which has this style.
+pub(crate) fn promise_lines(
+    class: &Measures<'_>,
+    whose: &str,
+    style: Style,
+) -> impl Iterator<Item = Marker> + use<> {
+    let line = |meaning: &str, whose: &str, ns: u64, style| {
+        let label = format!("{whose}{meaning} {}", time(ns as f64));
+        Marker::new(Along::X, ns as f64 * NS, meaning, style).labelled(label)
     };
-    let deadline = class.deadline_ns.map(|ns| line("deadline", Dash::Dashed, ns));
-    deadline.into_iter().chain(class.bound_ns.map(|ns| line("bound", Dash::Dotted, ns))).collect()
+    let dashed = Style::default().dashed(Dash::Dashed);
+    let deadline = class.deadline_ns.map(|ns| line(DEADLINE, "", ns, dashed));
+    let dotted = style.dashed(Dash::Dotted);
+    let bound = class.bound_ns.map(|ns| line("bound", whose, ns, dotted));
+    deadline.into_iter().chain(bound)
+}
+
+/// What the line at a deadline means.
+pub(crate) const DEADLINE: &str = "deadline";
+
+/// The time axis of a run, in seconds.
+pub(crate) fn duration(summary: &Summary) -> Option<(f64, f64)> {
+    Some((0.0, summary.duration_ns as f64 * NS))
 }
 
 /// The corners of the curve of a class's delays, which begins with all packets: delays in ns and
@@ -357,7 +326,7 @@ fn common_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::chart::Paper;
-    use crate::sample;
+    use crate::testing::sample;
 
     #[test]
     fn bounds_and_deadlines_are_marked_in_their_class_s_colour() {
@@ -383,7 +352,7 @@ mod tests {
             delay_over_time(&summary, &empty),
             exceedance(&summary, &empty),
             throughput(&summary, &summary.hops[0], &empty),
-            exceedance_compared(&compared_classes(&[(&summary, &empty)])),
+            exceedance_compared(&[(&summary, &empty)]),
         ] {
             for svg in [svg.on(Paper::Wide), svg.on(Paper::Narrow)] {
                 assert!(svg.contains("no data") && !svg.contains("NaN"));

@@ -10,9 +10,9 @@ use crate::quantity::count;
 use crate::visible::visible;
 use crate::words;
 
-pub(crate) mod drawn;
+pub(crate) mod named_figure;
 
-pub use drawn::Drawn;
+pub use named_figure::NamedFigure;
 
 /// A table of more rows shows the first of them.
 const MOST_ROWS: usize = 30;
@@ -108,7 +108,7 @@ pub(crate) fn said(
     html! {
         div class=(class) {
             @if let Some(headline) = headline { p { (mark) (headline) } }
-            @if !lines.is_empty() { ul { @for line in lines { li { (line) } } } }
+            (listed(lines))
         }
     }
 }
@@ -137,9 +137,7 @@ pub(crate) fn admission_section(admission: &AdmissionView) -> Markup {
                     @for (name, value) in &admission.details { tr { th scope="row" { (name) } td { (value) } } }
                 } } }
             }
-            @if !admission.remarks.is_empty() {
-                ul { @for remark in &admission.remarks { li { (remark) } } }
-            }
+            (listed(&admission.remarks))
         }
     }
 }

@@ -4,7 +4,7 @@ use laxity_answers::link::{LinkProof, Trap};
 use laxity_answers::network::{FramesProof, Limits, NetworkProof};
 use laxity_answers::reason::{Reason, admitted};
 use laxity_answers::seeds::{Estimate, Seeds};
-use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
+use laxity_answers::verdict::{BrokenPromise, HeldTo, JudgedRun, Verdict};
 use laxity_sim::summary::Summary;
 use serde::{Serialize, Serializer};
 
@@ -121,7 +121,7 @@ impl Serialize for Json<'_, Verdict> {
             #[serde(flatten)]
             answer: AnswerJson<'a>,
             promised: bool,
-            broken: &'a [Broken],
+            broken: &'a [BrokenPromise],
         }
         let Verdict { kept, held_to, admitted, reasons: why, promised, broken } = self.0;
         VerdictJson {
@@ -143,15 +143,18 @@ struct JudgedJson<'a> {
     verdict: Json<'a, Verdict>,
 }
 
-impl Serialize for Json<'_, Judged> {
+impl Serialize for Json<'_, JudgedRun> {
     fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
-        let Json(Judged { summary, verdict }) = self;
+        let Json(JudgedRun { summary, verdict }) = self;
         JudgedJson { summary, verdict: Json(verdict) }.serialize(serializer)
     }
 }
 
-impl Serialize for Json<'_, Vec<Judged>> {
-    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
+impl<T> Serialize for Json<'_, Vec<T>>
+where
+    for<'a> Json<'a, T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(Json))
     }
 }
@@ -164,16 +167,10 @@ impl Serialize for Json<'_, Seeds> {
             seeds: &'a [u64],
             verdict: Json<'a, Verdict>,
             figures: &'a [Estimate],
-            runs: Json<'a, Vec<Judged>>,
+            runs: Json<'a, Vec<JudgedRun>>,
         }
         let Seeds { scheduler, seeds, verdict, figures, runs, .. } = self.0;
         SeedsJson { scheduler, seeds, verdict: Json(verdict), figures, runs: Json(runs) }
             .serialize(serializer)
-    }
-}
-
-impl Serialize for Json<'_, Vec<Seeds>> {
-    fn serialize<T: Serializer>(&self, serializer: T) -> Result<T::Ok, T::Error> {
-        serializer.collect_seq(self.0.iter().map(Json))
     }
 }

@@ -18,10 +18,10 @@ pub mod columns;
 #[cfg(feature = "pages")]
 pub mod comparison;
 #[cfg(feature = "pages")]
+pub mod fate;
+#[cfg(feature = "pages")]
 pub mod figures;
 pub mod format;
-#[cfg(feature = "pages")]
-pub mod gone;
 #[cfg(feature = "pages")]
 pub mod html;
 pub mod json;
@@ -40,15 +40,11 @@ pub mod run;
 #[cfg(feature = "pages")]
 pub mod seeds;
 #[cfg(feature = "pages")]
-pub mod study;
-#[cfg(feature = "pages")]
 pub mod table;
-#[cfg(feature = "pages")]
-pub mod tune;
 pub mod visible;
 pub mod words;
 #[cfg(feature = "pages")]
 pub mod worst;
 
 #[cfg(all(test, feature = "pages"))]
-mod sample;
+mod testing;

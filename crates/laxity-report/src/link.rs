@@ -47,7 +47,7 @@ pub struct WayReport {
     /// From where to where delays are measured.
     pub measured: &'static str,
     /// What is said of packets that are not sent.
-    pub gone: &'static str,
+    pub unsent: &'static str,
     /// The link's rate in bits a second.
     pub rate_bps: u64,
     /// How long was measured.
@@ -68,7 +68,7 @@ pub struct ClassReport {
     /// Packets that were sent.
     pub sent: u64,
     /// Packets that were not, by reason.
-    pub gone: BTreeMap<String, u64>,
+    pub unsent: BTreeMap<String, u64>,
     /// Bits sent a second.
     pub throughput_bps: f64,
     /// The delays of what was sent; absent when nothing was.
@@ -122,7 +122,7 @@ fn of_way(way: &WayReport, is_one_of_several: bool) -> Markup {
         section {
             h2 { "Classes" }
             (tables::classes(way))
-            (tables::gone(way))
+            (tables::unsent(way))
             @if let Some(late) = &way.late { (tables::late(late)) }
         }
         section {
@@ -192,12 +192,8 @@ fn throughput(way: &WayReport) -> chart::Figure<'static> {
             let bits = bytes.iter().sum::<u64>() as f64 * 8.0;
             ((begin + end) as f64 / 2.0 * NS, bits / ((end - begin) as f64 * NS))
         };
-        chart::Series {
-            name: class.name.clone(),
-            mark: Mark::Line,
-            style: Style::new(at),
-            points: class.bytes.chunks(together).enumerate().map(point).collect(),
-        }
+        let points = class.bytes.chunks(together).enumerate().map(point).collect();
+        chart::Series::new(&class.name, Mark::Line, Style::new(at), points)
     };
     let lines = way.shown().into_iter().map(line).collect();
     figures::throughput_of(lines, way.rate_bps, way.duration_ns)

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use laxity_sim::summary::{NetworkSummary, Summary};
 
-use crate::gone;
+use crate::fate;
 
 /// Why packets were dropped, of each class at all outputs.
 pub(crate) fn dropped(summary: &Summary, network: &NetworkSummary) -> Vec<String> {
@@ -32,9 +32,9 @@ pub(crate) fn dropped(summary: &Summary, network: &NetworkSummary) -> Vec<String
         {
             *reasons.entry(*reason).or_default() += packets;
         }
-        gone::dropped(&class.name, &reasons)
+        fate::dropped(&class.name, &reasons)
     });
-    gone::sentences(classes)
+    fate::sentences(classes)
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::comparison;
     use laxity_answers::Proof;
-    use laxity_answers::verdict::{HeldTo, Judged, broken};
+    use laxity_answers::verdict::{HeldTo, JudgedRun, broken};
 
     use crate::admission::AdmissionView;
     use crate::run::{Report, html};
@@ -118,10 +118,10 @@ mod tests {
     }
 
     /// The page of a run, and the run with its verdict.
-    fn page(plan: &Plan, summary: Summary, series: &Series) -> (String, Judged) {
+    fn page(plan: &Plan, summary: Summary, series: &Series) -> (String, JudgedRun) {
         let on = plan.networked().unwrap().assigned();
         let proof = Proof::network(&on);
-        let judged = Judged::new(plan, HeldTo::Plan, Some(&proof), summary);
+        let judged = JudgedRun::new(plan, HeldTo::Plan, Some(&proof), summary);
         let report = Report {
             judged: &judged,
             admission: Some(AdmissionView::new(plan, &proof)),
@@ -174,7 +174,7 @@ mod tests {
         let (mut summary, _) = run(&plan);
         assert!(
             broken(&plan, &summary).is_empty()
-                && !Judged::new(&plan, HeldTo::Plan, None, summary.clone()).verdict.promised
+                && !JudgedRun::new(&plan, HeldTo::Plan, None, summary.clone()).verdict.promised
         );
         let voice = &mut summary.network.as_mut().unwrap().classes[1];
         (voice.bound_ns, voice.bound_misses) = (Some(1_000_000), 2);

@@ -1,6 +1,6 @@
 //! A run as text, as figures and as a page.
 
-use laxity_answers::verdict::Judged;
+use laxity_answers::verdict::JudgedRun;
 use laxity_plan::tdp::Assigned;
 use laxity_sim::series::Series;
 use laxity_sim::summary::{ClassSummary, HopSummary, NetworkSummary, Summary};
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use crate::admission::AdmissionView;
 use crate::admission::curves::{CurveFigure, curves};
-use crate::html::drawn::{Drawn, section};
+use crate::html::named_figure::{NamedFigure, section};
 use crate::html::{
     THROUGHPUT_CAPTION, admission_section, exceedance_caption, facts, listed, omission, page,
     verdict_box,
@@ -16,13 +16,13 @@ use crate::html::{
 use crate::network;
 use crate::quantity::{count, percent, rate, size, time};
 use crate::visible::line;
-use crate::{classes, figures, gone, words};
+use crate::{classes, fate, figures, words};
 
 /// A run to be reported.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// What was measured, and what came of the promises.
-    pub judged: &'a Judged,
+    pub judged: &'a JudgedRun,
     /// What the admission test said, if it was asked.
     pub admission: Option<AdmissionView>,
     /// The curves that the test compared.
@@ -34,7 +34,7 @@ pub struct Report<'a> {
 }
 
 /// A run for a terminal: tables, verdict, and why packets were dropped.
-pub fn text(Judged { summary, verdict }: &Judged) -> String {
+pub fn text(JudgedRun { summary, verdict }: &JudgedRun) -> String {
     // The tables are nearly all of the text, and may be long: they are not copied.
     let (head, mut text) = match &summary.network {
         Some(network) => (network_head(summary, network), network::tables(summary, network)),
@@ -88,14 +88,14 @@ fn dropped(summary: &Summary) -> Vec<String> {
         Some(network) => network::dropped(summary, network),
         None => {
             let classes = summary.hops.iter().flat_map(|link| &link.classes);
-            gone::sentences(classes.filter_map(|class| gone::dropped(&class.name, &class.dropped)))
+            fate::sentences(classes.filter_map(|class| fate::dropped(&class.name, &class.dropped)))
         }
     }
 }
 
 /// A run as an HTML file, with what was recorded over time.
 pub fn html(report: &Report<'_>, series: &Series) -> String {
-    let Report { judged: Judged { summary, verdict }, admission, .. } = report;
+    let Report { judged: JudgedRun { summary, verdict }, admission, .. } = report;
     let fates: Vec<_> = dropped(summary).into_iter().chain(report.remarks.clone()).collect();
     let title = if summary.network.is_some() { "Network" } else { "Simulation" };
     page(
@@ -164,7 +164,7 @@ pub(crate) fn traffic_facts(summary: &Summary) -> Vec<(&'static str, String)> {
 }
 
 /// The figures of a run's report, in its order.
-pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<Drawn<'a>> {
+pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<NamedFigure<'a>> {
     let summary = &report.judged.summary;
     let classes = summary.classes();
     let is_promised =
@@ -177,12 +177,12 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<Drawn<'a>> {
         let [goodput, flows] = measured;
         let caption =
             format!("From arrival at the first output to arrival at the receiver. {caption}");
-        let delays = Drawn::new("delays", delays, caption);
+        let delays = NamedFigure::new("delays", delays, caption);
         return topology.into_iter().chain([goodput, delays, flows]).collect();
     }
     let mut drawn = vec![
-        Drawn::new("delays", delays, caption),
-        Drawn::new(
+        NamedFigure::new("delays", delays, caption),
+        NamedFigure::new(
             "delays-over-time",
             figures::delay_over_time(summary, series),
             format!("{DELAY_CAPTION}{}", omission(classes.len())),
@@ -190,10 +190,10 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<Drawn<'a>> {
     ];
     if let Some(link) = summary.link() {
         let throughput = figures::throughput(summary, link, series);
-        drawn.push(Drawn::new("throughput", throughput, THROUGHPUT_CAPTION));
+        drawn.push(NamedFigure::new("throughput", throughput, THROUGHPUT_CAPTION));
     }
     if let Some(compared) = &report.curves {
-        drawn.push(Drawn::new("curves", curves(compared), &compared.caption));
+        drawn.push(NamedFigure::new("curves", curves(compared), &compared.caption));
     }
     drawn
 }
@@ -205,7 +205,8 @@ const DELAY_CAPTION: &str = "From a packet's last bit in to its last bit out, by
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{comparison, sample};
+    use crate::comparison;
+    use crate::testing::sample;
 
     fn report(summary: &Summary, series: &Series) -> String {
         let judged = sample::judged(summary);

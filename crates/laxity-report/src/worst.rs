@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use laxity::packet::ClassId;
-use laxity::units::Nanos;
+use laxity_answers::worst::{TimedPacket, WorstCase};
 use laxity_plan::Plan;
 use maud::html;
 
@@ -15,36 +14,6 @@ use crate::quantity::{TimeUnit, count, percent, shortened, time};
 use crate::table::table;
 use crate::visible::line;
 
-/// What was found of a class along a path.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// The class.
-    pub class: String,
-    /// The nodes from the sender to the receiver; none on a link.
-    pub nodes: Vec<String>,
-    /// What is proved.
-    pub bound: Nanos,
-    /// What happens.
-    pub found: Nanos,
-    /// When the packet arrived that takes so long.
-    pub arrival: Nanos,
-    /// How many packets bring it about.
-    pub packets: usize,
-}
-
-/// A packet that is sent.
-#[derive(Clone, Copy, Debug)]
-pub struct Burst {
-    /// When.
-    pub time: Nanos,
-    /// Its class.
-    pub class: ClassId,
-    /// From which source, from 0.
-    pub source: usize,
-    /// In bytes.
-    pub length: u32,
-}
-
 fn header(unit: TimeUnit) -> [String; 6] {
     let [most, found] = ["at most", "happens"].map(|of| unit.head(of));
     let [class, path, part, packets] =
@@ -52,38 +21,40 @@ fn header(unit: TimeUnit) -> [String; 6] {
     [class, path, most, found, part, packets]
 }
 
-impl Row {
-    fn cells(&self, unit: TimeUnit) -> Vec<String> {
-        vec![
-            line(&self.class).into_owned(),
-            line(&self.nodes.join(" → ")).into_owned(),
-            unit.whole(Some(self.bound.0)),
-            unit.whole(Some(self.found.0)),
-            percent(self.found.0 as f64 / self.bound.0.max(1) as f64),
-            count(self.packets as u64),
-        ]
-    }
+fn row(case: &WorstCase, unit: TimeUnit) -> Vec<String> {
+    vec![
+        line(&case.class).into_owned(),
+        line(&case.nodes.join(" → ")).into_owned(),
+        unit.whole(Some(case.bound_ns)),
+        unit.whole(Some(case.found_ns)),
+        percent(tightness(case)),
+        count(case.packets as u64),
+    ]
+}
+
+/// The share of the bound that was found.
+fn tightness(case: &WorstCase) -> f64 {
+    case.found_ns as f64 / case.bound_ns.max(1) as f64
 }
 
 /// Without a column that is empty everywhere.
-fn cells(rows: &[Row]) -> (Vec<String>, Vec<Vec<String>>) {
-    let is_link = rows.iter().all(|row| row.nodes.is_empty());
+fn cells(cases: &[WorstCase]) -> (Vec<String>, Vec<Vec<String>>) {
+    let is_link = cases.iter().all(|case| case.nodes.is_empty());
     let kept = |cells: Vec<String>| {
         let kept = cells.into_iter().enumerate().filter(|(at, _)| !(is_link && *at == 1));
         kept.map(|(_, cell)| cell).collect()
     };
-    let unit = TimeUnit::from_whole(
-        rows.iter().flat_map(|row| [row.bound, row.found].map(|of| Some(of.0))),
-    );
-    (kept(header(unit).to_vec()), rows.iter().map(|row| kept(row.cells(unit))).collect())
+    let times = cases.iter().flat_map(|case| [case.bound_ns, case.found_ns].map(Some));
+    let unit = TimeUnit::from_whole(times);
+    (kept(header(unit).to_vec()), cases.iter().map(|case| kept(row(case, unit))).collect())
 }
 
 const EXPLAINED: &str = "No packet takes longer than the bound, which is proved. The delay that happens was found by \
     a search over traffic that keeps to every `arrival`; what lies between the two may happen or not.\n";
 
 /// The table for people.
-pub fn text(rows: &[Row]) -> String {
-    let (header, cells) = cells(rows);
+pub fn text(cases: &[WorstCase]) -> String {
+    let (header, cells) = cells(cases);
     format!("{}\n{EXPLAINED}", table(&header, &cells) + "\n")
 }
 
@@ -95,11 +66,11 @@ const MOST_LINES: usize = 8;
 
 /// How much each class has sent from each source, and when the packet is under way that takes
 /// longest.
-fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
+fn picture(plan: &Plan, case: &WorstCase) -> Figure<'static> {
     let is_network = plan.network.is_some();
     let mut senders: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
     let mut sent: BTreeMap<(usize, usize), f64> = BTreeMap::new();
-    for Burst { time, class, source, length } in packets {
+    for TimedPacket { time, class, source, length, .. } in &case.sent {
         let sender = (class.index(), *source);
         let so_far = sent.entry(sender).or_default();
         let points = senders.entry(sender).or_insert_with(|| vec![(0.0, 0.0)]);
@@ -110,35 +81,27 @@ fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
     most.sort_by(|(a, _), (b, _)| sent[b].total_cmp(&sent[a]));
     most.truncate(MOST_LINES);
     most.sort_by_key(|(sender, _)| *sender);
-    let end =
-        [row.arrival.saturating_add(row.found), packets.last().map_or(Nanos::ZERO, |of| of.time)];
-    let end = end.map(|time| time.0 as f64 * NS).into_iter().fold(0.0, f64::max);
+    let through = case.arrival_ns.saturating_add(case.found_ns);
+    let last = case.sent.last().map_or(0, |packet| packet.time.0);
+    let end = through.max(last) as f64 * NS;
     let steps = |(place, ((class, source), mut points)): (usize, Sender)| {
         let last = points[points.len() - 1].1;
         points.push((end, last));
         let name = &plan.classes[class].name;
-        Series {
-            name: if is_network { format!("{name}, source {}", source + 1) } else { name.clone() },
-            mark: Mark::Step,
-            style: Style::new(place),
-            points,
-        }
+        let name = if is_network { format!("{name}, source {}", source + 1) } else { name.clone() };
+        Series::new(name, Mark::Step, Style::new(place), points)
     };
-    let flag = |at: Nanos, meaning: &str, dash| Marker {
-        along: Along::Y,
-        at: at.0 as f64 * NS,
-        label: String::new(),
-        meaning: meaning.to_owned(),
-        style: Style { dash, ..Style::default() },
+    let flag = |at: u64, meaning, dash| {
+        Marker::new(Along::Y, at as f64 * NS, meaning, Style::default().dashed(dash))
     };
     Figure::from(Chart {
-        title: format!("Who sends when {} is delayed longest", shortened(&row.class, 24)),
-        x: Axis { range: Some((0.0, end)), ..Axis::linear("Time", Unit::Time) },
-        y: Axis::linear("Sent so far", Unit::Size),
+        title: format!("Who sends when {} is delayed longest", shortened(&case.class, 24)),
+        x: Axis::linear("Time", Unit::Time).within(Some((0.0, end))),
+        y: Axis::linear("TimedPacket so far", Unit::Size),
         series: most.into_iter().enumerate().map(steps).collect(),
         markers: vec![
-            flag(row.arrival, "the slowest packet arrives", Dash::Dashed),
-            flag(row.arrival.saturating_add(row.found), "it is through", Dash::Dotted),
+            flag(case.arrival_ns, "the slowest packet arrives", Dash::Dashed),
+            flag(through, "it is through", Dash::Dotted),
         ],
     })
 }
@@ -147,15 +110,13 @@ fn picture(plan: &Plan, row: &Row, packets: &[Burst]) -> Figure<'static> {
 const MOST_PICTURES: usize = 24;
 
 /// What was found as one HTML file.
-pub fn page(plan: &Plan, found: &[(Row, Vec<Burst>)]) -> String {
-    let rows: Vec<Row> = found.iter().map(|(row, _)| row.clone()).collect();
-    let (header, cells) = cells(&rows);
+pub fn page(plan: &Plan, cases: &[WorstCase]) -> String {
+    let (header, cells) = cells(cases);
     let words = header.len() - 5;
-    let tight = |row: &Row| row.found.0 as f64 / row.bound.0.max(1) as f64;
-    let mut shares: Vec<f64> = rows.iter().map(tight).collect();
+    let mut shares: Vec<f64> = cases.iter().map(tightness).collect();
     shares.sort_by(f64::total_cmp);
     let about = [
-        ("Classes and paths", count(rows.len() as u64)),
+        ("Classes and paths", count(cases.len() as u64)),
         ("Found of the bound, median", percent(shares[shares.len() / 2])),
     ];
     whole(
@@ -164,16 +125,16 @@ pub fn page(plan: &Plan, found: &[(Row, Vec<Burst>)]) -> String {
             (facts(&about))
             p { (EXPLAINED.replace('`', "")) }
             (grid(&header, &cells, words))
-            @for (row, packets) in found.iter().take(MOST_PICTURES) {
+            @for case in cases.iter().take(MOST_PICTURES) {
                 section {
                     h2 {
-                        (row.class)
-                        @if !row.nodes.is_empty() { ", " (row.nodes.join(" → ")) }
+                        (case.class)
+                        @if !case.nodes.is_empty() { ", " (case.nodes.join(" → ")) }
                     }
                     p {
-                        "At most " (time(row.bound.0 as f64)) ", " (time(row.found.0 as f64)) " happens."
+                        "At most " (time(case.bound_ns as f64)) ", " (time(case.found_ns as f64)) " happens."
                     }
-                    (drawn(&picture(plan, row, packets), "What each sender has sent, and when the slowest packet is under way."))
+                    (drawn(&picture(plan, case), "What each sender has sent, and when the slowest packet is under way."))
                 }
             }
         },
@@ -182,23 +143,32 @@ pub fn page(plan: &Plan, found: &[(Row, Vec<Burst>)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use laxity::packet::ClassId;
+    use laxity::units::Nanos;
+
     use super::*;
     use crate::chart::Paper;
-    use crate::sample;
+    use crate::testing::sample;
 
     /// A class that sends three packets within a span. The second is through at the end of the
     /// span.
-    fn found(span: u64) -> (Row, Vec<Burst>) {
-        let row = Row {
+    fn found(span: u64) -> WorstCase {
+        let packet = |at| TimedPacket {
+            time: Nanos(at),
+            class: ClassId(0),
+            source: 0,
+            flow: 0,
+            length: 1500,
+        };
+        WorstCase {
             class: "one".into(),
             nodes: Vec::new(),
-            bound: Nanos(span),
-            found: Nanos(span / 2),
-            arrival: Nanos(span - span / 2),
+            bound_ns: span,
+            found_ns: span / 2,
+            arrival_ns: span - span / 2,
             packets: 3,
-        };
-        let burst = |at| Burst { time: Nanos(at), class: ClassId(0), source: 0, length: 1500 };
-        (row, [0, span / 2, span].map(burst).to_vec())
+            sent: [0, span / 2, span].map(packet).to_vec(),
+        }
     }
 
     #[test]
@@ -208,12 +178,12 @@ mod tests {
             (5_000_000, "ms", 5.0, "At most 5 ms, 2.5 ms happens."),
             (3_000_000_000, "s", 3.0, "At most 3 s, 1.5 s happens."),
         ] {
-            let (row, packets) = found(span);
-            let page = page(&sample::plan(), &[(row.clone(), packets.clone())]);
+            let case = found(span);
+            let page = page(&sample::plan(), std::slice::from_ref(&case));
             let page = page.replace('\u{a0}', " ");
             assert!(page.contains(happens) && page.contains(&format!("at most {unit}")), "{page}");
             for paper in [Paper::Wide, Paper::Narrow] {
-                let svg = picture(&sample::plan(), &row, &packets).on(paper);
+                let svg = picture(&sample::plan(), &case).on(paper);
                 let ticks: Vec<f64> = below(&svg, paper, unit);
                 assert!(ticks.len() >= 3 && ticks.is_sorted(), "{ticks:?}");
                 let last = ticks[ticks.len() - 1];

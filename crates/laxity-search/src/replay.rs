@@ -5,7 +5,7 @@ use std::path::Path;
 
 use laxity::units::Nanos;
 use laxity_answers::Proof;
-use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
+use laxity_answers::verdict::{BrokenPromise, HeldTo, JudgedRun, Verdict};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hops, Recording};
 use laxity_plan::network::Networked;
@@ -95,8 +95,8 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replay, SimError> {
     let run = Run { plan, duration: None, seed: 1, feeds };
     let outcome = run.simulate(&mut (), &mut laxity_sim::to_the_end)?;
     let proof = Proof::link(plan);
-    let Judged { summary, verdict } =
-        Judged::new(plan, HeldTo::Plan, proof.as_ref(), outcome.summary);
+    let JudgedRun { summary, verdict } =
+        JudgedRun::new(plan, HeldTo::Plan, proof.as_ref(), outcome.summary);
     let mut longest = vec![0; plan.classes.len()];
     for ((id, _), class) in plan.leaves().zip(&summary.hops[0].classes) {
         longest[id.index()] = class.delay_ns.map_or(0, |delay| delay.max);
@@ -119,7 +119,7 @@ fn on_a_network(on: Networked<'_>, arrivals: &[Arrival]) -> Result<Replay, SimEr
         }
     }
     let proof = Proof::network(&on);
-    let judged = Judged::new(plan, HeldTo::Plan, Some(&proof), summary);
+    let judged = JudgedRun::new(plan, HeldTo::Plan, Some(&proof), summary);
     Ok(Replay::new(&judged.verdict, longest))
 }
 
@@ -135,7 +135,7 @@ impl Replay {
     }
 }
 
-fn said(broken: &Broken) -> String {
+fn said(broken: &BrokenPromise) -> String {
     let at = broken.at.as_ref().map_or(String::new(), |at| format!(" at {at}"));
     format!("{}{at}: {:?}", broken.class, broken.promise)
 }

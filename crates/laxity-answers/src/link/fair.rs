@@ -10,11 +10,8 @@ use super::admission::{Admission, Test};
 use super::class::ClassProof;
 use crate::reason::{Finding, Reason, deadlines};
 
-pub(super) const WFQ: Tester = Tester {
-    test: |plan| Some(bounds(plan)),
-    refuses_beyond_bounds: false,
-    classes: |plan, classes| share_out(plan, &plan.flat_weights(), classes),
-};
+pub(super) const WFQ: Tester =
+    Tester { classes: |plan, classes| share_out(plan, &plan.flat_weights(), classes), ..BOUNDS };
 
 pub(super) const WF2Q: Tester = Tester {
     test: |plan| Some(if plan.has_schedulers_below() { below(plan) } else { hierarchy(plan) }),
@@ -28,8 +25,6 @@ pub(super) const WF2Q: Tester = Tester {
 };
 
 pub(super) const DRR: Tester = Tester {
-    test: |plan| Some(bounds(plan)),
-    refuses_beyond_bounds: false,
     classes: |plan, classes| {
         let quanta = plan.drr_quanta();
         let weights: Vec<_> = quanta.iter().map(|quantum| u64::from(*quantum)).collect();
@@ -38,27 +33,29 @@ pub(super) const DRR: Tester = Tester {
             class.quantum_bytes = Some(quanta[class.id.index()]);
         }
     },
+    ..BOUNDS
 };
 
 pub(super) const QFQ: Tester = Tester {
-    test: |plan| Some(bounds(plan)),
-    refuses_beyond_bounds: false,
     classes: |plan, classes| {
         let weights: Vec<_> = plan.qfq_classes().iter().map(|class| class.weight).collect();
         share_out(plan, &weights, classes);
     },
+    ..BOUNDS
 };
 
 pub(super) const PRIORITY: Tester = Tester {
-    test: |plan| Some(bounds(plan)),
-    refuses_beyond_bounds: false,
     classes: |plan, classes| {
         let levels = plan.priority_levels();
         for class in classes {
             class.level = Some(levels[class.id.index()]);
         }
     },
+    ..BOUNDS
 };
+
+/// Tests delay bounds alone.
+const BOUNDS: Tester = Tester { test: |plan| Some(bounds(plan)), ..Tester::NONE };
 
 /// The answer of delay bounds alone.
 fn bounds(plan: &Plan) -> Admission {

@@ -16,7 +16,7 @@ use super::tester;
 use crate::reason::{Finding, Reason, Span, admitted};
 
 /// What is proved of a plan on one link, and what its classes could change.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct LinkProof {
     /// The discipline, as `--scheduler` names it.
     pub scheduler: &'static str,
@@ -78,17 +78,7 @@ impl LinkProof {
     ) -> LinkProof {
         let mut classes = classes(plan, bounds);
         (tester(plan).classes)(plan, &mut classes);
-        LinkProof {
-            scheduler: plan.scheduler.name(),
-            reasons,
-            binding: None,
-            long_run_bps: None,
-            windows: None,
-            classes,
-            best_effort: None,
-            left: None,
-            traps: None,
-        }
+        LinkProof { scheduler: plan.scheduler.name(), reasons, classes, ..LinkProof::default() }
     }
 
     /// Whether everything that is promised holds; `None` if that is not known.

@@ -9,6 +9,7 @@ use laxity_plan::tdp::FramedBound;
 use laxity_plan::tdp::{Framed, Framing, MarginBinding, Stretch};
 use serde::Serialize;
 
+use super::nodes;
 use crate::reason::{ClockBinding, Clocks, Finding, LeaveOut, Reason, Unbounded, admitted};
 
 /// What is proved of every class and output.
@@ -192,7 +193,7 @@ impl View<'_> {
                 let packets = self.framed.packets(class).unwrap_or_default();
                 Some(ReservedClass {
                     class: class.name.clone(),
-                    nodes: self.nodes(paths[id.index()]),
+                    nodes: nodes(self.framed.network, paths[id.index()]),
                     packets: u32::try_from(packets).unwrap_or(u32::MAX),
                     packet_bytes: self.framed.plan.max_packet(class).0,
                     stretches: self.stretches(id),
@@ -206,12 +207,6 @@ impl View<'_> {
                 })
             })
             .collect()
-    }
-
-    fn nodes(&self, path: &[Hop]) -> Vec<String> {
-        let ends = || path.iter().map(|hop| self.framed.network.ends(*hop));
-        let nodes = ends().take(1).map(|[from, _]| from).chain(ends().map(|[_, to]| to));
-        nodes.map(str::to_owned).collect()
     }
 
     fn stretches(&self, class: ClassId) -> Vec<ReservedStretch> {

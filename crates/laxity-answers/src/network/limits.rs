@@ -18,7 +18,7 @@ use laxity_plan::parallel::{on_all_cores, side_by_side};
 use laxity_plan::paths::{Outlook, OutputId, RouteId};
 use serde::Serialize;
 
-use super::promises::Promises;
+use super::promises::AnalysedNetwork;
 use super::proof::NetworkProof;
 use crate::reason::{Finding, Reason};
 
@@ -90,16 +90,13 @@ impl Limits {
     /// `watch` ended the search. `proof` is what is proved of the plan.
     pub fn new(plan: &Plan, proof: &NetworkProof, watch: Watch<'_>) -> Option<Limits> {
         let standing = plan.networked().map(Standing::new);
-        let classes = || plan.leaves().filter(|(_, class)| class.arrival.is_some());
+        let classes = plan.leaves().filter(|(_, class)| class.arrival.is_some());
+        let classes = classes.map(|(id, _)| id).collect();
         let links = plan.network.as_ref().map_or(0, |network| network.links.len());
-        let parts: Vec<Part> = (0..links)
-            .map(Part::Link)
-            .chain(classes().map(|(id, _)| Part::Class(id.index())))
-            .chain([Part::Load])
-            .collect();
         let search = Search {
             watch,
-            parts: parts.len(),
+            links,
+            classes,
             done: AtomicUsize::new(0),
             is_stopped: AtomicBool::new(false),
             plan,
@@ -108,36 +105,29 @@ impl Limits {
             more_burst: Mutex::new(None),
         };
         let one = |number: usize| {
-            let found = search.part(parts[number], proof);
+            let found = search.part(number, proof);
             search.done.fetch_add(1, Ordering::Relaxed);
             search.goes_on();
             found
         };
-        let found = on_all_cores(|| side_by_side(parts.len(), one));
+        let found = on_all_cores(|| side_by_side(search.parts(), one));
         if search.is_stopped.into_inner() {
             return None;
         }
         let mut limits = Limits { load: None, links: Vec::new(), classes: Vec::new() };
         for found in found {
             match found {
-                Found::Link(link) => limits.links.push(link),
-                Found::Class(class) => limits.classes.push(class),
-                Found::Load(load) => limits.load = load,
+                PartLimit::Link(link) => limits.links.push(link),
+                PartLimit::Class(class) => limits.classes.push(class),
+                PartLimit::Load(load) => limits.load = load,
             }
         }
         Some(limits)
     }
 }
 
-/// A part of a plan, by its place.
-#[derive(Clone, Copy)]
-enum Part {
-    Link(usize),
-    Class(usize),
-    Load,
-}
-
-enum Found {
+/// What is found of a part.
+enum PartLimit {
     Link(LinkLimit),
     Class(ClassLimit),
     Load(Option<LoadLimit>),
@@ -156,7 +146,11 @@ fn keeps(proof: &NetworkProof, least: usize) -> bool {
 
 struct Search<'a> {
     watch: Watch<'a>,
-    parts: usize,
+    /// The number of links, which are the first parts.
+    links: usize,
+    /// The classes that say what they send, which are the parts behind the links. The last part is
+    /// the load.
+    classes: Vec<ClassId>,
     done: AtomicUsize,
     is_stopped: AtomicBool,
     plan: &'a Plan,
@@ -169,18 +163,24 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn part(&self, part: Part, today: &NetworkProof) -> Found {
-        match part {
-            Part::Link(link) => Found::Link(self.link(link)),
-            Part::Class(class) => Found::Class(self.class(class, today)),
-            Part::Load => Found::Load(self.load()),
+    fn parts(&self) -> usize {
+        self.links + self.classes.len() + 1
+    }
+
+    fn part(&self, number: usize, today: &NetworkProof) -> PartLimit {
+        if number < self.links {
+            return PartLimit::Link(self.link(number));
+        }
+        match self.classes.get(number - self.links) {
+            Some(class) => PartLimit::Class(self.class(class.index(), today)),
+            None => PartLimit::Load(self.load()),
         }
     }
 
     /// Tells how far it is. A search that was ended comes to its end by answers that are no longer
     /// looked at.
     fn goes_on(&self) -> bool {
-        if (self.watch)(self.parts, self.done.load(Ordering::Relaxed)).is_break() {
+        if (self.watch)(self.parts(), self.done.load(Ordering::Relaxed)).is_break() {
             self.is_stopped.store(true, Ordering::Relaxed);
         }
         !self.is_stopped.load(Ordering::Relaxed)
@@ -189,12 +189,29 @@ impl Search<'_> {
     /// Whether a plan that is changed a little keeps all of its promises, and all bounds that there
     /// are today.
     fn holds(&self, change: impl FnOnce(&mut Plan)) -> bool {
-        if !self.goes_on() {
-            return false;
-        }
-        let mut plan = self.plan.clone();
-        change(&mut plan);
-        self.holds_of(&plan)
+        self.changed(change).is_some_and(|plan| self.holds_of(&plan))
+    }
+
+    /// The same by what `still` says of the plan as it is, if it keeps all of its promises, and of
+    /// the changed one.
+    fn holds_beside(
+        &self,
+        change: impl FnOnce(&mut Plan),
+        still: impl FnOnce(&Standing<'_>, &Plan) -> bool,
+    ) -> bool {
+        self.changed(change).is_some_and(|plan| match &self.standing {
+            Some(standing) => still(standing, &plan),
+            None => self.holds_of(&plan),
+        })
+    }
+
+    /// The plan with a change, unless the search is ended.
+    fn changed(&self, change: impl FnOnce(&mut Plan)) -> Option<Plan> {
+        self.goes_on().then(|| {
+            let mut plan = self.plan.clone();
+            change(&mut plan);
+            plan
+        })
     }
 
     fn holds_of(&self, plan: &Plan) -> bool {
@@ -203,28 +220,23 @@ impl Search<'_> {
 
     /// The same with another burst of a class in the long run.
     fn holds_with_burst(&self, number: usize, bytes: u64) -> bool {
-        if !self.goes_on() {
-            return false;
-        }
-        let mut plan = self.plan.clone();
-        let arrival = plan.classes[number].arrival.as_mut();
-        let lines = arrival.into_iter().flat_map(|arrival| &mut arrival.buckets);
-        if let Some(line) = lines.min_by_key(|line| line.in_the_long_run()) {
-            line.bucket = Bytes(bytes);
-        }
-        match &self.standing {
-            Some(standing) => {
-                standing.holds_with_arrival(&plan, ClassId(number as u32), self.bounded)
+        let change = |plan: &mut Plan| {
+            let arrival = plan.classes[number].arrival.as_mut();
+            let lines = arrival.into_iter().flat_map(|arrival| &mut arrival.buckets);
+            if let Some(line) = lines.min_by_key(|line| line.in_the_long_run()) {
+                line.bucket = Bytes(bytes);
             }
-            None => self.holds_of(&plan),
-        }
+        };
+        self.holds_beside(change, |standing, plan| {
+            standing.holds_with_arrival(plan, ClassId(number as u32), self.bounded)
+        })
     }
 
     fn largest_burst(&self, number: usize, packet: u64, burst: u64) -> Option<u64> {
         let last = || self.more_burst.lock().unwrap_or_else(PoisonError::into_inner);
         let likely = last().map(|more| burst.saturating_add(more));
         let holds = |bytes| self.holds_with_burst(number, bytes);
-        let known = Known { value: self.today(burst), likely };
+        let known = Hint { value: self.today(burst), likely };
         let largest = largest(known, packet, burst.saturating_mul(MOST), holds);
         *last() = largest.map(|largest| largest.saturating_sub(burst));
         largest
@@ -239,18 +251,13 @@ impl Search<'_> {
         let network = self.plan.network.as_ref();
         let link = &network.expect("networks have links").links[number];
         let holds = |rate| {
-            if !self.goes_on() {
-                return false;
-            }
-            let mut plan = self.plan.clone();
-            let network = plan.network.as_mut();
-            network.expect("networks have links").links[number].rate = Rate(rate);
-            match &self.standing {
-                Some(standing) => {
-                    standing.holds_with_rate(&plan, LinkId::from_index(number), self.bounded)
-                }
-                None => self.holds_of(&plan),
-            }
+            let change = |plan: &mut Plan| {
+                let network = plan.network.as_mut().expect("networks have links");
+                network.links[number].rate = Rate(rate);
+            };
+            self.holds_beside(change, |standing, plan| {
+                standing.holds_with_rate(plan, LinkId::from_index(number), self.bounded)
+            })
         };
         let range = self.plan.link.slowest().0..=link.rate.0.saturating_mul(MOST);
         LinkLimit {
@@ -328,7 +335,7 @@ impl<'a> Standing<'a> {
     fn holds(&self, bounded: usize) -> bool {
         let Standing { on, outlook } = self;
         let paths = outlook.paths();
-        let promises = Promises { on: *on, paths };
+        let promises = AnalysedNetwork { on: *on, paths };
         let outputs = || paths.output_ids().filter(|output| outlook.is_changed(*output));
         let is_in_time =
             |output: OutputId| promises.late_at(&paths.outputs[output.index()]).next().is_none();
@@ -393,7 +400,7 @@ fn smallest(
 
 /// What is known before anything is asked.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct Hint {
     /// A value that holds.
     value: Option<u64>,
     /// What the largest one is likely to be: if so, that takes two questions.
@@ -402,7 +409,7 @@ struct Known {
 
 /// The largest value that holds, to a percent, if the least does: what holds goes on holding below.
 /// What is known saves questions and changes nothing.
-fn largest(known: Known, least: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
+fn largest(known: Hint, least: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (good, bad) = (Cell::new(known.value), Cell::new(None));
     let holds = |value: u64| {
         if good.get().is_some_and(|good| value <= good) {

@@ -15,12 +15,12 @@ use crate::reason::{Reason, Unbounded};
 
 /// A network and what is known of its outputs.
 #[derive(Clone, Copy)]
-pub(super) struct Promises<'a> {
+pub(super) struct AnalysedNetwork<'a> {
     pub on: Networked<'a>,
     pub paths: &'a Paths,
 }
 
-impl<'a> Promises<'a> {
+impl<'a> AnalysedNetwork<'a> {
     /// The classes that are later at an output than they are promised at every output.
     pub(super) fn late_at(self, output: &'a Output) -> impl Iterator<Item = Reason> + use<'a> {
         output.classes.iter().filter_map(move |ClassAtOutput { class, bound, .. }| {
@@ -69,7 +69,8 @@ impl<'a> Promises<'a> {
         reasons.into_iter().map(|reason| reason.at(ends())).collect()
     }
 
-    fn ends(self, output: &Output) -> String {
+    /// The name of an output: `from → to`.
+    pub(super) fn ends(self, output: &Output) -> String {
         self.on.network.output(output.hop)
     }
 }

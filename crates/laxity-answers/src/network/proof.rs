@@ -7,12 +7,12 @@ use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
-use laxity_plan::network::Networked;
-use laxity_plan::paths::{ClassAtOutput, Output, OutputId, Paths, Route, Unproved};
+use laxity_plan::paths::{ClassAtOutput, Output, OutputId, Route, Unproved};
 use laxity_plan::tdp::Assigned;
 use serde::Serialize;
 
-use super::promises::{Promises, is_any_promised};
+use super::nodes;
+use super::promises::{AnalysedNetwork, is_any_promised};
 use crate::link;
 use crate::reason::{Finding, Reason, Unbounded, admitted};
 
@@ -131,22 +131,22 @@ impl NetworkProof {
     /// What is proved of a network without time frames.
     pub fn new(on: &Assigned<'_>) -> NetworkProof {
         let (plan, paths) = (on.plan, on.paths());
-        let view = View { on: on.networked(), paths };
-        let outputs: Vec<_> = paths.output_ids().map(|output| view.output(output)).collect();
+        let network = AnalysedNetwork { on: on.networked(), paths };
+        let outputs: Vec<_> = paths.output_ids().map(|output| network.output(output)).collect();
         let routes = || paths.routes.iter().filter(|route| !route.acks);
-        let late = routes().filter_map(|route| view.late_over(route));
+        let late = routes().filter_map(|route| network.late_over(route));
         let mut reasons: Vec<Reason> = late.collect();
         let (mut refusals, outputs): (Vec<_>, Vec<_>) = outputs.into_iter().unzip();
         reasons.extend(refusals.iter_mut().flat_map(std::mem::take));
         let mut proof = NetworkProof {
             scheduler: plan.scheduler.name(),
             reasons,
-            paths: routes().map(|route| view.path(route)).collect(),
+            paths: routes().map(|route| network.path(route)).collect(),
             outputs,
             circles: paths
                 .cyclic
                 .iter()
-                .map(|output| view.ends(paths.outputs[output.index()].hop))
+                .map(|output| network.ends(&paths.outputs[output.index()]))
                 .collect(),
             bounded_up_to_percent: None,
         };
@@ -176,27 +176,7 @@ impl NetworkProof {
     }
 }
 
-/// A network whose outputs and paths are analysed.
-struct View<'a> {
-    on: Networked<'a>,
-    paths: &'a Paths,
-}
-
-impl View<'_> {
-    fn name(&self, class: ClassId) -> String {
-        self.on.plan.classes[class.index()].name.clone()
-    }
-
-    fn ends(&self, hop: Hop) -> String {
-        self.on.network.output(hop)
-    }
-
-    fn nodes(&self, route: &Route) -> Vec<String> {
-        let ends = || route.path.iter().map(|hop| self.on.network.ends(*hop));
-        let nodes = ends().take(1).map(|[from, _]| from).chain(ends().map(|[_, to]| to));
-        nodes.map(str::to_string).collect()
-    }
-
+impl AnalysedNetwork<'_> {
     fn path(&self, route: &Route) -> PathProof {
         let class = &self.on.plan.classes[route.class.index()];
         let (deadline, bound) = (class.end_to_end, route.bound());
@@ -217,7 +197,7 @@ impl View<'_> {
         let methods = route.bounds.iter().flatten();
         PathProof {
             class: class.name.clone(),
-            nodes: self.nodes(route),
+            nodes: nodes(self.on.network, &route.path),
             flows: route.flows,
             deadline_ns: deadline.map(|deadline| deadline.0),
             bound_ns: bound.ok().map(|bound| bound.0),
@@ -227,7 +207,7 @@ impl View<'_> {
             sum_ns: route.by(Method::Hops).map(|sum| sum.0),
             once_ns: route.by(Method::Once).map(|once| once.0),
             empty_ns: route.unloaded.0,
-            binding: unproved.or_else(slowest).map(|at| self.ends(route.path[at])),
+            binding: unproved.or_else(slowest).map(|at| self.on.network.output(route.path[at])),
             unbounded: bound.err().map(Unbounded::Path),
             hops: route.path.iter().zip(bounds()).enumerate().map(hop).collect(),
         }
@@ -241,14 +221,10 @@ impl View<'_> {
 
     /// What breaks the promise of a route's class from end to end, if anything does.
     fn late_over(&self, route: &Route) -> Option<Reason> {
-        let deadline = self.promises().deadline_over(route)?;
+        let deadline = self.deadline_over(route)?;
         let class = &self.on.plan.classes[route.class.index()];
         let late = Reason::late(&class.name, deadline, route.bound().map_err(Unbounded::Path))?;
-        Some(late.over(self.nodes(route)))
-    }
-
-    fn promises(&self) -> Promises<'_> {
-        Promises { on: self.on, paths: self.paths }
+        Some(late.over(nodes(self.on.network, &route.path)))
     }
 
     /// An output, and what stands against its promises.
@@ -257,10 +233,10 @@ impl View<'_> {
         let link = self.on.network.link(output.hop);
         let [from, to] = self.on.network.ends(output.hop).map(str::to_string);
         let is_tested = output.knows_arrivals() && link::has_test(&self.on.plan.at_hop(output.hop));
-        let mut reasons = self.promises().refusals_at(id);
+        let mut reasons = self.refusals_at(id);
         let fits = is_tested.then_some(reasons.is_empty());
-        reasons.extend(self.promises().late_at(output));
-        reasons.extend(self.promises().small_queues_at(id));
+        reasons.extend(self.late_at(output));
+        reasons.extend(self.small_queues_at(id));
         let proof = OutputProof {
             link: link.name.clone(),
             from,
@@ -280,7 +256,7 @@ impl View<'_> {
             let lines = passing.arrival.as_ref();
             let long_run = lines.and_then(|lines| TokenBucket::slowest(lines));
             PassingProof {
-                name: self.name(passing.class),
+                name: self.on.plan.classes[passing.class.index()].name.clone(),
                 burst_bytes: long_run.map(|line| line.bucket.0),
                 rate_bps: long_run.map(|line| line.rate.0),
                 deadline_ns: self.on.plan.classes[passing.class.index()].deadline.map(|of| of.0),

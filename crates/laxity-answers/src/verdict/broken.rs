@@ -1,12 +1,12 @@
 //! Promises that were broken, and by how much.
 
 use laxity::scheduler::DropReason;
-use laxity_sim::summary::ClassSummary;
+use laxity_sim::summary::{ClassSummary, Measures};
 use serde::Serialize;
 
 /// What a class was promised and did not get.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Broken {
+pub struct BrokenPromise {
     /// The class.
     pub class: String,
     /// The output at which the promise was made, `from → to`; absent for one link, and from end to
@@ -81,7 +81,7 @@ pub enum Promise {
 
 /// What a class is owed where it waits.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Owed {
+pub(crate) struct Obligation {
     /// Its deadline.
     pub deadline: bool,
     /// The bound that is proved: of a class that is promised no delay, only as long as it keeps to
@@ -95,16 +95,24 @@ pub(crate) struct Owed {
     pub nonconforming: u64,
 }
 
+/// The delays that a class is owed and did not get: its deadline, and then its proved bound.
+pub(crate) fn late(
+    class: Measures<'_>,
+    is_owed_deadline: bool,
+    is_owed_bound: bool,
+) -> impl Iterator<Item = Promise> + use<> {
+    let missed = class.deadline_ns.filter(|_| is_owed_deadline && class.missed > 0);
+    let missed = missed.map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.missed });
+    let beyond = class.bound_ns.filter(|_| is_owed_bound && class.beyond_bound > 0);
+    let beyond = beyond.map(|bound_ns| Promise::Bound { bound_ns, misses: class.beyond_bound });
+    missed.into_iter().chain(beyond)
+}
+
 /// What a class was owed and did not get.
-pub(crate) fn broken_by(class: &ClassSummary, owed: Owed) -> impl Iterator<Item = Broken> {
-    let late = class
-        .deadline_ns
-        .filter(|_| owed.deadline && class.deadline_misses > 0)
-        .map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.deadline_misses });
-    let beyond = class
-        .bound_ns
-        .filter(|_| owed.bound && class.bound_misses > 0)
-        .map(|bound_ns| Promise::Bound { bound_ns, misses: class.bound_misses });
+pub(crate) fn broken_by(
+    class: &ClassSummary,
+    owed: Obligation,
+) -> impl Iterator<Item = BrokenPromise> {
     let dropped = |reasons: &[DropReason]| {
         let counts = reasons.iter().filter_map(|reason| class.dropped.get(reason.name()));
         Some(counts.sum::<u64>()).filter(|&dropped| dropped > 0 && owed.room)
@@ -130,7 +138,7 @@ pub(crate) fn broken_by(class: &ClassSummary, owed: Owed) -> impl Iterator<Item 
         .map(|(violations, windows)| Promise::Consecutive { violations, windows })
         .chain(sliding.map(|(violations, windows)| Promise::Windows { violations, windows }));
     let within_deadline = |bound| class.deadline_ns.is_none_or(|deadline| bound <= deadline);
-    let broken = move |promise| Broken {
+    let broken = move |promise| BrokenPromise {
         class: class.name.clone(),
         at: None,
         promise,
@@ -146,56 +154,54 @@ pub(crate) fn broken_by(class: &ClassSummary, owed: Owed) -> impl Iterator<Item 
         nonconforming: owed.nonconforming,
         seeds: Vec::new(),
     };
-    late.into_iter().chain(beyond).chain(full).chain(violated).map(broken)
+    late(class.into(), owed.deadline, owed.bound).chain(full).chain(violated).map(broken)
 }
 
 impl Promise {
-    /// This promise and another, counted together, if they are the same promise.
-    fn together(self, other: Promise) -> Option<Promise> {
+    /// Counts another promise together with this one if they are the same; says whether they are.
+    fn add(&mut self, other: Promise) -> bool {
         use Promise::{Bound, Consecutive, Deadline, Frame, Late, Management, Room, Windows};
-        Some(match (self, other) {
-            (Deadline { deadline_ns, misses: a }, Deadline { misses: b, .. }) => {
-                Deadline { deadline_ns, misses: a + b }
+        match (self, other) {
+            (Deadline { misses: sum, .. }, Deadline { misses: more, .. })
+            | (Bound { misses: sum, .. }, Bound { misses: more, .. })
+            | (Room { dropped: sum }, Room { dropped: more })
+            | (Management { dropped: sum }, Management { dropped: more })
+            | (Late { dropped: sum }, Late { dropped: more })
+            | (Frame { dropped: sum }, Frame { dropped: more }) => *sum += more,
+            (Windows { violations, windows }, Windows { violations: more, windows: all })
+            | (
+                Consecutive { violations, windows },
+                Consecutive { violations: more, windows: all },
+            ) => {
+                *violations += more;
+                *windows += all;
             }
-            (Bound { bound_ns, misses: a }, Bound { misses: b, .. }) => {
-                Bound { bound_ns, misses: a + b }
-            }
-            (Windows { violations: a, windows: n }, Windows { violations: b, windows: m }) => {
-                Windows { violations: a + b, windows: n + m }
-            }
-            (
-                Consecutive { violations: a, windows: n },
-                Consecutive { violations: b, windows: m },
-            ) => Consecutive { violations: a + b, windows: n + m },
-            (Room { dropped: a }, Room { dropped: b }) => Room { dropped: a + b },
-            (Management { dropped: a }, Management { dropped: b }) => Management { dropped: a + b },
-            (Late { dropped: a }, Late { dropped: b }) => Late { dropped: a + b },
-            (Frame { dropped: a }, Frame { dropped: b }) => Frame { dropped: a + b },
-            _ => return None,
-        })
+            _ => return false,
+        }
+        true
     }
 }
 
-impl Broken {
+impl BrokenPromise {
     /// What was broken under any of several seeds, counted over all.
-    pub(crate) fn over_seeds(runs: impl Iterator<Item = (u64, Vec<Broken>)>) -> Vec<Broken> {
-        let mut all: Vec<Broken> = Vec::new();
+    pub(crate) fn over_seeds(
+        runs: impl Iterator<Item = (u64, Vec<BrokenPromise>)>,
+    ) -> Vec<BrokenPromise> {
+        let mut all: Vec<BrokenPromise> = Vec::new();
         for (seed, one) in
             runs.flat_map(|(seed, broken)| broken.into_iter().map(move |one| (seed, one)))
         {
             let same = all.iter_mut().find_map(|known| {
                 let is_same =
                     (&known.class, &known.at, known.proved) == (&one.class, &one.at, one.proved);
-                let promise = known.promise.together(one.promise).filter(|_| is_same)?;
-                Some((known, promise))
+                (is_same && known.promise.add(one.promise)).then_some(known)
             });
             match same {
-                Some((known, promise)) => {
-                    known.promise = promise;
+                Some(known) => {
                     known.nonconforming += one.nonconforming;
                     known.seeds.push(seed);
                 }
-                None => all.push(Broken { seeds: vec![seed], ..one }),
+                None => all.push(BrokenPromise { seeds: vec![seed], ..one }),
             }
         }
         all

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use laxity_plan::Plan;
 use laxity_sim::summary::{ClassSummary, EndToEnd, HopSummary, Summary};
 
-use super::broken::{Broken, Owed, Promise, broken_by};
+use super::broken::{BrokenPromise, Obligation, Promise, broken_by, late};
 use crate::network::tells_arrivals;
 
 /// Whether any class was promised a delay or windows.
@@ -20,7 +20,7 @@ pub(crate) fn is_promised(plan: &Plan, summary: &Summary) -> bool {
 
 /// Every broken promise, in the plan's order; of a network from end to end, and then at single
 /// outputs.
-pub fn broken(plan: &Plan, summary: &Summary) -> Vec<Broken> {
+pub fn broken(plan: &Plan, summary: &Summary) -> Vec<BrokenPromise> {
     let Some(network) = &summary.network else {
         return summary.hops.iter().flat_map(at_link).collect();
     };
@@ -30,13 +30,16 @@ pub fn broken(plan: &Plan, summary: &Summary) -> Vec<Broken> {
     whole.chain(summary.hops.iter().flat_map(|hop| at_output(plan, hop, &ends))).collect()
 }
 
-fn at_link(link: &HopSummary) -> impl Iterator<Item = Broken> {
+fn at_link(link: &HopSummary) -> impl Iterator<Item = BrokenPromise> {
     link.classes.iter().flat_map(|class| {
         // A class that tolerates losses is promised its windows, not every deadline.
         let deadline = class.deadline_ns.is_some() && class.windows.is_none();
         let bound = class.deadline_ns.is_some() || class.nonconforming == 0;
         let nonconforming = class.nonconforming;
-        broken_by(class, Owed { deadline, bound, room: deadline, lossless: false, nonconforming })
+        broken_by(
+            class,
+            Obligation { deadline, bound, room: deadline, lossless: false, nonconforming },
+        )
     })
 }
 
@@ -45,16 +48,11 @@ fn tells(plan: &Plan, class: &str) -> bool {
     plan.class(class).is_some_and(|id| tells_arrivals(&plan.classes[id.index()]))
 }
 
-fn from_end_to_end(class: &EndToEnd) -> impl Iterator<Item = Broken> {
-    let late = class.deadline_ns.filter(|_| class.deadline_misses > 0);
-    let late =
-        late.map(|deadline_ns| Promise::Deadline { deadline_ns, misses: class.deadline_misses });
+fn from_end_to_end(class: &EndToEnd) -> impl Iterator<Item = BrokenPromise> {
     // A class that is promised no delay is owed its bound as long as it keeps to its arrival curve.
     let is_owed = class.deadline_ns.is_some() || class.nonconforming == 0;
-    let beyond = class.bound_ns.filter(|_| class.bound_misses > 0 && is_owed);
-    let beyond = beyond.map(|bound_ns| Promise::Bound { bound_ns, misses: class.bound_misses });
     let within = |deadline: u64| class.bound_ns.is_some_and(|bound| bound <= deadline);
-    late.into_iter().chain(beyond).map(move |promise| Broken {
+    late(class.into(), true, is_owed).map(move |promise| BrokenPromise {
         class: class.name.clone(),
         at: None,
         promise,
@@ -72,7 +70,7 @@ fn at_output<'a>(
     plan: &'a Plan,
     hop: &'a HopSummary,
     ends: &'a HashMap<&str, &EndToEnd>,
-) -> impl Iterator<Item = Broken> + use<'a> {
+) -> impl Iterator<Item = BrokenPromise> + use<'a> {
     let place = hop.output();
     let broken = |class: &'a ClassSummary| {
         let whole = ends.get(class.name.as_str())?;
@@ -85,8 +83,8 @@ fn at_output<'a>(
         // Frames that are reserved hold all packets.
         let lossless = hop.frames.is_some() && whole.bound_ns.is_some();
         let room = is_promised || lossless && bound;
-        Some(broken_by(class, Owed { deadline, bound, room, lossless, nonconforming }))
+        Some(broken_by(class, Obligation { deadline, bound, room, lossless, nonconforming }))
     };
-    let at_place = move |broken| Broken { at: Some(place.clone()), ..broken };
+    let at_place = move |broken| BrokenPromise { at: Some(place.clone()), ..broken };
     hop.classes.iter().filter_map(broken).flatten().map(at_place)
 }

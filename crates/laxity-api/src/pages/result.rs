@@ -2,7 +2,7 @@
 
 use laxity_answers::Proof;
 use laxity_report::admission::{self, AdmissionView};
-use laxity_report::html::Drawn;
+use laxity_report::html::NamedFigure;
 use laxity_report::run::{self, Report};
 use laxity_report::{comparison, figures, network};
 use laxity_sim::series::Series;
@@ -31,7 +31,7 @@ impl RunResult<'_> {
     }
 
     /// The figures of that page.
-    pub fn figures(&self, series: &Series) -> Vec<Drawn<'_>> {
+    pub fn figures(&self, series: &Series) -> Vec<NamedFigure<'_>> {
         run::drawings(&self.report(), series)
     }
 

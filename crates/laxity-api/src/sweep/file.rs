@@ -1,10 +1,12 @@
 //! What files that ask about a plan have in common: the plan, seeds, a duration, ranges.
 
+use std::ops::Range;
+
 use laxity::units::Nanos;
 use laxity_plan::PlanError;
 use laxity_plan::edit;
 use laxity_plan::error::Fault;
-use toml_edit::{Document, Item, Table, Value};
+use toml_edit::{Document, Item, Table, TableLike, Value};
 
 use super::study::{MOST_RUNS, are_seeds};
 
@@ -85,6 +87,21 @@ impl File<'_> {
         if are_seeds(&seeds) { Ok(seeds) } else { Err(wrong()) }
     }
 
+    /// The tables of a key, each with its place; `None` if it is something else.
+    pub(crate) fn tables(&self, key: &str) -> Option<Vec<(&dyn TableLike, Option<Range<usize>>)>> {
+        match self.table.get(key) {
+            None => Some(Vec::new()),
+            Some(Item::ArrayOfTables(list)) => {
+                Some(list.iter().map(|table| (table as _, table.span())).collect())
+            }
+            Some(Item::Value(Value::Array(list))) => list
+                .iter()
+                .map(|value| Some((value.as_inline_table()? as _, value.span())))
+                .collect(),
+            Some(_) => None,
+        }
+    }
+
     /// What `read` makes of the range of a key: its ends as they are written, and whether
     /// logarithms count.
     pub(crate) fn range<T>(
@@ -113,7 +130,7 @@ impl File<'_> {
 }
 
 /// A key that is none of those accepted.
-pub(crate) fn unknown(key: &str, span: Option<std::ops::Range<usize>>, accepted: &[&str]) -> Fault {
+pub(crate) fn unknown(key: &str, span: Option<Range<usize>>, accepted: &[&str]) -> Fault {
     let accepted: Vec<String> = accepted.iter().map(|key| format!("`{key}`")).collect();
     Fault::new(span, format!("unknown key `{key}`"))
         .help(format!("accepted: {}", accepted.join(", ")))
@@ -126,6 +143,6 @@ pub(crate) fn pairs(item: &Item) -> Result<toml_edit::Iter<'_>, Fault> {
 }
 
 /// The fault of a key that cannot be set, at a place.
-pub(crate) fn at(span: Option<std::ops::Range<usize>>) -> impl FnOnce(edit::EditError) -> Fault {
+pub(crate) fn at(span: Option<Range<usize>>) -> impl FnOnce(edit::EditError) -> Fault {
     move |error| Fault::new(span, error.to_string())
 }

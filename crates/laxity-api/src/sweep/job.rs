@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use laxity_answers::figure::{Figure, figures};
-use laxity_answers::verdict::Judged;
+use laxity_answers::verdict::JudgedRun;
 use laxity_plan::Plan;
 use laxity_plan::model::Source;
 use sha2::{Digest, Sha256};
 
-use super::{Error, Study};
-use crate::{RunResult, Traffic, run};
+use super::Study;
+use crate::{Error, RunResult, Traffic, run};
 
 /// The name of a run: 32 digits of a hash of the plan, the recordings that it names, its scheduler,
 /// the duration, the seed and Laxity's version.
@@ -49,7 +49,7 @@ pub struct Job {
 }
 
 /// What came of a run.
-pub(super) struct Made {
+pub(super) struct JobResult {
     /// The text of the plan.
     pub text: String,
     pub figures: Vec<Figure>,
@@ -103,7 +103,7 @@ impl Job {
     }
 
     /// Makes the run under one of Laxity's schedulers.
-    pub(super) fn run(&self, study: &Study) -> Result<Made, Error> {
+    pub(super) fn run(&self, study: &Study) -> Result<JobResult, Error> {
         self.run_by(study, |plan, traffic| {
             let ran = run(plan, traffic, &mut (), &mut crate::to_the_end);
             ran.map_err(|error| Error::Run {
@@ -118,14 +118,14 @@ impl Job {
         &self,
         study: &Study,
         by: impl for<'p> FnOnce(&'p Plan, &Traffic<'_>) -> Result<RunResult<'p>, E>,
-    ) -> Result<Made, E> {
+    ) -> Result<JobResult, E> {
         let traffic =
             Traffic { duration: study.duration, seed: Some(self.seed), ..Traffic::default() };
         let began = Instant::now();
         let (plan, draft) = study.plan_at(&self.point)?;
-        let Judged { summary, verdict } = by(&plan, &traffic)?.judged;
+        let JudgedRun { summary, verdict } = by(&plan, &traffic)?.judged;
         let (admitted, kept) = (verdict.admitted, verdict.kept);
-        Ok(Made {
+        Ok(JobResult {
             text: draft.text(),
             figures: figures(&summary),
             admitted,

@@ -1,11 +1,10 @@
 //! Studies as tables, figures and pages.
 
 use laxity_answers::seeds::Spread;
-use laxity_report::chart::{Figure, Unit};
+use laxity_report::chart::{Axis, Chart, Dash, Figure, Mark, Series, Style, Unit};
 use laxity_report::format::{Format, subject};
 use laxity_report::parts::{Part, html};
 use laxity_report::quantity::{self, TimeUnit};
-use laxity_report::study::{self, CAPTION, EXPLAINED, Over, Panel};
 use laxity_report::table::table;
 
 use super::store::{Column, Content, columns, plain};
@@ -52,39 +51,30 @@ impl Summary {
         let sampled: Vec<usize> = (0..self.keys.len())
             .filter(|at| space.sampled.iter().any(|(path, _)| *path == space.keys[*at]))
             .collect();
-        let mut panels: Vec<Panel> = Vec::new();
+        let mut panels: Vec<(String, Lines)> = Vec::new();
         for line in self.lines.iter().filter(|line| line.figure == figure) {
             let Some(x) = line.point[key].as_deref().and_then(&read) else { continue };
-            let class = line.subject();
             let others = line.point.iter().enumerate();
             let others = others.filter(|(at, _)| *at != key && !sampled.contains(at));
             let mut words: Vec<&str> = others.filter_map(|(_, value)| value.as_deref()).collect();
             if words.is_empty() {
                 words.push(&line.scheduler);
             }
-            let name = words.join(", ");
-            let place = panels.iter().position(|panel| panel.class == class).unwrap_or_else(|| {
-                panels.push(Panel { class, lines: Vec::new() });
-                panels.len() - 1
-            });
-            let lines = &mut panels[place].lines;
-            let place = lines.iter().position(|known| known.name == name).unwrap_or_else(|| {
-                lines.push(study::Line { name, points: Vec::new() });
-                lines.len() - 1
-            });
-            lines[place].points.push((x, line.spread.mean, line.spread.half_width));
+            let lines = entry(&mut panels, line.subject());
+            let Spread { mean, half_width, .. } = line.spread;
+            entry(lines, words.join(", ")).push((x, mean, half_width));
         }
-        for line in panels.iter_mut().flat_map(|panel| &mut panel.lines) {
-            line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (_, points) in panels.iter_mut().flat_map(|(_, lines)| lines) {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
-        let over = Over {
-            figure: figure.to_owned(),
-            key: self.keys[key].clone(),
-            unit,
-            is_log: is_log(space, key, |value| read(plain(value))),
-            is_sampled: sampled.contains(&key),
-        };
-        Some(study::figure(&over, &panels)).filter(|_| !panels.is_empty())
+        let is_log = is_log(space, key, |value| read(plain(value)));
+        let x = Axis::log_if(is_log, &self.keys[key], unit);
+        // Lines would join sampled values that have nothing to do with each other.
+        let mark = if sampled.contains(&key) { Mark::Points } else { Mark::Beads };
+        let title = format!("{} over {}", Format::plain(figure), self.keys[key]);
+        let chart = |(class, lines)| chart(figure, class, lines, x.clone(), mark);
+        let charts: Vec<Chart> = panels.into_iter().map(chart).collect();
+        (!charts.is_empty()).then(|| Figure::panels(&title, charts, 2))
     }
 
     fn cells(&self, figure: &str) -> (Vec<String>, Vec<Vec<String>>) {
@@ -128,6 +118,44 @@ impl Line {
         subject(&self.class, self.at.as_deref())
     }
 }
+
+/// By what else varies: the value, the mean over the seeds, and half the width of its confidence
+/// interval.
+type Lines = Vec<(String, Vec<(f64, f64, Option<f64>)>)>;
+
+/// What is known by a name; nothing at first.
+fn entry<T: Default>(all: &mut Vec<(String, T)>, name: String) -> &mut T {
+    let place = all.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+        all.push((name, T::default()));
+        all.len() - 1
+    });
+    &mut all[place].1
+}
+
+/// Means of a figure over the seeds, each with its confidence interval of 95 %.
+fn chart(figure: &str, class: String, lines: Lines, x: Axis, mark: Mark) -> Chart {
+    let (unit, scale) = Format::new(figure).unit();
+    let means = lines.iter().flat_map(|(_, points)| points).map(|(_, mean, _)| mean * scale);
+    let y = Axis::fitting(means, "", unit);
+    let series = lines.into_iter().enumerate().flat_map(|(subject, (name, points))| {
+        let style = Style::new(subject);
+        let means = points.iter().map(|&(x, mean, _)| (x, mean * scale)).collect();
+        let interval = |&(x, mean, half): &(f64, f64, Option<f64>)| {
+            let half = half.unwrap_or(f64::NAN);
+            [(x, (mean - half) * scale), (x, (mean + half) * scale), (f64::NAN, f64::NAN)]
+        };
+        let intervals = points.iter().flat_map(interval).collect();
+        let faint = Style { faint: true, ..style.dashed(Dash::Solid) };
+        let intervals = Series::new("", Mark::Line, faint, intervals);
+        [Series::new(name, mark, style, means), intervals]
+    });
+    Chart { title: class, x, y, series: series.collect(), markers: Vec::new() }
+}
+
+const CAPTION: &str = "Means over the seeds, with their confidence intervals of 95 %.";
+/// What the tables mean, below them.
+const EXPLAINED: &str = "± is half the width of the mean's confidence interval of 95 %, by Student's t. \
+    5, 50 and 95 % of the runs do not exceed p5, p50 and p95.";
 
 /// Reads a number.
 type Reader = dyn Fn(&str) -> Option<f64>;

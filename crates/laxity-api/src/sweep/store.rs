@@ -22,8 +22,9 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::record::Field;
 use parquet::schema::types::Type;
 
-use super::job::Made;
-use super::{Error, Job, Quantity, Space};
+use super::job::JobResult;
+use super::{Job, Quantity, Space};
+use crate::Error;
 
 /// A folder with the runs of studies.
 #[derive(Clone, Debug)]
@@ -164,7 +165,12 @@ impl Store {
     }
 
     /// Writes a run.
-    pub(super) fn write(&self, job: &Job, columns: &[Column], made: &Made) -> Result<(), Error> {
+    pub(super) fn write(
+        &self,
+        job: &Job,
+        columns: &[Column],
+        made: &JobResult,
+    ) -> Result<(), Error> {
         let path = self.path(job);
         let bytes =
             file(job, columns, made).map_err(|error| Error::Store { path: path.clone(), error })?;
@@ -279,7 +285,7 @@ fn rows(file: File) -> Result<Vec<Row>, ParquetError> {
 }
 
 /// The bytes of a run's file.
-fn file(job: &Job, columns: &[Column], made: &Made) -> Result<Vec<u8>, ParquetError> {
+fn file(job: &Job, columns: &[Column], made: &JobResult) -> Result<Vec<u8>, ParquetError> {
     let meta = [
         (FORM, VERSION.to_owned()),
         ("laxity.version", env!("CARGO_PKG_VERSION").to_owned()),

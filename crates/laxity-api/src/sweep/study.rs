@@ -9,12 +9,12 @@ use laxity_plan::error::Fault;
 use laxity_plan::file;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::{Plan, PlanError, UnknownScheduler};
-use toml_edit::{Item, TableLike, Value};
+use toml_edit::{Item, Value};
 
-use super::Error;
 use super::file::{File, at, pairs};
 use super::space::{Axis, Range, Space};
 use super::store::plain;
+use crate::Error;
 
 /// A plan, the values that some of its keys take, and the seeds that every combination is run with.
 #[derive(Clone, Debug)]
@@ -78,13 +78,13 @@ impl Study {
         let (study, values) = File::read(text, name, |file| {
             file.knows("a study", &KEYS)?;
             let plan = file.plan()?;
-            let (space, seeds, duration) = (file.space()?, file.seeds()?, file.duration()?);
+            let ((space, values), seeds) = (file.space()?, file.seeds()?);
+            let duration = file.duration()?;
             few_enough(&space, &seeds).map_err(|message| Fault::new(None, message))?;
-            let study = Study::from_file(folder.join(plan), space, seeds, duration);
-            Ok((study, file.values()))
+            Ok((Study::from_file(folder.join(plan), space, seeds, duration), values))
         })?;
         let study = study?;
-        for Placed { key, value, span } in values {
+        for KeyValue { key, value, span } in values {
             let refused = |message| PlanError::new(name, text, Fault::new(span.clone(), message));
             study.takes(&key, &value).map_err(refused)?;
         }
@@ -253,102 +253,72 @@ fn few_enough(space: &Space, seeds: &[u64]) -> Result<(), String> {
 }
 
 /// A value of a key, and where it stands.
-struct Placed {
+struct KeyValue {
     key: String,
     value: String,
     span: Option<std::ops::Range<usize>>,
 }
 
 impl File<'_> {
-    /// All that keys are to be; of a range where it begins.
-    fn values(&self) -> Vec<Placed> {
-        let mut all = Vec::new();
+    /// The combinations, and all that keys are to be; of a range where it begins.
+    fn space(&self) -> Result<(Space, Vec<KeyValue>), Fault> {
+        let (mut space, mut values) = (Space::default(), Vec::new());
         let mut put = |key: &str, value: &Value| {
-            let (key, span) = (key.to_owned(), value.span());
-            all.push(Placed { key, value: self.source(value), span });
+            let source = self.source(value);
+            values.push(KeyValue { key: key.into(), value: source.clone(), span: value.span() });
+            source
         };
-        let grid = self.table.get("grid").and_then(Item::as_table_like);
-        for (key, values) in grid.into_iter().flat_map(TableLike::iter) {
-            values.as_array().into_iter().flatten().for_each(|value| put(key, value));
-        }
-        for (key, item) in self.entries().into_iter().flatten().flat_map(TableLike::iter) {
-            item.as_value().into_iter().for_each(|value| put(key, value));
-        }
-        let sample = self.table.get("sample").and_then(Item::as_table_like);
-        let over = sample.and_then(|sample| sample.get("over")?.as_table_like());
-        for (key, range) in over.into_iter().flat_map(TableLike::iter) {
-            let from = range.as_table_like().and_then(|range| range.get("from")?.as_value());
-            from.into_iter().for_each(|value| put(key, value));
-        }
-        all
-    }
-
-    /// The tables of `[[list]]`; `None` if it is something else.
-    fn entries(&self) -> Option<Vec<&dyn TableLike>> {
-        match self.table.get("list") {
-            None => Some(Vec::new()),
-            Some(Item::ArrayOfTables(tables)) => {
-                Some(tables.iter().map(|table| table as _).collect())
-            }
-            Some(Item::Value(Value::Array(list))) => {
-                list.iter().map(|value| Some(value.as_inline_table()? as _)).collect()
-            }
-            Some(_) => None,
-        }
-    }
-
-    fn space(&self) -> Result<Space, Fault> {
-        let mut space = Space::default();
         if let Some(item) = self.table.get("grid") {
             for (key, values) in pairs(item)? {
                 let list = values.as_array().filter(|list| !list.is_empty());
                 let list = list.ok_or_else(|| {
                     Fault::new(values.span(), format!("`{key}` takes a list of values here"))
                 })?;
-                let values = list.iter().map(|value| self.source(value)).collect();
+                let values = list.iter().map(|value| put(key, value)).collect();
                 space.axes.push(Axis { key: key.parse().map_err(at(list.span()))?, values });
             }
         }
         if let Some(item) = self.table.get("list") {
             let wrong = || Fault::new(item.span(), "`[[list]]` are tables of keys and values");
-            for table in self.entries().ok_or_else(wrong)? {
+            for (table, _) in self.tables("list").ok_or_else(wrong)? {
                 let mut entry = Vec::new();
                 for (key, item) in table.iter() {
-                    let value = item.as_value().ok_or_else(wrong)?;
-                    entry.push((key.parse().map_err(at(item.span()))?, self.source(value)));
+                    let value = put(key, item.as_value().ok_or_else(wrong)?);
+                    entry.push((key.parse().map_err(at(item.span()))?, value));
                 }
                 space.list.push(entry);
             }
         }
         if let Some(item) = self.table.get("sample") {
-            self.sample(item, &mut space)?;
+            self.sample(item, &mut space, &mut put)?;
         }
         space.settle().map_err(|error| Fault::new(None, error))?;
-        Ok(space)
+        Ok((space, values))
     }
 
-    fn sample(&self, item: &Item, space: &mut Space) -> Result<(), Fault> {
+    fn sample(
+        &self,
+        item: &Item,
+        space: &mut Space,
+        put: &mut impl FnMut(&str, &Value) -> String,
+    ) -> Result<(), Fault> {
         for (key, item) in pairs(item)? {
-            let number = || {
-                let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
-                number.ok_or_else(|| {
-                    Fault::new(item.span(), format!("`{key}` is a whole number, at least 0"))
-                })
-            };
+            let number = item.as_integer().and_then(|number| u64::try_from(number).ok());
+            let wrong = |what: &str| Fault::new(item.span(), format!("`{key}` is {what}"));
             match key {
                 "points" => {
-                    let points = item.as_integer().and_then(|number| u64::try_from(number).ok());
-                    let points = points.filter(|points| (1..=MOST_RUNS).contains(points));
-                    let points = points.ok_or_else(|| {
-                        let message = format!("`points` is a whole number from 1 to {MOST_RUNS}");
-                        Fault::new(item.span(), message)
-                    })?;
-                    space.points = points as usize;
+                    let points = number.filter(|points| (1..=MOST_RUNS).contains(points));
+                    let wrong = || wrong(&format!("a whole number from 1 to {MOST_RUNS}"));
+                    space.points = points.ok_or_else(wrong)? as usize;
                 }
-                "seed" => space.seed = number()?,
+                "seed" => {
+                    space.seed = number.ok_or_else(|| wrong("a whole number, at least 0"))?;
+                }
                 "over" => {
                     for (key, item) in pairs(item)? {
                         let range = self.range(key, item, Range::new)?;
+                        let from = item.as_table_like().and_then(|range| range.get("from"));
+                        from.and_then(Item::as_value).map(|from| put(key, from));
                         let key: edit::Path = key.parse().map_err(at(item.span()))?;
                         space.sampled.push((key, range));
                     }

@@ -4,7 +4,8 @@ use laxity_answers::seeds::Spread;
 use serde::{Deserialize, Serialize};
 
 use super::store::plain;
-use super::{Error, Job, Row, Store, Study};
+use super::{Job, Row, Store, Study};
+use crate::Error;
 
 /// A figure of a class over the seeds of a combination.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

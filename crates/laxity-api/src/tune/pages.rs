@@ -2,13 +2,15 @@
 
 use std::cmp::Ordering;
 
-use laxity_report::chart::{Figure, Unit};
+use laxity_report::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Series, Style, Unit};
+use laxity_report::format::Format;
 use laxity_report::parts::{self, Part};
 use laxity_report::quantity::NOTHING;
 use laxity_report::table::table;
-use laxity_report::tune::{self, CAPTION, Panel};
 
-use super::{Bound, Goal, GoalResult, Key, Kind, Least, Trial, TuneResult, Tuning};
+use super::{Bound, Chosen, Goal, GoalResult, Key, Kind, Least, Trial, TuneResult, Tuning};
+
+const CAPTION: &str = "Every point is a plan that was run: the worst figure of all seeds.";
 
 type Table = (Vec<String>, Vec<Vec<String>>);
 
@@ -55,29 +57,44 @@ impl TuneResult {
 
     /// The worst figure of a goal over the keys, of all that was run; none if nothing was.
     pub fn figure(&self, tuning: &Tuning, goal: usize) -> Option<Figure<'static>> {
-        let Goal { figure, limit, .. } = &tuning.goals[goal];
-        let panel = |(at, key): (usize, &Key)| {
-            let (unit, scale) = match key.kind {
+        if self.trials.iter().all(|trial| worst(trial, goal).is_none()) {
+            return None;
+        }
+        let asked = &tuning.goals[goal];
+        let (unit, scale) = Format::new(&asked.figure).unit();
+        let limit = asked.limit.number();
+        let chart = |(at, key): (usize, &Key)| {
+            let (key_unit, key_scale) = match key.kind {
                 Kind::Of(quantity) => quantity.unit(),
                 Kind::Whole | Kind::Real => (Unit::Number, 1.0),
             };
-            let points = |holds: bool| {
-                let tried = self.trials.iter().filter(move |trial| trial.holds == holds);
-                let point = move |trial: &Trial| {
-                    Some((trial.numbers[at] * scale, trial.goals.get(goal)?.worst?))
+            let series = |name, subject, holds| {
+                let tried = self.trials.iter().filter(|trial| trial.holds == holds);
+                let point = |trial: &Trial| {
+                    Some((trial.numbers[at] * key_scale, worst(trial, goal)? * scale))
                 };
-                tried.filter_map(point).collect()
+                let points = tried.filter_map(point).collect();
+                Series::new(name, Mark::Points, Style::new(subject), points)
             };
-            let found = self.found.then(|| self.best.numbers[at] * scale);
-            let (held, failed) = (points(true), points(false));
-            let is_log = key.is_log;
-            Panel { key: key.path.to_string(), unit, is_log, held, failed, found }
+            let marker = |along, at, meaning, dash| {
+                Marker::new(along, at, meaning, Style::default().dashed(dash))
+            };
+            let goal = marker(Along::X, limit * scale, "goal", Dash::Dashed);
+            let found = self.found.then(|| self.best.numbers[at] * key_scale);
+            let found = found.map(|at| marker(Along::Y, at, "found", Dash::Dotted));
+            let series = vec![series("all holds", 0, true), series("not", 1, false)];
+            let points = series.iter().flat_map(|series| &series.points);
+            let values = points.map(|(_, value)| *value).chain([limit * scale]);
+            Chart {
+                title: String::new(),
+                x: Axis::log_if(key.is_log, &key.path.to_string(), key_unit),
+                y: Axis::fitting(values, "", unit),
+                series,
+                markers: std::iter::once(goal).chain(found).collect(),
+            }
         };
-        let panels: Vec<Panel> = tuning.keys().enumerate().map(panel).collect();
-        let any = panels.iter().any(|panel| !panel.held.is_empty() || !panel.failed.is_empty());
-        let asked = &tuning.goals[goal];
         let title = format!("{}, {}", asked.name(), asked.asked());
-        any.then(|| tune::figure(&title, figure, limit.number(), &panels))
+        Some(Figure::panels(&title, tuning.keys().enumerate().map(chart).collect(), 2))
     }
 
     fn headline(&self) -> String {
@@ -101,10 +118,10 @@ impl TuneResult {
         let reason = |least: &Least| match (&least.below, least.bound) {
             (Some(below), bound) => {
                 let how = if bound == Bound::Admission { "proved" } else { "measured" };
-                let (key, value) = (&least.key, &below.value);
+                let (key, value) = (&least.chosen.key, &below.value);
                 format!("{key} = {value} is too small ({how}): {}", below.why.join("; "))
             }
-            (None, _) => format!("{} is as small as its range lets it.", least.key),
+            (None, _) => format!("{} is as small as its range lets it.", least.chosen.key),
         };
         self.minimised.iter().map(reason).collect()
     }
@@ -116,12 +133,15 @@ impl TuneResult {
             Bound::Admission => "admission",
             Bound::Measured => "measured",
         };
-        let row = |key: &String, [from, to]: &[String; 2], value: &String, bound: &str| {
-            vec![key.clone(), from.clone(), to.clone(), value.clone(), bound.to_owned()]
+        let row = |Chosen { key, range: [from, to], value }: &Chosen, bound: &str| {
+            [key, from, to, value]
+                .map(String::clone)
+                .into_iter()
+                .chain([bound.to_owned()])
+                .collect()
         };
-        let least = self.minimised.iter();
-        let least = least.map(|one| row(&one.key, &one.range, &one.value, bound(one.bound)));
-        let chosen = self.chosen.iter().map(|one| row(&one.key, &one.range, &one.value, "free"));
+        let least = self.minimised.iter().map(|one| row(&one.chosen, bound(one.bound)));
+        let chosen = self.chosen.iter().map(|one| row(one, "free"));
         (header, least.chain(chosen).collect())
     }
 
@@ -164,6 +184,11 @@ impl TuneResult {
         });
         (header, best_first.into_iter().map(row).collect())
     }
+}
+
+/// The worst figure of a goal, if it was measured.
+fn worst(trial: &Trial, goal: usize) -> Option<f64> {
+    trial.goals.get(goal)?.worst
 }
 
 fn part(heading: &str, sentences: Vec<String>, (header, rows): Table) -> Part {

@@ -11,8 +11,9 @@ use laxity_plan::{Plan, PlanError};
 use super::goal::Goal;
 use super::key::Key;
 use super::requirements::{KEYS, Requirements};
+use crate::Error;
 use crate::sweep::file::File;
-use crate::sweep::{Error, Space, Study};
+use crate::sweep::{Space, Study};
 
 /// What is sought in a plan, and what has to hold: that the plan is admitted, if its discipline has
 /// a test, that a run keeps every promise under each of the seeds, and the goals.
@@ -102,7 +103,7 @@ impl Tuning {
         }
         crate::check(&plan).map_err(|error| Error::Question(error.to_string()))?;
         if plan.sources.is_empty() && !goals.is_empty() {
-            return Err(Error::Question(crate::Error::NothingArrives.to_string()));
+            return Err(Error::Question(Error::NothingArrives.to_string()));
         }
         tuning.goals = goals.into_iter().map(|(goal, _)| goal).collect();
         Ok(tuning)

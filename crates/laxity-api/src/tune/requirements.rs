@@ -5,7 +5,7 @@ use std::ops::Range;
 use laxity_answers::figure::NAMES;
 use laxity_plan::edit;
 use laxity_plan::error::Fault;
-use toml_edit::{Item, TableLike, Value};
+use toml_edit::{Item, TableLike};
 
 use super::goal::{Goal, Limit, limit};
 use super::key::{Key, Kind};
@@ -18,13 +18,13 @@ pub(super) const KEYS: [&str; 8] =
 const MOST_TRIALS: i64 = 100_000;
 
 /// A goal, and its place in the file.
-pub(super) type Placed = (Goal, Option<Range<usize>>);
+pub(super) type LocatedGoal = (Goal, Option<Range<usize>>);
 
 /// What a file says besides the plan.
 pub(super) struct Requirements {
     pub minimise: Vec<Key>,
     pub choose: Vec<Key>,
-    pub goals: Vec<Placed>,
+    pub goals: Vec<LocatedGoal>,
     pub search: Search,
 }
 
@@ -60,24 +60,13 @@ impl File<'_> {
         pairs(item)?.map(one).collect()
     }
 
-    fn goals(&self) -> Result<Vec<Placed>, Fault> {
-        let Some(item) = self.table.get("goal") else { return Ok(Vec::new()) };
-        let wrong = || Fault::new(item.span(), "`[[goal]]` are tables, each of a goal");
-        let tables: Vec<(&dyn TableLike, _)> = match item {
-            Item::ArrayOfTables(list) => {
-                list.iter().map(|table| (table as _, table.span())).collect()
-            }
-            Item::Value(Value::Array(list)) => {
-                let tables =
-                    list.iter().map(|value| Some((value.as_inline_table()? as _, value.span())));
-                tables.collect::<Option<_>>().ok_or_else(wrong)?
-            }
-            _ => return Err(wrong()),
+    fn goals(&self) -> Result<Vec<LocatedGoal>, Fault> {
+        let wrong = || {
+            let at = self.table.get("goal").and_then(Item::span);
+            Fault::new(at, "`[[goal]]` are tables, each of a goal")
         };
-        tables
-            .into_iter()
-            .map(|(table, span)| Ok((self.goal(table, span.clone())?, span)))
-            .collect()
+        let tables = self.tables("goal").ok_or_else(wrong)?.into_iter();
+        tables.map(|(table, span)| Ok((self.goal(table, span.clone())?, span))).collect()
     }
 
     fn goal(&self, table: &dyn TableLike, span: Option<Range<usize>>) -> Result<Goal, Fault> {

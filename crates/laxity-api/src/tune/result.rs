@@ -5,11 +5,11 @@ use std::path::Path;
 use laxity_plan::Plan;
 use serde::Serialize;
 
+use super::key::Key;
 use super::question::Tuning;
 use super::relocate::relocated;
 use super::trial::Trial;
-use crate::CheckResult;
-use crate::sweep::Error;
+use crate::{CheckResult, Error};
 
 /// What a search found.
 #[derive(Clone, Debug, Serialize)]
@@ -36,12 +36,9 @@ pub struct TuneResult {
 /// How small a key was made.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Least {
-    /// The key.
-    pub key: String,
-    /// Between which values it was sought.
-    pub range: [String; 2],
-    /// What was found.
-    pub value: String,
+    /// The key, and what it got.
+    #[serde(flatten)]
+    pub chosen: Chosen,
     /// What does not let it be smaller.
     pub bound: Bound,
     /// The next smaller value that was tried; absent where the range begins.
@@ -70,7 +67,7 @@ pub struct Below {
     pub why: Vec<String>,
 }
 
-/// What a free key got.
+/// What a key got.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chosen {
     /// The key.
@@ -81,18 +78,10 @@ pub struct Chosen {
     pub value: String,
 }
 
-impl Least {
-    pub(super) fn new(
-        tuning: &Tuning,
-        key: usize,
-        best: &Trial,
-        bound: Bound,
-        below: Option<Below>,
-    ) -> Least {
-        let sought = &tuning.minimise[key];
-        let range = [sought.from, sought.to].map(|end| sought.shown(end));
-        let value = best.values[key].clone();
-        Least { key: sought.path.to_string(), range, value, bound, below }
+impl Chosen {
+    pub(super) fn new(key: &Key, value: &str) -> Chosen {
+        let range = [key.from, key.to].map(|end| key.shown(end));
+        Chosen { key: key.path.to_string(), range, value: value.to_owned() }
     }
 }
 
@@ -118,11 +107,7 @@ impl TuneResult {
         };
         let proof = plan.as_ref().map(check).transpose()?;
         let choose = tuning.choose.iter().zip(&best.values[tuning.minimise.len()..]);
-        let chosen = choose.filter(|_| best.holds).map(|(key, value)| Chosen {
-            key: key.path.to_string(),
-            range: [key.from, key.to].map(|end| key.shown(end)),
-            value: value.clone(),
-        });
+        let chosen = choose.filter(|_| best.holds).map(|(key, value)| Chosen::new(key, value));
         Ok(TuneResult {
             found: best.holds,
             keys: tuning.keys().map(|key| key.path.to_string()).collect(),

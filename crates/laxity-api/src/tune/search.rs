@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::question::Tuning;
-use super::result::{Below, Bound, Least, TuneResult};
+use super::result::{Below, Bound, Chosen, Least, TuneResult};
 use super::sampler::Sampler;
 use super::trial::Trial;
-use crate::sweep::{Error, Listener, Store, StudyProgress};
+use crate::Error;
+use crate::sweep::{Listener, Store, StudyProgress};
 
 /// Seeks values of a plan's keys with which all requirements hold, and among them, one key after
 /// the other, the smallest. Runs that are in the store are not made again. `heard` gets the number
@@ -56,7 +57,8 @@ impl Search<'_> {
         let from = self.tuning.minimise[key].from;
         if let Some(found) = self.probe(key, from, best)? {
             *best = found;
-            return Ok(Least::new(self.tuning, key, best, Bound::Range, None));
+            let chosen = self.chosen(key, best);
+            return Ok(Least { chosen, bound: Bound::Range, below: None });
         }
         let mut below = self.at(&with(best, key, from))?;
         self.tighten(key, best, &mut below)?;
@@ -75,7 +77,11 @@ impl Search<'_> {
             _ => (Bound::Measured, below),
         };
         let below = Below { value: below.values[key].clone(), why: below.why() };
-        Ok(Least::new(self.tuning, key, best, bound, Some(below)))
+        Ok(Least { chosen: self.chosen(key, best), bound, below: Some(below) })
+    }
+
+    fn chosen(&self, key: usize, best: &Trial) -> Chosen {
+        Chosen::new(&self.tuning.minimise[key], &best.values[key])
     }
 
     /// Where the plan below is not admitted, goes to the smallest value that is, which the test

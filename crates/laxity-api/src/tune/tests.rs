@@ -9,7 +9,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg32;
 
 use super::*;
-use crate::sweep::{Error, Space, Store, Study};
+use crate::Error;
+use crate::sweep::{Space, Store, Study};
 use crate::{CheckResult, Traffic, check, run};
 
 /// What is sought in a plan's text.
@@ -139,7 +140,7 @@ fn measured_goals_hold_when_they_are_run_again() {
         assert_eq!(least.bound, Bound::Measured);
         let below = least.below.as_ref().unwrap();
         let rate = |text: &str| text.parse::<laxity::units::Rate>().unwrap().0 as f64;
-        let step = 1.0 - rate(&below.value) / rate(&least.value);
+        let step = 1.0 - rate(&below.value) / rate(&least.chosen.value);
         assert!(step > 0.0 && step <= 0.01, "{least:?}");
         assert!(!below.why.is_empty());
         // The first of the trials is the plan's own weight, with which the goals are in each

@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::goal::GoalResult;
 use super::question::Tuning;
-use crate::sweep::{Error, Job, Listener, Row, Shard, Store, sweep};
+use crate::Error;
+use crate::sweep::{Job, Listener, Row, Shard, Store, sweep};
 
 /// Values of the keys that are sought, and what came of them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Trial {
     /// The values, in the order of [`Tuning::keys`], as plans write them.
     pub values: Vec<String>,
@@ -51,12 +52,8 @@ impl Tuning {
         let mut trial = Trial {
             values: self.keys().zip(values).map(|(key, value)| key.shown(*value)).collect(),
             numbers: values.to_vec(),
-            holds: false,
             miss: not_admitted,
-            refused: None,
-            reasons: None,
-            broken: None,
-            goals: Vec::new(),
+            ..Trial::default()
         };
         let plan = match self.plan_or_why(values)? {
             Ok(plan) => plan,

@@ -32,7 +32,7 @@ use serde::Serialize;
 
 use crate::args::{Bench, Case, Load};
 use crate::failure::Failure;
-use crate::{Promises, print, print_json, progress};
+use crate::{Promises, progress, show};
 use load::Under;
 use reference::HeapEdf;
 use timing::{Mode, RUNS};
@@ -71,18 +71,11 @@ pub(crate) fn run(arguments: &Bench) -> Result<Promises, Failure> {
             })
         })
         .collect();
-    let bar = progress::steps("measuring", cases.len() as u64);
-    let figures = cases.into_iter().map(|(case, classes, mode)| {
-        bar.inc(1);
-        case.measure(Under { load, classes, mode })
-    });
-    let figures: Vec<_> = figures.collect();
-    bar.finish_and_clear();
-    if arguments.json {
-        print_json(&figures)?;
-    } else {
-        print(&text(&figures))?;
-    }
+    let figures: Vec<_> =
+        progress::each("measuring", cases, |(case, classes, mode): (Case, _, _)| {
+            case.measure(Under { load, classes, mode })
+        });
+    show(arguments.json, &figures, || text(&figures))?;
     Ok(Promises::Kept)
 }
 
@@ -94,18 +87,10 @@ fn longest(cases: Vec<Case>, arguments: &Bench) -> Result<Promises, Failure> {
         .filter(|case| case.has_classes())
         .flat_map(|case| case.sizes(arguments.classes).into_iter().map(move |size| (case, size)))
         .collect();
-    let bar = progress::steps("watching", cases.len() as u64);
-    let watched = cases.into_iter().map(|(case, classes)| {
-        bar.inc(1);
-        longest::watch(case, classes)
-    });
-    let figures = watched.collect::<Result<Vec<_>, _>>()?;
-    bar.finish_and_clear();
-    if arguments.json {
-        print_json(&figures)?;
-    } else {
-        print(&longest::text(&figures))?;
-    }
+    let watch = |(case, classes)| longest::watch(case, classes);
+    let figures: Result<Vec<_>, _> = progress::each("watching", cases, watch);
+    let figures = figures?;
+    show(arguments.json, &figures, || longest::text(&figures))?;
     Ok(Promises::Kept)
 }
 
@@ -245,19 +230,22 @@ fn managed(classes: u32, policy: Policy) -> Managed<Fifo> {
 /// Half-way between its thresholds when every class has two packets queued.
 fn red(classes: u32) -> Red {
     let queued = 2 * u64::from(classes).max(50);
-    Red {
-        min: queued / 2,
-        max: queued + queued / 2,
-        measure: Measure::Packets,
-        limit: Limit::None,
-        max_p: Fraction::millionths(100_000),
-        weight: Fraction::millionths(2_000),
-        gentle: true,
-        ecn: false,
-        spacing: Spacing::Uniform,
-        transmission: uniform::TRANSMISSION,
-    }
+    Red { min: queued / 2, max: queued + queued / 2, ..RED }
 }
+
+/// Random early detection without thresholds.
+const RED: Red = Red {
+    min: 0,
+    max: 0,
+    measure: Measure::Packets,
+    limit: Limit::None,
+    max_p: Fraction::millionths(100_000),
+    weight: Fraction::millionths(2_000),
+    gentle: true,
+    ecn: false,
+    spacing: Spacing::Uniform,
+    transmission: uniform::TRANSMISSION,
+};
 
 /// Leaves with a share each of the link or of their group. Of equal packets six tenths are
 /// guaranteed, a packet at a time within a delay of its own: concave and convex curves. As peers

@@ -2,12 +2,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use indicatif::ProgressBar;
 use laxity_answers::network::Limits;
-use laxity_api::sweep::StudyProgress;
 use laxity_api::{
     CheckResult, Effort, Json, Plan, WorstCases, check, check_for_linux, exactly, limits,
     on_all_cores, worst_case,
@@ -18,7 +15,7 @@ use serde::Serialize;
 use crate::args::{Check, Target};
 use crate::failure::Failure;
 use crate::input::Inputs;
-use crate::{Promises, input, print, print_json, progress, traffic};
+use crate::{Promises, input, progress, show, traffic};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
@@ -27,11 +24,7 @@ pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
     if arguments.target == Some(Target::Linux) {
         let checked = check_for_linux(&plan, &arguments.kernel.linux())
             .map_err(|refusal| Failure::from(&refusal))?;
-        if arguments.json {
-            print_json(&checked)?;
-        } else {
-            print(&checked.text())?;
-        }
+        show(arguments.json, &checked, || checked.text())?;
         return Ok(Promises::kept_if(checked.checked.admitted() != Some(false)));
     }
     if arguments.kernel.is_said() {
@@ -41,31 +34,24 @@ pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
     }
     let plan = if arguments.exact { exactly(plan) } else { plan };
     let checked = on_all_cores(|| check(&plan))?;
-    let limits = if arguments.limits { Some(limited(&plan)?) } else { None };
-    let worst = if arguments.worst_case { Some(searched(arguments, &plan)?) } else { None };
+    let limited = || progress::during("links and classes", |heard| limits(&plan, heard));
+    let limits = arguments.limits.then(limited).transpose()?;
+    let effort = Effort { packets: arguments.packets, seed: arguments.seed };
+    let searched =
+        || progress::during("classes and paths", |heard| worst_case(&plan, effort, heard));
+    let worst = arguments.worst_case.then(searched).transpose()?;
     let files = match (&worst, &arguments.out) {
         (Some(worst), Some(folder)) => write(arguments, &plan, worst, folder)?,
         _ => Vec::new(),
     };
-    if arguments.json {
-        print_json(&Answer {
-            checked: &checked,
-            limits: limits.as_ref().map(Json),
-            worst_case: worst.as_ref(),
-        })?;
-    } else {
-        let mut text = checked.text(&plan);
-        if let Some(limits) = &limits {
-            text += &format!("\n{}", network::limits::text(limits));
-        }
-        if let Some(worst) = &worst {
-            text += &format!("\n{}", worst.text());
-        }
-        for file in files {
-            text += &format!("{file}\n");
-        }
-        print(&text)?;
-    }
+    let (limits, worst_case) = (limits.as_ref(), worst.as_ref());
+    let answer = Answer { checked: &checked, limits: limits.map(Json), worst_case };
+    show(arguments.json, &answer, || {
+        let limits = limits.map(|limits| format!("\n{}", network::limits::text(limits)));
+        let worst = worst_case.map(|worst| format!("\n{}", worst.text()));
+        let parts = limits.into_iter().chain(worst).chain(files);
+        checked.text(&plan) + &parts.collect::<String>()
+    })?;
     Ok(Promises::kept_if(checked.admitted() != Some(false)))
 }
 
@@ -78,29 +64,6 @@ struct Answer<'a> {
     limits: Option<Json<'a, Limits>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     worst_case: Option<&'a WorstCases>,
-}
-
-/// What each part could be, found behind a progress bar.
-fn limited(plan: &Plan) -> Result<Limits, Failure> {
-    let bar = progress::steps("links and classes", 0);
-    let found = limits(plan, &|going| shown(&bar, going));
-    bar.finish_and_clear();
-    Ok(found?)
-}
-
-/// Searches behind a progress bar.
-fn searched(arguments: &Check, plan: &Plan) -> Result<WorstCases, Failure> {
-    let bar = progress::steps("classes and paths", 0);
-    let effort = Effort { packets: arguments.packets, seed: arguments.seed };
-    let found = worst_case(plan, effort, &|going| shown(&bar, going));
-    bar.finish_and_clear();
-    Ok(found?)
-}
-
-fn shown(bar: &ProgressBar, going: StudyProgress) -> ControlFlow<()> {
-    bar.set_length(going.runs as u64);
-    bar.set_position(going.done as u64);
-    ControlFlow::Continue(())
 }
 
 const REPORT: &str = "report.html";
@@ -123,9 +86,9 @@ fn write(
     fs::write(folder.join(REPORT), worst.page(plan)).map_err(refused)?;
     let packets = folder.join(names.first().map_or(REPORT, |name| name));
     Ok(vec![
-        format!("Report: {}", folder.join(REPORT).display()),
+        format!("Report: {}\n", folder.join(REPORT).display()),
         format!(
-            "Again:  laxity run {} --arrivals {}",
+            "Again:  laxity run {} --arrivals {}\n",
             input::shown(&arguments.plan),
             packets.display()
         ),

@@ -20,7 +20,8 @@ pub(crate) fn run(arguments: &Compare) -> Result<Promises, Failure> {
         given.sort,
         &arguments.schedulers,
     )?;
-    let compared = traffic::under_each(&plan, &arguments.schedulers)?;
+    let compared = arguments.schedulers.iter().map(|name| plan.clone().under(name));
+    let compared = compared.collect::<Result<Vec<_>, _>>()?;
     traffic::with(given, |traffic| match given.seeds {
         Some(count) => {
             let seeds = traffic.seeds(&plan, count)?;
@@ -44,10 +45,9 @@ fn compare_once(
     let mut notes = Vec::new();
     for one in compared {
         let mut recorder = SeriesRecorder::new(one);
-        let bar = Simulating::one(one, traffic.duration(one)?);
-        let result = run_compared(plan, one, traffic, &mut recorder, &mut bar.moving());
-        bar.finish();
-        let result = result?;
+        let result = Simulating::one(one, traffic.duration(one)?, |progress| {
+            run_compared(plan, one, traffic, &mut recorder, progress)
+        })?;
         notes = result.remarks();
         notes.extend(result.nonconforming());
         runs.push(result);

@@ -1,13 +1,13 @@
 //! `laxity export`: what another system is given for a plan.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use laxity_api::{Plan, Refusal, check_for_linux, exchange, export, nearest};
 
 use crate::args::{ExportNetwork, ExportTc, ExportTo, ExportTsnkit};
 use crate::failure::Failure;
-use crate::{Promises, input, output, print, terminal};
+use crate::output::{deliver, write_new};
+use crate::{Promises, input, print, terminal};
 
 /// The largest plan that is read a second time, as text.
 const LARGEST_PLAN: u64 = 64 << 20;
@@ -25,13 +25,7 @@ pub(crate) fn run(to: &ExportTo) -> Result<Promises, Failure> {
 fn to_network(arguments: &ExportNetwork, format: exchange::Format) -> Result<Promises, Failure> {
     let plan = input::plan(&arguments.plan, None)?;
     let carried = exchange::export(&plan, format).map_err(Failure::input)?;
-    match &arguments.out {
-        None => print(&carried.text)?,
-        Some(out) => {
-            write(out, &carried.text)?;
-            print(&format!("Written: {}", out.display()))?;
-        }
-    }
+    deliver(&carried.text, arguments.out.as_deref(), "Written", "")?;
     terminal::notes(&carried.notes);
     Ok(Promises::Kept)
 }
@@ -39,8 +33,8 @@ fn to_network(arguments: &ExportNetwork, format: exchange::Format) -> Result<Pro
 fn to_tsnkit(arguments: &ExportTsnkit) -> Result<Promises, Failure> {
     let plan = input::plan(&arguments.plan, None)?;
     let files = exchange::tsnkit::export(&plan).map_err(Failure::input)?;
-    write(&arguments.streams, &files.streams)?;
-    write(&arguments.topology, &files.topology)?;
+    write_new(&arguments.streams, &files.streams, "")?;
+    write_new(&arguments.topology, &files.topology, "")?;
     print(&format!(
         "Written: {} and {}",
         arguments.streams.display(),
@@ -58,13 +52,7 @@ fn to_tc(arguments: &ExportTc) -> Result<Promises, Failure> {
         Err(refusal) => return refused(arguments, &refusal),
     };
     let admitted = exported.checked.checked.admitted() != Some(false);
-    match &arguments.out {
-        None => print(&exported.text)?,
-        Some(out) => {
-            write(out, &exported.text)?;
-            print(&format!("Written: {}", out.display()))?;
-        }
-    }
+    deliver(&exported.text, arguments.out.as_deref(), "Written", "")?;
     if !admitted {
         terminal::remark(
             "Not every promise of the plan holds under Linux: `laxity check --for linux` says which.\n",
@@ -87,21 +75,8 @@ fn refused(arguments: &ExportTc, refusal: &Refusal) -> Result<Promises, Failure>
     let plan = Plan::parse(&text, &file.display().to_string(), folder)?;
     let checked =
         check_for_linux(&plan, &arguments.kernel.linux()).map_err(|other| Failure::from(&other))?;
-    write(file, &text)?;
+    write_new(file, &text, "")?;
     terminal::remark(&format!("{refusal}.\nThe nearest plan is in {}:\n", file.display()));
     print(&checked.text())?;
     Ok(Promises::kept_if(checked.checked.admitted() != Some(false)))
-}
-
-/// Writes a file, but never over another one.
-fn write(out: &Path, text: &str) -> Result<(), Failure> {
-    let shown = out.display();
-    output::create(out, text).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::input(format!(
-            "{shown} is there already and is not written over: give another name, or remove it"
-        )),
-        _ => Failure::input(format!(
-            "cannot write {shown}: {error}; give a file that can be created"
-        )),
-    })
 }

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::args::Fit;
 use crate::failure::Failure;
-use crate::{Promises, print, print_json, traffic};
+use crate::{Promises, show, traffic};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Fit) -> Result<Promises, Failure> {
@@ -25,14 +25,12 @@ pub(crate) fn run(arguments: &Fit) -> Result<Promises, Failure> {
     let fitted = fit(&plan, opener, arguments.headroom)?;
     let changes =
         if arguments.write { Some(into_plan(&arguments.plan, &plan, &fitted)?) } else { None };
-    if arguments.json {
-        print_json(&fitted.classes(&plan))?;
-    } else {
+    show(arguments.json, &fitted.classes(&plan), || {
         let notes = remarks(&fitted.remarks);
         let notes: String = notes.iter().map(|note| format!("Note: {note}.\n")).collect();
         let changes = changes.map(|changes| changes_text(&changes)).unwrap_or_default();
-        print(&(fitted.text(&plan) + &notes + &changes))?;
-    }
+        fitted.text(&plan) + &notes + &changes
+    })?;
     Ok(Promises::Kept)
 }
 

@@ -1,6 +1,5 @@
 //! `laxity import`: plans from what shapes a link today.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use laxity_api::exchange::tsnkit::File;
@@ -14,7 +13,8 @@ mod sandbox;
 use crate::args::ImportKernel;
 use crate::args::{ImportFrom, ImportNetwork, ImportTc, ImportTsnkit};
 use crate::failure::Failure;
-use crate::{Promises, input, output, print, terminal};
+use crate::output::deliver;
+use crate::{Promises, input, terminal};
 
 /// Carries the command out.
 pub(crate) fn run(from: &ImportFrom) -> Result<Promises, Failure> {
@@ -60,13 +60,7 @@ fn wrong(file: &str, error: &exchange::Error) -> Failure {
 
 /// Prints or writes a plan, and says what was said in another way.
 fn told(carried: &Conversion, out: Option<&Path>) -> Result<Promises, Failure> {
-    match out {
-        None => print(&carried.text)?,
-        Some(out) => {
-            write(out, &carried.text)?;
-            print(&format!("Plan: {}", out.display()))?;
-        }
-    }
+    deliver(&carried.text, out, "Plan", "--out ")?;
     terminal::notes(&carried.notes);
     Ok(Promises::Kept)
 }
@@ -105,28 +99,9 @@ fn from_kernel(arguments: &ImportKernel) -> Result<Promises, Failure> {
 
 /// Writes the plan of a set-up, and what is to be said of it.
 fn written(import: &Import, name: &str, out: Option<&Path>) -> Result<Promises, Failure> {
-    match out {
-        None => print(&import.plan)?,
-        Some(out) => {
-            write(out, &import.plan)?;
-            print(&format!("Plan: {}", out.display()))?;
-        }
-    }
+    deliver(&import.plan, out, "Plan", "--out ")?;
     terminal::remark(&summary(import, name));
     Ok(Promises::Kept)
-}
-
-/// Writes a plan, but never over another file: what was added to an earlier import would be gone.
-fn write(out: &Path, plan: &str) -> Result<(), Failure> {
-    let shown = out.display();
-    output::create(out, plan).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Failure::input(format!(
-            "{shown} is there already and is not written over: give --out another name, or remove it"
-        )),
-        _ => Failure::input(format!(
-            "cannot write {shown}: {error}; give --out a file that can be created"
-        )),
-    })
 }
 
 /// The notes as a list.

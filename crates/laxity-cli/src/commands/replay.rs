@@ -8,7 +8,7 @@ use laxity_report::quantity::count;
 
 use crate::args::Replay;
 use crate::failure::Failure;
-use crate::{Promises, print, print_json};
+use crate::{Promises, show};
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Replay) -> Result<Promises, Failure> {
@@ -16,11 +16,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<Promises, Failure> {
     let at = |error: &dyn std::fmt::Display| Failure::input(format!("{path}: {error}"));
     let file = File::open(&arguments.ledger).map_err(|error| at(&error))?;
     let repeated = repeat(BufReader::new(file)).map_err(|error| at(&error))?;
-    if arguments.json {
-        print_json(&repeated)?
-    } else {
-        print(&text(&repeated))?
-    }
+    show(arguments.json, &repeated, || text(&repeated))?;
     Ok(Promises::kept_if(repeated.difference.is_none()))
 }
 

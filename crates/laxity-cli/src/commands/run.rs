@@ -66,10 +66,8 @@ fn watched<'a, O: Observer>(
     traffic: &Traffic<'_>,
     observer: &mut O,
 ) -> Result<RunResult<'a>, Failure> {
-    let bar = Simulating::one(plan, traffic.duration(plan)?);
-    let result = simulate(plan, traffic, observer, &mut bar.moving());
-    bar.finish();
-    Ok(result?)
+    let duration = traffic.duration(plan)?;
+    Ok(Simulating::one(plan, duration, |progress| simulate(plan, traffic, observer, progress))?)
 }
 
 /// Simulates with a recorder of series and, if wanted, a packet file.

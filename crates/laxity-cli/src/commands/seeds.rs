@@ -100,8 +100,7 @@ fn over(
 ) -> Result<Vec<Seeds>, Failure> {
     let count = (plans.len() as u64).saturating_mul(seeds.end() - seeds.start() + 1);
     let whole = traffic.duration(&plans[0])?.map(|of| Nanos(of.0.saturating_mul(count)));
-    let bar = Simulating::several("seeds", &plans[0], whole);
-    let runs = over_seeds(own, plans, traffic, seeds, &|on| bar.gone_on(on));
-    bar.finish();
-    Ok(runs?)
+    Ok(Simulating::several("seeds", &plans[0], whole, |bar| {
+        over_seeds(own, plans, traffic, seeds, &|on| bar.gone_on(on))
+    })?)
 }

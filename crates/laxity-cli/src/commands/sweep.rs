@@ -1,11 +1,10 @@
 //! `laxity sweep`: a plan under every combination of some values, and many seeds.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use laxity_api::sweep::{self, Job, Shard, Study, StudyProgress, Summary};
+use laxity_api::sweep::{self, Job, Shard, Study, Summary};
 use laxity_report::quantity;
 
 use crate::args::Sweep;
@@ -20,16 +19,9 @@ pub(crate) fn run(arguments: &Sweep) -> Result<Promises, Failure> {
     let jobs = Job::all(&study)?;
     let store = interrupt::store(&arguments.out)?;
     let began = Instant::now();
-    let bar = progress::steps("runs", 0);
-    let heard = |StudyProgress { runs, done }| {
-        bar.set_length(runs as u64);
-        bar.set_position(done as u64);
-        ControlFlow::Continue(())
-    };
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
-    let made = sweep::sweep(&study, &jobs, &store, shard, &heard);
-    bar.finish_and_clear();
-    let (runs, made) = made?;
+    let (runs, made) =
+        progress::during("runs", |heard| sweep::sweep(&study, &jobs, &store, shard, heard))?;
     let wanted = if arguments.json { &[][..] } else { &arguments.figure[..] };
     let summary = Summary::read(&study, &jobs, &store, wanted)?;
     if arguments.json {

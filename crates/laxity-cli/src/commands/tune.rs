@@ -1,16 +1,14 @@
 //! `laxity tune`: values of a plan's keys that are small, and with which all that has to hold does.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use laxity_api::sweep::StudyProgress;
 use laxity_api::tune::{TuneResult, Tuning, tune};
 
 use crate::args::Tune;
 use crate::failure::Failure;
 use crate::input::Inputs;
-use crate::{Promises, interrupt, print, print_json, progress};
+use crate::{Promises, interrupt, progress, show};
 
 const PLAN: &str = "plan.toml";
 const REPORT: &str = "report.html";
@@ -21,26 +19,15 @@ pub(crate) fn run(arguments: &Tune) -> Result<Promises, Failure> {
     let folder = &arguments.out;
     guard(&arguments.file, &tuning, folder)?;
     let store = interrupt::store(folder)?;
-    let bar = progress::steps("runs", 0);
-    let heard = |StudyProgress { runs, done }| {
-        bar.set_length(runs as u64);
-        bar.set_position(done as u64);
-        ControlFlow::Continue(())
-    };
-    let tuned = tune(&tuning, &store, &heard);
-    bar.finish_and_clear();
-    let tuned = tuned?;
+    let tuned = progress::during("runs", |heard| tune(&tuning, &store, heard))?;
     write(&tuning, &tuned, arguments).map_err(|error| Failure::unwritable(folder, &error))?;
-    if arguments.json {
-        print_json(&tuned)?;
-    } else {
+    show(arguments.json, &tuned, || {
         let mut text = tuned.text();
         if tuned.found {
             text += &format!("\nPlan: {}\n", folder.join(PLAN).display());
         }
-        text += &format!("Report: {}\n", folder.join(REPORT).display());
-        print(&text)?;
-    }
+        text + &format!("Report: {}\n", folder.join(REPORT).display())
+    })?;
     Ok(Promises::kept_if(tuned.found))
 }
 

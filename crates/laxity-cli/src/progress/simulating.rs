@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressState};
 use laxity::units::Nanos;
-use laxity_api::{Plan, Reached};
+use laxity_api::{Plan, Progress, Reached};
 use laxity_report::quantity;
 
 use super::{show, style};
@@ -23,18 +23,29 @@ pub(crate) struct Simulating {
 }
 
 impl Simulating {
-    /// Of one run of a plan that lasts so long; where it is not known how long, nothing is said of
-    /// time left.
-    pub(crate) fn one(plan: &Plan, lasts: Option<Nanos>) -> Simulating {
-        Simulating::several(plan.scheduler.name(), plan, lasts)
+    /// Simulates one run of a plan behind a bar. It lasts for `last`; without that nothing is said
+    /// of time left.
+    pub(crate) fn one<T>(
+        plan: &Plan,
+        last: Option<Nanos>,
+        simulate: impl FnOnce(Progress<'_>) -> T,
+    ) -> T {
+        Simulating::several(plan.scheduler.name(), plan, last, |bar| simulate(&mut bar.moving()))
     }
 
-    /// Of several runs that last so long together.
-    pub(crate) fn several(what: &str, plan: &Plan, last: Option<Nanos>) -> Simulating {
+    /// Simulates several runs behind a bar. They last for `last` together.
+    pub(crate) fn several<T>(
+        what: &str,
+        plan: &Plan,
+        last: Option<Nanos>,
+        simulate: impl FnOnce(&Simulating) -> T,
+    ) -> T {
         let unit = if plan.network.is_some() { "hops/s" } else { "packets/s" };
-        let made = Simulating::new(what, unit, last);
-        show(&made.bar);
-        made
+        let bar = Simulating::new(what, unit, last);
+        show(&bar.bar);
+        let simulated = simulate(&bar);
+        bar.bar.finish_and_clear();
+        simulated
     }
 
     fn new(what: &str, unit: &'static str, last: Option<Nanos>) -> Simulating {
@@ -61,7 +72,7 @@ impl Simulating {
     }
 
     /// Moves the bar of one run.
-    pub(crate) fn moving(&self) -> impl FnMut(Reached) -> ControlFlow<()> {
+    fn moving(&self) -> impl FnMut(Reached) -> ControlFlow<()> {
         |reached| {
             self.hops.store(reached.hops, Relaxed);
             self.bar.set_position(reached.now.0);
@@ -74,11 +85,6 @@ impl Simulating {
         self.hops.fetch_add(by.hops, Relaxed);
         self.bar.inc(by.now.0);
         ControlFlow::Continue(())
-    }
-
-    /// Takes the bar away.
-    pub(crate) fn finish(self) {
-        self.bar.finish_and_clear();
     }
 }
 

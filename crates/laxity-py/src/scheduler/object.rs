@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use slab::Slab;
 
-use super::{Classes, Packet, Raised, broken, time};
+use super::{Classes, FirstError, Packet, broken, time};
 
 /// The base of schedulers: what they drop.
 #[pyclass(frozen, subclass, module = "laxity._laxity")]
@@ -52,7 +52,7 @@ pub(super) struct Object {
     backlog: Backlog,
     /// No other run has this number.
     run: u64,
-    raised: Raised,
+    raised: FirstError,
 }
 
 /// Numbers runs.
@@ -64,7 +64,7 @@ impl Object {
         py: Python<'_>,
         object: &Py<Scheduler>,
         classes: Classes,
-        raised: Raised,
+        raised: FirstError,
     ) -> PyResult<Object> {
         let method = |name| object.getattr(py, name);
         object.get().take_dropped();

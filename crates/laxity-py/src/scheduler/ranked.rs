@@ -9,7 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::packet::NO_RUN;
-use super::{Classes, Packet, Raised, broken, time};
+use super::{Classes, FirstError, Packet, broken, time};
 
 /// A rank function, and when packets are eligible.
 #[pyclass(frozen, module = "laxity._laxity")]
@@ -43,7 +43,7 @@ impl Rank {
     /// Behind all others.
     const LAST: Rank = Rank::Above(u64::MAX);
 
-    fn of(value: &Bound<'_, PyAny>) -> PyResult<Rank> {
+    fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Rank> {
         if let Ok(whole) = value.extract::<i64>() {
             return Ok(Rank::Within(whole, 0));
         }
@@ -69,7 +69,7 @@ impl Ranks {
         &self,
         py: Python<'_>,
         classes: Classes,
-        raised: Raised,
+        raised: FirstError,
     ) -> Box<dyn Withdraw + Send> {
         let (count, name) = (classes.len(), self.name.clone());
         if self.rank.is_none() && self.eligible.is_none() {
@@ -90,7 +90,7 @@ impl Ranks {
                 let seen = Py::new(py, Packet::new(py, packet, &classes, NO_RUN))?;
                 let due = classes.due(packet);
                 let rank = match &rank {
-                    Some(rank) => Rank::of(rank.call1(py, (&seen,))?.bind(py))?,
+                    Some(rank) => Rank::from_python(rank.call1(py, (&seen,))?.bind(py))?,
                     None => due.map_or(Rank::LAST, |due| Rank::Within(due.0 as i64, 0)),
                 };
                 let eligible = match &eligible {

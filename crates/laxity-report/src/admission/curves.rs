@@ -1,5 +1,9 @@
 //! Curves of a proof, drawn.
 
+use laxity::curve::{Curve, Exact, exact_nanos};
+use laxity::units::Nanos;
+use num_traits::ToPrimitive;
+
 use crate::chart::{self, Axis, Chart, Figure, Mark, Style, Unit};
 
 /// Named curves over time, such as a residual capacity and its approximations.
@@ -22,13 +26,38 @@ pub struct NamedCurve {
     pub points: Vec<(f64, f64)>,
 }
 
+impl NamedCurve {
+    /// A curve up to an interval of this length.
+    pub(super) fn new(name: &str, curve: &Curve, until: Nanos) -> NamedCurve {
+        NamedCurve { name: name.to_owned(), points: corners(curve, until) }
+    }
+}
+
+/// A curve's corners, in ms and kB, up to and with `until`.
+fn corners(curve: &Curve, until: Nanos) -> Vec<(f64, f64)> {
+    let until = exact_nanos(until);
+    let point = |time: &Exact, value: Exact| {
+        (time.to_f64().unwrap_or(f64::NAN) / 1e6, value.to_f64().unwrap_or(f64::NAN) / 1e3)
+    };
+    let mut points = Vec::new();
+    for (index, piece) in curve.pieces().iter().enumerate() {
+        if piece.start > until {
+            break;
+        }
+        if index > 0 {
+            points.push(point(&piece.start, curve.value_before(&piece.start)));
+        }
+        points.push(point(&piece.start, piece.value.clone()));
+    }
+    points.push(point(&until, curve.value(&until)));
+    points
+}
+
 /// Curves of work over time.
 pub fn curves(figure: &CurveFigure) -> Figure<'static> {
-    let line = |(at, curve): (usize, &NamedCurve)| chart::Series {
-        name: curve.name.clone(),
-        mark: Mark::Line,
-        style: Style::new(at),
-        points: curve.points.iter().map(|(ms, kilobytes)| (ms / 1e3, kilobytes * 1e3)).collect(),
+    let line = |(at, curve): (usize, &NamedCurve)| {
+        let points = curve.points.iter().map(|(ms, kilobytes)| (ms / 1e3, kilobytes * 1e3));
+        chart::Series::new(&curve.name, Mark::Line, Style::new(at), points.collect())
     };
     let chart = Chart {
         title: figure.title.clone(),

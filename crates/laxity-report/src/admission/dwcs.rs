@@ -1,23 +1,18 @@
 //! The streams of DWCS and what their windows need, as columns and details.
 
-use laxity_answers::link::{ClassProof, Windows};
+use laxity_answers::link::Windows;
 
-use super::cells::{Column, cell, times};
-use crate::quantity::{self, TimeUnit};
+use super::column::Column;
+use crate::quantity;
 
 /// The streams of classes.
-pub(super) fn columns(unit: TimeUnit) -> Vec<Column> {
-    let gap = |class: &ClassProof| class.streams.as_ref()?.gap_ns;
+pub(super) fn columns<'a>() -> Vec<Column<'a>> {
     vec![
-        (
-            "streams".to_owned(),
-            cell(|class| Some(class.streams.as_ref()?.count.into()), quantity::count),
-        ),
-        times("gap", unit, gap),
-        (
-            "may lose".to_owned(),
-            cell(|class| Some(class.streams.as_ref()?.loss.clone()), |loss| loss),
-        ),
+        Column::text("streams", |(class, _)| {
+            Some(quantity::count(class.streams.as_ref()?.count.into()))
+        }),
+        Column::time("gap", |(class, _)| Some(class.streams.as_ref()?.gap_ns? as f64)),
+        Column::text("may lose", |(class, _)| Some(class.streams.as_ref()?.loss.clone())),
     ]
 }
 

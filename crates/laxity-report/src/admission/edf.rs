@@ -1,30 +1,23 @@
 //! What EDF's admission test says about a plan, and the capacity that it leaves, as figures.
 
-use laxity::curve::{Curve, Exact, exact_nanos};
+use laxity::curve::Curve;
 use laxity::units::Nanos;
-use laxity_answers::link::{BestEffort, ClassProof, Line};
+use laxity_answers::link::{BestEffort, Line};
 use laxity_plan::Plan;
 use laxity_plan::model::{self, Class};
-use num_traits::ToPrimitive;
 
-use super::cells::{Column, suggestion};
+use super::column::{Column, Row, megabits, not_sought};
 use super::curves::{CurveFigure, NamedCurve};
-use crate::quantity::{self, TimeUnit};
+use crate::quantity::{self, NOTHING};
 
 /// The columns of what classes could change.
-pub(super) fn columns(unit: TimeUnit) -> Vec<Column> {
-    let is_promised = |class: &ClassProof| class.deadline_ns.is_some();
-    let time = move |ns| unit.whole(Some(ns));
-    let megabits = |bps| quantity::megabits(bps as f64);
+pub(super) fn columns<'a>() -> Vec<Column<'a>> {
+    let missing = |row: &Row<'_>| row.0.deadline_ns.map_or(NOTHING, |_| not_sought(row));
     vec![
-        (
-            unit.bracketed("shortest deadline"),
-            suggestion(is_promised, |class| class.shortest_deadline_ns, time),
-        ),
-        (
-            "highest rate [Mbit/s]".to_owned(),
-            suggestion(is_promised, |class| class.highest_rate_bps, megabits),
-        ),
+        Column::time("shortest deadline", |(class, _)| Some(class.shortest_deadline_ns? as f64))
+            .or(missing),
+        Column::text("highest rate [Mbit/s]", |(class, _)| class.highest_rate_bps.map(megabits))
+            .or(missing),
     ]
 }
 
@@ -38,10 +31,7 @@ pub(super) const SUGGESTIONS: &str = "Shortest deadline and highest rate say wha
 pub fn residual_capacity(plan: &Plan, until: Nanos) -> Option<CurveFigure> {
     let system = plan.edf_system();
     system.shortest_deadline()?;
-    let named = |name: &str, curve: &Curve| NamedCurve {
-        name: name.to_string(),
-        points: corners(curve, until),
-    };
+    let named = |name, curve: &Curve| NamedCurve::new(name, curve, until);
     let mut curves = vec![
         named("residual capacity R", &system.residual_capacity()),
         named("effective residual capacity E (exact)", &system.effective_residual_capacity()),
@@ -95,24 +85,4 @@ pub(super) fn details(left: &BestEffort) -> Vec<(String, String)> {
         ("Second of two lines", line(left.second_line)),
     ];
     details.map(|(name, value)| (name.to_string(), value)).to_vec()
-}
-
-/// A curve's corners, in ms and kB, up to and with `until`.
-pub(crate) fn corners(curve: &Curve, until: Nanos) -> Vec<(f64, f64)> {
-    let until = exact_nanos(until);
-    let point = |time: &Exact, value: Exact| {
-        (time.to_f64().unwrap_or(f64::NAN) / 1e6, value.to_f64().unwrap_or(f64::NAN) / 1e3)
-    };
-    let mut points = Vec::new();
-    for (index, piece) in curve.pieces().iter().enumerate() {
-        if piece.start > until {
-            break;
-        }
-        if index > 0 {
-            points.push(point(&piece.start, curve.value_before(&piece.start)));
-        }
-        points.push(point(&piece.start, piece.value.clone()));
-    }
-    points.push(point(&until, curve.value(&until)));
-    points
 }

@@ -1,20 +1,19 @@
-//! What fair queueing and static priority give classes.
+//! What fair queueing and static priority give to classes.
 
-use super::cells::{Column, cell, megabits};
-use crate::quantity;
+use super::column::{Column, megabits};
+use crate::quantity::count;
 
 /// The rate that a class is guaranteed.
-pub(super) fn rate() -> Column {
-    ("rate [Mbit/s]".to_owned(), megabits(|class| class.rate_bps))
+pub(super) fn rate<'a>() -> Column<'a> {
+    Column::text("rate [Mbit/s]", |(class, _)| class.rate_bps.map(megabits))
 }
 
 /// What a class sends in a turn of deficit round robin.
-pub(super) fn quantum() -> Column {
-    let show = |bytes: u32| quantity::count(bytes.into());
-    ("quantum [b]".to_owned(), cell(|class| class.quantum_bytes, show))
+pub(super) fn quantum<'a>() -> Column<'a> {
+    Column::text("quantum [b]", |(class, _)| Some(count(class.quantum_bytes?.into())))
 }
 
 /// The level of a class under static priority.
-pub(super) fn level() -> Column {
-    ("level".to_owned(), cell(|class| class.level, |level| quantity::count(level.into())))
+pub(super) fn level<'a>() -> Column<'a> {
+    Column::text("level", |(class, _)| Some(count(class.level?.into())))
 }

@@ -3,38 +3,29 @@
 use laxity::curve::Curve;
 use laxity::service::ServiceCurve;
 use laxity::units::Nanos;
-use laxity_answers::link::{ClassProof, CurveProof, Left, first_pieces};
+use laxity_answers::link::{Left, first_pieces};
 use laxity_plan::Plan;
 
-use super::cells::{Column, cell, suggestion};
+use super::column::{Column, megabits, not_sought};
 use super::curves::{CurveFigure, NamedCurve};
-use super::edf::corners;
-use crate::quantity;
+use crate::quantity::{self, NOTHING, count};
 
 /// The curves of classes, and what they could change.
-pub(super) fn columns(classes: &[ClassProof]) -> Vec<Column> {
-    let show = |of: CurveProof| curve(&of.curve);
-    let mut columns: Vec<Column> = vec![
-        ("real-time".to_owned(), cell(|class| class.real_time, show)),
-        ("link-share".to_owned(), cell(|class| class.link_share, show)),
-    ];
-    if classes.iter().any(|class| class.upper_limit.is_some()) {
-        columns.push(("upper-limit".to_owned(), cell(|class| class.upper_limit, show)));
-    }
-    let has_curve = |class: &ClassProof| class.real_time.is_some();
-    let has_burst = |class: &ClassProof| class.real_time.is_some_and(|of| of.curve.is_concave());
-    let megabits = |bps| quantity::megabits(bps as f64);
-    columns.extend([
-        (
-            "highest rate [Mbit/s]".to_owned(),
-            suggestion(has_curve, |class| class.highest_rate_bps, megabits),
+pub(super) fn columns<'a>() -> Vec<Column<'a>> {
+    vec![
+        Column::text("real-time", |(class, _)| class.real_time.map(|of| curve(&of.curve))),
+        Column::text("link-share", |(class, _)| class.link_share.map(|of| curve(&of.curve))),
+        Column::text("upper-limit", |(class, _)| class.upper_limit.map(|of| curve(&of.curve)))
+            .if_any(|(class, _)| class.upper_limit.is_some()),
+        Column::text("highest rate [Mbit/s]", |(class, _)| class.highest_rate_bps.map(megabits))
+            .or(|row| row.0.real_time.map_or(NOTHING, |_| not_sought(row))),
+        Column::text("largest burst [b]", |(class, _)| class.largest_burst_bytes.map(count)).or(
+            |row| match row.0.real_time {
+                Some(of) if of.curve.is_concave() => not_sought(row),
+                _ => NOTHING,
+            },
         ),
-        (
-            "largest burst [b]".to_owned(),
-            suggestion(has_burst, |class| class.largest_burst_bytes, quantity::count),
-        ),
-    ]);
-    columns
+    ]
 }
 
 /// What the columns of suggestions mean.
@@ -63,10 +54,7 @@ pub(super) fn details(left: &Left) -> Vec<(String, String)> {
     ];
     details.extend(left.largest_bursts.iter().map(|burst| {
         let within = quantity::time(burst.delay_ns as f64);
-        (
-            format!("Largest burst within {within}"),
-            format!("{} bytes", quantity::count(burst.bytes)),
-        )
+        (format!("Largest burst within {within}"), format!("{} bytes", count(burst.bytes)))
     }));
     details
 }
@@ -79,10 +67,7 @@ pub(super) fn promised_curves(plan: &Plan) -> Option<CurveFigure> {
     let usual = plan.link.rate.time_for(plan.link.max_packet).0.saturating_mul(10);
     let longest = first_pieces(&system).max().unwrap_or_default();
     let until = Nanos(longest.0.saturating_mul(2).max(usual));
-    let named = |name: &str, curve: &Curve| NamedCurve {
-        name: name.to_string(),
-        points: corners(curve, until),
-    };
+    let named = |name, curve: &Curve| NamedCurve::new(name, curve, until);
     Some(CurveFigure {
         title: "Service promised, and what the link can do".to_string(),
         caption: "The most that the real-time curves of all leaves together ask for within any \

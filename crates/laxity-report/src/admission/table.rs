@@ -4,36 +4,29 @@ use laxity::packet::ClassId;
 use laxity_answers::link::{ClassProof, LinkProof};
 use laxity_plan::Plan;
 
-use super::cells::{Column, times, unit};
+use super::column::{Column, Row};
 use super::{columns, dwcs, edf, hfsc, suggestions};
+use crate::columns::{Heads, Results};
 use crate::quantity;
-use crate::table;
 use crate::visible::line;
 use crate::words;
 
 /// The whole proof.
 pub fn text(proof: &LinkProof, plan: &Plan) -> String {
     let kind = plan.scheduler.kind();
-    let unit = unit(&proof.classes);
-    let mut shown: Vec<Column> = vec![
-        times("deadline", unit, |class| class.deadline_ns),
-        times("bound", unit, |class| class.bound_ns),
-        times("slack", unit, |class| class.slack_ns),
+    let mut shown = vec![
+        Column::time("deadline", |(class, _)| Some(class.deadline_ns? as f64)),
+        Column::time("bound", |(class, _)| Some(class.bound_ns? as f64)),
+        Column::time("slack", |(class, _)| Some(class.slack_ns? as f64)),
     ];
     if !plan.is_beyond_proof() {
-        shown.extend(columns(kind, &proof.classes, unit));
+        shown.extend(columns(kind));
     }
-    let header: Vec<_> =
-        ["class"].into_iter().chain(shown.iter().map(|(name, _)| name.as_str())).collect();
-    let rows = rows(proof, plan);
-    let row = |at: usize| {
-        let (level, class) = rows[at];
-        let indented = format!("{}{}", "  ".repeat(level), class.name);
-        [indented].into_iter().chain(shown.iter().map(|(_, cell)| cell(class))).collect()
-    };
+    let table = Results::new(shown, rows(proof, plan), |(class, _)| &class.name);
+    let table = table.headed(Heads::Bracketed).with_whole_names(|(_, level)| *level);
     let title = line(plan.title.as_deref().unwrap_or("Plan"));
     let link = quantity::rate(plan.link.rate.0 as f64);
-    let mut text = table::table_of(&header, rows.len(), &row);
+    let mut text = table.text("class");
     text.insert_str(0, &format!("{title}\n{} on {link}\n\n", proof.scheduler));
     let answer = words::answer(proof.admitted(), &words::statement(&proof.reasons));
     text += &format!("\n\n{answer}\n");
@@ -53,7 +46,7 @@ pub fn text(proof: &LinkProof, plan: &Plan) -> String {
 }
 
 /// The classes, and how many levels they stand below those of their parents that are there too.
-fn rows<'a>(proof: &'a LinkProof, plan: &Plan) -> Vec<(usize, &'a ClassProof)> {
+fn rows<'a>(proof: &'a LinkProof, plan: &Plan) -> Vec<Row<'a>> {
     let mut by_class: Vec<Option<&ClassProof>> = vec![None; plan.classes.len()];
     for class in &proof.classes {
         by_class[class.id.index()] = Some(class);
@@ -64,7 +57,7 @@ fn rows<'a>(proof: &'a LinkProof, plan: &Plan) -> Vec<(usize, &'a ClassProof)> {
     while let Some((id, level)) = to_come.pop() {
         let shown = by_class[id.index()];
         if let Some(class) = shown {
-            rows.push((level, class));
+            rows.push((class, level));
         }
         let below = level + usize::from(shown.is_some());
         let children = plan.classes[id.index()].children.iter().rev();

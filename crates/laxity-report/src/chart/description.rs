@@ -39,15 +39,20 @@ impl Axis {
     }
 
     /// A logarithmic axis, or else a linear one, that covers its values.
-    pub(crate) fn log_if(is_log: bool, label: &str, unit: Unit) -> Axis {
+    pub fn log_if(is_log: bool, label: &str, unit: Unit) -> Axis {
         if is_log { Axis::log(label, unit) } else { Axis::linear(label, unit) }
     }
 
     /// A logarithmic axis for values that are all positive and far apart, so that the small ones
     /// can be told apart, too; else a linear one.
-    pub(crate) fn fitting(values: impl Iterator<Item = f64>, label: &str, unit: Unit) -> Axis {
+    pub fn fitting(values: impl Iterator<Item = f64>, label: &str, unit: Unit) -> Axis {
         let (least, most) = values.fold((f64::INFINITY, 0.0f64), |(l, h), v| (l.min(v), h.max(v)));
         Axis::log_if(least > 0.0 && most > least * LOG_FROM, label, unit)
+    }
+
+    /// The axis from one value to another; without them it covers its values.
+    pub fn within(self, range: Option<(f64, f64)>) -> Axis {
+        Axis { range, ..self }
     }
 
     /// A logarithmic axis that covers its positive values.
@@ -82,6 +87,18 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
+impl Series {
+    /// Points that are drawn in this way.
+    pub fn new(
+        name: impl Into<String>,
+        mark: Mark,
+        style: Style,
+        points: Vec<(f64, f64)>,
+    ) -> Series {
+        Series { name: name.into(), mark, style, points }
+    }
+}
+
 /// How points are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
@@ -111,6 +128,18 @@ pub struct Marker {
     pub meaning: String,
     /// Its colour and dashes.
     pub style: Style,
+}
+
+impl Marker {
+    /// A line at a value, with nothing written at its end.
+    pub fn new(along: Along, at: f64, meaning: &str, style: Style) -> Marker {
+        Marker { along, at, label: String::new(), meaning: meaning.to_owned(), style }
+    }
+
+    /// The line with a text at its end.
+    pub fn labelled(self, label: String) -> Marker {
+        Marker { label, ..self }
+    }
 }
 
 /// The direction of a marker.

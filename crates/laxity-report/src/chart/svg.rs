@@ -72,11 +72,8 @@ pub(super) fn panels(title: &str, charts: &[Chart], columns: usize, paper: Paper
 impl Sheet<'_> {
     /// An SVG document with this content, which has the sheet's width and height.
     pub(crate) fn document(&self, content: &Markup) -> String {
-        let series = |(name, style): &(String, Style)| Series {
-            name: name.clone(),
-            style: *style,
-            ..Default::default()
-        };
+        let series =
+            |(name, style): &(String, Style)| Series::new(name, Mark::Line, *style, Vec::new());
         let named = Chart { series: self.legend.iter().map(series).collect(), ..Chart::default() };
         let head = Head::new(self.title, &[named], self.paper);
         let moved = format!("translate(0 {:.0})", head.height);

@@ -3,62 +3,53 @@
 use maud::{Markup, html};
 
 use super::{ClassReport, Delays, WayReport};
-use crate::columns::swatch;
-use crate::quantity::{NOTHING, TimeUnit, count, megabits};
+use crate::columns::{Column, Results};
+use crate::quantity::{TimeUnit, count, megabits};
+
+type ClassColumn<'a> = Column<&'a ClassReport>;
 
 /// Counts, throughput and delays of every class beside its bound.
 pub(super) fn classes(way: &WayReport) -> Markup {
-    let times = |class: &ClassReport| {
-        let bound = class.bound_ns.map(|ns| ns as f64);
-        quantiles(class.delay.as_ref()).into_iter().chain([bound])
-    };
-    let unit = TimeUnit::new(way.classes.iter().flat_map(times));
+    let counts = [
+        ClassColumn::count("arrived", |class| Some(class.arrived)),
+        ClassColumn::count("sent", |class| Some(class.sent)),
+        ClassColumn::count(way.unsent, |class| Some(class.unsent.values().sum())),
+    ];
+    let delays: [ClassColumn<'_>; 6] = [
+        ClassColumn::time("min", |class| Some(class.delay?.min as f64)),
+        ClassColumn::time("mean", |class| Some(class.delay?.mean)),
+        ClassColumn::time("p50", |class| Some(class.delay?.p50 as f64)),
+        ClassColumn::time("p99", |class| Some(class.delay?.p99 as f64)),
+        ClassColumn::time("p99.9", |class| Some(class.delay?.p99_9 as f64)),
+        ClassColumn::time("max", |class| Some(class.delay?.max as f64)),
+    ];
+    let bounds = [
+        ClassColumn::time("proved bound", |class| Some(class.bound_ns? as f64)),
+        ClassColumn::count("beyond", |class| class.bound_ns.map(|_| class.bound_misses)),
+    ];
+    let throughput = ClassColumn::text("Mbit/s", |class| Some(megabits(class.throughput_bps)));
+    let counts = counts.map(|column| column.below("Packets")).into_iter().chain([throughput]);
+    let delays = delays.map(|column| column.below("Delay"));
+    let table = Results::new(counts.chain(delays).chain(bounds), &way.classes, |class| &class.name);
     html! {
-        div.wide { table {
-            thead {
-                tr {
-                    th rowspan="2" { "Class" }
-                    th.group colspan="3" { "Packets" }
-                    th.number rowspan="2" { "Mbit/s" }
-                    th.group colspan="6" { "Delay, " (unit.name) }
-                    th.number rowspan="2" { "Proved bound, " (unit.name) }
-                    th.number rowspan="2" { "Beyond" }
-                }
-                tr {
-                    @for title in ["arrived", "sent", way.gone] { th.number { (title) } }
-                    @for title in QUANTILES { th.number { (title) } }
-                }
-            }
-            tbody { @for (at, class) in way.classes.iter().enumerate() {
-                tr.alarm[class.bound_misses > 0] {
-                    th scope="row" { (swatch(at)) (class.name) }
-                    td.number { (count(class.arrived)) }
-                    td.number { (count(class.sent)) }
-                    td.number { (count(class.gone.values().sum())) }
-                    td.number { (megabits(class.throughput_bps)) }
-                    @for delay in quantiles(class.delay.as_ref()) { td.number { (unit.cell(delay)) } }
-                    td.number { (unit.whole(class.bound_ns)) }
-                    td.number { @if class.bound_ns.is_some() { (count(class.bound_misses)) } @else { (NOTHING) } }
-                }
-            } }
-        } }
+        (table.alarming(|class| class.bound_misses > 0).page("Class"))
         p.note { "A delay lasts " (way.measured) ". Percentiles are at most 0.8 % too high, all else is exact." }
     }
 }
 
 /// Why packets were not sent, unless the table of classes says it.
-pub(super) fn gone(way: &WayReport) -> Markup {
-    let is_told = |reason: &String| reason == way.gone;
+pub(super) fn unsent(way: &WayReport) -> Markup {
+    let is_told = |reason: &String| reason == way.unsent;
     let classes: Vec<_> =
-        way.classes.iter().filter(|class| !class.gone.keys().all(is_told)).collect();
+        way.classes.iter().filter(|class| !class.unsent.keys().all(is_told)).collect();
     let reasons = |class: &ClassReport| -> String {
-        let reasons = class.gone.iter();
+        let reasons = class.unsent.iter();
         let reasons = reasons.map(|(reason, packets)| format!("{} {reason}", count(*packets)));
         reasons.collect::<Vec<_>>().join(", ")
     };
     html! {
         @if !classes.is_empty() {
-            h3 { "Packets " (way.gone) ", by reason" }
+            h3 { "Packets " (way.unsent) ", by reason" }
             ul { @for class in classes { li { (class.name) ": " (reasons(class)) } } }
         }
     }
@@ -66,27 +57,20 @@ pub(super) fn gone(way: &WayReport) -> Markup {
 
 /// How late the link chose what to send.
 pub(super) fn late(late: &Delays) -> Markup {
-    let unit = TimeUnit::new(quantiles(Some(late)));
+    let Delays { min, mean, p50, p99, p99_9, max } = *late;
+    let times = [min as f64, mean, p50 as f64, p99 as f64, p99_9 as f64, max as f64];
+    let unit = TimeUnit::new(times.map(Some));
     html! {
         h3 { "How late it woke up" }
         div.wide { table {
             thead { tr {
                 th { "Time, " (unit.name) }
-                @for title in QUANTILES { th.number { (title) } }
+                @for title in ["min", "mean", "p50", "p99", "p99.9", "max"] { th.number { (title) } }
             } }
             tbody { tr {
                 th scope="row" { "After it could have sent" }
-                @for time in quantiles(Some(late)) { td.number { (unit.cell(time)) } }
+                @for time in times { td.number { (unit.cell(time)) } }
             } }
         } }
     }
-}
-
-const QUANTILES: [&str; 6] = ["min", "mean", "p50", "p99", "p99.9", "max"];
-
-fn quantiles(of: Option<&Delays>) -> [Option<f64>; 6] {
-    of.map_or([None; 6], |of| {
-        [of.min as f64, of.mean, of.p50 as f64, of.p99 as f64, of.p99_9 as f64, of.max as f64]
-            .map(Some)
-    })
 }

@@ -5,7 +5,7 @@ fn class(name: &str, bound_ns: Option<u64>) -> ClassReport {
         name: name.into(),
         arrived: 1_000,
         sent: 990,
-        gone: [("queue-full".to_string(), 10)].into(),
+        unsent: [("queue-full".to_string(), 10)].into(),
         throughput_bps: 1e6,
         delay: Some(Delays {
             min: 1_000_000,
@@ -36,7 +36,7 @@ fn report(classes: Vec<ClassReport>) -> LinkReport {
             admission: None,
             late: None,
             measured: "from one tap to the other",
-            gone: "dropped",
+            unsent: "dropped",
             rate_bps: 20_000_000,
             duration_ns: 90_000_000_000,
             interval_ns: 100_000_000,
@@ -61,7 +61,7 @@ fn classes_stand_beside_their_bounds() {
     assert!(!text.contains("How late it woke up"), "that is not known");
     assert!(text.contains("call: 10 queue-full"));
     let mut lost = report(vec![class("call", None)]);
-    lost.ways[0].gone = "queue-full";
+    lost.ways[0].unsent = "queue-full";
     assert!(!html(&lost).contains("by reason"), "the table says it");
     let late = ClassReport { bound_misses: 1, ..class("call", Some(2_000_000)) };
     let text = html(&report(vec![late]));
@@ -75,7 +75,7 @@ fn a_report_is_one_file_and_names_are_names() {
     let evil = "</title><script>alert(1)</script>\" onload=\"x";
     let mut report = report(vec![class(evil, Some(1))]);
     (report.title, report.remarks[0]) = (evil.into(), evil.into());
-    report.ways[0].classes[0].gone = [(evil.to_string(), 1)].into();
+    report.ways[0].classes[0].unsent = [(evil.to_string(), 1)].into();
     let text = html(&report);
     assert!(!text.contains("<script") && !text.contains("\" onload"));
     let text = text.replace("http://www.w3.org/2000/svg", "");

@@ -9,11 +9,11 @@ use maud::{Markup, html};
 use crate::chart::{Figure, Paper, Sheet, text_width};
 use crate::quantity::shortened;
 
+mod classes;
 mod layout;
-mod shown;
 mod topology;
 
-use shown::{NAME_LIMIT, ShownClasses, round};
+use classes::{DrawnClasses, NAME_LIMIT, round};
 pub use topology::topology;
 
 /// A row for every output that has time frames and anything reserved, a column for every frame of
@@ -33,7 +33,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
     let period = spec.period();
     let shown = period.min(MOST);
     let mut uses = uses(framing);
-    let classes = ShownClasses::new(plan, uses.iter().map(|of| of.class).collect());
+    let classes = DrawnClasses::new(plan, uses.iter().map(|of| of.class).collect());
     if !classes.are_told_apart() {
         join(&mut uses);
     }
@@ -84,7 +84,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
 /// The reservations of one frame of one output, on top of one another.
 fn stack(
     uses: &[Use],
-    shown: &ShownClasses<'_>,
+    shown: &DrawnClasses<'_>,
     (output, frame): (u32, u32),
     tall: impl Fn(u64) -> f64,
     x: f64,

@@ -4,7 +4,7 @@ use laxity_sim::series::{Bin, ClassSeries, Series};
 use laxity_sim::summary::{EndToEnd, Measures, NetworkSummary, Summary};
 
 use crate::chart::{self, Axis, Chart, Figure, Mark, Style, Unit};
-use crate::figures::{CHART_BINS, MOST_CLASSES, NS, coarsened, pairs};
+use crate::figures::{CHART_BINS, MOST_CLASSES, NS, coarsened, duration, pairs};
 
 /// With fewer packets in an interval one more or less would make another rate.
 const PACKETS_IN_INTERVAL: u64 = 20;
@@ -23,19 +23,12 @@ pub fn goodput(summary: &Summary, series: &Series) -> Figure<'static> {
             (to - from >= width / 2.0)
                 .then(|| ((from + to) / 2.0, bin.bytes as f64 * 8.0 / (to - from)))
         };
-        chart::Series {
-            name: class.class.to_owned(),
-            mark: Mark::Line,
-            style: Style::new(at),
-            points: bins.iter().enumerate().filter_map(point).collect(),
-        }
+        let points = bins.iter().enumerate().filter_map(point).collect();
+        chart::Series::new(class.class, Mark::Line, Style::new(at), points)
     };
     let chart = Chart {
         title: "Goodput over time".to_owned(),
-        x: Axis {
-            range: Some((0.0, summary.duration_ns as f64 * NS)),
-            ..Axis::linear("Time", Unit::Time)
-        },
+        x: Axis::linear("Time", Unit::Time).within(duration(summary)),
         y: Axis::linear("Goodput", Unit::Rate),
         series: pairs(summary, series).into_iter().map(line).collect(),
         markers: Vec::new(),
@@ -49,12 +42,8 @@ pub fn flows(network: &NetworkSummary) -> Figure<'static> {
         let flows = network.flows.iter().filter(|flow| flow.class == class.name);
         let mut goodputs: Vec<f64> = flows.map(|flow| flow.goodput_bps).collect();
         goodputs.sort_by(|a, b| b.total_cmp(a));
-        chart::Series {
-            name: class.name.clone(),
-            mark: Mark::Points,
-            style: Style::new(at),
-            points: (1..).map(f64::from).zip(goodputs).collect(),
-        }
+        let points = (1..).map(f64::from).zip(goodputs).collect();
+        chart::Series::new(&class.name, Mark::Points, Style::new(at), points)
     };
     let chart = Chart {
         title: "Goodput of single flows".to_owned(),

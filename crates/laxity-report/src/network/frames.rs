@@ -6,9 +6,8 @@ mod tests;
 use laxity_answers::network::{FramesProof, ReservedClass, ReservedOutput};
 use laxity_plan::Plan;
 
-use super::cells::NAME_LIMIT;
-use crate::quantity::{NOTHING, TimeUnit, count, percent, shortened, time};
-use crate::table::table;
+use crate::columns::{Column, Heads, Results};
+use crate::quantity::{count, percent, time};
 use crate::visible::line;
 use crate::words;
 
@@ -69,73 +68,60 @@ fn crowded(proof: &FramesProof) -> Option<String> {
 
 /// The proof as tables: classes, then outputs with a picture of their frames.
 fn tables(proof: &FramesProof) -> String {
-    let unit = TimeUnit::from_whole(proof.classes.iter().flat_map(times));
-    let classes: Vec<_> = proof.classes.iter().map(|class| class_row(class, unit)).collect();
-    let outputs: Vec<_> = proof.outputs.iter().map(output_row).collect();
-    format!("{}\n\n{}", table(&class_header(unit), &classes), table(&OUTPUT_HEADER, &outputs))
+    let classes = Results::new(class_columns(), &proof.classes, |class| &class.class);
+    let ends = |output: &ReservedOutput| format!("{} → {}", output.from, output.to);
+    let outputs = proof.outputs.iter().map(|output| (ends(output), output));
+    let outputs = Results::new(output_columns(), outputs, |(ends, _)| ends);
+    format!("{}\n\n{}", classes.headed(Heads::All).text("class"), outputs.text("output"))
 }
 
-const CLASS_HEADER: [&str; 5] = ["class", "hops", "packets a period", "first frame", "delays"];
-const TIMES_HEADER: [&str; 5] = ["edge", "transit", "bound", "end-to-end", "slack"];
-
-fn class_header(unit: TimeUnit) -> Vec<String> {
-    let times = TIMES_HEADER.map(|name| unit.head(name));
-    CLASS_HEADER.map(str::to_owned).into_iter().chain(times).collect()
+fn class_columns<'a>() -> [Column<&'a ReservedClass>; 9] {
+    [
+        Column::text("hops", |class| Some(class.nodes.len().saturating_sub(1).to_string())),
+        Column::text("packets a period", |class| {
+            Some(format!("{} x {} b", class.packets, class.packet_bytes))
+        }),
+        Column::text("first frame", |class| Some(first_frames(class))),
+        Column::text("delays", |class| delays(class)),
+        Column::time("edge", |class| Some(class.shaping_ns? as f64)),
+        Column::time("transit", |class| Some(class.transit_ns? as f64)),
+        Column::time("bound", |class| Some(class.bound_ns? as f64)),
+        Column::time("end-to-end", |class| Some(class.deadline_ns? as f64)),
+        Column::time("slack", |class| Some(class.slack_ns? as f64)),
+    ]
 }
 
-/// What the columns of times say.
-fn times(class: &ReservedClass) -> [Option<u64>; 5] {
-    [class.shaping_ns, class.transit_ns, class.bound_ns, class.deadline_ns, class.slack_ns]
-}
-
-fn class_row(class: &ReservedClass, unit: TimeUnit) -> Vec<String> {
-    let starts: Vec<_> = class
-        .stretches
-        .iter()
-        .map(|stretch| stretch.start.map_or("full".to_owned(), |start| start.to_string()))
-        .collect();
-    let cells = [
-        shortened(&class.class, NAME_LIMIT),
-        class.nodes.len().saturating_sub(1).to_string(),
-        format!("{} x {} b", class.packets, class.packet_bytes),
-        starts.join(", "),
-        delays(class),
-    ];
-    cells.into_iter().chain(times(class).map(|time| unit.whole(time))).collect()
+/// The first frame of each stretch.
+fn first_frames(class: &ReservedClass) -> String {
+    let starts = class.stretches.iter().map(|stretch| stretch.start);
+    let starts = starts.map(|start| start.map_or("full".to_owned(), |start| start.to_string()));
+    starts.collect::<Vec<_>>().join(", ")
 }
 
 /// The range of forwarding delays.
-fn delays(class: &ReservedClass) -> String {
+fn delays(class: &ReservedClass) -> Option<String> {
     let all = || class.stretches.iter().flat_map(|stretch| &stretch.delays);
-    match (all().min(), all().max()) {
-        (Some(least), Some(most)) if least == most => least.to_string(),
-        (Some(least), Some(most)) => format!("{least}–{most}"),
-        _ => NOTHING.to_owned(),
-    }
+    let (least, most) = (all().min()?, all().max()?);
+    Some(if least == most { least.to_string() } else { format!("{least}–{most}") })
 }
 
-const OUTPUT_HEADER: [&str; 6] = [
-    "output",
-    "bytes a frame",
-    "reserved",
-    "fullest frame",
-    "best effort up to b",
-    "frames of a period",
-];
+type OutputColumn<'a> = Column<(String, &'a ReservedOutput)>;
+
+fn output_columns<'a>() -> [OutputColumn<'a>; 5] {
+    [
+        OutputColumn::text("bytes a frame", |(_, output)| Some(count(output.capacity_bytes))),
+        OutputColumn::text("reserved", |(_, output)| Some(percent(output.reserved))),
+        OutputColumn::text("fullest frame", |(_, output)| Some(percent(output.fullest))),
+        OutputColumn::text("best effort up to b", |(_, output)| {
+            output.best_effort_bytes.map(count)
+        })
+        .or(|_| "any"),
+        OutputColumn::text("frames of a period", |(_, output)| Some(drawn(output))),
+    ]
+}
 
 /// As many frames as are drawn, at most.
 const MOST_DRAWN: usize = 64;
-
-fn output_row(output: &ReservedOutput) -> Vec<String> {
-    vec![
-        shortened(&format!("{} → {}", output.from, output.to), NAME_LIMIT),
-        count(output.capacity_bytes),
-        percent(output.reserved),
-        percent(output.fullest),
-        output.best_effort_bytes.map_or("any".to_owned(), count),
-        drawn(output),
-    ]
-}
 
 /// A bar for each frame or, of many, for each group of them, as high as its fullest one.
 fn drawn(output: &ReservedOutput) -> String {

@@ -6,8 +6,8 @@ use laxity_sim::summary::{NetworkSummary, Summary};
 use maud::{Markup, html};
 
 use super::{drawing, figures, tables, time_frames};
-use crate::html::drawn::Drawn;
 use crate::html::figure;
+use crate::html::named_figure::NamedFigure;
 
 /// The tables of a run, with what became of packets that were dropped below that of hops.
 pub(crate) fn sections(summary: &Summary, network: &NetworkSummary, fates: &Markup) -> Markup {
@@ -43,10 +43,10 @@ pub(crate) fn of_scheduler(summary: &Summary, network: &NetworkSummary, series: 
 }
 
 /// The topology, and the frames that are reserved.
-pub(crate) fn topology_drawings<'a>(on: &'a Assigned<'_>) -> Vec<Drawn<'a>> {
-    let mut drawn = vec![Drawn::new("topology", drawing::topology(on.networked()), TOPOLOGY)];
+pub(crate) fn topology_drawings<'a>(on: &'a Assigned<'_>) -> Vec<NamedFigure<'a>> {
+    let mut drawn = vec![NamedFigure::new("topology", drawing::topology(on.networked()), TOPOLOGY)];
     if let Some(framing) = &on.framing {
-        drawn.push(Drawn::new("frames", drawing::reservations(framing), FRAMES));
+        drawn.push(NamedFigure::new("frames", drawing::reservations(framing), FRAMES));
     }
     drawn
 }
@@ -56,10 +56,10 @@ pub(crate) fn drawings(
     summary: &Summary,
     network: &NetworkSummary,
     series: &Series,
-) -> [Drawn<'static>; 2] {
+) -> [NamedFigure<'static>; 2] {
     [
-        Drawn::new("goodput", figures::goodput(summary, series), GOODPUT),
-        Drawn::new("flows", figures::flows(network), FLOWS),
+        NamedFigure::new("goodput", figures::goodput(summary, series), GOODPUT),
+        NamedFigure::new("flows", figures::flows(network), FLOWS),
     ]
 }
 

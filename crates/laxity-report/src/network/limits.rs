@@ -2,31 +2,19 @@
 
 use laxity_answers::network::{ClassLimit, Limits, LinkLimit, LoadLimit};
 
-use super::cells::NAME_LIMIT;
-use crate::quantity::{NOTHING, TimeUnit, count, megabits, shortened};
-use crate::table::table;
+use crate::columns::{Column, Heads, Results};
+use crate::quantity::{count, megabits};
 use crate::words;
-
-const LINKS: [&str; 3] = ["link", "rate Mbit/s", "smallest rate"];
-
-fn class_header(unit: TimeUnit) -> [String; 7] {
-    let (deadline, whole) = (unit.bracketed("deadline"), unit.bracketed("end-to-end"));
-    let [class, burst, largest] = ["class", "burst [b]", "largest burst"].map(str::to_owned);
-    let [shortest, shortest_whole] =
-        ["shortest deadline", "shortest end-to-end"].map(str::to_owned);
-    [class, burst, largest, deadline, shortest, whole, shortest_whole]
-}
 
 /// The limits as tables, and how much traffic there could be.
 pub fn text(limits: &Limits) -> String {
-    let links: Vec<_> = limits.links.iter().map(link_cells).collect();
-    let unit = TimeUnit::from_whole(limits.classes.iter().flat_map(times));
-    let classes: Vec<_> = limits.classes.iter().map(|class| class_cells(class, unit)).collect();
+    let links = Results::new(link_columns(), &limits.links, |link| &link.link);
+    let classes = Results::new(class_columns(), &limits.classes, |class| &class.class);
     let load = limits.load.as_ref().map_or(String::new(), load_sentence);
     format!(
         "What one part could be, to a percent, everything else as it is:\n\n{}\n\n{}\n\n{load}",
-        table(&LINKS, &links),
-        table(&class_header(unit), &classes)
+        links.text("link"),
+        classes.headed(Heads::Bracketed).text("class")
     )
 }
 
@@ -36,30 +24,26 @@ fn load_sentence(load: &LoadLimit) -> String {
     format!("Everything holds with up to {} % of the traffic.{breaks}\n", load.percent)
 }
 
-fn link_cells(link: &LinkLimit) -> Vec<String> {
-    let shown = |rate: Option<u64>| rate.map_or(NOTHING.into(), |rate| megabits(rate as f64));
-    vec![
-        shortened(&link.link, NAME_LIMIT),
-        shown(Some(link.rate_bps)),
-        shown(link.smallest_rate_bps),
-    ]
-}
-
-/// What the columns of times say.
-fn times(class: &ClassLimit) -> [Option<u64>; 4] {
+fn link_columns<'a>() -> [Column<&'a LinkLimit>; 2] {
     [
-        class.deadline_ns,
-        class.shortest_deadline_ns,
-        class.end_to_end_ns,
-        class.shortest_end_to_end_ns,
+        Column::text("rate Mbit/s", |link| Some(megabits(link.rate_bps as f64))),
+        Column::text("smallest rate", |link| Some(megabits(link.smallest_rate_bps? as f64))),
     ]
 }
 
-fn class_cells(class: &ClassLimit, unit: TimeUnit) -> Vec<String> {
-    let cells = [
-        shortened(&class.class, NAME_LIMIT),
-        count(class.burst_bytes),
-        class.largest_burst_bytes.map_or(NOTHING.into(), count),
-    ];
-    cells.into_iter().chain(times(class).map(|time| unit.whole(time))).collect()
+type ClassColumn<'a> = Column<&'a ClassLimit>;
+
+fn class_columns<'a>() -> [ClassColumn<'a>; 6] {
+    [
+        ClassColumn::text("burst [b]", |class| Some(count(class.burst_bytes))),
+        ClassColumn::text("largest burst", |class| class.largest_burst_bytes.map(count)),
+        ClassColumn::time("deadline", |class| Some(class.deadline_ns? as f64)),
+        ClassColumn::time("shortest deadline", |class| Some(class.shortest_deadline_ns? as f64))
+            .bare(),
+        ClassColumn::time("end-to-end", |class| Some(class.end_to_end_ns? as f64)),
+        ClassColumn::time("shortest end-to-end", |class| {
+            Some(class.shortest_end_to_end_ns? as f64)
+        })
+        .bare(),
+    ]
 }

@@ -6,8 +6,8 @@ use laxity_answers::network::{NetworkProof, OutputProof, PassingProof, PathProof
 use laxity_plan::Plan;
 
 use super::cells::NAME_LIMIT;
-use crate::quantity::{NOTHING, TimeUnit, count, megabits, percent, shortened};
-use crate::table::table;
+use crate::columns::{Column, Heads, Results};
+use crate::quantity::{NOTHING, count, megabits, percent, shortened};
 use crate::visible::line;
 use crate::words;
 
@@ -65,96 +65,72 @@ pub fn remarks(proof: &NetworkProof) -> Vec<String> {
 
 /// The proof as tables: paths, then outputs.
 fn tables(proof: &NetworkProof) -> String {
-    let unit = TimeUnit::from_whole(proof.paths.iter().flat_map(path_times));
-    let paths: Vec<_> = proof.paths.iter().map(|path| path_row(path, unit)).collect();
-    let paths = table(&headed(&PATH_HEADER, unit), &paths);
-    let passing = proof.outputs.iter().flat_map(|output| &output.classes);
-    let unit = TimeUnit::from_whole(passing.flat_map(|class| [class.deadline_ns, class.bound_ns]));
-    let rows = |output| output_rows(output, unit);
-    let outputs: Vec<_> = proof.outputs.iter().flat_map(rows).collect();
-    format!("{paths}\n\n{}", table(&headed(&OUTPUT_HEADER, unit), &outputs))
+    let paths = Results::new(path_columns(), &proof.paths, |path| &path.class);
+    let rows = proof.outputs.iter().flat_map(|output| {
+        let ends = format!("{} → {}", output.from, output.to);
+        let names = std::iter::once(ends).chain(std::iter::repeat(String::new()));
+        names.zip(&output.classes).map(move |(name, class)| Passing { name, output, class })
+    });
+    let outputs = Results::new(output_columns(), rows, |row| &row.name);
+    let [paths, outputs] = [
+        paths.headed(Heads::Bracketed).text("class"),
+        outputs.headed(Heads::Bracketed).text("hop"),
+    ];
+    format!("{paths}\n\n{outputs}")
 }
 
 /// The longest path that is shown whole, in characters.
 const PATH_LIMIT: usize = 48;
 
-const PATH_HEADER: [&str; 11] = [
-    "class",
-    "path",
-    "flows",
-    "end-to-end {}",
-    "bound {}",
-    "by",
-    "slack {}",
-    "hops added {}",
-    "bursts once {}",
-    "empty {}",
-    "binding hop",
-];
-
-fn path_times(path: &PathProof) -> [Option<u64>; 6] {
-    let PathProof { deadline_ns, bound_ns, slack_ns, sum_ns, once_ns, empty_ns, .. } = *path;
-    [deadline_ns, bound_ns, slack_ns, sum_ns, once_ns, Some(empty_ns)]
-}
-
-fn path_row(path: &PathProof, unit: TimeUnit) -> Vec<String> {
-    let [deadline, bound, slack, sum, once, empty] = path_times(path).map(|ns| unit.whole(ns));
-    vec![
-        shortened(&path.class, NAME_LIMIT),
-        shortened(&path.nodes.join(" → "), PATH_LIMIT),
-        path.flows.to_string(),
-        deadline,
-        bound,
-        path.method.unwrap_or(NOTHING).to_string(),
-        slack,
-        sum,
-        once,
-        empty,
-        path.binding.as_ref().map_or(NOTHING.to_string(), |hop| shortened(hop, NAME_LIMIT)),
+fn path_columns<'a>() -> [Column<&'a PathProof>; 10] {
+    [
+        Column::text("path", |path| Some(shortened(&path.nodes.join(" → "), PATH_LIMIT))),
+        Column::text("flows", |path| Some(path.flows.to_string())),
+        Column::time("end-to-end", |path| Some(path.deadline_ns? as f64)),
+        Column::time("bound", |path| Some(path.bound_ns? as f64)),
+        Column::text("by", |path| path.method.map(str::to_owned)),
+        Column::time("slack", |path| Some(path.slack_ns? as f64)),
+        Column::time("hops added", |path| Some(path.sum_ns? as f64)),
+        Column::time("bursts once", |path| Some(path.once_ns? as f64)),
+        Column::time("empty", |path| Some(path.empty_ns as f64)),
+        Column::text("binding hop", |path| Some(shortened(path.binding.as_ref()?, NAME_LIMIT))),
     ]
 }
 
-const OUTPUT_HEADER: [&str; 9] = [
-    "hop",
-    "scheduler",
-    "rate Mbit/s",
-    "load",
-    "fits",
-    "class",
-    "burst [b]",
-    "deadline {}",
-    "bound {}",
-];
+/// A class at an output.
+struct Passing<'a> {
+    /// The ends of the output in its first row, nothing in the others.
+    name: String,
+    output: &'a OutputProof,
+    class: &'a PassingProof,
+}
 
-/// A row a class; the first names the hop.
-fn output_rows(output: &OutputProof, unit: TimeUnit) -> Vec<Vec<String>> {
-    let fits = match output.fits {
+impl Passing<'_> {
+    /// What is said of an output once.
+    fn of_output(&self, text: impl FnOnce(&OutputProof) -> String) -> Option<String> {
+        Some(if self.name.is_empty() { String::new() } else { text(self.output) })
+    }
+}
+
+fn output_columns<'a>() -> [Column<Passing<'a>>; 8] {
+    [
+        Column::text("scheduler", |row| row.of_output(|output| output.scheduler.to_owned())),
+        Column::text("rate Mbit/s", |row| row.of_output(|output| megabits(output.rate_bps as f64))),
+        Column::text("load", |row| {
+            row.of_output(|output| percent(output.long_run_bps as f64 / output.rate_bps as f64))
+        }),
+        Column::text("fits", |row| row.of_output(|output| fits(output).to_owned())),
+        Column::text("class", |row| Some(shortened(&row.class.name, NAME_LIMIT))),
+        Column::text("burst [b]", |row| row.class.burst_bytes.map(count)),
+        Column::time("deadline", |row| Some(row.class.deadline_ns? as f64)),
+        Column::time("bound", |row| Some(row.class.bound_ns? as f64)),
+    ]
+}
+
+fn fits(output: &OutputProof) -> &'static str {
+    match output.fits {
         Some(true) => "yes",
         Some(false) => "NO",
         None => NOTHING,
-    };
-    let head = [
-        shortened(&format!("{} → {}", output.from, output.to), NAME_LIMIT),
-        output.scheduler.to_string(),
-        megabits(output.rate_bps as f64),
-        percent(output.long_run_bps as f64 / output.rate_bps as f64),
-        fits.to_string(),
-    ];
-    let heads = std::iter::once(head).chain(std::iter::repeat_with(Default::default));
-    let row = |(head, class): ([String; 5], &PassingProof)| {
-        let burst = class.burst_bytes.map_or(NOTHING.to_string(), count);
-        let cells = [
-            shortened(&class.name, NAME_LIMIT),
-            burst,
-            unit.whole(class.deadline_ns),
-            unit.whole(class.bound_ns),
-        ];
-        head.into_iter().chain(cells).collect()
-    };
-    heads.zip(&output.classes).map(row).collect()
-}
-
-/// Column heads with the unit of times where it is to be.
-fn headed(header: &[&str], unit: TimeUnit) -> Vec<String> {
-    header.iter().map(|head| head.replace("{}", &format!("[{}]", unit.name))).collect()
+    }
 }

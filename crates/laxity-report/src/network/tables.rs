@@ -265,15 +265,9 @@ pub(crate) fn compared<'a>(runs: &[&'a Summary]) -> Comparison<RunClass<'a>> {
         RunColumn::count("dropped", |of| Some(of.class.dropped)),
         marked(),
     ];
-    let classes = |run: &'a Summary| run.network.as_ref().map_or(&[][..], |all| &all.classes);
-    let first = runs.first().map_or(&[][..], |run| classes(run));
-    let like = |name: &str| -> Vec<_> {
-        let class = |run: &'a Summary| classes(run).iter().find(|class| class.name == name);
-        runs.iter().map(|run| Some(RunClass { run, class: class(run)? })).collect()
+    let classes = |run: &'a Summary| {
+        let classes = run.network.iter().flat_map(|network| &network.classes);
+        classes.map(move |class| RunClass { run, class })
     };
-    Comparison {
-        measures,
-        subjects: first.iter().map(|class| (class.name.clone(), like(&class.name))).collect(),
-        runs: runs.iter().map(|run| run.scheduler.clone()).collect(),
-    }
+    Comparison::new(measures, runs, classes, |of| &of.class.name)
 }

@@ -3,12 +3,12 @@
 use laxity_answers::seeds::Seeds;
 use maud::{Markup, html};
 
-use super::cells::{mean, spread, unit};
+use super::cells::unit;
 use super::pictures;
-use super::tables::{explained, lead, named, range};
+use super::tables::{compared_rows, explained, named, range};
 use crate::admission::AdmissionView;
 use crate::html::{admission_section, facts, figure, omission, page, promises, verdict_box};
-use crate::quantity::{NOTHING, time};
+use crate::quantity::time;
 
 /// One scheduler under several seeds, with the answer of the admission test.
 pub fn html(
@@ -69,26 +69,19 @@ fn about(first: &[(&'static str, String)], duration_ns: u64, seeds: &[u64]) -> M
 }
 
 fn figures(runs: &[Seeds]) -> Markup {
-    let first = runs.first().map_or(&[][..], |run| &run.figures);
     let unit = unit(runs);
+    let rows = runs.first().into_iter().flat_map(|first| compared_rows(first, runs, unit));
     html! {
         div.wide { table {
             thead { tr {
                 th { "Class" } th { "Figure" }
                 @for run in runs { th.number { (run.scheduler) } th.number { "±" } }
             } }
-            tbody { @for (at, one) in first.iter().enumerate() {
-                @let [subject, figure] = lead(first, at, unit);
-                tr {
-                    th scope="row" { (subject) }
-                    td { (figure) }
-                    @for run in runs {
-                        @let same = run.like(at, one);
-                        td.number { (same.map_or(NOTHING.to_owned(), |same| mean(same, unit))) }
-                        td.number { (same.map_or(NOTHING.to_owned(), |same| spread(same, unit))) }
-                    }
-                }
-            } }
+            tbody { @for row in rows { tr {
+                th scope="row" { (row[0]) }
+                td { (row[1]) }
+                @for cell in &row[2..] { td.number { (cell) } }
+            } } }
         } }
         p.note { (explained(runs.first().map_or(0, |run| run.seeds.len()))) }
     }

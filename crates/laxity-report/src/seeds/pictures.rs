@@ -1,26 +1,23 @@
 //! How delays differ from seed to seed: a panel a class.
 
 use laxity_answers::seeds::{Seeds, Spread};
-use laxity_answers::verdict::Judged;
+use laxity_answers::verdict::JudgedRun;
 use laxity_sim::summary::{DelaySummary, Measures};
 
 use crate::chart::{Along, Axis, Chart, Dash, Figure, Mark, Marker, Scale, Series, Style, Unit};
-use crate::figures::{NS, shown};
-use crate::quantity::{shortened, time};
+use crate::figures::{DEADLINE, NS, promise_lines, shown};
+use crate::quantity::shortened;
 
 /// Seeds of more digits are counted from the first, for their labels would run into each other.
 const LARGEST_SEED: u64 = 1_000_000;
 /// Longest name of a scheduler in a label.
 const NAME_LIMIT: usize = 16;
 
-/// A figure of a class's delays.
-struct Drawn {
-    name: &'static str,
-    of: fn(&DelaySummary) -> u64,
-}
+/// A figure of the delays of a class.
+type DelayFigure = fn(&DelaySummary) -> u64;
 
-const P99: Drawn = Drawn { name: "p99", of: |delay| delay.p99 };
-const LARGEST: Drawn = Drawn { name: "largest", of: |delay| delay.max };
+const P99: DelayFigure = |delay| delay.p99;
+const LARGEST: DelayFigure = |delay| delay.max;
 
 pub(super) const CAPTION: &str = "Every mark is a seed. A thin line is the mean of the marks of its colour, between \
     the ends of its confidence interval of 95 % (Student's t).";
@@ -29,18 +26,17 @@ pub(super) const CAPTION: &str = "Every mark is a seed. A thin line is the mean 
 pub(super) fn delays(seeds: &Seeds) -> Figure<'static> {
     let run = Run::new(seeds);
     let chart = |class: usize| {
-        let drawn = [LARGEST, P99].into_iter().enumerate();
-        let parts = drawn
-            .map(|(subject, drawn)| run.part(class, drawn.name, Style::new(subject), drawn.of));
+        let figures = [("largest", LARGEST), ("p99", P99)].into_iter().enumerate();
+        let parts = figures.map(|(at, (name, of))| run.part(class, name, Style::new(at), of));
         let (series, mut markers) = together(parts);
-        markers.extend(run.promises(class, "", Style::default()));
+        markers.extend(promise_lines(&run.classes[class], "", Style::default()));
         panel(&run, class, series, markers)
     };
     Figure::panels("Delay by seed", run.shown().map(chart).collect(), 2)
 }
 
 /// One figure of the delays under several schedulers.
-fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figure<'static> {
+fn compared(title: &str, of: DelayFigure, seeds: &[Seeds]) -> Figure<'static> {
     let runs: Vec<Run<'_>> = seeds.iter().map(Run::new).collect();
     let Some(first) = runs.first() else { return Figure::panels(title, Vec::new(), 2) };
     let chart = |class: usize| {
@@ -56,8 +52,8 @@ fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figur
                 run.part(*same, scheduler, Style::new(*subject), of)
             }));
         for (subject, scheduler, run, same) in drawn {
-            let whose = shortened(scheduler, NAME_LIMIT);
-            let promises = run.promises(same, &whose, Style::new(subject));
+            let whose = format!("{}: ", shortened(scheduler, NAME_LIMIT));
+            let promises = promise_lines(&run.classes[same], &whose, Style::new(subject));
             // The deadline is the same under all.
             markers.extend(promises.filter(|promise| subject == 0 || promise.meaning != DEADLINE));
         }
@@ -69,8 +65,8 @@ fn compared(title: &str, of: fn(&DelaySummary) -> u64, seeds: &[Seeds]) -> Figur
 /// The same of several schedulers: the largest delays, and the 99th percentiles.
 pub(super) fn delays_compared(seeds: &[Seeds]) -> [Figure<'static>; 2] {
     [
-        compared("Largest delay by seed", LARGEST.of, seeds),
-        compared("99th percentile of delays by seed", P99.of, seeds),
+        compared("Largest delay by seed", LARGEST, seeds),
+        compared("99th percentile of delays by seed", P99, seeds),
     ]
 }
 
@@ -99,8 +95,8 @@ fn panel(run: &Run<'_>, class: usize, series: Vec<Series>, markers: Vec<Marker>)
     let (first, last) = (run.place(0), run.place(run.seeds.len().saturating_sub(1)));
     Chart {
         title: run.classes[class].class.to_owned(),
-        x: Axis { range: Some((first - 0.5, last + 0.5)), ..Axis::linear(&label, Unit::Count) },
-        y: Axis { range, ..y },
+        x: Axis::linear(&label, Unit::Count).within(Some((first - 0.5, last + 0.5))),
+        y: y.within(range),
         series,
         markers,
     }
@@ -121,7 +117,7 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn new(seeds: &'a Seeds) -> Run<'a> {
-        let classes = |run: &'a Judged| -> Vec<Measures<'a>> {
+        let classes = |run: &'a JudgedRun| -> Vec<Measures<'a>> {
             run.summary.classes().into_iter().map(|(_, class)| class).collect()
         };
         let runs: Vec<_> = seeds.runs.iter().map(classes).collect();
@@ -151,26 +147,18 @@ impl<'a> Run<'a> {
         class: usize,
         name: &str,
         style: Style,
-        of: fn(&DelaySummary) -> u64,
+        of: DelayFigure,
     ) -> (Series, Vec<Marker>) {
         let delay = |delay: &Option<&DelaySummary>| delay.map(|delay| of(delay) as f64 * NS);
         let delays: Vec<Option<f64>> = self.delays[class].iter().map(delay).collect();
         let values: Vec<f64> = delays.iter().flatten().copied().collect();
         let point = |(at, delay): (usize, &Option<f64>)| Some((self.place(at), (*delay)?));
-        let series = Series {
-            name: name.to_owned(),
-            mark: Mark::Points,
-            style: Style { dash: Dash::Solid, ..style },
-            points: delays.iter().enumerate().filter_map(point).collect(),
-        };
+        let points = delays.iter().enumerate().filter_map(point).collect();
+        let series = Series::new(name, Mark::Points, style.dashed(Dash::Solid), points);
         let spread =
             Spread::new(&values).and_then(|spread| Some((spread.mean, spread.half_width?)));
-        let line = |at: f64, meaning: &str, dash| Marker {
-            along: Along::X,
-            at,
-            label: String::new(),
-            meaning: meaning.to_owned(),
-            style: Style { dash, faint: true, ..style },
+        let line = |at: f64, meaning: &str, dash| {
+            Marker::new(Along::X, at, meaning, Style { dash, faint: true, ..style })
         };
         let lines = spread.map(|(mean, half)| {
             let ends = if half > 0.0 { vec![mean - half, mean + half] } else { Vec::new() };
@@ -180,38 +168,13 @@ impl<'a> Run<'a> {
         });
         (series, lines.unwrap_or_default())
     }
-
-    fn promises(
-        &self,
-        class: usize,
-        whose: &str,
-        style: Style,
-    ) -> impl Iterator<Item = Marker> + use<> {
-        let Measures { bound_ns, deadline_ns, .. } = self.classes[class];
-        let line = move |meaning: &str, label: &str, ns: u64, style| Marker {
-            along: Along::X,
-            at: ns as f64 * NS,
-            label: format!("{label} {}", time(ns as f64)),
-            meaning: meaning.to_owned(),
-            style,
-        };
-        let named = if whose.is_empty() { BOUND.to_owned() } else { format!("{whose}: {BOUND}") };
-        let dotted = style.dashed(Dash::Dotted);
-        let bound = bound_ns.map(|ns| line(BOUND, &named, ns, dotted));
-        let dashed = Style::default().dashed(Dash::Dashed);
-        let deadline = deadline_ns.map(|ns| line(DEADLINE, DEADLINE, ns, dashed));
-        deadline.into_iter().chain(bound)
-    }
 }
-
-const BOUND: &str = "bound";
-const DEADLINE: &str = "deadline";
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::chart::Paper;
-    use crate::sample;
+    use crate::testing::sample;
     use laxity_answers::verdict::HeldTo;
 
     const MS: u64 = 1_000_000;

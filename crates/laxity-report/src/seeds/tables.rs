@@ -30,20 +30,29 @@ pub fn compare_table(runs: &[Seeds]) -> String {
     let columns = runs.iter().flat_map(|run| [run.scheduler.clone(), "±".to_owned()]);
     let header: Vec<_> =
         ["class".to_owned(), "figure".to_owned()].into_iter().chain(columns).collect();
-    let rows = first.figures.iter().enumerate().map(|(at, one)| {
+    table_led(2, &header, &compared_rows(first, runs, unit).collect::<Vec<_>>())
+}
+
+/// The rows of a table of several schedulers: the subject of a figure, its name, and for each
+/// scheduler the mean and half the width of its interval. `first` is the first of them.
+pub(super) fn compared_rows(
+    first: &Seeds,
+    runs: &[Seeds],
+    unit: TimeUnit,
+) -> impl Iterator<Item = Vec<String>> {
+    first.figures.iter().enumerate().map(move |(at, one)| {
         let cells = runs.iter().flat_map(|run| {
             let same = run.like(at, one);
-            same.map_or([NOTHING.to_owned(), NOTHING.to_owned()], |same| {
+            same.map_or([NOTHING, NOTHING].map(str::to_owned), |same| {
                 [mean(same, unit), spread(same, unit)]
             })
         });
         lead(&first.figures, at, unit).into_iter().chain(cells).collect()
-    });
-    table_led(2, &header, &rows.collect::<Vec<_>>())
+    })
 }
 
 /// The first cells of a row: whose figure it is, unless the row above says so, and which.
-pub(super) fn lead(figures: &[Estimate], at: usize, times: TimeUnit) -> [String; 2] {
+fn lead(figures: &[Estimate], at: usize, times: TimeUnit) -> [String; 2] {
     let subject_of = |one: &Estimate| subject(&one.class, one.at.as_deref());
     let subject = subject_of(&figures[at]);
     let is_repeated = at > 0 && subject_of(&figures[at - 1]) == subject;

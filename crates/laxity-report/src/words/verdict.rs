@@ -1,6 +1,6 @@
 //! Verdicts in sentences.
 
-use laxity_answers::verdict::{Broken, Promise, Verdict};
+use laxity_answers::verdict::{BrokenPromise, Promise, Verdict};
 
 use super::reason::{answer, statement};
 use crate::quantity::{count, time};
@@ -50,40 +50,34 @@ pub fn excused(runs: &[(&str, &Verdict)]) -> Option<String> {
 }
 
 /// What was broken, behind a word that says whether the promise had been proved.
-pub fn broken_line(one: &Broken) -> String {
+pub fn broken_line(one: &BrokenPromise) -> String {
     format!("{}: {}", if one.proved { "BROKEN" } else { "LATE" }, broken(one))
 }
 
 /// What a class was promised and did not get, in one line.
-pub fn broken(broken: &Broken) -> String {
-    let (number, what) = match broken.promise {
+pub fn broken(broken: &BrokenPromise) -> String {
+    let (number, noun, what) = match broken.promise {
         Promise::Deadline { deadline_ns, misses } => {
-            (misses, format!("missed the deadline of {}", time(deadline_ns as f64)))
+            (misses, "packet", format!("missed the deadline of {}", time(deadline_ns as f64)))
         }
         Promise::Bound { bound_ns, misses } => {
-            (misses, format!("exceeded the proved bound of {}", time(bound_ns as f64)))
+            (misses, "packet", format!("exceeded the proved bound of {}", time(bound_ns as f64)))
         }
-        Promise::Room { dropped } => (dropped, "found the queue full".to_string()),
+        Promise::Room { dropped } => (dropped, "packet", "found the queue full".into()),
         Promise::Management { dropped } => {
-            (dropped, "were dropped to keep the queue short".to_string())
+            (dropped, "packet", "were dropped to keep the queue short".into())
         }
-        Promise::Late { dropped } => (dropped, "were dropped for being late".to_string()),
-        Promise::Frame { dropped } => (dropped, "had no frame and were dropped".to_string()),
+        Promise::Late { dropped } => (dropped, "packet", "were dropped for being late".into()),
+        Promise::Frame { dropped } => (dropped, "packet", "had no frame and were dropped".into()),
         Promise::Windows { violations, windows } => {
-            (violations, format!("of {} lost more than tolerated", count(windows)))
+            (violations, "window", format!("of {} lost more than tolerated", count(windows)))
         }
         Promise::Consecutive { violations, windows } => {
-            (violations, format!("of {} lost more than was proved", count(windows)))
+            let what = format!("of {} lost more than was proved", count(windows));
+            (violations, "consecutive window", what)
         }
     };
-    let counted = match (broken.promise, number) {
-        (Promise::Windows { .. }, 1) => "window",
-        (Promise::Windows { .. }, _) => "windows",
-        (Promise::Consecutive { .. }, 1) => "consecutive window",
-        (Promise::Consecutive { .. }, _) => "consecutive windows",
-        (_, 1) => "packet",
-        _ => "packets",
-    };
+    let plural = if number == 1 { "" } else { "s" };
     let at = broken.at.as_ref().map_or(String::new(), |at| format!(" at {at}"));
     let nonconforming = match broken.nonconforming {
         0 => String::new(),
@@ -95,7 +89,7 @@ pub fn broken(broken: &Broken) -> String {
         [one] => format!(", with seed {one}"),
         more => format!(", with {} seeds", more.len()),
     };
-    format!("{}{at}: {} {counted} {what}{nonconforming}{seeds}", broken.class, count(number))
+    format!("{}{at}: {} {noun}{plural} {what}{nonconforming}{seeds}", broken.class, count(number))
 }
 
 #[cfg(test)]
@@ -107,10 +101,10 @@ mod tests {
     use laxity_sim::summary::Summary;
 
     use super::*;
-    use crate::sample;
     use crate::seeds::figures_table;
+    use crate::testing::sample;
 
-    fn broken_by_all(summary: &Summary) -> Vec<Broken> {
+    fn broken_by_all(summary: &Summary) -> Vec<BrokenPromise> {
         broken_in(&sample::plan(), summary)
     }
 

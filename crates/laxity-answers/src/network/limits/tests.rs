@@ -36,18 +36,18 @@ fn searches_end_within_a_percent() {
         let found = smallest(None, 1..=64_000_000_000, |value| value >= threshold).unwrap();
         assert!((threshold..=threshold + threshold / 99 + 1).contains(&found), "{found}");
         let found =
-            largest(Known::default(), 1, 64_000_000_000, |value| value <= threshold).unwrap();
+            largest(Hint::default(), 1, 64_000_000_000, |value| value <= threshold).unwrap();
         assert!((threshold - threshold / 99..=threshold).contains(&found), "{found}");
     }
     assert_eq!(smallest(None, 1..=10, |_| false), None);
     assert_eq!(smallest(None, 7..=1_000_000, |_| true), Some(7));
-    assert_eq!(largest(Known::default(), 10, 20, |_| false), None);
-    assert_eq!(largest(Known::default(), 10, 20, |_| true), Some(20));
+    assert_eq!(largest(Hint::default(), 10, 20, |_| false), None);
+    assert_eq!(largest(Hint::default(), 10, 20, |_| true), Some(20));
     // What is likely is asked, and changes nothing.
     for likely in [1, 500, 12_344, 12_345, 12_400, 99_999] {
-        let known = Known { value: Some(7), likely: Some(likely) };
+        let known = Hint { value: Some(7), likely: Some(likely) };
         let found = largest(known, 3, 64_000, |value| value <= 12_345);
-        assert_eq!(found, largest(Known::default(), 3, 64_000, |value| value <= 12_345));
+        assert_eq!(found, largest(Hint::default(), 3, 64_000, |value| value <= 12_345));
     }
     // What is known is not asked again, and changes nothing.
     let asked = |value| {

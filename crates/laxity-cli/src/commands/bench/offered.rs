@@ -3,13 +3,13 @@
 
 use std::hint::black_box;
 
-use laxity::aqm::{Choke, Fraction, Limit, Measure, Policy, Red, Spacing};
+use laxity::aqm::{Choke, Fraction, Limit, Policy, Red};
 use laxity::packet::{ClassId, Packet};
 use laxity::scheduler::{DropReason, Scheduler};
 use laxity::units::Nanos;
 
-use super::managed;
 use super::timing::{median, mixed};
+use super::{RED, managed};
 use crate::args::Case;
 
 /// Rounds of one run.
@@ -54,18 +54,9 @@ pub(super) fn measure(case: Case, classes: u32) -> f64 {
 /// Thresholds at an eighth and at half of the limit.
 fn policy(case: Case) -> Policy {
     let limit = Limit::Packets(LIMIT);
-    let red = Red {
-        min: LIMIT / 8,
-        max: LIMIT / 2,
-        measure: Measure::Packets,
-        limit,
-        max_p: Fraction::millionths(100_000),
-        weight: Fraction::millionths(1_000_000 / 64),
-        gentle: false,
-        ecn: false,
-        spacing: Spacing::Uniform,
-        transmission: GAP,
-    };
+    let weight = Fraction::millionths(1_000_000 / 64);
+    let (min, max) = (LIMIT / 8, LIMIT / 2);
+    let red = Red { min, max, limit, weight, gentle: false, transmission: GAP, ..RED };
     match case {
         Case::Choke => Policy::Choke(Choke { red, candidates: 1 }),
         Case::Red => Policy::Red(red),

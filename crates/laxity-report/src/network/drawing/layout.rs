@@ -17,10 +17,10 @@ const BETWEEN_PARTS: f64 = 1.2;
 const MOVES: usize = 300;
 
 /// Nodes that links join, each with its place.
-pub(super) type Drawn = Vec<(usize, Place)>;
+pub(super) type Layout = Vec<(usize, Place)>;
 
 /// The parts of a network of undirected links, with places in units of a link's length.
-pub(super) fn parts(nodes: usize, links: &[(usize, usize)]) -> Vec<Drawn> {
+pub(super) fn parts(nodes: usize, links: &[(usize, usize)]) -> Vec<Layout> {
     let mut neighbours = vec![Vec::new(); nodes];
     for &(a, b) in links.iter().filter(|(a, b)| a != b) {
         neighbours[a].push(b);
@@ -45,7 +45,7 @@ pub(super) fn parts(nodes: usize, links: &[(usize, usize)]) -> Vec<Drawn> {
 }
 
 /// The place of every node, with parts one below another.
-pub(super) fn stacked(parts: &[Drawn]) -> Vec<Place> {
+pub(super) fn stacked(parts: &[Layout]) -> Vec<Place> {
     let widest = parts.iter().map(|part| extent(part)[0]).fold(0.0, f64::max);
     let mut places = Vec::new();
     let mut below = 0.0;

@@ -8,8 +8,8 @@ use laxity_plan::model::{Hop, Network, NodeId};
 use laxity_plan::network::Networked;
 use maud::{Markup, html};
 
+use super::classes::{DrawnClasses, NAME_LIMIT, round};
 use super::layout::{self, Place};
-use super::shown::{NAME_LIMIT, ShownClasses, round};
 use crate::chart::{self, Dash, Figure, Paper, Sheet, Style, text_width};
 use crate::quantity::{count, shortened};
 
@@ -30,7 +30,7 @@ pub fn topology(on: Networked<'_>) -> Figure<'_> {
 
 fn topology_on(paper: Paper, Networked { plan, network }: Networked<'_>) -> String {
     let takers = takers(plan);
-    let shown = ShownClasses::new(plan, takers.values().flatten().copied().collect());
+    let shown = DrawnClasses::new(plan, takers.values().flatten().copied().collect());
     let title = "Nodes, links and the classes that take them";
     let drawn = |width, height, content: &Markup| {
         Sheet { paper, title, legend: &shown.legend(), width, height }.document(content)
@@ -132,7 +132,7 @@ const EDGE: f64 = 6.0;
 
 /// An arrow for each class, to the right of the link as the class goes.
 fn arrows(
-    shown: &ShownClasses<'_>,
+    shown: &DrawnClasses<'_>,
     network: &Network,
     classes: &BTreeSet<ClassId>,
     hop: Hop,

@@ -6,20 +6,19 @@ use laxity::units::Nanos;
 use laxity_linux::namespace;
 use laxity_live::demo::listener::StreamReception;
 use laxity_live::demo::{Outcome, Scenario, Trial};
-use laxity_live::status::DelayStatus;
 use laxity_live::{LiveError, Options};
+use laxity_report::columns::{Column, Results};
 use laxity_report::quantity::{self, TimeUnit};
-use laxity_report::table;
 use serde::Serialize;
 
 use super::forwarding::options;
 use crate::args::Live;
 use crate::failure::Failure;
-use crate::{Promises, interrupt, print, print_json, progress, terminal};
+use crate::{Promises, interrupt, progress, show, terminal};
 
 /// What came of it.
 #[derive(Serialize)]
-struct Shown {
+struct DemoResult {
     duration_ns: u64,
     fifo: Outcome,
     edf: Outcome,
@@ -38,12 +37,8 @@ pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let options = options(arguments);
     let fifo = trial("fifo", each, options).map_err(failure)?;
     let edf = trial("edf", each, options).map_err(failure)?;
-    let shown = Shown { duration_ns: each.as_nanos() as u64, fifo, edf };
-    if arguments.demo.json {
-        print_json(&shown)?;
-    } else {
-        print(&text(&shown))?;
-    }
+    let shown = DemoResult { duration_ns: each.as_nanos() as u64, fifo, edf };
+    show(arguments.demo.json, &shown, || text(&shown))?;
     Ok(Promises::kept_if(shown.edf.way.verdict(None, None).is_kept()))
 }
 
@@ -71,8 +66,8 @@ fn nanos(time: Duration) -> f64 {
     time.as_nanos() as f64
 }
 
-fn text(shown: &Shown) -> String {
-    let Shown { duration_ns, fifo, edf } = shown;
+fn text(shown: &DemoResult) -> String {
+    let DemoResult { duration_ns, fifo, edf } = shown;
     let title = fifo.way.title.as_deref().unwrap_or_default();
     let rate = quantity::rate(fifo.way.rate_bps as f64);
     let each = quantity::time(*duration_ns as f64);
@@ -86,32 +81,27 @@ fn text(shown: &Shown) -> String {
 }
 
 /// A row for each stream and discipline.
-fn by_stream(Shown { fifo, edf, .. }: &Shown) -> String {
+fn by_stream(DemoResult { fifo, edf, .. }: &DemoResult) -> String {
     let pairs = fifo.heard.streams.iter().zip(&edf.heard.streams);
     let pairs = pairs.flat_map(|(first, second)| [(fifo, first), (edf, second)]);
     let unit = TimeUnit::from_whole(pairs.clone().flat_map(|(outcome, stream)| {
         let longest = stream.delay_ns.as_ref().map(|delay| delay.max);
         [longest, bound(outcome, stream.name)]
     }));
-    let p50 = unit.head("p50");
-    let header = ["stream", "under", &p50, "p99", "p99.9", "max", "lost", "bound"];
-    let rows = pairs.map(|(outcome, stream)| row(outcome, stream, unit));
-    table::table(&header, &rows.collect::<Vec<_>>())
+    let columns = [
+        StreamColumn::text("under", |(outcome, _)| Some(outcome.way.scheduler.clone())),
+        StreamColumn::time("p50", |(_, stream)| Some(stream.delay_ns.as_ref()?.p50 as f64)),
+        StreamColumn::time("p99", |(_, stream)| Some(stream.delay_ns.as_ref()?.p99 as f64)),
+        StreamColumn::time("p99.9", |(_, stream)| Some(stream.delay_ns.as_ref()?.p99_9 as f64)),
+        StreamColumn::time("max", |(_, stream)| Some(stream.delay_ns.as_ref()?.max as f64)),
+        StreamColumn::count("lost", |(_, stream)| Some(stream.lost)),
+        StreamColumn::time("bound", |(outcome, stream)| Some(bound(outcome, stream.name)? as f64)),
+    ];
+    let table = Results::new(columns, pairs, |(_, stream)| stream.name);
+    table.in_unit(unit).with_whole_names(|_| 0).text("stream")
 }
 
-fn row(outcome: &Outcome, stream: &StreamReception, unit: TimeUnit) -> Vec<String> {
-    let of = |shown: fn(&DelayStatus) -> u64| unit.whole(stream.delay_ns.as_ref().map(shown));
-    vec![
-        stream.name.to_string(),
-        outcome.way.scheduler.clone(),
-        of(|delay| delay.p50),
-        of(|delay| delay.p99),
-        of(|delay| delay.p99_9),
-        of(|delay| delay.max),
-        stream.lost.to_string(),
-        unit.whole(bound(outcome, stream.name)),
-    ]
-}
+type StreamColumn<'a> = Column<(&'a Outcome, &'a StreamReception)>;
 
 /// What the class of a stream is promised.
 fn bound(outcome: &Outcome, stream: &str) -> Option<u64> {

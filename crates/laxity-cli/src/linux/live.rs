@@ -11,7 +11,7 @@ use crate::args::{FrameBackend, Live};
 use crate::failure::Failure;
 
 /// Carries the command out.
-pub(crate) fn run(arguments: &Live) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let Some(plan) = &arguments.plan else { return demo::run(arguments) };
     let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
         return routers::run(arguments, plan);

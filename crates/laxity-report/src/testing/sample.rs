@@ -4,7 +4,7 @@ use laxity_plan::Plan;
 use laxity_sim::series::{Bin, ClassSeries, Series};
 use laxity_sim::summary::{ClassSummary, DelaySummary, HopSummary, Summary, WindowSummary};
 
-use laxity_answers::verdict::{HeldTo, Judged};
+use laxity_answers::verdict::{HeldTo, JudgedRun};
 
 /// A run of `real_time` and `best_effort` classes in which every promise is kept.
 pub(crate) fn run(real_time: usize, best_effort: usize) -> (Summary, Series) {
@@ -46,8 +46,8 @@ pub(crate) fn plan() -> Plan {
 }
 
 /// The verdict on a summary where nobody asked for admission.
-pub(crate) fn judged(summary: &Summary) -> Judged {
-    Judged::new(&plan(), HeldTo::Plan, None, summary.clone())
+pub(crate) fn judged(summary: &Summary) -> JudgedRun {
+    JudgedRun::new(&plan(), HeldTo::Plan, None, summary.clone())
 }
 
 fn class(name: String, deadline_ns: Option<u64>) -> ClassSummary {

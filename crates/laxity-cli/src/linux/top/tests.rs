@@ -8,8 +8,8 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::asking::Heard;
 use super::keys::{self, Wish};
+use super::poller::Reply;
 use super::state::State;
 use super::view;
 
@@ -107,7 +107,7 @@ fn press(state: &mut State, code: KeyCode) -> Option<Wish> {
 
 fn after_two_looks() -> State {
     let mut state = State::new(status(10));
-    state.hear(Heard::Status(Box::new(status(12))));
+    state.hear(Reply::Status(Box::new(status(12))));
     state
 }
 
@@ -148,7 +148,7 @@ fn reloading_asks_first() {
     assert_eq!(press(&mut state, KeyCode::Char('q')), None, "that is no yes");
     press(&mut state, KeyCode::Char('r'));
     assert_eq!(press(&mut state, KeyCode::Char('y')), Some(Wish::Reload));
-    state.hear(Heard::Reloaded(Err("\n\x1b[2Jclass call does not fit\n---".into())));
+    state.hear(Reply::Reloaded(Err("\n\x1b[2Jclass call does not fit\n---".into())));
     let screen = screen(&mut state);
     assert!(screen.contains("not reloaded: ") && screen.contains("does not fit"), "{screen}");
     assert!(!screen.contains('\x1b'));
@@ -159,12 +159,12 @@ fn reloading_asks_first() {
 fn a_link_at_its_end_is_said_and_what_was_heard_stays() {
     let mut state = after_two_looks();
     let (socket, cause) = ("/run/laxity/a-b.sock".into(), std::io::ErrorKind::NotFound.into());
-    state.hear(Heard::Gone(ClientError::Gone { socket, cause }));
+    state.hear(Reply::Gone(ClientError::Gone { socket, cause }));
     let shown = screen(&mut state);
     assert!(shown.contains("call") && shown.contains("nothing runs"), "{shown}");
     press(&mut state, KeyCode::Char('r'));
     assert!(!state.asks, "there is nobody to reload");
-    state.hear(Heard::Status(Box::new(status(1))));
+    state.hear(Reply::Status(Box::new(status(1))));
     assert!(!screen(&mut state).contains("nothing runs"), "another one has begun");
     assert!(Client::at("/nowhere").status().is_err());
 }

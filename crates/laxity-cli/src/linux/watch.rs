@@ -9,13 +9,14 @@ use laxity_live::server::watch_socket_of;
 use laxity_live::status::{Status, WayStatus};
 use laxity_live::watch::{Behind, Settings, Watch};
 
+use super::report::Report;
+use super::{control_socket, measurement};
 use crate::args::Watch as Arguments;
 use crate::failure::Failure;
-use crate::report::Report;
-use crate::{Promises, control_socket, input, measured, print, print_json, terminal};
+use crate::{Promises, input, show, terminal};
 
 /// Carries the command out.
-pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let plan = input::plan(&arguments.plan, None)?;
     let is_admitted = check(&plan)?.admitted() != Some(false);
     let Arguments { from, to, monitoring, .. } = arguments;
@@ -44,21 +45,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
         report.add(&Results { plan: &plan, way, network: None, history });
     }
     let written = report.map(|report| report.write(status)).transpose()?;
-    if arguments.json {
-        print_json(status)?;
-    } else {
-        print(&(text(is_admitted, status) + &written.unwrap_or_default()))?;
-    }
+    show(arguments.json, status, || text(is_admitted, status) + &written.unwrap_or_default())?;
     let verdict = |way: &WayStatus| way.verdict(None, Some(is_admitted));
     Ok(Promises::kept_if(status.ways.iter().all(|way| verdict(way).is_kept())))
 }
 
 fn text(is_admitted: bool, status: &Status) -> String {
-    let mut text: String = status.ways.iter().map(measured::of_way).collect();
+    let mut text: String = status.ways.iter().map(measurement::of_way).collect();
     if !is_admitted {
         text += "The plan is not admitted: laxity check says why.\n";
     }
-    text += &measured::of_losses(status);
+    text += &measurement::of_losses(status);
     if let (true, Some(to)) = (status.ways.iter().all(is_deaf), status.interfaces.last()) {
         text += &format!(
             "Nothing was seen at {}. Frames that are sent past its queueing discipline, as by AF_XDP, are \

@@ -11,7 +11,7 @@ use laxity_live::status::Status;
 const EVERY: Duration = Duration::from_secs(1);
 
 /// What came of asking.
-pub(super) enum Heard {
+pub(super) enum Reply {
     /// What the link is like.
     Status(Box<Status>),
     /// What came of a reload.
@@ -21,12 +21,12 @@ pub(super) enum Heard {
 }
 
 /// The thread, as seen by who waits for it.
-pub(super) struct Asking {
+pub(super) struct Poller {
     reload: Sender<()>,
-    heard: Receiver<Heard>,
+    heard: Receiver<Reply>,
 }
 
-impl Asking {
+impl Poller {
     /// Asks from now on, until this is dropped.
     pub(super) fn begin(client: Client) -> Self {
         let (reload, wishes) = mpsc::channel();
@@ -34,22 +34,22 @@ impl Asking {
         thread::spawn(move || {
             loop {
                 let answer = match wishes.recv_timeout(EVERY) {
-                    Ok(()) => client.reload().map(Heard::Reloaded),
+                    Ok(()) => client.reload().map(Reply::Reloaded),
                     Err(RecvTimeoutError::Timeout) => {
-                        client.status().map(|status| Heard::Status(Box::new(status)))
+                        client.status().map(|status| Reply::Status(Box::new(status)))
                     }
                     Err(RecvTimeoutError::Disconnected) => return,
                 };
-                if tell.send(answer.unwrap_or_else(Heard::Gone)).is_err() {
+                if tell.send(answer.unwrap_or_else(Reply::Gone)).is_err() {
                     return;
                 }
             }
         });
-        Asking { reload, heard }
+        Poller { reload, heard }
     }
 
     /// What has been heard since this was asked last.
-    pub(super) fn heard(&self) -> impl Iterator<Item = Heard> {
+    pub(super) fn heard(&self) -> impl Iterator<Item = Reply> {
         self.heard.try_iter()
     }
 

@@ -6,7 +6,7 @@ use super::figure;
 use crate::chart::Figure;
 
 /// A figure of a report, with what to see in it.
-pub struct Drawn<'a> {
+pub struct NamedFigure<'a> {
     /// What it is called, in small letters and hyphens.
     pub name: &'static str,
     /// The drawing.
@@ -15,18 +15,18 @@ pub struct Drawn<'a> {
     pub caption: String,
 }
 
-impl<'a> Drawn<'a> {
+impl<'a> NamedFigure<'a> {
     pub(crate) fn new(
         name: &'static str,
         figure: Figure<'a>,
         caption: impl Into<String>,
-    ) -> Drawn<'a> {
-        Drawn { name, figure, caption: caption.into() }
+    ) -> NamedFigure<'a> {
+        NamedFigure { name, figure, caption: caption.into() }
     }
 }
 
 /// The figures of a report on a page.
-pub(crate) fn section(drawn: &[Drawn]) -> Markup {
+pub(crate) fn section(drawn: &[NamedFigure]) -> Markup {
     html! {
         section {
             h2 { "Figures" }

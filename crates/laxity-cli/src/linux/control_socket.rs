@@ -20,19 +20,19 @@ pub(crate) fn serve(
     requests: Sender<Request>,
 ) -> Result<Server, Failure> {
     let control = match &monitoring.control {
-        Some(path) => Some(ControlSocket::bind(path)?),
+        Some(path) => Some(ControlSocket::bind(path).map_err(Failure::system)?),
         None => match ControlSocket::bind(control) {
             Err(error @ ServerError::Listen { .. }) => {
                 say(&format!("{error}, so nothing controls this but signals; see --control"));
                 None
             }
-            bound => Some(bound?),
+            bound => Some(bound.map_err(Failure::system)?),
         },
     };
-    let network = monitoring.listen.map(Listeners::listen).transpose()?;
+    let network = monitoring.listen.map(Listeners::listen).transpose().map_err(Failure::system)?;
     let listeners = Listeners { control, network };
     listeners.said().iter().for_each(|sentence| say(sentence));
-    Ok(Server::start(listeners, colours(), requests, say)?)
+    Server::start(listeners, colours(), requests, say).map_err(Failure::system)
 }
 
 fn say(what: &str) {

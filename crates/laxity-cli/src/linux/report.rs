@@ -1,7 +1,6 @@
 //! The report of a link that was forwarded over or watched.
 
 use std::collections::VecDeque;
-use std::io;
 use std::path::Path;
 
 use laxity_answers::Proof;
@@ -13,8 +12,8 @@ use laxity_report::admission::AdmissionView;
 use laxity_report::link::{ClassReport, Delays, LinkReport, WayReport, html};
 use laxity_report::quantity;
 
+use super::measurement;
 use crate::failure::Failure;
-use crate::measured;
 
 /// A report whose file is there, and which is written at the end.
 pub(crate) struct Report {
@@ -32,11 +31,14 @@ const MOST: usize = 20;
 impl Report {
     /// One in this file, if there is to be one. Call it before privileges are given up.
     pub(crate) fn begin(path: Option<&Path>) -> Result<Option<Report>, Failure> {
-        let begin = |path: &Path| match ReportFile::create(path) {
-            Ok(file) => Ok(Report { file, title: None, ways: VecDeque::new(), left_out: 0 }),
-            Err(error) => Err(unwritable(path, &error)),
-        };
-        path.map(begin).transpose()
+        let Some(path) = path else { return Ok(None) };
+        let file = ReportFile::create(path).map_err(|error| {
+            Failure::input(format!(
+                "cannot write the report {}: {error}; give --report a file in a folder that can be written",
+                path.display()
+            ))
+        })?;
+        Ok(Some(Report { file, title: None, ways: VecDeque::new(), left_out: 0 }))
     }
 
     /// Adds what was measured of a direction, or of routers, under a plan.
@@ -53,13 +55,13 @@ impl Report {
     pub(crate) fn write(self, status: &Status) -> Result<String, Failure> {
         let Report { file, title, ways, left_out } = self;
         let mut remarks: Vec<String> =
-            measured::of_losses(status).lines().map(str::to_string).collect();
+            measurement::of_losses(status).lines().map(str::to_string).collect();
         if left_out > 0 {
-            let plans = measured::plans(left_out);
+            let plans = measurement::plans(left_out);
             remarks.push(format!("{plans} that were followed before these are left out."));
         }
         let page = html(&LinkReport {
-            title: title.unwrap_or_else(|| measured::places(status)),
+            title: title.unwrap_or_else(|| measurement::places(status)),
             facts: facts(status),
             remarks,
             ways: ways.into(),
@@ -70,16 +72,9 @@ impl Report {
     }
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::input(format!(
-        "cannot write the report {}: {error}; give --report a file in a folder that can be written",
-        path.display()
-    ))
-}
-
 fn facts(status: &Status) -> Vec<(&'static str, String)> {
     let mut facts = vec![
-        ("Interfaces", measured::places(status)),
+        ("Interfaces", measurement::places(status)),
         ("Measured for", quantity::time(status.uptime_ns as f64)),
     ];
     let real_time = status.real_time.map(|is| if is { "yes" } else { "no" }.to_string());
@@ -106,18 +101,18 @@ fn of_way(results: &Results<'_>) -> WayReport {
         (None, None) => "from a packet's last bit in to its last bit out",
     };
     let (headline, remarks) = match network {
-        Some(network) => measured::network::report(network, way),
-        None => (measured::lateness(way), measured::remarks(way)),
+        Some(network) => measurement::network::report(network, way),
+        None => (measurement::lateness(way), measurement::remarks(way)),
     };
     WayReport {
-        title: measured::title(way),
+        title: measurement::title(way),
         kept: results.verdict(proof.as_ref().and_then(Proof::admitted)).is_kept(),
         headline,
         remarks,
         admission: proof.map(|proof| AdmissionView::new(plan, &proof)),
         late: way.late.as_ref().map(of_delays),
         measured,
-        gone: measured::gone(way),
+        unsent: measurement::unsent(way),
         rate_bps: way.rate_bps,
         duration_ns: sent.duration().0,
         interval_ns: sent.width().0,
@@ -130,7 +125,7 @@ fn of_class(class: &ClassStatus) -> ClassReport {
         name: class.name.clone(),
         arrived: class.arrived,
         sent: class.sent,
-        gone: class.dropped.clone(),
+        unsent: class.dropped.clone(),
         delay: class.delay_ns.as_ref().map(of_delays),
         deadline_ns: class.deadline_ns,
         bound_ns: class.bound_ns,

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use laxity::units::Nanos;
 use laxity_kernel::status::{ClassCounts, KernelStatus};
-use laxity_report::quantity::{self, TimeUnit};
-use laxity_report::table;
+use laxity_report::columns::{self, Results};
+use laxity_report::quantity::megabits;
 
 use crate::failure::Failure;
-use crate::{Promises, print, print_json};
+use crate::{Promises, show};
 
 /// Prints what an interface is like, and its rates if it is looked at twice.
 pub(super) fn run(interface: &str, over: Option<Nanos>, json: bool) -> Result<Promises, Failure> {
@@ -19,11 +19,7 @@ pub(super) fn run(interface: &str, over: Option<Nanos>, json: bool) -> Result<Pr
         thread::sleep(Duration::from_nanos(nanos));
         status = KernelStatus::new(interface, Some((&status, since.elapsed().as_secs_f64())))?;
     }
-    if json {
-        print_json(&status)?;
-    } else {
-        print(&text(&status))?;
-    }
+    show(json, &status, || text(&status))?;
     Ok(Promises::kept_if(status.as_applied != Some(false)))
 }
 
@@ -31,22 +27,21 @@ fn text(status: &KernelStatus) -> String {
     let plan = status.plan.as_deref().unwrap_or("no plan is known");
     let qdisc = status.qdisc.as_deref().unwrap_or("nothing was added");
     let mut text = format!("{}: {plan}; {qdisc} at the root\n\n", status.interface);
-    let unit = TimeUnit::from_whole(status.classes.iter().map(|class| class.bound_ns));
-    let header = [
-        "class",
-        "number",
-        "sent",
-        "bytes",
-        "dropped",
-        "overlimits",
-        "queued",
-        "backlog",
-        "Mbit/s",
-        "guaranteed",
-        &unit.head("bound"),
+    type Column<'a> = columns::Column<&'a ClassCounts>;
+    let columns = [
+        Column::text("number", |class| Some(class.handle.clone())),
+        Column::count("sent", |class| Some(class.counts.packets)),
+        Column::count("bytes", |class| Some(class.counts.bytes)),
+        Column::count("dropped", |class| Some(class.counts.dropped)),
+        Column::count("overlimits", |class| Some(class.counts.overlimits)),
+        Column::count("queued", |class| Some(class.counts.queued)),
+        Column::count("backlog", |class| Some(class.counts.backlog)),
+        Column::text("Mbit/s", |class| class.rate_bps.map(megabits)),
+        Column::text("guaranteed", |class| Some(megabits(class.guaranteed_bps? as f64))),
+        Column::time("bound", |class| Some(class.bound_ns? as f64)),
     ];
-    let row = |at: usize| row(&status.classes[at], unit);
-    text += &table::table_of(&header, status.classes.len(), &row);
+    let table = Results::new(columns, &status.classes, |class| &class.class);
+    text += &table.with_whole_names(|_| 0).text("class");
     text += "\n\n";
     if status.to_be_confirmed {
         text +=
@@ -60,23 +55,4 @@ fn text(status: &KernelStatus) -> String {
             "Nothing is known of a plan, so that nothing is promised: laxity apply gives it one.\n";
     }
     text
-}
-
-fn row(class: &ClassCounts, unit: TimeUnit) -> Vec<String> {
-    let counts = &class.counts;
-    let nothing = || quantity::NOTHING.to_string();
-    let numbers = [
-        counts.packets,
-        counts.bytes,
-        counts.dropped,
-        counts.overlimits,
-        counts.queued,
-        counts.backlog,
-    ];
-    let mut row = vec![class.class.clone(), class.handle.clone()];
-    row.extend(numbers.map(|number| number.to_string()));
-    row.push(class.rate_bps.map_or_else(nothing, quantity::megabits));
-    row.push(class.guaranteed_bps.map_or_else(nothing, |rate| quantity::megabits(rate as f64)));
-    row.push(unit.whole(class.bound_ns));
-    row
 }

@@ -3,34 +3,31 @@
 
 use laxity_live::status::Status;
 
+use super::{control_socket, kernel, measurement};
 use crate::args::Status as Arguments;
 use crate::failure::Failure;
-use crate::{Promises, control_socket, measured, print, print_json};
-
-use super::kernel;
+use crate::{Promises, show};
 
 /// Carries the command out.
-pub(crate) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
     let Arguments { instance, interface, over, json } = arguments;
     if let Some(interface) = interface {
         return kernel::run(interface, *over, *json);
     }
-    let status = control_socket::running(instance.control.as_deref())?.status()?;
-    if *json {
-        print_json(&status)?
-    } else {
-        print(&text(&status))?
-    }
+    let running = control_socket::running(instance.control.as_deref())?;
+    let status = running.status().map_err(Failure::system)?;
+    show(*json, &status, || text(&status))?;
     Ok(Promises::kept_if(status.is_kept()))
 }
 
 fn text(status: &Status) -> String {
-    let mut text = measured::heading(status);
+    let mut text = measurement::heading(status);
     for (count, what) in [(status.reloads, "followed"), (status.reloads_refused, "refused")] {
         if let Some(count @ 1..) = count {
-            text += &format!(", {} {what} since then", measured::plans(count));
+            text += &format!(", {} {what} since then", measurement::plans(count));
         }
     }
     text += "\n\n";
-    text + &measured::of_ways(status.network.as_ref(), &status.ways) + &measured::of_losses(status)
+    text + &measurement::of_ways(status.network.as_ref(), &status.ways)
+        + &measurement::of_losses(status)
 }

@@ -10,9 +10,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::bar;
-use super::columns::Column;
+use super::columns::COLUMNS;
 use super::state::{Row, State};
-use crate::measured;
+use crate::linux::measurement;
 
 /// How wide the names of classes are at least and at most.
 const NAMES: (usize, usize) = (10, 40);
@@ -32,25 +32,25 @@ pub(super) fn draw(state: &mut State, frame: &mut Frame<'_>) {
 }
 
 fn heading(status: &Status) -> Vec<Line<'static>> {
-    let first = format!("laxity {}   {}", status.version, measured::heading(status));
+    let first = format!("laxity {}   {}", status.version, measurement::heading(status));
     let mut facts = Vec::new();
     if status.real_time == Some(false) {
         facts.push("no real-time priority".into());
     }
     if let Some(reloads @ 1..) = status.reloads {
-        facts.push(format!("{} followed since then", measured::plans(reloads)));
+        facts.push(format!("{} followed since then", measurement::plans(reloads)));
     }
     if let Some(refused @ 1..) = status.reloads_refused {
-        facts.push(format!("{} refused", measured::plans(refused)));
+        facts.push(format!("{} refused", measurement::plans(refused)));
     }
-    let losses = measured::of_losses(status).replace('\n', " ");
+    let losses = measurement::of_losses(status).replace('\n', " ");
     let facts = Span::from(facts.join(", ") + "   ");
     let second = Line::from(vec![facts, Span::from(clean(&losses)).red()]);
     vec![Line::from(clean(&first)).bold(), second]
 }
 
 fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
-    let numbers: usize = Column::ALL.iter().map(|column| column.width()).sum();
+    let numbers: usize = COLUMNS.iter().map(|column| column.width).sum();
     let name = width.saturating_sub(numbers + bar::WIDTH + 1).clamp(NAMES.0, NAMES.1);
     let mut lines = Vec::new();
     for way in &state.status().ways {
@@ -112,13 +112,13 @@ fn network_line(way: &WayStatus, network: &NetworkStatus) -> Line<'static> {
 fn header(state: &State, name: usize, unit: TimeUnit) -> Line<'static> {
     let scope = if state.of_all { "all" } else { "now" };
     let mut spans = vec![Span::from(padded(&format!("class  {} {scope}", unit.name), name))];
-    for column in Column::ALL {
-        if column == Column::Bound {
+    for (at, column) in COLUMNS.iter().enumerate() {
+        if at + 1 == COLUMNS.len() {
             spans.push(Span::from(" ".repeat(bar::WIDTH + 1)));
         }
-        let chosen = state.order == Some(column);
-        let title = format!("{}{}", if chosen { "▾" } else { "" }, column.title());
-        let title = Span::from(format!("{title:>width$}", width = column.width()));
+        let chosen = state.order == Some(at);
+        let title = format!("{}{}", if chosen { "▾" } else { "" }, column.title);
+        let title = Span::from(format!("{title:>width$}", width = column.width));
         spans.push(if chosen { title.bold() } else { title });
     }
     Line::from(spans).style(Style::new().underlined())
@@ -126,13 +126,12 @@ fn header(state: &State, name: usize, unit: TimeUnit) -> Line<'static> {
 
 fn row_line(row: &Row<'_>, name: usize, unit: TimeUnit) -> Line<'static> {
     let mut spans = vec![Span::from(padded(&row.class.name, name))];
-    for column in Column::ALL {
-        if column == Column::Bound {
+    for (at, column) in COLUMNS.iter().enumerate() {
+        if at + 1 == COLUMNS.len() {
             spans.push(Span::from(format!(" {}", bar::bar(row))).green());
         }
-        let cell =
-            Span::from(format!("{:>width$}", column.cell(row, unit), width = column.width()));
-        spans.push(if column.alarms(row) { cell.red().bold() } else { cell });
+        let cell = Span::from(format!("{:>width$}", column.cell(row, unit), width = column.width));
+        spans.push(if (column.is_alarming)(row) { cell.red().bold() } else { cell });
     }
     Line::from(spans)
 }

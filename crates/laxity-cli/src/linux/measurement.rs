@@ -5,8 +5,9 @@ pub(crate) mod network;
 use laxity_live::status::{
     ClassStatus, InterfaceStatus, NetworkStatus, Status, WayStatus, WayWatch,
 };
+use laxity_report::columns::{Column, Results};
 use laxity_report::quantity::TimeUnit;
-use laxity_report::{gone, quantity, table};
+use laxity_report::{fate, quantity};
 
 /// The interfaces, from where frames go in to where they go out; of routers their names.
 pub(crate) fn places(status: &Status) -> String {
@@ -57,7 +58,7 @@ pub(crate) fn title(way: &WayStatus) -> String {
 }
 
 /// What is said of packets that are not sent.
-pub(crate) fn gone(way: &WayStatus) -> &'static str {
+pub(crate) fn unsent(way: &WayStatus) -> &'static str {
     if way.watched.is_some() { "lost" } else { "dropped" }
 }
 
@@ -95,11 +96,11 @@ fn fates(way: &WayStatus) -> Vec<String> {
 /// Why packets were dropped; from outside it is not known.
 fn dropped(way: &WayStatus) -> Vec<String> {
     let classes = || way.classes.iter().filter(|_| way.watched.is_none());
-    let sentences = classes().filter_map(|class| gone::dropped(&class.name, &class.dropped));
+    let sentences = classes().filter_map(|class| fate::dropped(&class.name, &class.dropped));
     let is_long = classes().any(|class| class.dropped.contains_key("too-long"));
     let hint = "Packets that are too-long exceed `max-packet`, which has to hold the MTU, 14 bytes, 4 more for each VLAN \
                 tag, and `overhead`.";
-    gone::sentences(sentences).into_iter().chain(is_long.then(|| hint.to_string())).collect()
+    fate::sentences(sentences).into_iter().chain(is_long.then(|| hint.to_string())).collect()
 }
 
 /// What there is to know of figures that were measured from outside, and of packets that broke
@@ -107,10 +108,10 @@ fn dropped(way: &WayStatus) -> Vec<String> {
 pub(crate) fn remarks(way: &WayStatus) -> Vec<String> {
     let Some(WayWatch { busiest_bps, unclassed, unpaired, alike }) = way.watched else {
         let nonconforming =
-            |class: &ClassStatus| gone::nonconforming(&class.name, class.nonconforming);
-        let demoted = |class: &ClassStatus| gone::demoted(&class.name, class.demoted?);
-        let nonconforming = gone::sentences(way.classes.iter().filter_map(nonconforming));
-        let demoted = gone::sentences(way.classes.iter().filter_map(demoted));
+            |class: &ClassStatus| fate::nonconforming(&class.name, class.nonconforming);
+        let demoted = |class: &ClassStatus| fate::demoted(&class.name, class.demoted?);
+        let nonconforming = fate::sentences(way.classes.iter().filter_map(nonconforming));
+        let demoted = fate::sentences(way.classes.iter().filter_map(demoted));
         return held(way).into_iter().chain(nonconforming).chain(demoted).collect();
     };
     let all = |count: fn(&ClassStatus) -> u64| way.classes.iter().map(count).sum::<u64>();
@@ -173,32 +174,27 @@ fn table(way: &WayStatus) -> String {
     let times =
         |class: &ClassStatus| [class.delay_ns.as_ref().map(|delay| delay.max), class.bound_ns];
     let unit = TimeUnit::from_whole(way.classes.iter().flat_map(times));
-    let mean = unit.head("mean");
-    let header =
-        ["class", "arrived", "sent", gone(way), &mean, "p50", "p99", "p99.9", "max", "bound"];
-    let more: &[&str] = if way.watched.is_some() { &["above", "Mbit/s"] } else { &[] };
-    let rows: Vec<_> = way.classes.iter().map(|class| row(class, unit)).collect();
-    table::table(&[&header[..], more].concat(), &rows)
+    let mut columns: Vec<ClassColumn<'_>> = vec![
+        ClassColumn::count("arrived", |class| Some(class.arrived)),
+        ClassColumn::count("sent", |class| Some(class.sent)),
+        ClassColumn::count(unsent(way), |class| Some(class.dropped.values().sum())),
+        ClassColumn::time("mean", |class| Some(class.delay_ns.as_ref()?.mean)),
+        ClassColumn::time("p50", |class| Some(class.delay_ns.as_ref()?.p50 as f64)),
+        ClassColumn::time("p99", |class| Some(class.delay_ns.as_ref()?.p99 as f64)),
+        ClassColumn::time("p99.9", |class| Some(class.delay_ns.as_ref()?.p99_9 as f64)),
+        ClassColumn::time("max", |class| Some(class.delay_ns.as_ref()?.max as f64)),
+        ClassColumn::time("bound", |class| Some(class.bound_ns? as f64)),
+    ];
+    if way.watched.is_some() {
+        columns.extend([
+            ClassColumn::count("above", |class| class.bound_ns.map(|_| class.bound_misses)),
+            ClassColumn::text("Mbit/s", |class| {
+                Some(quantity::megabits(class.watched?.throughput_bps))
+            }),
+        ]);
+    }
+    let table = Results::new(columns, &way.classes, |class| &class.name);
+    table.in_unit(unit).with_whole_names(|_| 0).text("class")
 }
 
-fn row(class: &ClassStatus, unit: TimeUnit) -> Vec<String> {
-    let nothing = || quantity::NOTHING.to_string();
-    let delay = class.delay_ns.as_ref();
-    let above = class.bound_ns.map(|_| class.bound_misses.to_string());
-    let watched = class
-        .watched
-        .map(|watched| [above.unwrap_or_else(nothing), quantity::megabits(watched.throughput_bps)]);
-    let cells = vec![
-        class.name.clone(),
-        class.arrived.to_string(),
-        class.sent.to_string(),
-        class.dropped.values().sum::<u64>().to_string(),
-        unit.cell(delay.map(|delay| delay.mean)),
-        unit.whole(delay.map(|delay| delay.p50)),
-        unit.whole(delay.map(|delay| delay.p99)),
-        unit.whole(delay.map(|delay| delay.p99_9)),
-        unit.whole(delay.map(|delay| delay.max)),
-        unit.whole(class.bound_ns),
-    ];
-    cells.into_iter().chain(watched.into_iter().flatten()).collect()
-}
+type ClassColumn<'a> = Column<&'a ClassStatus>;

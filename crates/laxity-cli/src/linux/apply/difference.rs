@@ -19,7 +19,7 @@ const MOST: usize = 200;
 pub(super) struct Difference {
     steps: Vec<Line>,
     /// The classes whose queues are lost.
-    drops: Vec<Dropped>,
+    drops: Vec<LostQueue>,
     /// Whether the queue of the whole interface is lost that someone added.
     drops_root: bool,
 }
@@ -37,7 +37,7 @@ struct Line {
 }
 
 #[derive(Debug, Serialize)]
-struct Dropped {
+struct LostQueue {
     handle: String,
     class: Option<String>,
     /// Packets that wait in it now.
@@ -46,7 +46,7 @@ struct Dropped {
 
 impl Difference {
     /// Of the steps from what is shown; classes are called what they were, or are to be.
-    pub(super) fn of(
+    pub(super) fn new(
         steps: &Steps,
         shown: &DeviceState,
         settled: Option<&Record>,
@@ -76,7 +76,7 @@ impl Difference {
                 after,
             }
         };
-        let dropped = |handle: &Handle| Dropped {
+        let dropped = |handle: &Handle| LostQueue {
             handle: handle.to_string(),
             class: name(*handle),
             queued: shown.queued(*handle),
@@ -103,7 +103,7 @@ impl Difference {
         if self.drops_root {
             text += "\nPackets that wait at the interface are dropped.";
         }
-        for Dropped { handle, class, queued } in self.drops.iter().take(MOST) {
+        for LostQueue { handle, class, queued } in self.drops.iter().take(MOST) {
             let name = class.as_deref().unwrap_or(handle);
             let packets = if *queued == 1 { "packet" } else { "packets" };
             text += &format!("\nClass {name} loses its queue: {queued} {packets} now.");

@@ -1,12 +1,14 @@
 //! `laxity reload`: has the plans of what runs read again.
 
+use super::control_socket;
 use crate::args::Instance;
 use crate::failure::Failure;
-use crate::{Promises, control_socket, print};
+use crate::{Promises, print};
 
 /// Carries the command out.
-pub(crate) fn run(instance: &Instance) -> Result<Promises, Failure> {
-    match control_socket::running(instance.control.as_deref())?.reload()? {
+pub(super) fn run(instance: &Instance) -> Result<Promises, Failure> {
+    let running = control_socket::running(instance.control.as_deref())?;
+    match running.reload().map_err(Failure::system)? {
         Ok(()) => print("The plan is reloaded.")?,
         Err(why) => {
             print(&format!("The plan is not reloaded: {why}"))?;

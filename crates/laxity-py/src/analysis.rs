@@ -7,7 +7,7 @@ use laxity_api::{Effort, Json, remarks};
 use laxity_report::network;
 use pyo3::prelude::*;
 
-use crate::errors::of_question;
+use crate::errors::Result;
 use crate::plan::Plan;
 use crate::study::attended;
 use crate::text::json;
@@ -22,14 +22,12 @@ pub(crate) fn fit(
     recording: Option<PathBuf>,
     sort: bool,
     headroom: u32,
-) -> PyResult<(String, String, Vec<String>, Plan)> {
+) -> Result<(String, String, Vec<String>, Plan)> {
     let opener = recording.map(|file| opened(file, sort));
-    let fitted = py.detach(|| laxity_api::fit::fit(&plan.plan, opener.as_deref(), headroom));
-    let fitted = fitted.map_err(|error| of_question(py, &error))?;
-    let written = fitted.into_plan(&plan.plan, &plan.text, &plan.name, &plan.folder);
-    let (text, _) = written.map_err(|error| of_question(py, &error))?;
+    let fitted = py.detach(|| laxity_api::fit::fit(&plan.plan, opener.as_deref(), headroom))?;
+    let (text, _) = fitted.into_plan(&plan.plan, &plan.text, &plan.name, &plan.folder)?;
     let (name, folder) = (plan.name.clone(), plan.folder.clone());
-    let with = Plan::new(py, text, name, folder, plan.under.as_deref())?;
+    let with = Plan::new(text, name, folder, plan.under.as_deref())?;
     Ok((json(&fitted.classes(&plan.plan)), fitted.text(&plan.plan), remarks(&fitted.remarks), with))
 }
 
@@ -40,9 +38,8 @@ pub(crate) fn limits(
     py: Python<'_>,
     plan: &Plan,
     heard: Option<Py<PyAny>>,
-) -> PyResult<(String, String)> {
-    let found = attended(py, heard, |tell| laxity_api::limits(&plan.plan, tell))?;
-    let limits = found.map_err(|error| of_question(py, &error))?;
+) -> Result<(String, String)> {
+    let limits = attended(py, heard, |tell| laxity_api::limits(&plan.plan, tell))?;
     Ok((json(&Json(&limits)), network::limits::text(&limits)))
 }
 
@@ -55,10 +52,9 @@ pub(crate) fn worst_case(
     packets: u64,
     seed: u64,
     heard: Option<Py<PyAny>>,
-) -> PyResult<(String, String, String, Vec<String>)> {
+) -> Result<(String, String, String, Vec<String>)> {
     let (plan, effort) = (&plan.plan, Effort { packets, seed });
-    let found = attended(py, heard, |tell| laxity_api::worst_case(plan, effort, tell))?;
-    let worst = found.map_err(|error| of_question(py, &error))?;
+    let worst = attended(py, heard, |tell| laxity_api::worst_case(plan, effort, tell))?;
     let sent = worst.0.iter().map(|case| case.csv(plan)).collect();
     Ok((json(&worst), worst.text(), worst.page(plan), sent))
 }

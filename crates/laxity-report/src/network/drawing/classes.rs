@@ -12,16 +12,16 @@ use crate::quantity::count;
 pub(super) const NAME_LIMIT: usize = 12;
 
 /// The classes that a drawing shows, with their styles in every figure.
-pub(super) struct ShownClasses<'a> {
+pub(super) struct DrawnClasses<'a> {
     plan: &'a Plan,
     classes: BTreeMap<ClassId, Style>,
 }
 
-impl<'a> ShownClasses<'a> {
+impl<'a> DrawnClasses<'a> {
     pub(super) fn new(plan: &'a Plan, classes: BTreeSet<ClassId>) -> Self {
         let leaves = plan.leaves().map(|(class, _)| class).zip((0..).map(Style::new));
         let classes = leaves.filter(|(class, _)| classes.contains(class)).collect();
-        ShownClasses { plan, classes }
+        DrawnClasses { plan, classes }
     }
 
     pub(super) fn are_told_apart(&self) -> bool {

@@ -22,7 +22,7 @@ use laxity_tc::setup::{Handle, QdiscKind};
 
 use crate::args::Apply;
 use crate::failure::Failure;
-use crate::{Promises, input, print, print_json, terminal};
+use crate::{Promises, input, print, show, terminal};
 
 use difference::Difference;
 
@@ -34,7 +34,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Carries the command out.
-pub(crate) fn run(arguments: &Apply) -> Result<Promises, Failure> {
+pub(super) fn run(arguments: &Apply) -> Result<Promises, Failure> {
     let interface = &arguments.interface;
     if arguments.guard {
         guardian::watch(interface, arguments.confirm, stdin())?;
@@ -75,12 +75,11 @@ pub(crate) fn run(arguments: &Apply) -> Result<Promises, Failure> {
             }
         });
     }
-    let undoes = carried.is_none();
     let order = match carried {
-        Some((plan, carried)) => Order::of_plan(&plan, carried, session.settled()),
+        Some((plan, carried)) => Order::from_plan(&plan, carried, &session),
         None => Order::undoing(&session, interface)?,
     };
-    order.carry_out(&mut session, arguments, undoes)
+    order.carry_out(&mut session, arguments)
 }
 
 /// The kernel that carries the plan out, and whether the interface takes frames apart, as it says
@@ -97,60 +96,39 @@ fn machine(arguments: &Apply) -> Linux {
 
 /// What an interface is to have.
 struct Order {
-    plan: Option<String>,
-    promises: Vec<Promise>,
-    names: BTreeMap<String, Handle>,
-    contracts: String,
-    objects: Objects,
+    record: Record,
     remarks: Vec<String>,
 }
 
 impl Order {
-    fn of_plan(plan: &Plan, mut carried: LinuxPlan, settled: Option<Record>) -> Order {
-        carried.setup.keep_numbers(&settled.map(|record| record.names).unwrap_or_default());
+    fn from_plan(plan: &Plan, mut carried: LinuxPlan, session: &Session) -> Order {
+        let names = session.settled().map(|record| record.names).unwrap_or_default();
+        carried.setup.keep_numbers(&names);
         let objects = netlink::objects(&carried.setup);
-        let contracts = contracts(plan, &carried);
-        let promises = promises(&carried);
+        let (contracts, promises) = (contracts(plan, &carried), promises(&carried));
         let LinuxPlan { plan, setup, remarks } = carried;
-        let title = plan.title.unwrap_or_else(|| "a plan without a title".into());
-        Order {
-            plan: Some(title),
-            promises,
-            names: setup.names(),
-            contracts,
-            objects: objects.into(),
-            remarks,
-        }
+        let plan = Some(plan.title.unwrap_or_else(|| "a plan without a title".into()));
+        let names = setup.names();
+        let record =
+            Record { plan, promises, names, contracts, ..unnamed_record(session, objects.into()) };
+        Order { record, remarks }
     }
 
     fn undoing(session: &Session, interface: &str) -> Result<Order, Failure> {
         let record =
             session.settled().ok_or_else(|| ApplyError::NothingToUndo(interface.into()))?;
-        Ok(Order {
-            plan: None,
-            promises: Vec::new(),
-            names: BTreeMap::new(),
-            contracts: String::new(),
-            objects: record.before,
-            remarks: Vec::new(),
-        })
+        Ok(Order { record: unnamed_record(session, record.before), remarks: Vec::new() })
     }
 
-    fn carry_out(
-        self,
-        session: &mut Session,
-        arguments: &Apply,
-        undoes: bool,
-    ) -> Result<Promises, Failure> {
-        let steps = session.steps(&self.objects);
+    fn carry_out(mut self, session: &mut Session, arguments: &Apply) -> Result<Promises, Failure> {
+        let steps = session.steps(&self.record.after);
         let settled = session.settled();
-        let difference = Difference::of(&steps, session.shown(), settled.as_ref(), &self.promises);
-        if arguments.json {
-            print_json(&difference)?;
-        } else {
+        let difference =
+            Difference::new(&steps, session.shown(), settled.as_ref(), &self.record.promises);
+        show(arguments.json, &difference, || {
             self.remark();
-            print(&difference.text())?;
-        }
+            difference.text()
+        })?;
         if arguments.dry_run {
             return Ok(Promises::Kept);
         }
@@ -161,30 +139,21 @@ impl Order {
             ));
         }
         let interface = &arguments.interface;
-        let record = Record {
-            version: laxity_kernel::record::VERSION,
-            index: session.index(),
-            plan: self.plan.clone(),
-            promises: self.promises.clone(),
-            names: self.names.clone(),
-            contracts: self.contracts.clone(),
-            before: session.shown().objects.clone(),
-            after: self.objects.clone(),
-            to_be_confirmed: arguments.confirm.is_some() && !steps.is_empty(),
-        };
+        self.record.to_be_confirmed = arguments.confirm.is_some() && !steps.is_empty();
+        let Order { record, .. } = &self;
         if steps.is_empty() {
-            self.hold(session, &record, settled.as_ref(), undoes)?;
+            hold(session, record, settled.as_ref())?;
             return Ok(Promises::Kept);
         }
-        session.prepare(&record)?;
+        session.prepare(record)?;
         let guardian = Guardian::start(guarding(arguments), session);
         let mut guardian =
             guardian.map_err(|error| Failure::refused("cannot start the guardian", &error))?;
-        let taken = session.take(&steps, &self.objects);
+        let taken = session.take(&steps, &record.after);
         let kept = match (&taken, arguments.confirm) {
             (Ok(()), Some(within)) => {
                 guardian.waits();
-                confirmed(session, interface, Duration::from_nanos(within.0), &self.objects)?
+                confirmed(session, interface, Duration::from_nanos(within.0), &record.after)?
             }
             (Ok(()), None) => {
                 session.settle()?;
@@ -211,30 +180,39 @@ impl Order {
             ));
         }
     }
+}
 
-    /// Has a plan hold that takes no steps.
-    fn hold(
-        &self,
-        session: &Session,
-        record: &Record,
-        settled: Option<&Record>,
-        undoes: bool,
-    ) -> Result<(), Failure> {
-        if undoes {
-            return Ok(session.step_back()?);
-        }
-        let is_known = settled.is_some_and(|settled| {
-            settled.after == record.after
-                && settled.promises == record.promises
-                && settled.contracts == record.contracts
-                && settled.plan == record.plan
-        });
-        if !is_known {
-            session.prepare(record)?;
-            session.settle()?;
-        }
-        Ok(())
+/// The record of a set-up of no plan.
+fn unnamed_record(session: &Session, after: Objects) -> Record {
+    Record {
+        version: laxity_kernel::record::VERSION,
+        index: session.index(),
+        plan: None,
+        promises: Vec::new(),
+        names: BTreeMap::new(),
+        contracts: String::new(),
+        before: session.shown().objects.clone(),
+        after,
+        to_be_confirmed: false,
     }
+}
+
+/// Has a set-up hold that takes no steps.
+fn hold(session: &Session, record: &Record, settled: Option<&Record>) -> Result<(), Failure> {
+    if record.plan.is_none() {
+        return Ok(session.step_back()?);
+    }
+    let is_known = settled.is_some_and(|settled| {
+        settled.after == record.after
+            && settled.promises == record.promises
+            && settled.contracts == record.contracts
+            && settled.plan == record.plan
+    });
+    if !is_known {
+        session.prepare(record)?;
+        session.settle()?;
+    }
+    Ok(())
 }
 
 /// The command of a guardian.

@@ -3,8 +3,8 @@
 use laxity_live::status::interval::{Interval, Recent};
 use laxity_live::status::{ClassStatus, Status, WayStatus};
 
-use super::asking::Heard;
-use super::columns::Column;
+use super::columns::COLUMNS;
+use super::poller::Reply;
 
 /// What is shown, and how.
 pub(super) struct State {
@@ -12,8 +12,8 @@ pub(super) struct State {
     before: Option<Status>,
     /// Whether delays of all packets are shown, instead of those of the last interval.
     pub of_all: bool,
-    /// What classes are ordered by: as in the plan, unless a column is chosen.
-    pub order: Option<Column>,
+    /// The place of the column that classes are ordered by; without one they stand as in the plan.
+    pub order: Option<usize>,
     /// How many lines have been scrolled past.
     pub scrolled: usize,
     /// Whether it asks if it is to reload.
@@ -47,23 +47,23 @@ impl State {
     }
 
     /// Takes note of what was heard.
-    pub(super) fn hear(&mut self, heard: Heard) {
+    pub(super) fn hear(&mut self, heard: Reply) {
         match heard {
-            Heard::Status(status) => {
+            Reply::Status(status) => {
                 if self.gone {
                     (self.gone, self.message) = (false, None);
                 }
                 self.before = Some(std::mem::replace(&mut self.now, *status));
             }
-            Heard::Reloaded(Ok(())) => self.message = Some("The plan is reloaded.".into()),
-            Heard::Reloaded(Err(why)) => {
+            Reply::Reloaded(Ok(())) => self.message = Some("The plan is reloaded.".into()),
+            Reply::Reloaded(Err(why)) => {
                 // Of what `laxity check` says the line that says why.
                 let lines = || why.lines().filter(|line| !line.trim().is_empty());
                 let why = lines().find(|line| line.contains("ADMITTED")).or(lines().next());
                 self.message =
                     Some(format!("The plan is not reloaded: {}", why.unwrap_or_default()));
             }
-            Heard::Gone(error) => {
+            Reply::Gone(error) => {
                 (self.gone, self.asks) = (true, false);
                 self.message = Some(format!("{error}; this is what was last heard"));
             }
@@ -79,7 +79,7 @@ impl State {
     pub(super) fn rows<'s>(&'s self, way: &'s WayStatus) -> Vec<Row<'s>> {
         let mut rows: Vec<Row<'_>> = way.classes.iter().map(|class| self.row(way, class)).collect();
         if let Some(order) = self.order {
-            rows.sort_by(|a, b| order.compare(a, b));
+            rows.sort_by(|a, b| COLUMNS[order].compare(a, b));
         }
         rows
     }

@@ -10,10 +10,11 @@ use laxity_live::status::Status;
 use laxity_live::{Daemon, LiveError, Options};
 use laxity_plan::Plan;
 
+use super::report::Report;
+use super::{control_socket, measurement};
 use crate::args::Live;
 use crate::failure::Failure;
-use crate::report::Report;
-use crate::{Promises, control_socket, input, measured, print, terminal};
+use crate::{Promises, input, print, terminal};
 
 /// Reads a plan.
 pub(super) fn read(path: &Path) -> Result<PlanText, Failure> {
@@ -47,7 +48,7 @@ pub(super) fn forward(
     let Terminal { kept, printed, report } = keeper;
     let report = report.map(|report| report.write(&ended)).transpose()?;
     printed?;
-    print(&(measured::of_losses(&ended) + &report.unwrap_or_default()))?;
+    print(&(measurement::of_losses(&ended) + &report.unwrap_or_default()))?;
     Ok(Promises::kept_if(kept))
 }
 
@@ -100,7 +101,7 @@ impl Keeper for Terminal {
         if let Some(report) = &mut self.report {
             report.add(results);
         }
-        let printed = print(&measured::of_ways(network.as_ref(), std::slice::from_ref(way)));
+        let printed = print(&measurement::of_ways(network.as_ref(), std::slice::from_ref(way)));
         self.printed = std::mem::replace(&mut self.printed, Ok(())).and(printed);
     }
 }

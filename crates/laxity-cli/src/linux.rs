@@ -1,0 +1,56 @@
+//! The commands of Linux, and what they share.
+
+mod apply;
+mod control_socket;
+mod demo;
+mod forwarding;
+mod kernel;
+mod live;
+mod measurement;
+mod reload;
+mod report;
+mod routers;
+mod status;
+mod top;
+mod watch;
+
+use laxity_kernel::apply::ApplyError;
+use laxity_live::LiveError;
+
+use crate::Promises;
+use crate::args::LinuxCommand;
+use crate::failure::Failure;
+
+/// Carries a command out.
+pub(crate) fn run(command: &LinuxCommand) -> Result<Promises, Failure> {
+    match command {
+        LinuxCommand::Live(live) => live::run(live),
+        LinuxCommand::Apply(apply) => apply::run(apply),
+        LinuxCommand::Status(status) => status::run(status),
+        LinuxCommand::Reload(reload) => reload::run(&reload.instance),
+        LinuxCommand::Top(top) => top::run(&top.instance),
+        LinuxCommand::Watch(watch) => watch::run(watch),
+    }
+}
+
+impl From<LiveError> for Failure {
+    fn from(error: LiveError) -> Self {
+        match error {
+            LiveError::Plan(error) => Failure::input(error),
+            error @ (LiveError::OneInterface(_) | LiveError::Network | LiveError::OneLink) => {
+                Failure::input(error)
+            }
+            error => Failure::system(error),
+        }
+    }
+}
+
+impl From<ApplyError> for Failure {
+    fn from(error: ApplyError) -> Self {
+        match error {
+            ApplyError::NothingToUndo(_) => Failure::input(error),
+            ApplyError::System(error) if error.is_missing() => Failure::input(error),
+            error => Failure::system(error),
+        }
+    }
+}
