@@ -1,6 +1,6 @@
 //! What happens at the worst, as far as it can be found, beside what is proved.
 
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,8 +37,8 @@ pub struct WorstCases(pub Vec<WorstCase>);
 /// # Errors
 /// If the plan is a network without sources, nothing is proved of it, or `heard` ends the search.
 pub fn worst_case(plan: &Plan, effort: Effort, heard: Listener<'_>) -> Result<WorstCases, Error> {
-    let assigned = plan.networked().map(Networked::assigned);
-    let place = assigned.as_ref().map_or(Place::Link(plan), Place::Network);
+    let analysis = plan.network_plan().map(NetworkPlan::analysis);
+    let place = analysis.as_ref().map_or(Place::Link(plan), Place::Network);
     let targets = place.targets();
     if targets.is_empty() {
         return Err(Error::question(

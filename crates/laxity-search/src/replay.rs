@@ -8,7 +8,7 @@ use laxity_answers::Proof;
 use laxity_answers::verdict::{BrokenPromise, HeldTo, JudgedRun, Verdict};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hops, Recording};
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use laxity_sim::error::SimError;
 use laxity_sim::link::Run;
 use laxity_sim::network::NetworkRun;
@@ -79,7 +79,7 @@ pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replay, String> {
     let (text, recording) = files(draft, arrivals);
     let said = |error: &dyn std::error::Error| error.to_string();
     let plan = Plan::parse(&text, "searched.toml", Path::new(".")).map_err(|error| said(&error))?;
-    let replayed = match plan.networked() {
+    let replayed = match plan.network_plan() {
         None => on_a_link(&plan, &recording.unwrap_or_default()),
         Some(on) => on_a_network(on, arrivals),
     };
@@ -104,8 +104,8 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replay, SimError> {
     Ok(Replay::new(&verdict, longest))
 }
 
-fn on_a_network(on: Networked<'_>, arrivals: &[Arrival]) -> Result<Replay, SimError> {
-    let on = on.assigned();
+fn on_a_network(on: NetworkPlan<'_>, arrivals: &[Arrival]) -> Result<Replay, SimError> {
+    let on = on.analysis();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);
     let run = NetworkRun::new(&on, Some(duration), 1);

@@ -16,7 +16,7 @@ use crate::error::shown;
 /// # Errors
 /// If the plan says something that they cannot.
 pub fn export(plan: &Plan) -> Result<Files, Error> {
-    let on = plan.networked().filter(|_| matches!(plan.scheduler, SchedulerSpec::Tdp(_)));
+    let on = plan.network_plan().filter(|_| matches!(plan.scheduler, SchedulerSpec::Tdp(_)));
     let on = on.ok_or_else(|| {
         Error::new("streams in time frames are of plans with `kind = \"tdp\"` and a network")
     })?;

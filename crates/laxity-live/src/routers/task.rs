@@ -6,7 +6,7 @@ use laxity_forward::router::{Router, agree};
 use laxity_linux::clock::Clock;
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 
 use super::measured::{FrameRecord, HostEvent, Measured};
 use super::thread::Running;
@@ -49,7 +49,7 @@ impl Next {
         settings: Settings,
     ) -> Result<Next, String> {
         let plan = read?.plan;
-        let on = plan.networked().ok_or_else(|| LiveError::OneLink.to_string())?.assigned();
+        let on = plan.network_plan().ok_or_else(|| LiveError::OneLink.to_string())?.analysis();
         let routers = nodes.iter().map(|node| Router::new(&on, *node, settings));
         let routers = routers.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
         let measured = Measured::new(&on);
@@ -60,7 +60,7 @@ impl Next {
 impl RouterTask {
     /// Empty books of routers at these nodes.
     pub(crate) fn new(
-        on: &Assigned<'_>,
+        on: &NetworkAnalysis<'_>,
         nodes: Vec<String>,
         reports: Reports<HostEvent>,
         capture: Option<Capture>,

@@ -1,7 +1,7 @@
 //! The plans of the experiments.
 
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 
 pub(super) const SCENARIOS: [(&str, &str); 2] = [
     ("1002-byte packets (Table I)", include_str!("../../../../papers/tdp/scenario-1.toml")),
@@ -10,6 +10,6 @@ pub(super) const SCENARIOS: [(&str, &str); 2] = [
 pub(super) const BEST_EFFORT: &str = include_str!("../../../../papers/tdp/best-effort.toml");
 
 /// The network of a plan.
-pub(super) fn networked(plan: &Plan) -> Networked<'_> {
-    plan.networked().expect("the paper's plans are networks")
+pub(super) fn network_plan(plan: &Plan) -> NetworkPlan<'_> {
+    plan.network_plan().expect("the paper's plans are networks")
 }

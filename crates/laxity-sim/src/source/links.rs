@@ -30,7 +30,7 @@ const fn link(name: &'static str, types: &'static [u32], look: fn(&[u8]) -> Cont
 const LINKS: &[Link] = &[
     link("Ethernet", &[1], |frame| Content {
         is_ethernet: true,
-        ..Content::new(Encapsulation::of_ethernet(frame))
+        ..Content::new(Encapsulation::from_ethernet(frame))
     }),
     // The right number, the two old ones that systems wrote, and those of one version.
     link("raw IP", &[101, 12, 14, 228, 229], |frame| Content::from(frame, Layer::Ip, 0)),
@@ -91,7 +91,7 @@ impl Content {
     }
 
     fn from(frame: &[u8], layer: Layer, at: usize) -> Content {
-        Content::new(Encapsulation::of(frame, layer, at))
+        Content::new(Encapsulation::from_layer(frame, layer, at))
     }
 
     /// What a kernel puts in place of the link's header, with an EtherType somewhere in it.
@@ -103,7 +103,9 @@ impl Content {
         match number.map(u16::from_be_bytes) {
             Some(LLC) => Content::from(frame, Layer::Llc, header),
             None | Some(..=NUMBERED) => Content::nothing(header),
-            Some(ether_type) => Content::new(Encapsulation::of_type(frame, ether_type, header)),
+            Some(ether_type) => {
+                Content::new(Encapsulation::from_ether_type(frame, ether_type, header))
+            }
         }
     }
 

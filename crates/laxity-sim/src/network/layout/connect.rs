@@ -34,7 +34,7 @@ pub(crate) fn connect(
             Some(open) => Some(Feed::new(open(index)?)),
             None => Feed::from_source(plan, run.seed, index)?,
         };
-        let is_here = layout.topology.here.has_start(run.on.networked(), source.path());
+        let is_here = layout.topology.here.has_start(run.on.network_plan(), source.path());
         let path = source.path();
         let flows = match flows_of(source) {
             Some((class, count)) => {
