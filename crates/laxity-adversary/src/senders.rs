@@ -6,7 +6,7 @@ use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, ModelSource, SchedulerSpec, Source, TcpSource};
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 
 use crate::contract::{Conduct, Contract, contracts};
 use crate::target::{Place, Target};
@@ -87,7 +87,7 @@ fn on_link(plan: &Plan) -> Vec<Sender> {
 }
 
 /// The sources of a network except recordings, which have their own packets.
-fn in_network(on: &Assigned<'_>) -> Vec<Sender> {
+fn in_network(on: &NetworkAnalysis<'_>) -> Vec<Sender> {
     let mut numbers: BTreeMap<ClassId, u32> = BTreeMap::new();
     let mut all = Vec::new();
     for (source, of) in on.plan.sources.iter().enumerate() {

@@ -5,14 +5,14 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Hops;
 use laxity_plan::paths::Route;
-use laxity_plan::tdp::{Assigned, Framing};
+use laxity_plan::tdp::{Framing, NetworkAnalysis};
 
 /// A link or a network.
 pub enum Place<'a> {
     /// At one link.
     Link(&'a Plan),
     /// In a network.
-    Network(&'a Assigned<'a>),
+    Network(&'a NetworkAnalysis<'a>),
 }
 
 /// A class, on a link or along a path, whose packets are delayed.

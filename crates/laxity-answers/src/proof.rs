@@ -1,5 +1,5 @@
 use laxity_plan::Plan;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 
 use crate::link::Admission;
 use crate::network::{FramesProof, NetworkProof};
@@ -23,7 +23,7 @@ impl Proof {
     }
 
     /// What is proved of a network.
-    pub fn network(on: &Assigned<'_>) -> Proof {
+    pub fn network(on: &NetworkAnalysis<'_>) -> Proof {
         match &on.framing {
             Some(framing) => Proof::Frames(FramesProof::new(framing)),
             None => Proof::Network(NetworkProof::new(on)),
@@ -32,9 +32,9 @@ impl Proof {
 
     /// What is proved of a plan, of one link or of a network.
     pub fn new(plan: &Plan) -> Option<Proof> {
-        match plan.networked() {
+        match plan.network_plan() {
             None => Proof::link(plan),
-            Some(on) => Some(Proof::network(&on.assigned())),
+            Some(on) => Some(Proof::network(&on.analysis())),
         }
     }
 

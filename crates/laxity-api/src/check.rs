@@ -32,7 +32,7 @@ pub enum CheckResult {
 /// # Errors
 /// If the plan is a network without sources, so that paths are not known.
 pub fn check(plan: &Plan) -> Result<CheckResult, Error> {
-    let Some(networked) = plan.networked() else {
+    let Some(network_plan) = plan.network_plan() else {
         return Ok(CheckResult::Link(Box::new(LinkProof::new(plan))));
     };
     if plan.sources.is_empty() {
@@ -40,7 +40,7 @@ pub fn check(plan: &Plan) -> Result<CheckResult, Error> {
             "the plan has no [[source]], so it is not known who takes which path: add one with a `path`",
         ));
     }
-    let on = networked.assigned();
+    let on = network_plan.analysis();
     Ok(match &on.framing {
         Some(framing) => CheckResult::Frames(Box::new(FramesProof::new(framing))),
         None => CheckResult::Network(Box::new(NetworkProof::new(&on).with_stability(&on))),

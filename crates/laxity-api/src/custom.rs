@@ -35,8 +35,8 @@ pub struct Custom {
 pub fn with_custom(mut plan: Plan, outputs: &[String]) -> Result<Plan, Error> {
     for output in outputs {
         let hop = hop(&plan, output)?;
-        let networked = plan.networked().expect("it has outputs");
-        let why = if networked.network.link(hop).private {
+        let network_plan = plan.network_plan().expect("it has outputs");
+        let why = if network_plan.network.link(hop).private {
             Some("every flow has such a link of its own")
         } else if plan.scheduling_at(hop).scheduler.room().is_of_networks {
             Some("packets have time frames there")

@@ -26,7 +26,7 @@ impl CheckResult {
 
 /// The curves that the test of a plan's discipline compares, if it has any; of one link only.
 pub fn curves(plan: &Plan) -> Option<CurveFigure> {
-    if plan.networked().is_some() {
+    if plan.network_plan().is_some() {
         return None;
     }
     admission::figure(plan, &Admission::test(plan)?)

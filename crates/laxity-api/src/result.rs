@@ -3,7 +3,7 @@
 use laxity_answers::Proof;
 use laxity_answers::verdict::Judged;
 use laxity_plan::Plan;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 use laxity_report::json::Json;
 use laxity_sim::network::{Parallelism, Profile};
 use laxity_sim::source::Remarks;
@@ -16,7 +16,7 @@ pub struct RunResult<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The network, with its frames, if the plan is one.
-    pub network: Option<Assigned<'a>>,
+    pub network: Option<NetworkAnalysis<'a>>,
     /// What was measured, with the verdict.
     pub judged: Judged,
     /// What was proved before; absent without an admission test.

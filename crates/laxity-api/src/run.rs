@@ -7,8 +7,8 @@ use laxity::scheduler::Scheduler;
 use laxity_answers::Proof;
 use laxity_answers::verdict::{HeldTo, Judged};
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::network::NetworkPlan;
+use laxity_plan::tdp::NetworkAnalysis;
 use laxity_sim::Progress;
 use laxity_sim::link::{Choices, Run};
 use laxity_sim::network::{NetworkRun, OutputSchedulers, Parallelism, Profile, Replaced};
@@ -80,12 +80,12 @@ fn held_to<'a, O: Observer>(
 /// A plan with what is worked out before any run of it.
 pub(crate) struct Prepared<'a> {
     plan: &'a Plan,
-    pub(crate) network: Option<Assigned<'a>>,
+    pub(crate) network: Option<NetworkAnalysis<'a>>,
 }
 
 impl<'a> Prepared<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
-        Prepared { plan, network: plan.networked().map(Networked::assigned) }
+        Prepared { plan, network: plan.network_plan().map(NetworkPlan::analysis) }
     }
 
     /// What is proved; `None` without an admission test.
@@ -223,7 +223,7 @@ fn one_thread_alone() -> Error {
 
 /// Simulates a network, with schedulers of the caller's own at some outputs if there are any.
 pub(crate) fn simulate_network<O: Observer>(
-    on: &Assigned<'_>,
+    on: &NetworkAnalysis<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
     schedulers: Option<&OutputSchedulers<'_>>,

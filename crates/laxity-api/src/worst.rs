@@ -1,6 +1,6 @@
 //! What happens at the worst, as far as it can be found, beside what is proved.
 
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -56,8 +56,8 @@ pub struct WorstCases(pub Vec<WorstCase>);
 /// # Errors
 /// If the plan is a network without sources, nothing is proved of it, or `heard` ends the search.
 pub fn worst_case(plan: &Plan, effort: Effort, heard: Listener<'_>) -> Result<WorstCases, Error> {
-    let assigned = plan.networked().map(Networked::assigned);
-    let place = place(plan, assigned.as_ref());
+    let analysis = plan.network_plan().map(NetworkPlan::analysis);
+    let place = place(plan, analysis.as_ref());
     let targets = place.targets();
     if targets.is_empty() {
         return Err(Error::question(
@@ -82,7 +82,7 @@ pub fn worst_case(plan: &Plan, effort: Effort, heard: Listener<'_>) -> Result<Wo
     Ok(WorstCases(found.into_iter().flatten().collect()))
 }
 
-fn place<'a>(plan: &'a Plan, on: Option<&'a laxity_plan::tdp::Assigned<'a>>) -> Place<'a> {
+fn place<'a>(plan: &'a Plan, on: Option<&'a laxity_plan::tdp::NetworkAnalysis<'a>>) -> Place<'a> {
     on.map_or(Place::Link(plan), Place::Network)
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop, ModelSource, SchedulerSpec, Source};
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 
 use crate::Error;
 use crate::error::shown;
@@ -14,7 +14,7 @@ use crate::network::{Flow, Network, Port, Service};
 
 /// The network of a plan.
 pub(crate) fn network(plan: &Plan, notes: &mut Vec<String>) -> Result<Network, Error> {
-    let on = plan.networked().ok_or_else(|| {
+    let on = plan.network_plan().ok_or_else(|| {
         Error::new("the plan has no network: add links such as `[network.uplink]`, and a `path` to each source")
     })?;
     let mut reading = Reading { on, ports: Vec::new(), numbers: HashMap::new() };
@@ -56,7 +56,7 @@ fn shared(class: &str) -> Error {
 }
 
 struct Reading<'a> {
-    on: Networked<'a>,
+    on: NetworkPlan<'a>,
     ports: Vec<Port>,
     numbers: HashMap<Hop, usize>,
 }

@@ -14,7 +14,7 @@ fn plan(text: &str) -> Plan {
 
 /// The least bound of each class, by its name.
 fn bounds(plan: &Plan) -> Vec<(String, Option<Nanos>)> {
-    let paths = plan.networked().unwrap().paths();
+    let paths = plan.network_plan().unwrap().paths();
     let of = |route: &laxity_plan::paths::Route| {
         (plan.classes[route.class.index()].name.clone(), route.bound().ok())
     };
@@ -325,7 +325,7 @@ fn streams_of_tsnkit_reserve_frames() {
     let gaps: Vec<_> =
         plan.classes.iter().map(|class| (class.name.as_str(), class.gap.unwrap().0)).collect();
     assert_eq!(gaps, [("stream-0", 250_000), ("stream-1", 500_000), ("stream-1#2", 500_000)]);
-    let on = plan.networked().unwrap().assigned();
+    let on = plan.network_plan().unwrap().analysis();
     assert!(on.framing.is_some());
     are_kept(&self::plan(&tsnkit::import(&patient, links, None).unwrap().text));
     let files = tsnkit::export(&plan).unwrap();
@@ -363,7 +363,7 @@ fn streams_of_tsnkit_reserve_frames() {
 
 /// Every class is proved what it is promised from end to end.
 fn are_kept(plan: &Plan) {
-    let bounds = plan.networked().unwrap().assigned().framing.unwrap().bounds();
+    let bounds = plan.network_plan().unwrap().analysis().framing.unwrap().bounds();
     for (number, class) in plan.classes.iter().enumerate() {
         let bound = bounds.iter().find(|(id, _)| id.index() == number).unwrap().1;
         let delay = bound.as_ref().unwrap().delay();

@@ -22,13 +22,13 @@ pub fn experience(frame: &mut [u8]) {
 
 /// The field, of the packet that a frame holds.
 pub(crate) fn read(frame: &[u8]) -> Option<u8> {
-    encapsulation::ds(Encapsulation::of_ethernet(frame).packet(frame)?)
+    encapsulation::ds(Encapsulation::from_ethernet(frame).packet(frame)?)
 }
 
 /// Changes the field, and IPv4's checksum is that of what is written. Says false, and does nothing,
 /// if the frame holds no whole header of IP.
 pub(crate) fn write(frame: &mut [u8], change: impl FnOnce(u8) -> u8) -> bool {
-    let Encapsulation { at, inside: Inside::Ip, .. } = Encapsulation::of_ethernet(frame) else {
+    let Encapsulation { at, inside: Inside::Ip, .. } = Encapsulation::from_ethernet(frame) else {
         return false;
     };
     let packet = frame.get_mut(at..).unwrap_or_default();

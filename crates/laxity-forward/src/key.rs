@@ -130,7 +130,7 @@ mod tests {
         #[test]
         fn keys_are_equal_where_headers_are(a in headers(), b in headers()) {
             prop_assert_eq!(Key::new(&a) == Key::new(&b), a == b);
-            let same = |h: &Headers| laxity_plan::classify::Conversation::of(h);
+            let same = |h: &Headers| laxity_plan::classify::Conversation::new(h);
             let is_one = Key::new(&a).conversation() == Key::new(&b).conversation();
             prop_assert_eq!(is_one, same(&a) == same(&b));
         }

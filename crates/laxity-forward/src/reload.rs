@@ -70,7 +70,7 @@ impl Forwarder {
             let headers = &queued.headers;
             let found = match same[queued.packet.class.index()] {
                 Some(class) if sorter.class_of(headers) != class => {
-                    let flow = flows.entry((class, Conversation::of(headers)));
+                    let flow = flows.entry((class, Conversation::new(headers)));
                     Found { class, flow: *flow.or_insert_with(|| sorter.next_flow(class)) }
                 }
                 _ => sorter.sort(headers),

@@ -38,7 +38,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 use laxity_plan::model::{Hop, NetworkLink, NodeId};
-use laxity_plan::tdp::{Assigned, Schedule};
+use laxity_plan::tdp::{NetworkAnalysis, Schedule};
 
 use self::build::{input, output};
 pub use self::event::{Departure, Marking, Outside, RouterEvent};
@@ -105,7 +105,11 @@ impl Router {
     ///
     /// # Errors
     /// If the plan does not say where all frames go.
-    pub fn new(on: &Assigned<'_>, node: NodeId, settings: Settings) -> Result<Self, Refusal> {
+    pub fn new(
+        on: &NetworkAnalysis<'_>,
+        node: NodeId,
+        settings: Settings,
+    ) -> Result<Self, Refusal> {
         let network = on.network;
         if network.links.iter().any(|link| link.trace.is_some()) {
             return Err(Refusal::Varying);
@@ -126,7 +130,7 @@ impl Router {
                 is_of_host: links.count() == 1,
             })
         });
-        let ways = Ways::new(on.networked(), node, &hops, schedule.as_ref())?;
+        let ways = Ways::new(on.network_plan(), node, &hops, schedule.as_ref())?;
         Ok(Router {
             sorter: Sorter::new(on.plan, settings.flows, settings.secret)?,
             policer: on.plan.policer(Nanos::ZERO),

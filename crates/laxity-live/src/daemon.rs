@@ -101,7 +101,7 @@ impl Daemon {
         keeper: &mut dyn Keeper,
     ) -> Result<Status, LiveError> {
         let mut process = Process::begin(self.requests)?;
-        let on = plan.plan.networked().ok_or(LiveError::OneLink)?.assigned();
+        let on = plan.plan.network_plan().ok_or(LiveError::OneLink)?.analysis();
         let host = Host::new(&on, wired, backend)?;
         let links = Links::new(wired.iter().flat_map(|wired| wired.ends(on.network)))?;
         if on.framing.is_some() && tai_offset().is_ok_and(|offset| offset == 0) {

@@ -17,7 +17,7 @@ mod analysis;
 mod arrival;
 mod fixed_point;
 mod guarantees;
-mod outlook;
+mod incremental;
 mod simplex;
 mod stability;
 mod tandem;
@@ -34,10 +34,10 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use crate::model::{Arrival, Hop, Hops, Plan, Police, Source, TokenBucket};
-use crate::network::Networked;
+use crate::network::NetworkPlan;
 
 use analysis::{Analysis, Goal};
-pub use outlook::Outlook;
+pub use incremental::IncrementalAnalysis;
 
 laxity::id! {
     /// An output of a network: its position in [`Paths::outputs`].
@@ -207,7 +207,7 @@ impl Output {
     }
 }
 
-impl Networked<'_> {
+impl NetworkPlan<'_> {
     /// The network's outputs, and the paths through them.
     pub fn paths(self) -> Paths {
         Analysis::new(self, Goal::Shortest).with_bounds()
@@ -275,7 +275,7 @@ impl Paths {
 
     /// The plan as an output sees it: its link, the discipline there, and of each class what comes
     /// there, as far as it is known.
-    pub fn plan_at(&self, on: Networked<'_>, output: OutputId) -> Plan {
+    pub fn plan_at(&self, on: NetworkPlan<'_>, output: OutputId) -> Plan {
         let output = &self.outputs[output.index()];
         let mut here = on.plan.at_hop(output.hop);
         let counts_on_others = here.scheduler.room().proof.counts_on_others;
@@ -351,7 +351,7 @@ impl Order {
 
 /// Collects the outputs of a network and the classes that pass them.
 struct Outputs<'a> {
-    on: Networked<'a>,
+    on: NetworkPlan<'a>,
     paths: &'a mut Paths,
     /// By hop and, where links are private, route.
     numbers: HashMap<(Hop, Option<RouteId>), OutputId>,

@@ -112,14 +112,14 @@ mod tests {
     fn run(plan: &Plan) -> (Summary, Series) {
         let mut series = SeriesRecorder::new(plan);
         let duration = Nanos(2_000_000_000);
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let run = NetworkRun::new(&on, Some(duration), 1);
         (run.simulate(&mut series, &mut laxity_sim::to_the_end).unwrap().summary, series.finish())
     }
 
     /// The page of a run, and the run with its verdict.
     fn page(plan: &Plan, summary: Summary, series: &Series) -> (String, Judged) {
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let proof = Proof::network(&on);
         let judged = Judged::new(plan, HeldTo::Plan, Some(&proof), summary);
         let report = Report {

@@ -1,7 +1,7 @@
 //! A run as text, as figures and as a page.
 
 use laxity_answers::verdict::Judged;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 use laxity_sim::series::Series;
 use laxity_sim::summary::{ClassSummary, HopSummary, NetworkSummary, Summary};
 use maud::{Markup, html};
@@ -28,7 +28,7 @@ pub struct Report<'a> {
     /// The curves that the test compared.
     pub curves: Option<CurveFigure>,
     /// The network, if the plan is one.
-    pub network: Option<&'a Assigned<'a>>,
+    pub network: Option<&'a NetworkAnalysis<'a>>,
     /// Remarks beside the figures, a sentence each.
     pub remarks: Vec<String>,
 }

@@ -8,7 +8,7 @@ use laxity_answers::Proof;
 use laxity_answers::verdict::{Broken, HeldTo, Judged, Verdict};
 use laxity_plan::Plan;
 use laxity_plan::model::{Hops, Recording};
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use laxity_sim::link::Run;
 use laxity_sim::network::NetworkRun;
 use laxity_sim::source::{Feed, read_recording};
@@ -78,7 +78,7 @@ pub fn run(draft: &Draft, arrivals: &[Arrival]) -> Result<Replay, String> {
     let (text, recording) = files(draft, arrivals);
     let said = |error: &dyn std::error::Error| error.to_string();
     let plan = Plan::parse(&text, "searched.toml", Path::new(".")).map_err(|error| said(&error))?;
-    let replayed = match plan.networked() {
+    let replayed = match plan.network_plan() {
         None => on_a_link(&plan, &recording.unwrap_or_default()),
         Some(on) => on_a_network(on, arrivals),
     };
@@ -104,10 +104,10 @@ fn on_a_link(plan: &Plan, recording: &str) -> Result<Replay, laxity_sim::error::
 }
 
 fn on_a_network(
-    on: Networked<'_>,
+    on: NetworkPlan<'_>,
     arrivals: &[Arrival],
 ) -> Result<Replay, laxity_sim::error::SimError> {
-    let on = on.assigned();
+    let on = on.analysis();
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let duration = Nanos(last + 10_000_000_000);
     let run = NetworkRun::new(&on, Some(duration), 1);

@@ -11,7 +11,7 @@ use laxity_adversary::contract::{Contract, contracts};
 use laxity_answers::Proof;
 use laxity_answers::network::FramesProof;
 use laxity_plan::model::SchedulerSpec;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use laxity_plan::paths::OutputId;
 use laxity_plan::tdp::{Framed, Framing};
 use laxity_plan::{Plan, PlanError};
@@ -80,7 +80,7 @@ impl Subject {
     /// If the plan is refused.
     pub fn new(draft: &Draft) -> Result<Subject, PlanError> {
         let plan = Plan::parse(&draft.text(), "searched.toml", Path::new("."))?;
-        Ok(match (plan.networked(), plan.framed()) {
+        Ok(match (plan.network_plan(), plan.framed()) {
             (None, _) => Subject::on_a_link(draft, &plan),
             (Some(_), Some(framed)) => Subject::in_frames(draft, framed),
             (Some(on), None) => Subject::on_a_network(draft, on),
@@ -118,9 +118,9 @@ impl Subject {
         }
     }
 
-    fn on_a_network(draft: &Draft, on: Networked<'_>) -> Subject {
-        let assigned = on.assigned();
-        let (plan, paths) = (on.plan, assigned.paths());
+    fn on_a_network(draft: &Draft, on: NetworkPlan<'_>) -> Subject {
+        let analysis = on.analysis();
+        let (plan, paths) = (on.plan, analysis.paths());
         let ns = |time: Nanos| time.0;
         let mut outputs = Vec::new();
         for (id, output) in paths.output_ids().zip(&paths.outputs) {
@@ -162,7 +162,7 @@ impl Subject {
         }
         Subject {
             draft: draft.clone(),
-            admitted: Proof::network(&assigned).admitted(),
+            admitted: Proof::network(&analysis).admitted(),
             keeps_windows: false,
             contracts: contracts(plan),
             outputs,
@@ -176,7 +176,7 @@ impl Subject {
 
     fn in_frames(draft: &Draft, framed: Framed<'_>) -> Subject {
         let plan = framed.plan;
-        let framing = Framing::of(framed);
+        let framing = Framing::new(framed);
         let bounds = framing.bounds();
         let mut feeds = Vec::new();
         for (path, source) in draft.paths.iter().zip(&plan.sources) {

@@ -26,7 +26,7 @@ fn nearness(number: u64) -> Vec<f64> {
     let Some(draft) = network(number) else { return Vec::new() };
     let text = draft.text();
     let plan = Plan::parse(&text, "drawn.toml", Path::new(".")).expect("what is drawn is a plan");
-    let on = plan.networked().expect("links").assigned();
+    let on = plan.network_plan().expect("links").analysis();
     let place = Place::Network(&on);
     let near = |target| {
         let found = longest(&place, &target, PACKETS, number).expect("it is simulated")?;

@@ -18,7 +18,7 @@ fn main() {
     let begin = Instant::now();
     let plan = Plan::read(Path::new(&path)).expect("the plan is read");
     tell("read", begin);
-    let on = plan.networked().expect("the plan has a network").assigned();
+    let on = plan.network_plan().expect("the plan has a network").analysis();
     let duration = plan.run.duration;
     let begin = Instant::now();
     let run = NetworkRun::new(&on, duration, seed);

@@ -7,8 +7,8 @@ mod tests;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::model::{Network, Plan};
-use laxity_plan::network::Networked;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::network::NetworkPlan;
+use laxity_plan::tdp::NetworkAnalysis;
 
 use crate::Progress;
 use crate::error::SimError;
@@ -103,13 +103,13 @@ impl<'a> Run<'a> {
 
 /// A link as a network whose nodes are simulated together.
 struct Stage<'a> {
-    on: Assigned<'a>,
+    on: NetworkAnalysis<'a>,
     partition: Partition,
 }
 
 impl<'a> Stage<'a> {
     fn new(plan: &'a Plan, network: &'a Network) -> Self {
-        let on = Networked { plan, network }.assigned();
+        let on = NetworkPlan { plan, network }.analysis();
         Stage { partition: Partition::whole(&on), on }
     }
 }

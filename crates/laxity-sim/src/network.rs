@@ -44,7 +44,7 @@ use laxity::port::{Books, Promise};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Class, Hop};
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use laxity_plan::paths::Paths;
 
 pub use parallel::Parallelism;
@@ -105,7 +105,7 @@ impl NetworkRun<'_> {
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One part of a network before anything happens.
     fn new(run: NetworkRun<'a>, here: Here<'a>, observer: O) -> Result<Self, SimError> {
-        let Networked { plan, network } = run.on.networked();
+        let NetworkPlan { plan, network } = run.on.network_plan();
         let paths = run.on.known_paths();
         let bounds = paths.map(Paths::bounds).unwrap_or_default();
         let hops = network.hops().map(|hop| {

@@ -95,9 +95,9 @@ mod tests {
             network.x = { between = ['a', 'b'] }
             network.y = { between = ['b', 'c'] }";
         let plan = plan(links, ", path = ['a', 'b', 'c']");
-        let networked = plan.networked().unwrap();
+        let network_plan = plan.network_plan().unwrap();
         heard(|observer, progress| {
-            let on = networked.assigned();
+            let on = network_plan.analysis();
             let run = NetworkRun::new(&on, Some(LASTS), 1);
             run.simulate(observer, progress).is_err()
         });

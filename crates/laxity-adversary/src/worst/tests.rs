@@ -5,7 +5,7 @@ use std::path::Path;
 use laxity::packet::{FlowId, Packet};
 use laxity::police::Policer;
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 
 use super::*;
 
@@ -15,8 +15,8 @@ fn plan(text: &str) -> Plan {
 
 /// The longest delay of each target in a plan.
 fn found(plan: &Plan, packets: u64, seed: u64) -> Vec<(Target, Longest)> {
-    let assigned = plan.networked().map(Networked::assigned);
-    let place = assigned.as_ref().map_or(Place::Link(plan), Place::Network);
+    let analysis = plan.network_plan().map(NetworkPlan::analysis);
+    let place = analysis.as_ref().map_or(Place::Link(plan), Place::Network);
     let one = |target: Target| {
         let longest = longest(&place, &target, packets, seed).unwrap().expect("somebody sends");
         (target, longest)
@@ -168,7 +168,7 @@ fn links_in_a_row(links: u32, load: u32) -> Plan {
 fn over_ten_links_in_a_row_bursts_meet_the_packet_at_each() {
     for load in [40, 90] {
         let plan = links_in_a_row(10, load);
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let place = Place::Network(&on);
         let target = place.targets().swap_remove(0);
         for seed in 1..=3 {

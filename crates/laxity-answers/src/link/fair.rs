@@ -17,7 +17,7 @@ pub(super) const WFQ: Tester = Tester {
 };
 
 pub(super) const WF2Q: Tester = Tester {
-    test: |plan| Some(if plan.has_schedulers_below() { below(plan) } else { hierarchy(plan) }),
+    test: |plan| Some(if plan.has_inner_schedulers() { below(plan) } else { hierarchy(plan) }),
     refuses_beyond_bounds: true,
     classes: |plan, classes| {
         let shares = plan.wf2q_shares();
@@ -84,7 +84,7 @@ fn hierarchy(plan: &Plan) -> Admission {
 /// The answer where classes hold schedulers of their own: the shares have to fit, and what EDF
 /// promises inside each.
 fn below(plan: &Plan) -> Admission {
-    let test = plan.guarantees_below();
+    let test = plan.inner_guarantees();
     let reasons = if test.overbooked.is_empty() {
         let mut reasons = deadlines(plan, &test.bounds, Some(Finding::NoDeadline));
         reasons.extend(test.edf.iter().filter_map(|(class, edf)| tightest(plan, *class, edf)));

@@ -13,9 +13,9 @@ use laxity::police::TokenBucket;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
 use laxity_plan::model::LinkId;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
-use laxity_plan::paths::{Outlook, OutputId, RouteId};
+use laxity_plan::paths::{IncrementalAnalysis, OutputId, RouteId};
 use serde::Serialize;
 
 use super::promises::Promises;
@@ -89,7 +89,7 @@ impl Limits {
     /// What each part of a network of queues could be, with everything else as it is; `None` if
     /// `watch` ended the search. `proof` is what is proved of the plan.
     pub fn new(plan: &Plan, proof: &NetworkProof, watch: Watch<'_>) -> Option<Limits> {
-        let standing = plan.networked().map(Standing::new);
+        let standing = plan.network_plan().map(Standing::new);
         let classes = || plan.leaves().filter(|(_, class)| class.arrival.is_some());
         let links = plan.network.as_ref().map_or(0, |network| network.links.len());
         let parts: Vec<Part> = (0..links)
@@ -198,7 +198,7 @@ impl Search<'_> {
     }
 
     fn holds_of(&self, plan: &Plan) -> bool {
-        plan.networked().is_some_and(|on| Standing::new(on).holds(self.bounded))
+        plan.network_plan().is_some_and(|on| Standing::new(on).holds(self.bounded))
     }
 
     /// The same with another burst of a class in the long run.
@@ -295,7 +295,7 @@ impl Search<'_> {
             return None;
         }
         let beyond = self.plan.with_traffic(percent + 1);
-        let beyond = NetworkProof::new(&beyond.networked()?.assigned());
+        let beyond = NetworkProof::new(&beyond.network_plan()?.analysis());
         let unbounded = || {
             let lost = beyond.paths.iter().find(|path| path.bound_ns.is_none())?;
             let finding = Finding::Unbounded { deadline_ns: None, why: lost.unbounded.clone()? };
@@ -313,32 +313,32 @@ impl Search<'_> {
 /// A network whose promises are looked at again and again, with one thing or another changed. It
 /// looks no further than the verdict needs.
 struct Standing<'a> {
-    on: Networked<'a>,
-    outlook: Outlook<'a>,
+    on: NetworkPlan<'a>,
+    incremental: IncrementalAnalysis<'a>,
 }
 
 impl<'a> Standing<'a> {
     /// A network without time frames.
-    fn new(on: Networked<'a>) -> Standing<'a> {
-        Standing { on, outlook: on.outlook() }
+    fn new(on: NetworkPlan<'a>) -> Standing<'a> {
+        Standing { on, incremental: on.incremental_analysis() }
     }
 
     /// Whether nothing stands against the network's promises, and at least `bounded` of its paths
     /// have bounds.
     fn holds(&self, bounded: usize) -> bool {
-        let Standing { on, outlook } = self;
-        let paths = outlook.paths();
+        let Standing { on, incremental } = self;
+        let paths = incremental.paths();
         let promises = Promises { on: *on, paths };
-        let outputs = || paths.output_ids().filter(|output| outlook.is_changed(*output));
+        let outputs = || paths.output_ids().filter(|output| incremental.is_changed(*output));
         let is_in_time =
             |output: OutputId| promises.late_at(&paths.outputs[output.index()]).next().is_none();
         let fits = |output: OutputId| {
             promises.refusals_at(output).is_empty() && promises.small_queues_at(output).is_empty()
         };
         let is_bounded =
-            |route: &RouteId| !paths.routes[route.index()].acks && outlook.is_bounded(*route);
+            |route: &RouteId| !paths.routes[route.index()].acks && incremental.is_bounded(*route);
         let changed_routes = paths.route_ids().filter(|route| {
-            paths.routes[route.index()].outputs.iter().any(|output| outlook.is_changed(*output))
+            paths.routes[route.index()].outputs.iter().any(|output| incremental.is_changed(*output))
         });
         let mut promised = changed_routes.filter_map(|route| {
             Some((route, promises.deadline_over(&paths.routes[route.index()])?))
@@ -346,23 +346,29 @@ impl<'a> Standing<'a> {
         outputs().all(is_in_time)
             && paths.route_ids().filter(is_bounded).count() >= bounded
             && outputs().all(fits)
-            && promised.all(|(route, deadline)| outlook.is_within(route, deadline))
+            && promised.all(|(route, deadline)| incremental.is_within(route, deadline))
     }
 
     /// Whether everything still holds with the arrival curve that `plan` has for a class. `plan`
     /// differs in nothing else from one for which everything holds.
     fn holds_with_arrival(&self, plan: &Plan, class: ClassId, bounded: usize) -> bool {
-        self.with(plan, self.outlook.with_arrival(plan, class), bounded)
+        self.with(plan, self.incremental.with_arrival(plan, class), bounded)
     }
 
     /// Whether that goes on if a link's rate is what this plan says.
     fn holds_with_rate(&self, plan: &Plan, link: LinkId, bounded: usize) -> bool {
-        self.with(plan, self.outlook.with_rate(plan, link), bounded)
+        self.with(plan, self.incremental.with_rate(plan, link), bounded)
     }
 
-    fn with(&self, plan: &Plan, outlook: Option<Outlook<'_>>, bounded: usize) -> bool {
-        let on = plan.networked();
-        on.zip(outlook).is_some_and(|(on, outlook)| Standing { on, outlook }.holds(bounded))
+    fn with(
+        &self,
+        plan: &Plan,
+        incremental: Option<IncrementalAnalysis<'_>>,
+        bounded: usize,
+    ) -> bool {
+        let on = plan.network_plan();
+        on.zip(incremental)
+            .is_some_and(|(on, incremental)| Standing { on, incremental }.holds(bounded))
     }
 }
 

@@ -6,7 +6,7 @@ use laxity::admit::Unbounded as NoBound;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Class;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use laxity_plan::paths::{ClassAtOutput, Output, OutputId, Paths, Route};
 
 use crate::link;
@@ -16,7 +16,7 @@ use crate::reason::{Reason, Unbounded};
 /// A network and what is known of its outputs.
 #[derive(Clone, Copy)]
 pub(super) struct Promises<'a> {
-    pub on: Networked<'a>,
+    pub on: NetworkPlan<'a>,
     pub paths: &'a Paths,
 }
 

@@ -7,9 +7,9 @@ use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use laxity_plan::paths::{ClassAtOutput, Output, OutputId, Paths, Route, Unproved};
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 use serde::Serialize;
 
 use super::promises::{Promises, is_any_promised};
@@ -129,9 +129,9 @@ pub struct PassingProof {
 
 impl NetworkProof {
     /// What is proved of a network without time frames.
-    pub fn new(on: &Assigned<'_>) -> NetworkProof {
+    pub fn new(on: &NetworkAnalysis<'_>) -> NetworkProof {
         let (plan, paths) = (on.plan, on.paths());
-        let view = View { on: on.networked(), paths };
+        let view = View { on: on.network_plan(), paths };
         let outputs: Vec<_> = paths.output_ids().map(|output| view.output(output)).collect();
         let routes = || paths.routes.iter().filter(|route| !route.acks);
         let late = routes().filter_map(|route| view.late_over(route));
@@ -163,9 +163,9 @@ impl NetworkProof {
 
     /// Adds the load at which bounds are lost, where outputs feed one another. That analyses the
     /// network fourteen times more.
-    pub fn with_stability(mut self, on: &Assigned<'_>) -> NetworkProof {
+    pub fn with_stability(mut self, on: &NetworkAnalysis<'_>) -> NetworkProof {
         if !self.circles.is_empty() && !on.plan.scheduler.room().is_of_networks {
-            self.bounded_up_to_percent = on.networked().bounded_up_to();
+            self.bounded_up_to_percent = on.network_plan().bounded_up_to();
         }
         self
     }
@@ -178,7 +178,7 @@ impl NetworkProof {
 
 /// A network whose outputs and paths are analysed.
 struct View<'a> {
-    on: Networked<'a>,
+    on: NetworkPlan<'a>,
     paths: &'a Paths,
 }
 

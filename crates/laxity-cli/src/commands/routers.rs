@@ -19,7 +19,7 @@ const RECEIVE_BUFFER: u32 = 8 << 20;
 pub(super) fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
     refuse(arguments)?;
     let plan = read(path)?;
-    let Some(networked) = plan.plan.networked() else {
+    let Some(network_plan) = plan.plan.network_plan() else {
         return Err(Failure::input(
             "--port is for networks, and the plan is of one link: name its ends with --in and --out",
         ));
@@ -27,9 +27,9 @@ pub(super) fn run(arguments: &Live, path: &Path) -> Result<Promises, Failure> {
     if !is_admitted(&plan.plan)? {
         return Ok(Promises::Broken);
     }
-    let wired = wire(networked.network, &arguments.port).map_err(Failure::input)?;
+    let wired = wire(network_plan.network, &arguments.port).map_err(Failure::input)?;
     let name =
-        |node: laxity_plan::model::NodeId| networked.network.nodes[node.index()].name.as_str();
+        |node: laxity_plan::model::NodeId| network_plan.network.nodes[node.index()].name.as_str();
     let nodes: Vec<&str> = wired.iter().map(|wired| name(wired.node)).collect();
     let ends = match &nodes[..] {
         [first, .., last] => vec![*first, *last],

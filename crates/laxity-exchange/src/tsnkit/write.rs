@@ -12,7 +12,7 @@ use crate::Error;
 use crate::error::shown;
 
 pub(super) fn files(plan: &Plan) -> Result<Files, Error> {
-    let on = plan.networked().filter(|_| matches!(plan.scheduler, SchedulerSpec::Tdp(_)));
+    let on = plan.network_plan().filter(|_| matches!(plan.scheduler, SchedulerSpec::Tdp(_)));
     let on = on.ok_or_else(|| {
         Error::new("streams in time frames are of plans with `kind = \"tdp\"` and a network")
     })?;

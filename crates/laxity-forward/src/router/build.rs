@@ -3,7 +3,7 @@
 use laxity::sched::Tdp;
 use laxity_plan::model::{Hop, SchedulerSpec};
 use laxity_plan::paths::{OutputId, Paths};
-use laxity_plan::tdp::{Assigned, Schedule};
+use laxity_plan::tdp::{NetworkAnalysis, Schedule};
 
 use super::framed::Framed;
 use super::input::Input;
@@ -14,7 +14,7 @@ use crate::forwarder::Settings;
 
 /// The output at the beginning of a hop.
 pub(super) fn output(
-    on: &Assigned<'_>,
+    on: &NetworkAnalysis<'_>,
     hop: Hop,
     paths: &Paths,
     schedule: Option<&Schedule<'_>>,
@@ -25,7 +25,7 @@ pub(super) fn output(
         output.hop == hop && !link.private && output.knows_arrivals()
     };
     let here = match paths.outputs.iter().position(known) {
-        Some(output) => paths.plan_at(on.networked(), OutputId::from_index(output)),
+        Some(output) => paths.plan_at(on.network_plan(), OutputId::from_index(output)),
         None => on.plan.at_hop(hop),
     };
     let scheduler = here.build_scheduler(settings.seed);
@@ -45,7 +45,7 @@ pub(super) fn output(
 }
 
 /// The input at the end of a hop, if marked packets come there.
-pub(super) fn input(on: &Assigned<'_>, hop: Hop) -> Result<Option<Input>, Refusal> {
+pub(super) fn input(on: &NetworkAnalysis<'_>, hop: Hop) -> Result<Option<Input>, Refusal> {
     let Some(framed) = on.plan.framed() else { return Ok(None) };
     let is_marked = framed.has_frames(hop) && framed.is_in_step(on.network.between(hop)[1]);
     let input = is_marked.then(|| Input::new(framed.spec.time, on.network.link(hop).delay));

@@ -85,7 +85,7 @@ pub fn agree(on: &Plan, other: &Plan) -> Result<(), Differs> {
         };
         are(paths(on) == paths(other), Differs::Path(name()))?;
         let held = |plan: &Plan| -> Vec<Vec<usize>> {
-            let on = plan.networked();
+            let on = plan.network_plan();
             let places = |path: &Vec<Hop>| on.map(|on| on.plan.regulated(id, path).collect());
             paths(plan).iter().filter_map(places).collect()
         };

@@ -8,7 +8,7 @@ use laxity::police::Police;
 use laxity_plan::Plan;
 use laxity_plan::matching::Expr;
 use laxity_plan::model::{Class, Hop, Network, NodeId};
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use laxity_plan::tdp::Schedule;
 
 use crate::error::Refusal;
@@ -39,12 +39,12 @@ pub(super) struct Ways {
 impl Ways {
     /// Those through a node with these ports.
     pub(super) fn new(
-        on: Networked<'_>,
+        on: NetworkPlan<'_>,
         node: NodeId,
         ports: &[Hop],
         schedule: Option<&Schedule<'_>>,
     ) -> Result<Self, Refusal> {
-        let Networked { plan, network } = on;
+        let NetworkPlan { plan, network } = on;
         let (mut ways, mut held) = (HashMap::new(), Vec::new());
         for (id, class) in plan.leaves() {
             let reserved = schedule.filter(|schedule| schedule.is_given(id));

@@ -135,7 +135,7 @@ proptest! {
         let found = classes_of(&plan, &frames, 100_000);
         let (mut numbers, mut counts) = (HashMap::new(), HashMap::new());
         for (frame, (class, flow)) in frames.iter().zip(found) {
-            let conversation = Conversation::of(&Headers::from_ethernet(frame));
+            let conversation = Conversation::new(&Headers::from_ethernet(frame));
             let number = numbers.entry((class, conversation)).or_insert_with(|| {
                 let count = counts.entry(class).or_insert(0);
                 *count += 1;

@@ -99,7 +99,7 @@ fn case(discipline: Discipline, draw: &mut Generator) -> Option<Case> {
 fn another(plan: &Plan, draw: &mut Generator) -> Plan {
     match draw.random_range(0..2u32) {
         0 => plan.clone(),
-        _ if plan.has_schedulers_below() => plan.clone(),
+        _ if plan.has_inner_schedulers() => plan.clone(),
         _ => {
             let others: Vec<_> = SchedulerSpec::defaults().collect();
             Plan { scheduler: others[draw.random_range(0..others.len())], ..plan.clone() }

@@ -83,8 +83,8 @@ proptest! {
     fn packets_that_meet_no_skipped_frame_have_their_jitter_and_bound(seed: u64) {
         let Run { plan, world } = run(seed);
         let SchedulerSpec::Tdp(spec) = plan.scheduler else { panic!("frames") };
-        let assigned = plan.networked().expect("a network").assigned();
-        let bounds = assigned.framing.as_ref().expect("frames").bounds();
+        let analysis = plan.network_plan().expect("a network").analysis();
+        let bounds = analysis.framing.as_ref().expect("frames").bounds();
         let mut times: HashMap<usize, (Nanos, Nanos)> = HashMap::new();
         for trip in trips(&plan, &world).iter().filter(|trip| !trip.is_disturbed) {
             let takes = trip.last - trip.first;

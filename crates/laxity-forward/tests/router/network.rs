@@ -124,13 +124,13 @@ impl World {
 
     /// The same with settings.
     pub(crate) fn with(plan: &Plan, settings: Settings) -> World {
-        let assigned = plan.networked().expect("a network").assigned();
-        let network = assigned.network;
+        let analysis = plan.network_plan().expect("a network").analysis();
+        let network = analysis.network;
         let nodes: Vec<NodeId> = (0..network.nodes.len())
             .map(NodeId::from_index)
             .filter(|node| network.nodes[node.index()].name.starts_with('r'))
             .collect();
-        let router = |node: &NodeId| Router::new(&assigned, *node, settings);
+        let router = |node: &NodeId| Router::new(&analysis, *node, settings);
         let routers: Vec<Router> =
             nodes.iter().map(|node| router(node).expect("a plan for routers")).collect();
         let port = |hop: Hop| {
@@ -181,13 +181,13 @@ impl World {
 
     /// All routers follow another plan.
     pub(crate) fn reload(&mut self, plan: &Plan, now: Nanos) {
-        let assigned = plan.networked().expect("a network").assigned();
-        let network = assigned.network;
+        let analysis = plan.network_plan().expect("a network").analysis();
+        let network = analysis.network;
         let nodes = (0..network.nodes.len())
             .map(NodeId::from_index)
             .filter(|node| network.nodes[node.index()].name.starts_with('r'));
         for (number, node) in nodes.enumerate() {
-            let next = Router::new(&assigned, node, Settings::default());
+            let next = Router::new(&analysis, node, Settings::default());
             let (router, mut hands) = self.hands(number, now);
             router.reload(now, &mut next.expect("a plan for routers"), &mut hands);
             self.next[number] = Some(now);

@@ -13,8 +13,8 @@ pub(crate) fn draw(draw: &mut Generator) -> Plan {
     loop {
         let text = text(draw);
         let plan = Plan::parse(&text, "plan.toml", Path::new("")).expect("a plan");
-        let assigned = plan.networked().expect("a network").assigned();
-        let framing = assigned.framing.as_ref().expect("frames");
+        let analysis = plan.network_plan().expect("a network").analysis();
+        let framing = analysis.framing.as_ref().expect("frames");
         if !framing.bounds().is_empty() && framing.bounds().values().all(Result::is_ok) {
             return plan;
         }

@@ -163,10 +163,10 @@ fn who_is_best_effort_is_known_where_packets_are_held() {
     let routed = |police: &str| {
         let plan =
             plan(&further.replace("[class.bulk]", &format!("police = '{police}'\n[class.bulk]")));
-        let assigned = plan.networked().expect("a network").assigned();
-        let names = assigned.network.nodes.iter().map(|node| node.name.clone());
+        let analysis = plan.network_plan().expect("a network").analysis();
+        let names = analysis.network.nodes.iter().map(|node| node.name.clone());
         let nodes = (0..).map(NodeId).zip(names).filter(|(_, name)| name.starts_with('r'));
-        let router = |node| Router::new(&assigned, node, Settings::default()).err();
+        let router = |node| Router::new(&analysis, node, Settings::default()).err();
         nodes.map(|(node, _)| router(node)).collect::<Vec<_>>()
     };
     assert_eq!((routed("count"), routed("drop")), (vec![None, None], vec![None, None]));

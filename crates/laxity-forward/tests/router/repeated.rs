@@ -28,7 +28,7 @@ pub(crate) const DURATION: Nanos = Nanos(60_000_000);
 
 pub(crate) fn simulated(plan: &Plan, seed: u64) -> Vec<Record> {
     let mut records = Records::default();
-    let on = plan.networked().expect("a network").assigned();
+    let on = plan.network_plan().expect("a network").analysis();
     let run = NetworkRun::new(&on, Some(DURATION), seed);
     run.simulate(&mut records, &mut laxity_sim::to_the_end).expect("a network that was there");
     records.0

@@ -109,8 +109,8 @@ fn a_mark_from_outside_is_taken_off() {
 fn plans_that_no_router_can_follow_are_refused() {
     let refused = |text: &str, node: u32| {
         let plan = plan(text);
-        let assigned = plan.networked().expect("a network").assigned();
-        Router::new(&assigned, NodeId(node), Settings::default()).err().map(|why| why.to_string())
+        let analysis = plan.network_plan().expect("a network").analysis();
+        Router::new(&analysis, NodeId(node), Settings::default()).err().map(|why| why.to_string())
     };
     assert_eq!(refused(RING, 1), None);
     let says = |text: &str, what: &str| {
@@ -124,7 +124,7 @@ fn plans_that_no_router_can_follow_are_refused() {
     says(&laps, "passes `r0` twice");
     let none = RING.replace("[class.rest]\n", "");
     let plan = plan(&none);
-    let assigned = plan.networked().expect("a network").assigned();
-    let why = Router::new(&assigned, NodeId(1), Settings::default()).err();
+    let analysis = plan.network_plan().expect("a network").analysis();
+    let why = Router::new(&analysis, NodeId(1), Settings::default()).err();
     assert_eq!(why, Some(Refusal::NoDefault));
 }

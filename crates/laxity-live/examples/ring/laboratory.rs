@@ -17,7 +17,7 @@ use laxity_live::routers::Wired;
 use laxity_live::routers::{Host, Measured, Running};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 
 /// The example's plan.
 const PLAN: &str = include_str!("../../../../examples/live-ring.toml");
@@ -94,7 +94,7 @@ impl Laboratory {
     }
 
     /// Every router at its interfaces.
-    fn wired(&self, on: Networked<'_>) -> Vec<Wired> {
+    fn wired(&self, on: NetworkPlan<'_>) -> Vec<Wired> {
         let wire = |(number, namespace): (usize, &Namespace)| {
             let name = format!("r{}", number + 1);
             let node = on.network.nodes.iter().position(|node| node.name == name);
@@ -114,8 +114,8 @@ impl Laboratory {
     /// packets of 1514 bytes at once every ten milliseconds over two of the links; tells what came
     /// of it.
     pub(crate) fn run(&self, plan: &Plan, gap: Nanos, bulk: u32, lasts: Duration) -> Ran {
-        let on = plan.networked().expect("a network").assigned();
-        let wired = self.wired(on.networked());
+        let on = plan.network_plan().expect("a network").analysis();
+        let wired = self.wired(on.network_plan());
         let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
         let sockets =
             Sockets { frames: 4096, receive_buffer: 8 << 20, stamps: true, ..Sockets::default() };

@@ -10,7 +10,7 @@ use laxity_forward::{Refusal, Settings};
 use laxity_linux::frames::{BATCH, Backend, Handle, Port, Statistics};
 use laxity_linux::interface::Interface;
 use laxity_plan::model::Hop;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 
 use super::measured::{Fate, HostEvent};
 use super::passage::{HEAD, Passage, Wire, digest};
@@ -75,7 +75,7 @@ impl<B: Backend> Host<B> {
     ///
     /// # Errors
     /// If routers cannot follow the plan.
-    pub fn new(on: &Assigned<'_>, wired: &[Wired], backend: B) -> Result<Self, Refusal> {
+    pub fn new(on: &NetworkAnalysis<'_>, wired: &[Wired], backend: B) -> Result<Self, Refusal> {
         let time = Common::new(on.framing.as_ref().map(|framing| framing.framed.spec.time));
         let settings = settings(on.plan, backend.pool(), Port(0));
         let (mut routers, mut hops, mut macs): (Vec<_>, Vec<Hop>, Vec<_>) = Default::default();

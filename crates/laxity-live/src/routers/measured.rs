@@ -7,7 +7,7 @@ use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_answers::verdict::live::FramedClass;
 use laxity_linux::frames::Port;
-use laxity_plan::tdp::{Assigned, Framing};
+use laxity_plan::tdp::{Framing, NetworkAnalysis};
 
 use super::passage::Passage;
 
@@ -113,7 +113,7 @@ pub struct ClassBooks {
 
 impl Measured {
     /// Nothing yet.
-    pub fn new(on: &Assigned<'_>) -> Self {
+    pub fn new(on: &NetworkAnalysis<'_>) -> Self {
         let mut classes = vec![ClassBooks::default(); on.plan.classes.len()];
         let bounds = on.framing.iter().flat_map(Framing::bounds);
         for (class, bound) in bounds {

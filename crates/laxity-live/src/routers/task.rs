@@ -8,7 +8,7 @@ use laxity_linux::clock::Clock;
 use laxity_linux::frames::Statistics;
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 
 use super::host::Counts;
 use super::measured::{FrameRecord, HostEvent, Measured};
@@ -54,7 +54,7 @@ impl Next {
         settings: Settings,
     ) -> Result<Next, String> {
         let plan = read?.plan;
-        let on = plan.networked().ok_or_else(|| LiveError::OneLink.to_string())?.assigned();
+        let on = plan.network_plan().ok_or_else(|| LiveError::OneLink.to_string())?.analysis();
         let routers = nodes.iter().map(|node| Router::new(&on, *node, settings));
         let routers = routers.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
         let measured = Measured::new(&on);
@@ -65,7 +65,7 @@ impl Next {
 impl RouterTask {
     /// Empty books of routers at these nodes.
     pub(crate) fn new(
-        on: &Assigned<'_>,
+        on: &NetworkAnalysis<'_>,
         nodes: Vec<String>,
         reports: Reports<HostEvent>,
         capture: Option<Capture>,

@@ -63,7 +63,7 @@ impl Run {
         let plan = combination.plan(text);
         let duration = plan.run.duration.unwrap_or_default();
         let mut watch = Watch::new(&plan, duration);
-        let on = plan.networked().expect("the paper's plans are networks").assigned();
+        let on = plan.network_plan().expect("the paper's plans are networks").analysis();
         let run = NetworkRun::new(&on, Some(duration), seed);
         let summary = run.simulate(&mut watch, &mut laxity_sim::to_the_end)?.summary;
         Ok(watch.shown(combination, &summary))

@@ -5,7 +5,7 @@ use laxity_plan::tdp::Framing;
 
 use super::blocking::{self, Curve};
 use super::measures::JITTER;
-use super::plans::{SCENARIOS, networked, plan};
+use super::plans::{SCENARIOS, network_plan, plan};
 use crate::claims::Measurements;
 use crate::drawing::{chart, limit, series, within};
 use crate::experiment::Part;
@@ -22,12 +22,12 @@ const PAPER: [[[f64; 5]; 2]; 2] = [
 pub(super) fn all(measured: &Measurements, curves: &[Curve]) -> Part {
     let plans = SCENARIOS.map(|(_, text)| plan(text));
     let mut part = Part::default()
-        .figure("figure-4", drawing::topology(networked(&plans[0])).svg())
+        .figure("figure-4", drawing::topology(network_plan(&plans[0])).svg())
         .figure("tables-1-2", jitter(measured, &plans[0]))
         .figure("blocking", blocking::figure(curves));
     for (number, plan) in (1..).zip(&plans) {
         if let Some(framed) = plan.framed() {
-            let drawing = drawing::reservations(&Framing::of(framed)).svg();
+            let drawing = drawing::reservations(&Framing::new(framed)).svg();
             part = part.figure(format!("frames-{number}"), drawing);
         }
     }

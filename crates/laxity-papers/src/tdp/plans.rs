@@ -1,7 +1,7 @@
 //! The plans of the experiments.
 
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 
 pub(super) const SCENARIOS: [(&str, &str); 2] = [
     ("1002-byte packets (Table I)", include_str!("../../../../papers/tdp/scenario-1.toml")),
@@ -15,6 +15,6 @@ pub(super) fn plan(text: &str) -> Plan {
 }
 
 /// The network of a plan.
-pub(super) fn networked(plan: &Plan) -> Networked<'_> {
-    plan.networked().expect("the paper's plans are networks")
+pub(super) fn network_plan(plan: &Plan) -> NetworkPlan<'_> {
+    plan.network_plan().expect("the paper's plans are networks")
 }

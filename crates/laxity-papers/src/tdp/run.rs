@@ -6,7 +6,7 @@ use laxity_sim::error::SimError;
 use laxity_sim::network::NetworkRun;
 use laxity_sim::summary::EndToEnd;
 
-use super::plans::networked;
+use super::plans::network_plan;
 
 /// Measurements of a run.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Flow {
 
 impl Run {
     pub(super) fn simulate(plan: &Plan, duration: Nanos, seed: u64) -> Result<Run, SimError> {
-        let on = networked(plan).assigned();
+        let on = network_plan(plan).analysis();
         let run = NetworkRun::new(&on, Some(duration), seed);
         let summary = run.simulate(&mut (), &mut laxity_sim::to_the_end)?.summary;
         let hops = summary.hops.iter();

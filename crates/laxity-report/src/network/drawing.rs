@@ -180,9 +180,9 @@ mod tests {
 
     fn drawings(flows: usize) -> [String; 2] {
         let plan = plan(flows);
-        let networked = plan.networked().unwrap();
-        let framing = Framing::of(networked.plan.framed().unwrap());
-        [topology(networked).svg(), reservations(&framing).svg()]
+        let network_plan = plan.network_plan().unwrap();
+        let framing = Framing::new(network_plan.plan.framed().unwrap());
+        [topology(network_plan).svg(), reservations(&framing).svg()]
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A network's results on pages.
 
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 use laxity_sim::series::Series;
 use laxity_sim::summary::{NetworkSummary, Summary};
 use maud::{Markup, html};
@@ -43,8 +43,8 @@ pub(crate) fn of_scheduler(summary: &Summary, network: &NetworkSummary, series: 
 }
 
 /// The topology, and the frames that are reserved.
-pub(crate) fn topology_drawings<'a>(on: &'a Assigned<'_>) -> Vec<Drawn<'a>> {
-    let mut drawn = vec![Drawn::new("topology", drawing::topology(on.networked()), TOPOLOGY)];
+pub(crate) fn topology_drawings<'a>(on: &'a NetworkAnalysis<'_>) -> Vec<Drawn<'a>> {
+    let mut drawn = vec![Drawn::new("topology", drawing::topology(on.network_plan()), TOPOLOGY)];
     if let Some(framing) = &on.framing {
         drawn.push(Drawn::new("frames", drawing::reservations(framing), FRAMES));
     }

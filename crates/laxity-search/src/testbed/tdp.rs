@@ -35,7 +35,7 @@ pub(crate) fn run(
     let last = arrivals.last().map_or(0, |arrival| arrival.time);
     let bounds = subject.feeds.iter().flatten().filter_map(|feed| feed.bound);
     let duration = Nanos(last + 2 * bounds.max().unwrap_or(0) + unpromised(&plan));
-    let on = plan.networked().expect("frames are of a network").assigned();
+    let on = plan.network_plan().expect("frames are of a network").analysis();
     let run = NetworkRun::new(&on, Some(duration), 1);
     let mut judge = Judge {
         subject,

@@ -47,7 +47,7 @@ pub(crate) fn proves(kind: Kind, place: Place) -> bool {
             | Kind::Priority
             | Kind::Edf,
             place,
-        ) => place != Place::Share || kind.room().proof.below.is_some(),
+        ) => place != Place::Share || kind.room().proof.in_share.is_some(),
     }
 }
 

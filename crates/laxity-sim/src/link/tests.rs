@@ -472,5 +472,5 @@ fn best_effort_in_a_share_of_its_own_takes_the_excess_alone() {
         assert!(bits as f64 > 4.0 * 0.999 * 8e6, "{bits}");
     }
     // A share that is too small is refused, and its delays are as long as was to be feared.
-    assert!(!plan(&text(1, "20mbit")).guarantees_below().edf[0].1.admitted);
+    assert!(!plan(&text(1, "20mbit")).inner_guarantees().edf[0].1.admitted);
 }

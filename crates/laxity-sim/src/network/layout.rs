@@ -107,7 +107,7 @@ impl<'a> Layout<'a> {
             Some((paths, &paths.routes[number.index()].outputs))
         });
         let mut before = None;
-        self.topology.regulators.lay(self.topology.on.networked(), class, path);
+        self.topology.regulators.lay(self.topology.on.network_plan(), class, path);
         for (place, &hop) in path.iter().enumerate() {
             let known = known.map(|(paths, outputs)| (paths, outputs[place]));
             let output = self.output(hop, known, private);
@@ -240,7 +240,7 @@ impl<'a> Layout<'a> {
         known: Option<(&Paths, OutputId)>,
         port: PortId,
     ) -> Discipline {
-        let on = self.topology.on.networked();
+        let on = self.topology.on.network_plan();
         match known.filter(|(paths, output)| paths.outputs[output.index()].knows_arrivals()) {
             Some((paths, output)) => self.discipline(hop, &paths.plan_at(on, output), port),
             None => {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use laxity::packet::Packet;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 use serde::Serialize;
 
 use super::agenda::Event;
@@ -216,7 +216,7 @@ impl Ledger {
         began: Instant,
         end: Nanos,
         hops: u64,
-        on: &Assigned<'_>,
+        on: &NetworkAnalysis<'_>,
         told: &Samples,
     ) -> Profile {
         Profile {
@@ -248,7 +248,7 @@ impl Ledger {
     }
 
     /// All kinds of events, the longest first.
-    fn spent(&self, on: &Assigned<'_>) -> Vec<Spent> {
+    fn spent(&self, on: &NetworkAnalysis<'_>) -> Vec<Spent> {
         let kinds = [What::Sources, What::Senders, What::Receivers].into_iter().zip(&self.kinds);
         let kinds = kinds.map(|(what, sampled)| Spent {
             what,

@@ -6,7 +6,7 @@ use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Source};
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 
 use crate::error::SimError;
 use crate::source::Arrivals;
@@ -24,7 +24,7 @@ pub type OutputSchedulers<'a> = dyn Fn(Hop, &Plan) -> Option<Box<dyn Withdraw + 
 #[derive(Clone, Copy)]
 pub struct NetworkRun<'a> {
     /// The network.
-    pub on: &'a Assigned<'a>,
+    pub on: &'a NetworkAnalysis<'a>,
     /// The end of the simulation, with packets still under way. `None`: when the traffic ends. A
     /// run of recordings only ends with the traffic at the latest.
     pub duration: Option<Nanos>,
@@ -51,7 +51,7 @@ impl fmt::Debug for NetworkRun<'_> {
 
 impl<'a> NetworkRun<'a> {
     /// A run of the plan's own sources under its own schedulers.
-    pub fn new(on: &'a Assigned<'a>, duration: Option<Nanos>, seed: u64) -> Self {
+    pub fn new(on: &'a NetworkAnalysis<'a>, duration: Option<Nanos>, seed: u64) -> Self {
         NetworkRun { on, duration, seed, arrivals: None, schedulers: None }
     }
 

@@ -41,7 +41,7 @@ fn plan(text: &str) -> Plan {
 
 fn run(plan: &Plan, duration: Nanos, seed: u64) -> (Summary, Diary) {
     let mut diary = Diary::default();
-    let on = plan.networked().unwrap().assigned();
+    let on = plan.network_plan().unwrap().analysis();
     let run = NetworkRun::new(&on, Some(duration), seed);
     let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap().summary;
     (summary, diary)
@@ -250,7 +250,7 @@ proptest! {
         let plan = plan(&text);
         let mut series = SeriesRecorder::new(&plan);
         let duration = Nanos(seconds * 1_000 * MS);
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let run = NetworkRun::new(&on, Some(duration), seed);
         let summary = run.simulate(&mut series, &mut crate::to_the_end).unwrap().summary;
         let Series { bin_ns, classes } = series.finish();
@@ -393,7 +393,7 @@ fn slots_are_used_again() {
     let plan = dumbbell("class.tcp = {}\nclass.udp = {}");
     let held = |seconds: u64| {
         let duration = Nanos(1_000 * seconds * MS);
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let run = NetworkRun::new(&on, Some(duration), 1);
         let mut nobody = ();
         let partition = Partition::whole(run.on);

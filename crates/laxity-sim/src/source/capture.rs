@@ -92,7 +92,7 @@ impl<F: Frames> Records for Capture<F> {
             let (class, limit) = (name.clone(), *longest);
             return Err(self.frames.refuse(CaptureProblem::TooLong { length, limit, class }));
         }
-        let flow = self.flows.number(class, Conversation::of(&headers));
+        let flow = self.flows.number(class, Conversation::new(&headers));
         Ok(Some(Record { time, packet: Some(Sighting { class, flow, length, ds }) }))
     }
 
@@ -145,7 +145,7 @@ fn contents(frame: &Frame<'_>, overhead: &Overhead) -> Result<Contents, CaptureP
     let headers = Headers::within(data, &content.encapsulation);
     let opaque = match content.encapsulation.inside {
         Inside::Opaque(opaque) => Some(opaque),
-        Inside::Ip => Opaque::of(&headers),
+        Inside::Ip => Opaque::from_headers(&headers),
         Inside::Other => None,
     };
     let ds = content.encapsulation.packet(data).and_then(encapsulation::ds).unwrap_or_default();

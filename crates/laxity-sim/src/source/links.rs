@@ -30,7 +30,7 @@ const LINKS: &[Link] = &[
         types: &[1],
         look: |frame| Content {
             is_ethernet: true,
-            ..Content::new(Encapsulation::of_ethernet(frame))
+            ..Content::new(Encapsulation::from_ethernet(frame))
         },
     },
     // The right number, the two old ones that systems wrote, and those of one version.
@@ -99,7 +99,7 @@ impl Content {
     }
 
     fn from(frame: &[u8], layer: Layer, at: usize) -> Content {
-        Content::new(Encapsulation::of(frame, layer, at))
+        Content::new(Encapsulation::from_layer(frame, layer, at))
     }
 
     /// What a kernel puts in place of the link's header, with an EtherType somewhere in it.
@@ -111,7 +111,9 @@ impl Content {
         match number.map(u16::from_be_bytes) {
             Some(LLC) => Content::from(frame, Layer::Llc, header),
             None | Some(..=NUMBERED) => Content::nothing(header),
-            Some(ether_type) => Content::new(Encapsulation::of_type(frame, ether_type, header)),
+            Some(ether_type) => {
+                Content::new(Encapsulation::from_ether_type(frame, ether_type, header))
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 
 use super::columns::{COLUMNS, HOP_COLUMNS, outcome};
 use crate::record::{Observer, Record};
@@ -15,7 +15,7 @@ use crate::record::{Observer, Record};
 pub struct CsvTrace<'a, W: Write> {
     writer: csv::Writer<W>,
     plan: &'a Plan,
-    network: Option<Networked<'a>>,
+    network: Option<NetworkPlan<'a>>,
     digits: itoa::Buffer,
     failed: Option<csv::Error>,
 }
@@ -24,7 +24,7 @@ impl<'a, W: Write> CsvTrace<'a, W> {
     /// A file with its header, for the packets of a plan.
     pub fn new(writer: W, plan: &'a Plan) -> Self {
         let mut writer = csv::WriterBuilder::new().buffer_capacity(1 << 18).from_writer(writer);
-        let network = plan.networked();
+        let network = plan.network_plan();
         let (_, others) = COLUMNS.split_at(1);
         let failed = match network {
             None => writer.write_record(COLUMNS).err(),
@@ -55,7 +55,7 @@ impl<'a, W: Write> CsvTrace<'a, W> {
         }
     }
 
-    fn place(&mut self, on: Networked<'_>, hop: Hop) -> csv::Result<()> {
+    fn place(&mut self, on: NetworkPlan<'_>, hop: Hop) -> csv::Result<()> {
         let [from, to] = on.network.ends(hop);
         let mut names = [&on.network.link(hop).name, from, to].into_iter();
         names.try_for_each(|name| self.writer.write_field(name))

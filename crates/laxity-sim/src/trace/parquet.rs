@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use laxity_plan::Plan;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::{ParquetError, Result};
@@ -21,7 +21,7 @@ use crate::record::{Observer, Record};
 pub struct ParquetTrace<'a, W: Write + Send> {
     writer: SerializedFileWriter<W>,
     plan: &'a Plan,
-    network: Option<Networked<'a>>,
+    network: Option<NetworkPlan<'a>>,
     rows: Vec<Record>,
     failed: Option<ParquetError>,
 }
@@ -45,7 +45,7 @@ impl<'a, W: Write + Send> ParquetTrace<'a, W> {
     /// # Errors
     /// If the beginning of the file cannot be written.
     pub fn new(writer: W, plan: &'a Plan) -> io::Result<Self> {
-        let network = plan.networked();
+        let network = plan.network_plan();
         let place = match network {
             None => "required int64 seq;".to_owned(),
             Some(_) => HOP_COLUMNS.map(|name| format!("required binary {name} (utf8);")).concat(),

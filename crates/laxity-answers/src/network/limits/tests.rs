@@ -8,7 +8,7 @@ use laxity_plan::model::SchedulerSpec;
 use super::*;
 
 fn check(plan: &Plan) -> Option<NetworkProof> {
-    let on = plan.networked()?.assigned();
+    let on = plan.network_plan()?.analysis();
     on.framing.is_none().then(|| NetworkProof::new(&on))
 }
 
@@ -183,7 +183,7 @@ fn the_verdict_is_that_of_the_whole_proof() {
         let least = bounded(&today);
         for percent in [25, 50, 90, 100, 110, 150, 250, 600, 3_000] {
             let plan = plan.with_traffic(percent);
-            let on = plan.networked().unwrap();
+            let on = plan.network_plan().unwrap();
             let whole = check(&plan).unwrap();
             let expected = keeps(&whole, least);
             assert_eq!(Standing::new(on).holds(least), expected, "{path:?} at {percent} %");

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use laxity::packet::ClassId;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Network, NodeId};
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 use maud::{Markup, html};
 
 use super::layout::{self, Place};
@@ -24,11 +24,11 @@ const NODE_HEIGHT: f64 = 34.0;
 /// The nodes as they are joined, the links between them, and over each link an arrow for every
 /// class that takes it in that direction, or if there are too many to tell apart, one with their
 /// number.
-pub fn topology(on: Networked<'_>) -> Figure<'_> {
+pub fn topology(on: NetworkPlan<'_>) -> Figure<'_> {
     Figure::new(move |paper| topology_on(paper, on))
 }
 
-fn topology_on(paper: Paper, Networked { plan, network }: Networked<'_>) -> String {
+fn topology_on(paper: Paper, NetworkPlan { plan, network }: NetworkPlan<'_>) -> String {
     let takers = takers(plan);
     let shown = ShownClasses::new(plan, takers.values().flatten().copied().collect());
     let title = "Nodes, links and the classes that take them";

@@ -72,7 +72,7 @@ pub(crate) fn connect(
                 SourceFlows::Classes(flows)
             }
         };
-        let [is_here, _] = layout.topology.here.has_ends(run.on.networked(), source.path());
+        let [is_here, _] = layout.topology.here.has_ends(run.on.network_plan(), source.path());
         hosts.sources.extend(feed.map(|feed| Sending { feed, is_here, flows }));
     }
     // Recorded packets bring their own numbers: their flows have those that are left.
@@ -113,7 +113,7 @@ fn add_connections(
     let first = FlowKey::from_index(layout.topology.flows.len());
     let added = hosts.connections.add(first, index as u32, tcp);
     added.map_err(|problem| SimError::Source { number: index + 1, problem })?;
-    let [begins_here, _] = layout.topology.here.has_ends(run.on.networked(), source.path());
+    let [begins_here, _] = layout.topology.here.has_ends(run.on.network_plan(), source.path());
     if begins_here {
         let flows = (first.0..first.0 + tcp.count).map(FlowKey);
         begins.extend(

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_plan::model::{ModelSource, NodeId, Source, TcpSource};
-use laxity_plan::tdp::Assigned;
+use laxity_plan::tdp::NetworkAnalysis;
 
 /// Disjoint sets of nodes, each named by its first.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ impl Groups {
 
     /// Nodes that no lookahead separates: those where packets of a class set out that one policer
     /// meters.
-    pub(crate) fn metered(on: &Assigned<'_>) -> Self {
+    pub(crate) fn metered(on: &NetworkAnalysis<'_>) -> Self {
         let mut groups = Groups::apart(on.network.nodes.len());
         let is_metered = |class: &ClassId| on.plan.classes[class.index()].arrival.is_some();
         let mut metered: HashMap<ClassId, NodeId> = HashMap::new();
@@ -64,7 +64,7 @@ impl Groups {
 }
 
 /// The classes whose packets a source sends.
-fn classes_of(on: &Assigned<'_>, source: &Source) -> impl Iterator<Item = ClassId> {
+fn classes_of(on: &NetworkAnalysis<'_>, source: &Source) -> impl Iterator<Item = ClassId> {
     let (one, all) = match source {
         Source::Model(ModelSource { class, .. }) | Source::Tcp(TcpSource { class, .. }) => {
             (Some(*class), None)

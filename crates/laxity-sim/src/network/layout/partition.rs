@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 
 use laxity::units::Nanos;
 use laxity_plan::model::{Hop, Hops, ModelSource, NodeId, Source, TcpSource};
-use laxity_plan::network::Networked;
-use laxity_plan::tdp::Assigned;
+use laxity_plan::network::NetworkPlan;
+use laxity_plan::tdp::NetworkAnalysis;
 
 use crate::network::ids::PartId;
 use crate::network::layout::groups::Groups;
@@ -31,13 +31,13 @@ pub(crate) struct Partition {
 
 impl Partition {
     /// All nodes together.
-    pub(crate) fn whole(on: &Assigned<'_>) -> Self {
+    pub(crate) fn whole(on: &NetworkAnalysis<'_>) -> Self {
         Partition::between(vec![PartId(0); on.network.nodes.len()], 1, [])
     }
 
     /// A partition into at most `parts` parts: fewer if there is no lookahead for more, or nothing
     /// to gain.
-    pub(crate) fn new(on: &Assigned<'_>, parts: NonZeroU32) -> Self {
+    pub(crate) fn new(on: &NetworkAnalysis<'_>, parts: NonZeroU32) -> Self {
         let whole = Partition::whole(on);
         if parts.get() == 1 {
             return whole;
@@ -95,7 +95,7 @@ impl Here<'_> {
     }
 
     /// Whether a path begins, and whether it ends, in this part.
-    pub(crate) fn has_ends(&self, on: Networked<'_>, path: &[Hop]) -> [bool; 2] {
+    pub(crate) fn has_ends(&self, on: NetworkPlan<'_>, path: &[Hop]) -> [bool; 2] {
         let begins = path.first().map(|hop| on.network.between(*hop)[0]);
         let ends = path.last().map(|hop| on.network.between(*hop)[1]);
         [begins, ends].map(|node| node.is_some_and(|node| self.has(node)))
@@ -125,7 +125,7 @@ const TRIES: usize = 24;
 
 impl Load {
     /// The load of the flows of a plan, each at its share of the narrowest link of its path.
-    fn new(on: &Assigned<'_>) -> Self {
+    fn new(on: &NetworkAnalysis<'_>) -> Self {
         let mut flows: HashMap<Hop, u32> = HashMap::new();
         for (path, count, _) in on.plan.sources.iter().map(flows_of) {
             path.iter().for_each(|hop| *flows.entry(*hop).or_default() += count);
@@ -153,7 +153,11 @@ impl Load {
     }
 
     /// Partitions for different lookaheads.
-    fn partitions(&self, on: &Assigned<'_>, parts: NonZeroU32) -> impl Iterator<Item = Partition> {
+    fn partitions(
+        &self,
+        on: &NetworkAnalysis<'_>,
+        parts: NonZeroU32,
+    ) -> impl Iterator<Item = Partition> {
         let metered = Groups::metered(on);
         let links = || self.between.iter().map(|(&nodes, &(delay, _))| (nodes, delay));
         let groups = move |lookahead| metered.within(lookahead, links());
@@ -245,6 +249,6 @@ fn flows_of(source: &Source) -> (&Hops, u32, bool) {
 
 /// Partitions for different lookaheads, without regard to their cost.
 #[cfg(test)]
-pub(crate) fn partitions_of(on: &Assigned<'_>, parts: NonZeroU32) -> Vec<Partition> {
+pub(crate) fn partitions_of(on: &NetworkAnalysis<'_>, parts: NonZeroU32) -> Vec<Partition> {
     Load::new(on).partitions(on, parts).collect()
 }

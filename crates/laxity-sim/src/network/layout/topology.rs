@@ -4,7 +4,7 @@ use laxity::sched::tdp::Edge;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::model::NodeId;
-use laxity_plan::tdp::{Assigned, Schedule};
+use laxity_plan::tdp::{NetworkAnalysis, Schedule};
 
 use crate::network::flow::Flow;
 use crate::network::ids::{BookId, LoopId, PortId, StepId};
@@ -17,7 +17,7 @@ use crate::source::closed_loop::ClosedLoop;
 
 /// Outputs, and the routes of flows through them.
 pub(crate) struct Topology<'a> {
-    pub on: &'a Assigned<'a>,
+    pub on: &'a NetworkAnalysis<'a>,
     /// The part of the network whose outputs have disciplines.
     pub here: Here<'a>,
     pub outputs: Vec<Output>,
@@ -76,7 +76,7 @@ pub(crate) struct Framing {
 
 impl<'a> Topology<'a> {
     /// A topology without outputs.
-    pub(crate) fn empty(on: &'a Assigned<'a>, here: Here<'a>) -> Self {
+    pub(crate) fn empty(on: &'a NetworkAnalysis<'a>, here: Here<'a>) -> Self {
         let (reserved, edge) = on.framing.as_ref().map(Schedule::new).unzip();
         Topology {
             on,
@@ -85,7 +85,7 @@ impl<'a> Topology<'a> {
             inputs: Vec::new(),
             steps: Vec::new(),
             framing: Vec::new(),
-            regulators: Regulators::new(on.networked()),
+            regulators: Regulators::new(on.network_plan()),
             edge,
             reserved,
             loops: Vec::new(),
@@ -95,7 +95,7 @@ impl<'a> Topology<'a> {
 
     /// One output, that of the only link, with a loop if backlogged sources feed it.
     pub(crate) fn single(
-        on: &'a Assigned<'a>,
+        on: &'a NetworkAnalysis<'a>,
         here: Here<'a>,
         scheduler: Box<dyn Scheduler + Send>,
         is_backlogged: bool,

@@ -11,7 +11,7 @@ use laxity::packet::ClassId;
 use laxity::regulator::Regulator;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
-use laxity_plan::network::Networked;
+use laxity_plan::network::NetworkPlan;
 
 use crate::network::plane::transit::Transit;
 
@@ -30,7 +30,7 @@ type Way = (ClassId, Option<u32>, Box<[Hop]>);
 
 impl Regulators {
     /// The regulators of a network without routes.
-    pub(crate) fn new(on: Networked<'_>) -> Self {
+    pub(crate) fn new(on: NetworkPlan<'_>) -> Self {
         let is_any = on.network.links.iter().any(|link| link.regulate);
         let classes = on.plan.classes.iter().filter(|_| is_any);
         Regulators {
@@ -42,7 +42,7 @@ impl Regulators {
     }
 
     /// Adds a route behind all others.
-    pub(crate) fn lay(&mut self, on: Networked<'_>, class: ClassId, path: &[Hop]) {
+    pub(crate) fn lay(&mut self, on: NetworkPlan<'_>, class: ClassId, path: &[Hop]) {
         if self.in_order.is_empty() {
             return;
         }

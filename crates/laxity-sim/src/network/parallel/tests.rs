@@ -108,7 +108,7 @@ fn agree(text: &str, seed: u64, threads: u32, duration: Option<Nanos>) -> u32 {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let plan = Plan::parse_for(text, "plan.toml", &folder, Kind::ALL);
     let plan = plan.unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let on = plan.networked().unwrap().assigned();
+    let on = plan.network_plan().unwrap().analysis();
     let run = NetworkRun::new(&on, duration, seed);
     let mut serial = Diary::default();
     let expected = run.simulate(&mut serial, &mut crate::to_the_end).unwrap();
@@ -164,7 +164,7 @@ fn networks_have_regions() {
     for seed in 0..200 {
         let text = network(&mut generator(seed, 0, 0));
         let plan = Plan::parse_for(&text, "plan.toml", Path::new(""), Kind::ALL).unwrap();
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let duration = Some(Nanos(1_000_000));
         let run = NetworkRun::new(&on, duration, seed);
         let mut partition = Partition::whole(&on);
@@ -312,7 +312,7 @@ fn windows_are_longer_behind_a_queue() {
         source = [{ class = "a", model = "tcp", packet = "1000b", count = 20, path = ["n", "m", "o"] }]
     "#;
     let plan = Plan::parse(text, "plan.toml", Path::new("")).unwrap();
-    let on = plan.networked().unwrap().assigned();
+    let on = plan.network_plan().unwrap().analysis();
     let partitions = partitions_of(&on, NonZeroU32::new(2).unwrap());
     let [partition] = &partitions[..] else { panic!("{partitions:?}") };
     assert_eq!((partition.parts, partition.lookahead), (2, Nanos(1_000_000)));

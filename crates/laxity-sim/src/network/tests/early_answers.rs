@@ -17,7 +17,7 @@ fn events(links: &str, path: &str) -> [(u64, u64); 2] {
         }}]
         "#
     ));
-    let on = plan.networked().unwrap().assigned();
+    let on = plan.network_plan().unwrap().analysis();
     let run = NetworkRun::new(&on, Some(Nanos(2_000 * MS)), 1);
     let told = run.profile(&mut Diary::default(), &mut crate::to_the_end).unwrap().1;
     let silent = run.profile(&mut (), &mut crate::to_the_end).unwrap().1;

@@ -68,7 +68,7 @@ proptest! {
             warm_up.min(end),
         ));
         let (mut times, end) = (Times::default(), Nanos(end * 1_000));
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let run = NetworkRun::new(&on, Some(end), seed);
         let summary = run.simulate(&mut times, &mut crate::to_the_end).unwrap().summary;
         let from = plan.run.warm_up;

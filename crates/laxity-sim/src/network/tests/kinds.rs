@@ -31,7 +31,7 @@ pub(super) fn bounding() -> Vec<Kind> {
             "#,
             kind.word()
         ));
-        plan.networked().unwrap().paths().routes[0].bound().is_ok()
+        plan.network_plan().unwrap().paths().routes[0].bound().is_ok()
     };
     any().into_iter().filter(bounds).collect()
 }

@@ -100,7 +100,7 @@ fn recorded_datagrams_are_marked() {
         let frames: Vec<(u64, u32, &[u8])> =
             (0..4000).map(|number| (number * MS / 2, 1000, &frame[..])).collect();
         std::fs::write(&file, pcap(1, &frames)).unwrap();
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let run = NetworkRun::new(&on, Some(Nanos(2_000 * MS)), 1);
         let mut marks = Marks::default();
         run.simulate(&mut marks, &mut crate::to_the_end).unwrap();

@@ -138,7 +138,7 @@ proptest! {
         };
         let network = plan(&text("network.only.between = [\"x\", \"y\"]", "path = [\"x\", \"y\"]"));
         let (mut ours, mut theirs) = (Fates::default(), Fates::default());
-        let on = network.networked().unwrap().assigned();
+        let on = network.network_plan().unwrap().analysis();
         let run = NetworkRun::new(&on, Some(Nanos(100_000 * MS)), seed);
         let of_network = run.simulate(&mut ours, &mut crate::to_the_end).unwrap();
         let single = plan(&text("", ""));

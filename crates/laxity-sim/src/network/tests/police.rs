@@ -69,8 +69,8 @@ fn keeps_promises(plan: &Plan, case: &str) -> Kept {
     let mut dropped = Dropped::default();
     let found = match plan.network {
         Some(_) => {
-            let assigned = plan.networked().unwrap().assigned();
-            let run = NetworkRun::new(&assigned, Some(Nanos(2_000 * MS)), 1);
+            let analysis = plan.network_plan().unwrap().analysis();
+            let run = NetworkRun::new(&analysis, Some(Nanos(2_000 * MS)), 1);
             let outcome = run.simulate(&mut dropped, &mut crate::to_the_end).unwrap();
             let classes = outcome.summary.ends().classes.iter();
             classes.map(|of| (of.nonconforming, of.bound_ns, of.bound_misses)).collect::<Vec<_>>()

@@ -112,7 +112,7 @@ fn a_recording_takes_its_path_and_ends_the_run() {
     let plan = two_links("", &source);
     let until = |duration| {
         let mut diary = Diary::default();
-        let on = plan.networked().unwrap().assigned();
+        let on = plan.network_plan().unwrap().analysis();
         let run = NetworkRun::new(&on, duration, 1);
         let summary = run.simulate(&mut diary, &mut crate::to_the_end).unwrap().summary;
         (summary, diary.delivered)

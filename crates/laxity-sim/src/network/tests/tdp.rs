@@ -27,7 +27,7 @@ fn spec(plan: &Plan) -> TdpSpec {
 fn travel(plan: &Plan, duration: Nanos, seed: u64) -> (Summary, Vec<Trip>) {
     let mut trips =
         Trips { paths: plan.class_paths(), under_way: HashMap::new(), trips: Vec::new() };
-    let on = plan.networked().unwrap().assigned();
+    let on = plan.network_plan().unwrap().analysis();
     let run = NetworkRun::new(&on, Some(duration), seed);
     let summary = run.simulate(&mut trips, &mut crate::to_the_end).unwrap().summary;
     (summary, trips.trips)
@@ -102,7 +102,7 @@ impl<'a> Reference<'a> {
             plan,
             network,
             spec,
-            framing: Framing::of(plan.framed().unwrap()),
+            framing: Framing::new(plan.framed().unwrap()),
             paths: plan.class_paths(),
         }
     }

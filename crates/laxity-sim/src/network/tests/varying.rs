@@ -113,7 +113,7 @@ fn others_have_no_bound_there() {
         let varying =
             with_trace(plan(&text), |rate| outage(rate, 20 * MS, 5), |number| number == 1);
         let bound = |plan: &Plan| {
-            let paths = plan.networked().unwrap().paths();
+            let paths = plan.network_plan().unwrap().paths();
             (paths.routes[0].bound().is_ok(), paths.outputs[0].classes[0].bound.is_ok())
         };
         let proves = kinds::bounding().contains(&kind);

@@ -31,7 +31,7 @@ proptest! {
         let on_path = text("network.only.between = [\"x\", \"y\"]", ", path = [\"x\", \"y\"]", rates, losses);
         let network = plan(&on_path).under(kind).unwrap();
         let duration = Some(Nanos(20_000 * MS));
-        let on = network.networked().unwrap().assigned();
+        let on = network.network_plan().unwrap().analysis();
         let run = NetworkRun::new(&on, duration, seed);
         let of_network = run.simulate(&mut (), &mut crate::to_the_end).unwrap().summary;
         let single = plan(&text("", "", rates, losses)).under(kind).unwrap();

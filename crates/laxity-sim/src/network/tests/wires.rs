@@ -211,7 +211,7 @@ fn bounds_know_what_wires_add() {
                          path = ["a", "b", "c"] }}]
             "#
         ));
-        plan.networked().unwrap().paths().routes[0].bound().map_err(|why| why.to_string())
+        plan.network_plan().unwrap().paths().routes[0].bound().map_err(|why| why.to_string())
     };
     let plain = bound("").unwrap();
     let jitter = bound(r#"jitter = { uniform = ["0s", "5ms"] }"#).unwrap();
