@@ -1,5 +1,6 @@
-//! Schedulers inside shares: plans whose classes hold a scheduler of their own, such as GPS over EDF
-//! (Hei, Tsang 2001).
+//! Schedulers inside shares: plans whose classes hold a scheduler of their own.
+//!
+//! An example is GPS over EDF (Hei, Tsang 2001).
 
 use laxity::admit::fair::Overbooking;
 use laxity::admit::hierarchy::{self, Inside, Member};

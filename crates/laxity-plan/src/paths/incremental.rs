@@ -1,4 +1,4 @@
-//! An analysis of a network of which only what a change affects is done again.
+//! An analysis of a network that is kept, so that a change to the plan redoes only a part of it.
 
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
