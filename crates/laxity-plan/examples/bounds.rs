@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for plan in &plans {
         let begin = Instant::now();
         let plan = Plan::read(Path::new(plan))?;
-        let on = plan.networked().ok_or("a plan without a network")?;
+        let on = plan.network_plan().ok_or("a plan without a network")?;
         let paths = on_all_cores(|| on.paths());
         let proved = paths.routes.iter().filter(|route| route.bound().is_ok()).count();
         let all: u64 = paths.routes.iter().filter_map(|route| Some(route.bound().ok()?.0)).sum();
@@ -139,7 +139,7 @@ fn row(name: &str, percent: u64, flows: &Flows) -> Result<(), Box<dyn std::error
 
 fn paths(text: &str) -> Result<Paths, Box<dyn std::error::Error>> {
     let plan = Plan::parse(text, "plan", Path::new(""))?;
-    Ok(plan.networked().ok_or("a plan without a network")?.paths())
+    Ok(plan.network_plan().ok_or("a plan without a network")?.paths())
 }
 
 /// The plan in which the link that most flows pass has this load.

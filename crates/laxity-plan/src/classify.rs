@@ -44,7 +44,7 @@ pub struct Conversation {
 
 impl Conversation {
     /// That of a frame.
-    pub fn of(headers: &Headers) -> Self {
+    pub fn new(headers: &Headers) -> Self {
         Conversation {
             ends: headers.ip.map(|ip| (ip.source, ip.destination, ip.protocol)),
             ports: headers.ports.map(|ports| (ports.source, ports.destination)),

@@ -90,7 +90,7 @@ impl Opaque {
     }
 
     /// That of packets with these headers, if they are those of a tunnel.
-    pub fn of(headers: &Headers) -> Option<Opaque> {
+    pub fn from_headers(headers: &Headers) -> Option<Opaque> {
         /// IPv4, IPv6, GRE and MPLS in IP.
         const IN_IP: [u8; 4] = [4, 41, 47, 137];
         const UDP: u8 = 17;
@@ -127,24 +127,24 @@ pub const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 impl Encapsulation {
     /// Of a frame of Ethernet.
     #[inline]
-    pub fn of_ethernet(frame: &[u8]) -> Encapsulation {
+    pub fn from_ethernet(frame: &[u8]) -> Encapsulation {
         // Most frames are so, and forwarding waits for this.
         match frame.get(12..14) {
             Some([0x08, 0x00] | [0x86, 0xdd]) => {
                 Encapsulation { tag: None, at: 14, inside: Inside::Ip }
             }
-            _ => Encapsulation::of(frame, Layer::EtherType, 12),
+            _ => Encapsulation::from_layer(frame, Layer::EtherType, 12),
         }
     }
 
     /// The encapsulation of a frame whose `layer` begins at byte `at`.
     #[inline(never)]
-    pub fn of(frame: &[u8], layer: Layer, at: usize) -> Encapsulation {
+    pub fn from_layer(frame: &[u8], layer: Layer, at: usize) -> Encapsulation {
         go_on(frame, Step::On(layer, at), None)
     }
 
     /// The encapsulation of a frame whose part with this EtherType begins at byte `at`.
-    pub fn of_type(frame: &[u8], ether_type: u16, at: usize) -> Encapsulation {
+    pub fn from_ether_type(frame: &[u8], ether_type: u16, at: usize) -> Encapsulation {
         let mut tag = None;
         let step = typed(frame, ether_type, at, &mut tag);
         go_on(frame, step, tag)

@@ -20,7 +20,6 @@
 #![deny(missing_docs)]
 
 pub mod aqm;
-pub mod below;
 mod build;
 pub mod classify;
 pub mod discipline;
@@ -32,6 +31,7 @@ mod guarantees;
 mod keys;
 pub mod matching;
 pub mod model;
+pub mod nesting;
 pub mod network;
 pub mod parallel;
 pub mod paths;

@@ -6,7 +6,7 @@ use crate::model::{Class, Hop, LinkSpec, Network, Plan, Scheduling, latency};
 
 /// A plan that has a network, with that.
 #[derive(Clone, Copy, Debug)]
-pub struct Networked<'a> {
+pub struct NetworkPlan<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Its network.
@@ -15,8 +15,8 @@ pub struct Networked<'a> {
 
 impl Plan {
     /// The plan with its network, if it has one.
-    pub fn networked(&self) -> Option<Networked<'_>> {
-        Some(Networked { plan: self, network: self.network.as_ref()? })
+    pub fn network_plan(&self) -> Option<NetworkPlan<'_>> {
+        Some(NetworkPlan { plan: self, network: self.network.as_ref()? })
     }
 
     /// The places on a path at which regulators hold a class's packets to its arrival curve.

@@ -17,7 +17,8 @@ mod analysis;
 mod arrival;
 mod fixed_point;
 mod guarantees;
-mod outlook;
+mod incremental;
+mod outputs;
 mod simplex;
 mod stability;
 mod tandem;
@@ -34,10 +35,11 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use crate::model::{Arrival, Hop, Hops, Plan, Police, Source, TokenBucket};
-use crate::network::Networked;
+use crate::network::NetworkPlan;
 
 use analysis::{Analysis, Goal};
-pub use outlook::Outlook;
+pub use incremental::IncrementalAnalysis;
+use outputs::Outputs;
 
 laxity::id! {
     /// An output of a network: its position in [`Paths::outputs`].
@@ -207,7 +209,7 @@ impl Output {
     }
 }
 
-impl Networked<'_> {
+impl NetworkPlan<'_> {
     /// The network's outputs, and the paths through them.
     pub fn paths(self) -> Paths {
         Analysis::new(self, Goal::Shortest).with_bounds()
@@ -223,7 +225,7 @@ impl Networked<'_> {
             cyclic: Vec::new(),
             numbers: HashMap::with_capacity(most),
         };
-        Outputs { on: self, paths: &mut paths, numbers: HashMap::new() }.collect();
+        Outputs::new(self, &mut paths).collect();
         paths.routes.shrink_to_fit();
         paths.numbers.shrink_to_fit();
         paths
@@ -275,7 +277,7 @@ impl Paths {
 
     /// The plan as an output sees it: its link, the discipline there, and of each class what comes
     /// there, as far as it is known.
-    pub fn plan_at(&self, on: Networked<'_>, output: OutputId) -> Plan {
+    pub fn plan_at(&self, on: NetworkPlan<'_>, output: OutputId) -> Plan {
         let output = &self.outputs[output.index()];
         let mut here = on.plan.at_hop(output.hop);
         let counts_on_others = here.scheduler.room().proof.counts_on_others;
@@ -346,74 +348,6 @@ impl Order {
         let path::Order { forward, cyclic, behind } = path::Order::new(count, &feeds);
         let ids = |outputs: Vec<usize>| outputs.into_iter().map(OutputId::from_index).collect();
         Order { forward: ids(forward), cyclic: ids(cyclic), behind: ids(behind) }
-    }
-}
-
-/// Collects the outputs of a network and the classes that pass them.
-struct Outputs<'a> {
-    on: Networked<'a>,
-    paths: &'a mut Paths,
-    /// By hop and, where links are private, route.
-    numbers: HashMap<(Hop, Option<RouteId>), OutputId>,
-}
-
-impl Outputs<'_> {
-    fn collect(&mut self) {
-        for source in &self.on.plan.sources {
-            match source {
-                Source::Model(source) => self.add(source.class, &source.path, source.count, false),
-                Source::Tcp(source) => {
-                    let back = source.path.iter().rev().map(|hop| hop.reversed()).collect();
-                    self.add(source.class, &source.path, source.count, false);
-                    self.add(source.class, &back, source.count, true);
-                }
-                Source::Recording(recording) => {
-                    for (class, _) in self.on.plan.leaves() {
-                        self.add(class, &recording.path, 1, false);
-                    }
-                }
-            }
-        }
-    }
-
-    fn add(&mut self, class: ClassId, path: &Hops, flows: u32, acks: bool) {
-        let number = RouteId::from_index(self.paths.routes.len());
-        let key = (class, path.clone(), acks);
-        let known = *self.paths.numbers.entry(key).or_insert(number);
-        if let Some(route) = self.paths.routes.get_mut(known.index()) {
-            route.flows = route.flows.saturating_add(flows);
-            return;
-        }
-        let outputs = path.iter().map(|hop| self.output(class, *hop, number)).collect();
-        let plan = self.on.plan;
-        let longest = plan.max_packet(&plan.classes[class.index()]);
-        let takes = |hop: &Hop| self.on.network.link(*hop).takes(longest);
-        self.paths.routes.push(Route {
-            class,
-            path: path.clone(),
-            flows,
-            acks,
-            outputs,
-            regulated: self.on.plan.regulated(class, path).collect(),
-            bounds: Err(Unproved::UnboundedUpstream),
-            unloaded: path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add),
-        });
-    }
-
-    /// The output of a route at a hop.
-    fn output(&mut self, class: ClassId, hop: Hop, route: RouteId) -> OutputId {
-        let private = self.on.network.link(hop).private.then_some(route);
-        let outputs = &mut self.paths.outputs;
-        let number = *self.numbers.entry((hop, private)).or_insert_with(|| {
-            outputs.push(Output { hop, private, classes: Vec::new() });
-            OutputId::from_index(outputs.len() - 1)
-        });
-        let classes = &mut outputs[number.index()].classes;
-        if let Err(at) = classes.binary_search_by_key(&class, |passing| passing.class) {
-            let bound = Err(Unproved::UnboundedUpstream);
-            classes.insert(at, ClassAtOutput { class, arrival: None, bound });
-        }
-        number
     }
 }
 

@@ -13,7 +13,7 @@ pub use bound::{FramedBound, Unframed};
 pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
 pub use framing::Framing;
 pub use margin::{ClockMargin, MarginBinding};
-pub use promise::Assigned;
+pub use promise::NetworkAnalysis;
 pub use schedule::Schedule;
 
 use laxity::admit::tdp::Flow;

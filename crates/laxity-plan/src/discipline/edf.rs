@@ -38,7 +38,7 @@ pub(super) const ROOM: Room = Room {
 };
 
 const PROOF: Proof = Proof {
-    below: Some(Plan::bounds),
+    in_share: Some(Plan::bounds),
     waits_behind: |plan| {
         Box::new(|_, other| plan.classes[other.index()].relative_deadline().is_some())
     },

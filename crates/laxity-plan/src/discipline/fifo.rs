@@ -10,7 +10,7 @@ use crate::model::{Plan, SchedulerSpec};
 pub(super) const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
 
 const PROOF: Proof = Proof {
-    below: Some(below),
+    in_share: Some(in_share),
     waits_behind: |_| Box::new(|_, _| true),
     counts_on_others: false,
     is_one_queue: true,
@@ -29,7 +29,7 @@ impl Discipline for Fifo {
 }
 
 /// The bound of classes that share one queue.
-fn below(plan: &Plan) -> Bounds {
+fn in_share(plan: &Plan) -> Bounds {
     let Some(latency) = plan.link.latency else { return no_guarantees(plan) };
     let traffic: Vec<Traffic> = plan.leaves().map(|(_, class)| plan.traffic(class)).collect();
     let arrivals = traffic.iter().map(|traffic| &traffic.arrival[..]);

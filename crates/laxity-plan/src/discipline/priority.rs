@@ -18,7 +18,7 @@ pub(super) const ROOM: Room = Room {
 };
 
 const PROOF: Proof = Proof {
-    below: None,
+    in_share: None,
     waits_behind: |plan| {
         let levels = plan.priority_levels();
         Box::new(move |class, other| levels[other.index()] <= levels[class.index()])

@@ -126,7 +126,7 @@ pub struct Room {
 pub struct Proof {
     /// The delay bounds of classes on a link that is a share of another, and as late as the plan's
     /// link says; `None` if nothing is guaranteed there.
-    pub below: Option<fn(&Plan) -> Bounds>,
+    pub in_share: Option<fn(&Plan) -> Bounds>,
     /// Whether the second class is cross traffic of the first one. This is `true` wherever another
     /// arrival curve of the second changes the bound, the service or the aggregate of the first.
     /// Packet lengths and settings of the second may count even where it is `false`. An unnecessary
@@ -198,7 +198,7 @@ impl Room {
 impl Proof {
     /// What is proved of a class holds whatever the others send.
     pub(super) const ISOLATED: Proof = Proof {
-        below: None,
+        in_share: None,
         waits_behind: |_| Box::new(|_, _| false),
         counts_on_others: false,
         is_one_queue: false,

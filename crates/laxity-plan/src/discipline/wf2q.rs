@@ -25,15 +25,15 @@ impl Discipline for Wf2q {
     }
 
     fn bounds(&self, plan: &Plan) -> Bounds {
-        if plan.has_schedulers_below() {
-            plan.guarantees_below().bounds
+        if plan.has_inner_schedulers() {
+            plan.inner_guarantees().bounds
         } else {
             plan.wf2q_hierarchy().test().bounds
         }
     }
 
     fn services(&self, plan: &Plan) -> Services {
-        if plan.has_schedulers_below() {
+        if plan.has_inner_schedulers() {
             vec![None; plan.classes.len()]
         } else {
             where_proved(plan.wf2q_hierarchy().services())

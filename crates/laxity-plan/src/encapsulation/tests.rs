@@ -106,7 +106,7 @@ fn what_is_not_looked_into_is_named() {
     ];
     for (carrier, expected) in cases {
         let frame = [&ADDRESSES[..], carrier].concat();
-        assert_eq!(Encapsulation::of_ethernet(&frame).inside, Inside::Opaque(expected));
+        assert_eq!(Encapsulation::from_ethernet(&frame).inside, Inside::Opaque(expected));
         assert_eq!(Headers::from_ethernet(&frame).ip, None);
     }
 }
@@ -123,7 +123,7 @@ fn what_holds_no_packets_is_nothing_to_name() {
     ];
     for carrier in cases {
         let frame = [&ADDRESSES[..], carrier].concat();
-        assert_eq!(Encapsulation::of_ethernet(&frame).inside, Inside::Other, "{carrier:x?}");
+        assert_eq!(Encapsulation::from_ethernet(&frame).inside, Inside::Other, "{carrier:x?}");
     }
 }
 
@@ -137,12 +137,12 @@ fn the_outer_packet_of_a_tunnel_counts() {
         packet.extend(inner);
         let headers = Headers::from_ip(&packet);
         assert_eq!(headers.ip.map(|ip| ip.protocol), Some(protocol));
-        assert_eq!(Opaque::of(&headers), is_tunnel.then_some(Opaque::Tunnel));
+        assert_eq!(Opaque::from_headers(&headers), is_tunnel.then_some(Opaque::Tunnel));
     }
     let mut vxlan = inner.clone();
     vxlan[22..24].copy_from_slice(&4789u16.to_be_bytes());
-    assert_eq!(Opaque::of(&Headers::from_ip(&vxlan)), Some(Opaque::Tunnel));
-    assert_eq!(Opaque::of(&Headers::from_ip(inner)), None);
+    assert_eq!(Opaque::from_headers(&Headers::from_ip(&vxlan)), Some(Opaque::Tunnel));
+    assert_eq!(Opaque::from_headers(&Headers::from_ip(inner)), None);
 }
 
 #[test]
@@ -161,7 +161,7 @@ proptest! {
         bytes in prop::collection::vec(any::<u8>(), 0..200), layer in prop::sample::select(&LAYERS[..]),
         at in 0..220usize,
     ) {
-        let encapsulation = Encapsulation::of(&bytes, layer, at);
+        let encapsulation = Encapsulation::from_layer(&bytes, layer, at);
         prop_assert!(encapsulation.at >= at);
         let headers = Headers::within(&bytes, &encapsulation);
         prop_assert!(headers.ip.is_none() || encapsulation.inside == Inside::Ip);

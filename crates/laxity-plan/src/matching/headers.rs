@@ -57,7 +57,7 @@ impl Headers {
     /// From an Ethernet frame, which may be cut short. What holds no IP has at most a VLAN.
     #[inline]
     pub fn from_ethernet(frame: &[u8]) -> Headers {
-        Headers::within(frame, &Encapsulation::of_ethernet(frame))
+        Headers::within(frame, &Encapsulation::from_ethernet(frame))
     }
 
     /// From a frame in which this was found.

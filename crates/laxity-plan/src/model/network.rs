@@ -128,7 +128,7 @@ impl Hop {
 }
 
 impl Node {
-    /// A node of which nothing is said.
+    /// A node with defaults for all settings.
     pub(crate) fn new(name: &str) -> Node {
         Node {
             name: name.to_owned(),
@@ -140,7 +140,7 @@ impl Node {
 }
 
 impl NetworkLink {
-    /// A link like that of a plan, of which nothing else is said.
+    /// A link with the rate of a plan's link, and defaults for all other settings.
     pub(crate) fn new(name: String, between: [NodeId; 2], link: &LinkSpec, delay: Nanos) -> Self {
         NetworkLink {
             name,

@@ -10,11 +10,11 @@ use laxity::units::{Nanos, Rate};
 use super::{OutputId, Paths, Route, RouteId, Unproved};
 use crate::discipline::Proof;
 use crate::model::{Plan, TokenBucket};
-use crate::network::Networked;
+use crate::network::NetworkPlan;
 
 /// An analysis of the outputs of a network under way.
 pub(super) struct Analysis<'a> {
-    pub(super) on: Networked<'a>,
+    pub(super) on: NetworkPlan<'a>,
     /// The outputs and routes, with the arrival curves and bounds that are known so far.
     pub(super) paths: Paths,
     /// By class, whether it is known what its sources send.
@@ -63,7 +63,7 @@ pub(super) struct Aggregate {
 
 impl<'a> Analysis<'a> {
     /// Analyses every output, as far as the goal needs.
-    pub(super) fn new(on: Networked<'a>, goal: Goal) -> Self {
+    pub(super) fn new(on: NetworkPlan<'a>, goal: Goal) -> Self {
         let paths = on.outlined();
         let knows_arrivals = on.plan.knows_arrivals();
         let order = paths.order(&knows_arrivals);
@@ -114,7 +114,7 @@ impl<'a> Analysis<'a> {
 
     /// The analysis as it is, for another plan with the same paths and without regulators, in which
     /// arrival curves or rates differ. Outputs at which anything differs are to be analysed again.
-    pub(super) fn on_another_plan<'b>(&self, on: Networked<'b>) -> Analysis<'b> {
+    pub(super) fn on_another_plan<'b>(&self, on: NetworkPlan<'b>) -> Analysis<'b> {
         let mut analysis = Analysis {
             on,
             knows_arrivals: self.knows_arrivals.clone(),
@@ -194,7 +194,7 @@ const ROUNDING: Nanos = Nanos(2);
 
 /// How long a route's packets take up to each output if none ever waits, since they were last
 /// held.
-fn unhindered(on: Networked<'_>, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
+fn unhindered(on: NetworkPlan<'_>, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
     let mut so_far = Nanos::ZERO;
     let mut up_to = vec![(so_far, Ok(so_far))];
     for (hop, next) in route.path.iter().zip(1..) {

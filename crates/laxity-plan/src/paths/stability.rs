@@ -4,7 +4,7 @@ use laxity::units::{Bytes, Rate};
 
 use super::analysis::{Analysis, Goal};
 use crate::model::{Plan, TokenBucket};
-use crate::network::Networked;
+use crate::network::NetworkPlan;
 
 /// Nobody asks for more times today's traffic, in percent.
 const MOST: u64 = 10_000;
@@ -13,7 +13,7 @@ const MOST: u64 = 10_000;
 /// its time.
 const TOO_MANY: usize = 1_000;
 
-impl Networked<'_> {
+impl NetworkPlan<'_> {
     /// The most that all classes may send with bounds at every output, in percent of what they may:
     /// of their bursts and their rates. Outputs without a bound at any load do not count. `None` if
     /// there is none at a hundredth of it, no more than a hundred times, and `None` where the
@@ -38,7 +38,7 @@ impl Networked<'_> {
     /// How many bounds there are at so much of the traffic.
     fn bounded_at(self, percent: u64) -> usize {
         let plan = self.plan.with_traffic(percent);
-        let on = Networked { plan: &plan, ..self };
+        let on = NetworkPlan { plan: &plan, ..self };
         let analysis = Analysis::new(on, Goal::Any);
         let classes = analysis.paths.outputs.iter().flat_map(|output| &output.classes);
         classes.filter(|passing| passing.bound.is_ok()).count()

@@ -1,6 +1,6 @@
 //! Paths whose bounds are worked out by hand.
 
-mod outlook;
+mod incremental;
 mod regulators;
 mod rings;
 
@@ -25,7 +25,7 @@ fn of_links() -> impl Iterator<Item = Kind> {
 
 fn paths(text: &str) -> Paths {
     let plan = plan(text);
-    plan.networked().unwrap().paths()
+    plan.network_plan().unwrap().paths()
 }
 
 /// One packet of each of these classes takes 1 ms.
@@ -243,10 +243,10 @@ fn an_output_is_told_what_comes_there() {
         source("b", &["a", "b"])
     );
     let plan = plan(&text);
-    let paths = plan.networked().unwrap().paths();
+    let paths = plan.network_plan().unwrap().paths();
     assert_eq!(paths.outputs.len(), 3, "a private link each, and one that is shared");
     let shared = paths.routes[0].outputs[1];
-    let here = paths.plan_at(plan.networked().unwrap(), shared);
+    let here = paths.plan_at(plan.network_plan().unwrap(), shared);
     let lines = &here.classes[0].arrival.as_ref().unwrap().buckets;
     let slowest = lines.iter().min_by_key(|line| line.rate).unwrap();
     // At its private link a flow has all of the class's burst, which takes 4 ms. The shortest
@@ -305,7 +305,7 @@ fn a_class_elsewhere_takes_no_share() {
             source("c", &["c", "b"]),
         );
         let plan = plan(&text);
-        let paths = plan.networked().unwrap().paths();
+        let paths = plan.network_plan().unwrap().paths();
         for route in &paths.routes[..2] {
             // Its burst over the whole link, a packet of its own in which the order may be off, and
             // the way.
@@ -346,9 +346,9 @@ fn nothing_follows_from_nothing() {
             source("rest", &["a", "b", "c"])
         );
         let plan = plan(&text);
-        let assigned = plan.networked().unwrap().assigned();
-        assert!(assigned.known_paths().is_none(), "{kind}");
-        let paths = assigned.paths();
+        let analysis = plan.network_plan().unwrap().analysis();
+        assert!(analysis.known_paths().is_none(), "{kind}");
+        let paths = analysis.paths();
         assert!(paths.routes.iter().all(|route| route.bound().is_err()), "{kind}: {paths:?}");
         assert!(paths.bounds().values().all(Option::is_none), "{kind}: {paths:?}");
     }
@@ -394,7 +394,7 @@ fn packets_of_classes_elsewhere_block_nobody() {
                 source("far", &["b", "c"]).replace("1000b", "100b")
             );
             let plan = plan(&text);
-            plan.networked().unwrap().paths().routes[0].bound().ok()
+            plan.network_plan().unwrap().paths().routes[0].bound().ok()
         };
         assert_eq!(bound("1000b"), bound("200b"), "{kind}");
         assert_eq!(bound("1000b").is_none(), proves_nothing, "{kind}");

@@ -27,7 +27,7 @@ pub(super) trait Form<'de>: Sized {
         Self::number(&number.to_string(), Unexpected::Float(number))
     }
 
-    /// A number of which only the digits count.
+    /// A number, as text: for values that read only its digits.
     fn number<E: Error>(_digits: &str, found: Unexpected<'_>) -> Result<Self, E> {
         Err(refused::<Self, E>(found))
     }

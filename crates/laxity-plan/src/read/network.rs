@@ -49,7 +49,7 @@ impl NetworkTables<'_> {
 /// Refuses regulators to which packets may come in another order than they were sent in, or twice:
 /// what they hold up would be the wrong ones, so that they would add to delays without limit.
 pub(super) fn check_order(plan: &Plan, regulated: &[(String, Span)]) -> Result<(), Fault> {
-    let Some(on) = plan.networked() else { return Ok(()) };
+    let Some(on) = plan.network_plan() else { return Ok(()) };
     if regulated.is_empty() {
         return Ok(());
     }

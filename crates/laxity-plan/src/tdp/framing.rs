@@ -18,7 +18,7 @@ pub struct Framing<'a> {
 
 impl<'a> Framing<'a> {
     /// Reserves what is asked for.
-    pub fn of(framed: Framed<'a>) -> Framing<'a> {
+    pub fn new(framed: Framed<'a>) -> Framing<'a> {
         let demand = framed.demand();
         let reserved = demand.reserve(framed.spec);
         Framing { framed, demand, reserved }

@@ -11,14 +11,14 @@ use laxity::units::Nanos;
 use super::margin::Margins;
 use super::{ClockMargin, Framed, FramedBound, Framing, MOST_AHEAD, Stretch, TdpSpec, Unframed};
 use crate::model::{Class, Hop, Network, Plan};
-use crate::network::Networked;
+use crate::network::NetworkPlan;
 use crate::paths::Paths;
 
 /// A network whose frames are assigned, if its discipline has any. It may take seconds to assign
 /// them or to analyse its paths, so both are done once, and all that is asked of the network
 /// afterwards is asked of this.
 #[derive(Clone, Debug)]
-pub struct Assigned<'a> {
+pub struct NetworkAnalysis<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Its network.
@@ -28,15 +28,15 @@ pub struct Assigned<'a> {
     paths: OnceLock<Paths>,
 }
 
-impl<'a> Assigned<'a> {
+impl<'a> NetworkAnalysis<'a> {
     /// The plan with its network.
-    pub fn networked(&self) -> Networked<'a> {
-        Networked { plan: self.plan, network: self.network }
+    pub fn network_plan(&self) -> NetworkPlan<'a> {
+        NetworkPlan { plan: self.plan, network: self.network }
     }
 
     /// The network's outputs, and the paths through them.
     pub fn paths(&self) -> &Paths {
-        self.paths.get_or_init(|| self.networked().paths())
+        self.paths.get_or_init(|| self.network_plan().paths())
     }
 
     /// The same where anything is known of what comes over them: where nothing is, nothing follows.
@@ -46,11 +46,11 @@ impl<'a> Assigned<'a> {
     }
 }
 
-impl<'a> Networked<'a> {
+impl<'a> NetworkPlan<'a> {
     /// The network with its frames assigned.
-    pub fn assigned(self) -> Assigned<'a> {
-        let framing = self.plan.framed().map(Framing::of);
-        Assigned { plan: self.plan, network: self.network, framing, paths: OnceLock::new() }
+    pub fn analysis(self) -> NetworkAnalysis<'a> {
+        let framing = self.plan.framed().map(Framing::new);
+        NetworkAnalysis { plan: self.plan, network: self.network, framing, paths: OnceLock::new() }
     }
 }
 

@@ -46,11 +46,11 @@ fn framed(plan: &Plan) -> Framed<'_> {
 }
 
 fn bound(text: &str) -> Result<FramedBound, Unframed> {
-    Framing::of(framed(&plan(text))).bounds()[&ClassId(0)].clone()
+    Framing::new(framed(&plan(text))).bounds()[&ClassId(0)].clone()
 }
 
 fn margin(text: &str) -> ClockMargin {
-    Framing::of(framed(&plan(text))).clock_margin()
+    Framing::new(framed(&plan(text))).clock_margin()
 }
 
 fn us(us: u64) -> Nanos {

@@ -25,7 +25,7 @@ fn ring(scheduler: &str, rate: u64) -> String {
 #[test]
 fn fifo_rings_have_bounds_that_follow_from_themselves() {
     let plan = plan(&ring("fifo", 1_000));
-    let on = plan.networked().unwrap();
+    let on = plan.network_plan().unwrap();
     let found = on.paths();
     assert_eq!(found.cyclic.len(), 4);
     let bounds: Vec<_> = found.routes.iter().map(|route| route.bound().unwrap()).collect();
@@ -66,12 +66,12 @@ fn what_needs_no_neighbours_has_bounds_in_any_ring() {
 #[test]
 fn where_more_comes_than_a_ring_sends_there_are_no_bounds() {
     let unstable = plan(&ring("fifo", 3_000));
-    let found = unstable.networked().unwrap().paths();
+    let found = unstable.network_plan().unwrap().paths();
     assert!(found.routes.iter().all(|route| route.bound().is_err()), "{:?}", found.routes);
 
     // At what load is as said, to a percent.
     let plan = plan(&ring("fifo", 1_000));
-    let percent = plan.networked().unwrap().bounded_up_to().unwrap();
+    let percent = plan.network_plan().unwrap().bounded_up_to().unwrap();
     assert!((110..=266).contains(&percent), "{percent}");
     let is_bounded = |percent: u64| {
         let text = ring("fifo", 1_000).replace("1000kbit", &format!("{}kbit", 10 * percent));
@@ -166,7 +166,7 @@ fn bounds_of_rings_do_not_depend_on_the_order_of_sources() {
     let mut bounds = |by: usize| {
         sources.rotate_left(by);
         let plan = plan(&format!("{head}[[source]]{}", sources.join("[[source]]")));
-        let found = plan.networked().unwrap().paths();
+        let found = plan.network_plan().unwrap().paths();
         let routes = found.routes.iter();
         let mut bounds: Vec<_> =
             routes.map(|route| (route.class, route.path.clone(), route.bound().ok())).collect();

@@ -56,7 +56,7 @@ fn schedulers_inside_classes() {
 #[test]
 fn bounds_compose() {
     let plan = parse(GPS_OVER_EDF).unwrap();
-    let guarantees = plan.guarantees_below();
+    let guarantees = plan.inner_guarantees();
     assert!(guarantees.overbooked.is_empty());
     let [(class, edf)] = &guarantees.edf[..] else { panic!("one share has EDF") };
     assert_eq!((*class, edf.admitted), (ClassId(0), true));
@@ -71,7 +71,7 @@ fn bounds_compose() {
     assert_eq!(guarantees.bounds[3], Err(Unbounded::NoArrival), "nothing is known of the rest");
     assert_eq!(guarantees.bounds[0], Err(Unbounded::NoGuarantee), "no leaf");
     let tight = GPS_OVER_EDF.replace("\"20ms\"", "\"2ms\"");
-    let refused = parse(&tight).unwrap().guarantees_below();
+    let refused = parse(&tight).unwrap().inner_guarantees();
     assert!(!refused.edf[0].1.admitted, "little is left beside the latency");
 }
 
@@ -85,7 +85,7 @@ fn a_queue_inside_a_share_is_bounded_as_one() {
     );
     let plan = parse(&text).unwrap();
     // 4 kB at 4 Mbit/s, and a packet at that rate; one of the others takes less.
-    assert_eq!(plan.guarantees_below().bounds[3], Ok(Nanos(8_000_000 + 2_000_000 + 3)));
+    assert_eq!(plan.inner_guarantees().bounds[3], Ok(Nanos(8_000_000 + 2_000_000 + 3)));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn regulators_are_read_and_need_order() {
     let arrival = "arrival = { bucket = \"3kB\", rate = \"1mbit\" }";
     let constant = "model = \"constant\"\nrate = \"1mbit\"\npath = [\"a\", \"b\", \"c\", \"d\"]";
     let read = parse(&network("jitter = \"1ms\"", arrival, constant)).unwrap();
-    let on = read.networked().unwrap();
+    let on = read.network_plan().unwrap();
     assert_eq!(
         on.network.links.iter().map(|link| link.regulate).collect::<Vec<_>>(),
         [false, true, false]

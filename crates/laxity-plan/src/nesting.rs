@@ -1,5 +1,6 @@
-//! Schedulers below shares: plans whose classes hold a scheduler of their own, such as GPS over EDF
-//! (Hei, Tsang 2001).
+//! Schedulers inside shares: plans whose classes hold a scheduler of their own.
+//!
+//! An example is GPS over EDF (Hei, Tsang 2001).
 
 use laxity::admit::fair::Overbooking;
 use laxity::admit::hierarchy::{self, Inside, Member};
@@ -10,7 +11,7 @@ use laxity::units::{Bytes, Nanos, Rate};
 
 use crate::model::{Class, LinkSpec, Plan, SchedulerSpec};
 
-/// What the classes below shares are guaranteed.
+/// What the classes inside shares are guaranteed.
 #[derive(Clone, Debug)]
 pub struct Guarantees {
     /// Where the rates of the shares sum to more than there is, from the top down.
@@ -21,17 +22,17 @@ pub struct Guarantees {
     pub edf: Vec<(ClassId, edf::Admission)>,
 }
 
-/// The link's shares and the schedulers below them. These are built from it, and what they
+/// The link's shares and the schedulers inside them. These are built from it, and what they
 /// guarantee is proved from it.
-struct Nested {
+struct Nesting {
     shares: Vec<Share>,
     /// Where their rates sum to more than there is, from the top down.
     overbooked: Vec<Overbooking>,
-    below: Vec<Below>,
+    inner: Vec<InnerPlan>,
 }
 
 /// A share of the link that has a scheduler to itself, and the plan as that sees it.
-struct Below {
+struct InnerPlan {
     /// The class that has the share.
     class: ClassId,
     /// Its number among the shares.
@@ -44,13 +45,13 @@ struct Below {
 
 impl Plan {
     /// Whether any class holds a scheduler of its own.
-    pub fn has_schedulers_below(&self) -> bool {
+    pub fn has_inner_schedulers(&self) -> bool {
         self.classes.iter().any(|class| class.inside.is_some())
     }
 
     /// Whether its link is shared among such schedulers.
     pub fn is_hierarchy_of_schedulers(&self) -> bool {
-        self.scheduler.room().holds_schedulers && self.has_schedulers_below()
+        self.scheduler.room().holds_schedulers && self.has_inner_schedulers()
     }
 
     /// The hierarchy of schedulers; queues draw from `seed`.
@@ -59,15 +60,15 @@ impl Plan {
     }
 
     /// What the classes are guaranteed.
-    pub fn guarantees_below(&self) -> Guarantees {
-        let Nested { overbooked, below, .. } = self.nested();
+    pub fn inner_guarantees(&self) -> Guarantees {
+        let Nesting { overbooked, inner, .. } = self.nested();
         let mut guarantees = Guarantees {
             overbooked,
             bounds: vec![Err(Unbounded::NoGuarantee); self.classes.len()],
             edf: Vec::new(),
         };
-        for Below { class, plan, classes, .. } in below {
-            let inside = match (plan.link.latency, plan.scheduler.room().proof.below) {
+        for InnerPlan { class, plan, classes, .. } in inner {
+            let inside = match (plan.link.latency, plan.scheduler.room().proof.in_share) {
                 (None, _) => vec![Err(Unbounded::NotAdmitted); classes.len()],
                 (Some(_), Some(bounds)) => bounds(&plan),
                 (Some(_), None) => vec![Err(Unbounded::NoGuarantee); classes.len()],
@@ -102,7 +103,7 @@ impl Plan {
         scheduler: SchedulerSpec,
         id: ClassId,
     ) -> (Option<ClassId>, SchedulerSpec) {
-        if !scheduler.room().holds_schedulers || !self.has_schedulers_below() {
+        if !scheduler.room().holds_schedulers || !self.has_inner_schedulers() {
             return (None, scheduler);
         }
         let up = |id: &ClassId| self.classes[id.index()].parent;
@@ -116,8 +117,8 @@ impl Plan {
         (0..self.classes.len() as u32).map(ClassId).filter(|&id| self.has_share(id)).collect()
     }
 
-    /// The plan's shares, what they are sure of, and what is below them.
-    fn nested(&self) -> Nested {
+    /// The plan's shares, what they are sure of, and what is inside them.
+    fn nested(&self) -> Nesting {
         let (upper, all) = (self.upper(), self.wf2q_shares());
         let mut numbers = vec![None; self.classes.len()];
         for (number, class) in (0..).map(ClassId).zip(&upper) {
@@ -133,27 +134,27 @@ impl Plan {
             class.inside.is_some() || class.is_leaf()
         };
         let numbered = (0..).map(ClassId).zip(&upper).filter(|(_, class)| has_scheduler(class));
-        let mut below: Vec<_> =
-            numbered.map(|(share, &class)| self.below(class, share, &shares)).collect();
+        let mut inner: Vec<_> =
+            numbered.map(|(share, &class)| self.inner_plan(class, share, &shares)).collect();
         let member =
             |&share: &Share| Member { share, inside: Inside::Nothing { packet: Bytes(0) } };
         let mut members: Vec<_> = shares.iter().map(member).collect();
-        for Below { share, plan, .. } in &below {
+        for InnerPlan { share, plan, .. } in &inner {
             members[share.index()].inside = Inside::Nothing { packet: plan.link.max_packet };
         }
         let mut test = hierarchy::Hierarchy { rate: self.link.rate, members }.test();
-        for Below { share, plan, .. } in &mut below {
+        for InnerPlan { share, plan, .. } in &mut inner {
             let guarantee = test.leaves[share.index()].as_ref();
             plan.link.latency = guarantee.ok().map(|guarantee| guarantee.latency);
         }
         for place in &mut test.overbooked {
             place.class = place.class.map(|share| upper[share.index()]);
         }
-        Nested { shares, overbooked: test.overbooked, below }
+        Nesting { shares, overbooked: test.overbooked, inner }
     }
 
     /// The plan as the scheduler of a class sees it that is not sure of anything.
-    fn below(&self, id: ClassId, share: ClassId, shares: &[Share]) -> Below {
+    fn inner_plan(&self, id: ClassId, share: ClassId, shares: &[Share]) -> InnerPlan {
         let class = &self.classes[id.index()];
         let mut classes = if class.is_leaf() { vec![id] } else { class.children.clone() };
         let mut next = 0;
@@ -171,7 +172,7 @@ impl Plan {
             trace: None,
             ..self.link.clone()
         };
-        let inner = |id: &ClassId| {
+        let local_class = |id: &ClassId| {
             let class = &self.classes[id.index()];
             Class {
                 parent: class.parent.and_then(local),
@@ -180,21 +181,21 @@ impl Plan {
                 ..class.clone()
             }
         };
-        let plan = self.inner(link, class.scheduling(), classes.iter().map(inner).collect());
-        Below { class: id, share, plan, classes }
+        let plan = self.inner(link, class.scheduling(), classes.iter().map(local_class).collect());
+        InnerPlan { class: id, share, plan, classes }
     }
 }
 
-impl Nested {
+impl Nesting {
     /// The schedulers on a link of this rate; queues draw from `seed`.
     fn hierarchy(self, rate: Rate, seed: u64) -> Hierarchy {
-        let leaf = |Below { share, plan, classes, .. }: Below| Leaf {
+        let leaf = |InnerPlan { share, plan, classes, .. }: InnerPlan| Leaf {
             share,
             longest: u32::try_from(plan.link.max_packet.0).unwrap_or(u32::MAX),
             scheduler: plan.build_scheduler(seed ^ u64::from(share.0 + 1) << 32),
             classes,
         };
-        let leaves = self.below.into_iter().map(leaf).collect();
+        let leaves = self.inner.into_iter().map(leaf).collect();
         Hierarchy::new(rate, &self.shares, leaves).expect("a leaf for each class with a scheduler")
     }
 }

@@ -63,7 +63,7 @@ fn held() -> String {
 }
 
 /// Whether a part is what the whole says.
-fn is_like(part: &Outlook<'_>, whole: &Paths, before: &Outlook<'_>) {
+fn is_like(part: &IncrementalAnalysis<'_>, whole: &Paths, before: &IncrementalAnalysis<'_>) {
     for (at, (part_of, whole_of)) in part.paths().outputs.iter().zip(&whole.outputs).enumerate() {
         assert_eq!(part_of.classes, whole_of.classes);
         if !part.is_changed(OutputId::from_index(at)) {
@@ -82,16 +82,16 @@ fn is_like(part: &Outlook<'_>, whole: &Paths, before: &Outlook<'_>) {
 fn another_rate_changes_what_is_behind() {
     for text in [mixed(), ring_and_row(), held()] {
         let today = plan(&text);
-        let outlook = today.networked().unwrap().outlook();
+        let incremental = today.network_plan().unwrap().incremental_analysis();
         for link in 0..today.network.as_ref().unwrap().links.len() {
             for rate in [3_000_000, 7_999_999, 100_000_000] {
                 let mut other = today.clone();
                 other.network.as_mut().unwrap().links[link].rate = Rate(rate);
-                let on = other.networked().unwrap();
+                let on = other.network_plan().unwrap();
                 is_like(
-                    &outlook.with_rate(&other, LinkId::from_index(link)).unwrap(),
+                    &incremental.with_rate(&other, LinkId::from_index(link)).unwrap(),
                     &on.paths(),
-                    &outlook,
+                    &incremental,
                 );
             }
         }
@@ -102,14 +102,14 @@ fn another_rate_changes_what_is_behind() {
 fn another_burst_changes_what_it_reaches() {
     for text in [mixed(), ring_and_row(), held()] {
         let today = plan(&text);
-        let outlook = today.networked().unwrap().outlook();
+        let incremental = today.network_plan().unwrap().incremental_analysis();
         for class in 0..today.classes.len() {
             for bucket in [1_000, 2_999, 3_001, 40_000] {
                 let mut other = today.clone();
                 other.classes[class].arrival.as_mut().unwrap().buckets[0].bucket = Bytes(bucket);
-                let on = other.networked().unwrap();
-                let part = outlook.with_arrival(&other, ClassId(class as u32)).unwrap();
-                is_like(&part, &on.paths(), &outlook);
+                let on = other.network_plan().unwrap();
+                let part = incremental.with_arrival(&other, ClassId(class as u32)).unwrap();
+                is_like(&part, &on.paths(), &incremental);
             }
         }
     }

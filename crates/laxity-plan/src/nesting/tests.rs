@@ -1,4 +1,4 @@
-//! What is proved of schedulers below shares, they keep: at the edge of admission, whatever those
+//! What is proved of schedulers inside shares, they keep: at the edge of admission, whatever those
 //! who are promised nothing send.
 
 use std::fmt::Write;
@@ -48,7 +48,7 @@ struct Share {
 
 /// Shares with EDF, beside each other or one level down, and one of long packets.
 #[derive(Clone, Debug)]
-struct Nested {
+struct Nesting {
     rate: u64,
     /// What the class of long packets weighs, and whether it is in a group with the first share.
     beside: (u64, bool),
@@ -69,13 +69,13 @@ fn share() -> impl Strategy<Value = Share> {
         .prop_map(|(weight, way, order, due, rest)| Share { weight, way, order, due, rest })
 }
 
-fn nested() -> impl Strategy<Value = Nested> {
+fn nested() -> impl Strategy<Value = Nesting> {
     let rate = prop_oneof![Just(1_000_000u64), 100_000..100_000_000u64];
     (rate, (1..=9u64, any::<bool>()), vec(share(), 1..=2))
-        .prop_map(|(rate, beside, shares)| Nested { rate, beside, shares })
+        .prop_map(|(rate, beside, shares)| Nesting { rate, beside, shares })
 }
 
-impl Nested {
+impl Nesting {
     /// The plan's text, without deadlines that mean anything.
     fn text(&self) -> String {
         let (weight, grouped) = self.beside;
@@ -153,10 +153,11 @@ impl Nested {
 
 /// The shortest deadline of a share's class with which everything is admitted, to the nanosecond.
 fn shortest_deadline(plan: &Plan, share: usize, class: usize) -> Nanos {
-    let holds = |below: &&Below| plan.classes[below.class.index()].name == format!("share-{share}");
+    let holds =
+        |inner: &&InnerPlan| plan.classes[inner.class.index()].name == format!("share-{share}");
     let nested = plan.nested();
-    let below = nested.below.iter().find(holds).expect("it has EDF");
-    let shortest = below.plan.edf_system().shortest_admitted_deadline(class);
+    let inner = nested.inner.iter().find(holds).expect("it has EDF");
+    let shortest = inner.plan.edf_system().shortest_admitted_deadline(class);
     shortest.expect("half of every share is left")
 }
 
@@ -276,7 +277,7 @@ fn a_latency_that_only_the_proof_knows_is_found() {
         let plan = nested.at_the_edge();
         phases.iter().any(|phases| {
             let mut nested = plan.nested();
-            nested.below.iter_mut().for_each(|below| below.plan.link.latency = Some(Nanos::ZERO));
+            nested.inner.iter_mut().for_each(|inner| inner.plan.link.latency = Some(Nanos::ZERO));
             let built = nested.hierarchy(plan.link.rate, 1);
             broken(&plan, built, &arrivals(&plan, phases)).is_some()
         })
@@ -302,7 +303,7 @@ fn best_effort_waits_for_what_a_share_is_sure_of() {
         parent = 'x'
         arrival = { bucket = '100b', rate = '1mbit', packet = '100b' }",
     );
-    let guarantees = plan.guarantees_below();
+    let guarantees = plan.inner_guarantees();
     assert!(guarantees.edf[0].1.admitted);
     assert_eq!(guarantees.bounds[2], Ok(Nanos(16_744_000)));
     let [m, r, b] = ["m", "r", "b"].map(|name| plan.class(name).unwrap());
@@ -336,7 +337,7 @@ fn best_effort_is_in_the_background_of_an_overbooked_share() {
         );
         let plan = plan(&text);
         let [r, b] = ["r", "b"].map(|name| plan.class(name).unwrap());
-        assert_eq!(plan.guarantees_below().bounds[r.index()], Err(Unbounded::NotAdmitted));
+        assert_eq!(plan.inner_guarantees().bounds[r.index()], Err(Unbounded::NotAdmitted));
         let packet = |class| Packet { class, length: 200, arrival: Nanos(1), ..Packet::default() };
         let built = plan.build_scheduler(1);
         let sent = send(built, plan.link.rate, &[b, b, r, b, r].map(packet));
@@ -360,7 +361,7 @@ fn the_edge_is_the_edge() {
             let admits = |deadline| {
                 let mut plan = plan.clone();
                 plan.classes[class.index()].deadline = Some(deadline);
-                plan.guarantees_below().edf.iter().all(|(_, edf)| edf.admitted)
+                plan.inner_guarantees().edf.iter().all(|(_, edf)| edf.admitted)
             };
             let shortest = shortest_deadline(&plan, share, 0);
             assert!(admits(shortest), "{drawn:?}");
@@ -381,7 +382,7 @@ fn queues_in_a_share_see_its_rate() {
         class.x = {{ curve = '1mbit', scheduler = {{ kind = 'fifo', queue = {red} }} }}
         class.y = {{ parent = 'x', queue = {red} }}"
     ));
-    let inside = &plan.nested().below[1].plan;
+    let inside = &plan.nested().inner[1].plan;
     assert_eq!(inside.classes[0].queue.as_deref(), inside.queue.as_ref());
     let Some(QueueSpec::Red(red)) = inside.queue else { panic!("{:?}", inside.queue) };
     assert_eq!(red.transmission, Nanos(12_000_000));

@@ -1,4 +1,4 @@
-//! A network that is looked at only as far as somebody asks.
+//! An analysis of a network that is kept, so that a change to the plan redoes only a part of it.
 
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
@@ -7,11 +7,11 @@ use super::analysis::{Analysis, Goal};
 use super::tandem::EndToEnd;
 use super::{Order, OutputId, Paths, RouteId};
 use crate::model::{LinkId, Plan};
-use crate::network::Networked;
+use crate::network::NetworkPlan;
 
 /// A network whose outputs are analysed. Its paths are looked at from end to end when they are
 /// asked for, and no further than the question needs.
-pub struct Outlook<'a> {
+pub struct IncrementalAnalysis<'a> {
     analysis: Analysis<'a>,
     order: Order,
     /// The outputs from which packets come to each.
@@ -20,19 +20,24 @@ pub struct Outlook<'a> {
     changed: Vec<bool>,
 }
 
-impl<'a> Networked<'a> {
+impl<'a> NetworkPlan<'a> {
     /// The network with what is proved of its outputs.
-    pub fn outlook(self) -> Outlook<'a> {
+    pub fn incremental_analysis(self) -> IncrementalAnalysis<'a> {
         let analysis = Analysis::new(self, Goal::Shortest);
         let count = analysis.paths.outputs.len();
         let mut fed_by = vec![Vec::new(); count];
         let feeds = analysis.paths.feeds(&self.plan.knows_arrivals());
         feeds.iter().for_each(|&(from, to)| fed_by[to.index()].push(from));
-        Outlook { order: Order::new(count, &feeds), analysis, fed_by, changed: vec![true; count] }
+        IncrementalAnalysis {
+            order: Order::new(count, &feeds),
+            analysis,
+            fed_by,
+            changed: vec![true; count],
+        }
     }
 }
 
-impl Outlook<'_> {
+impl IncrementalAnalysis<'_> {
     /// The outputs and the routes. Bounds from end to end are missing.
     pub fn paths(&self) -> &Paths {
         &self.analysis.paths
@@ -48,40 +53,44 @@ impl Outlook<'_> {
         self.end_to_end(route).is_within(most)
     }
 
-    /// Whether an output may differ from the outlook that this one was made from; `true` for all
-    /// outputs of an outlook that was made from none.
+    /// Whether an output may differ from the analysis that this one was made from; `true` for all
+    /// outputs of an analysis that was made from none.
     pub fn is_changed(&self, output: OutputId) -> bool {
         self.changed[output.index()]
     }
 
-    /// The outlook of a plan that differs from this one only in the arrival curve of a class.
+    /// The analysis of a plan that differs from this one only in the arrival curve of a class.
     /// Outputs with the same arrivals as before are not analysed again.
-    pub fn with_arrival<'b>(&self, plan: &'b Plan, class: ClassId) -> Option<Outlook<'b>> {
+    pub fn with_arrival<'b>(
+        &self,
+        plan: &'b Plan,
+        class: ClassId,
+    ) -> Option<IncrementalAnalysis<'b>> {
         let passes =
             |output: OutputId| self.analysis.paths.outputs[output.index()].class(class).is_some();
-        Some(self.with(plan.networked()?, passes, |changes| changes))
+        Some(self.with(plan.network_plan()?, passes, |changes| changes))
     }
 
-    /// The outlook of a plan that differs from this one only in the rate of a link. Outputs over
+    /// The analysis of a plan that differs from this one only in the rate of a link. Outputs over
     /// the link and those downstream are analysed again, no others.
-    pub fn with_rate<'b>(&self, plan: &'b Plan, link: LinkId) -> Option<Outlook<'b>> {
+    pub fn with_rate<'b>(&self, plan: &'b Plan, link: LinkId) -> Option<IncrementalAnalysis<'b>> {
         let is_over =
             |output: OutputId| self.analysis.paths.outputs[output.index()].hop.link == link;
         // How early packets come is different, too, behind outputs at which nothing else is.
-        Some(self.with(plan.networked()?, is_over, |_| true))
+        Some(self.with(plan.network_plan()?, is_over, |_| true))
     }
 
     /// Re-analyses the network for another plan. `is_different` names the outputs that changed; an
     /// output downstream is re-analysed if `follows` says so for the outputs that feed it.
     fn with<'b>(
         &self,
-        on: Networked<'b>,
+        on: NetworkPlan<'b>,
         is_different: impl Fn(OutputId) -> bool,
         follows: impl Fn(bool) -> bool,
-    ) -> Outlook<'b> {
+    ) -> IncrementalAnalysis<'b> {
         if self.analysis.paths.is_regulated() {
             // What is known of packets that are held depends on every output before.
-            return on.outlook();
+            return on.incremental_analysis();
         }
         let mut analysis = self.analysis.on_another_plan(on);
         let mut changed = vec![false; analysis.paths.outputs.len()];
@@ -105,7 +114,7 @@ impl Outlook<'_> {
         }
         analyse(&mut analysis, &mut changed, &self.order.behind);
         let (order, fed_by) = (self.order.clone(), self.fed_by.clone());
-        Outlook { analysis, order, fed_by, changed }
+        IncrementalAnalysis { analysis, order, fed_by, changed }
     }
 
     fn end_to_end(&self, route: RouteId) -> EndToEnd<'_> {
