@@ -84,12 +84,12 @@ pub(crate) fn outputs(plan: &Plan) -> impl Iterator<Item = String> {
 ///
 /// # Errors
 /// As [`run`](crate::run()), and if the schedulers are not at the outputs that were left to them.
-pub fn run_custom<'a, O: Observer>(
+pub fn run_custom<'a>(
     own: Option<&Plan>,
     plan: &'a Plan,
     schedulers: Vec<Custom>,
     traffic: &Traffic<'_>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<RunResult<'a>, Error> {
     let to = own.map_or(HeldTo::Plan, |own| HeldTo::in_comparison(own.scheduler, plan.scheduler));
@@ -114,12 +114,12 @@ pub fn run_custom<'a, O: Observer>(
     Ok(prepared.judged(to, Outcome { summary, ..outcome }, how))
 }
 
-fn at_outputs<'a, O: Observer>(
+fn at_outputs<'a>(
     prepared: Prepared<'a>,
     customs: BTreeMap<Hop, Custom>,
     to: HeldTo,
     traffic: &Traffic<'_>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<RunResult<'a>, Error> {
     let Some(on) = &prepared.network else { unreachable!("it is a network") };

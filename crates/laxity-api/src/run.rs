@@ -25,10 +25,10 @@ use crate::{Error, Traffic};
 /// # Errors
 /// If nothing arrives, the traffic cannot be had, an output is left to a scheduler of one's own
 /// ([`with_custom`](crate::with_custom)), or `progress` stops it.
-pub fn run<'a, O: Observer>(
+pub fn run<'a>(
     plan: &'a Plan,
     traffic: &Traffic<'_>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<RunResult<'a>, Error> {
     held_to(HeldTo::Plan, plan, traffic, observer, progress)
@@ -38,11 +38,11 @@ pub fn run<'a, O: Observer>(
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_compared<'a, O: Observer>(
+pub fn run_compared<'a>(
     own: &Plan,
     plan: &'a Plan,
     traffic: &Traffic<'_>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<RunResult<'a>, Error> {
     let to = HeldTo::in_comparison(own.scheduler, plan.scheduler);
@@ -66,11 +66,11 @@ pub fn choices(plan: Arc<Plan>, traffic: &Traffic<'_>) -> Result<Choices, Error>
     Ok(Choices::new(plan, duration, seed)?)
 }
 
-fn held_to<'a, O: Observer>(
+fn held_to<'a>(
     to: HeldTo,
     plan: &'a Plan,
     traffic: &Traffic<'_>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<RunResult<'a>, Error> {
     let prepared = Prepared::new(plan);
@@ -98,11 +98,11 @@ impl<'a> Prepared<'a> {
     }
 
     /// One run with this seed.
-    pub(crate) fn simulate<O: Observer>(
+    pub(crate) fn simulate(
         &self,
         traffic: &Traffic<'_>,
         seed: u64,
-        observer: &mut O,
+        observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, How), Error> {
         match &self.network {
@@ -181,12 +181,12 @@ fn link_run<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<
 }
 
 /// Simulates a network, with schedulers of the caller's own at some outputs if there are any.
-pub(crate) fn simulate_network<O: Observer>(
+pub(crate) fn simulate_network(
     on: &NetworkAnalysis<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
     schedulers: Option<&OutputSchedulers<'_>>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<(Outcome, How), Error> {
     if on.plan.sources.is_empty() {

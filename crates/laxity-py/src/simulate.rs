@@ -23,10 +23,10 @@ pub(crate) struct Simulation<'p, 'a> {
 impl<'p> Simulation<'p, '_> {
     /// Makes it. Other threads of Python go on meanwhile: beside Laxity's own schedulers all the
     /// time, beside others when the interpreter lets them.
-    pub(crate) fn simulate<O: Observer + Send>(
+    pub(crate) fn simulate(
         &self,
         py: Python<'_>,
-        observer: &mut O,
+        observer: &mut (dyn Observer + Send),
         heard: Option<Py<PyAny>>,
     ) -> Result<laxity_api::RunResult<'p>> {
         let mut listener = Listener::begin(py, heard)?;

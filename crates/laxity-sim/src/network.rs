@@ -78,12 +78,26 @@ impl NetworkRun<'_> {
     ///
     /// # Errors
     /// If a source makes no sense, or a recording cannot be read on.
-    pub fn simulate<O: Observer>(
+    pub fn simulate(
         self,
-        observer: &mut O,
+        observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<Outcome, SimError> {
-        Simulation::whole(self, &Partition::whole(self.on), observer)?.through(progress, |_, _| {})
+        self.on_one_thread(&Partition::whole(self.on), observer, progress)
+    }
+
+    /// Simulates all parts together. A run that nobody observes has code of its own without calls.
+    fn on_one_thread(
+        self,
+        partition: &Partition,
+        observer: &mut dyn Observer,
+        progress: Progress<'_>,
+    ) -> Result<Outcome, SimError> {
+        if observer.listens() {
+            Simulation::whole(self, partition, observer)?.through(progress, |_, _| {})
+        } else {
+            Simulation::whole(self, partition, ())?.through(progress, |_, _| {})
+        }
     }
 }
 

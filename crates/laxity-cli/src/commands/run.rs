@@ -61,10 +61,10 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
 }
 
 /// Simulates behind a progress bar.
-fn watched<'a, O: Observer>(
+fn watched<'a>(
     plan: &'a Plan,
     traffic: &Traffic<'_>,
-    observer: &mut O,
+    observer: &mut dyn Observer,
 ) -> Result<RunResult<'a>, Failure> {
     let duration = traffic.duration(plan)?;
     Ok(Simulating::one(plan, duration, |progress| simulate(plan, traffic, observer, progress))?)

@@ -27,7 +27,6 @@ use self::threads::Threads;
 use super::layout::partition::Partition;
 use super::results::{PartResults, Place};
 use super::run::NetworkRun;
-use super::simulation::Simulation;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
@@ -76,10 +75,10 @@ impl NetworkRun<'_> {
     ///
     /// # Errors
     /// As for one thread.
-    pub fn simulate_in_parallel<O: Observer>(
+    pub fn simulate_in_parallel(
         self,
         threads: NonZeroU32,
-        observer: &mut O,
+        observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Parallelism), SimError> {
         let is_padded = self.on.plan.framed().is_some() && self.ends_early();
@@ -88,18 +87,17 @@ impl NetworkRun<'_> {
         self.simulate_in_parts(&partition, observer, progress)
     }
 
-    fn simulate_in_parts<O: Observer>(
+    fn simulate_in_parts(
         self,
         partition: &Partition,
-        observer: &mut O,
+        observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Parallelism), SimError> {
         let Partition { parts, lookahead, .. } = *partition;
         let lookahead = Some(lookahead).filter(|&lookahead| lookahead < Nanos::MAX);
         let mut counts = Parallelism { parts, lookahead, ..Parallelism::one_thread() };
         if parts == 1 {
-            let whole = Simulation::whole(self, partition, observer)?;
-            return Ok((whole.through(progress, |_, _| {})?, counts));
+            return Ok((self.on_one_thread(partition, observer, progress)?, counts));
         }
         let is_told = observer.listens();
         let mut told = 0;

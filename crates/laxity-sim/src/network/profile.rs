@@ -165,9 +165,9 @@ impl NetworkRun<'_> {
     ///
     /// # Errors
     /// As there.
-    pub fn profile<O: Observer>(
+    pub fn profile(
         self,
-        observer: &mut O,
+        observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Profile), SimError> {
         let (profiler, partition) = (Profiler::new(), Partition::whole(self.on));

@@ -18,13 +18,16 @@ use crate::record::{Observer, Record};
 
 /// Writes a row for every packet, of a network one at every hop. A write that fails is an error of
 /// [`finish`](Self::finish).
-pub struct ParquetTrace<'a, W: Write + Send> {
-    writer: SerializedFileWriter<W>,
+pub struct ParquetTrace<'a> {
+    writer: SerializedFileWriter<Target<'a>>,
     plan: &'a Plan,
     network: Option<NetworkPlan<'a>>,
     rows: Vec<Record>,
     failed: Option<ParquetError>,
 }
+
+/// Where a file is written.
+type Target<'a> = Box<dyn Write + Send + 'a>;
 
 /// The columns that follow those that say where a packet was.
 const COLUMNS: &str = "
@@ -37,14 +40,14 @@ const COLUMNS: &str = "
     optional int64 departure_ns;
     required binary verdict (utf8);";
 
-impl<'a, W: Write + Send> ParquetTrace<'a, W> {
+impl<'a> ParquetTrace<'a> {
     const ROWS_IN_A_GROUP: usize = 1 << 16;
 
     /// A file for the packets of a plan.
     ///
     /// # Errors
     /// If the beginning of the file cannot be written.
-    pub fn new(writer: W, plan: &'a Plan) -> io::Result<Self> {
+    pub fn new(writer: impl Write + Send + 'a, plan: &'a Plan) -> io::Result<Self> {
         let network = plan.network_plan();
         let place = match network {
             None => "required int64 seq;".to_owned(),
@@ -53,7 +56,11 @@ impl<'a, W: Write + Send> ParquetTrace<'a, W> {
         let schema = parse_message_type(&format!("message packets {{ {place} {COLUMNS} }}"))?;
         let schema: Arc<Type> = Arc::new(schema);
         let compressed = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let writer = SerializedFileWriter::new(writer, schema, Arc::new(compressed))?;
+        let writer = SerializedFileWriter::new(
+            Box::new(writer) as Target<'_>,
+            schema,
+            Arc::new(compressed),
+        )?;
         let rows = Vec::with_capacity(Self::ROWS_IN_A_GROUP);
         Ok(ParquetTrace { writer, plan, network, rows, failed: None })
     }
@@ -105,7 +112,7 @@ impl<'a, W: Write + Send> ParquetTrace<'a, W> {
     }
 }
 
-impl<W: Write + Send> Observer for ParquetTrace<'_, W> {
+impl Observer for ParquetTrace<'_> {
     fn record(&mut self, record: &Record) {
         self.rows.push(*record);
         if self.rows.len() == Self::ROWS_IN_A_GROUP {
@@ -114,36 +121,36 @@ impl<W: Write + Send> Observer for ParquetTrace<'_, W> {
     }
 }
 
-fn numbers<W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
+fn numbers(
+    group: &mut SerializedRowGroupWriter<'_, Target<'_>>,
     rows: &[Record],
     value: impl Fn(&Record) -> u64,
 ) -> Result<()> {
     let values: Vec<i64> = rows.iter().map(|row| value(row) as i64).collect();
-    column::<Int64Type, W>(group, &values, None)
+    column::<Int64Type>(group, &values, None)
 }
 
-fn optional_numbers<W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
+fn optional_numbers(
+    group: &mut SerializedRowGroupWriter<'_, Target<'_>>,
     rows: &[Record],
     value: impl Fn(&Record) -> Option<u64>,
 ) -> Result<()> {
     let values: Vec<i64> = rows.iter().filter_map(&value).map(|number| number as i64).collect();
     let present: Vec<i16> = rows.iter().map(|row| i16::from(value(row).is_some())).collect();
-    column::<Int64Type, W>(group, &values, Some(&present))
+    column::<Int64Type>(group, &values, Some(&present))
 }
 
-fn words<'a, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
+fn words<'a>(
+    group: &mut SerializedRowGroupWriter<'_, Target<'_>>,
     rows: &'a [Record],
     value: impl Fn(&'a Record) -> &'a str,
 ) -> Result<()> {
     let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(value(row))).collect();
-    column::<ByteArrayType, W>(group, &values, None)
+    column::<ByteArrayType>(group, &values, None)
 }
 
-fn column<T: DataType, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
+fn column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, Target<'_>>,
     values: &[T::T],
     present: Option<&[i16]>,
 ) -> Result<()> {

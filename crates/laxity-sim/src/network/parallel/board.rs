@@ -141,7 +141,7 @@ impl Board {
     }
 
     /// Passes the events of the window on to an observer.
-    pub(super) fn tell(&self, observer: &mut impl Observer) {
+    pub(super) fn tell(&self, observer: &mut dyn Observer) {
         if self.is_observed {
             let mut logs: Vec<_> = self.parts.iter().map(|posted| lock(&posted.0.log.0)).collect();
             tell(&mut logs, observer);

@@ -82,7 +82,7 @@ impl Log {
 
 /// Passes the events of all parts on to an observer, in the order in which one thread has them:
 /// always the first of the next events of the parts.
-pub(super) fn tell(logs: &mut [impl DerefMut<Target = Log>], observer: &mut impl Observer) {
+pub(super) fn tell(logs: &mut [impl DerefMut<Target = Log>], observer: &mut dyn Observer) {
     // The next event of each part, and the beginning of its entries.
     let mut next = vec![(0, 0); logs.len()];
     let first = |logs: &[_], next: &[(usize, usize)]| {
