@@ -1,5 +1,5 @@
-//! Commands of the shell itself (POSIX.1-2017, Shell Command Language, section 2.14; `getopts`, Shell
-//! and Utilities; and bash).
+//! Commands of the shell itself (POSIX.1-2017, Shell Command Language, section 2.14; `getopts`,
+//! Shell and Utilities; and bash).
 
 use std::rc::Rc;
 
