@@ -9,6 +9,8 @@ use laxity_forward::{Forwarder, PreparedPlan, Refusal, Settings};
 use laxity_linux::clock::{Clock, tai_offset};
 use laxity_linux::frames::{Backend, Pool, Side};
 use laxity_linux::interface::{self, Interface};
+use laxity_linux::packet::{self, Mmsg, Ring};
+use laxity_linux::xdp::{self, Xdp};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 
@@ -42,6 +44,22 @@ pub struct Daemon {
     pub requests: Receiver<Request>,
 }
 
+/// Sockets through which frames come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameSockets {
+    /// Packet sockets whose rings are memory shared with the kernel.
+    Ring,
+    /// Packet sockets that are called for batches of frames.
+    Packet,
+    /// AF_XDP sockets, for two interfaces.
+    Xdp,
+}
+
+/// Frames that may wait at each interface of routers, of which there may be dozens.
+const ROUTER_FRAMES: u32 = 4096;
+/// Bytes of frames that the kernel keeps for each interface of routers.
+const ROUTER_RECEIVE_BUFFER: u32 = 8 << 20;
+
 /// Capacity of the ring of captured frames, in bytes.
 const CAPTURED: usize = 32 << 20;
 
@@ -51,7 +69,31 @@ impl Daemon {
     ///
     /// # Errors
     /// If a plan is not for a link, or the system refuses something.
-    pub fn bridge<B: Backend + Send + 'static>(
+    pub fn bridge(
+        self,
+        interfaces: [Interface; 2],
+        plans: [Option<PlanText>; 2],
+        sockets: FrameSockets,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Status, LiveError> {
+        let (ends, options) = (interfaces.each_ref(), packet::Options::default());
+        match sockets {
+            FrameSockets::Ring => {
+                let ring = Ring::open(ends, &options)?;
+                self.bridge_through(interfaces, plans, ring, keeper)
+            }
+            FrameSockets::Packet => {
+                let packet = Mmsg::open(ends, &options)?;
+                self.bridge_through(interfaces, plans, packet, keeper)
+            }
+            FrameSockets::Xdp => {
+                let xdp = Xdp::open(ends, &xdp::Options::default())?;
+                self.bridge_through(interfaces, plans, xdp, keeper)
+            }
+        }
+    }
+
+    fn bridge_through<B: Backend + Send + 'static>(
         self,
         interfaces: [Interface; 2],
         plans: [Option<PlanText>; 2],
@@ -90,8 +132,34 @@ impl Daemon {
     /// Forwards at nodes of a plan's network, each with interfaces for all of its links.
     ///
     /// # Errors
-    /// If the plan is not for routers, or the system refuses something.
-    pub fn routers<B: Backend + Send + 'static>(
+    /// If the plan is not for routers, the sockets are for two interfaces, or the system refuses
+    /// something.
+    pub fn routers(
+        self,
+        plan: &PlanText,
+        wired: &[NodeWiring],
+        sockets: FrameSockets,
+        keeper: &mut dyn Keeper,
+    ) -> Result<Status, LiveError> {
+        let ports: Vec<_> = wired.iter().flat_map(|wired| wired.ports.clone()).collect();
+        let options = packet::Options {
+            frames: ROUTER_FRAMES,
+            receive_buffer: ROUTER_RECEIVE_BUFFER,
+            stamps: true,
+            ..packet::Options::default()
+        };
+        match sockets {
+            FrameSockets::Ring => {
+                self.route_through(plan, wired, Ring::among(&ports, &options)?, keeper)
+            }
+            FrameSockets::Packet => {
+                self.route_through(plan, wired, Mmsg::among(&ports, &options)?, keeper)
+            }
+            FrameSockets::Xdp => Err(LiveError::XdpRouters),
+        }
+    }
+
+    fn route_through<B: Backend + Send + 'static>(
         self,
         plan: &PlanText,
         wired: &[NodeWiring],

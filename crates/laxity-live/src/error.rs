@@ -16,6 +16,9 @@ pub enum LiveError {
     /// Routers need a plan with a network.
     #[error("the plan is of one link")]
     OneLink,
+    /// AF_XDP sockets are for two interfaces.
+    #[error("--backend xdp is for two interfaces: routers take ring or packet")]
+    XdpRouters,
     /// A plan to be watched has a network.
     #[error("the plan is of a network: one link is watched, under a plan without `[network]`")]
     Network,

@@ -43,6 +43,6 @@ pub mod watch;
 mod worker;
 
 pub use bridge::{Bridge, Forwarding, Measured, Recorder, Way};
-pub use daemon::Daemon;
+pub use daemon::{Daemon, FrameSockets};
 pub use error::{LiveError, NotReattached, NotReloaded, StartError, Stopped};
 pub use worker::{Counts, Options, Report, Reports, Turn, Worker};

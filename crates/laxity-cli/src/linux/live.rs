@@ -1,13 +1,11 @@
 //! `laxity live`: frames between two interfaces under a plan, or among the routers of a network.
 
 use laxity_linux::interface::Interface;
-use laxity_linux::packet::{self, Mmsg, Ring};
-use laxity_linux::xdp::{self, Xdp};
 
 use super::forwarding::{forward, is_admitted, read};
 use super::{demo, routers};
 use crate::Promises;
-use crate::args::{FrameBackend, Live};
+use crate::args::Live;
 use crate::failure::Failure;
 
 /// Carries the command out.
@@ -29,21 +27,6 @@ pub(super) fn run(arguments: &Live) -> Result<Promises, Failure> {
     let named = |name: &String| Interface::named(name).map_err(Failure::input);
     let interfaces = [named(from)?, named(to)?];
     forward(arguments, &[from, to], |daemon, keeper| {
-        let ends = interfaces.each_ref();
-        let ring = packet::Options::default();
-        match arguments.backend {
-            FrameBackend::Ring => {
-                let frames = Ring::open(ends, &ring)?;
-                daemon.bridge(interfaces, plans, frames, keeper)
-            }
-            FrameBackend::Packet => {
-                let frames = Mmsg::open(ends, &ring)?;
-                daemon.bridge(interfaces, plans, frames, keeper)
-            }
-            FrameBackend::Xdp => {
-                let frames = Xdp::open(ends, &xdp::Options::default())?;
-                daemon.bridge(interfaces, plans, frames, keeper)
-            }
-        }
+        daemon.bridge(interfaces, plans, arguments.backend.into(), keeper)
     })
 }

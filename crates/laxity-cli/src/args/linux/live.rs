@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use laxity::units::Nanos;
+use laxity_live::FrameSockets;
 use laxity_live::routers::PortName;
 
 use super::control::Monitoring;
@@ -82,4 +83,14 @@ pub(crate) enum FrameBackend {
     Packet,
     /// AF_XDP sockets: the fastest; who sends to the interfaces must have offloads off.
     Xdp,
+}
+
+impl From<FrameBackend> for FrameSockets {
+    fn from(backend: FrameBackend) -> Self {
+        match backend {
+            FrameBackend::Ring => FrameSockets::Ring,
+            FrameBackend::Packet => FrameSockets::Packet,
+            FrameBackend::Xdp => FrameSockets::Xdp,
+        }
+    }
 }
