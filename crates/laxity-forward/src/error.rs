@@ -46,7 +46,7 @@ pub enum Refusal {
     Paths(String),
     /// Nothing tells which time it is that a packet passes.
     #[error(
-        "class `{class}` passes `{node}` twice: a router cannot tell which time it is; take out `laps`, or lead          the path past each node once"
+        "class `{class}` passes `{node}` twice: a router cannot tell which time it is; take out `laps`, or lead the path past each node once"
     )]
     Twice {
         /// The class.
@@ -61,7 +61,7 @@ pub enum Refusal {
     Dscp(String),
     /// A router neither sends nor receives.
     #[error(
-        "the path of class `{class}` begins or ends at `{node}`, which is run here: packets come from hosts          and go to hosts; add a node for the host, with a `private` link"
+        "the path of class `{class}` begins or ends at `{node}`, which is run here: packets come from hosts and go to hosts; add a node for the host, with a `private` link"
     )]
     Ends {
         /// The class.
