@@ -25,9 +25,12 @@ pub(super) struct CsvArrivals<R: Read> {
     classes: Vec<ClassLimit>,
     by_name: HashMap<Vec<u8>, ClassId>,
     /// The flows of a network's sources, and which source is wanted.
-    sources: Option<(usize, Vec<Option<(ClassId, u32)>>)>,
+    sources: Option<(usize, Vec<Flows>)>,
     record: ByteRecord,
 }
+
+/// The class and the number of a source's flows; `None` for a recording.
+type Flows = Option<(ClassId, u32)>;
 
 impl<R: Read> CsvArrivals<R> {
     /// Reads the header. Of a network's sources one is wanted.
