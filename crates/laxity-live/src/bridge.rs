@@ -47,8 +47,8 @@ impl<B: Backend> Bridge<B> {
     }
 
     /// Takes in what has arrived, and sends what may be sent. `clock` tells the time. `observer` is
-    /// called with what happens to the frames that arrive at a side; a frame that is sent or dropped
-    /// is still in the pool then.
+    /// called with what happens to the frames that arrive at a side; a frame that is sent or
+    /// dropped is still in the pool then.
     ///
     /// # Errors
     /// What the backend cannot go on after.

@@ -55,7 +55,8 @@ pub enum FrameSockets {
     Xdp,
 }
 
-/// Frames that may wait at each interface of routers, of which there may be dozens.
+/// Frames that may wait at each interface of routers: fewer than at a link, as there may be dozens
+/// of interfaces.
 const ROUTER_FRAMES: u32 = 4096;
 /// Bytes of frames that the kernel keeps for each interface of routers.
 const ROUTER_RECEIVE_BUFFER: u32 = 8 << 20;

@@ -192,8 +192,8 @@ impl Search<'_> {
         self.changed(change).is_some_and(|plan| self.holds_of(&plan))
     }
 
-    /// The same by what `still` says of the plan as it is, if it keeps all of its promises, and of
-    /// the changed one.
+    /// Whether the changed plan holds. Where the plan as it is keeps all of its promises, `still`
+    /// decides, which is called with that plan's state and with the changed plan.
     fn holds_beside(
         &self,
         change: impl FnOnce(&mut Plan),

@@ -119,8 +119,8 @@ impl Line {
     }
 }
 
-/// By what else varies: the value, the mean over the seeds, and half the width of its confidence
-/// interval.
+/// For each combination of the other keys: the value, the mean over the seeds, and half the width
+/// of its confidence interval.
 type Lines = Vec<(String, Vec<(f64, f64, Option<f64>)>)>;
 
 /// What is known by a name; nothing at first.

@@ -38,8 +38,8 @@ struct Shared {
 const ROOM: usize = 64 << 20;
 
 impl Spool {
-    /// Makes a file, which sentences call `what`; where one of this name is there already, it gets a
-    /// number.
+    /// Makes a file, which sentences call `what`; where one of this name is there already, it gets
+    /// a number.
     ///
     /// # Errors
     /// If it cannot be made; the error does not name it.

@@ -13,8 +13,8 @@ use super::order::Sorter;
 use crate::error::{RecordingProblem, SimError};
 
 /// The arrivals of a recording: a pcap or pcapng capture, told by its magic number, or an arrivals
-/// CSV. With a `source`, what that source of the plan sends, by its number from 0, in a recording of
-/// them all: an arrivals CSV with the column `source`.
+/// CSV. With a `source`, what that source of the plan sends, by its number from 0, in a recording
+/// of them all: an arrivals CSV with the column `source`.
 ///
 /// # Errors
 /// If the file cannot be read, is none of these, or its header is wrong.

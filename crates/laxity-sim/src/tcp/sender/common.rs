@@ -100,7 +100,8 @@ impl Common {
         self.timeout.measured(self.config.timing, sent, now);
     }
 
-    /// The retransmission timer expires with the segments outstanding from `first` to before `next`.
+    /// The retransmission timer expires with the segments outstanding from `first` to before
+    /// `next`.
     pub(super) fn timed_out(&mut self, first: u64, next: u64) {
         let again = self.expired_for.replace(first) == Some(first);
         self.window.collapse(next - first, again);
