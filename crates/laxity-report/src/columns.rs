@@ -45,16 +45,14 @@ struct Limit<T> {
 
 impl<T> Column<T> {
     const fn new(head: &'static str, cell: Cell<T>) -> Self {
-        let (is_alarming, missing): (fn(&T) -> bool, fn(&T) -> &'static str) =
-            (|_| false, |_| NOTHING);
         Column {
             head,
             cell,
             group: "",
             limit: None,
-            is_alarming,
+            is_alarming: |_| false,
             counts: None,
-            missing,
+            missing: |_| NOTHING,
             is_bare: false,
         }
     }

@@ -88,7 +88,7 @@ impl File<'_> {
     }
 
     /// The tables of a key, each with its place; `None` if it is something else.
-    pub(crate) fn tables(&self, key: &str) -> Option<Vec<(&dyn TableLike, Option<Range<usize>>)>> {
+    pub(crate) fn tables(&self, key: &str) -> Option<Vec<PlacedTable<'_>>> {
         match self.table.get(key) {
             None => Some(Vec::new()),
             Some(Item::ArrayOfTables(list)) => {
@@ -128,6 +128,9 @@ impl File<'_> {
         value.span().and_then(|at| self.text.get(at)).unwrap_or_default().to_owned()
     }
 }
+
+/// A table of a file, and its place in the text.
+type PlacedTable<'a> = (&'a dyn TableLike, Option<Range<usize>>);
 
 /// A key that is none of those accepted.
 pub(crate) fn unknown(key: &str, span: Option<Range<usize>>, accepted: &[&str]) -> Fault {
