@@ -37,9 +37,10 @@ impl From<LiveError> for Failure {
     fn from(error: LiveError) -> Self {
         match error {
             LiveError::Plan(error) => Failure::input(error),
-            error @ (LiveError::OneInterface(_) | LiveError::Network | LiveError::OneLink) => {
-                Failure::input(error)
-            }
+            error @ (LiveError::OneInterface(_)
+            | LiveError::Network
+            | LiveError::OneLink
+            | LiveError::XdpRouters) => Failure::input(error),
             error => Failure::system(error),
         }
     }

@@ -44,7 +44,7 @@ fn refuse(arguments: &Live) -> Result<(), Failure> {
         ));
     }
     if arguments.backend == FrameBackend::Xdp {
-        return Err(Failure::input(LiveError::XdpRouters));
+        return Err(LiveError::XdpRouters.into());
     }
     Ok(())
 }

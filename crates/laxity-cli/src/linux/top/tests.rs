@@ -94,7 +94,7 @@ fn screen(state: &mut State) -> String {
 
 /// Holds a screen to what it was; `LAXITY_RECORD=1` records it anew.
 fn golden(name: &str, screen: &str) {
-    let path = format!("{}/src/commands/top/tests/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/src/linux/top/tests/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("LAXITY_RECORD").is_some() {
         std::fs::write(&path, format!("{screen}\n")).unwrap();
     }
