@@ -209,9 +209,12 @@ fn partitions() -> Step {
     })
 }
 
-/// What shows how a library is used does what it says, as the tests have built it.
+/// What shows how a library is used does what it says, with what the tests have built.
 fn examples() -> Step {
     Step::new("examples", |workspace| {
+        // It has tests, so that its tests are what was built.
+        let server = ["build", "--workspace", "--example", "rtp_server"];
+        workspace.run(workspace.cargo().args(server))?;
         for example in ["uplink", "plan", "two_threads", "rtp_server --seconds 1"] {
             let mut words = example.split(' ');
             let name = words.next().unwrap_or_default();

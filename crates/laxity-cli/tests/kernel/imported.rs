@@ -33,7 +33,7 @@ fn every_leaf_sends_what_its_plan_has_it_send() {
         let seed = std::env::var("LAXITY_KERNEL_SEED").ok().and_then(|seed| seed.parse().ok());
         let mut draw = laxity_search::Generator::seed_from_u64(seed.unwrap_or(2026));
         let (mut leaves, mut all) = (0, Held::default());
-        for _ in 0..whole(2, 40) {
+        for _ in 0..whole(1, 40) {
             let setups = KINDS.map(|kind| drawn(kind, &mut draw));
             let planned: Vec<Vec<f64>> = setups.iter().map(simulated).collect();
             let held = held(&setups, &planned);

@@ -38,7 +38,7 @@ fn killed_at_any_moment_it_is_the_old_or_the_new() {
         let mut draw = Pcg64Mcg::seed_from_u64(20);
         let (mut old, mut new) = (0, 0);
         let mut now = 2;
-        for round in 0..whole(25, 100) {
+        for round in 0..whole(10, 100) {
             let next = (now + draw.random_range(1..3)) % 3;
             let arguments = ["apply", &plans[next], "--dev", "left", "--drop-queues"];
             let mut child = Command::new(env!("CARGO_BIN_EXE_laxity"))
