@@ -1,6 +1,6 @@
 //! The event calendar: what happens next.
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
@@ -8,38 +8,69 @@ use laxity::units::Nanos;
 
 /// Events in order of time, at one instant in the order of scheduling.
 #[derive(Debug)]
-pub struct Calendar<E: Ord> {
-    /// The time, the number and the event; no two have one number.
-    entries: BinaryHeap<Reverse<(Nanos, u64, E)>>,
+pub struct Calendar<E> {
+    entries: BinaryHeap<Entry<E>>,
     scheduled: u64,
 }
 
-impl<E: Ord> Calendar<E> {
+#[derive(Debug)]
+struct Entry<E> {
+    time: Nanos,
+    number: u64,
+    event: E,
+}
+
+impl<E> Calendar<E> {
+    /// An empty calendar.
+    pub fn new() -> Self {
+        Calendar { entries: BinaryHeap::new(), scheduled: 0 }
+    }
+
     /// Enters an event.
     pub fn schedule(&mut self, time: Nanos, event: E) {
-        self.entries.push(Reverse((time, self.scheduled, event)));
+        self.entries.push(Entry { time, number: self.scheduled, event });
         self.scheduled += 1;
     }
 
     /// The time of the next event.
     pub fn next_time(&self) -> Option<Nanos> {
-        self.entries.peek().map(|Reverse((time, ..))| *time)
+        self.entries.peek().map(|entry| entry.time)
     }
 
     /// Takes the next event if its time has come.
     pub fn pop(&mut self, now: Nanos) -> Option<E> {
-        let next = self.entries.peek_mut().filter(|next| next.0.0 <= now)?;
-        let Reverse((_, _, event)) = PeekMut::pop(next);
-        Some(event)
+        let next = self.entries.peek_mut().filter(|entry| entry.time <= now)?;
+        Some(PeekMut::pop(next).event)
     }
 }
 
-impl<E: Ord> Default for Calendar<E> {
-    /// An empty calendar.
+impl<E> Default for Calendar<E> {
     fn default() -> Self {
-        Calendar { entries: BinaryHeap::new(), scheduled: 0 }
+        Calendar::new()
     }
 }
+
+impl<E> Ord for Entry<E> {
+    /// Reversed, because the heap's top is its greatest.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |entry: &Self| (entry.time, entry.number);
+        key(other).cmp(&key(self))
+    }
+}
+
+impl<E> PartialOrd for Entry<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<E> PartialEq for Entry<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<E> Eq for Entry<E> {}
 
 #[cfg(test)]
 mod tests {
@@ -47,7 +78,7 @@ mod tests {
 
     #[test]
     fn time_then_order_of_scheduling() {
-        let mut calendar = Calendar::default();
+        let mut calendar = Calendar::new();
         calendar.schedule(Nanos(5), "first at 5");
         calendar.schedule(Nanos(5), "second at 5");
         calendar.schedule(Nanos(3), "at 3");
