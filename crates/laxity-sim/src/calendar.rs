@@ -37,10 +37,24 @@ impl<E> Calendar<E> {
         self.entries.peek().map(|entry| entry.time)
     }
 
+    /// The next event, if its time has come.
+    pub fn next(&self, now: Nanos) -> Option<&E> {
+        self.entries.peek().filter(|entry| entry.time <= now).map(|entry| &entry.event)
+    }
+
     /// Takes the next event if its time has come.
     pub fn pop(&mut self, now: Nanos) -> Option<E> {
         let next = self.entries.peek_mut().filter(|entry| entry.time <= now)?;
         Some(PeekMut::pop(next).event)
+    }
+
+    /// Schedules the next event anew, at a later time. This costs less than to take it and to
+    /// schedule it.
+    pub fn postpone(&mut self, time: Nanos) {
+        if let Some(mut next) = self.entries.peek_mut() {
+            (next.time, next.number) = (time, self.scheduled);
+            self.scheduled += 1;
+        }
     }
 }
 
@@ -53,7 +67,8 @@ impl<E> Default for Calendar<E> {
 impl<E> Ord for Entry<E> {
     /// Reversed, because the heap's top is its greatest.
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |entry: &Self| (entry.time, entry.number);
+        // As one number: which part decides could not be predicted.
+        let key = |entry: &Self| u128::from(entry.time.0) << 64 | u128::from(entry.number);
         key(other).cmp(&key(self))
     }
 }
@@ -83,7 +98,19 @@ mod tests {
         calendar.schedule(Nanos(5), "second at 5");
         calendar.schedule(Nanos(3), "at 3");
         assert_eq!((calendar.next_time(), calendar.pop(Nanos(2))), (Some(Nanos(3)), None));
+        assert_eq!((calendar.next(Nanos(2)), calendar.next(Nanos(3))), (None, Some(&"at 3")));
         let order: Vec<_> = std::iter::from_fn(|| calendar.pop(Nanos(5))).collect();
         assert_eq!(order, ["at 3", "first at 5", "second at 5"]);
+    }
+
+    #[test]
+    fn what_is_postponed_comes_after_what_was_scheduled_before() {
+        let mut calendar = Calendar::new();
+        for (time, event) in [(3, "postponed"), (5, "at 5"), (6, "at 6")] {
+            calendar.schedule(Nanos(time), event);
+        }
+        calendar.postpone(Nanos(5));
+        let order: Vec<_> = std::iter::from_fn(|| calendar.pop(Nanos(6))).collect();
+        assert_eq!(order, ["at 5", "postponed", "at 6"]);
     }
 }

@@ -53,7 +53,7 @@ pub use profile::{Profile, Spent, Timing, What};
 pub use run::{NetworkRun, OutputSchedulers, Replaced};
 
 use self::agenda::regions::Regions;
-use self::agenda::{Agenda, Event, Slots};
+use self::agenda::{Agenda, Counts, Event, Slots};
 use self::books::NetworkBooks;
 use self::books::hop_books::HopBooks;
 use self::flow::Flow;
@@ -124,12 +124,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let mut layout = Layout::new(&run, paths, here);
         let (hosts, begins) = connect(&run, &mut layout)?;
         let topology = layout.finish(run.ends_early());
-        let slots = Slots {
+        let slots = Slots::new(Counts {
             sources: hosts.sources.len(),
             outputs: topology.outputs.len(),
             flows: topology.flows.iter().rposition(Flow::is_connection).map_or(0, |last| last + 1),
             loops: topology.loops.len(),
-        };
+        });
         let regions = Regions::new(&run, &topology, &hosts.sources, slots);
         let plane = DataPlane {
             topology,

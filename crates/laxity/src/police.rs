@@ -50,7 +50,7 @@ struct Level {
     /// In tokens.
     bucket: u128,
     /// In tokens a nanosecond.
-    rate: u128,
+    rate: u64,
     tokens: u128,
     filled_at: Nanos,
     /// The tokens that a byte takes: one for each billionth of a bit, or none.
@@ -69,8 +69,7 @@ impl Level {
     }
 
     fn new(bucket: u128, rate: u64, per_byte: u64, per_packet: u128) -> Self {
-        let (rate, tokens, filled_at) = (rate.into(), bucket, Nanos::ZERO);
-        Level { bucket, rate, tokens, filled_at, per_byte, per_packet }
+        Level { bucket, rate, tokens: bucket, filled_at: Nanos::ZERO, per_byte, per_packet }
     }
 
     fn cost(&self, length: u32) -> u128 {
@@ -78,7 +77,7 @@ impl Level {
     }
 
     fn tokens_at(&self, now: Nanos) -> u128 {
-        let gained = self.rate * u128::from(now.saturating_sub(self.filled_at).0);
+        let gained = u128::from(self.rate) * u128::from(now.saturating_sub(self.filled_at).0);
         self.tokens.saturating_add(gained).min(self.bucket)
     }
 
@@ -93,7 +92,8 @@ impl Level {
         if missing == 0 {
             return Some(now);
         }
-        let wait = (missing + self.rate.saturating_sub(1)).checked_div(self.rate)?;
+        let rate = u128::from(self.rate);
+        let wait = (missing + rate.saturating_sub(1)).checked_div(rate)?;
         Some(now.saturating_add(Nanos(u64::try_from(wait).ok()?)))
     }
 
@@ -151,7 +151,8 @@ impl Meter {
 
     /// Takes a conforming packet's tokens and says true, or takes nothing and says false.
     pub fn consume(&mut self, now: Nanos, length: u32) -> bool {
-        let conforms = self.earliest(now, length) == Some(now);
+        let conforms = self.lengths.contains(&length)
+            && self.levels.iter().all(|level| level.tokens_at(now) >= level.cost(length));
         if conforms {
             for level in &mut self.levels {
                 level.take(now, length);

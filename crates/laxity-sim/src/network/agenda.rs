@@ -34,10 +34,10 @@ pub(super) struct EarlyArrival {
 impl Agenda {
     /// An agenda on which nothing happens.
     pub(super) fn new(slots: Slots, regions: Regions) -> Self {
-        let times = if slots.count() <= Tournament::MOST && regions.count == 1 {
-            Times::Few(Tournament::new(slots.count()))
+        let times = if slots.count <= Tournament::MOST && regions.count == 1 {
+            Times::Few(Tournament::new(slots.count))
         } else {
-            Times::Many(Box::new(DeferredTimes::new(slots.count(), regions)))
+            Times::Many(Box::new(DeferredTimes::new(slots.count, regions)))
         };
         Agenda { slots, times, tied: Vec::new(), early: Vec::new() }
     }
@@ -59,7 +59,7 @@ impl Agenda {
 
     /// Whether there are connections, whose ends have timers.
     pub(super) fn has_timers(&self) -> bool {
-        self.slots.flows > 0
+        self.slots.receivers > self.slots.senders
     }
 
     /// The slot and the time of the next event: in the region whose turn it is, as long as that
@@ -159,17 +159,26 @@ impl Times {
     }
 }
 
-/// How many events of each kind there are. They have their slots in this order: sources, arrivals
-/// over links, timers of senders, timers of receivers, retries of backlogged sources, and choices
-/// of links.
-#[derive(Clone, Copy)]
-pub(super) struct Slots {
+/// How many of each there are that events happen to.
+pub(super) struct Counts {
     pub sources: usize,
     pub outputs: usize,
     /// Flows up to the last connection.
     pub flows: usize,
     /// Outputs that backlogged sources feed.
     pub loops: usize,
+}
+
+/// Where the slots of each kind of event begin: after those of sources the arrivals over links,
+/// timers of senders, timers of receivers, retries of backlogged sources, and choices of links.
+#[derive(Clone, Copy)]
+pub(super) struct Slots {
+    wires: usize,
+    senders: usize,
+    receivers: usize,
+    retries: usize,
+    choices: usize,
+    pub count: usize,
 }
 
 /// What happens.
@@ -188,43 +197,42 @@ pub(super) enum Event {
 }
 
 impl Slots {
-    /// The number of slots.
-    pub(super) fn count(self) -> usize {
-        self.sources + 2 * self.outputs + 2 * self.flows + self.loops
+    /// The slots of events that happen to these.
+    pub(super) fn new(Counts { sources, outputs, flows, loops }: Counts) -> Self {
+        let senders = sources + outputs;
+        let receivers = senders + flows;
+        let retries = receivers + flows;
+        let choices = retries + loops;
+        let count = choices + outputs;
+        Slots { wires: sources, senders, receivers, retries, choices, count }
     }
 
     /// The slot of an event.
     #[inline]
     pub(super) fn slot(self, event: Event) -> usize {
-        let wires = self.sources;
-        let timers = wires + self.outputs;
         match event {
             Event::Source(source) => source,
-            Event::Wire(port) => wires + port.index(),
-            Event::SenderTimer(flow) => timers + flow.index(),
-            Event::ReceiverTimer(flow) => timers + self.flows + flow.index(),
-            Event::Retry(number) => timers + 2 * self.flows + number.index(),
-            Event::Choice(port) => timers + 2 * self.flows + self.loops + port.index(),
+            Event::Wire(port) => self.wires + port.index(),
+            Event::SenderTimer(flow) => self.senders + flow.index(),
+            Event::ReceiverTimer(flow) => self.receivers + flow.index(),
+            Event::Retry(number) => self.retries + number.index(),
+            Event::Choice(port) => self.choices + port.index(),
         }
     }
 
     #[inline]
     fn event(self, slot: usize) -> Event {
-        let wires = self.sources;
-        let timers = wires + self.outputs;
-        let retries = timers + 2 * self.flows;
-        let choices = retries + self.loops;
         match slot {
-            slot if slot < wires => Event::Source(slot),
-            slot if slot < timers => Event::Wire(PortId((slot - wires) as u32)),
-            slot if slot < timers + self.flows => {
-                Event::SenderTimer(FlowKey((slot - timers) as u32))
+            slot if slot < self.wires => Event::Source(slot),
+            slot if slot < self.senders => Event::Wire(PortId((slot - self.wires) as u32)),
+            slot if slot < self.receivers => {
+                Event::SenderTimer(FlowKey((slot - self.senders) as u32))
             }
-            slot if slot < retries => {
-                Event::ReceiverTimer(FlowKey((slot - timers - self.flows) as u32))
+            slot if slot < self.retries => {
+                Event::ReceiverTimer(FlowKey((slot - self.receivers) as u32))
             }
-            slot if slot < choices => Event::Retry(LoopId((slot - retries) as u32)),
-            slot => Event::Choice(PortId((slot - choices) as u32)),
+            slot if slot < self.choices => Event::Retry(LoopId((slot - self.retries) as u32)),
+            slot => Event::Choice(PortId((slot - self.choices) as u32)),
         }
     }
 }
@@ -237,7 +245,7 @@ mod tests {
 
     /// An agenda of six sources.
     fn agenda(times: Times) -> Agenda {
-        let slots = Slots { sources: 6, outputs: 0, flows: 0, loops: 0 };
+        let slots = Slots::new(Counts { sources: 6, outputs: 0, flows: 0, loops: 0 });
         Agenda { slots, times, tied: Vec::new(), early: Vec::new() }
     }
 

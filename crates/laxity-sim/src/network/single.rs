@@ -10,7 +10,7 @@ use laxity::scheduler::{DropReason, DropSink, Scheduler};
 use laxity::units::Nanos;
 
 use super::agenda::regions::Regions;
-use super::agenda::{Agenda, Event, Slots};
+use super::agenda::{Agenda, Counts, Event, Slots};
 use super::books::NetworkBooks;
 use super::books::hop_books::HopBooks;
 use super::hosts::connections::Connections;
@@ -44,7 +44,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let is_backlogged = feeds.iter().any(|feed| matches!(feed, Feed::Backlogged(_)));
         let hop = HopBooks::new(Books::new(plan.promises(), plan.run.warm_up)).watching(plan, true);
         let end = run.duration.unwrap_or(Nanos::MAX);
-        let slots = Slots { sources: 1, outputs: 1, flows: 0, loops: 0 };
+        let slots = Slots::new(Counts { sources: 1, outputs: 1, flows: 0, loops: 0 });
         let plane = DataPlane {
             topology: Topology::single(run.on, here, scheduler, is_backlogged),
             agenda: Agenda::new(slots, Regions::one()),
@@ -64,7 +64,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
             single: Some(Box::default()),
         };
         for source in 0..simulation.hosts.sources.len() {
-            simulation.await_source(source)?;
+            if let Some(time) = simulation.look_up(source)? {
+                simulation.upcoming().calendar.schedule(time, Entrance::Source(source));
+            }
         }
         for number in 0..simulation.hosts.sources.len() {
             if let Feed::Backlogged(source) = &simulation.hosts.sources[number].feed {
@@ -91,21 +93,29 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// What comes next to the link comes now.
     pub(super) fn enter_next(&mut self, now: Nanos) -> Result<(), SimError> {
-        match self.upcoming().calendar.pop(now) {
+        match self.upcoming().calendar.next(now).copied() {
             Some(Entrance::Source(number)) => match &mut self.hosts.sources[number].feed {
                 Feed::Open(stream) => {
                     if let Some(arrival) = stream.take() {
                         self.enter(now, arrival, None);
                     }
-                    self.await_source(number)?;
+                    match self.look_up(number)? {
+                        Some(time) => self.upcoming().calendar.postpone(time),
+                        None => _ = self.upcoming().calendar.pop(now),
+                    }
                 }
                 Feed::Backlogged(source) => {
-                    for copy in source.first_copies(number) {
+                    let copies = source.first_copies(number);
+                    self.upcoming().calendar.pop(now);
+                    for copy in copies {
                         self.enter_copy(now, copy);
                     }
                 }
             },
-            Some(Entrance::Retry) => self.try_again(now),
+            Some(Entrance::Retry) => {
+                self.upcoming().calendar.pop(now);
+                self.try_again(now);
+            }
             None => {}
         }
         self.await_entrance();
@@ -161,14 +171,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
         }
     }
 
-    /// Looks up a source's next packet, unless it comes after the end.
-    fn await_source(&mut self, number: usize) -> Result<(), SimError> {
+    /// Looks up a source's next packet; returns when it comes, unless that is after the end.
+    fn look_up(&mut self, number: usize) -> Result<Option<Nanos>, SimError> {
         let end = self.plane.books.end;
-        let Feed::Open(stream) = &mut self.hosts.sources[number].feed else { return Ok(()) };
-        if let Some(time) = stream.look_up()?.filter(|time| *time < end) {
-            self.upcoming().calendar.schedule(time, Entrance::Source(number));
-        }
-        Ok(())
+        let Feed::Open(stream) = &mut self.hosts.sources[number].feed else { return Ok(None) };
+        Ok(stream.look_up()?.filter(|time| *time < end))
     }
 
     /// Enters in the agenda when anything comes next.

@@ -47,7 +47,7 @@ impl Regions {
         let Division { region_of, count, lookahead } = divided;
         let at = |node: NodeId| region_of[node.index()];
         let begins = |route: &Range<StepId>| at(topology.ends(topology.output_at(route.start))[0]);
-        let mut by_slot = vec![0; slots.count()];
+        let mut by_slot = vec![0; slots.count];
         for (number, source) in sources.iter().enumerate() {
             let flow = source.flows.first().and_then(|flow| topology.flows.get(flow.index()));
             if let Some(flow) = flow {
