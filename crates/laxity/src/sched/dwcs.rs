@@ -14,6 +14,7 @@
 //! As in section 4 of the paper, streams are in two ordered structures, by deadline and by
 //! precedence, and each missed deadline is paid for once.
 
+mod explain;
 mod join;
 mod precedence;
 mod settings;
@@ -25,6 +26,7 @@ mod tolerance;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position, Rank, SeatId, Tournament, WinnerTree};
 pub use crate::sched::Late;
@@ -84,6 +86,8 @@ pub struct Dwcs {
     packets: Fifos<Next, Packet>,
     /// Streams with packets.
     precedence: Tournament<Key>,
+    /// The key of the stream that was served last, as it was chosen.
+    served: Key,
     /// Streams that have or had packets with deadlines, at their deadline or an earlier one. An
     /// entry is corrected when it comes up, so that packets served in time need no sorting. `None`
     /// if deadlines lead the precedence.
@@ -152,7 +156,8 @@ impl Scheduler for Dwcs {
             }
         }
         self.until_check -= 1;
-        let slot = self.precedence.first()?.owner() as usize;
+        self.served = self.precedence.first()?;
+        let slot = self.served.owner() as usize;
         let stream = &mut self.streams[slot];
         let deadline = (stream.deadline != NEVER).then_some(Nanos(stream.deadline));
         if stream.gap != NEVER && stream.tolerance.serve(self.settings.precedence) {
@@ -175,6 +180,10 @@ impl Scheduler for Dwcs {
             + self.packets.footprint()
             + self.precedence.footprint()
             + self.deadlines.as_ref().map_or(0, WinnerTree::footprint)
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

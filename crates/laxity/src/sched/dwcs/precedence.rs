@@ -18,14 +18,14 @@ pub(super) const NEVER: u64 = u64::MAX;
 /// that the keys of two head packets always differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
-    high: u64,
-    low: u64,
+    pub(super) high: u64,
+    pub(super) low: u64,
     order: u64,
     /// Of the stream, which takes no part in the order.
     slot: u32,
 }
 
-const NUMERATOR: u32 = 18;
+pub(super) const NUMERATOR: u32 = 18;
 const DEADLINE: u32 = 64;
 const RANK: u32 = 45;
 
