@@ -200,6 +200,8 @@ struct Server {
     /// The class below that was chosen: its head packet is that of the class that this server is.
     /// The link chooses when it sends and has none.
     head: Option<ClassId>,
+    /// The virtual times of the last two choices, the last one first.
+    choices: [Moment; 2],
 }
 
 impl Server {
@@ -213,6 +215,7 @@ impl Server {
             members: Vec::new(),
             heads: EligibleSet::new(0),
             head: None,
+            choices: [Moment::at(0); 2],
         }
     }
 

@@ -164,5 +164,41 @@ fn every_discipline_explains_itself() {
         assert!(rules.len() > usize::from(*name != "fifo"), "{name}: {rules:?}");
         assert!(!rules.contains(&Rule::Scheduler), "{name}: {rules:?}");
     }
-    std::println!("{met:#?}");
+}
+
+proptest! {
+    /// Under EDF the packet that is due earlier goes first, and best effort without deadlines waits
+    /// for all that have one.
+    #[test]
+    fn edf_says_what_its_definition_does(arrivals in traffic()) {
+        let mut edf = edf(BestEffort::by_arrival(Assign::Background));
+        let relative = [Some(Nanos(3_000_000)), Some(Nanos(9_000_000)), None, None];
+        let due = |packet: &Packet| {
+            let relative = relative[packet.class.index()].filter(|_| !packet.demoted)?;
+            Some(packet.arrival + relative)
+        };
+        let mut drops = |packet: Packet, _: DropReason| panic!("{packet:?} is dropped");
+        let mut queued = Vec::new();
+        for (handle, Arrival { time, class, length, demoted, .. }) in (0..).zip(arrivals) {
+            let class = ClassId(class);
+            let packet = Packet { class, length, demoted, arrival: time, handle, ..Packet::default() };
+            edf.enqueue(time, packet, &mut drops);
+            queued.push(packet);
+            if handle % 3 > 0 {
+                continue;
+            }
+            let sent = edf.dequeue(time, &mut drops).unwrap();
+            queued.retain(|packet| packet.handle != sent.packet.handle);
+            let explain = edf.explain().unwrap();
+            for packet in &queued {
+                let rule = match (due(&sent.packet), due(packet)) {
+                    _ if explain.queue(packet) == explain.queue(&sent.packet) => continue,
+                    (Some(_), None) => Rule::BestEffort,
+                    (sent, waits) if sent == waits => Rule::ArrivalOrder,
+                    _ => Rule::EarlierDeadline,
+                };
+                prop_assert_eq!(explain.precedence(time, &sent, packet), rule);
+            }
+        }
+    }
 }

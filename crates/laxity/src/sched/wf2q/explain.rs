@@ -26,20 +26,27 @@ pub(in crate::sched) struct Served {
 }
 
 impl Servers {
-    /// The rule by which a leaf was served before another one that offers a packet: that of the
-    /// server which both are below.
+    /// The rule by which a leaf was served before another one that offers a packet. It is that of
+    /// the lowest server above both.
     pub(in crate::sched) fn precedence(&self, served: Served, waiting: ClassId) -> Rule {
         let Some((ahead, behind)) = self.siblings(served.leaf, waiting) else {
             return Rule::Scheduler;
         };
-        let waits = &self.classes[behind.index()];
-        let has_begun = match waits.server {
-            LINK => waits.tags.start.ceil() <= self.sending.virtual_time.ceil(),
-            // The inner server has chosen again since, but a packet that had begun and would
-            // finish sooner would have been chosen.
-            _ => self.finish_of_served(ahead, &served) <= waits.tags.finish.ceil(),
+        let Class { tags, server, .. } = self.classes[behind.index()];
+        let virtual_time = match server {
+            LINK => self.sending.virtual_time,
+            // It has chosen again since.
+            server => self.servers[server.index()].choices[1],
         };
-        if has_begun { Rule::VirtualFinish } else { Rule::Ineligible }
+        let key = (self.finish_of_served(ahead, &served), ahead);
+        if tags.start.ceil() > virtual_time.ceil() {
+            Rule::Ineligible
+        } else if key < (tags.finish.ceil(), behind) {
+            Rule::VirtualFinish
+        } else {
+            // An inner server chooses before its turn comes.
+            Rule::ArrivalOrder
+        }
     }
 
     /// The classes below one server that two leaves are, or belong to.

@@ -204,6 +204,7 @@ impl Servers {
     fn choose(&mut self, server: ServerId) -> Option<u32> {
         let server = &mut self.servers[server.index()];
         server.head = server.take_next();
+        server.choices = [server.virtual_time, server.choices[0]];
         server.head.map(|class| self.classes[class.index()].length)
     }
 }
