@@ -3,32 +3,32 @@
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use super::Rule;
+use super::{Explain, Rule};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos, Rate};
 
-/// A scheduler whose packets are told why they waited.
+/// A scheduler that tells why its packets waited.
 ///
-/// The time from a packet's arrival until it is chosen is split at every choice in between. Each
+/// The time from a packet's arrival until it is chosen is cut at every choice in between. Each
 /// piece belongs to the packet that was chosen at its beginning, and to the rule by which that went
 /// before the first packet of the queue. So the pieces add up to the time that the packet waited,
 /// to the nanosecond.
 ///
-/// The link is asked to choose whenever it is free and a packet is queued.
-///
 /// A choice takes time that grows with the number of queues that have packets.
 pub struct Witness<S, T> {
     scheduler: S,
-    /// Is told of the wait of each packet that is chosen.
+    /// Hears of the wait of each packet that is chosen.
     tell: T,
     /// The numbers of queues in `queues`, by the number that the discipline gives them.
     numbers: BTreeMap<u64, usize>,
     queues: Vec<Queue>,
     /// Those that have packets.
     active: Vec<usize>,
-    /// The packet that was chosen last, until nothing is chosen.
-    sending: Option<ClassId>,
+    /// The rate that the link has, and the cause of what takes longer.
+    usual: Option<(Rate, Cause)>,
+    /// What goes on since the last choice.
+    last: Choice,
     /// The parts of the wait that is told of.
     parts: Vec<Part>,
 }
@@ -40,13 +40,14 @@ pub struct Wait<'a> {
     pub packet: &'a Packet,
     /// When it was chosen.
     pub end: Nanos,
-    /// Why it waited, for a time that is not zero each, in the order of causes; none twice. The
-    /// times add up to the whole wait.
+    /// Why it waited, each cause once, in their order. No time is zero, and the sum is the whole
+    /// wait.
     pub parts: &'a [Part],
 }
 
 /// A part of the time that a packet waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a part is a cause and a time")]
 pub struct Part {
     /// The cause.
     pub cause: Cause,
@@ -60,24 +61,25 @@ pub struct Part {
 pub enum Cause {
     /// A packet of this class was on the link when it came.
     OnLink(ClassId),
-    /// The link was free when it came and had not chosen yet.
-    LateChoice,
     /// A packet of this class was sent before it, by this rule.
     Before(ClassId, Rule),
     /// Nothing was sent, by this rule.
     Held(Rule),
+    /// The link was slower than its rate.
+    SlowLink,
+    /// The link was free and chose late.
+    LateChoice,
 }
 
 /// Packets that leave in the order in which they came, and what has delayed them.
 #[derive(Debug, Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// What went on since the arrival of the first packet that waits, choice by choice. The last
-    /// one goes on.
+    /// The choices since the arrival of the first packet that waits. The last one goes on.
     choices: VecDeque<Choice>,
     /// The number of choices before those.
     past: usize,
-    /// The time of all choices from the first packet's on, without the last one, by cause.
+    /// The time of all choices but the last one, by cause.
     totals: BTreeMap<Cause, u64>,
 }
 
@@ -86,28 +88,51 @@ struct Waiting {
     packet: Packet,
     /// The number of the first choice after its arrival.
     first: usize,
-    /// What the link did when it came.
-    on_arrival: Cause,
+    /// What went on when it came.
+    on_arrival: Choice,
 }
 
+/// What a packet waits for from a choice to the next one.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     start: Nanos,
     cause: Cause,
+    /// When it ends if nothing is slow or late; what comes after that has another cause.
+    usual_end: Nanos,
+    overrun: Cause,
+}
+
+impl Choice {
+    /// The parts of the time from `from` to `to`, after its start.
+    fn parts(&self, from: Nanos, to: Nanos) -> [Part; 2] {
+        let usual_end = self.usual_end.clamp(from, to);
+        [
+            Part { cause: self.cause, time: usual_end - from },
+            Part { cause: self.overrun, time: to - usual_end },
+        ]
+    }
 }
 
 impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
     /// A witness of a scheduler without packets; `tell` is called with the wait of each packet.
     pub fn new(scheduler: S, tell: T) -> Self {
+        let (cause, overrun) = (Cause::LateChoice, Cause::LateChoice);
         Witness {
             scheduler,
             tell,
             numbers: BTreeMap::new(),
             queues: Vec::new(),
             active: Vec::new(),
-            sending: None,
+            usual: None,
+            last: Choice { start: Nanos::ZERO, cause, usual_end: Nanos::ZERO, overrun },
             parts: Vec::new(),
         }
+    }
+
+    /// The same, where a link has this rate, and what takes longer is told as this cause.
+    #[must_use]
+    pub fn with_rate(self, rate: Rate, overrun: Cause) -> Self {
+        Witness { usual: Some((rate, overrun)), ..self }
     }
 
     /// The queue of a packet.
@@ -124,12 +149,11 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
     /// A packet waits from now on.
     fn arrive(&mut self, packet: Packet) {
         let number = self.queue(&packet);
-        let on_arrival = self.sending.map_or(Cause::LateChoice, Cause::OnLink);
         let queue = &mut self.queues[number];
         if queue.waiting.is_empty() {
             self.active.push(number);
         }
-        let first = queue.past + queue.choices.len();
+        let (first, on_arrival) = (queue.past + queue.choices.len(), self.last);
         queue.waiting.push_back(Waiting { packet, first, on_arrival });
     }
 
@@ -166,30 +190,63 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
         }
     }
 
-    /// Notes for each queue with packets what its first one waits for from now on.
+    /// Notes what the first packet of each queue waits for after a choice, which took a packet out
+    /// of one of them.
     fn note(&mut self, now: Nanos, chosen: Option<&Dispatch>, from: Option<usize>) {
+        let (usual_end, overrun) = match (chosen, self.usual) {
+            (Some(sent), Some((rate, overrun))) => {
+                let length = Bytes(sent.packet.length.into());
+                (now.saturating_add(rate.time_for(length)), overrun)
+            }
+            _ => (Nanos::MAX, Cause::LateChoice),
+        };
         let explain = self.scheduler.explain();
         for number in &self.active {
             let queue = &mut self.queues[*number];
             let Some(first) = queue.waiting.front() else { continue };
             let cause = match chosen {
-                Some(sent) => {
-                    let is_next = from == Some(*number)
-                        && (sent.packet.arrival, sent.packet.handle)
-                            < (first.packet.arrival, first.packet.handle);
-                    let rule = match explain {
-                        _ if is_next => Rule::ArrivalOrder,
-                        Some(explain) => explain.precedence(now, sent, &first.packet),
-                        None => Rule::Scheduler,
-                    };
-                    Cause::Before(sent.packet.class, rule)
-                }
                 None => Cause::Held(
                     explain.map_or(Rule::Scheduler, |explain| explain.hold(now, &first.packet)),
                 ),
+                Some(sent) => {
+                    let rule = precedence(explain, now, sent, &first.packet, from == Some(*number));
+                    Cause::Before(sent.packet.class, rule)
+                }
             };
-            queue.choose(now, cause);
+            queue.choose(Choice { start: now, cause, usual_end, overrun });
         }
+        let cause = chosen.map_or(Cause::LateChoice, |sent| Cause::OnLink(sent.packet.class));
+        self.last = Choice { start: now, cause, usual_end, overrun };
+    }
+
+    /// Hands the scheduler a packet, in this way.
+    fn let_in(
+        &mut self,
+        now: Nanos,
+        packet: Packet,
+        drops: &mut dyn DropSink,
+        enqueue: fn(&mut S, Nanos, Packet, &mut dyn DropSink),
+    ) {
+        self.arrive(packet);
+        let mut noting = Noting { dropped: Vec::new(), drops };
+        enqueue(&mut self.scheduler, now, packet, &mut noting);
+        noting.dropped.iter().for_each(|packet| self.remove(packet));
+    }
+}
+
+/// The rule by which a packet was sent before another, of the same queue or of another one.
+fn precedence(
+    explain: Option<&dyn Explain>,
+    now: Nanos,
+    sent: &Dispatch,
+    waiting: &Packet,
+    is_of_same_queue: bool,
+) -> Rule {
+    let order = |packet: &Packet| (packet.arrival, packet.handle);
+    match explain {
+        _ if is_of_same_queue && order(&sent.packet) < order(waiting) => Rule::ArrivalOrder,
+        Some(explain) => explain.precedence(now, sent, waiting),
+        None => Rule::Scheduler,
     }
 }
 
@@ -199,40 +256,45 @@ impl Queue {
         self.waiting.iter().position(|waiting| waiting.packet.handle == packet.handle)
     }
 
-    /// A choice begins, and the one before ends.
-    fn choose(&mut self, now: Nanos, cause: Cause) {
+    /// A choice ends the one before.
+    fn choose(&mut self, choice: Choice) {
         if let Some(last) = self.choices.back() {
             let next = self.past + self.choices.len();
             let is_seen = self.waiting.back().is_some_and(|waiting| waiting.first == next);
-            if last.cause == cause && !is_seen {
+            let has_end = last.usual_end < Nanos::MAX || choice.usual_end < Nanos::MAX;
+            if last.cause == choice.cause && !is_seen && !has_end {
                 return;
             }
-            *self.totals.entry(last.cause).or_default() += (now - last.start).0;
+            for Part { cause, time } in last.parts(last.start, choice.start) {
+                *self.totals.entry(cause).or_default() += time.0;
+            }
         }
-        self.choices.push_back(Choice { start: now, cause });
+        self.choices.push_back(choice);
     }
 
     /// Why the packet at this place has waited until now.
     fn explain(&self, now: Nanos, place: usize, parts: &mut Vec<Part>) {
-        parts.clear();
         let Waiting { packet, first, on_arrival } = self.waiting[place];
-        let first = first - self.past;
-        let begin = self.choices.get(first).map_or(now, |choice| choice.start);
+        let choices = || self.choices.range(first - self.past..);
+        let begin = choices().next().map_or(now, |choice| choice.start);
         let mut times = BTreeMap::new();
+        let mut add = |parts: [Part; 2]| {
+            parts.iter().for_each(|part| *times.entry(part.cause).or_default() += part.time.0);
+        };
+        add(on_arrival.parts(packet.arrival, begin));
+        if let Some(last) = choices().next_back() {
+            add(last.parts(last.start, now));
+        }
         if place == 0 {
-            times.clone_from(&self.totals);
+            let totals = self.totals.iter();
+            totals.for_each(|(cause, time)| *times.entry(*cause).or_default() += time);
         } else {
-            let all = self.choices.range(first..).zip(self.choices.range(first + 1..));
-            for (choice, next) in all {
-                *times.entry(choice.cause).or_default() += (next.start - choice.start).0;
-            }
+            let pairs = choices().zip(choices().skip(1));
+            pairs.for_each(|(choice, next)| add(choice.parts(choice.start, next.start)));
         }
-        if let Some(last) = self.choices.range(first..).last() {
-            *times.entry(last.cause).or_default() += (now - last.start).0;
-        }
-        *times.entry(on_arrival).or_default() += (begin - packet.arrival).0;
-        let part = |(cause, time): (&Cause, &u64)| Part { cause: *cause, time: Nanos(*time) };
-        parts.extend(times.iter().map(part).filter(|part| part.time > Nanos::ZERO));
+        let part = |(cause, time): (Cause, u64)| Part { cause, time: Nanos(time) };
+        parts.clear();
+        parts.extend(times.into_iter().map(part).filter(|part| part.time > Nanos::ZERO));
     }
 
     /// Forgets what no packet that waits has seen.
@@ -246,10 +308,11 @@ impl Queue {
             && let Some(choice) = self.choices.pop_front()
         {
             self.past += 1;
-            if let Some(next) = self.choices.front()
-                && let Some(total) = self.totals.get_mut(&choice.cause)
-            {
-                *total -= (next.start - choice.start).0;
+            let Some(next) = self.choices.front() else { break };
+            for Part { cause, time } in choice.parts(choice.start, next.start) {
+                if let Some(total) = self.totals.get_mut(&cause) {
+                    *total -= time.0;
+                }
             }
         }
     }
@@ -257,26 +320,19 @@ impl Queue {
 
 impl<S: Scheduler, T: FnMut(Wait<'_>)> Scheduler for Witness<S, T> {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.arrive(packet);
-        let mut dropped = Vec::new();
-        self.scheduler.enqueue(now, packet, &mut Noting { dropped: &mut dropped, drops });
-        dropped.iter().for_each(|packet| self.remove(packet));
+        self.let_in(now, packet, drops, S::enqueue);
     }
 
     fn take_over(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
-        self.arrive(packet);
-        let mut dropped = Vec::new();
-        self.scheduler.take_over(now, packet, &mut Noting { dropped: &mut dropped, drops });
-        dropped.iter().for_each(|packet| self.remove(packet));
+        self.let_in(now, packet, drops, S::take_over);
     }
 
     fn dequeue(&mut self, now: Nanos, drops: &mut dyn DropSink) -> Option<Dispatch> {
-        let mut dropped = Vec::new();
-        let chosen = self.scheduler.dequeue(now, &mut Noting { dropped: &mut dropped, drops });
-        dropped.iter().for_each(|packet| self.remove(packet));
+        let mut noting = Noting { dropped: Vec::new(), drops };
+        let chosen = self.scheduler.dequeue(now, &mut noting);
+        noting.dropped.iter().for_each(|packet| self.remove(packet));
         let from = chosen.as_ref().and_then(|sent| self.leave(now, &sent.packet));
         self.note(now, chosen.as_ref(), from);
-        self.sending = chosen.map(|sent| sent.packet.class);
         chosen
     }
 
@@ -299,7 +355,7 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Scheduler for Witness<S, T> {
 
 /// Passes drops on, and notes the packets.
 struct Noting<'a> {
-    dropped: &'a mut Vec<Packet>,
+    dropped: Vec<Packet>,
     drops: &'a mut dyn DropSink,
 }
 

@@ -119,7 +119,7 @@ fn confirm(name: &str, scheduler: Any, arrivals: &[Arrival]) -> Vec<Rule> {
         for Part { cause, time } in parts {
             let class = match cause {
                 Cause::OnLink(class) | Cause::Before(class, _) => Some(*class),
-                Cause::LateChoice | Cause::Held(_) => None,
+                Cause::SlowLink | Cause::LateChoice | Cause::Held(_) => None,
             };
             *by_class.entry(class).or_default() += time.0;
             if let Cause::Before(_, rule) | Cause::Held(rule) = cause {
