@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use laxity::explain::{self, Wait, Witness};
-use laxity::packet::Packet;
+use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::Scheduler;
 use laxity::units::{Bytes, Nanos};
 use laxity_plan::Plan;
@@ -22,7 +22,8 @@ pub struct Gatherer<'a, F> {
     waits: Waits,
     /// By handle and set-out: the hops of packets under way.
     under_way: HashMap<u64, (Nanos, Vec<HopDelay>)>,
-    histories: HashMap<Option<Hop>, History>,
+    /// By hop, and by flow on links that each flow has to itself.
+    histories: HashMap<(Option<Hop>, Option<(ClassId, FlowId)>), History>,
     each: F,
 }
 
@@ -103,7 +104,9 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
                 let frame = deadline.filter(|_| has_frames);
                 let class = packet.class;
                 let own = Transmission { class, arrival, start, departure, frame };
-                self.histories.entry(hop).or_default().wait(own, !has_frames)
+                let is_private = link(self.plan, hop).is_some_and(|link| link.private);
+                let flow = is_private.then_some((packet.class, packet.flow));
+                self.histories.entry((hop, flow)).or_default().wait(own, !has_frames)
             }
         };
         let wait = |part: explain::Part| Part { cause: Cause::Wait(part.cause), time: part.time };
