@@ -13,27 +13,25 @@ use serde::Serialize;
 use crate::table::table;
 use crate::{quantity, words};
 
-/// The delays of a selection of packets, as text.
+/// The delays of a selection of packets, as text: each packet listed, and the means of all.
 pub fn text(plan: &Plan, delays: &Delays) -> String {
-    let mut text = String::new();
-    for packet in &delays.slowest {
-        text += &packet_text(plan, packet);
-        text.push('\n');
+    let packets = delays.slowest.iter().map(|packet| packet_text(plan, packet));
+    let classes = (0..).map(ClassId).zip(&delays.classes).filter(|(_, delay)| delay.packets > 1);
+    let classes = classes.map(|(class, delay)| class_text(plan, class, delay));
+    let parts: Vec<_> = packets.chain(classes).collect();
+    if parts.is_empty() {
+        "No packet of the run is among those asked for.\n".into()
+    } else {
+        parts.join("\n\n") + "\n"
     }
-    let classes = (0..).map(ClassId).zip(&delays.classes);
-    for (class, delay) in classes.filter(|(_, delay)| delay.packets > 0) {
-        text += &class_text(plan, class, delay);
-        text.push('\n');
-    }
-    text
 }
 
 fn packet_text(plan: &Plan, delay: &PacketDelay) -> String {
     let PacketDelay { packet, due, hops, .. } = delay;
     let name = &plan.classes[packet.class.index()].name;
     let number = match plan.network {
-        None => format!("packet {} of {name}", quantity::count(packet.handle)),
-        Some(_) => format!("a packet of {name}"),
+        None => format!("Packet {} of {name}", packet.handle),
+        Some(_) => format!("A packet of {name}"),
     };
     let time = |time: Nanos| quantity::time(time.0 as f64);
     let judged = match due {
@@ -64,10 +62,7 @@ fn packet_text(plan: &Plan, delay: &PacketDelay) -> String {
 fn class_text(plan: &Plan, class: ClassId, delay: &ClassDelay) -> String {
     let name = &plan.classes[class.index()].name;
     let packets = quantity::count(delay.packets);
-    let head = match delay.packets {
-        1 => return String::new(),
-        _ => format!("all {packets} packets of {name}, mean\n"),
-    };
+    let head = format!("Mean of {packets} packets of {name}\n");
     let mut parts: Vec<_> = delay.parts.iter().collect();
     parts.sort_by_key(|(_, time)| std::cmp::Reverse(**time));
     let rows = parts.into_iter().map(|(cause, time)| Row {
