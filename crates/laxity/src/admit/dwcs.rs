@@ -57,7 +57,7 @@ use demand::{
     Demand, load, longest_without_gap, needed, provable, sends_late, services_between_deadlines,
     total, with_gap,
 };
-pub use demand::{Windowed, holds_for_sliding_windows};
+pub use demand::{WindowClass, holds_for_sliding_windows};
 pub use shed::Shed;
 pub use unproved::Unproved;
 
@@ -91,9 +91,9 @@ pub struct Proof {
 
 /// Whether DWCS keeps the windows of these streams, classes numbered in their order, on a link of
 /// `rate`.
-pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Admission {
-    let demand = |each: fn(Rate, &Windowed, Nanos) -> Exact| {
-        let demand = move |(id, class, gap): (ClassId, &Windowed, Nanos)| Demand {
+pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[WindowClass]) -> Admission {
+    let demand = |each: fn(Rate, &WindowClass, Nanos) -> Exact| {
+        let demand = move |(id, class, gap): (ClassId, &WindowClass, Nanos)| Demand {
             of: id,
             count: class.streams.count.into(),
             each: each(rate, class, gap),
@@ -115,7 +115,7 @@ pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Admiss
 fn prove(
     rate: Rate,
     settings: &DwcsSettings,
-    classes: &[Windowed],
+    classes: &[WindowClass],
     utilization: &Exact,
     needed: &Exact,
 ) -> Result<Proof, Unproved> {
@@ -126,7 +126,7 @@ fn prove(
     let Some((_, _, first)) = with_gap(classes).next() else {
         return Ok(Proof { services: 0 });
     };
-    for (class, Windowed { streams: Streams { stream, .. }, .. }, other) in with_gap(classes) {
+    for (class, WindowClass { streams: Streams { stream, .. }, .. }, other) in with_gap(classes) {
         if other != first {
             return Err(Unproved::UnequalGaps { first, class, other });
         }

@@ -19,7 +19,7 @@ use core::cmp::Reverse;
 use num_traits::{One, Signed, ToPrimitive};
 
 use super::demand::{
-    Demand, Windowed, load, longest_without_gap, needed, provable, sends_late,
+    Demand, WindowClass, load, longest_without_gap, needed, provable, sends_late,
     services_between_deadlines, total, with_gap,
 };
 use crate::curve::{Exact, exact};
@@ -37,7 +37,7 @@ pub struct Shed {
 }
 
 /// The fewest streams without which the rest is not refused.
-pub(super) fn fewest(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Vec<Shed> {
+pub(super) fn fewest(rate: Rate, settings: &DwcsSettings, classes: &[WindowClass]) -> Vec<Shed> {
     let streams = Streams { rate, classes };
     if provable(settings).is_err() {
         return streams.within_the_link(&[]).unwrap_or_default();
@@ -55,7 +55,7 @@ fn count(shed: &[Shed]) -> u64 {
 
 struct Streams<'a> {
     rate: Rate,
-    classes: &'a [Windowed],
+    classes: &'a [WindowClass],
 }
 
 impl Streams<'_> {
@@ -191,7 +191,7 @@ impl Streams<'_> {
         with_gap(self.classes).map(|(id, ..)| self.streams_of(id)).sum()
     }
 
-    fn class(&self, id: ClassId) -> &Windowed {
+    fn class(&self, id: ClassId) -> &WindowClass {
         &self.classes[id.index()]
     }
 
