@@ -10,7 +10,7 @@ use laxity_plan::tdp::{Framed, Framing, MarginBinding, Stretch};
 use serde::Serialize;
 
 use super::nodes;
-use crate::reason::{ClockBinding, Clocks, Finding, LeaveOut, Reason, Unbounded, admitted};
+use crate::reason::{ClockBinding, Clocks, Finding, Reason, SurplusClasses, Unbounded, admitted};
 
 /// What is proved of every class and output.
 #[derive(Clone, Debug, Serialize)]
@@ -35,7 +35,7 @@ pub struct FramesProof {
     pub max_packet: u64,
     /// The classes without which the others fit; absent where all do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leave_out: Option<LeaveOut>,
+    pub leave_out: Option<SurplusClasses>,
 }
 
 /// A class that is promised frames.
@@ -288,13 +288,13 @@ impl View<'_> {
         Clocks { error_ns: error.0, borne_ns: margin.error.0, binding }
     }
 
-    fn leave_out(&self) -> Option<LeaveOut> {
+    fn leave_out(&self) -> Option<SurplusClasses> {
         let is_blocked =
             |id: ClassId| self.framing.stretches(id).any(|(_, answer)| answer.is_err());
         let blocked = self.framed.plan.leaves().filter(|(id, _)| is_blocked(*id));
         let classes: Vec<_> = blocked.map(|(_, class)| class.name.clone()).collect();
         let all = self.framing.demand.stretches.len();
         let fewest = self.framing.reserved.most.map(|most| all - most);
-        (!classes.is_empty()).then_some(LeaveOut { classes, fewest })
+        (!classes.is_empty()).then_some(SurplusClasses { classes, fewest })
     }
 }

@@ -2,7 +2,7 @@
 
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use super::unproved::Unproved;
+use super::condition::UnmetCondition;
 use crate::curve::{Exact, bytes_per_nano, exact, exact_bytes, exact_nanos};
 use crate::packet::ClassId;
 use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
@@ -26,13 +26,13 @@ pub fn holds_for_sliding_windows(loss: Loss) -> bool {
 }
 
 /// Whether anything is proved of streams that are served like this.
-pub(super) fn provable(settings: &DwcsSettings) -> Result<(), Unproved> {
+pub(super) fn provable(settings: &DwcsSettings) -> Result<(), UnmetCondition> {
     if settings.precedence != Precedence::DeadlineFirst {
-        return Err(Unproved::LossFirst);
+        return Err(UnmetCondition::LossFirst);
     }
     match settings.check_every {
         1 => Ok(()),
-        rarely => Err(Unproved::ChecksRarely(rarely)),
+        rarely => Err(UnmetCondition::ChecksRarely(rarely)),
     }
 }
 

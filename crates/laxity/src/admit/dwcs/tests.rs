@@ -241,7 +241,7 @@ fn refused_sets() -> impl Strategy<Value = (DwcsSettings, Vec<WindowClass>)> {
 
 fn is_refused(settings: &DwcsSettings, classes: &[WindowClass]) -> bool {
     let proof = dwcs(RATE, settings, classes).proof;
-    matches!(proof, Err(Unproved::Overloaded | Unproved::TooFewServices { .. }))
+    matches!(proof, Err(UnmetCondition::Overloaded | UnmetCondition::TooFewServices { .. }))
 }
 
 /// The fewest streams that have to go, by trying all ways to keep some of each class.
@@ -270,9 +270,9 @@ proptest! {
     #[test]
     fn the_fewest_are_left_out((settings, mut classes) in refused_sets()) {
         let admission = dwcs(RATE, &settings, &classes);
-        let shed: u32 = admission.shed.iter().map(|shed| shed.streams).sum();
-        prop_assert_eq!(shed, fewest_by_force(&settings, &classes));
-        for Shed { class, streams } in admission.shed {
+        let surplus: u32 = admission.surplus.iter().map(|surplus| surplus.streams).sum();
+        prop_assert_eq!(surplus, fewest_by_force(&settings, &classes));
+        for Surplus { class, streams } in admission.surplus {
             prop_assert!(streams > 0);
             classes[class.index()].streams.count -= streams;
         }
@@ -288,8 +288,8 @@ fn one_long_packet_is_less_than_many_short_ones() {
     (short.streams.count, short.packet) = (9, Bytes(2));
     let long = WindowClass { packet: Bytes(9), ..source(20, (1, 2)).class };
     let admission = dwcs(RATE, &DEADLINE_FIRST, &[short, long]);
-    assert_eq!(admission.proof, Err(Unproved::Overloaded));
-    assert_eq!(admission.shed, [Shed { class: ClassId(1), streams: 1 }]);
+    assert_eq!(admission.proof, Err(UnmetCondition::Overloaded));
+    assert_eq!(admission.surplus, [Surplus { class: ClassId(1), streams: 1 }]);
 }
 
 /// Sliding windows, the smallest example: two streams that may lose 1 of 2 and send a packet every
@@ -309,8 +309,8 @@ fn sliding_windows_are_not_promised() {
 fn loss_first_violates_windows() {
     let sources = [source(2, (0, 3)), source(2, (0, 1))];
     let admission = dwcs(RATE, &DwcsSettings::default(), &classes(&sources));
-    assert_eq!(admission.proof, Err(Unproved::LossFirst));
-    assert!(admission.utilization <= Exact::one() && admission.shed.is_empty());
+    assert_eq!(admission.proof, Err(UnmetCondition::LossFirst));
+    assert!(admission.utilization <= Exact::one() && admission.surplus.is_empty());
     let consecutive = |settings| {
         let violated = violations(settings, &sources, 100).into_iter();
         violated.map(|(consecutive, _)| consecutive).sum::<u64>()
@@ -343,7 +343,7 @@ fn unequal_gaps_violate_windows_at_any_load() {
         let admission = dwcs(RATE, &DEADLINE_FIRST, &classes(&sources));
         assert_eq!(admission.utilization, Exact::new(2.into(), gap.into()));
         let (first, class, other) = (Nanos(gap), ClassId(2), Nanos(1));
-        assert_eq!(admission.proof, Err(Unproved::UnequalGaps { first, class, other }));
+        assert_eq!(admission.proof, Err(UnmetCondition::UnequalGaps { first, class, other }));
         let violated = violations(DEADLINE_FIRST, &sources, 20 * gap);
         assert!(violated[0].0 + violated[1].0 > 0);
     }
@@ -359,7 +359,7 @@ fn late_packets_make_others_late() {
         source.class.streams.stream.late = Late::Send;
     }
     let admission = dwcs(RATE, &DEADLINE_FIRST, &classes(&sources));
-    assert_eq!(admission.proof, Err(Unproved::SendsLate(ClassId(0))));
+    assert_eq!(admission.proof, Err(UnmetCondition::SendsLate(ClassId(0))));
     assert!(violations(DEADLINE_FIRST, &sources, 100).iter().all(|(violated, _)| *violated > 10));
 }
 
@@ -371,18 +371,18 @@ fn as_many_streams_are_shed_as_do_not_fit() {
     let admission = dwcs(RATE, &DEADLINE_FIRST, &[class]);
     assert_eq!(admission.utilization, Exact::new((480 * 79).into(), (80 * 500).into()));
     assert_eq!(admission.proof, Ok(Proof { services: 500 }));
-    assert_eq!(admission.shed, []);
+    assert_eq!(admission.surplus, []);
     // 506 of them need 499.675 services, one more 500.6625.
     class.streams.count = 560;
-    let shed = |class, streams| Shed { class: ClassId(class), streams };
+    let surplus = |class, streams| Surplus { class: ClassId(class), streams };
     let admission = dwcs(RATE, &DEADLINE_FIRST, &[class]);
-    assert_eq!(admission.proof, Err(Unproved::Overloaded));
-    assert_eq!(admission.shed, [shed(0, 54)]);
+    assert_eq!(admission.proof, Err(UnmetCondition::Overloaded));
+    assert_eq!(admission.surplus, [surplus(0, 54)]);
     // Those that may lose nothing take more each.
     let mut strict = source(500, (0, 1)).class;
     strict.streams.count = 10;
     let admission = dwcs(RATE, &DEADLINE_FIRST, &[class, strict]);
-    assert_eq!(admission.shed, [shed(0, 54), shed(1, 10)]);
+    assert_eq!(admission.surplus, [surplus(0, 54), surplus(1, 10)]);
 }
 
 /// Best effort with packets of 4 bytes may hold up the first service in a gap: of five, four can
@@ -394,12 +394,12 @@ fn one_transmission_may_be_in_the_way() {
         let mut class = source(gap, (0, 1)).class;
         class.packet = Bytes(2);
         let admission = dwcs(RATE, &DEADLINE_FIRST, &[class, best_effort]);
-        (admission.proof, admission.shed)
+        (admission.proof, admission.surplus)
     };
     assert_eq!(services(10), (Ok(Proof { services: 4 }), Vec::new()));
-    let shed = Vec::from([Shed { class: ClassId(0), streams: 1 }]);
-    assert_eq!(services(3), (Err(Unproved::TooFewServices { services: 0 }), shed));
+    let surplus = Vec::from([Surplus { class: ClassId(0), streams: 1 }]);
+    assert_eq!(services(3), (Err(UnmetCondition::TooFewServices { services: 0 }), surplus));
     assert_eq!(dwcs(RATE, &DEADLINE_FIRST, &[best_effort]).proof, Ok(Proof { services: 0 }));
     let rarely = DwcsSettings { check_every: 2, ..DEADLINE_FIRST };
-    assert_eq!(dwcs(RATE, &rarely, &[]).proof, Err(Unproved::ChecksRarely(2)));
+    assert_eq!(dwcs(RATE, &rarely, &[]).proof, Err(UnmetCondition::ChecksRarely(2)));
 }
