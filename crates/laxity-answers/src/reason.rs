@@ -5,8 +5,8 @@ use std::fmt;
 use laxity::admit::{self, Interval, dwcs};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::paths::Unproved;
-use laxity_plan::tdp::Unframed;
+use laxity_plan::paths::BoundError;
+use laxity_plan::tdp::FramedBoundError;
 use serde::{Serialize, Serializer};
 
 /// One finding of an admission test, and where it was made.
@@ -285,9 +285,9 @@ pub enum Unbounded {
     /// On one link.
     Link(admit::Unbounded),
     /// At an output or over a path of a network.
-    Path(Unproved),
+    Path(BoundError),
     /// In the time frames of a network.
-    Frames(Unframed),
+    Frames(FramedBoundError),
 }
 
 impl Unbounded {

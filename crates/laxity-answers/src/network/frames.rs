@@ -6,7 +6,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::FramedBound;
-use laxity_plan::tdp::{Framed, Framing, MarginBinding, Stretch};
+use laxity_plan::tdp::{FramedNetwork, Framing, MarginBinding, Stretch};
 use serde::Serialize;
 
 use super::nodes;
@@ -116,7 +116,7 @@ pub struct ReservedOutput {
 impl FramesProof {
     /// What is proved of a network whose frames are assigned.
     pub fn new(framing: &Framing<'_>) -> FramesProof {
-        let Framed { plan, spec, .. } = framing.framed;
+        let FramedNetwork { plan, spec, .. } = framing.framed;
         let view = View { framed: framing.framed, framing };
         let clocks = view.clocks();
         let classes = view.classes();
@@ -171,7 +171,7 @@ impl ReservedClass {
 
 /// A network whose frames are assigned.
 struct View<'a> {
-    framed: Framed<'a>,
+    framed: FramedNetwork<'a>,
     framing: &'a Framing<'a>,
 }
 
@@ -236,7 +236,7 @@ impl View<'_> {
         let demand = &self.framing.demand;
         let output = |(number, (&hop, &Bytes(capacity))): (u32, (&Hop, &Bytes))| {
             let reserved: Vec<u64> = (0..self.framed.spec.period())
-                .map(|frame| self.framing.reserved.ledger.reserved(number, frame).0)
+                .map(|frame| self.framing.reservations.ledger.reserved(number, frame).0)
                 .collect();
             let [from, to] = self.framed.network.ends(hop).map(str::to_owned);
             let share = |bytes: u64, frames: u64| match capacity.saturating_mul(frames) {
@@ -294,7 +294,7 @@ impl View<'_> {
         let blocked = self.framed.plan.leaves().filter(|(id, _)| is_blocked(*id));
         let classes: Vec<_> = blocked.map(|(_, class)| class.name.clone()).collect();
         let all = self.framing.demand.stretches.len();
-        let fewest = self.framing.reserved.most.map(|most| all - most);
+        let fewest = self.framing.reservations.most.map(|most| all - most);
         (!classes.is_empty()).then_some(SurplusClasses { classes, fewest })
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn output(
     };
     let scheduler = here.build_scheduler(settings.seed);
     let (SchedulerSpec::Tdp(spec), Some(framed), Some(schedule)) =
-        (here.scheduler, on.plan.framed(), schedule)
+        (here.scheduler, on.plan.framed_network(), schedule)
     else {
         let outlet = Outlet::new(link.rate, settings.catch_up);
         let plain = Plain::new(port, schedule.is_some(), scheduler, outlet);
@@ -50,7 +50,7 @@ pub(super) fn output(
 
 /// The input at the end of a hop, if marked packets come there.
 pub(super) fn input(on: &NetworkAnalysis<'_>, hop: Hop) -> Result<Option<Input>, Refusal> {
-    let Some(framed) = on.plan.framed() else { return Ok(None) };
+    let Some(framed) = on.plan.framed_network() else { return Ok(None) };
     let is_marked = framed.has_frames(hop) && framed.is_in_step(on.network.between(hop)[1]);
     let input = is_marked.then(|| Input::new(framed.spec.time, on.network.link(hop).delay));
     Ok(input.transpose()?)

@@ -3,7 +3,7 @@
 use laxity::admit::tdp::Reservation;
 use laxity::units::Nanos;
 
-use super::{Framing, Stretch, TdpSpec, Unframed};
+use super::{FramedBoundError, Framing, Stretch, TdpSpec};
 use crate::model::{Hop, NetworkLink};
 
 /// How clocks may be wrong.
@@ -38,7 +38,8 @@ impl<'a> Margins<'a> {
         let mut margins = Margins { framing, fullest: Vec::new() };
         let fullest = |output| {
             let frames = 0..framing.framed.spec.period();
-            let fullest = frames.map(|frame| framing.reserved.ledger.reserved(output, frame)).max();
+            let fullest =
+                frames.map(|frame| framing.reservations.ledger.reserved(output, frame)).max();
             margins.link(output).rate.time_for(fullest.unwrap_or_default())
         };
         margins.fullest = (0..framing.demand.outputs.len() as u32).map(fullest).collect();
@@ -47,8 +48,8 @@ impl<'a> Margins<'a> {
 
     /// Whether all that is reserved bears the error that clocks may have.
     pub(super) fn are_kept(&self) -> bool {
-        let Framing { demand, reserved, .. } = self.framing;
-        let mut all = demand.stretches.iter().zip(&reserved.answers);
+        let Framing { demand, reservations, .. } = self.framing;
+        let mut all = demand.stretches.iter().zip(&reservations.answers);
         all.all(|(stretch, answer)| match answer {
             Ok(given) => self.bear_errors(stretch, given).is_ok(),
             Err(_) => true,
@@ -60,19 +61,19 @@ impl<'a> Margins<'a> {
         &self,
         stretch: &Stretch,
         given: &Reservation,
-    ) -> Result<(), Unframed> {
+    ) -> Result<(), FramedBoundError> {
         let error = self.framing.framed.worst_clock_error();
         for (place, hop) in stretch.hops.clone().zip(&stretch.flow.path) {
             if self.of_fullest(hop.output) < error {
-                return Err(Unframed::Full(place));
+                return Err(FramedBoundError::Full(place));
             }
         }
         for (place, (output, delay)) in stretch.hops.clone().zip(links(stretch, given)) {
             if self.of_delay(output, delay).is_none_or(|margin| margin < error) {
-                return Err(Unframed::Late(place));
+                return Err(FramedBoundError::Late(place));
             }
             if self.of_marks(output) < error {
-                return Err(Unframed::Marks(place));
+                return Err(FramedBoundError::Marks(place));
             }
         }
         Ok(())
@@ -80,7 +81,7 @@ impl<'a> Margins<'a> {
 
     /// What all that is reserved bears.
     pub(super) fn all(&self) -> ClockMargin {
-        let Framing { framed, demand, reserved } = self.framing;
+        let Framing { framed, demand, reservations } = self.framing;
         let frame = framed.spec.time.frame;
         let mut margin = ClockMargin { error: Nanos(frame.0 / 4), binding: MarginBinding::Marks };
         let mut bind = |error: Nanos, binding| {
@@ -88,7 +89,7 @@ impl<'a> Margins<'a> {
                 margin = ClockMargin { error, binding };
             }
         };
-        for (stretch, answer) in demand.stretches.iter().zip(&reserved.answers) {
+        for (stretch, answer) in demand.stretches.iter().zip(&reservations.answers) {
             let Ok(reservation) = answer else { continue };
             for (output, delay) in links(stretch, reservation) {
                 let late = self.of_delay(output, delay).unwrap_or_default();

@@ -81,7 +81,7 @@ impl NetworkRun<'_> {
         observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Parallelism), SimError> {
-        let is_padded = self.on.plan.framed().is_some() && self.ends_early();
+        let is_padded = self.on.plan.framed_network().is_some() && self.ends_early();
         let partition =
             if is_padded { Partition::whole(self.on) } else { Partition::new(self.on, threads) };
         self.simulate_in_parts(&partition, observer, progress)

@@ -13,7 +13,7 @@ use std::ops::Range;
 use laxity::admit::tdp::Reservation;
 use laxity::scheduler::DropReason;
 use laxity_plan::model::{Network, SchedulerSpec, TdpSpec};
-use laxity_plan::tdp::{Framing, MarginBinding, Reserved, Stretch};
+use laxity_plan::tdp::{Framing, MarginBinding, Reservations, Stretch};
 
 use super::*;
 use crate::network::output::clock::NodeClock;
@@ -102,7 +102,7 @@ impl<'a> Reference<'a> {
             plan,
             network,
             spec,
-            framing: Framing::new(plan.framed().unwrap()),
+            framing: Framing::new(plan.framed_network().unwrap()),
             paths: plan.class_paths(),
         }
     }
@@ -172,7 +172,7 @@ impl<'a> Reference<'a> {
     fn check_frames(&self, trips: &[Trip]) -> usize {
         let mut checked = 0;
         for (stretch, answer) in
-            self.framing.demand.stretches.iter().zip(&self.framing.reserved.answers)
+            self.framing.demand.stretches.iter().zip(&self.framing.reservations.answers)
         {
             let Ok(reservation) = answer else { continue };
             let path = self.paths[stretch.class.index()];
@@ -232,7 +232,8 @@ impl<'a> Reference<'a> {
 
     /// Checks that no frame is reserved beyond its capacity, from nothing.
     fn check_ledger(&self) {
-        let Framing { demand, reserved: Reserved { ledger, answers, .. }, .. } = &self.framing;
+        let Framing { demand, reservations: Reservations { ledger, answers, .. }, .. } =
+            &self.framing;
         let flows = demand.stretches.iter().zip(answers);
         let flows =
             flows.filter_map(|(stretch, answer)| Some((&stretch.flow, answer.as_ref().ok()?)));
