@@ -8,7 +8,7 @@ use std::path::Path;
 use laxity::packet::Packet;
 use laxity::units::Nanos;
 use laxity_forward::ledger::{Entry, LedgerError, Reader};
-use laxity_forward::{Arrived, Event};
+use laxity_forward::{ArrivedPacket, Event};
 use laxity_plan::{Plan, PlanError};
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, replay};
@@ -202,7 +202,7 @@ impl<R: Read> Iterator for Steps<'_, R> {
             match self.event()? {
                 Event::Arrived(arrived) => {
                     self.fates.borrow_mut().repeated.arrived += 1;
-                    let Arrived { time, class, flow, length, ecn, .. } = arrived;
+                    let ArrivedPacket { time, class, flow, length, ecn, .. } = arrived;
                     return Some(Step::Arrival(Arrival { time, class, flow, length, ecn }));
                 }
                 Event::Sent(sent) => {

@@ -21,7 +21,7 @@
 
 mod build;
 mod event;
-mod framed;
+mod framed_output;
 mod input;
 pub mod marks;
 mod output;

@@ -5,7 +5,7 @@ use laxity_plan::model::{Hop, SchedulerSpec};
 use laxity_plan::paths::{OutputId, Paths};
 use laxity_plan::tdp::{NetworkAnalysis, Schedule};
 
-use super::framed::Framed;
+use super::framed_output::FramedOutput;
 use super::input::Input;
 use super::marks;
 use super::output::{Output, Plain};
@@ -45,7 +45,9 @@ pub(super) fn output(
     let padding = on.plan.link.accounted(marks::PADDING as u32).max(shortest);
     let padding = framed.is_in_step(neighbour).then_some(padding);
     let tdp = tdp.over(scheduler);
-    Ok(Output::Framed(Box::new(Framed::new(port, tdp, spec.time, link.rate, spec.late, padding))))
+    Ok(Output::Framed(Box::new(FramedOutput::new(
+        port, tdp, spec.time, link.rate, spec.late, padding,
+    ))))
 }
 
 /// The input at the end of a hop, if marked packets come there.

@@ -1,7 +1,7 @@
 //! What a process does with a bridge: keeps books, writes files, follows plans.
 
 use laxity::units::Nanos;
-use laxity_forward::{Dropped, Event, PreparedPlan, Sent};
+use laxity_forward::{DroppedPacket, Event, PreparedPlan, SentPacket};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
@@ -226,7 +226,7 @@ fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>,
     }
 }
 
-fn comment_sent(sent: &Sent, plan: &Plan) -> String {
+fn comment_sent(sent: &SentPacket, plan: &Plan) -> String {
     let class = &plan.classes[sent.packet.class.index()];
     let mut comment = format!("class {}, delay {}", class.name, sent.delay());
     if let Some(deadline) = sent.deadline {
@@ -243,7 +243,7 @@ fn comment_sent(sent: &Sent, plan: &Plan) -> String {
     comment
 }
 
-fn comment_dropped(dropped: &Dropped, plan: &Plan) -> String {
+fn comment_dropped(dropped: &DroppedPacket, plan: &Plan) -> String {
     let class = &plan.classes[dropped.packet.class.index()];
     let waited = dropped.time.saturating_sub(dropped.packet.arrival);
     format!("class {}, dropped after {waited}: {}", class.name, dropped.reason.name())

@@ -252,8 +252,8 @@ fn lengths(
     };
     match value {
         raw::Lengths::AtMost(size) => Ok((None, Some(packet("packet", size.0, span, link)?))),
-        raw::Lengths::Between(between) => {
-            Ok((of("at-least", &between.at_least)?, of("at-most", &between.at_most)?))
+        raw::Lengths::Range(range) => {
+            Ok((of("at-least", &range.at_least)?, of("at-most", &range.at_most)?))
         }
     }
 }
