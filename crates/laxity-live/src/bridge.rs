@@ -1,6 +1,6 @@
 //! Frames between two interfaces, both ways.
 
-mod measured;
+mod measurement;
 pub(crate) mod task;
 mod thread;
 
@@ -15,7 +15,7 @@ use laxity_plan::matching::Headers;
 use crate::cut::Cutter;
 use crate::worker::{Counts, Turn};
 
-pub use self::measured::{Measured, SideEvent};
+pub use self::measurement::{SideEvent, WayMeasurement};
 pub use self::thread::{Forwarding, Recorder};
 
 /// How the frames of one direction are ordered.

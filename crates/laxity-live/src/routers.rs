@@ -17,7 +17,7 @@
 //! | `task` | books and files of a process that runs them |
 
 mod host;
-pub mod measured;
+pub mod measurement;
 mod passage;
 mod status;
 pub(crate) mod task;
@@ -26,6 +26,6 @@ mod time;
 pub mod wiring;
 
 pub use host::Host;
-pub use measured::Measured;
+pub use measurement::NetworkMeasurement;
 pub use thread::Running;
 pub use wiring::{NodeWiring, PortName};

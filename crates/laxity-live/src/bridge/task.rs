@@ -6,7 +6,7 @@ use laxity_linux::clock::Clock;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
-use super::measured::{Measured, SideEvent};
+use super::measurement::{SideEvent, WayMeasurement};
 use super::{Forwarding, Recorder};
 use crate::file::{Capture, Ledger};
 use crate::process::{Keeper, Results, Task};
@@ -46,7 +46,7 @@ struct Period {
     /// Number of plans that were followed there before.
     number: u32,
     plan: Plan,
-    measured: Measured,
+    measured: WayMeasurement,
     sent: OverTime,
 }
 
@@ -183,7 +183,7 @@ impl Direction {
 
 impl Period {
     fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
-        let measured = Measured::new(plan.promises());
+        let measured = WayMeasurement::new(plan.promises());
         Period { at, number, measured, plan, sent: OverTime::new(begin) }
     }
 
