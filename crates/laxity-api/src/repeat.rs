@@ -81,7 +81,7 @@ pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
     let mut steps = Steps { entries: Reader::new(&mut ledger)?, fates: &fates, error: None };
     let (seed, backlog, catch_up) = (header.seed, header.backlog, header.catch_up);
     let live = Live { plans: &plans, seed, backlog, catch_up };
-    let replayed = replay(live, &mut steps, &mut Simulated(&fates));
+    let replayed = replay(live, &mut steps, &mut FateObserver(&fates));
     let failed = steps.error.take();
     let mut fates = fates.into_inner();
     fates.repeated.cut_short = matches!(failed, Some(LedgerError::CutShort { .. }));
@@ -136,10 +136,10 @@ impl Fates {
     }
 }
 
-/// Hears what the simulator does.
-struct Simulated<'a>(&'a RefCell<Fates>);
+/// Takes down what becomes of the packets in the simulator.
+struct FateObserver<'a>(&'a RefCell<Fates>);
 
-impl Observer for Simulated<'_> {
+impl Observer for FateObserver<'_> {
     fn record(&mut self, record: &Record) {
         let mut fates = self.0.borrow_mut();
         let deadline = match record.fate {

@@ -11,7 +11,7 @@ use super::admission::{Admission, Test};
 use super::class::ClassProof;
 use super::dwcs::Windows;
 use super::edf::{self, BestEffort};
-use super::hfsc::{self, Left, Trap};
+use super::hfsc::{self, Residual, Trap};
 use super::tester;
 use crate::reason::{Finding, Reason, Span, admitted};
 
@@ -37,7 +37,7 @@ pub struct LinkProof {
     pub best_effort: Option<BestEffort>,
     /// What H-FSC could promise besides.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub left: Option<Left>,
+    pub left: Option<Residual>,
     /// What H-FSC's curves do that their author may not expect.
     #[serde(skip)]
     pub traps: Option<Vec<Trap>>,
@@ -61,7 +61,7 @@ impl LinkProof {
             Test::Hfsc(test) => {
                 proof.binding = test.binding.map(Span::from);
                 proof.long_run_bps = Some(test.long_run.0);
-                proof.left = Some(Left::new(plan));
+                proof.left = Some(Residual::new(plan));
                 proof.traps = Some(Trap::all(plan));
                 hfsc::suggest(plan, &test, &mut proof.classes);
             }

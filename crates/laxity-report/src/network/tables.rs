@@ -10,7 +10,7 @@ use super::time_frames;
 use crate::classes::{Watched, windows_note, windows_of};
 use crate::columns::{Column, Comparison, Results};
 use crate::measures::{
-    Measured, bound, deadline, delays, fates, has_deadline, marked, max, mean, missed, p99,
+    MeasuredRow, bound, deadline, delays, fates, has_deadline, marked, max, mean, missed, p99,
 };
 use crate::quantity::{megabits, percent, rate};
 
@@ -194,7 +194,7 @@ impl AtHop<'_> {
 
 type HopColumn<'a> = Column<AtHop<'a>>;
 
-impl Measured for AtHop<'_> {
+impl MeasuredRow for AtHop<'_> {
     fn measures(&self) -> Measures<'_> {
         self.class.into()
     }
@@ -232,7 +232,7 @@ pub(crate) struct RunClass<'a> {
 
 type RunColumn<'a> = Column<RunClass<'a>>;
 
-impl Measured for RunClass<'_> {
+impl MeasuredRow for RunClass<'_> {
     fn measures(&self) -> Measures<'_> {
         self.class.into()
     }
