@@ -6,7 +6,7 @@ use laxity_answers::seeds::Seeds;
 use laxity_answers::verdict::HeldTo;
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
-use laxity_sim::Reached;
+use laxity_sim::ProgressPoint;
 
 use crate::run::AnalysedPlan;
 use crate::{Error, Traffic};
@@ -23,7 +23,7 @@ pub fn over_seeds(
     plans: &[Plan],
     traffic: &Traffic<'_>,
     seeds: RangeInclusive<u64>,
-    progress: &(dyn Fn(Reached) -> ControlFlow<()> + Sync),
+    progress: &(dyn Fn(ProgressPoint) -> ControlFlow<()> + Sync),
 ) -> Result<Vec<Seeds>, Error> {
     let seeds: Vec<_> = seeds.collect();
     let ready: Vec<_> = plans.iter().map(AnalysedPlan::new).collect();
@@ -31,7 +31,7 @@ pub fn over_seeds(
     let all: Vec<_> = all.collect();
     let one = |run: usize| {
         let (plan, seed): (&AnalysedPlan<'_>, u64) = all[run];
-        let mut heard = Reached::default();
+        let mut heard = ProgressPoint::default();
         let progress = &mut |reached| {
             let on = reached - heard;
             heard = reached;
