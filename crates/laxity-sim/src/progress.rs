@@ -44,9 +44,9 @@ mod tests {
     use crate::record::{Fate, Observer, Record};
 
     /// Counts packets that are sent.
-    struct Sent<'a>(&'a Cell<u64>);
+    struct SentCounter<'a>(&'a Cell<u64>);
 
-    impl Observer for Sent<'_> {
+    impl Observer for SentCounter<'_> {
         fn record(&mut self, record: &Record) {
             self.0.set(self.0.get() + u64::from(matches!(record.fate, Fate::Sent { .. })));
         }
@@ -65,10 +65,10 @@ mod tests {
 
     /// Runs with an observer that compares the progress with the packets sent, and stops the fifth
     /// time.
-    fn heard(run: impl FnOnce(&mut Sent<'_>, Progress<'_>) -> bool) {
+    fn heard(run: impl FnOnce(&mut SentCounter<'_>, Progress<'_>) -> bool) {
         let sent = Cell::new(0);
         let (mut last, mut times) = (ProgressPoint::default(), 0);
-        let stopped = run(&mut Sent(&sent), &mut |reached| {
+        let stopped = run(&mut SentCounter(&sent), &mut |reached| {
             assert_eq!(reached.hops, sent.get());
             let on = reached - last;
             assert!(on.now > Nanos::ZERO && on.hops > 10_000, "{on:?}");

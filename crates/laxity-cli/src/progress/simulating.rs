@@ -165,9 +165,9 @@ mod tests {
 
     /// A terminal that keeps the last line that was drawn.
     #[derive(Clone, Debug, Default)]
-    struct Seen(Arc<Mutex<String>>);
+    struct LastLine(Arc<Mutex<String>>);
 
-    impl TermLike for Seen {
+    impl TermLike for LastLine {
         fn width(&self) -> u16 {
             120
         }
@@ -209,7 +209,7 @@ mod tests {
 
     /// What a bar shows.
     fn shown(simulating: &Simulating) -> String {
-        let seen = Seen::default();
+        let seen = LastLine::default();
         simulating.bar.set_draw_target(ProgressDrawTarget::term_like(Box::new(seen.clone())));
         simulating.bar.tick();
         seen.0.lock().unwrap().replace('\u{a0}', " ").trim().to_string()

@@ -39,13 +39,13 @@ struct Trip {
     class: ClassId,
     length: u32,
     set_out: Nanos,
-    hops: Vec<Sent>,
+    hops: Vec<Transmission>,
     dropped: Option<DropReason>,
 }
 
 /// What an output did with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sent {
+struct Transmission {
     start: Nanos,
     departure: Nanos,
     /// When the frame ends in which it was to be sent, by the node's clock; none for best effort.
@@ -78,7 +78,11 @@ impl Observer for Trips<'_> {
         });
         match record.fate {
             Fate::Sent { start, departure } => {
-                self.trips[number].hops.push(Sent { start, departure, due: record.deadline });
+                self.trips[number].hops.push(Transmission {
+                    start,
+                    departure,
+                    due: record.deadline,
+                });
             }
             Fate::Dropped(reason) => self.trips[number].dropped = Some(reason),
             Fate::Queued => {}
@@ -206,7 +210,7 @@ impl<'a> Reference<'a> {
     /// Checks, where clocks are perfect, that all packets of a frame leave from its beginning on,
     /// or the guard later at most, without a pause in the order in which they come.
     fn check_order(&self, trips: &[Trip]) {
-        let mut frames: BTreeMap<(Hop, Nanos), Vec<(Nanos, Sent)>> = BTreeMap::new();
+        let mut frames: BTreeMap<(Hop, Nanos), Vec<(Nanos, Transmission)>> = BTreeMap::new();
         for trip in trips {
             let path = self.paths[trip.class.index()];
             let mut comes = trip.set_out;

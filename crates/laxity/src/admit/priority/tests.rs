@@ -12,7 +12,7 @@ use crate::admit::{Traffic, Unbounded};
 use crate::curve::{ceil_nanos, exact};
 use crate::police::{Meter, TokenBucket};
 use crate::sched::Priority;
-use crate::testing::{Arrival, LARGEST, Sent, arrivals, drive};
+use crate::testing::{Arrival, LARGEST, SentPacket, arrivals, drive};
 use crate::units::{Bytes, Nanos, Rate};
 
 const CLASSES: usize = 6;
@@ -96,8 +96,8 @@ fn conforming(classes: &[PriorityClass], bounds: &Bounds, wishes: &[Arrival]) ->
 }
 
 /// The packets of a class that keep to its contract.
-fn of_class(sent: &[Sent], class: usize) -> impl Iterator<Item = &Sent> {
-    let is_own = move |sent: &&Sent| {
+fn of_class(sent: &[SentPacket], class: usize) -> impl Iterator<Item = &SentPacket> {
+    let is_own = move |sent: &&SentPacket| {
         sent.dispatch.packet.class.index() == class && !sent.dispatch.packet.demoted
     };
     sent.iter().filter(is_own)
@@ -113,7 +113,7 @@ proptest! {
         let sent = drive(&mut scheduler(&classes), rate, &arrivals).sent;
         for (class, bound) in bounds.iter().enumerate() {
             let Ok(bound) = bound else { continue };
-            let late = of_class(&sent, class).map(Sent::delay).find(|delay| delay > bound);
+            let late = of_class(&sent, class).map(SentPacket::delay).find(|delay| delay > bound);
             prop_assert_eq!(late, None, "class {} has {}", class, bound);
         }
     }
