@@ -49,9 +49,9 @@ impl LinkProof {
         let scheduler = plan.scheduler.name();
         let Some(Admission { reasons, bounds, test }) = Admission::test(plan) else {
             let reasons = vec![Reason::whole(Finding::NoTest { scheduler })];
-            return LinkProof::of_classes(plan, reasons, &plan.bounds());
+            return LinkProof::from_bounds(plan, reasons, &plan.bounds());
         };
-        let mut proof = LinkProof::of_classes(plan, reasons, &bounds);
+        let mut proof = LinkProof::from_bounds(plan, reasons, &bounds);
         match test {
             Test::Edf(test) => {
                 proof.binding = test.binding.map(Span::from);
@@ -71,7 +71,7 @@ impl LinkProof {
         proof
     }
 
-    fn of_classes(
+    fn from_bounds(
         plan: &Plan,
         reasons: Vec<Reason>,
         bounds: &[Result<Nanos, admit::Unbounded>],

@@ -125,7 +125,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn packet(&mut self, time: Nanos) -> Result<(Packet, bool), LedgerError> {
-        let flags = code::of_flags(self.read_number()?);
+        let flags = code::read_flags(self.read_number()?);
         let (demoted, ecn, has_deadline) = flags.ok_or_else(|| self.malformed("no such flags"))?;
         let (class, flow, length) = self.class_flow_length()?;
         let arrival = Nanos(code::unzigzag(time.0, self.read_number()?));

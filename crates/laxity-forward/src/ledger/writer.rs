@@ -112,7 +112,7 @@ impl<W: Write> Writer<W> {
         let ArrivedPacket { number, time, class, flow, length, ecn } = arrived;
         let (number, time) = (self.after(number), self.since(time.0));
         let record = Record::new(code::ARRIVED).number(number).number(time);
-        record.numbers([class.0, flow.0, length, code::of_ecn(ecn)].map(u64::from))
+        record.numbers([class.0, flow.0, length, code::ecn_code(ecn)].map(u64::from))
     }
 
     fn sent(&mut self, sent: SentPacket) -> Record {
@@ -130,7 +130,7 @@ impl<W: Write> Writer<W> {
     fn dropped(&mut self, dropped: DroppedPacket) -> Record {
         let DroppedPacket { number, packet, time, reason } = dropped;
         let record = Record::new(code::DROPPED).number(self.after(number));
-        let record = record.number(self.since(time.0)).number(code::of_reason(reason));
+        let record = record.number(self.since(time.0)).number(code::reason_code(reason));
         packet_of(record, &packet, time.0, false)
     }
 

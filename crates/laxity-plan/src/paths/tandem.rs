@@ -76,7 +76,7 @@ impl<'a> EndToEnd<'a> {
     /// with application to interleaved regulators"). So the bounds of these parts, each without the
     /// regulator behind it, add up.
     pub(super) fn bounds(self) -> Result<Vec<Bound>, BoundError> {
-        let parts = self.parts().map(EndToEnd::of_part);
+        let parts = self.parts().map(EndToEnd::part_bounds);
         parts.reduce(|before, next| Ok(added(&before?, &next?))).unwrap_or(Ok(Vec::new()))
     }
 
@@ -86,8 +86,8 @@ impl<'a> EndToEnd<'a> {
         parts.map(move |Range { start, end }| EndToEnd { start, end, ..self })
     }
 
-    /// The same of what is looked at, within which packets are not held.
-    fn of_part(self) -> Result<Vec<Bound>, BoundError> {
+    /// The bounds of one part, within which packets are not held.
+    fn part_bounds(self) -> Result<Vec<Bound>, BoundError> {
         let propagation = self.propagation()?;
         let over_links =
             |bound: Bound| Bound { delay: bound.delay.saturating_add(propagation), ..bound };

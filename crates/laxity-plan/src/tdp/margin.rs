@@ -64,15 +64,15 @@ impl<'a> Margins<'a> {
     ) -> Result<(), FramedBoundError> {
         let error = self.framing.framed.worst_clock_error();
         for (place, hop) in stretch.hops.clone().zip(&stretch.flow.path) {
-            if self.of_fullest(hop.output) < error {
+            if self.frame_margin(hop.output) < error {
                 return Err(FramedBoundError::Full(place));
             }
         }
         for (place, (output, delay)) in stretch.hops.clone().zip(links(stretch, given)) {
-            if self.of_delay(output, delay).is_none_or(|margin| margin < error) {
+            if self.delay_margin(output, delay).is_none_or(|margin| margin < error) {
                 return Err(FramedBoundError::Late(place));
             }
-            if self.of_marks(output) < error {
+            if self.mark_margin(output) < error {
                 return Err(FramedBoundError::Marks(place));
             }
         }
@@ -92,22 +92,22 @@ impl<'a> Margins<'a> {
         for (stretch, answer) in demand.stretches.iter().zip(&reservations.answers) {
             let Ok(reservation) = answer else { continue };
             for (output, delay) in links(stretch, reservation) {
-                let late = self.of_delay(output, delay).unwrap_or_default();
+                let late = self.delay_margin(output, delay).unwrap_or_default();
                 bind(late, MarginBinding::Late(demand.outputs[output as usize]));
-                bind(self.of_marks(output), MarginBinding::Marks);
+                bind(self.mark_margin(output), MarginBinding::Marks);
             }
         }
         for ((number, &output), &takes) in (0..).zip(&demand.outputs).zip(&self.fullest) {
             if takes > Nanos::ZERO {
-                bind(self.of_fullest(number), MarginBinding::Full(output));
+                bind(self.frame_margin(number), MarginBinding::Full(output));
             }
         }
         margin
     }
 
-    /// With which error an output's fullest frame still fits into one that is shorter as its clock
-    /// is set.
-    fn of_fullest(&self, output: u32) -> Nanos {
+    /// The largest clock error with which an output's fullest frame still fits into one that is
+    /// shorter because its clock is set.
+    fn frame_margin(&self, output: u32) -> Nanos {
         let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
         let takes = self.fullest[output as usize];
         Nanos(time.frame.saturating_sub(guard).saturating_sub(takes).0 / 2)
@@ -117,15 +117,15 @@ impl<'a> Margins<'a> {
     ///
     /// They come in time before their frame begins, `delay` frames after the one in which they were
     /// sent. `None` if they are late even with perfect clocks.
-    fn of_delay(&self, output: u32, delay: u32) -> Option<Nanos> {
+    fn delay_margin(&self, output: u32, delay: u32) -> Option<Nanos> {
         let ready = self.framing.framed.spec.time.start(u64::from(delay).saturating_sub(1));
         let way = self.link(output).delay.0.checked_add(1)?;
         Some(Nanos(ready.0.checked_sub(way)? / 2))
     }
 
-    /// With which error all lags of an output's marked packets are less than a frame apart, so that
-    /// their frames are [told](laxity::sched::tdp::Upstream) from their marks.
-    fn of_marks(&self, output: u32) -> Nanos {
+    /// The largest clock error with which the lags of an output's marked packets differ by less than
+    /// a frame, so that their marks [tell](laxity::sched::tdp::Upstream) their frames.
+    fn mark_margin(&self, output: u32) -> Nanos {
         let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
         let rate = self.link(output).rate;
         // The first packet of a frame that is marked begins with it, or is padding after best
