@@ -13,7 +13,7 @@
 //! | `time` | the common time of all hosts |
 //! | `passage` | packets followed from router to router |
 //! | `thread` | the thread that runs them |
-//! | [`measured`] | what was measured, by class, beside what is promised |
+//! | [`measurement`] | what was measured, by class, beside what is promised |
 //! | `task` | books and files of a process that runs them |
 
 mod host;
