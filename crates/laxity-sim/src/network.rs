@@ -49,7 +49,7 @@ use laxity_plan::paths::Paths;
 
 pub use parallel::Parallelism;
 pub(crate) use profile::Profiler;
-pub use profile::{Profile, Spent, Timing, What};
+pub use profile::{Profile, ProfileEntry, Timing, What};
 pub use run::{NetworkRun, OutputSchedulers, Replaced};
 
 use self::agenda::regions::Regions;
@@ -71,7 +71,7 @@ use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;
 use crate::summary::Outcome;
-use crate::{Progress, Reached};
+use crate::{Progress, ProgressPoint};
 
 impl NetworkRun<'_> {
     /// Simulates; `progress` hears of it and may stop it.
@@ -193,7 +193,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             each(simulation, slot);
             simulation.last = now.max(simulation.last);
             let reached =
-                Reached { now: simulation.last, hops: simulation.plane.books.departures() };
+                ProgressPoint { now: simulation.last, hops: simulation.plane.books.departures() };
             if events.is_multiple_of(1 << 16) {
                 simulation.note_footprint();
                 if progress(reached).is_break() {

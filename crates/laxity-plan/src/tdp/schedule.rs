@@ -7,7 +7,7 @@ use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Edge};
 use laxity::units::Nanos;
 
-use super::{Framed, Framing};
+use super::{FramedNetwork, Framing};
 use crate::model::{Hop, TdpSpec};
 
 /// When the packets of every flow are sent at every output.
@@ -30,12 +30,12 @@ pub struct Schedule<'a> {
 impl<'a> Schedule<'a> {
     /// What is reserved for the plan's flows, and the edge of all of them.
     pub fn new(framing: &'a Framing<'a>) -> (Schedule<'a>, Edge) {
-        let Framing { framed, demand, reserved } = framing;
-        let Framed { plan, spec, .. } = *framed;
+        let Framing { framed, demand, reservations } = framing;
+        let FramedNetwork { plan, spec, .. } = *framed;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
         let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
         let mut at_edge = 0;
-        for (stretch, answer) in demand.stretches.iter().zip(&reserved.answers) {
+        for (stretch, answer) in demand.stretches.iter().zip(&reservations.answers) {
             let Ok(reservation) = answer else { continue };
             let contract = Contract { slots: reservation.slots, packet: stretch.flow.packet };
             let class = &plan.classes[stretch.class.index()];
@@ -65,7 +65,7 @@ impl<'a> Schedule<'a> {
             .into_iter()
             .filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
         let bounds = bounds.collect();
-        let ledger = &reserved.ledger;
+        let ledger = &reservations.ledger;
         let given = steps.keys().map(|(class, _)| *class).collect();
         (Schedule { spec: *spec, ledger, outputs, ahead: delays, steps, given, bounds }, edge)
     }

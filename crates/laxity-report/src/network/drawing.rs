@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use laxity::packet::ClassId;
-use laxity_plan::tdp::{Framed, Framing};
+use laxity_plan::tdp::{FramedNetwork, Framing};
 use maud::{Markup, html};
 
 use crate::chart::{Figure, Paper, Sheet, text_width};
@@ -29,7 +29,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
     const MOST: u32 = 120;
     const LEAST_WIDTH: f64 = 4.0;
     let demand = &framing.demand;
-    let Framed { plan, network, spec } = framing.framed;
+    let FramedNetwork { plan, network, spec } = framing.framed;
     let period = spec.period();
     let shown = period.min(MOST);
     let mut uses = uses(framing);
@@ -122,7 +122,7 @@ fn uses(framing: &Framing<'_>) -> Vec<Use> {
     let demand = &framing.demand;
     let period = u64::from(framing.framed.spec.period());
     let mut uses = Vec::new();
-    for (stretch, answer) in demand.stretches.iter().zip(&framing.reserved.answers) {
+    for (stretch, answer) in demand.stretches.iter().zip(&framing.reservations.answers) {
         let Ok(reservation) = answer else { continue };
         let mut lag = 0;
         for (at, (hop, delay)) in stretch.flow.path.iter().zip(&reservation.delays).enumerate() {
@@ -181,7 +181,7 @@ mod tests {
     fn drawings(flows: usize) -> [String; 2] {
         let plan = plan(flows);
         let network_plan = plan.network_plan().unwrap();
-        let framing = Framing::new(network_plan.plan.framed().unwrap());
+        let framing = Framing::new(network_plan.plan.framed_network().unwrap());
         [topology(network_plan).svg(), reservations(&framing).svg()]
     }
 

@@ -222,7 +222,7 @@ impl<'a> Layout<'a> {
             let wire = Wire::new(link, |purpose| self.generator(purpose, port));
             output.disturbance = wire.map(Box::new);
         }
-        if on.plan.framed().is_some() {
+        if on.plan.framed_network().is_some() {
             let input = here.has(to).then(|| self.input(hop)).flatten();
             self.topology.inputs.push(input);
         }
@@ -289,7 +289,7 @@ impl<'a> Layout<'a> {
             return Discipline::Fifo(Box::new(FifoOutput::new(here.tails(), ties)));
         }
         let scheduler = here.build_scheduler(seed);
-        let framed = on.plan.framed().zip(reserved.as_ref());
+        let framed = on.plan.framed_network().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
             return self.scheduled(scheduler, port);
         };
@@ -311,7 +311,7 @@ impl<'a> Layout<'a> {
     /// before the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
         let on = self.topology.on;
-        let framed = on.plan.framed()?;
+        let framed = on.plan.framed_network()?;
         let [from, to] = on.network.between(hop);
         let is_marked = framed.has_frames(hop) && framed.is_in_step(to);
         let link = on.network.link(hop);

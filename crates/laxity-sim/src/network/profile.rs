@@ -32,14 +32,14 @@ pub struct Profile {
     /// Packets sent over links.
     pub hops: u64,
     /// Kinds of events, the longest first.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<ProfileEntry>,
     /// Time in the observer, which is part of that.
     pub told: Timing,
 }
 
 /// One kind of events at one place.
 #[derive(Clone, Debug, Serialize)]
-pub struct Spent {
+pub struct ProfileEntry {
     /// The kind of event.
     pub what: What,
     /// The node; none for sources and the ends of connections.
@@ -231,9 +231,9 @@ impl Ledger {
     }
 
     /// All kinds of events, the longest first.
-    fn spent(&self, on: &NetworkAnalysis<'_>) -> Vec<Spent> {
+    fn spent(&self, on: &NetworkAnalysis<'_>) -> Vec<ProfileEntry> {
         let kinds = [What::Sources, What::Senders, What::Receivers].into_iter().zip(&self.kinds);
-        let kinds = kinds.map(|(what, sampled)| Spent {
+        let kinds = kinds.map(|(what, sampled)| ProfileEntry {
             what,
             node: None,
             link: None,
@@ -249,7 +249,7 @@ impl Ledger {
                     _ => (from, Some(hop)),
                 };
                 let name = |hop| on.plan.scheduling_at(hop).scheduler.name().to_string();
-                Spent {
+                ProfileEntry {
                     what,
                     node: Some(node.to_string()),
                     link: Some(on.network.link(hop).name.clone()),

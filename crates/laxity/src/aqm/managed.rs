@@ -16,7 +16,7 @@ use crate::units::Nanos;
 /// leave; a drop by CHOKe takes a [`withdraw`](Withdraw::withdraw). To the scheduler, packets that
 /// CoDel drops have been sent.
 #[derive(Clone, Debug)]
-pub struct Managed<S> {
+pub struct ManagedScheduler<S> {
     scheduler: S,
     books: Books,
     /// Whether packets may be withdrawn, so that their places have to be known.
@@ -49,7 +49,7 @@ type Enqueue<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink);
 /// How it does so and tells the place.
 type Placing<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink) -> Option<Place>;
 
-impl<S: Withdraw> Managed<S> {
+impl<S: Withdraw> ManagedScheduler<S> {
     /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
     /// the queue that each class belongs to, if it belongs to one, in the order of the class
     /// numbers; there are no others. Every queue draws random numbers of its own, made from `seed`.
@@ -79,7 +79,7 @@ impl<S: Withdraw> Managed<S> {
             tickets: withdraws.then(Tickets::new),
             demoted: None,
         };
-        Ok(Managed { scheduler, books, withdraws })
+        Ok(ManagedScheduler { scheduler, books, withdraws })
     }
 
     /// Lets demoted packets give way. A packet that is not demoted and finds its queue full takes
@@ -166,7 +166,7 @@ impl<S: Withdraw> Managed<S> {
     }
 }
 
-impl<S: Withdraw> Scheduler for Managed<S> {
+impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
     fn enqueue(&mut self, now: Nanos, mut packet: Packet, drops: &mut dyn DropSink) {
         if packet.class.index() >= self.books.queue_of.len() {
             return drops.dropped(packet, DropReason::NoClass);

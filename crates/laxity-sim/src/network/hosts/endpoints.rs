@@ -6,7 +6,7 @@ use laxity::units::Nanos;
 use crate::network::agenda::Event;
 use crate::network::flow::Flow;
 use crate::network::hosts::receiving::Request;
-use crate::network::hosts::sources::Content;
+use crate::network::hosts::sources::PacketContent;
 use crate::network::ids::{FlowKey, PacketKey, StepId};
 use crate::network::plane::transit::{Body, Transit};
 use crate::network::simulation::Simulation;
@@ -183,8 +183,12 @@ impl<O: Observer> Simulation<'_, O> {
             next = self.poll_send(now, number);
             let Segment { number: place, length, ecn, reduced } = segment;
             let body = Body::Segment { number: place, transfer, reduced };
-            let content =
-                Content { id: self.plane.topology.flows[number.index()].id, length, ecn, body };
+            let content = PacketContent {
+                id: self.plane.topology.flows[number.index()].id,
+                length,
+                ecn,
+                body,
+            };
             self.set_out(now, number, content, next.is_some());
         }
         self.rearm(number);

@@ -18,16 +18,16 @@ use crate::source::closed_loop::SourceCopy;
 use crate::source::{Arrival, Feed};
 
 /// What a flow sends.
-pub(crate) struct Content {
+pub(crate) struct PacketContent {
     pub id: FlowId,
     pub length: u32,
     pub ecn: Ecn,
     pub body: Body,
 }
 
-impl Content {
+impl PacketContent {
     fn datagram(id: FlowId, length: u32, ecn: Ecn) -> Self {
-        Content { id, length, ecn, body: Body::Datagram }
+        PacketContent { id, length, ecn, body: Body::Datagram }
     }
 }
 
@@ -71,7 +71,7 @@ impl<O: Observer> Simulation<'_, O> {
                     let id =
                         if is_recorded { id } else { self.plane.topology.flows[flow.index()].id };
                     // The agenda knows of the next one.
-                    self.set_out(now, flow, Content::datagram(id, length, ecn), false);
+                    self.set_out(now, flow, PacketContent::datagram(id, length, ecn), false);
                 }
             }
             Feed::Backlogged(source) => {
@@ -98,7 +98,7 @@ impl<O: Observer> Simulation<'_, O> {
         let flow = flows.flow(source.class, copy.flow);
         if let (Some(flow), Some(length)) = (flow, source.next_length(now, copy.flow)) {
             let id = self.plane.topology.flows[flow.index()].id;
-            self.set_out(now, flow, Content::datagram(id, length, Ecn::NotCapable), true);
+            self.set_out(now, flow, PacketContent::datagram(id, length, Ecn::NotCapable), true);
         }
     }
 
@@ -125,8 +125,14 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// A packet of a flow sets out, unless the policer drops it. With `may_lead` more of them may
     /// follow at this instant.
-    pub(crate) fn set_out(&mut self, now: Nanos, flow: FlowKey, content: Content, may_lead: bool) {
-        let Content { id, length, ecn, body } = content;
+    pub(crate) fn set_out(
+        &mut self,
+        now: Nanos,
+        flow: FlowKey,
+        content: PacketContent,
+        may_lead: bool,
+    ) {
+        let PacketContent { id, length, ecn, body } = content;
         let Flow { class, backlogged, ref path, ref mut books, .. } =
             self.plane.topology.flows[flow.index()];
         let at = path.start;

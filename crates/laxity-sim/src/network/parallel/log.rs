@@ -22,9 +22,9 @@ pub(crate) trait PartObserver: Observer + Default {
 /// An observer that does not listen. It differs from `()` so that code of one thread has no other
 /// callers and is inlined.
 #[derive(Default)]
-pub(super) struct Silent;
+pub(super) struct SilentObserver;
 
-impl Observer for Silent {
+impl Observer for SilentObserver {
     fn record(&mut self, _: &Record) {}
 
     fn listens(&self) -> bool {
@@ -32,7 +32,7 @@ impl Observer for Silent {
     }
 }
 
-impl PartObserver for Silent {
+impl PartObserver for SilentObserver {
     fn close(&mut self, _: Nanos, _: usize) {}
 
     fn post(&mut self, _: &Mutex<Log>) {}

@@ -156,23 +156,23 @@ impl Edge {
     }
 }
 
-/// An output with a function that assigns frames to packets by time and packet, such as
-/// [`Edge::frame_of`]: a scheduler like any other. Packets without a frame are best effort.
+/// A scheduler that assigns a frame of an output to each packet, by a function of time and packet
+/// such as [`Edge::frame_of`]. Packets without a frame are best effort.
 #[derive(Clone, Debug)]
-pub struct Assigned<F> {
+pub struct FrameAssigner<F> {
     /// The output.
     pub output: Tdp,
     frame_of: F,
 }
 
-impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Assigned<F> {
+impl<F: FnMut(Nanos, &Packet) -> Option<u64>> FrameAssigner<F> {
     /// This output, with frames from this function.
     pub fn new(output: Tdp, frame_of: F) -> Self {
-        Assigned { output, frame_of }
+        FrameAssigner { output, frame_of }
     }
 }
 
-impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Scheduler for Assigned<F> {
+impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Scheduler for FrameAssigner<F> {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         match (self.frame_of)(now, &packet) {

@@ -26,14 +26,14 @@ struct Chain {
     /// For each node, how much later than the node before its clock shows the time at which a bit
     /// arrives, and how many frames more than needed it takes to forward.
     nodes: Vec<(u64, u32)>,
-    flows: Vec<Wanted>,
+    flows: Vec<ChainFlow>,
     /// For each node: when a best-effort packet comes, and how long it is.
     best_effort: Vec<Vec<(u64, u32)>>,
 }
 
 /// A flow from one node of the chain to a later one.
 #[derive(Clone, Debug)]
-struct Wanted {
+struct ChainFlow {
     ends: (usize, usize),
     packets: u32,
     length: u32,
@@ -54,7 +54,7 @@ fn chains() -> impl Strategy<Value = Chain> {
             ((0..nodes, 0..nodes), 1..6u32, SHORTEST..500u32, 0..3u32, 0..cycle, vec(pause, 40));
         let flow = flow.prop_map(|((one, other), packets, length, spare, first, pauses)| {
             let ends = (one.min(other), one.max(other));
-            Wanted { ends, packets, length, spare, first, pauses }
+            ChainFlow { ends, packets, length, spare, first, pauses }
         });
         let best_effort = vec(vec((0..CYCLES * cycle, 1..1_000u32), 0..60), nodes);
         let nodes = vec((0..3 * frame, 0..3u32), nodes);
@@ -92,7 +92,7 @@ proptest! {
         };
         let capacities = std::vec![settings.capacity(); nodes.len()];
         let mut ledger = Ledger::new(time.frames, &capacities);
-        let mut reserved: Vec<(Wanted, Flow, Reservation)> = Vec::new();
+        let mut reserved: Vec<(ChainFlow, Flow, Reservation)> = Vec::new();
         for wanted in flows {
             let (entry, exit) = wanted.ends;
             let hops = entry..=exit;
