@@ -11,6 +11,7 @@ use self::deferred::DeferredTimes;
 use self::regions::Regions;
 use self::tournament::Tournament;
 use super::ids::{FlowKey, LoopId, PacketKey, PortId};
+use crate::source::FeedId;
 
 /// The times of a fixed number of events, each at one time or never. Events of one instant happen
 /// in the order of their slots: links choose after everything else, and nothing depends on the
@@ -185,7 +186,7 @@ pub(super) struct Slots {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// A source sends.
-    Source(usize),
+    Source(FeedId),
     /// A packet arrives over the link of an output.
     Wire(PortId),
     SenderTimer(FlowKey),
@@ -211,7 +212,7 @@ impl Slots {
     #[inline]
     pub(super) fn slot(self, event: Event) -> usize {
         match event {
-            Event::Source(source) => source,
+            Event::Source(feed) => feed.index(),
             Event::Wire(port) => self.wires + port.index(),
             Event::SenderTimer(flow) => self.senders + flow.index(),
             Event::ReceiverTimer(flow) => self.receivers + flow.index(),
@@ -223,7 +224,7 @@ impl Slots {
     #[inline]
     fn event(self, slot: usize) -> Event {
         match slot {
-            slot if slot < self.wires => Event::Source(slot),
+            slot if slot < self.wires => Event::Source(FeedId(slot as u32)),
             slot if slot < self.senders => Event::Wire(PortId((slot - self.wires) as u32)),
             slot if slot < self.receivers => {
                 Event::SenderTimer(FlowKey((slot - self.senders) as u32))
@@ -249,6 +250,10 @@ mod tests {
         Agenda { slots, times, tied: Vec::new(), early: Vec::new() }
     }
 
+    fn source(slot: usize) -> Event {
+        Event::Source(FeedId::from_index(slot))
+    }
+
     /// How far ahead things happen: far more than a word of the tournament holds, too.
     fn ahead() -> impl Strategy<Value = u64> {
         prop_oneof![20 => 0u64..40_000_000, 1 => 0..Nanos::LIMIT.0 / 300]
@@ -272,7 +277,7 @@ mod tests {
                 if step < 3 {
                     let begin = if of_slot[slot] == region { now } else { until };
                     times[slot] = Nanos(begin + ahead);
-                    agenda.set(Event::Source(slot), times[slot]);
+                    agenda.set(source(slot), times[slot]);
                     continue;
                 }
                 let first = |region: u16, until: u64| {
@@ -300,7 +305,7 @@ mod tests {
                 if let Some((slot, time)) = first {
                     now = time.0;
                     times[slot] = Nanos::MAX;
-                    agenda.clear(Event::Source(slot));
+                    agenda.clear(source(slot));
                 }
             }
         }
@@ -319,15 +324,15 @@ mod tests {
                 let time = Nanos(now + ahead);
                 match step {
                     0..3 => {
-                        agenda.set(Event::Source(slot), time);
+                        agenda.set(source(slot), time);
                         times[slot] = time;
                     }
                     3 => {
-                        agenda.advance(Event::Source(slot), time);
+                        agenda.advance(source(slot), time);
                         times[slot] = times[slot].min(time);
                     }
                     4 => {
-                        agenda.clear(Event::Source(slot));
+                        agenda.clear(source(slot));
                         times[slot] = Nanos::MAX;
                     }
                     _ => {
@@ -341,8 +346,8 @@ mod tests {
                         now = time.0;
                         _ = agenda.pass(time);
                         match step {
-                            5 => agenda.clear(Event::Source(slot)),
-                            6 => agenda.set(Event::Source(slot), Nanos(now + ahead)),
+                            5 => agenda.clear(source(slot)),
+                            6 => agenda.set(source(slot), Nanos(now + ahead)),
                             _ => continue,
                         }
                         times[slot] = if step == 5 { Nanos::MAX } else { Nanos(now + ahead) };

@@ -21,6 +21,7 @@ use crate::network::layout::groups::Groups;
 use crate::network::layout::partition::Partition;
 use crate::network::layout::topology::Topology;
 use crate::network::run::NetworkRun;
+use crate::source::FeedId;
 
 /// About the largest number of regions.
 const MOST: usize = 1024;
@@ -48,10 +49,10 @@ impl Regions {
         let at = |node: NodeId| region_of[node.index()];
         let begins = |route: &Range<StepId>| at(topology.ends(topology.output_at(route.start))[0]);
         let mut by_slot = vec![0; slots.count];
-        for (number, source) in sources.iter().enumerate() {
+        for (feed, source) in (0..).map(FeedId).zip(sources) {
             let flow = source.flows.first().and_then(|flow| topology.flows.get(flow.index()));
             if let Some(flow) = flow {
-                by_slot[slots.slot(Event::Source(number))] = begins(&flow.path);
+                by_slot[slots.slot(Event::Source(feed))] = begins(&flow.path);
             }
         }
         for (port, output) in ports().zip(&topology.outputs) {
