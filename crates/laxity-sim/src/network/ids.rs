@@ -19,6 +19,8 @@ laxity::id! {
     pub(crate) struct BookId;
     /// An output that backlogged sources feed, among all of these.
     pub(crate) struct LoopId;
+    /// A slot of the agenda, which holds the time of one event.
+    pub(crate) struct SlotId;
     /// A transfer of a connection: 1 is the first. After 2^32 transfers numbers come again.
     pub(crate) struct TransferId;
 }

@@ -15,7 +15,7 @@ use super::books::NetworkBooks;
 use super::books::hop_books::HopBooks;
 use super::hosts::connections::Connections;
 use super::hosts::{Entrance, Hosts, Sending, SourceFlows, Upcoming};
-use super::ids::{BookId, FlowKey, PartId, PortId};
+use super::ids::{BookId, FlowKey, PartId, PortId, SlotId};
 use super::layout::partition::Here;
 use super::layout::partition::Partition;
 use super::layout::topology::Topology;
@@ -80,7 +80,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// What happens next: the slot of the agenda and the time.
-    pub(crate) fn next_step(&mut self) -> Result<Option<(usize, Nanos)>, SimError> {
+    pub(crate) fn next_step(&mut self) -> Result<Option<(SlotId, Nanos)>, SimError> {
         match self.plane.agenda.next() {
             Some((_, now)) if now > Nanos::LIMIT => Err(SimError::EndOfTime),
             next => Ok(next),
@@ -88,7 +88,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// Whether the link, which is free, chooses a packet at a slot of the agenda.
-    pub(crate) fn is_choice(&self, slot: usize) -> bool {
+    pub(crate) fn is_choice(&self, slot: SlotId) -> bool {
         matches!(self.plane.agenda.event(slot), Event::Choice(_))
     }
 

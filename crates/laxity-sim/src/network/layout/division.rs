@@ -52,21 +52,21 @@ impl Regions {
         for (feed, source) in (0..).map(FeedId).zip(sources) {
             let flow = source.flows.first().and_then(|flow| topology.flows.get(flow.index()));
             if let Some(flow) = flow {
-                by_slot[slots.slot(Event::Source(feed))] = begins(&flow.path);
+                by_slot[slots.slot(Event::Source(feed)).index()] = begins(&flow.path);
             }
         }
         for (port, output) in ports().zip(&topology.outputs) {
             let [from, to] = topology.ends(port).map(at);
-            by_slot[slots.slot(Event::Wire(port))] = to;
-            by_slot[slots.slot(Event::Choice(port))] = from;
+            by_slot[slots.slot(Event::Wire(port)).index()] = to;
+            by_slot[slots.slot(Event::Choice(port)).index()] = from;
             if let Some(number) = output.closed_loop {
-                by_slot[slots.slot(Event::Retry(number))] = from;
+                by_slot[slots.slot(Event::Retry(number)).index()] = from;
             }
         }
         for (key, flow) in (0..).map(FlowKey).zip(&topology.flows) {
             if flow.is_connection() {
-                by_slot[slots.slot(Event::SenderTimer(key))] = begins(&flow.path);
-                by_slot[slots.slot(Event::ReceiverTimer(key))] = begins(&flow.back);
+                by_slot[slots.slot(Event::SenderTimer(key)).index()] = begins(&flow.path);
+                by_slot[slots.slot(Event::ReceiverTimer(key)).index()] = begins(&flow.back);
             }
         }
         Regions { count, lookahead, by_slot }
