@@ -1,6 +1,6 @@
 //! How wrong clocks may be for time-driven priority.
 
-use laxity::admit::tdp::Reservation;
+use laxity::admit::tdp::{OutputId, Reservation};
 use laxity::units::Nanos;
 
 use super::{Framing, Stretch, TdpSpec, Unframed};
@@ -41,7 +41,7 @@ impl<'a> Margins<'a> {
             let fullest = frames.map(|frame| framing.reserved.ledger.reserved(output, frame)).max();
             margins.link(output).rate.time_for(fullest.unwrap_or_default())
         };
-        margins.fullest = (0..framing.demand.outputs.len() as u32).map(fullest).collect();
+        margins.fullest = framing.demand.output_ids().map(fullest).collect();
         margins
     }
 
@@ -92,11 +92,13 @@ impl<'a> Margins<'a> {
             let Ok(reservation) = answer else { continue };
             for (output, delay) in links(stretch, reservation) {
                 let late = self.of_delay(output, delay).unwrap_or_default();
-                bind(late, MarginBinding::Late(demand.outputs[output as usize]));
+                bind(late, MarginBinding::Late(demand.outputs[output.index()]));
                 bind(self.of_marks(output), MarginBinding::Marks);
             }
         }
-        for ((number, &output), &takes) in (0..).zip(&demand.outputs).zip(&self.fullest) {
+        for ((number, &output), &takes) in
+            demand.output_ids().zip(&demand.outputs).zip(&self.fullest)
+        {
             if takes > Nanos::ZERO {
                 bind(self.of_fullest(number), MarginBinding::Full(output));
             }
@@ -106,9 +108,9 @@ impl<'a> Margins<'a> {
 
     /// With which error an output's fullest frame still fits into one that is shorter as its clock
     /// is set.
-    fn of_fullest(&self, output: u32) -> Nanos {
+    fn of_fullest(&self, output: OutputId) -> Nanos {
         let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
-        let takes = self.fullest[output as usize];
+        let takes = self.fullest[output.index()];
         Nanos(time.frame.saturating_sub(guard).saturating_sub(takes).0 / 2)
     }
 
@@ -116,7 +118,7 @@ impl<'a> Margins<'a> {
     ///
     /// They come in time before their frame begins, `delay` frames after the one in which they were
     /// sent. `None` if they are late even with perfect clocks.
-    fn of_delay(&self, output: u32, delay: u32) -> Option<Nanos> {
+    fn of_delay(&self, output: OutputId, delay: u32) -> Option<Nanos> {
         let ready = self.framing.framed.spec.time.start(u64::from(delay).saturating_sub(1));
         let way = self.link(output).delay.0.checked_add(1)?;
         Some(Nanos(ready.0.checked_sub(way)? / 2))
@@ -124,13 +126,13 @@ impl<'a> Margins<'a> {
 
     /// With which error all lags of an output's marked packets are less than a frame apart, so that
     /// their frames are [told](laxity::sched::tdp::Upstream) from their marks.
-    fn of_marks(&self, output: u32) -> Nanos {
+    fn of_marks(&self, output: OutputId) -> Nanos {
         let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
         let rate = self.link(output).rate;
         // The first packet of a frame that is marked begins with it, or is padding after best
         // effort that was under way; the last one is reserved.
         let shortest = rate.time_for(self.framing.framed.plan.link.min_packet);
-        let reserved = guard.saturating_add(self.fullest[output as usize]);
+        let reserved = guard.saturating_add(self.fullest[output.index()]);
         let apart = reserved
             .saturating_sub(shortest)
             .max(rate.time_for(self.framing.framed.plan.link.max_packet));
@@ -138,8 +140,8 @@ impl<'a> Margins<'a> {
         Nanos(time.frame.saturating_sub(apart).saturating_sub(Nanos(2)).0 / 4)
     }
 
-    fn link(&self, output: u32) -> &'a NetworkLink {
-        self.framing.framed.network.link(self.framing.demand.outputs[output as usize])
+    fn link(&self, output: OutputId) -> &'a NetworkLink {
+        self.framing.framed.network.link(self.framing.demand.outputs[output.index()])
     }
 }
 
@@ -147,7 +149,7 @@ impl<'a> Margins<'a> {
 fn links<'a>(
     stretch: &'a Stretch,
     given: &'a Reservation,
-) -> impl Iterator<Item = (u32, u32)> + 'a {
+) -> impl Iterator<Item = (OutputId, u32)> + 'a {
     let outputs = stretch.flow.path.iter().map(|hop| hop.output);
     outputs.zip(given.delays.iter().copied().skip(1))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use laxity::admit::tdp::Ledger;
+use laxity::admit::tdp::{Ledger, OutputId};
 use laxity::packet::ClassId;
 use laxity::sched::tdp::{Contract, Edge};
 use laxity::units::Nanos;
@@ -15,8 +15,7 @@ use crate::model::{Hop, TdpSpec};
 pub struct Schedule<'a> {
     spec: TdpSpec,
     ledger: &'a Ledger,
-    /// The numbers of the outputs in the ledger.
-    outputs: HashMap<Hop, u32>,
+    outputs: HashMap<Hop, OutputId>,
     /// By output, how far ahead packets come.
     ahead: Vec<u32>,
     /// By class and place on its path: the forwarding delay, and the flow's number at the edge.
@@ -45,7 +44,7 @@ impl<'a> Schedule<'a> {
                 let is_edge = place == stretch.hops.start;
                 let edge_flow = is_edge.then_some(contracts.len() as u32);
                 steps.insert((stretch.class, place), (delay, edge_flow));
-                let longest = &mut delays[hop.output as usize];
+                let longest = &mut delays[hop.output.index()];
                 *longest = delay.max(*longest);
                 if is_edge {
                     edges.insert(hop.output);
@@ -54,12 +53,12 @@ impl<'a> Schedule<'a> {
             contracts.push(Some(contract));
         }
         for &output in &edges {
-            let longest = &mut delays[output as usize];
+            let longest = &mut delays[output.index()];
             *longest = at_edge.max(*longest);
         }
         let edge = Edge::new(spec.time, at_edge, &contracts);
         let edge = edge.expect("what was reserved are packets of a period");
-        let outputs = demand.outputs.iter().copied().zip(0..).collect();
+        let outputs = demand.outputs.iter().copied().zip(demand.output_ids()).collect();
         let bounds = framing
             .bounds()
             .into_iter()
@@ -88,7 +87,7 @@ impl<'a> Schedule<'a> {
 
     /// How many frames ahead packets come to an output.
     pub fn ahead(&self, hop: Hop) -> u32 {
-        self.outputs.get(&hop).map_or(0, |output| self.ahead[*output as usize])
+        self.outputs.get(&hop).map_or(0, |output| self.ahead[output.index()])
     }
 
     /// Whether anything is reserved in a frame of any cycle.
