@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use laxity::admit::tdp::{Ledger, OutputId};
 use laxity::packet::ClassId;
-use laxity::sched::tdp::{Contract, Edge};
+use laxity::sched::tdp::{Contract, ContractId, Edge};
 use laxity::units::Nanos;
 
 use super::{Framed, Framing};
@@ -18,12 +18,21 @@ pub struct Schedule<'a> {
     outputs: HashMap<Hop, OutputId>,
     /// By output, how far ahead packets come.
     ahead: Vec<u32>,
-    /// By class and place on its path: the forwarding delay, and the flow's number at the edge.
-    steps: HashMap<(ClassId, usize), (u32, Option<u32>)>,
+    /// By class and place on its path.
+    steps: HashMap<(ClassId, usize), FrameStep>,
     /// The classes that have any.
     given: BTreeSet<ClassId>,
     /// How long packets of the classes take at most that are promised it.
     bounds: HashMap<ClassId, Nanos>,
+}
+
+/// How packets of a flow come to an output on their path where there are frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameStep {
+    /// The forwarding delay d in frames, for packets that come in a frame.
+    pub forwarding_delay: u32,
+    /// The contract at the edge, where they come without a frame.
+    pub contract: Option<ContractId>,
 }
 
 impl<'a> Schedule<'a> {
@@ -42,8 +51,9 @@ impl<'a> Schedule<'a> {
             let hops = stretch.flow.path.iter().zip(&reservation.delays);
             for (place, (hop, &delay)) in stretch.hops.clone().zip(hops) {
                 let is_edge = place == stretch.hops.start;
-                let edge_flow = is_edge.then_some(contracts.len() as u32);
-                steps.insert((stretch.class, place), (delay, edge_flow));
+                let contract = is_edge.then(|| ContractId::from_index(contracts.len()));
+                let step = FrameStep { forwarding_delay: delay, contract };
+                steps.insert((stretch.class, place), step);
                 let longest = &mut delays[hop.output.index()];
                 *longest = delay.max(*longest);
                 if is_edge {
@@ -69,9 +79,8 @@ impl<'a> Schedule<'a> {
         (Schedule { spec: *spec, ledger, outputs, ahead: delays, steps, given, bounds }, edge)
     }
 
-    /// The forwarding delay of an output on a class's path, and the flow's number there if it is an
-    /// edge.
-    pub fn step(&self, class: ClassId, place: usize) -> (u32, Option<u32>) {
+    /// How packets of a class come to the output at a place on its path.
+    pub fn step(&self, class: ClassId, place: usize) -> FrameStep {
         self.steps.get(&(class, place)).copied().unwrap_or_default()
     }
 

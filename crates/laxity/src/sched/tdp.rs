@@ -25,7 +25,7 @@ mod settings;
 mod tests;
 mod time;
 
-pub use edge::{Assigned, Contract, Edge, Slots};
+pub use edge::{Assigned, Contract, ContractId, Edge, Slots};
 pub use mark::Mark;
 pub use marking::Upstream;
 pub use output::Tdp;
