@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
-use laxity_plan::model::{PlanFile, Recording, Source};
+use laxity_plan::model::{PlanFile, Recording, Source, SourceId};
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrivals, open_recording, read_recording};
 
@@ -80,7 +80,7 @@ pub(crate) fn plan_for(
 pub(crate) fn recording(
     recording: &Recording,
     plan: &Plan,
-    source: Option<usize>,
+    source: Option<SourceId>,
 ) -> Result<Box<dyn Arrivals>, SimError> {
     if !is_stdin(&recording.file) {
         return open_recording(recording, plan, source);

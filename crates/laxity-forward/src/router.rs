@@ -244,8 +244,10 @@ impl Router {
 
     /// The frame in which a packet is sent on that came on its path.
     fn frame(&mut self, packet: &Packet, way: Way, sent_in: Option<u64>) -> Option<u64> {
-        match (way.edge_flow, sent_in) {
-            (Some(flow), _) => self.edge.as_mut()?.frame_of_flow(flow, packet.arrival, packet),
+        match (way.contract, sent_in) {
+            (Some(contract), _) => {
+                self.edge.as_mut()?.frame_under(contract, packet.arrival, packet)
+            }
             (None, sent_in) => Some(sent_in.filter(|_| way.delay > 0)? + u64::from(way.delay)),
         }
     }

@@ -14,7 +14,7 @@ pub use demand::{Demand, MOST_AHEAD, Reservations, Stretch};
 pub use framing::Framing;
 pub use margin::{ClockMargin, MarginBinding};
 pub use promise::NetworkAnalysis;
-pub use schedule::Schedule;
+pub use schedule::{FrameStep, Schedule};
 
 use laxity::admit::tdp::Flow;
 use laxity::police::TokenBucket;

@@ -58,6 +58,7 @@ use self::books::NetworkBooks;
 use self::books::hop_books::HopBooks;
 use self::flow::Flow;
 use self::hosts::Sending;
+pub(crate) use self::ids::SlotId;
 use self::ids::{PartId, PortId};
 use self::layout::Layout;
 use self::layout::connect::connect;
@@ -164,7 +165,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(crate) fn through(
         mut self,
         progress: Progress<'_>,
-        each: impl FnMut(&Self, usize),
+        each: impl FnMut(&Self, SlotId),
     ) -> Result<Outcome, SimError> {
         self.run(progress, each)?;
         if self.single.is_some() {
@@ -181,7 +182,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn run(
         &mut self,
         progress: Progress<'_>,
-        mut each: impl FnMut(&Self, usize),
+        mut each: impl FnMut(&Self, SlotId),
     ) -> Result<(), SimError> {
         // All that came to one link leaves it, whenever traffic ends.
         let is_single = self.single.is_some();
@@ -214,7 +215,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn advance(
         &mut self,
         until: Nanos,
-        mut after: impl FnMut(&mut Self, Nanos, usize) -> Result<bool, SimError>,
+        mut after: impl FnMut(&mut Self, Nanos, SlotId) -> Result<bool, SimError>,
     ) -> Result<(), SimError> {
         let mut present = Nanos::ZERO;
         loop {
@@ -241,7 +242,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Simulates the event of a slot.
     #[inline]
-    pub(crate) fn step(&mut self, now: Nanos, slot: usize) -> Result<(), SimError> {
+    pub(crate) fn step(&mut self, now: Nanos, slot: SlotId) -> Result<(), SimError> {
         self.prefetch.pass(now, &mut self.plane);
         match self.plane.agenda.event(slot) {
             Event::Source(source) => self.emit(now, source)?,

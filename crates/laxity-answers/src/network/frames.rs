@@ -1,7 +1,7 @@
 //! What is proved of a network under time-driven priority: which frames are whose, and what
 //! follows.
 
-use laxity::admit::tdp::ReservationError;
+use laxity::admit::tdp::{OutputId, ReservationError};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::model::Hop;
@@ -212,7 +212,7 @@ impl View<'_> {
     fn stretches(&self, class: ClassId) -> Vec<ReservedStretch> {
         let full = |blocked: &ReservationError| {
             let named = |full: &laxity::admit::tdp::Full| {
-                let output = self.framing.demand.outputs[full.output as usize];
+                let output = self.framing.demand.outputs[full.output.index()];
                 FullFrame { at: self.ends(output), frame: full.frame }
             };
             blocked.full.iter().map(named).collect()
@@ -234,7 +234,7 @@ impl View<'_> {
 
     fn outputs(&self) -> Vec<ReservedOutput> {
         let demand = &self.framing.demand;
-        let output = |(number, (&hop, &Bytes(capacity))): (u32, (&Hop, &Bytes))| {
+        let output = |(number, (&hop, &Bytes(capacity))): (OutputId, (&Hop, &Bytes))| {
             let reserved: Vec<u64> = (0..self.framed.spec.period())
                 .map(|frame| self.framing.reservations.ledger.reserved(number, frame).0)
                 .collect();
@@ -254,7 +254,7 @@ impl View<'_> {
                 reserved_bytes: reserved,
             }
         };
-        (0..).zip(demand.outputs.iter().zip(&demand.capacities)).map(output).collect()
+        demand.output_ids().zip(demand.outputs.iter().zip(&demand.capacities)).map(output).collect()
     }
 
     /// The longest packet that fits behind a frame's reserved packets and ends by the guard of the

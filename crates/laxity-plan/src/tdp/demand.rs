@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use laxity::admit::tdp::{self, Answer, Flow, Ledger};
+use laxity::admit::tdp::{self, Answer, Flow, Ledger, OutputId};
 use laxity::packet::ClassId;
 use laxity::police::{PacketLine, TokenBucket};
 use laxity::sched::tdp::{Contract, TdpSettings, capacity};
@@ -18,7 +18,7 @@ pub const MOST_AHEAD: u32 = 1 << 17;
 /// The outputs that have frames, and the flows that are to be given some.
 #[derive(Clone, Debug)]
 pub struct Demand {
-    /// The outputs; flows count them in this order.
+    /// The outputs, by [`OutputId`].
     pub outputs: Vec<Hop>,
     /// What can be reserved in a frame of each.
     pub capacities: Vec<Bytes>,
@@ -53,6 +53,11 @@ pub struct Reservations {
 }
 
 impl Demand {
+    /// The numbers of all outputs.
+    pub fn output_ids(&self) -> impl Iterator<Item = OutputId> {
+        (0..self.outputs.len()).map(OutputId::from_index)
+    }
+
     /// Reserves frames, for as many stretches as it finds room for.
     pub fn reserve(&self, spec: &TdpSpec) -> Reservations {
         let mut ledger = Ledger::new(spec.period(), &self.capacities);
@@ -85,7 +90,8 @@ impl FramedNetwork<'_> {
         let outputs: Vec<_> = network.hops().filter(|&hop| self.has_frames(hop)).collect();
         let margin = spec.guard + Nanos(2 * self.clock_error().0);
         let capacity = |hop: &Hop| capacity(self.network.link(*hop).rate, &spec.time, margin);
-        let numbers: HashMap<Hop, u32> = outputs.iter().copied().zip(0..).collect();
+        let numbers: HashMap<Hop, OutputId> =
+            outputs.iter().copied().zip((0..).map(OutputId)).collect();
         let paths = self.plan.class_paths();
         let mut stretches = Vec::new();
         for (id, class) in self.plan.leaves().filter(|(_, class)| class.wants_frames()) {

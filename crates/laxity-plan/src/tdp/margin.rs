@@ -1,6 +1,6 @@
 //! How wrong clocks may be for time-driven priority.
 
-use laxity::admit::tdp::Reservation;
+use laxity::admit::tdp::{OutputId, Reservation};
 use laxity::units::Nanos;
 
 use super::{FramedBoundError, Framing, Stretch, TdpSpec};
@@ -42,7 +42,7 @@ impl<'a> Margins<'a> {
                 frames.map(|frame| framing.reservations.ledger.reserved(output, frame)).max();
             margins.link(output).rate.time_for(fullest.unwrap_or_default())
         };
-        margins.fullest = (0..framing.demand.outputs.len() as u32).map(fullest).collect();
+        margins.fullest = framing.demand.output_ids().map(fullest).collect();
         margins
     }
 
@@ -93,11 +93,13 @@ impl<'a> Margins<'a> {
             let Ok(reservation) = answer else { continue };
             for (output, delay) in links(stretch, reservation) {
                 let late = self.delay_margin(output, delay).unwrap_or_default();
-                bind(late, MarginBinding::Late(demand.outputs[output as usize]));
+                bind(late, MarginBinding::Late(demand.outputs[output.index()]));
                 bind(self.mark_margin(output), MarginBinding::Marks);
             }
         }
-        for ((number, &output), &takes) in (0..).zip(&demand.outputs).zip(&self.fullest) {
+        for ((number, &output), &takes) in
+            demand.output_ids().zip(&demand.outputs).zip(&self.fullest)
+        {
             if takes > Nanos::ZERO {
                 bind(self.frame_margin(number), MarginBinding::Full(output));
             }
@@ -107,9 +109,9 @@ impl<'a> Margins<'a> {
 
     /// The largest clock error with which an output's fullest frame still fits into one that is
     /// shorter because its clock is set.
-    fn frame_margin(&self, output: u32) -> Nanos {
+    fn frame_margin(&self, output: OutputId) -> Nanos {
         let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
-        let takes = self.fullest[output as usize];
+        let takes = self.fullest[output.index()];
         Nanos(time.frame.saturating_sub(guard).saturating_sub(takes).0 / 2)
     }
 
@@ -117,21 +119,21 @@ impl<'a> Margins<'a> {
     ///
     /// They come in time before their frame begins, `delay` frames after the one in which they were
     /// sent. `None` if they are late even with perfect clocks.
-    fn delay_margin(&self, output: u32, delay: u32) -> Option<Nanos> {
+    fn delay_margin(&self, output: OutputId, delay: u32) -> Option<Nanos> {
         let ready = self.framing.framed.spec.time.start(u64::from(delay).saturating_sub(1));
         let way = self.link(output).delay.0.checked_add(1)?;
         Some(Nanos(ready.0.checked_sub(way)? / 2))
     }
 
-    /// The largest clock error with which the lags of an output's marked packets differ by less than
-    /// a frame, so that their marks [tell](laxity::sched::tdp::Upstream) their frames.
-    fn mark_margin(&self, output: u32) -> Nanos {
+    /// The largest clock error with which the lags of an output's marked packets differ by less
+    /// than a frame, so that their marks [tell](laxity::sched::tdp::Upstream) their frames.
+    fn mark_margin(&self, output: OutputId) -> Nanos {
         let TdpSpec { time, guard, .. } = *self.framing.framed.spec;
         let rate = self.link(output).rate;
         // The first packet of a frame that is marked begins with it, or is padding after best
         // effort that was under way; the last one is reserved.
         let shortest = rate.time_for(self.framing.framed.plan.link.min_packet);
-        let reserved = guard.saturating_add(self.fullest[output as usize]);
+        let reserved = guard.saturating_add(self.fullest[output.index()]);
         let apart = reserved
             .saturating_sub(shortest)
             .max(rate.time_for(self.framing.framed.plan.link.max_packet));
@@ -139,8 +141,8 @@ impl<'a> Margins<'a> {
         Nanos(time.frame.saturating_sub(apart).saturating_sub(Nanos(2)).0 / 4)
     }
 
-    fn link(&self, output: u32) -> &'a NetworkLink {
-        self.framing.framed.network.link(self.framing.demand.outputs[output as usize])
+    fn link(&self, output: OutputId) -> &'a NetworkLink {
+        self.framing.framed.network.link(self.framing.demand.outputs[output.index()])
     }
 }
 
@@ -148,7 +150,7 @@ impl<'a> Margins<'a> {
 fn links<'a>(
     stretch: &'a Stretch,
     given: &'a Reservation,
-) -> impl Iterator<Item = (u32, u32)> + 'a {
+) -> impl Iterator<Item = (OutputId, u32)> + 'a {
     let outputs = stretch.flow.path.iter().map(|hop| hop.output);
     outputs.zip(given.delays.iter().copied().skip(1))
 }

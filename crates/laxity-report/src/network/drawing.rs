@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use laxity::admit::tdp::OutputId;
 use laxity::packet::ClassId;
 use laxity_plan::tdp::{FramedNetwork, Framing};
 use maud::{Markup, html};
@@ -37,9 +38,9 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
     if !classes.are_told_apart() {
         join(&mut uses);
     }
-    let outputs: BTreeSet<u32> = uses.iter().map(|of| of.output).collect();
-    let name = |output: u32| {
-        let ends = network.ends(demand.outputs[output as usize]);
+    let outputs: BTreeSet<OutputId> = uses.iter().map(|of| of.output).collect();
+    let name = |output: OutputId| {
+        let ends = network.ends(demand.outputs[output.index()]);
         ends.map(|end| shortened(end, NAME_LIMIT)).join(" → ")
     };
     let widest = outputs.iter().map(|output| text_width(&name(*output), 12.5));
@@ -50,7 +51,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
         @for (row, &output) in outputs.iter().enumerate() {
             @let bottom = ROW * (row as f64 + 1.0) - 10.0;
             @let tall = ROW - 14.0;
-            @let capacity = demand.capacities[output as usize].0.max(1) as f64;
+            @let capacity = demand.capacities[output.index()].0.max(1) as f64;
             text x="0" y=(round(bottom - tall / 2.0 + 4.0)) {
                 (name(output))
             }
@@ -85,7 +86,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
 fn stack(
     uses: &[Use],
     shown: &DrawnClasses<'_>,
-    (output, frame): (u32, u32),
+    (output, frame): (OutputId, u32),
     tall: impl Fn(u64) -> f64,
     x: f64,
     bottom: f64,
@@ -111,7 +112,7 @@ fn stack(
 /// A packet's place in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
-    output: u32,
+    output: OutputId,
     frame: u32,
     class: ClassId,
     bytes: u64,

@@ -17,10 +17,11 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, Source};
 use laxity_plan::paths::{OutputId, Paths};
+use laxity_plan::tdp::FrameStep;
 use rand::RngExt;
 
 use self::partition::Here;
-use self::topology::{Framing, Step, Topology};
+use self::topology::{Step, Topology};
 use super::ids::{LoopId, PortId, StepId};
 use super::output::clock::NodeClock;
 use super::output::fifo_output::FifoOutput;
@@ -118,9 +119,8 @@ impl<'a> Layout<'a> {
                 *fed = fed.and(before);
             }
             if let Some(reserved) = &topology.reserved {
-                let (forwarding_delay, edge_flow) =
-                    if acks { (0, None) } else { reserved.step(class, place) };
-                topology.framing.push(Framing { forwarding_delay, edge_flow });
+                let step = if acks { FrameStep::default() } else { reserved.step(class, place) };
+                topology.framing.push(step);
             }
             topology.steps.push(Step::new(output, place + 1 == path.len()));
         }

@@ -10,7 +10,7 @@ use laxity_plan::tdp::NetworkAnalysis;
 use serde::Serialize;
 
 use super::agenda::Event;
-use super::ids::{BookId, PortId};
+use super::ids::{BookId, PortId, SlotId};
 use super::layout::partition::Partition;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
@@ -212,7 +212,7 @@ impl Profiler {
 
 impl Ledger {
     /// Counts an event that is over.
-    fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: usize) {
+    fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: SlotId) {
         let took = self.begun.take().map(|begun| begun.elapsed());
         let books = |port: PortId| simulation.plane.topology.outputs[port.index()].book.index();
         let sampled = match simulation.plane.agenda.event(slot) {

@@ -7,7 +7,7 @@ use crate::network::agenda::Event;
 use crate::network::flow::Flow;
 use crate::network::hosts::receiving::Request;
 use crate::network::hosts::sources::PacketContent;
-use crate::network::ids::{FlowKey, PacketKey, StepId};
+use crate::network::ids::{FlowKey, PacketKey, StepId, TransferId};
 use crate::network::plane::transit::{Body, Transit};
 use crate::network::simulation::Simulation;
 use crate::record::Observer;
@@ -105,7 +105,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// An acknowledgement has come to its sender.
-    fn hear(&mut self, now: Nanos, number: FlowKey, transfer: u32, ack: &Ack) {
+    fn hear(&mut self, now: Nanos, number: FlowKey, transfer: TransferId, ack: &Ack) {
         let Some(end) = &mut self.plane.topology.flows[number.index()].sender else { return };
         if end.transfer != transfer {
             return;
@@ -195,7 +195,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// The next segment that leaves a sender now, with its transfer.
-    fn poll_send(&mut self, now: Nanos, number: FlowKey) -> Option<(u32, Segment)> {
+    fn poll_send(&mut self, now: Nanos, number: FlowKey) -> Option<(TransferId, Segment)> {
         let end = self.plane.topology.flows[number.index()]
             .sender
             .as_mut()

@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 use core::mem;
 
 use super::pattern::Pattern;
-use super::{Answer, Flow, Full, Hop, Ledger, Reservation, ReservationError};
+use super::{Answer, Flow, Full, Hop, Ledger, OutputId, Reservation, ReservationError};
 use crate::sched::tdp::Slots;
 
 /// The most labels of a frame.
@@ -63,7 +63,7 @@ struct Label {
     /// Whether it is as good as the immediate label for all that follows.
     immediate: bool,
     /// The outputs that come again, and the frames of their first packets; in order.
-    own: Vec<(u32, u32)>,
+    own: Vec<(OutputId, u32)>,
 }
 
 /// Room in the frames that a flow would use at an output: the least room, and the bytes that they
@@ -181,7 +181,7 @@ impl<'a> LabelSetting<'a> {
 
     /// Room at an output if the flow uses it from this frame on, beside the existing reservations
     /// and the frames that it took itself.
-    fn room(&self, output: u32, first: u32, own: &[(u32, u32)]) -> Room {
+    fn room(&self, output: OutputId, first: u32, own: &[(OutputId, u32)]) -> Room {
         let packet = self.flow.packet.0;
         let capacity = self.ledger.capacity(output).0;
         let (mut least, mut held) = (u64::MAX, 0);

@@ -30,6 +30,11 @@ impl Slots {
     }
 }
 
+crate::id! {
+    /// A contract of an [`Edge`]: its position among all that the edge was made with.
+    pub struct ContractId;
+}
+
 /// The reservation of a flow at the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contract {
@@ -135,12 +140,17 @@ impl Edge {
     /// The frame of a packet that arrives now; `None` for best effort, as which all of a class
     /// without a contract and demoted packets travel.
     pub fn frame_of(&mut self, now: Nanos, packet: &Packet) -> Option<u64> {
-        self.frame_of_flow(packet.class.index(), now, packet)
+        self.frame_under(ContractId(packet.class.0), now, packet)
     }
 
-    /// The same where flows are not classes, for a packet of the flow of this number.
-    pub fn frame_of_flow(&mut self, flow: usize, now: Nanos, packet: &Packet) -> Option<u64> {
-        let flow = self.flows.get_mut(flow)?.as_mut()?;
+    /// The same where flows are not classes, for a packet under this contract.
+    pub fn frame_under(
+        &mut self,
+        contract: ContractId,
+        now: Nanos,
+        packet: &Packet,
+    ) -> Option<u64> {
+        let flow = self.flows.get_mut(contract.index())?.as_mut()?;
         if packet.demoted || packet.length > flow.longest {
             return None;
         }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::super::{Contract, Edge, Upstream};
 use super::{Coming, CommonTime, Tdp, TdpSettings, send};
-use crate::admit::tdp::{Flow, Hop, Ledger, Reservation};
+use crate::admit::tdp::{Flow, Hop, Ledger, OutputId, Reservation};
 use crate::packet::{ClassId, Packet};
 use crate::sched::Late;
 use crate::units::{Bytes, Nanos, Rate};
@@ -97,7 +97,10 @@ proptest! {
             let (entry, exit) = wanted.ends;
             let hops = entry..=exit;
             let spare = wanted.spare;
-            let hop = |node| Hop { output: node as u32, delay: delay(node), spare, propagation: 0 };
+            let hop = |node| {
+                let output = OutputId::from_index(node);
+                Hop { output, delay: delay(node), spare, propagation: 0 }
+            };
             let packet = Bytes(wanted.length.into());
             let flow = Flow { path: hops.map(hop).collect(), packets: wanted.packets, packet };
             if let Ok(reservation) = ledger.reserve(&flow) {
