@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use laxity::packet::Packet;
 use laxity::units::{Bytes, Nanos};
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Hop, SourceId};
 use laxity_sim::error::SimError;
 use laxity_sim::link::Run;
 use laxity_sim::network::NetworkRun;
@@ -72,8 +72,9 @@ impl Trial<'_> {
                     played[sender.source].push(simulated(sender, arrival));
                 }
                 let played: Vec<Arc<[_]>> = played.into_iter().map(Arc::from).collect();
-                let open = |source: usize| {
-                    let played: Box<dyn Arrivals> = Box::new(Playback::new(played[source].clone()));
+                let open = |source: SourceId| {
+                    let played: Box<dyn Arrivals> =
+                        Box::new(Playback::new(played[source.index()].clone()));
                     Ok(played)
                 };
                 let run = NetworkRun { arrivals: Some(&open), ..NetworkRun::new(on, None, seed) };

@@ -18,7 +18,7 @@ pub use admission::{Admission, Test};
 pub use class::{ClassProof, CurveProof, StreamsProof};
 pub use dwcs::Windows;
 pub use edf::{BestEffort, Line};
-pub use hfsc::{Burst, Left, Trap, first_pieces};
+pub use hfsc::{Burst, Residual, Trap, first_pieces};
 pub use proof::LinkProof;
 
 /// How the plans of a discipline are tested.

@@ -5,8 +5,8 @@ use std::fmt;
 use laxity::admit::{self, Interval, dwcs};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::paths::Unproved;
-use laxity_plan::tdp::Unframed;
+use laxity_plan::paths::BoundError;
+use laxity_plan::tdp::FramedBoundError;
 use serde::{Serialize, Serializer};
 
 /// One finding of an admission test, and where it was made.
@@ -100,7 +100,7 @@ pub enum Finding {
         covers_sliding: bool,
     },
     /// Classes without which the rest fits.
-    LeaveOut(LeaveOut),
+    LeaveOut(SurplusClasses),
 
     /// The discipline has no admission test.
     NoTest {
@@ -114,7 +114,7 @@ pub enum Finding {
     WindowsUnproved {
         /// The condition that is not met, by the class of the reason if it is one.
         #[serde(serialize_with = "condition")]
-        why: dwcs::Unproved,
+        why: dwcs::UnmetCondition,
         /// The share of the link that the streams cannot do without.
         utilization: f64,
     },
@@ -159,7 +159,7 @@ pub enum Finding {
         /// The share of the link that the streams cannot do without.
         utilization: f64,
         /// Streams without which the link is not overloaded.
-        shed: Vec<Shed>,
+        shed: Vec<SurplusStreams>,
     },
     /// The link is not sure to begin as many services as the windows need.
     TooFewServices {
@@ -170,7 +170,7 @@ pub enum Finding {
         /// Whether packets differ in length, so that every one is counted as the longest.
         lengths_differ: bool,
         /// Streams without which the rest fits.
-        shed: Vec<Shed>,
+        shed: Vec<SurplusStreams>,
     },
     /// A queue has no room for what may wait of a class that is promised a delay.
     QueueTooSmall {
@@ -230,7 +230,7 @@ impl From<admit::hfsc::Excess> for Excess {
 
 /// Streams of a class to leave out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Shed {
+pub struct SurplusStreams {
     /// The class.
     pub class: String,
     /// How many of its streams to leave out.
@@ -241,7 +241,7 @@ pub struct Shed {
 
 /// Classes to leave out of a network under time-driven priority.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LeaveOut {
+pub struct SurplusClasses {
     /// The classes that have no frames. Without them the others fit.
     pub classes: Vec<String>,
     /// The number of flows that must be left out at least, if an exact assignment looked for it.
@@ -285,9 +285,9 @@ pub enum Unbounded {
     /// On one link.
     Link(admit::Unbounded),
     /// At an output or over a path of a network.
-    Path(Unproved),
+    Path(BoundError),
     /// In the time frames of a network.
-    Frames(Unframed),
+    Frames(FramedBoundError),
 }
 
 impl Unbounded {
@@ -318,7 +318,7 @@ impl Serialize for Unbounded {
     }
 }
 
-fn condition<S: Serializer>(why: &dwcs::Unproved, serializer: S) -> Result<S::Ok, S::Error> {
+fn condition<S: Serializer>(why: &dwcs::UnmetCondition, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(why.name())
 }
 

@@ -13,7 +13,7 @@ use laxity_sim::record::Observer;
 use laxity_sim::summary::{Outcome, Summary};
 
 use crate::result::RunResult;
-use crate::run::{Own, Prepared, simulate_link, simulate_network};
+use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
 use crate::{Error, Traffic};
 
 /// A scheduler that a program brings, for the classes of a plan.
@@ -93,8 +93,8 @@ pub fn run_custom<'a>(
     progress: Progress<'_>,
 ) -> Result<RunResult<'a>, Error> {
     let to = own.map_or(HeldTo::Plan, |own| HeldTo::in_comparison(own.scheduler, plan.scheduler));
-    let (prepared, seed) = (Prepared::new(plan), traffic.seed(plan));
-    if prepared.network.is_some() {
+    let (analysed, seed) = (AnalysedPlan::new(plan), traffic.seed(plan));
+    if analysed.network.is_some() {
         let named = schedulers.into_iter().map(|custom| match &custom.at {
             Some(at) => Ok((hop(plan, at)?, custom)),
             None => Err(Error::question(format!(
@@ -103,7 +103,7 @@ pub fn run_custom<'a>(
             ))),
         });
         let customs = named.collect::<Result<BTreeMap<Hop, Custom>, Error>>()?;
-        return at_outputs(prepared, customs, to, traffic, observer, progress);
+        return at_outputs(analysed, customs, to, traffic, observer, progress);
     }
     let Ok([Custom { name, at: None, scheduler }]) = <[Custom; 1]>::try_from(schedulers) else {
         return Err(Error::question("one link takes one scheduler, without an output"));
@@ -111,18 +111,18 @@ pub fn run_custom<'a>(
     let scheduler = plan.behind_queues(scheduler, seed);
     let (outcome, how) = simulate_link(plan, Some(scheduler), traffic, seed, observer, progress)?;
     let summary = Summary { scheduler: name, ..outcome.summary };
-    Ok(prepared.judged(to, Outcome { summary, ..outcome }, how))
+    Ok(analysed.judged(to, Outcome { summary, ..outcome }, how))
 }
 
 fn at_outputs<'a>(
-    prepared: Prepared<'a>,
+    analysed: AnalysedPlan<'a>,
     customs: BTreeMap<Hop, Custom>,
     to: HeldTo,
     traffic: &Traffic<'_>,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<RunResult<'a>, Error> {
-    let Some(on) = &prepared.network else { unreachable!("it is a network") };
+    let Some(on) = &analysed.network else { unreachable!("it is a network") };
     let left = on.network.hops().filter(|hop| on.network.is_custom(*hop));
     if !left.eq(customs.keys().copied()) {
         return Err(Error::question(
@@ -146,5 +146,5 @@ fn at_outputs<'a>(
         let at = summary.hops.iter_mut().filter(|hop| hop.from == from && hop.to == to);
         at.for_each(|hop| hop.scheduler.clone_from(&name));
     }
-    Ok(prepared.judged(to, outcome, how))
+    Ok(analysed.judged(to, outcome, how))
 }

@@ -79,7 +79,7 @@ pub use laxity_plan::{Plan, PlanError, UnknownScheduler};
 #[cfg(feature = "pages")]
 pub use laxity_report::html::NamedFigure;
 pub use laxity_report::json::Json;
-pub use laxity_sim::{Progress, Reached, to_the_end};
+pub use laxity_sim::{Progress, ProgressPoint, to_the_end};
 pub use laxity_tc::export::Format as ExportFormat;
 pub use laxity_tc::linux::{Filters, Linux, Refusal};
 pub use laxity_tc::{Import, Options as ImportOptions, import};

@@ -8,7 +8,7 @@ use std::path::Path;
 use laxity::packet::Packet;
 use laxity::units::Nanos;
 use laxity_forward::ledger::{Entry, LedgerError, Reader};
-use laxity_forward::{Arrived, Event};
+use laxity_forward::{ArrivedPacket, Event};
 use laxity_plan::{Plan, PlanError};
 use laxity_sim::record::{Fate, Observer, Record};
 use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, replay};
@@ -81,7 +81,7 @@ pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
     let mut steps = Steps { entries: Reader::new(&mut ledger)?, fates: &fates, error: None };
     let (seed, backlog, catch_up) = (header.seed, header.backlog, header.catch_up);
     let live = Live { plans: &plans, seed, backlog, catch_up };
-    let replayed = replay(live, &mut steps, &mut Simulated(&fates));
+    let replayed = replay(live, &mut steps, &mut FateObserver(&fates));
     let failed = steps.error.take();
     let mut fates = fates.into_inner();
     fates.repeated.cut_short = matches!(failed, Some(LedgerError::CutShort { .. }));
@@ -136,10 +136,10 @@ impl Fates {
     }
 }
 
-/// Hears what the simulator does.
-struct Simulated<'a>(&'a RefCell<Fates>);
+/// Takes down what becomes of the packets in the simulator.
+struct FateObserver<'a>(&'a RefCell<Fates>);
 
-impl Observer for Simulated<'_> {
+impl Observer for FateObserver<'_> {
     fn record(&mut self, record: &Record) {
         let mut fates = self.0.borrow_mut();
         let deadline = match record.fate {
@@ -203,7 +203,7 @@ impl<R: Read> Iterator for Steps<'_, R> {
             match self.event()? {
                 Event::Arrived(arrived) => {
                     self.fates.borrow_mut().repeated.arrived += 1;
-                    let Arrived { time, class, flow, length, ecn, .. } = arrived;
+                    let ArrivedPacket { time, class, flow, length, ecn, .. } = arrived;
                     return Some(Step::Arrival(Arrival { time, class, flow, length, ecn }));
                 }
                 Event::Sent(sent) => {

@@ -75,20 +75,20 @@ fn held_to<'a>(
     observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<RunResult<'a>, Error> {
-    let prepared = Prepared::new(plan);
-    let (outcome, how) = prepared.simulate(traffic, traffic.seed(plan), observer, progress)?;
-    Ok(prepared.judged(to, outcome, how))
+    let analysed = AnalysedPlan::new(plan);
+    let (outcome, how) = analysed.simulate(traffic, traffic.seed(plan), observer, progress)?;
+    Ok(analysed.judged(to, outcome, how))
 }
 
 /// A plan with what is worked out before any run of it.
-pub(crate) struct Prepared<'a> {
+pub(crate) struct AnalysedPlan<'a> {
     plan: &'a Plan,
     pub(crate) network: Option<NetworkAnalysis<'a>>,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> AnalysedPlan<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
-        Prepared { plan, network: plan.network_plan().map(NetworkPlan::analysis) }
+        AnalysedPlan { plan, network: plan.network_plan().map(NetworkPlan::analysis) }
     }
 
     /// What is proved; `None` without an admission test.
@@ -119,7 +119,7 @@ impl<'a> Prepared<'a> {
         let How { parallelism, profile } = how;
         let Outcome { summary, remarks } = outcome;
         let judged = JudgedRun::new(self.plan, to, proof.as_ref(), summary);
-        let Prepared { plan, network } = self;
+        let AnalysedPlan { plan, network } = self;
         RunResult { plan, network, judged, proof, remarks, parallelism, profile }
     }
 }

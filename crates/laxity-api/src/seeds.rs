@@ -6,9 +6,9 @@ use laxity_answers::seeds::Seeds;
 use laxity_answers::verdict::HeldTo;
 use laxity_plan::Plan;
 use laxity_plan::parallel::{on_all_cores, side_by_side};
-use laxity_sim::Reached;
+use laxity_sim::ProgressPoint;
 
-use crate::run::Prepared;
+use crate::run::AnalysedPlan;
 use crate::{Error, Traffic};
 
 /// Runs each plan with every seed, side by side on all cores; what comes of them does not depend on
@@ -23,15 +23,15 @@ pub fn over_seeds(
     plans: &[Plan],
     traffic: &Traffic<'_>,
     seeds: RangeInclusive<u64>,
-    progress: &(dyn Fn(Reached) -> ControlFlow<()> + Sync),
+    progress: &(dyn Fn(ProgressPoint) -> ControlFlow<()> + Sync),
 ) -> Result<Vec<Seeds>, Error> {
     let seeds: Vec<_> = seeds.collect();
-    let ready: Vec<_> = plans.iter().map(Prepared::new).collect();
+    let ready: Vec<_> = plans.iter().map(AnalysedPlan::new).collect();
     let all = ready.iter().flat_map(|plan| seeds.iter().map(move |&seed| (plan, seed)));
     let all: Vec<_> = all.collect();
     let one = |run: usize| {
-        let (plan, seed): (&Prepared<'_>, u64) = all[run];
-        let mut heard = Reached::default();
+        let (plan, seed): (&AnalysedPlan<'_>, u64) = all[run];
+        let mut heard = ProgressPoint::default();
         let progress = &mut |reached| {
             let on = reached - heard;
             heard = reached;

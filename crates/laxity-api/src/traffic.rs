@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use laxity::units::Nanos;
 use laxity_plan::encapsulation::Opaque;
-use laxity_plan::model::{Police, Source};
+use laxity_plan::model::{Police, Source, SourceId};
 use laxity_plan::{Plan, aqm};
 use laxity_report::quantity;
 use laxity_sim::error::SimError;
@@ -17,10 +17,9 @@ use crate::Error;
 /// How long models send by default.
 pub const DEFAULT_DURATION: Nanos = Nanos(10_000_000_000);
 
-/// Opens a recording, anew for every run: of one link, or of what a source of a network sends, by
-/// its number from 0.
+/// Opens a recording, anew for every run: of one link, or of what a source of a network sends.
 pub type Opener<'a> =
-    dyn Fn(&Plan, Option<usize>) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
+    dyn Fn(&Plan, Option<SourceId>) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
 
 /// The traffic of a simulation, where it is not what the plan says, and who simulates it.
 #[derive(Clone, Copy, Default)]

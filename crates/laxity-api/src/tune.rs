@@ -32,6 +32,6 @@ mod trial;
 pub use goal::{Goal, GoalResult, Limit};
 pub use key::{Key, Kind};
 pub use question::{Search, Tuning};
-pub use result::{Below, Bound, Chosen, Least, TuneResult};
+pub use result::{Below, Bound, Least, TuneResult, TunedKey};
 pub use search::tune;
 pub use trial::Trial;

@@ -8,7 +8,7 @@ use laxity_plan::model::Hop;
 use laxity_sim::Progress;
 use serde::{Serialize, Serializer};
 
-use crate::run::{Own, Prepared, simulate_link, simulate_network};
+use crate::run::{Own, AnalysedPlan, simulate_link, simulate_network};
 use crate::{Error, Traffic};
 
 /// Which packets are asked for: those that meet all of these.
@@ -63,7 +63,7 @@ pub fn why<'a>(
     let mut delays = Delays::new(selection, plan.classes.len());
     let mut gatherer = Gatherer::new(plan, |delay| delays.add(delay));
     let (waits, seed) = (gatherer.waits(), traffic.seed(plan));
-    match &Prepared::new(plan).network {
+    match &AnalysedPlan::new(plan).network {
         Some(on) => {
             let witness = |hop: Hop, scheduler: Box<dyn Scheduler + Send>| {
                 waits.witness(plan, Some(hop), scheduler)

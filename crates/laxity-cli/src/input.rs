@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
-use laxity_plan::model::{PlanFile, Recording, Source};
+use laxity_plan::model::{PlanFile, Recording, Source, SourceId};
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrivals, open_recording, read_recording};
 
@@ -80,7 +80,7 @@ pub(crate) fn plan_for(
 pub(crate) fn recording(
     recording: &Recording,
     plan: &Plan,
-    source: Option<usize>,
+    source: Option<SourceId>,
 ) -> Result<Box<dyn Arrivals>, SimError> {
     if !is_stdin(&recording.file) {
         return open_recording(recording, plan, source);
@@ -157,7 +157,7 @@ impl Inputs {
         let given =
             [(path, "the plan")].into_iter().chain(arrivals.map(|path| (path, "--arrivals")));
         let given = given.filter_map(|(path, what)| {
-            let identity = if is_stdin(path) { of_stdin() } else { identity(path) };
+            let identity = if is_stdin(path) { stdin_identity() } else { identity(path) };
             Some((identity?, format!("{what}, {}", shown(path))))
         });
         let recordings = plan.sources.iter().filter_map(|source| match source {
@@ -203,7 +203,7 @@ fn identity(path: &Path) -> Option<Identity> {
 }
 
 #[cfg(unix)]
-fn of_stdin() -> Option<Identity> {
+fn stdin_identity() -> Option<Identity> {
     use std::os::fd::AsFd;
     let stdin = File::from(stdin().as_fd().try_clone_to_owned().ok()?);
     stdin.metadata().ok().map(device_and_inode)
@@ -224,6 +224,6 @@ fn identity(path: &Path) -> Option<Identity> {
 }
 
 #[cfg(not(unix))]
-fn of_stdin() -> Option<Identity> {
+fn stdin_identity() -> Option<Identity> {
     None
 }

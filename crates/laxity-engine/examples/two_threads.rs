@@ -14,9 +14,9 @@ const REPORTS: ClassId = ClassId(1);
 
 /// Keeps what it is given to send. It runs on the scheduler thread.
 #[derive(Default)]
-struct Sent(Vec<(ClassId, String)>);
+struct SentList(Vec<(ClassId, String)>);
 
-impl Sink<String> for Sent {
+impl Sink<String> for SentList {
     fn sent(&mut self, dispatch: Dispatch, _: Nanos, payload: String) {
         self.0.push((dispatch.packet.class, payload));
     }
@@ -29,7 +29,7 @@ impl Sink<String> for Sent {
 fn main() -> Result<(), Box<dyn Error>> {
     // A packet of 1000 bytes takes 0.1 ms, so that packets wait.
     let settings = Settings { pace: Pace::Link(Rate(80_000_000)), ..Settings::default() };
-    let engine = Engine::start(Priority::new(&[0, 1]), Sent::default(), settings)?;
+    let engine = Engine::start(Priority::new(&[0, 1]), SentList::default(), settings)?;
     let senders = [(ALARMS, "alarm", 50), (REPORTS, "report", 500)].map(|(class, name, count)| {
         let producer = engine.handle().producer();
         thread::spawn(move || -> Result<(), String> {

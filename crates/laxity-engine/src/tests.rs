@@ -17,12 +17,12 @@ use crate::Sink;
 
 /// Keeps all that comes out.
 #[derive(Debug, Default)]
-struct Kept {
+struct RecordingSink {
     sent: Vec<(Dispatch, u64)>,
     dropped: Vec<(Packet, DropReason, u64)>,
 }
 
-impl Sink<u64> for Kept {
+impl Sink<u64> for RecordingSink {
     fn sent(&mut self, dispatch: Dispatch, _: Nanos, payload: u64) {
         self.sent.push((dispatch, payload));
     }
@@ -32,7 +32,7 @@ impl Sink<u64> for Kept {
     }
 }
 
-impl Kept {
+impl RecordingSink {
     /// The handles of all that was sent by one flow, in order.
     fn sent_by(&self, flow: u32) -> Vec<u64> {
         let of_flow = self.sent.iter().filter(|(dispatch, _)| dispatch.packet.flow == FlowId(flow));

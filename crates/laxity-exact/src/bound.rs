@@ -20,7 +20,7 @@ pub(crate) fn budgets(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Vec<
     let mut budgets = Vec::new();
     for (output, capacity) in capacities.iter().enumerate() {
         let packets = |flow: &Flow| {
-            let visits = flow.path.iter().filter(|hop| hop.output as usize == output).count();
+            let visits = flow.path.iter().filter(|hop| hop.output.index() == output).count();
             visits as u128 * u128::from(flow.packets)
         };
         let passing = flows.iter().enumerate().map(|(at, flow)| (at, flow, packets(flow)));

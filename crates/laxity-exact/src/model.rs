@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use laxity::admit::tdp::{Flow, Hop, Reservation};
+use laxity::admit::tdp::{Flow, Hop, OutputId, Reservation};
 use laxity::sched::tdp::Slots;
 use laxity::units::Bytes;
 use num_integer::gcd;
@@ -116,7 +116,7 @@ impl<'a> Model<'a> {
     fn state(&mut self, wanted: usize) -> Option<()> {
         self.placings = self.flows.iter().map(|flow| self.placing(flow)).collect();
         self.break_symmetry();
-        for output in 0..self.capacities.len() {
+        for output in (0..self.capacities.len()).map(OutputId::from_index) {
             self.keep_within(output)?;
         }
         // Implied, but the solver would take long to find it.
@@ -193,11 +193,11 @@ impl<'a> Model<'a> {
     }
 
     /// No frame of an output takes more than its capacity.
-    fn keep_within(&mut self, output: usize) -> Option<()> {
+    fn keep_within(&mut self, output: OutputId) -> Option<()> {
         let mut frames = vec![BTreeMap::<usize, u128>::new(); self.period as usize];
         for (flow, placing) in self.flows.iter().zip(&self.placings) {
             let hops = flow.path.iter().zip(&placing.first);
-            for (_, first) in hops.filter(|(hop, _)| hop.output as usize == output) {
+            for (_, first) in hops.filter(|(hop, _)| hop.output == output) {
                 for (offset, packets) in pattern(flow, self.period) {
                     for (frame, &sent) in (offset..).zip(first.iter()) {
                         let frame = &mut frames[frame % self.period as usize];
@@ -208,7 +208,7 @@ impl<'a> Model<'a> {
         }
         // Frames repeat after a common multiple of all patterns.
         for uses in BTreeSet::from_iter(frames) {
-            self.at_most(uses.into_iter().collect(), self.capacities[output].0.into())?;
+            self.at_most(uses.into_iter().collect(), self.capacities[output.index()].0.into())?;
         }
         Some(())
     }

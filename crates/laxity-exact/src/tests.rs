@@ -1,4 +1,4 @@
-use laxity::admit::tdp::Hop;
+use laxity::admit::tdp::{Hop, OutputId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn looping(routers: &[u32], loops: usize, delay: u32, packet: Bytes) -> Flow {
     let next = |place: usize| routers[(place + 1) % routers.len()] - 1;
     let hop = |place: usize| {
         let output = 4 * (routers[place] - 1) + next(place);
-        Hop { output, delay, spare: 0, propagation: 0 }
+        Hop { output: OutputId(output), delay, spare: 0, propagation: 0 }
     };
     let path = (0..loops * routers.len()).map(|hops| hop(hops % routers.len())).collect();
     Flow { path, packets: 12, packet }
@@ -42,7 +42,12 @@ fn ring(seed: u64, flows: usize, spare: u32) -> Vec<Flow> {
     let mut below = |bound: u32| random.next_u32() % bound;
     let mut flow = |_| {
         let (from, hops) = (below(RING), 1 + below(4));
-        let hop = |at| Hop { output: (from + at) % RING, delay: 2 + at % 2, spare, propagation: 0 };
+        let hop = |at| Hop {
+            output: OutputId((from + at) % RING),
+            delay: 2 + at % 2,
+            spare,
+            propagation: 0,
+        };
         let path = (0..hops).map(hop).collect();
         let packets = 1 + below(4);
         Flow { path, packets, packet: Bytes(u64::from(300 + 400 * below(4))) }
@@ -134,7 +139,7 @@ fn networks() -> impl Strategy<Value = (u32, Vec<Bytes>, Vec<Flow>)> {
     (1..6u32, 1..4u32).prop_flat_map(|(period, outputs)| {
         let hop = (0..outputs, 0..3u32, prop_oneof![3 => Just(0), 1 => 0..3u32], 0..2u32);
         let hop = hop.prop_map(|(output, delay, spare, propagation)| Hop {
-            output,
+            output: OutputId(output),
             delay,
             spare,
             propagation,

@@ -12,7 +12,7 @@ pub type Sink<'a> = &'a mut dyn FnMut(&Event);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A packet arrived.
-    Arrived(Arrived),
+    Arrived(ArrivedPacket),
     /// A packet that has just arrived breaks its class's arrival curve.
     Nonconforming {
         /// Its number.
@@ -21,9 +21,9 @@ pub enum Event {
         class: ClassId,
     },
     /// Its transmission starts: the buffer is to be handed to the interface.
-    Sent(Sent),
+    Sent(SentPacket),
     /// A packet is dropped: its buffer is free.
-    Dropped(Dropped),
+    Dropped(DroppedPacket),
     /// The link could send, and its scheduler gave it nothing.
     Idle {
         /// When it was asked.
@@ -52,7 +52,7 @@ pub enum Event {
 
 /// A packet as it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrived {
+pub struct ArrivedPacket {
     /// Its number.
     pub number: u64,
     /// When.
@@ -69,7 +69,7 @@ pub struct Arrived {
 
 /// A packet as it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentPacket {
     /// Its number.
     pub number: u64,
     /// The packet, under the caller's handle.
@@ -91,7 +91,7 @@ pub struct Sent {
 
 /// A packet as it is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dropped {
+pub struct DroppedPacket {
     /// Its number.
     pub number: u64,
     /// The packet, under the caller's handle.
@@ -106,9 +106,8 @@ impl Event {
     /// The packet whose buffer is handed to the interface, or free.
     pub fn leaving(&self) -> Option<&Packet> {
         match self {
-            Event::Sent(Sent { packet, .. }) | Event::Dropped(Dropped { packet, .. }) => {
-                Some(packet)
-            }
+            Event::Sent(SentPacket { packet, .. })
+            | Event::Dropped(DroppedPacket { packet, .. }) => Some(packet),
             Event::Arrived(_)
             | Event::Nonconforming { .. }
             | Event::Idle { .. }
@@ -118,7 +117,7 @@ impl Event {
     }
 }
 
-impl Sent {
+impl SentPacket {
     /// From its last bit in to its last bit out.
     pub fn delay(&self) -> Nanos {
         self.departure.saturating_sub(self.packet.arrival)

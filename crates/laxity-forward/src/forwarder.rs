@@ -8,7 +8,7 @@ use laxity_plan::Plan;
 use laxity_plan::matching::Headers;
 
 use crate::error::Refusal;
-use crate::event::{Arrived, Dropped, Event, Sent, Sink};
+use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket, Sink};
 use crate::gate;
 use crate::outlet::Outlet;
 use crate::prepared::PreparedPlan;
@@ -100,7 +100,7 @@ impl Forwarder {
         let number = self.arrived;
         self.arrived += 1;
         let (class, flow) = (found.class, found.flow);
-        sink(&Event::Arrived(Arrived { number, time: now, class, flow, length, ecn }));
+        sink(&Event::Arrived(ArrivedPacket { number, time: now, class, flow, length, ecn }));
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: now, handle };
         let PreparedPlan { plan, policer, port, .. } = &mut self.followed;
@@ -110,7 +110,7 @@ impl Forwarder {
         let accepted = gate::accept(plan, Some(policer), &mut packet, memory, nonconforming);
         if let Err(reason) = accepted {
             let mut tell = |packet, reason| {
-                sink(&Event::Dropped(Dropped { number, packet, time: now, reason }));
+                sink(&Event::Dropped(DroppedPacket { number, packet, time: now, reason }));
             };
             return self.followed.port.refuse(packet, reason, &mut tell);
         }
@@ -152,7 +152,7 @@ impl Forwarder {
         let packet = Packet { handle, ..dispatch.packet };
         let promised = self.followed.plan.classes[packet.class.index()].deadline;
         let promised = promised.map(|delay| packet.arrival.saturating_add(delay));
-        sink(&Event::Sent(Sent {
+        sink(&Event::Sent(SentPacket {
             number,
             packet,
             deadline: promised.or(dispatch.deadline),
@@ -206,6 +206,6 @@ pub(crate) fn drops<'a>(
         let QueuedPacket { number, packet: Packet { handle, .. }, .. } =
             held.remove(dropped.handle);
         let packet = Packet { handle, ..dropped };
-        sink(&Event::Dropped(Dropped { number, packet, time, reason }));
+        sink(&Event::Dropped(DroppedPacket { number, packet, time, reason }));
     }
 }

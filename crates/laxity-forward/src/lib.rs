@@ -50,13 +50,13 @@
 //!
 //! # What holds
 //!
-//! A thread that forwards is woken late now and then. Each [`Sent`] packet reports the
-//! [`lateness`](Sent::lateness) of its start: the time since the link was free and a packet was
-//! ready. The forwarder makes up for up to [`Settings::catch_up`] of lateness. It sends the next
-//! packets at once, and they gather in the queue behind, for example that of a modem. The length of
-//! that queue stays within `catch_up`. Lateness beyond that is lost time. A packet's
-//! [`allowance`](Sent::allowance) is the time lost since the link was idle, plus the arrears of the
-//! queue behind after it has sent the packet:
+//! A thread that forwards is woken late now and then. Each [`SentPacket`] reports the
+//! [`lateness`](SentPacket::lateness) of its start: the time since the link was free and a packet
+//! was ready. The forwarder makes up for up to [`Settings::catch_up`] of lateness. It sends the
+//! next packets at once, and they gather in the queue behind, for example that of a modem. The
+//! length of that queue stays within `catch_up`. Lateness beyond that is lost time. A packet's
+//! [`allowance`](SentPacket::allowance) is the time lost since the link was idle, plus the arrears
+//! of the queue behind after it has sent the packet:
 //!
 //! **Every packet whose class has a bound, and is not demoted, is delayed by at most that bound and
 //! its allowance**, as long as the classes that the bound rests on keep to their contracts.
@@ -95,6 +95,6 @@ pub mod segment;
 pub use cache::Classification;
 pub use classify::Sorter;
 pub use error::Refusal;
-pub use event::{Arrived, Dropped, Event, Sent, Sink};
+pub use event::{ArrivedPacket, DroppedPacket, Event, SentPacket, Sink};
 pub use forwarder::{Forwarder, Frame, Settings};
 pub use prepared::PreparedPlan;

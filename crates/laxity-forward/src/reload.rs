@@ -25,9 +25,9 @@ impl Forwarder {
     /// plan. The new scheduler gets them at the times of their arrival, in that order, and its
     /// meters judge them there: one that would be dropped for that is demoted instead. So to the
     /// new scheduler they have arrived over a time in which the link was late, and that lateness is
-    /// in the [`allowance`](crate::Sent::allowance) of what is sent until the link is idle: what
-    /// the new plan guarantees holds from the first packet on, with nothing else to be said about
-    /// those between two plans.
+    /// in the [`allowance`](crate::SentPacket::allowance) of what is sent until the link is idle:
+    /// what the new plan guarantees holds from the first packet on, with nothing else to be said
+    /// about those between two plans.
     ///
     /// # Errors
     /// If the plan cannot be followed, in which case nothing has changed.

@@ -21,7 +21,7 @@
 
 mod build;
 mod event;
-mod framed;
+mod framed_output;
 mod input;
 pub mod marks;
 mod output;
@@ -179,11 +179,11 @@ impl Router {
         let came = frame.came.min(now);
         self.let_on(now, came, outside);
         let input = &mut self.ports[at].input;
-        if let Some(mark) = marks::of_padding(head) {
+        if let Some(mark) = marks::padding_mark(head) {
             input.as_mut().and_then(|input| input.receive(came, mark));
             return outside.event(&RouterEvent::Taken { handle });
         }
-        let mark = marks::of_packet(head);
+        let mark = marks::packet_mark(head);
         let sent_in = input.as_mut().zip(mark).and_then(|(input, mark)| input.receive(came, mark));
         let headers = Headers::from_ethernet(head);
         let found = self.sorter.sort(&headers);
@@ -244,8 +244,10 @@ impl Router {
 
     /// The frame in which a packet is sent on that came on its path.
     fn frame(&mut self, packet: &Packet, way: Way, sent_in: Option<u64>) -> Option<u64> {
-        match (way.edge_flow, sent_in) {
-            (Some(flow), _) => self.edge.as_mut()?.frame_of_flow(flow, packet.arrival, packet),
+        match (way.contract, sent_in) {
+            (Some(contract), _) => {
+                self.edge.as_mut()?.frame_under(contract, packet.arrival, packet)
+            }
             (None, sent_in) => Some(sent_in.filter(|_| way.delay > 0)? + u64::from(way.delay)),
         }
     }

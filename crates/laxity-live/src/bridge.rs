@@ -1,6 +1,6 @@
 //! Frames between two interfaces, both ways.
 
-mod measured;
+mod measurement;
 pub(crate) mod task;
 mod thread;
 
@@ -8,14 +8,14 @@ use std::io;
 
 use laxity::packet::{Ecn, Packet};
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, Sent, Settings, ds};
+use laxity_forward::{Event, Forwarder, Frame, PreparedPlan, Refusal, SentPacket, Settings, ds};
 use laxity_linux::frames::{Backend, Handle, Pool, Side};
 use laxity_plan::matching::Headers;
 
 use crate::cut::Cutter;
 use crate::worker::{Counts, Turn};
 
-pub use self::measured::{Measured, SideEvent};
+pub use self::measurement::{SideEvent, WayMeasurement};
 pub use self::thread::{Forwarding, Recorder};
 
 /// How the frames of one direction are ordered.
@@ -191,7 +191,7 @@ fn follow(
     observer: &mut impl FnMut(Side, &Event, &Pool),
 ) {
     let handle = |packet: &Packet| Handle(packet.handle as u32);
-    if let Event::Sent(Sent { packet, .. }) = event
+    if let Event::Sent(SentPacket { packet, .. }) = event
         && packet.ecn == Ecn::Experienced
     {
         ds::experience(backend.pool_mut().bytes_mut(handle(packet)));

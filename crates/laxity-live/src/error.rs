@@ -33,7 +33,7 @@ pub enum LiveError {
     Start(#[from] StartError),
     /// The thread that forwards has ended.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Stopped(#[from] WorkerError),
     /// A ledger cannot be created in this folder.
     #[error("cannot begin a ledger in {}: {_1}", _0.display())]
     Ledger(PathBuf, io::Error),
@@ -68,17 +68,17 @@ pub enum StartError {
 /// The thread that forwards has ended, for this reason if it failed.
 #[derive(Debug, Error)]
 #[error("forwarding has ended{}", .0.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
-pub struct Stopped(pub(crate) Option<io::Error>);
+pub struct WorkerError(pub(crate) Option<io::Error>);
 
-impl Stopped {
-    pub(crate) fn because(error: io::Error) -> Self {
-        Stopped(Some(error))
+impl WorkerError {
+    pub(crate) fn new(error: io::Error) -> Self {
+        WorkerError(Some(error))
     }
 }
 
 /// Why the thread that forwards does not follow another plan.
 #[derive(Debug, Error)]
-pub enum NotReloaded {
+pub enum ReloadError {
     /// The plan cannot be followed.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -87,16 +87,16 @@ pub enum NotReloaded {
     Plain,
     /// The thread has ended.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Stopped(#[from] WorkerError),
 }
 
 /// Why an interface that has come back is not used.
 #[derive(Debug, Error)]
-pub enum NotReattached {
+pub enum ReattachError {
     /// The system refuses.
     #[error(transparent)]
     Refused(#[from] laxity_linux::Error),
     /// The thread that forwards has ended.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Stopped(#[from] WorkerError),
 }

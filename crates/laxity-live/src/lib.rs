@@ -42,7 +42,7 @@ pub mod status;
 pub mod watch;
 mod worker;
 
-pub use bridge::{Bridge, Forwarding, Measured, Recorder, Way};
+pub use bridge::{Bridge, Forwarding, Recorder, Way, WayMeasurement};
 pub use daemon::{Daemon, FrameSockets};
-pub use error::{LiveError, NotReattached, NotReloaded, StartError, Stopped};
+pub use error::{LiveError, ReattachError, ReloadError, StartError, WorkerError};
 pub use worker::{Counts, Options, Report, Reports, Turn, Worker};

@@ -20,7 +20,7 @@ use signal_hook::iterator::Signals;
 
 use self::prover::{Gone, Prover};
 use self::systemd::Service;
-use crate::error::{LiveError, Stopped};
+use crate::error::{LiveError, WorkerError};
 use crate::status::Status;
 
 pub use self::interfaces::{End, Links};
@@ -33,8 +33,8 @@ pub(crate) use self::supervisor::{Reloads, Supervisor, Task};
 /// So often what happened is read.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a process supervises.
-trait Supervised {
+/// The work that a process looks after.
+trait Work {
     /// Plans that are read again and proved.
     type Next: Send + 'static;
 
@@ -42,10 +42,10 @@ trait Supervised {
     fn is_running(&self) -> bool;
 
     /// Takes note of what has happened.
-    fn look(&mut self) -> Result<(), Stopped>;
+    fn look(&mut self) -> Result<(), WorkerError>;
 
     /// What it is like now.
-    fn status(&mut self) -> Result<Status, Stopped>;
+    fn status(&mut self) -> Result<Status, WorkerError>;
 
     /// Follows plans that were read again, and says what came of it.
     fn follow(&mut self, next: Self::Next) -> Result<(), String>;
@@ -71,13 +71,13 @@ impl Process {
 
     /// Looks after a task, which has `begun` so, until a signal asks for the end, the time is over,
     /// or it ends by itself. `prover` reads its plans again.
-    fn look_after<T: Supervised>(
+    fn look_after<T: Work>(
         &mut self,
         task: &mut T,
         prover: &mut Prover<T::Next>,
         begun: &str,
         duration: Option<Nanos>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), WorkerError> {
         self.service.ready(begun);
         let end = duration.map(|duration| Clock::Monotonic.now().saturating_add(duration));
         while task.is_running() && end.is_none_or(|end| Clock::Monotonic.now() < end) {
@@ -98,11 +98,11 @@ impl Process {
         Ok(())
     }
 
-    fn answer<T: Supervised>(
+    fn answer<T: Work>(
         &self,
         task: &mut T,
         prover: &mut Prover<T::Next>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), WorkerError> {
         for request in self.requests.try_iter() {
             match request {
                 // Who asked may have gone.
@@ -122,7 +122,7 @@ impl Process {
     }
 
     /// Follows what has been proved since it was last asked.
-    fn follow<T: Supervised>(&mut self, task: &mut T, prover: &mut Prover<T::Next>, begun: &str) {
+    fn follow<T: Work>(&mut self, task: &mut T, prover: &mut Prover<T::Next>, begun: &str) {
         let Some((proved, answers)) = prover.proved() else { return };
         let followed = match proved {
             Ok(next) => task.follow(next),
@@ -160,19 +160,19 @@ mod tests {
         followed: Option<u8>,
     }
 
-    impl Supervised for Link {
+    impl Work for Link {
         type Next = u8;
 
         fn is_running(&self) -> bool {
             self.followed.is_none()
         }
 
-        fn look(&mut self) -> Result<(), Stopped> {
+        fn look(&mut self) -> Result<(), WorkerError> {
             self.looks += 1;
             Ok(())
         }
 
-        fn status(&mut self) -> Result<Status, Stopped> {
+        fn status(&mut self) -> Result<Status, WorkerError> {
             Ok(Status { uptime_ns: self.looks, ..Status::default() })
         }
 

@@ -13,11 +13,11 @@
 //! | `time` | the common time of all hosts |
 //! | `passage` | packets followed from router to router |
 //! | `thread` | the thread that runs them |
-//! | [`measured`] | what was measured, by class, beside what is promised |
+//! | [`measurement`] | what was measured, by class, beside what is promised |
 //! | `task` | books and files of a process that runs them |
 
 mod host;
-pub mod measured;
+pub mod measurement;
 mod passage;
 mod status;
 pub(crate) mod task;
@@ -26,6 +26,6 @@ mod time;
 pub mod wiring;
 
 pub use host::Host;
-pub use measured::Measured;
+pub use measurement::NetworkMeasurement;
 pub use thread::Running;
 pub use wiring::{NodeWiring, PortName};

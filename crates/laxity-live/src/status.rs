@@ -18,7 +18,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::Class;
 use serde::{Deserialize, Serialize};
 
-use crate::bridge::Measured;
+use crate::bridge::WayMeasurement;
 
 pub use delay::DelayStatus;
 pub(crate) use delay::FineDelays;
@@ -177,7 +177,7 @@ impl WayStatus {
     }
 
     /// What was measured of a direction while it followed a plan.
-    pub fn new(way: &str, plan: &Plan, measured: &Measured) -> WayStatus {
+    pub fn new(way: &str, plan: &Plan, measured: &WayMeasurement) -> WayStatus {
         let classes = plan.leaves().map(|(id, class)| {
             let account = &measured.accounts()[id.index()];
             ClassStatus::new(class, account, measured.nonconforming(id))

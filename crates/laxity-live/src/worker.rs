@@ -21,7 +21,7 @@ use laxity_linux::wait::Waiter;
 use self::inbox::{Asker, Inbox};
 use self::placement::place;
 use crate::cut::Cut;
-use crate::error::{NotReattached, NotReloaded, StartError, Stopped};
+use crate::error::{ReattachError, ReloadError, StartError, WorkerError};
 
 pub use self::placement::Options;
 pub(crate) use self::teller::Teller;
@@ -82,7 +82,7 @@ pub(crate) trait Work {
     ///
     /// # Errors
     /// If the plan cannot be followed; then nothing has changed.
-    fn reload(&mut self, next: &mut Self::Plan) -> Result<(), NotReloaded>;
+    fn reload(&mut self, next: &mut Self::Plan) -> Result<(), ReloadError>;
 }
 
 /// Handle of a thread that forwards. `P` is a plan that is ready to be followed.
@@ -121,7 +121,7 @@ enum Question<P> {
     /// The asker gets back, and frees, what is no longer followed.
     Reload {
         next: Box<P>,
-        answer: Sender<(Result<(), NotReloaded>, Box<P>)>,
+        answer: Sender<(Result<(), ReloadError>, Box<P>)>,
     },
     Drain {
         patience: Nanos,
@@ -152,7 +152,7 @@ impl<P: Send + 'static> Worker<P> {
     ///
     /// # Errors
     /// If the plan cannot be followed; then the thread goes on as before.
-    pub fn reload(&self, next: P) -> Result<(), NotReloaded> {
+    pub fn reload(&self, next: P) -> Result<(), ReloadError> {
         let next = Box::new(next);
         let (reloaded, _last) = self.asker.answer(|answer| Question::Reload { next, answer })?;
         reloaded
@@ -162,15 +162,15 @@ impl<P: Send + 'static> Worker<P> {
     ///
     /// # Errors
     /// If the thread has ended or the system does not tell.
-    pub fn counts(&self) -> Result<Counts, Stopped> {
-        self.asker.answer(Question::Count)?.map_err(Stopped::because)
+    pub fn counts(&self) -> Result<Counts, WorkerError> {
+        self.asker.answer(Question::Count)?.map_err(WorkerError::new)
     }
 
     /// Goes on with another interface at a port, one that has come back.
     ///
     /// # Errors
     /// If the system refuses, or the thread has ended.
-    pub fn reattach(&self, at: impl Into<Port>, to: Interface) -> Result<(), NotReattached> {
+    pub fn reattach(&self, at: impl Into<Port>, to: Interface) -> Result<(), ReattachError> {
         let at = at.into();
         Ok(self.asker.answer(|answer| Question::Reattach { at, to, answer })??)
     }
@@ -180,7 +180,7 @@ impl<P: Send + 'static> Worker<P> {
     ///
     /// # Errors
     /// If forwarding had failed.
-    pub fn drain(self, patience: Nanos) -> Result<Counts, Stopped> {
+    pub fn drain(self, patience: Nanos) -> Result<Counts, WorkerError> {
         // A thread that is gone has nothing to drain, and says why below.
         let _ = self.asker.ask(Question::Drain { patience });
         self.join()
@@ -190,9 +190,9 @@ impl<P: Send + 'static> Worker<P> {
     ///
     /// # Errors
     /// Why it ended.
-    pub fn join(self) -> Result<Counts, Stopped> {
+    pub fn join(self) -> Result<Counts, WorkerError> {
         match self.thread.join() {
-            Ok(ended) => ended.map_err(Stopped::because),
+            Ok(ended) => ended.map_err(WorkerError::new),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }

@@ -1,6 +1,6 @@
 //! From a plan to what acts on it: a scheduler behind its queues.
 
-use laxity::aqm::{Limit, Managed};
+use laxity::aqm::{Limit, ManagedScheduler};
 use laxity::packet::Packet;
 use laxity::police::{Meter, Policer};
 use laxity::scheduler::{Backlog, Scheduler, Withdraw};
@@ -29,7 +29,7 @@ impl Plan {
             return scheduler;
         }
         let policies: Vec<_> = queues.iter().map(QueueSpec::policy).collect();
-        let managed = Managed::new(scheduler, &policies, &queue_of, seed);
+        let managed = ManagedScheduler::new(scheduler, &policies, &queue_of, seed);
         let managed = managed.expect("reading refuses what no queue management takes");
         if self.demotes() { Box::new(managed.with_demoted_giving_way()) } else { Box::new(managed) }
     }

@@ -146,31 +146,31 @@ impl Draft {
     /// keys have the same.
     pub fn essence(&self) -> String {
         let mut text = String::new();
-        of_table(self.0.as_table(), &mut text);
+        write_table(self.0.as_table(), &mut text);
         text
     }
 }
 
 /// Writes a table as `key=value` in braces.
-fn of_table(table: &dyn TableLike, into: &mut String) {
+fn write_table(table: &dyn TableLike, into: &mut String) {
     into.push('{');
     for (key, item) in table.iter() {
         *into += &format!("{key:?}=");
-        of_item(item, into);
+        write_item(item, into);
         into.push(';');
     }
     into.push('}');
 }
 
-fn of_item(item: &Item, into: &mut String) {
+fn write_item(item: &Item, into: &mut String) {
     match item {
         Item::None => {}
-        Item::Value(value) => of_value(value, into),
-        Item::Table(table) => of_table(table, into),
+        Item::Value(value) => write_value(value, into),
+        Item::Table(table) => write_table(table, into),
         Item::ArrayOfTables(list) => {
             into.push('[');
             for table in list {
-                of_table(table, into);
+                write_table(table, into);
                 into.push(',');
             }
             into.push(']');
@@ -178,7 +178,7 @@ fn of_item(item: &Item, into: &mut String) {
     }
 }
 
-fn of_value(value: &Value, into: &mut String) {
+fn write_value(value: &Value, into: &mut String) {
     match value {
         Value::String(text) => *into += &format!("{:?}", text.value()),
         Value::Integer(number) => *into += &number.value().to_string(),
@@ -188,12 +188,12 @@ fn of_value(value: &Value, into: &mut String) {
         Value::Array(list) => {
             into.push('[');
             for value in list {
-                of_value(value, into);
+                write_value(value, into);
                 into.push(',');
             }
             into.push(']');
         }
-        Value::InlineTable(table) => of_table(table, into),
+        Value::InlineTable(table) => write_table(table, into),
     }
 }
 

@@ -29,7 +29,7 @@ pub use queue::{DropTailSpec, QueueLimit, QueueSpec};
 pub use scheduler::{
     Assignment, BestEffort, BestEffortOrder, EdfSpec, Late, SchedulerSpec, Scheduling, TdpSpec,
 };
-pub use source::{Dist, Model, ModelSource, Recording, Source};
+pub use source::{Dist, Model, ModelSource, Recording, Source, SourceId};
 pub use tcp::{TcpCongestion, TcpRecovery, TcpSlowStart, TcpSource, TcpTimer, TcpVariant};
 
 /// A whole plan.

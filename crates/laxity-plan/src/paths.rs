@@ -82,7 +82,7 @@ pub struct ClassAtOutput {
     /// Its arrival curve there; `None` if that is not known.
     pub arrival: Option<Vec<TokenBucket>>,
     /// How long its packets take from their arrival there to their last bit out.
-    pub bound: Result<Nanos, Unproved>,
+    pub bound: Result<Nanos, BoundError>,
 }
 
 /// A class's packets along one path.
@@ -102,14 +102,14 @@ pub struct Route {
     /// their places.
     pub regulated: Vec<usize>,
     /// Bounds of the delay from end to end, propagation included, one for each method that applies.
-    pub bounds: Result<Vec<Bound>, Unproved>,
+    pub bounds: Result<Vec<Bound>, BoundError>,
     /// What the longest packet takes through the empty network.
     pub unloaded: Nanos,
 }
 
 /// Why there is no bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unproved {
+pub enum BoundError {
     /// The scheduler gives none.
     #[error("{}", said(*.0))]
     Output(#[from] Unbounded),
@@ -128,15 +128,15 @@ pub enum Unproved {
     CyclicDependency,
 }
 
-impl Unproved {
+impl BoundError {
     /// Its word for programs.
     pub const fn name(self) -> &'static str {
         match self {
-            Unproved::Output(why) => why.name(),
-            Unproved::UnknownCrossTraffic => "unknown-cross-traffic",
-            Unproved::UnboundedUpstream => "unbounded-upstream",
-            Unproved::Disturbed => "disturbed",
-            Unproved::CyclicDependency => "cyclic-dependency",
+            BoundError::Output(why) => why.name(),
+            BoundError::UnknownCrossTraffic => "unknown-cross-traffic",
+            BoundError::UnboundedUpstream => "unbounded-upstream",
+            BoundError::Disturbed => "disturbed",
+            BoundError::CyclicDependency => "cyclic-dependency",
         }
     }
 }
@@ -172,14 +172,14 @@ impl Route {
     }
 
     /// The least of its bounds.
-    pub fn bound(&self) -> Result<Nanos, Unproved> {
+    pub fn bound(&self) -> Result<Nanos, BoundError> {
         Ok(self.least()?.delay)
     }
 
     /// The least of its bounds, with the method that found it: of several, the first.
-    pub fn least(&self) -> Result<Bound, Unproved> {
+    pub fn least(&self) -> Result<Bound, BoundError> {
         let bounds = self.bounds.as_ref().map_err(|why| *why)?;
-        bounds.iter().min_by_key(|bound| bound.delay).copied().ok_or(Unproved::UnboundedUpstream)
+        bounds.iter().min_by_key(|bound| bound.delay).copied().ok_or(BoundError::UnboundedUpstream)
     }
 
     /// What one of the methods found, if it applies.

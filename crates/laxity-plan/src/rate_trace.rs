@@ -42,8 +42,8 @@ pub enum RateTraceError {
 pub fn parse(text: &str) -> Result<Trace, RateTraceError> {
     let text = text.trim_start_matches('\u{feff}');
     match text.lines().next().unwrap_or_default().trim() {
-        HEADER => of_csv(text),
-        _ => of_opportunities(text),
+        HEADER => parse_csv(text),
+        _ => parse_opportunities(text),
     }
 }
 
@@ -51,7 +51,7 @@ fn wrong(line: usize, message: impl Into<String>) -> RateTraceError {
     RateTraceError::Line { line: line + 1, message: message.into() }
 }
 
-fn of_csv(text: &str) -> Result<Trace, RateTraceError> {
+fn parse_csv(text: &str) -> Result<Trace, RateTraceError> {
     let mut rates = Vec::new();
     for (line, text) in text.lines().enumerate().skip(1) {
         let (time, rate) =
@@ -66,7 +66,7 @@ fn of_csv(text: &str) -> Result<Trace, RateTraceError> {
     Ok(Trace::new(rates, None)?)
 }
 
-fn of_opportunities(text: &str) -> Result<Trace, RateTraceError> {
+fn parse_opportunities(text: &str) -> Result<Trace, RateTraceError> {
     let mut counts: Vec<(u64, u64)> = Vec::new();
     for (line, text) in text.lines().enumerate() {
         let millisecond = text.trim().parse::<u64>().ok();

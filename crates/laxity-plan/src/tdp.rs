@@ -9,12 +9,12 @@ mod promise;
 mod promises;
 mod schedule;
 
-pub use bound::{FramedBound, Unframed};
-pub use demand::{Demand, MOST_AHEAD, Reserved, Stretch};
+pub use bound::{FramedBound, FramedBoundError};
+pub use demand::{Demand, MOST_AHEAD, Reservations, Stretch};
 pub use framing::Framing;
 pub use margin::{ClockMargin, MarginBinding};
 pub use promise::NetworkAnalysis;
-pub use schedule::Schedule;
+pub use schedule::{FrameStep, Schedule};
 
 use laxity::admit::tdp::Flow;
 use laxity::police::TokenBucket;
@@ -23,7 +23,7 @@ use crate::model::{Class, Hop, Network, NodeId, Plan, SchedulerSpec, TdpSpec};
 
 /// A network whose plan's discipline is time-driven priority.
 #[derive(Clone, Copy, Debug)]
-pub struct Framed<'a> {
+pub struct FramedNetwork<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Its network.
@@ -34,20 +34,22 @@ pub struct Framed<'a> {
 
 impl Plan {
     /// The plan with its frames, if time-driven priority is its discipline.
-    pub fn framed(&self) -> Option<Framed<'_>> {
+    pub fn framed_network(&self) -> Option<FramedNetwork<'_>> {
         match (&self.scheduler, &self.network) {
-            (SchedulerSpec::Tdp(spec), Some(network)) => Some(Framed { plan: self, network, spec }),
+            (SchedulerSpec::Tdp(spec), Some(network)) => {
+                Some(FramedNetwork { plan: self, network, spec })
+            }
             _ => None,
         }
     }
 }
 
-impl Framed<'_> {
+impl FramedNetwork<'_> {
     /// How many packets time-driven priority reserves for a class in a super cycle: for each stream
     /// one every `gap`, or as many as make up the rate of `arrival` if they are of its largest
     /// packet. `None` if the class does not say what it sends.
     pub fn packets(&self, class: &Class) -> Option<u64> {
-        let Framed { spec, .. } = self;
+        let FramedNetwork { spec, .. } = self;
         let length = u128::from(spec.time.frame.0) * u128::from(spec.period());
         if let Some(gap) = class.gap {
             let packets = (length * u128::from(class.count)).div_ceil(gap.0.into());

@@ -2,7 +2,7 @@
 
 mod object;
 mod packet;
-mod ranked;
+mod ranks;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use pyo3::types::PyString;
 
 pub(crate) use object::Scheduler;
 pub(crate) use packet::Packet;
-pub(crate) use ranked::Ranks;
+pub(crate) use ranks::Ranks;
 
 use crate::errors::ContractError;
 

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use laxity_api::{Custom, Reached, Traffic, run, run_compared, run_custom};
+use laxity_api::{Custom, ProgressPoint, Traffic, run, run_compared, run_custom};
 use laxity_sim::record::Observer;
 use pyo3::prelude::*;
 
@@ -81,7 +81,7 @@ impl Listener {
     }
 
     /// Tells how far it is, and whether it goes on.
-    fn hear(&mut self, Reached { now, hops }: Reached) -> ControlFlow<()> {
+    fn hear(&mut self, ProgressPoint { now, hops }: ProgressPoint) -> ControlFlow<()> {
         if self.last.elapsed() < EVERY {
             return ControlFlow::Continue(());
         }

@@ -10,7 +10,7 @@ mod hfsc;
 mod table;
 
 use laxity_answers::Proof;
-use laxity_answers::link::{Admission, BestEffort, Left, Test, Trap, Windows};
+use laxity_answers::link::{Admission, BestEffort, Residual, Test, Trap, Windows};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 
@@ -41,7 +41,7 @@ impl AdmissionView {
             Proof::Link(admission) => match &admission.test {
                 Test::Edf(_) => (edf::details(&BestEffort::new(plan)), Vec::new()),
                 Test::Hfsc(_) => {
-                    (hfsc::details(&Left::new(plan)), words::remarks(&Trap::all(plan)))
+                    (hfsc::details(&Residual::new(plan)), words::remarks(&Trap::all(plan)))
                 }
                 Test::Dwcs(test) => (dwcs::details(&Windows::new(plan, test)), Vec::new()),
                 Test::Bounds => (Vec::new(), Vec::new()),

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::columns::{Column, Comparison, Results, swatch};
 use crate::measures::{
-    Measured, deadline, delays, fates, has_deadline, marked, max, mean, missed, p99,
+    MeasuredRow, deadline, delays, fates, has_deadline, marked, max, mean, missed, p99,
 };
 use crate::quantity::{NOTHING, TimeUnit, count, megabits, percent};
 

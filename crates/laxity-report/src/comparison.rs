@@ -52,7 +52,7 @@ pub fn html(runs: &[JudgedRun], series: &[Series]) -> String {
             section { h2 { "Figures" } (shown(&figure(runs, series), &caption)) }
             @for (summary, series) in summaries.iter().zip(series) {
                 @if let Some(network) = &summary.network {
-                    (network::of_scheduler(summary, network, series))
+                    (network::scheduler_section(summary, network, series))
                 }
             }
         },

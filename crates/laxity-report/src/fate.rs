@@ -22,12 +22,12 @@ pub fn dropped<R: Display>(class: &str, reasons: &BTreeMap<R, u64>) -> Option<St
             each.collect::<Vec<_>>().join(", ")
         }
     };
-    Some(format!("{} dropped: {why}.", of(class, all)))
+    Some(format!("{} dropped: {why}.", count_text(class, all)))
 }
 
 /// That packets of a class were demoted, if any were.
 pub fn demoted(class: &str, packets: u64) -> Option<String> {
-    (packets > 0).then(|| format!("{} demoted to best effort.", of(class, packets)))
+    (packets > 0).then(|| format!("{} demoted to best effort.", count_text(class, packets)))
 }
 
 /// That packets of a class broke its arrival curve, if any did.
@@ -48,7 +48,7 @@ pub fn sentences(all: impl IntoIterator<Item = String>) -> Vec<String> {
     shown
 }
 
-fn of(class: &str, packets: u64) -> String {
+fn count_text(class: &str, packets: u64) -> String {
     let (class, were) = (line(class), if packets == 1 { "packet was" } else { "packets were" });
     format!("{class}: {} {were}", count(packets))
 }

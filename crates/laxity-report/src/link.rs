@@ -104,12 +104,12 @@ pub fn html(report: &LinkReport) -> String {
         &html! {
             (facts(&report.facts))
             (listed(&report.remarks))
-            @for way in &report.ways { (of_way(way, report.ways.len() > 1)) }
+            @for way in &report.ways { (way_section(way, report.ways.len() > 1)) }
         },
     )
 }
 
-fn of_way(way: &WayReport, is_one_of_several: bool) -> Markup {
+fn way_section(way: &WayReport, is_one_of_several: bool) -> Markup {
     let classes = way.classes.len();
     html! {
         section.way {

@@ -12,7 +12,7 @@ mod tables;
 mod time_frames;
 
 pub use figures::{flows, goodput};
-pub(crate) use html::{drawings, of_scheduler, sections, topology_drawings};
+pub(crate) use html::{drawings, scheduler_section, sections, topology_drawings};
 pub use profile::text as profile;
 pub(crate) use tables::{compared, text as tables};
 

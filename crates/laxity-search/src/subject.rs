@@ -13,7 +13,7 @@ use laxity_answers::network::FramesProof;
 use laxity_plan::model::SchedulerSpec;
 use laxity_plan::network::NetworkPlan;
 use laxity_plan::paths::OutputId;
-use laxity_plan::tdp::{Framed, Framing};
+use laxity_plan::tdp::{FramedNetwork, Framing};
 use laxity_plan::{Plan, PlanError};
 
 use crate::draft::Draft;
@@ -80,7 +80,7 @@ impl Subject {
     /// If the plan is refused.
     pub fn new(draft: &Draft) -> Result<Subject, PlanError> {
         let plan = Plan::parse(&draft.text(), "searched.toml", Path::new("."))?;
-        Ok(match (plan.network_plan(), plan.framed()) {
+        Ok(match (plan.network_plan(), plan.framed_network()) {
             (None, _) => Subject::on_a_link(draft, &plan),
             (Some(_), Some(framed)) => Subject::in_frames(draft, framed),
             (Some(on), None) => Subject::on_a_network(draft, on),
@@ -158,7 +158,7 @@ impl Subject {
         Subject { outputs, feeds, regulators, ..Subject::bare(draft, plan, admitted) }
     }
 
-    fn in_frames(draft: &Draft, framed: Framed<'_>) -> Subject {
+    fn in_frames(draft: &Draft, framed: FramedNetwork<'_>) -> Subject {
         let plan = framed.plan;
         let framing = Framing::new(framed);
         let bounds = framing.bounds();

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use laxity::units::{Bytes, Nanos};
+use laxity_plan::model::SourceId;
 use thiserror::Error;
 
 use crate::source::links;
@@ -21,10 +22,10 @@ pub enum SimError {
         source: io::Error,
     },
     /// A source of the plan cannot send.
-    #[error("source {number} of the plan: {problem}")]
+    #[error("source {} of the plan: {problem}", .id.index() + 1)]
     Source {
-        /// Its place in the plan, from 1.
-        number: usize,
+        /// The source.
+        id: SourceId,
         /// The problem.
         problem: SourceProblem,
     },

@@ -152,9 +152,9 @@ mod tests {
     use crate::source::Arrival;
 
     /// Packets of class 1 of two.
-    struct Listed<'a>(std::slice::Iter<'a, Timed>);
+    struct PacketList<'a>(std::slice::Iter<'a, Timed>);
 
-    impl Arrivals for Listed<'_> {
+    impl Arrivals for PacketList<'_> {
         fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
             let (class, flow) = (ClassId(1), FlowId(0));
             Ok(self.0.next().map(|&(time, length)| Arrival {
@@ -174,7 +174,7 @@ mod tests {
     };
 
     fn fitted(packets: &[Timed]) -> FittedArrival {
-        let mut arrivals = Listed(packets.iter());
+        let mut arrivals = PacketList(packets.iter());
         let mut fitted = FIT.fit(&mut arrivals, 2).unwrap();
         assert_eq!((fitted.len(), &fitted[0]), (2, &None));
         fitted.remove(1).unwrap()
@@ -220,7 +220,7 @@ mod tests {
     fn early_packets_can_be_left_out() {
         let packets = timed(&[(0, 1500), (0, 1500), (1_000_000_000, 500), (1_000_000_000, 500)]);
         let later = Fit { from: Nanos(1_000_000_000), ..FIT };
-        let fitted = later.fit(&mut Listed(packets.iter()), 2).unwrap().remove(1).unwrap();
+        let fitted = later.fit(&mut PacketList(packets.iter()), 2).unwrap().remove(1).unwrap();
         assert_eq!((fitted.packets, fitted.packet), (2, Bytes(500)));
     }
 

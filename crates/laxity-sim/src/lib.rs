@@ -17,4 +17,4 @@ pub mod tcp;
 pub mod trace;
 pub mod windows;
 
-pub use progress::{Progress, Reached, to_the_end};
+pub use progress::{Progress, ProgressPoint, to_the_end};

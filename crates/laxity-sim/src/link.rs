@@ -6,7 +6,7 @@ mod tests;
 
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
-use laxity_plan::model::{Network, Plan};
+use laxity_plan::model::{Network, Plan, SourceId};
 use laxity_plan::network::NetworkPlan;
 use laxity_plan::tdp::NetworkAnalysis;
 
@@ -37,8 +37,8 @@ impl<'a> Run<'a> {
     /// # Errors
     /// If a source makes no sense or its recording cannot be opened.
     pub fn with_sources(mut self) -> Result<Self, SimError> {
-        let feeds = (0..self.plan.sources.len())
-            .map(|index| Feed::from_source(self.plan, self.seed, index));
+        let sources = (0..self.plan.sources.len()).map(SourceId::from_index);
+        let feeds = sources.map(|source| Feed::from_source(self.plan, self.seed, source));
         self.feeds = feeds.filter_map(Result::transpose).collect::<Result<_, _>>()?;
         Ok(self)
     }

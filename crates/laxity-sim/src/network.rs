@@ -49,7 +49,7 @@ use laxity_plan::paths::Paths;
 
 pub use parallel::Parallelism;
 pub(crate) use profile::Profiler;
-pub use profile::{Profile, Spent, Timing, What};
+pub use profile::{Profile, ProfileEntry, Timing, What};
 pub use run::{NetworkRun, OutputSchedulers, OutputWitness, Replaced};
 
 use self::agenda::regions::Regions;
@@ -58,6 +58,7 @@ use self::books::NetworkBooks;
 use self::books::hop_books::HopBooks;
 use self::flow::Flow;
 use self::hosts::Sending;
+pub(crate) use self::ids::SlotId;
 use self::ids::{PartId, PortId};
 use self::layout::Layout;
 use self::layout::connect::connect;
@@ -71,7 +72,7 @@ use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::Feed;
 use crate::summary::Outcome;
-use crate::{Progress, Reached};
+use crate::{Progress, ProgressPoint};
 
 impl NetworkRun<'_> {
     /// Simulates; `progress` hears of it and may stop it.
@@ -164,7 +165,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(crate) fn through(
         mut self,
         progress: Progress<'_>,
-        each: impl FnMut(&Self, usize),
+        each: impl FnMut(&Self, SlotId),
     ) -> Result<Outcome, SimError> {
         self.run(progress, each)?;
         if self.single.is_some() {
@@ -181,7 +182,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn run(
         &mut self,
         progress: Progress<'_>,
-        mut each: impl FnMut(&Self, usize),
+        mut each: impl FnMut(&Self, SlotId),
     ) -> Result<(), SimError> {
         // All that came to one link leaves it, whenever traffic ends.
         let is_single = self.single.is_some();
@@ -193,7 +194,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             each(simulation, slot);
             simulation.last = now.max(simulation.last);
             let reached =
-                Reached { now: simulation.last, hops: simulation.plane.books.departures() };
+                ProgressPoint { now: simulation.last, hops: simulation.plane.books.departures() };
             if events.is_multiple_of(1 << 16) {
                 simulation.note_footprint();
                 if progress(reached).is_break() {
@@ -214,7 +215,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn advance(
         &mut self,
         until: Nanos,
-        mut after: impl FnMut(&mut Self, Nanos, usize) -> Result<bool, SimError>,
+        mut after: impl FnMut(&mut Self, Nanos, SlotId) -> Result<bool, SimError>,
     ) -> Result<(), SimError> {
         let mut present = Nanos::ZERO;
         loop {
@@ -241,7 +242,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// Simulates the event of a slot.
     #[inline]
-    pub(crate) fn step(&mut self, now: Nanos, slot: usize) -> Result<(), SimError> {
+    pub(crate) fn step(&mut self, now: Nanos, slot: SlotId) -> Result<(), SimError> {
         self.prefetch.pass(now, &mut self.plane);
         match self.plane.agenda.event(slot) {
             Event::Source(source) => self.emit(now, source)?,

@@ -4,30 +4,30 @@ use std::ops::{ControlFlow, Sub};
 
 use laxity::units::Nanos;
 
-/// How far a simulation has come.
+/// A point that a simulation has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reached {
+pub struct ProgressPoint {
     /// The simulated time.
     pub now: Nanos,
     /// Packets sent over links, one at every hop.
     pub hops: u64,
 }
 
-impl Sub for Reached {
-    type Output = Reached;
+impl Sub for ProgressPoint {
+    type Output = ProgressPoint;
 
     /// How far it has gone on since it was `before`.
-    fn sub(self, before: Reached) -> Reached {
+    fn sub(self, before: ProgressPoint) -> ProgressPoint {
         let now = self.now.saturating_sub(before.now);
-        Reached { now, hops: self.hops.saturating_sub(before.hops) }
+        ProgressPoint { now, hops: self.hops.saturating_sub(before.hops) }
     }
 }
 
 /// Called now and then with how far a simulation has come; says whether to go on.
-pub type Progress<'a> = &'a mut dyn FnMut(Reached) -> ControlFlow<()>;
+pub type Progress<'a> = &'a mut dyn FnMut(ProgressPoint) -> ControlFlow<()>;
 
 /// A progress callback that never stops the run.
-pub fn to_the_end(_: Reached) -> ControlFlow<()> {
+pub fn to_the_end(_: ProgressPoint) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
@@ -44,9 +44,9 @@ mod tests {
     use crate::record::{Fate, Observer, Record};
 
     /// Counts packets that are sent.
-    struct Sent<'a>(&'a Cell<u64>);
+    struct SentCounter<'a>(&'a Cell<u64>);
 
-    impl Observer for Sent<'_> {
+    impl Observer for SentCounter<'_> {
         fn record(&mut self, record: &Record) {
             self.0.set(self.0.get() + u64::from(matches!(record.fate, Fate::Sent { .. })));
         }
@@ -65,10 +65,10 @@ mod tests {
 
     /// Runs with an observer that compares the progress with the packets sent, and stops the fifth
     /// time.
-    fn heard(run: impl FnOnce(&mut Sent<'_>, Progress<'_>) -> bool) {
+    fn heard(run: impl FnOnce(&mut SentCounter<'_>, Progress<'_>) -> bool) {
         let sent = Cell::new(0);
-        let (mut last, mut times) = (Reached::default(), 0);
-        let stopped = run(&mut Sent(&sent), &mut |reached| {
+        let (mut last, mut times) = (ProgressPoint::default(), 0);
+        let stopped = run(&mut SentCounter(&sent), &mut |reached| {
             assert_eq!(reached.hops, sent.get());
             let on = reached - last;
             assert!(on.now > Nanos::ZERO && on.hops > 10_000, "{on:?}");

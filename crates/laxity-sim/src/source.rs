@@ -28,4 +28,5 @@ pub use self::order::WINDOW;
 pub use self::recording::{open_recording, read_recording};
 
 pub(crate) use self::arrival::flows_of;
+pub(crate) use self::feed::FeedId;
 pub(crate) use self::sampling::{sampled, sampler};

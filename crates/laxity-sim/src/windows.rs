@@ -143,7 +143,7 @@ impl Windows {
     }
 
     /// What was counted of a class; `None` without a tolerance.
-    pub fn of(&self, class: ClassId) -> Option<ClassWindows> {
+    pub fn class(&self, class: ClassId) -> Option<ClassWindows> {
         let watched = self.classes.get(class.index())?.as_ref()?;
         let mut all = ClassWindows::default();
         for stream in &watched.streams {

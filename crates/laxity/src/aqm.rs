@@ -21,7 +21,7 @@ pub use codel::CoDel;
 pub(crate) use codel::{Controller, Fate};
 pub use droptail::{DropTail, Limit};
 pub use fraction::Fraction;
-pub use managed::Managed;
+pub use managed::ManagedScheduler;
 pub use pie::Pie;
 pub use queue::Policy;
 pub use red::{Measure, Red, Spacing};

@@ -11,7 +11,7 @@ use crate::packet::ClassId;
 #[non_exhaustive]
 pub enum SetupError {
     /// A number is too small or too large.
-    #[error("{what}{} is {given}: accepted is {}", of_class(.class), from_to(.least, .most))]
+    #[error("{what}{} is {given}: accepted is {}", class_suffix(.class), from_to(.least, .most))]
     OutOfRange {
         /// The name of the number, with its unit.
         what: &'static str,
@@ -97,7 +97,7 @@ pub(crate) fn check_of(
     Err(SetupError::OutOfRange { what, class: class.into(), given, least, most })
 }
 
-fn of_class(class: &Option<ClassId>) -> impl Display {
+fn class_suffix(class: &Option<ClassId>) -> impl Display {
     fmt::from_fn(move |f| match class {
         Some(class) => write!(f, " of class {}", class.0),
         None => Ok(()),

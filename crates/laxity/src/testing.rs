@@ -65,7 +65,7 @@ pub(crate) fn arrivals(
 
 /// A packet that a link has sent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentPacket {
     pub dispatch: Dispatch,
     /// How many packets had arrived when it was chosen.
     pub arrived: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Sent {
     pub departure: Nanos,
 }
 
-impl Sent {
+impl SentPacket {
     /// From its last bit in to its last bit out.
     pub(crate) fn delay(&self) -> Nanos {
         self.departure - self.dispatch.packet.arrival
@@ -83,7 +83,7 @@ impl Sent {
 /// The fate of all arrivals. A packet's handle is its position among them.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
-    pub sent: Vec<Sent>,
+    pub sent: Vec<SentPacket>,
     pub dropped: Vec<(Packet, DropReason)>,
 }
 
@@ -91,7 +91,8 @@ pub(crate) struct Run {
 /// that the link is never idle with a backlog and that no class ever has a packet lost, invented,
 /// changed or sent before it came.
 pub(crate) fn drive(scheduler: &mut dyn Scheduler, rate: Rate, arrivals: &[Arrival]) -> Run {
-    let mut port = Driven { scheduler, link: Link::new(rate), arrived: 0, books: Books::default() };
+    let mut port =
+        TestPort { scheduler, link: Link::new(rate), arrived: 0, books: Books::default() };
     let mut now = Nanos::ZERO;
     for (handle, arrival) in arrivals.iter().enumerate() {
         port.send_until(now, arrival.time, arrival.after_choice);
@@ -110,14 +111,14 @@ pub(crate) fn drive(scheduler: &mut dyn Scheduler, rate: Rate, arrivals: &[Arriv
     port.books.run
 }
 
-struct Driven<'a> {
+struct TestPort<'a> {
     scheduler: &'a mut dyn Scheduler,
     link: Link,
     arrived: usize,
     books: Books,
 }
 
-impl Driven<'_> {
+impl TestPort<'_> {
     fn enqueue(&mut self, packet: Packet) {
         self.arrived += 1;
         self.books.queued.insert(packet.handle, packet);
@@ -146,7 +147,7 @@ impl Driven<'_> {
             self.books.remove(&dispatch.packet);
             assert!(dispatch.packet.arrival <= start);
             let departure = self.link.transmit(start, dispatch.packet.length);
-            let sent = Sent { dispatch, arrived: self.arrived, start, departure };
+            let sent = SentPacket { dispatch, arrived: self.arrived, start, departure };
             self.books.run.sent.push(sent);
             self.books.check(self.scheduler.backlog());
         }

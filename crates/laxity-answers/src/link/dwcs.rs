@@ -1,7 +1,7 @@
 //! DWCS: whether the windows of all streams are kept, and what to leave out if not.
 
 use laxity::admit::dwcs::{
-    Admission as DwcsAdmission, Proof, Shed as ShedStreams, Unproved, holds_for_sliding_windows,
+    Admission as DwcsAdmission, Proof, Surplus, UnmetCondition, holds_for_sliding_windows,
 };
 use laxity::curve::Exact;
 use laxity::packet::ClassId;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::Tester;
 use super::admission::{Admission, Test};
 use super::class::StreamsProof;
-use crate::reason::{Finding, Reason, Shed};
+use crate::reason::{Finding, Reason, SurplusStreams};
 
 pub(super) const TESTER: Tester = Tester {
     test: |plan| match plan.scheduler {
@@ -49,14 +49,14 @@ fn windows(plan: &Plan, test: &DwcsAdmission) -> Reason {
             let covers_sliding = tolerances.all(holds_for_sliding_windows);
             Finding::WindowsHold { needed_tenths, services, utilization, covers_sliding }
         }
-        Err(Unproved::Overloaded) => {
-            Finding::Overloaded { utilization, shed: shed(plan, &test.shed) }
+        Err(UnmetCondition::Overloaded) => {
+            Finding::Overloaded { utilization, shed: surplus(plan, &test.surplus) }
         }
-        Err(Unproved::TooFewServices { services }) => Finding::TooFewServices {
+        Err(UnmetCondition::TooFewServices { services }) => Finding::TooFewServices {
             needed_tenths,
             services,
             lengths_differ: lengths_differ(plan),
-            shed: shed(plan, &test.shed),
+            shed: surplus(plan, &test.surplus),
         },
         Err(why) => {
             let class = culprit(plan, why);
@@ -86,18 +86,22 @@ fn lengths_differ(plan: &Plan) -> bool {
     lengths.any(|length| Some(length) != first)
 }
 
-fn shed(plan: &Plan, shed: &[ShedStreams]) -> Vec<Shed> {
-    let named = |shed: &ShedStreams| {
-        let class = plan.classes.get(shed.class.index())?;
-        Some(Shed { class: class.name.clone(), streams: shed.streams, count: class.count })
+fn surplus(plan: &Plan, surplus: &[Surplus]) -> Vec<SurplusStreams> {
+    let named = |surplus: &Surplus| {
+        let class = plan.classes.get(surplus.class.index())?;
+        Some(SurplusStreams {
+            class: class.name.clone(),
+            streams: surplus.streams,
+            count: class.count,
+        })
     };
-    shed.iter().filter_map(named).collect()
+    surplus.iter().filter_map(named).collect()
 }
 
 /// The class that stands in the way of the theorem, if it is one.
-fn culprit(plan: &Plan, why: Unproved) -> Option<String> {
+fn culprit(plan: &Plan, why: UnmetCondition) -> Option<String> {
     let class: Option<ClassId> = match why {
-        Unproved::SendsLate(class) | Unproved::UnequalGaps { class, .. } => Some(class),
+        UnmetCondition::SendsLate(class) | UnmetCondition::UnequalGaps { class, .. } => Some(class),
         _ => None,
     };
     class.and_then(|class| plan.classes.get(class.index())).map(|class| class.name.clone())
@@ -119,7 +123,7 @@ pub struct Windows {
     /// Services that the link begins at least, where that decides.
     pub services: Option<u64>,
     /// Streams without which the rest fits.
-    pub shed: Vec<Shed>,
+    pub shed: Vec<SurplusStreams>,
 }
 
 impl Windows {
@@ -129,12 +133,12 @@ impl Windows {
             utilization: test.utilization.to_f64().unwrap_or(f64::MAX),
             services_needed: test.needed.to_f64().unwrap_or(f64::MAX),
             services: match test.proof {
-                Ok(Proof { services }) | Err(Unproved::TooFewServices { services }) => {
+                Ok(Proof { services }) | Err(UnmetCondition::TooFewServices { services }) => {
                     Some(services)
                 }
                 Err(_) => None,
             },
-            shed: shed(plan, &test.shed),
+            shed: surplus(plan, &test.surplus),
         }
     }
 }

@@ -100,7 +100,7 @@ fn overbooked_classes(plan: &Plan, in_the_long_run: bool) -> Vec<(ClassId, Curve
 
 /// What the real-time curves leave.
 #[derive(Clone, Debug, Serialize)]
-pub struct Left {
+pub struct Residual {
     /// The rate that is left in the long run, in bits per second.
     pub long_run_rate_bps: f64,
     /// The largest linear real-time curve that could be added, in bits per second; absent if none
@@ -119,22 +119,22 @@ pub struct Burst {
     pub bytes: u64,
 }
 
-impl Left {
+impl Residual {
     /// What a plan leaves, with bursts for the shortest and the longest first piece of its curves.
     pub fn new(plan: &Plan) -> Self {
         let system = plan.hfsc_system();
-        let left = system.residual();
+        let residual = system.residual();
         let burst = |delay: Nanos| {
-            let bytes = largest_burst(&left, delay, Rate(1)).unwrap_or_default();
+            let bytes = largest_burst(&residual, delay, Rate(1)).unwrap_or_default();
             Burst { delay_ns: delay.0, bytes: bytes.0 }
         };
         let pieces = first_pieces(&system);
         let mut delays: Vec<_> = pieces.clone().min().into_iter().chain(pieces.max()).collect();
         delays.dedup();
-        let long_run = left.final_slope().to_f64().unwrap_or(0.0);
-        Left {
+        let long_run = residual.final_slope().to_f64().unwrap_or(0.0);
+        Residual {
             long_run_rate_bps: long_run * NANOBITS_PER_BYTE as f64,
-            largest_linear_bps: largest_linear(&left).map(|rate| rate.0),
+            largest_linear_bps: largest_linear(&residual).map(|rate| rate.0),
             largest_bursts: delays.into_iter().map(burst).collect(),
         }
     }

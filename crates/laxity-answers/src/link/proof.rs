@@ -11,7 +11,7 @@ use super::admission::{Admission, Test};
 use super::class::ClassProof;
 use super::dwcs::Windows;
 use super::edf::{self, BestEffort};
-use super::hfsc::{self, Left, Trap};
+use super::hfsc::{self, Residual, Trap};
 use super::tester;
 use crate::reason::{Finding, Reason, Span, admitted};
 
@@ -37,7 +37,7 @@ pub struct LinkProof {
     pub best_effort: Option<BestEffort>,
     /// What H-FSC could promise besides.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub left: Option<Left>,
+    pub left: Option<Residual>,
     /// What H-FSC's curves do that their author may not expect.
     #[serde(skip)]
     pub traps: Option<Vec<Trap>>,
@@ -49,9 +49,9 @@ impl LinkProof {
         let scheduler = plan.scheduler.name();
         let Some(Admission { reasons, bounds, test }) = Admission::test(plan) else {
             let reasons = vec![Reason::whole(Finding::NoTest { scheduler })];
-            return LinkProof::of_classes(plan, reasons, &plan.bounds());
+            return LinkProof::from_bounds(plan, reasons, &plan.bounds());
         };
-        let mut proof = LinkProof::of_classes(plan, reasons, &bounds);
+        let mut proof = LinkProof::from_bounds(plan, reasons, &bounds);
         match test {
             Test::Edf(test) => {
                 proof.binding = test.binding.map(Span::from);
@@ -61,7 +61,7 @@ impl LinkProof {
             Test::Hfsc(test) => {
                 proof.binding = test.binding.map(Span::from);
                 proof.long_run_bps = Some(test.long_run.0);
-                proof.left = Some(Left::new(plan));
+                proof.left = Some(Residual::new(plan));
                 proof.traps = Some(Trap::all(plan));
                 hfsc::suggest(plan, &test, &mut proof.classes);
             }
@@ -71,7 +71,7 @@ impl LinkProof {
         proof
     }
 
-    fn of_classes(
+    fn from_bounds(
         plan: &Plan,
         reasons: Vec<Reason>,
         bounds: &[Result<Nanos, admit::Unbounded>],

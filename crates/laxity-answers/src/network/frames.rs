@@ -1,16 +1,16 @@
 //! What is proved of a network under time-driven priority: which frames are whose, and what
 //! follows.
 
-use laxity::admit::tdp::ReservationError;
+use laxity::admit::tdp::{OutputId, ReservationError};
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::FramedBound;
-use laxity_plan::tdp::{Framed, Framing, MarginBinding, Stretch};
+use laxity_plan::tdp::{FramedNetwork, Framing, MarginBinding, Stretch};
 use serde::Serialize;
 
 use super::nodes;
-use crate::reason::{ClockBinding, Clocks, Finding, LeaveOut, Reason, Unbounded, admitted};
+use crate::reason::{ClockBinding, Clocks, Finding, Reason, SurplusClasses, Unbounded, admitted};
 
 /// What is proved of every class and output.
 #[derive(Clone, Debug, Serialize)]
@@ -35,7 +35,7 @@ pub struct FramesProof {
     pub max_packet: u64,
     /// The classes without which the others fit; absent where all do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub leave_out: Option<LeaveOut>,
+    pub leave_out: Option<SurplusClasses>,
 }
 
 /// A class that is promised frames.
@@ -116,7 +116,7 @@ pub struct ReservedOutput {
 impl FramesProof {
     /// What is proved of a network whose frames are assigned.
     pub fn new(framing: &Framing<'_>) -> FramesProof {
-        let Framed { plan, spec, .. } = framing.framed;
+        let FramedNetwork { plan, spec, .. } = framing.framed;
         let view = View { framed: framing.framed, framing };
         let clocks = view.clocks();
         let classes = view.classes();
@@ -171,7 +171,7 @@ impl ReservedClass {
 
 /// A network whose frames are assigned.
 struct View<'a> {
-    framed: Framed<'a>,
+    framed: FramedNetwork<'a>,
     framing: &'a Framing<'a>,
 }
 
@@ -212,7 +212,7 @@ impl View<'_> {
     fn stretches(&self, class: ClassId) -> Vec<ReservedStretch> {
         let full = |blocked: &ReservationError| {
             let named = |full: &laxity::admit::tdp::Full| {
-                let output = self.framing.demand.outputs[full.output as usize];
+                let output = self.framing.demand.outputs[full.output.index()];
                 FullFrame { at: self.ends(output), frame: full.frame }
             };
             blocked.full.iter().map(named).collect()
@@ -234,9 +234,9 @@ impl View<'_> {
 
     fn outputs(&self) -> Vec<ReservedOutput> {
         let demand = &self.framing.demand;
-        let output = |(number, (&hop, &Bytes(capacity))): (u32, (&Hop, &Bytes))| {
+        let output = |(number, (&hop, &Bytes(capacity))): (OutputId, (&Hop, &Bytes))| {
             let reserved: Vec<u64> = (0..self.framed.spec.period())
-                .map(|frame| self.framing.reserved.ledger.reserved(number, frame).0)
+                .map(|frame| self.framing.reservations.ledger.reserved(number, frame).0)
                 .collect();
             let [from, to] = self.framed.network.ends(hop).map(str::to_owned);
             let share = |bytes: u64, frames: u64| match capacity.saturating_mul(frames) {
@@ -254,7 +254,7 @@ impl View<'_> {
                 reserved_bytes: reserved,
             }
         };
-        (0..).zip(demand.outputs.iter().zip(&demand.capacities)).map(output).collect()
+        demand.output_ids().zip(demand.outputs.iter().zip(&demand.capacities)).map(output).collect()
     }
 
     /// The longest packet that fits behind a frame's reserved packets and ends by the guard of the
@@ -288,13 +288,13 @@ impl View<'_> {
         Clocks { error_ns: error.0, borne_ns: margin.error.0, binding }
     }
 
-    fn leave_out(&self) -> Option<LeaveOut> {
+    fn leave_out(&self) -> Option<SurplusClasses> {
         let is_blocked =
             |id: ClassId| self.framing.stretches(id).any(|(_, answer)| answer.is_err());
         let blocked = self.framed.plan.leaves().filter(|(id, _)| is_blocked(*id));
         let classes: Vec<_> = blocked.map(|(_, class)| class.name.clone()).collect();
         let all = self.framing.demand.stretches.len();
-        let fewest = self.framing.reserved.most.map(|most| all - most);
-        (!classes.is_empty()).then_some(LeaveOut { classes, fewest })
+        let fewest = self.framing.reservations.most.map(|most| all - most);
+        (!classes.is_empty()).then_some(SurplusClasses { classes, fewest })
     }
 }

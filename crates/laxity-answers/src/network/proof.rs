@@ -7,7 +7,7 @@ use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
-use laxity_plan::paths::{ClassAtOutput, Output, OutputId, Route, Unproved};
+use laxity_plan::paths::{BoundError, ClassAtOutput, Output, OutputId, Route};
 use laxity_plan::tdp::NetworkAnalysis;
 use serde::Serialize;
 
@@ -185,7 +185,7 @@ impl AnalysedNetwork<'_> {
         let unproved = bounds().position(|bound| bound.is_err());
         let slowest =
             || (0..route.path.len()).max_by_key(|at| bounds().nth(*at).and_then(Result::ok));
-        let hop = |(place, (hop, bound)): (usize, (&Hop, Result<Nanos, Unproved>))| {
+        let hop = |(place, (hop, bound)): (usize, (&Hop, Result<Nanos, BoundError>))| {
             let link = self.on.network.link(*hop);
             HopProof {
                 link: link.name.clone(),
@@ -213,10 +213,10 @@ impl AnalysedNetwork<'_> {
         }
     }
 
-    fn bound(&self, output: OutputId, class: ClassId) -> Result<Nanos, Unproved> {
+    fn bound(&self, output: OutputId, class: ClassId) -> Result<Nanos, BoundError> {
         self.paths.outputs[output.index()]
             .class(class)
-            .map_or(Err(Unproved::UnboundedUpstream), |of| of.bound)
+            .map_or(Err(BoundError::UnboundedUpstream), |of| of.bound)
     }
 
     /// What breaks the promise of a route's class from end to end, if anything does.

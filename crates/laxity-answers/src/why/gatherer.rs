@@ -100,7 +100,7 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
         let parts = match self.waits.take(hop, &packet, start) {
             Some(parts) => parts,
             None => {
-                let has_frames = self.plan.framed().is_some();
+                let has_frames = self.plan.framed_network().is_some();
                 let frame = deadline.filter(|_| has_frames);
                 let class = packet.class;
                 let own = Transmission { class, arrival, start, departure, frame };

@@ -76,3 +76,52 @@ impl Parts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(class: u32, [arrival, start, departure]: [u64; 3], frame: Option<u64>) -> Transmission {
+        let [arrival, start, departure] = [arrival, start, departure].map(Nanos);
+        Transmission { class: ClassId(class), arrival, start, departure, frame: frame.map(Nanos) }
+    }
+
+    fn part(cause: Cause, time: u64) -> Part {
+        Part { cause, time: Nanos(time) }
+    }
+
+    #[test]
+    fn first_come_first_served() {
+        let mut history = History::default();
+        assert_eq!(history.wait(sent(0, [0, 0, 10], None), true), []);
+        let on_link = part(Cause::OnLink(ClassId(0)), 6);
+        assert_eq!(history.wait(sent(1, [4, 10, 20], None), true), [on_link]);
+        let on_link = part(Cause::OnLink(ClassId(0)), 5);
+        let before = part(Cause::Before(ClassId(1), Rule::ArrivalOrder), 10);
+        assert_eq!(history.wait(sent(0, [5, 20, 30], None), true), [on_link, before]);
+        assert_eq!(history.wait(sent(0, [30, 30, 40], None), true), []);
+    }
+
+    /// A reserved packet that comes at 5 waits for best effort until 10, for its frame, which
+    /// begins at 20, and for a packet of the same frame. One without a frame waits for both.
+    #[test]
+    fn frames_hold_packets() {
+        let mut history = History::default();
+        history.wait(sent(2, [0, 0, 10], None), false);
+        history.wait(sent(0, [1, 20, 24], Some(30)), false);
+        let parts = history.wait(sent(1, [5, 24, 28], Some(30)), false);
+        let expected = [
+            part(Cause::OnLink(ClassId(2)), 5),
+            part(Cause::Held(Rule::TimeFrame), 10),
+            part(Cause::Before(ClassId(0), Rule::ArrivalOrder), 4),
+        ];
+        assert_eq!(parts, expected);
+        let parts = history.wait(sent(2, [12, 30, 40], None), false);
+        let expected = [
+            part(Cause::Held(Rule::TimeFrame), 8 + 2),
+            part(Cause::Before(ClassId(0), Rule::BestEffort), 4),
+            part(Cause::Before(ClassId(1), Rule::BestEffort), 4),
+        ];
+        assert_eq!(parts, expected);
+    }
+}

@@ -7,7 +7,7 @@ use laxity_report::parts::{Part, html};
 use laxity_report::quantity::{self, TimeUnit};
 use laxity_report::table::table;
 
-use super::store::{Column, Content, columns, plain};
+use super::store::{Column, ColumnType, columns, plain};
 use super::{Line, Space, Study, Summary, is_scheduler};
 
 impl Summary {
@@ -162,10 +162,10 @@ type Reader = dyn Fn(&str) -> Option<f64>;
 
 /// The unit of a column on the axis of a chart, and what reads its values; `None` for words.
 fn axis(column: &Column) -> Option<(Unit, Box<Reader>)> {
-    match column.content {
-        Content::Text => None,
-        Content::Number => Some((Unit::Number, Box::new(|text| text.parse().ok()))),
-        Content::Quantity(quantity) => {
+    match column.column_type {
+        ColumnType::Text => None,
+        ColumnType::Number => Some((Unit::Number, Box::new(|text| text.parse().ok()))),
+        ColumnType::Quantity(quantity) => {
             let (unit, scale) = quantity.unit();
             Some((unit, Box::new(move |text| Some(quantity.read(text)? as f64 * scale))))
         }

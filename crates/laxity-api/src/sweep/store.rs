@@ -40,12 +40,12 @@ pub struct Column {
     pub name: String,
     /// The key's place among those that vary.
     pub(super) key: usize,
-    pub(super) content: Content,
+    pub(super) column_type: ColumnType,
 }
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Content {
+pub(super) enum ColumnType {
     /// The value as it is written, without quotes.
     Text,
     /// A number without a unit.
@@ -89,18 +89,18 @@ impl Numbers {
     pub fn new(space: &Space) -> Vec<Numbers> {
         let all = space.values();
         let numbers = columns(space).into_iter().filter_map(|column| {
-            let number = |value: &str| match column.content {
-                Content::Text => None,
-                Content::Number => value.parse().ok(),
-                Content::Quantity(quantity) => Some(quantity.read(value)? as f64),
+            let number = |value: &str| match column.column_type {
+                ColumnType::Text => None,
+                ColumnType::Number => value.parse().ok(),
+                ColumnType::Quantity(quantity) => Some(quantity.read(value)? as f64),
             };
             let values = all[column.key].iter().map(|value| plain(value));
             let values = values.filter_map(|value| Some((value.to_owned(), number(value)?)));
             let values: Vec<(String, f64)> = values.collect();
-            let (unit, factor) = match column.content {
-                Content::Text => return None,
-                Content::Number => ("", 1.0),
-                Content::Quantity(quantity) => {
+            let (unit, factor) = match column.column_type {
+                ColumnType::Text => return None,
+                ColumnType::Number => ("", 1.0),
+                ColumnType::Quantity(quantity) => {
                     quantity.in_columns(values.iter().map(|(_, number)| *number))
                 }
             };
@@ -118,14 +118,14 @@ pub(super) fn columns(space: &Space) -> Vec<Column> {
         let values: Vec<&str> = values.iter().map(|value| plain(value)).collect();
         let name = path.to_string();
         if values.iter().all(|value| value.parse::<f64>().is_ok()) {
-            columns.push(Column { name, key, content: Content::Number });
+            columns.push(Column { name, key, column_type: ColumnType::Number });
             continue;
         }
-        columns.push(Column { name: name.clone(), key, content: Content::Text });
+        columns.push(Column { name: name.clone(), key, column_type: ColumnType::Text });
         let are = |quantity: &Quantity| values.iter().all(|value| quantity.read(value).is_some());
         if let Some(quantity) = Quantity::ALL.into_iter().find(are) {
             let name = name + quantity.suffix();
-            columns.push(Column { name, key, content: Content::Quantity(quantity) });
+            columns.push(Column { name, key, column_type: ColumnType::Quantity(quantity) });
         }
     }
     columns
@@ -309,17 +309,17 @@ fn file(job: &Job, columns: &[Column], made: &JobResult) -> Result<Vec<u8>, Parq
     let admitted = vec![made.admitted.unwrap_or_default(); if known { count } else { 0 }];
     put::<BoolType>(&mut group, &admitted, Some(&vec![i16::from(known); count]))?;
     put::<BoolType>(&mut group, &vec![made.kept; count], None)?;
-    for Column { key, content, .. } in columns {
+    for Column { key, column_type, .. } in columns {
         let value = job.point[*key].as_deref().map(plain);
-        let number = match content {
-            Content::Text => {
+        let number = match column_type {
+            ColumnType::Text => {
                 let present = vec![i16::from(value.is_some()); count];
                 let values = value.map_or(Vec::new(), same);
                 put::<ByteArrayType>(&mut group, &values, Some(&present))?;
                 continue;
             }
-            Content::Number => value.and_then(|value| value.parse().ok()),
-            Content::Quantity(quantity) => {
+            ColumnType::Number => value.and_then(|value| value.parse().ok()),
+            ColumnType::Quantity(quantity) => {
                 value.and_then(|value| Some(quantity.read(value)? as f64))
             }
         };
@@ -363,10 +363,12 @@ fn schema(columns: &[Column]) -> Result<Arc<Type>, ParquetError> {
         column("admitted", Physical::BOOLEAN, false, false)?,
         column("kept", Physical::BOOLEAN, false, true)?,
     ];
-    for Column { name, content, .. } in columns {
-        fields.push(match content {
-            Content::Text => text(name, false)?,
-            Content::Number | Content::Quantity(_) => column(name, Physical::DOUBLE, false, false)?,
+    for Column { name, column_type, .. } in columns {
+        fields.push(match column_type {
+            ColumnType::Text => text(name, false)?,
+            ColumnType::Number | ColumnType::Quantity(_) => {
+                column(name, Physical::DOUBLE, false, false)?
+            }
         });
     }
     fields.extend([text("class", true)?, text("at", false)?, text("figure", true)?]);

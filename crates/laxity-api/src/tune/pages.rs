@@ -8,7 +8,7 @@ use laxity_report::parts::{self, Part};
 use laxity_report::quantity::NOTHING;
 use laxity_report::table::table;
 
-use super::{Bound, Chosen, Goal, GoalResult, Key, Kind, Least, Trial, TuneResult, Tuning};
+use super::{Bound, Goal, GoalResult, Key, Kind, Least, Trial, TuneResult, TunedKey, Tuning};
 
 const CAPTION: &str = "Every point is a plan that was run: the worst figure of all seeds.";
 
@@ -133,7 +133,7 @@ impl TuneResult {
             Bound::Admission => "admission",
             Bound::Measured => "measured",
         };
-        let row = |Chosen { key, range: [from, to], value }: &Chosen, bound: &str| {
+        let row = |TunedKey { key, range: [from, to], value }: &TunedKey, bound: &str| {
             [key, from, to, value]
                 .map(String::clone)
                 .into_iter()

@@ -21,7 +21,7 @@ pub struct TuneResult {
     /// Of the keys that were made small, what binds; empty if nothing was found.
     pub minimised: Vec<Least>,
     /// The free keys, and what they got; empty if nothing was found.
-    pub chosen: Vec<Chosen>,
+    pub chosen: Vec<TunedKey>,
     /// What was found, or came nearest.
     pub best: Trial,
     /// All that was tried, in order.
@@ -38,7 +38,7 @@ pub struct TuneResult {
 pub struct Least {
     /// The key, and what it got.
     #[serde(flatten)]
-    pub chosen: Chosen,
+    pub chosen: TunedKey,
     /// What does not let it be smaller.
     pub bound: Bound,
     /// The next smaller value that was tried; absent where the range begins.
@@ -67,9 +67,9 @@ pub struct Below {
     pub why: Vec<String>,
 }
 
-/// What a key got.
+/// A key of a tuned plan and the value that was found for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Chosen {
+pub struct TunedKey {
     /// The key.
     pub key: String,
     /// Between which values it was sought.
@@ -78,10 +78,10 @@ pub struct Chosen {
     pub value: String,
 }
 
-impl Chosen {
-    pub(super) fn new(key: &Key, value: &str) -> Chosen {
+impl TunedKey {
+    pub(super) fn new(key: &Key, value: &str) -> TunedKey {
         let range = [key.from, key.to].map(|end| key.shown(end));
-        Chosen { key: key.path.to_string(), range, value: value.to_owned() }
+        TunedKey { key: key.path.to_string(), range, value: value.to_owned() }
     }
 }
 
@@ -107,7 +107,7 @@ impl TuneResult {
         };
         let proof = plan.as_ref().map(check).transpose()?;
         let choose = tuning.choose.iter().zip(&best.values[tuning.minimise.len()..]);
-        let chosen = choose.filter(|_| best.holds).map(|(key, value)| Chosen::new(key, value));
+        let chosen = choose.filter(|_| best.holds).map(|(key, value)| TunedKey::new(key, value));
         Ok(TuneResult {
             found: best.holds,
             keys: tuning.keys().map(|key| key.path.to_string()).collect(),

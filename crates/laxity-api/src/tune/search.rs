@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::question::Tuning;
-use super::result::{Below, Bound, Chosen, Least, TuneResult};
+use super::result::{Below, Bound, Least, TuneResult, TunedKey};
 use super::sampler::Sampler;
 use super::trial::Trial;
 use crate::Error;
@@ -80,8 +80,8 @@ impl Search<'_> {
         Ok(Least { chosen: self.chosen(key, best), bound, below: Some(below) })
     }
 
-    fn chosen(&self, key: usize, best: &Trial) -> Chosen {
-        Chosen::new(&self.tuning.minimise[key], &best.values[key])
+    fn chosen(&self, key: usize, best: &Trial) -> TunedKey {
+        TunedKey::new(&self.tuning.minimise[key], &best.values[key])
     }
 
     /// Where the plan below is not admitted, goes to the smallest value that is, which the test

@@ -16,11 +16,9 @@ Each figure is the median over several runs of the time for one packet in and on
   on-off      classes run empty and wake again
   single      one packet at a time
   together    all classes wake at one instant with a packet each, and sleep when all are sent
-Of dwcs each class is a stream; with dwcs/late the link carries half of them, so that half of the
-packets are dropped for being late, and the time is that for each packet sent or dropped.
-Of tdp each class is a flow with a packet a cycle, in frames of 12 packets, all reserved.
 
-Example: laxity bench --only edf --classes 1000")]
+Example: laxity bench --only edf --classes 1000
+Guide:   docs/speed.md")]
 pub(crate) struct Bench {
     /// Measure this alone.
     #[arg(long, value_name = "DISCIPLINE", help = bench_help())]

@@ -13,10 +13,9 @@ use super::value::whole;
 Examples: laxity check examples/home-uplink.toml
           laxity check examples/gateway.toml --for linux --offload off
           laxity check examples/two-hops.toml --worst-case --out out/worst
+          laxity run examples/two-hops.toml --arrivals out/worst/CLASS.csv
 
-With --worst-case it looks for the longest delay of each class along each of its paths, under traffic that
-keeps to every `arrival`, and prints it beside the bound: how much the bound may be too long at most. What
---out writes can be run: laxity run PLAN --arrivals out/worst/CLASS.csv")]
+The last command runs traffic that the one before has found.")]
 pub(crate) struct Check {
     /// The plan; - reads standard input.
     pub plan: PathBuf,

@@ -88,18 +88,15 @@ pub(crate) enum ExportTo {
 /// `laxity export tc`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The link is a token bucket (tbf) at the root, below it what shares it, with a filter for each `match`. Every class has
-its promise as a comment: the bound that `laxity check --for linux` proves of what is written. A script clears what the
-interface had.
-
-What Linux has no counterpart for is refused with the reason. For plans by deadline --nearest writes the same under
-H-FSC with curves derived from the deadlines, which can be exported.
+Every class has its promise as a comment: the bound that `laxity check --for linux` proves. A script clears what the
+interface had. What Linux has no counterpart for is refused with the reason.
 
 Exit codes: 0 written; 1 written, but not every promise holds under Linux; 2 refused, nothing written.
 
 Examples: laxity export tc plan.toml --dev eth0 --out shape.sh
           laxity export tc plan.toml --dev eth0 --format batch | tc -batch -
-          laxity export tc edf.toml --dev eth0 --nearest hfsc.toml")]
+          laxity export tc edf.toml --dev eth0 --nearest hfsc.toml
+Guide:    docs/linux.md")]
 pub(crate) struct ExportTc {
     /// The plan; - reads standard input.
     pub plan: PathBuf,

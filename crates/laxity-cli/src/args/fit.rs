@@ -9,8 +9,7 @@ use super::value::whole;
 /// `laxity fit`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Prints for each class the `arrival = …` line that all its recorded packets keep to. With --write these
-lines go into the plan, whose other lines stay as they are, and what changes is printed.
+Prints for each class the `arrival = …` line that all its recorded packets keep to.
 
 Example: laxity fit examples/home-uplink.toml")]
 pub(crate) struct Fit {

@@ -34,17 +34,15 @@ pub(crate) enum ImportFrom {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 What the plan says in another way, or not at all, is listed on standard error and at the head of the
-plan. Nothing in the script is run.
-
-With --run the script's own shell runs it, in a sandbox in which it can change nothing and reach
-nobody. tc, ip, ifconfig, ethtool, sysctl, modprobe, iptables, nft and their like only write down
-what they are told, and that is imported. Asked to show something, they show nothing.
+plan. Without --run nothing in the script is run; with it, the sandbox keeps the script from changing or
+reaching anything.
 
 Examples: laxity import tc examples/gateway.tc --out plan.toml
           laxity import tc shaper.sh --arg start --set UPLINK=9500
           laxity import tc --run shaper.sh start
           laxity import tc --run --set UPLINK=9500 --out plan.toml -- ./shaper.sh -v start
-          (tc -s -d qdisc show dev eth0; tc class show dev eth0; tc filter show dev eth0) | laxity import tc -")]
+          (tc -s -d qdisc show dev eth0; tc class show dev eth0; tc filter show dev eth0) | laxity import tc -
+Guide:    docs/import.md")]
 pub(crate) struct ImportTc {
     /// A shell script, a `tc -batch` file, or what `tc … show` or `tc -j … show` printed; - reads
     /// standard input.

@@ -8,9 +8,7 @@ use clap::Args;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example: laxity replay out/out-1764000000.ledger
-
-The simulator is given what arrived, how late the link chose what to send, and the plans. It comes to the
-same dispatches and drops, every one, or the first that differs is shown.")]
+Guide:   docs/live.md")]
 pub(crate) struct Replay {
     /// A ledger that `laxity live --ledger` wrote.
     pub ledger: PathBuf,

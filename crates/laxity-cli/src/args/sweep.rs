@@ -18,11 +18,11 @@ A study is a file:
   \"class.video.deadline\" = [\"20ms\", \"30ms\"]
   scheduler = [\"edf\", \"hfsc\"]
 
-Besides [grid] there are [[list]], combinations one by one, and [sample], a Latin hypercube (docs/sweep.md). A
-run is a Parquet file named by a hash of plan, recordings, scheduler, seed and version; one that is in the
-folder is not run again, so the same command goes on after whatever stopped it.
+Besides [grid] there are [[list]], combinations one by one, and [sample], a Latin hypercube. Runs that are in
+the folder are not made again: the same command goes on after an interruption.
 
-Example: laxity sweep examples/deadlines-study.toml --out out/deadlines --figure delay_ns.p99")]
+Example: laxity sweep examples/deadlines-study.toml --out out/deadlines --figure delay_ns.p99
+Guide:   docs/sweep.md")]
 pub(crate) struct Sweep {
     /// The study.
     pub study: PathBuf,

@@ -7,7 +7,7 @@ use clap::Args;
 /// `laxity tune`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-What is sought is said in a file:
+The file says what is sought:
 
   version = 1
   plan = \"home-uplink.toml\"
@@ -23,11 +23,11 @@ What is sought is said in a file:
   figure = \"delay_ns.p99\"          # as summary.json names it
   at_most = \"20ms\"                 # or at_least
 
-Besides the goals the plan has to be admitted, and every run to keep its promises (docs/tune.md). The folder
-gets plan.toml, report.html, and the runs, as of `laxity sweep`: the same command goes on after whatever
-stopped it. Exits with 1 if nothing that was tried holds, and says what came nearest.
+The plan must be admitted, too, and every run keep its promises. The folder gets plan.toml, report.html and the
+runs; the same command goes on after an interruption. Exits with 1 if nothing that was tried holds.
 
-Example: laxity tune examples/uplink-tune-study.toml --out out/uplink")]
+Example: laxity tune examples/uplink-tune-study.toml --out out/uplink
+Guide:   docs/tune.md")]
 pub(crate) struct Tune {
     /// What is sought.
     pub file: PathBuf,

@@ -10,7 +10,7 @@ mod tdp;
 mod timing;
 mod uniform;
 
-use laxity::aqm::{Choke, CoDel, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
+use laxity::aqm::{Choke, CoDel, Fraction, Limit, ManagedScheduler, Measure, Policy, Red, Spacing};
 use laxity::packet::ClassId;
 use laxity::sched::dualpi2::DualPi2Settings;
 use laxity::sched::dwcs::{DwcsSettings, Stream, Streams};
@@ -222,8 +222,9 @@ impl Case {
 }
 
 /// One queue for all.
-fn managed(classes: u32, policy: Policy) -> Managed<Fifo> {
-    let managed = Managed::new(Fifo::new(), &[policy], &vec![Some(0); classes as usize], 1);
+fn managed(classes: u32, policy: Policy) -> ManagedScheduler<Fifo> {
+    let managed =
+        ManagedScheduler::new(Fifo::new(), &[policy], &vec![Some(0); classes as usize], 1);
     managed.expect("one queue, and thresholds in order")
 }
 

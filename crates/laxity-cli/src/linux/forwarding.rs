@@ -48,7 +48,7 @@ pub(super) fn forward(
     let Terminal { kept, printed, report } = keeper;
     let report = report.map(|report| report.write(&ended)).transpose()?;
     printed?;
-    print(&(measurement::of_losses(&ended) + &report.unwrap_or_default()))?;
+    print(&(measurement::losses_text(&ended) + &report.unwrap_or_default()))?;
     Ok(Promises::kept_if(kept))
 }
 
@@ -101,7 +101,7 @@ impl Keeper for Terminal {
         if let Some(report) = &mut self.report {
             report.add(results);
         }
-        let printed = print(&measurement::of_ways(network.as_ref(), std::slice::from_ref(way)));
+        let printed = print(&measurement::ways_text(network.as_ref(), std::slice::from_ref(way)));
         self.printed = std::mem::replace(&mut self.printed, Ok(())).and(printed);
     }
 }

@@ -37,15 +37,15 @@ pub(crate) fn plans(count: u64) -> String {
 }
 
 /// All directions, or all ways through routers as one.
-pub(crate) fn of_ways(network: Option<&NetworkStatus>, ways: &[WayStatus]) -> String {
+pub(crate) fn ways_text(network: Option<&NetworkStatus>, ways: &[WayStatus]) -> String {
     match (network, ways) {
-        (Some(network), [way]) => network::of_network(network, way),
-        (_, ways) => ways.iter().map(of_way).collect(),
+        (Some(network), [way]) => network::network_text(network, way),
+        (_, ways) => ways.iter().map(way_text).collect(),
     }
 }
 
 /// One direction under a plan.
-pub(crate) fn of_way(way: &WayStatus) -> String {
+pub(crate) fn way_text(way: &WayStatus) -> String {
     let sentences: String =
         lateness(way).into_iter().chain(fates(way)).map(|line| format!("{line}\n")).collect();
     let end = if sentences.is_empty() { "" } else { "\n" };
@@ -149,7 +149,7 @@ fn held(way: &WayStatus) -> Option<String> {
 }
 
 /// What was lost beside what schedulers drop, if anything was.
-pub(crate) fn of_losses(status: &Status) -> String {
+pub(crate) fn losses_text(status: &Status) -> String {
     let of = |interface: &InterfaceStatus| {
         let lost = interface.lost.iter().map(|(reason, count)| format!("{count} {reason}"));
         let lost: Vec<String> = lost.collect();

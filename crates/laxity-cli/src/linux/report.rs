@@ -48,14 +48,14 @@ impl Report {
             self.left_out += 1;
         }
         self.title = results.way.title.clone().or(self.title.take());
-        self.ways.push_back(of_way(results));
+        self.ways.push_back(way_report(results));
     }
 
     /// Writes it, and says where it is.
     pub(crate) fn write(self, status: &Status) -> Result<String, Failure> {
         let Report { file, title, ways, left_out } = self;
         let mut remarks: Vec<String> =
-            measurement::of_losses(status).lines().map(str::to_string).collect();
+            measurement::losses_text(status).lines().map(str::to_string).collect();
         if left_out > 0 {
             let plans = measurement::plans(left_out);
             remarks.push(format!("{plans} that were followed before these are left out."));
@@ -84,13 +84,13 @@ fn facts(status: &Status) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn of_way(results: &Results<'_>) -> WayReport {
+fn way_report(results: &Results<'_>) -> WayReport {
     let Results { plan, way, network, history: History { delays, sent } } = results;
     let drawn = delays.iter().zip(sent.bytes());
     let classes = way.classes.iter().zip(drawn).map(|(class, (spread, bytes))| {
         let throughput_bps = class.bytes_sent as f64 * 8e9 / sent.duration().0.max(1) as f64;
         let (spread, bytes) = (spread.clone(), bytes.clone());
-        ClassReport { spread, bytes, throughput_bps, ..of_class(class) }
+        ClassReport { spread, bytes, throughput_bps, ..class_report(class) }
     });
     let proof = Proof::new(plan);
     let measured = match (&way.watched, network) {
@@ -110,7 +110,7 @@ fn of_way(results: &Results<'_>) -> WayReport {
         headline,
         remarks,
         admission: proof.map(|proof| AdmissionView::new(plan, &proof)),
-        late: way.late.as_ref().map(of_delays),
+        late: way.late.as_ref().map(delay_report),
         measured,
         unsent: measurement::unsent(way),
         rate_bps: way.rate_bps,
@@ -120,13 +120,13 @@ fn of_way(results: &Results<'_>) -> WayReport {
     }
 }
 
-fn of_class(class: &ClassStatus) -> ClassReport {
+fn class_report(class: &ClassStatus) -> ClassReport {
     ClassReport {
         name: class.name.clone(),
         arrived: class.arrived,
         sent: class.sent,
         unsent: class.dropped.clone(),
-        delay: class.delay_ns.as_ref().map(of_delays),
+        delay: class.delay_ns.as_ref().map(delay_report),
         deadline_ns: class.deadline_ns,
         bound_ns: class.bound_ns,
         bound_misses: class.bound_misses,
@@ -134,7 +134,7 @@ fn of_class(class: &ClassStatus) -> ClassReport {
     }
 }
 
-fn of_delays(delays: &DelayStatus) -> Delays {
+fn delay_report(delays: &DelayStatus) -> Delays {
     let &DelayStatus { min, mean, p50, p99, p99_9, max, .. } = delays;
     Delays { min, mean, p50, p99, p99_9, max }
 }

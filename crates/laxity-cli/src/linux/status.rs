@@ -28,6 +28,6 @@ fn text(status: &Status) -> String {
         }
     }
     text += "\n\n";
-    text + &measurement::of_ways(status.network.as_ref(), &status.ways)
-        + &measurement::of_losses(status)
+    text + &measurement::ways_text(status.network.as_ref(), &status.ways)
+        + &measurement::losses_text(status)
 }

@@ -51,11 +51,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Promises, Failure> {
 }
 
 fn text(is_admitted: bool, status: &Status) -> String {
-    let mut text: String = status.ways.iter().map(measurement::of_way).collect();
+    let mut text: String = status.ways.iter().map(measurement::way_text).collect();
     if !is_admitted {
         text += "The plan is not admitted: laxity check says why.\n";
     }
-    text += &measurement::of_losses(status);
+    text += &measurement::losses_text(status);
     if let (true, Some(to)) = (status.ways.iter().all(is_deaf), status.interfaces.last()) {
         text += &format!(
             "Nothing was seen at {}. Frames that are sent past its queueing discipline, as by AF_XDP, are \

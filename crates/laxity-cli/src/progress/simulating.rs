@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressState};
 use laxity::units::Nanos;
-use laxity_api::{Plan, Progress, Reached};
+use laxity_api::{Plan, Progress, ProgressPoint};
 use laxity_report::quantity;
 
 use super::{show, style};
@@ -72,7 +72,7 @@ impl Simulating {
     }
 
     /// Moves the bar of one run.
-    fn moving(&self) -> impl FnMut(Reached) -> ControlFlow<()> {
+    fn moving(&self) -> impl FnMut(ProgressPoint) -> ControlFlow<()> {
         |reached| {
             self.hops.store(reached.hops, Relaxed);
             self.bar.set_position(reached.now.0);
@@ -81,7 +81,7 @@ impl Simulating {
     }
 
     /// One of several runs has gone on by so much.
-    pub(crate) fn gone_on(&self, by: Reached) -> ControlFlow<()> {
+    pub(crate) fn gone_on(&self, by: ProgressPoint) -> ControlFlow<()> {
         self.hops.fetch_add(by.hops, Relaxed);
         self.bar.inc(by.now.0);
         ControlFlow::Continue(())
@@ -165,9 +165,9 @@ mod tests {
 
     /// A terminal that keeps the last line that was drawn.
     #[derive(Clone, Debug, Default)]
-    struct Seen(Arc<Mutex<String>>);
+    struct LastLine(Arc<Mutex<String>>);
 
-    impl TermLike for Seen {
+    impl TermLike for LastLine {
         fn width(&self) -> u16 {
             120
         }
@@ -209,7 +209,7 @@ mod tests {
 
     /// What a bar shows.
     fn shown(simulating: &Simulating) -> String {
-        let seen = Seen::default();
+        let seen = LastLine::default();
         simulating.bar.set_draw_target(ProgressDrawTarget::term_like(Box::new(seen.clone())));
         simulating.bar.tick();
         seen.0.lock().unwrap().replace('\u{a0}', " ").trim().to_string()
@@ -224,21 +224,21 @@ mod tests {
         let mut moving = bar.moving();
         for (seconds, hops) in [(1, 100), (2, 200)] {
             std::thread::sleep(Duration::from_millis(20));
-            let _ = moving(Reached { now: Nanos(seconds * SECOND), hops });
+            let _ = moving(ProgressPoint { now: Nanos(seconds * SECOND), hops });
         }
         let line = shown(&bar);
         assert!(line.starts_with("edf ") && line.contains(" 2 s of 8 s, 25 %, "), "{line}");
         assert!(line.ends_with(" left"), "{line}");
         // What is queued at the end of traffic is still sent.
-        let _ = moving(Reached { now: Nanos(9 * SECOND), hops: 900 });
+        let _ = moving(ProgressPoint { now: Nanos(9 * SECOND), hops: 900 });
         assert!(shown(&bar).contains(" 8 s of 8 s, 100 %"), "{}", shown(&bar));
     }
 
     #[test]
     fn a_run_without_a_known_end_invents_none() {
         let bar = Simulating::new("edf", "packets/s", None);
-        let _ = bar.gone_on(Reached { now: Nanos(SECOND), hops: 1_000 });
-        let _ = bar.gone_on(Reached { now: Nanos(SECOND), hops: 2_500 });
+        let _ = bar.gone_on(ProgressPoint { now: Nanos(SECOND), hops: 1_000 });
+        let _ = bar.gone_on(ProgressPoint { now: Nanos(SECOND), hops: 2_500 });
         let line = shown(&bar);
         assert!(line.ends_with(" 2 s simulated, 3.5 k packets"), "{line}");
     }

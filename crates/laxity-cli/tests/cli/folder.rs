@@ -34,7 +34,7 @@ pub(crate) fn hearing_signals(command: &Command) -> Command {
 }
 
 /// How a command ended.
-pub(crate) struct Ended {
+pub(crate) struct CommandResult {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -78,9 +78,9 @@ impl Folder {
     }
 
     /// Runs the command to its end.
-    pub(crate) fn laxity(&self, arguments: &[impl AsRef<OsStr> + Debug]) -> Ended {
+    pub(crate) fn laxity(&self, arguments: &[impl AsRef<OsStr> + Debug]) -> CommandResult {
         let output = self.command(arguments).output().unwrap();
-        Ended::of(output, arguments)
+        CommandResult::new(output, arguments)
     }
 
     /// The same with this on standard input.
@@ -88,7 +88,7 @@ impl Folder {
         &self,
         arguments: &[impl AsRef<OsStr> + Debug],
         input: &[u8],
-    ) -> Ended {
+    ) -> CommandResult {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -98,7 +98,7 @@ impl Folder {
             scope.spawn(move || pipe.write_all(input));
             child.wait_with_output().unwrap()
         });
-        Ended::of(output, arguments)
+        CommandResult::new(output, arguments)
     }
 
     /// Everything that is in the folder: the bytes of its files by their path, folders without.
@@ -109,17 +109,17 @@ impl Folder {
     }
 }
 
-impl Ended {
+impl CommandResult {
     /// Whatever the command did, it did not panic.
-    fn of(output: Output, arguments: &[impl Debug]) -> Ended {
+    fn new(output: Output, arguments: &[impl Debug]) -> CommandResult {
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        let ended = Ended {
+        let result = CommandResult {
             code: output.status.code(),
             stdout: text(output.stdout),
             stderr: text(output.stderr),
         };
-        assert!(!ended.stderr.contains("panicked"), "{arguments:?}: {}", ended.stderr);
-        ended
+        assert!(!result.stderr.contains("panicked"), "{arguments:?}: {}", result.stderr);
+        result
     }
 
     /// What is printed, if the command ended with this code and said nothing else.

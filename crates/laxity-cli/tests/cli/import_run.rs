@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::bad_input::refused;
-use crate::folder::{Ended, Folder};
+use crate::folder::{CommandResult, Folder};
 
 const SCRIPT: &str = "\
 #!/bin/bash
@@ -27,7 +27,7 @@ exit 3
 ";
 
 /// What the command does; `None` where there are no user namespaces.
-fn run(folder: &Folder, arguments: &[&str]) -> Option<Ended> {
+fn run(folder: &Folder, arguments: &[&str]) -> Option<CommandResult> {
     let ended = folder.laxity(arguments);
     if ended.code == Some(3) && ended.stderr.contains("in a sandbox") {
         println!("skipped: {}", ended.stderr);

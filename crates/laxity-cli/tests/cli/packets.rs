@@ -85,12 +85,12 @@ struct Packet {
     length: u64,
     arrival: u64,
     deadline: Option<u64>,
-    sent: Option<Sent>,
+    sent: Option<Transmission>,
     verdict: String,
 }
 
 #[derive(Clone, Copy)]
-struct Sent {
+struct Transmission {
     start: u64,
     departure: u64,
 }
@@ -115,7 +115,7 @@ fn read(csv: &str) -> Vec<Packet> {
             length: length.parse().unwrap(),
             arrival: arrival.parse().unwrap(),
             deadline: optional(deadline),
-            sent: sent.map(|(start, departure)| Sent { start, departure }),
+            sent: sent.map(|(start, departure)| Transmission { start, departure }),
             verdict: verdict.into(),
         }
     });
@@ -218,7 +218,7 @@ fn every_packet_has_one_row_and_the_link_sends_one_packet_at_a_time() {
 /// Each packet takes its time, to a nanosecond, and no two at once; nothing waits beside an idle
 /// link; and the last bit leaves when arithmetic says.
 fn assert_link_sends_them(packets: &[Packet], scheduler: &str, summary: &Value) {
-    let mut sent: Vec<(&Packet, Sent)> =
+    let mut sent: Vec<(&Packet, Transmission)> =
         packets.iter().filter_map(|packet| Some((packet, packet.sent?))).collect();
     sent.sort_by_key(|(_, sent)| sent.start);
     if scheduler == "fifo" {

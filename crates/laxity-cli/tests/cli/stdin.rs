@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use serde_json::Value;
 
 use crate::bad_input::PLAN;
-use crate::folder::{Ended, Folder, repository};
+use crate::folder::{CommandResult, Folder, repository};
 
 const CSV: &str = "time_ns,class,length,flow\n5,voice,100,0\n6,ftp,1500,3\n90000,voice,80,1\n";
 
 /// How a command ends with an input in a file, and on standard input.
-fn both_ways(folder: &Folder, command: &[&str], file: &str) -> [Ended; 2] {
+fn both_ways(folder: &Folder, command: &[&str], file: &str) -> [CommandResult; 2] {
     let piped: Vec<&str> =
         command.iter().map(|word| if *word == file { "-" } else { *word }).collect();
     assert!(piped.contains(&"-"), "{command:?}");

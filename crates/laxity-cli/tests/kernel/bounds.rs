@@ -75,7 +75,7 @@ fn no_packet_exceeds_what_was_proved() {
     });
 }
 
-struct Measured {
+struct Measurement {
     packets: u64,
     /// The class whose longest delay comes nearest to its bound, or exceeds it most.
     worst: Option<(String, u64, u64)>,
@@ -83,7 +83,7 @@ struct Measured {
     lost: u64,
 }
 
-fn measure(text: &str) -> Measured {
+fn measure(text: &str) -> Measurement {
     let path = file("random.toml", text);
     let plan = Plan::parse(text, "random.toml", Path::new(".")).expect("a plan");
     says(0, &["apply", &path, "--dev", "left", "--drop-queues"]);
@@ -128,7 +128,7 @@ fn measure(text: &str) -> Measured {
     };
     let excess = |it: &(String, u64, u64)| it.1 as i64 - it.2 as i64;
     let worst = classes.iter().filter_map(of).max_by_key(excess);
-    Measured { packets, worst, lost }
+    Measurement { packets, worst, lost }
 }
 
 /// An admitted plan that this kernel can be sent the traffic of, a port for each leaf.

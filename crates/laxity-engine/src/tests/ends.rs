@@ -8,7 +8,7 @@ use laxity::sched::Fifo;
 use laxity::scheduler::{Dispatch, DropReason, Scheduler};
 use laxity::units::Nanos;
 
-use super::{Kept, packet};
+use super::{RecordingSink, packet};
 use crate::{Engine, EngineStopped, Refusal, Settings, Sink, WorkerPanic};
 
 /// Takes its time.
@@ -74,7 +74,8 @@ fn a_panic_of_the_sink_is_reported_and_hangs_nobody() {
 
 #[test]
 fn a_panic_of_a_call_is_reported_to_caller_and_owner() {
-    let engine = Engine::<_, u64, _>::start(Fifo::new(), Kept::default(), Settings::default());
+    let engine =
+        Engine::<_, u64, _>::start(Fifo::new(), RecordingSink::default(), Settings::default());
     let engine = engine.unwrap();
     assert_eq!(engine.handle().call(|_, _| panic!("number {}", 7)), Err::<(), _>(EngineStopped));
     let error = engine.shutdown().unwrap_err();
@@ -83,7 +84,7 @@ fn a_panic_of_a_call_is_reported_to_caller_and_owner() {
 
 #[test]
 fn an_engine_that_shuts_down_answers_until_it_has_ended() {
-    let engine = Engine::start(Fifo::new(), Kept::default(), Settings::default()).unwrap();
+    let engine = Engine::start(Fifo::new(), RecordingSink::default(), Settings::default()).unwrap();
     let mut producer = engine.handle().producer().unwrap();
     let handle = engine.handle().clone();
     let owner = thread::spawn(move || engine.shutdown().unwrap());
@@ -102,14 +103,14 @@ fn an_engine_that_shuts_down_answers_until_it_has_ended() {
 #[test]
 fn an_engine_that_is_dropped_still_sends() {
     let (sink, sent) = std::sync::mpsc::channel();
-    struct Told(std::sync::mpsc::Sender<u64>);
-    impl Sink<u64> for Told {
+    struct ChannelSink(std::sync::mpsc::Sender<u64>);
+    impl Sink<u64> for ChannelSink {
         fn sent(&mut self, _: Dispatch, _: Nanos, payload: u64) {
             self.0.send(payload).unwrap();
         }
         fn dropped(&mut self, _: Packet, _: DropReason, _: u64) {}
     }
-    let engine = Engine::start(Fifo::new(), Told(sink), Settings::default()).unwrap();
+    let engine = Engine::start(Fifo::new(), ChannelSink(sink), Settings::default()).unwrap();
     let mut producer = engine.handle().producer().unwrap();
     drop(engine);
     producer.send_or_wait(packet(0, 0, 0), 5).unwrap();
@@ -123,7 +124,7 @@ fn an_engine_that_is_dropped_still_sends() {
 fn a_producer_that_joins_behind_a_call_that_panics_hears_of_it() {
     let settings = Settings { ring: 2, ..Settings::default() };
     for _ in 0..20 {
-        let engine = Engine::start(Fifo::new(), Kept::default(), settings).unwrap();
+        let engine = Engine::start(Fifo::new(), RecordingSink::default(), settings).unwrap();
         let calls = [|| thread::sleep(Duration::from_millis(5)), || panic!("a call of glass")];
         let callers: Vec<_> = calls
             .into_iter()

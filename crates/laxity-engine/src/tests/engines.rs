@@ -12,10 +12,12 @@ use laxity::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
 use laxity::units::{Bytes, Nanos, Rate};
 use proptest::prelude::*;
 
-use super::{Kept, packet};
+use super::{RecordingSink, packet};
 use crate::{Engine, EngineResult, Pace, Refusal, SendError, Settings};
 
-fn finish<S: Scheduler + Send + 'static>(engine: Engine<S, u64, Kept>) -> EngineResult<S, Kept> {
+fn finish<S: Scheduler + Send + 'static>(
+    engine: Engine<S, u64, RecordingSink>,
+) -> EngineResult<S, RecordingSink> {
     let finished = engine.shutdown().unwrap();
     let statistics = &finished.statistics;
     let dropped: u64 = statistics.dropped.iter().sum();
@@ -31,7 +33,7 @@ fn nothing_is_lost_or_doubled_whatever_the_ring() {
         [(1, 1, 1, 2_000), (1, 100, 64, 2_000), (7, 3, 2, 20_000), (1024, 4096, 64, 100_000)]
     {
         let settings = Settings { ring, backlog, burst, ..Settings::default() };
-        let engine = Engine::start(Fifo::new(), Kept::default(), settings).unwrap();
+        let engine = Engine::start(Fifo::new(), RecordingSink::default(), settings).unwrap();
         let senders: Vec<_> = (0..4)
             .map(|flow| {
                 let mut producer = engine.handle().producer().unwrap();
@@ -59,7 +61,7 @@ fn nothing_is_lost_or_doubled_whatever_the_ring() {
 fn packets_of_no_class_do_no_harm() {
     let engine = Engine::start(
         Wfq::new(Rate(1_000_000), &[1, 2]).unwrap(),
-        Kept::default(),
+        RecordingSink::default(),
         Settings::default(),
     );
     let engine = engine.unwrap();
@@ -79,13 +81,13 @@ fn packets_of_no_class_do_no_harm() {
 }
 
 /// A sink that says when it has a packet, and holds it until it is told to go on.
-struct Gated {
+struct GatedSink {
     entered: mpsc::Sender<()>,
     opened: mpsc::Receiver<()>,
-    kept: Kept,
+    kept: RecordingSink,
 }
 
-impl crate::Sink<u64> for Gated {
+impl crate::Sink<u64> for GatedSink {
     fn sent(&mut self, dispatch: Dispatch, starts_at: Nanos, payload: u64) {
         // The test drops its ends when it has seen enough.
         let _ = self.entered.send(());
@@ -102,7 +104,7 @@ impl crate::Sink<u64> for Gated {
 fn a_full_ring_is_seen_by_its_producer() {
     let ((enter, entered), (open, opened)) = (mpsc::channel(), mpsc::channel());
     let settings = Settings { ring: 4, ..Settings::default() };
-    let sink = Gated { entered: enter, opened, kept: Kept::default() };
+    let sink = GatedSink { entered: enter, opened, kept: RecordingSink::default() };
     let engine = Engine::start(Fifo::new(), sink, settings).unwrap();
     let mut producer = engine.handle().producer().unwrap();
 
@@ -143,7 +145,7 @@ fn shutdown_waits_for_what_is_in_flight() {
 
 #[test]
 fn producers_join_and_leave_while_others_send() {
-    let engine = Engine::start(Fifo::new(), Kept::default(), Settings::default()).unwrap();
+    let engine = Engine::start(Fifo::new(), RecordingSink::default(), Settings::default()).unwrap();
     let stayers: Vec<_> = (0..2)
         .map(|flow| {
             let mut producer = engine.handle().producer().unwrap();
@@ -177,7 +179,8 @@ fn producers_join_and_leave_while_others_send() {
 
 #[test]
 fn a_call_reaches_the_scheduler_between_packets() {
-    let engine = Engine::start(Edf::new(&[], background()), Kept::default(), Settings::default());
+    let engine =
+        Engine::start(Edf::new(&[], background()), RecordingSink::default(), Settings::default());
     let engine = engine.unwrap();
     let classes = [Some(Nanos(1_000_000)), Some(Nanos(2_000_000))];
     let before = engine.handle().call(move |edf, now| {
@@ -199,12 +202,12 @@ fn background() -> BestEffort {
 }
 
 /// Sends packets a while after they have come, and as they came.
-struct Hold {
+struct DelayedFifo {
     fifo: Fifo,
     time: Nanos,
 }
 
-impl Scheduler for Hold {
+impl Scheduler for DelayedFifo {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.fifo.enqueue(now, packet, drops);
     }
@@ -229,9 +232,9 @@ impl Scheduler for Hold {
 
 #[test]
 fn a_scheduler_that_holds_packets_is_woken_for_them() {
-    let hold = Hold { fifo: Fifo::new(), time: Nanos(5_000_000) };
+    let scheduler = DelayedFifo { fifo: Fifo::new(), time: Nanos(5_000_000) };
     let settings = Settings { time_one_in: 1, ..Settings::default() };
-    let engine = Engine::start(hold, Kept::default(), settings).unwrap();
+    let engine = Engine::start(scheduler, RecordingSink::default(), settings).unwrap();
     let mut producer = engine.handle().producer().unwrap();
     for handle in 0..10 {
         producer.send_or_wait(packet(0, 0, handle), handle).unwrap();
@@ -247,7 +250,7 @@ fn a_scheduler_that_holds_packets_is_woken_for_them() {
 /// Seconds that a link of 80 Mbit/s takes for 500 packets of 2 kB, 0.2 ms each.
 fn time_on_a_link() -> f64 {
     let settings = Settings { pace: Pace::Link(Rate(80_000_000)), ..Settings::default() };
-    let engine = Engine::start(Fifo::new(), Kept::default(), settings).unwrap();
+    let engine = Engine::start(Fifo::new(), RecordingSink::default(), settings).unwrap();
     let mut producer = engine.handle().producer().unwrap();
     let begin = Instant::now();
     for handle in 0..500 {
@@ -274,7 +277,9 @@ fn a_link_is_kept_busy_and_not_overrun() {
 #[test]
 fn bad_settings_are_refused() {
     let start = |settings| {
-        Engine::<_, u64, _>::start(Fifo::new(), Kept::default(), settings).unwrap_err().to_string()
+        Engine::<_, u64, _>::start(Fifo::new(), RecordingSink::default(), settings)
+            .unwrap_err()
+            .to_string()
     };
     let default = Settings::default();
     assert_eq!(
@@ -347,7 +352,7 @@ fn through_engine<S: Scheduler + Send + 'static>(
 ) -> (Vec<u64>, Vec<u64>) {
     let scheduler = AfterAll { scheduler, missing: packets.len() };
     let settings = Settings { ring, backlog: packets.len().max(1), ..Settings::default() };
-    let engine = Engine::start(scheduler, Kept::default(), settings).unwrap();
+    let engine = Engine::start(scheduler, RecordingSink::default(), settings).unwrap();
     thread::scope(|scope| {
         for class in 0..CLASSES {
             let mut producer = engine.handle().producer().unwrap();
@@ -357,7 +362,7 @@ fn through_engine<S: Scheduler + Send + 'static>(
             });
         }
     });
-    let Kept { sent, dropped } = finish(engine).sink;
+    let RecordingSink { sent, dropped } = finish(engine).sink;
     assert!(sent.iter().all(|(dispatch, payload)| dispatch.packet.handle == *payload));
     assert!(dropped.iter().all(|(packet, reason, payload)| {
         (packet.handle, *reason) == (*payload, DropReason::QueueFull)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use laxity::sched::Fifo;
 use laxity::scheduler::Scheduler;
 
-use super::{Kept, packet};
+use super::{RecordingSink, packet};
 use crate::lane::{Gate, Lane, Shared};
 use crate::producer::Producer;
 use crate::sync::{AtomicBool, Clock, Ordering, ring};
@@ -16,8 +16,8 @@ use crate::{Engine, EngineStopped, Refusal, Settings};
 const SMALLEST: Settings =
     Settings { pace: crate::Pace::Sink, ring: 1, backlog: 1, burst: 1, time_one_in: u32::MAX };
 
-fn engine() -> Engine<Fifo, u64, Kept> {
-    Engine::start(Fifo::new(), Kept::default(), SMALLEST).unwrap()
+fn engine() -> Engine<Fifo, u64, RecordingSink> {
+    Engine::start(Fifo::new(), RecordingSink::default(), SMALLEST).unwrap()
 }
 
 fn send(mut producer: Producer<u64>, flow: u32, packets: u64) {

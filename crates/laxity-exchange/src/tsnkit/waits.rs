@@ -60,7 +60,7 @@ pub(super) fn shorten(plan: &Plan, streams: &mut [Stream], frame: u64) -> Vec<St
 
 /// Time of each class from the beginning of its first frame to the end of its path, in ns.
 fn transits(plan: &Plan, frame: u64) -> Vec<u64> {
-    let Some(framed) = plan.framed() else { return Vec::new() };
+    let Some(framed) = plan.framed_network() else { return Vec::new() };
     let transit = |path: &[laxity_plan::model::Hop]| {
         let Some((last, before)) = path.split_last() else { return 0 };
         let frames: u64 = before.iter().map(|hop| u64::from(framed.shortest_delay(*hop))).sum();

@@ -16,11 +16,11 @@ pub(super) const NONCONFORMING: u8 = 8;
 /// Whether a packet is demoted, how it is marked, and whether it is due at some time, as one
 /// number.
 pub(super) fn flags(packet: &Packet, has_deadline: bool) -> u64 {
-    u64::from(has_deadline) | u64::from(packet.demoted) << 1 | u64::from(of_ecn(packet.ecn)) << 2
+    u64::from(has_deadline) | u64::from(packet.demoted) << 1 | u64::from(ecn_code(packet.ecn)) << 2
 }
 
-/// The other way round: whether it is demoted, its mark, and whether it is due.
-pub(super) fn of_flags(flags: u64) -> Option<(bool, Ecn, bool)> {
+/// The inverse of [`flags`]: whether a packet is demoted, its mark, and whether it is due.
+pub(super) fn read_flags(flags: u64) -> Option<(bool, Ecn, bool)> {
     Some((flags & 2 != 0, ecn(flags >> 2)?, flags & 1 != 0))
 }
 
@@ -28,7 +28,7 @@ pub(super) fn of_flags(flags: u64) -> Option<(bool, Ecn, bool)> {
 const ECN: [Ecn; 4] = [Ecn::NotCapable, Ecn::Capable, Ecn::Experienced, Ecn::L4s];
 
 /// The number of what congestion does with a packet.
-pub(super) fn of_ecn(ecn: Ecn) -> u32 {
+pub(super) fn ecn_code(ecn: Ecn) -> u32 {
     match ecn {
         Ecn::NotCapable => 0,
         Ecn::Capable => 1,
@@ -43,7 +43,7 @@ pub(super) fn ecn(number: u64) -> Option<Ecn> {
 }
 
 /// The number of a reason: its place among all, which is never changed.
-pub(super) fn of_reason(reason: DropReason) -> u64 {
+pub(super) fn reason_code(reason: DropReason) -> u64 {
     reason as u64
 }
 

@@ -7,7 +7,7 @@ use laxity::scheduler::Backlog;
 use laxity::units::Nanos;
 
 use super::{Entry, Header, LONGEST_PLAN, LedgerError, MAGIC, code};
-use crate::event::{Arrived, Dropped, Event, Sent};
+use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket};
 
 /// Reads a ledger, record by record. It reads byte by byte: give it a buffered reader. Packets have
 /// the handle 0.
@@ -85,7 +85,7 @@ impl<R: Read> Reader<R> {
                 let (class, flow, length) = self.class_flow_length()?;
                 let ecn = code::ecn(self.read_number()?);
                 let ecn = ecn.ok_or_else(|| self.malformed("no such bits of ECN"))?;
-                Event::Arrived(Arrived { number, time, class, flow, length, ecn })
+                Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn })
             }
             code::NONCONFORMING => {
                 let number = self.after()?;
@@ -97,7 +97,7 @@ impl<R: Read> Reader<R> {
                 let reason = code::reason(self.read_number()?);
                 let reason = reason.ok_or_else(|| self.malformed("no such reason"))?;
                 let (packet, _) = self.packet(time)?;
-                Event::Dropped(Dropped { number, packet, time, reason })
+                Event::Dropped(DroppedPacket { number, packet, time, reason })
             }
             code::IDLE => Event::Idle { time: self.since()?, lateness: Nanos(self.read_number()?) },
             code::RELOADED => Event::Reloaded { time: self.since()?, kept: self.read_number()? },
@@ -110,7 +110,7 @@ impl<R: Read> Reader<R> {
         })
     }
 
-    fn sent(&mut self) -> Result<Sent, LedgerError> {
+    fn sent(&mut self) -> Result<SentPacket, LedgerError> {
         let (number, start) = (self.after()?, self.since()?);
         let lateness = Nanos(self.read_number()?);
         let departure = Nanos(code::unzigzag(start.0, self.read_number()?));
@@ -121,11 +121,11 @@ impl<R: Read> Reader<R> {
         } else {
             None
         };
-        Ok(Sent { number, packet, deadline, start, lateness, departure, allowance })
+        Ok(SentPacket { number, packet, deadline, start, lateness, departure, allowance })
     }
 
     fn packet(&mut self, time: Nanos) -> Result<(Packet, bool), LedgerError> {
-        let flags = code::of_flags(self.read_number()?);
+        let flags = code::read_flags(self.read_number()?);
         let (demoted, ecn, has_deadline) = flags.ok_or_else(|| self.malformed("no such flags"))?;
         let (class, flow, length) = self.class_flow_length()?;
         let arrival = Nanos(code::unzigzag(time.0, self.read_number()?));

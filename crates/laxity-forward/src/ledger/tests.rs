@@ -3,7 +3,7 @@ use laxity::scheduler::DropReason;
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Arrived, Dropped, Event, Sent};
+use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket};
 
 fn time() -> impl Strategy<Value = Nanos> {
     prop_oneof![any::<u64>(), 0..1_000_000u64].prop_map(Nanos)
@@ -22,15 +22,23 @@ fn packet() -> impl Strategy<Value = Packet> {
 fn event() -> impl Strategy<Value = Event> {
     let arrived = (any::<u64>(), time(), packet()).prop_map(|(number, time, packet)| {
         let Packet { class, flow, length, ecn, .. } = packet;
-        Event::Arrived(Arrived { number, time, class, flow, length, ecn })
+        Event::Arrived(ArrivedPacket { number, time, class, flow, length, ecn })
     });
     let sent = (any::<u64>(), packet(), prop::option::of(time()), time(), time(), time(), time())
         .prop_map(|(number, packet, deadline, start, lateness, departure, allowance)| {
-            Event::Sent(Sent { number, packet, deadline, start, lateness, departure, allowance })
+            Event::Sent(SentPacket {
+                number,
+                packet,
+                deadline,
+                start,
+                lateness,
+                departure,
+                allowance,
+            })
         });
     let dropped = (any::<u64>(), packet(), time(), 0..DropReason::ALL.len()).prop_map(
         |(number, packet, time, reason)| {
-            Event::Dropped(Dropped { number, packet, time, reason: DropReason::ALL[reason] })
+            Event::Dropped(DroppedPacket { number, packet, time, reason: DropReason::ALL[reason] })
         },
     );
     let idle = (time(), time()).prop_map(|(time, lateness)| Event::Idle { time, lateness });

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use laxity::packet::Packet;
 
 use super::{Header, MAGIC, code};
-use crate::event::{Arrived, Dropped, Event, Sent};
+use crate::event::{ArrivedPacket, DroppedPacket, Event, SentPacket};
 
 /// Writes the ledger of a run. Each record is written at once; give it a buffered writer. Nothing
 /// is allocated.
@@ -108,15 +108,15 @@ impl<W: Write> Writer<W> {
         self.out
     }
 
-    fn arrived(&mut self, arrived: Arrived) -> Record {
-        let Arrived { number, time, class, flow, length, ecn } = arrived;
+    fn arrived(&mut self, arrived: ArrivedPacket) -> Record {
+        let ArrivedPacket { number, time, class, flow, length, ecn } = arrived;
         let (number, time) = (self.after(number), self.since(time.0));
         let record = Record::new(code::ARRIVED).number(number).number(time);
-        record.numbers([class.0, flow.0, length, code::of_ecn(ecn)].map(u64::from))
+        record.numbers([class.0, flow.0, length, code::ecn_code(ecn)].map(u64::from))
     }
 
-    fn sent(&mut self, sent: Sent) -> Record {
-        let Sent { number, packet, deadline, start, lateness, departure, allowance } = sent;
+    fn sent(&mut self, sent: SentPacket) -> Record {
+        let SentPacket { number, packet, deadline, start, lateness, departure, allowance } = sent;
         let record = Record::new(code::SENT).number(self.after(number));
         let record = record.number(self.since(start.0)).number(lateness.0);
         let record = record.number(code::zigzag(start.0, departure.0)).number(allowance.0);
@@ -127,10 +127,10 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    fn dropped(&mut self, dropped: Dropped) -> Record {
-        let Dropped { number, packet, time, reason } = dropped;
+    fn dropped(&mut self, dropped: DroppedPacket) -> Record {
+        let DroppedPacket { number, packet, time, reason } = dropped;
         let record = Record::new(code::DROPPED).number(self.after(number));
-        let record = record.number(self.since(time.0)).number(code::of_reason(reason));
+        let record = record.number(self.since(time.0)).number(code::reason_code(reason));
         packet_of(record, &packet, time.0, false)
     }
 

@@ -5,7 +5,7 @@ use laxity_plan::model::{Hop, SchedulerSpec};
 use laxity_plan::paths::{OutputId, Paths};
 use laxity_plan::tdp::{NetworkAnalysis, Schedule};
 
-use super::framed::Framed;
+use super::framed_output::FramedOutput;
 use super::input::Input;
 use super::marks;
 use super::output::{Output, Plain};
@@ -32,7 +32,7 @@ pub(super) fn output(
     };
     let scheduler = here.build_scheduler(settings.seed);
     let (SchedulerSpec::Tdp(spec), Some(framed), Some(schedule)) =
-        (here.scheduler, on.plan.framed(), schedule)
+        (here.scheduler, on.plan.framed_network(), schedule)
     else {
         let outlet = Outlet::new(link.rate, settings.catch_up);
         let plain = Plain::new(port, schedule.is_some(), scheduler, outlet);
@@ -45,12 +45,14 @@ pub(super) fn output(
     let padding = on.plan.link.accounted(marks::PADDING as u32).max(shortest);
     let padding = framed.is_in_step(neighbour).then_some(padding);
     let tdp = tdp.over(scheduler);
-    Ok(Output::Framed(Box::new(Framed::new(port, tdp, spec.time, link.rate, spec.late, padding))))
+    Ok(Output::Framed(Box::new(FramedOutput::new(
+        port, tdp, spec.time, link.rate, spec.late, padding,
+    ))))
 }
 
 /// The input at the end of a hop, if marked packets come there.
 pub(super) fn input(on: &NetworkAnalysis<'_>, hop: Hop) -> Result<Option<Input>, Refusal> {
-    let Some(framed) = on.plan.framed() else { return Ok(None) };
+    let Some(framed) = on.plan.framed_network() else { return Ok(None) };
     let is_marked = framed.has_frames(hop) && framed.is_in_step(on.network.between(hop)[1]);
     let input = is_marked.then(|| Input::new(framed.spec.time, on.network.link(hop).delay));
     Ok(input.transpose()?)

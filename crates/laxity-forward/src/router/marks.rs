@@ -27,7 +27,7 @@ pub fn padding(mark: Mark, from: [u8; 6]) -> [u8; PADDING] {
 }
 
 /// The mark of padding; `None` if the frame is none.
-pub fn of_padding(frame: &[u8]) -> Option<Mark> {
+pub fn padding_mark(frame: &[u8]) -> Option<Mark> {
     let is_padding = frame.get(..6)? == NEAREST_BRIDGE
         && frame.get(12..14)? == LOCAL
         && frame.get(14..18)? == OF_LAXITY;
@@ -35,7 +35,7 @@ pub fn of_padding(frame: &[u8]) -> Option<Mark> {
 }
 
 /// The mark that a packet of IP carries.
-pub fn of_packet(frame: &[u8]) -> Option<Mark> {
+pub fn packet_mark(frame: &[u8]) -> Option<Mark> {
     Mark::decode(ds::read(frame)?)
 }
 
@@ -64,12 +64,12 @@ mod tests {
         ) {
             let mut frame = ds::tests::frame(ds, is_v4, is_tagged, addresses);
             let original = frame.clone();
-            prop_assert_eq!(of_packet(&frame), Mark::decode(ds));
+            prop_assert_eq!(packet_mark(&frame), Mark::decode(ds));
             prop_assert!(write(&mut frame, Some(mark)));
-            prop_assert_eq!(of_packet(&frame), Some(mark));
+            prop_assert_eq!(packet_mark(&frame), Some(mark));
             prop_assert_eq!(ds::tests::field(&frame, is_v4, is_tagged), mark.encode() | ds & 3);
             prop_assert!(write(&mut frame, None));
-            prop_assert_eq!(of_packet(&frame), None);
+            prop_assert_eq!(packet_mark(&frame), None);
             if ds >> 2 == 0 {
                 prop_assert_eq!(frame, original, "nothing else is touched");
             }
@@ -81,16 +81,16 @@ mod tests {
                 if let Some(place) = bytes.get_mut(12..14) {
                     place.copy_from_slice(&begin);
                 }
-                let _ = (of_padding(&bytes), of_packet(&bytes), write(&mut bytes, Some(mark)));
+                let _ = (padding_mark(&bytes), packet_mark(&bytes), write(&mut bytes, Some(mark)));
             }
         }
 
         #[test]
         fn padding_says_its_mark(mark in marks()) {
             let mut frame = padding(mark, [2, 0, 0, 0, 0, 1]);
-            prop_assert_eq!((of_padding(&frame), of_packet(&frame)), (Some(mark), None));
+            prop_assert_eq!((padding_mark(&frame), packet_mark(&frame)), (Some(mark), None));
             frame[13] = 0xb6;
-            prop_assert_eq!(of_padding(&frame), None);
+            prop_assert_eq!(padding_mark(&frame), None);
         }
     }
 }

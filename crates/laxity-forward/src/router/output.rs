@@ -7,14 +7,14 @@ use laxity::scheduler::{DropSink, Scheduler};
 use laxity::units::Nanos;
 
 use super::event::{Departure, Marking, RouterEvent};
-use super::framed::Framed;
+use super::framed_output::FramedOutput;
 use crate::outlet::Outlet;
 use crate::queued::PacketList;
 
 /// Where a router sends over one link.
 pub(super) enum Output {
     /// In the frames of time-driven priority.
-    Framed(Box<Framed>),
+    Framed(Box<FramedOutput>),
     /// Under any other discipline.
     Plain(Box<Plain>),
 }

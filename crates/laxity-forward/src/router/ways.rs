@@ -5,11 +5,12 @@ use std::collections::HashMap;
 
 use laxity::packet::ClassId;
 use laxity::police::Police;
+use laxity::sched::tdp::ContractId;
 use laxity_plan::Plan;
 use laxity_plan::matching::Expr;
 use laxity_plan::model::{Class, Hop, Network, NodeId};
 use laxity_plan::network::NetworkPlan;
-use laxity_plan::tdp::Schedule;
+use laxity_plan::tdp::{FrameStep, Schedule};
 
 use crate::error::Refusal;
 
@@ -20,8 +21,8 @@ pub(super) struct Way {
     pub port: usize,
     /// d, if they come and go in frames.
     pub delay: u32,
-    /// The number of their flow at the edge, where they come without.
-    pub edge_flow: Option<usize>,
+    /// The contract at the edge, where they come without.
+    pub contract: Option<ContractId>,
     /// The number of their regulator, if they are held before they leave.
     pub regulator: Option<usize>,
 }
@@ -60,8 +61,8 @@ impl Ways {
                 let [from, to] = [pair[0].reversed(), pair[1]];
                 let port = |hop| ports.iter().position(|port| *port == hop);
                 let (Some(from), Some(to)) = (port(from), port(to)) else { continue };
-                let (delay, edge) = reserved.map(|on| on.step(id, place)).unwrap_or_default();
-                let edge_flow = edge.map(|flow| flow as usize);
+                let FrameStep { forwarding_delay: delay, contract } =
+                    reserved.map(|on| on.step(id, place)).unwrap_or_default();
                 let is_held = on.plan.regulated(id, path).any(|held| held == place);
                 if is_held && place > 1 && class.police == Police::Demote {
                     let node = network.nodes[node.index()].name.clone();
@@ -69,7 +70,7 @@ impl Ways {
                 }
                 let regulator = is_held.then_some(held.len());
                 held.extend(regulator.map(|_| id));
-                ways.insert((id, from), Way { port: to, delay, edge_flow, regulator });
+                ways.insert((id, from), Way { port: to, delay, contract, regulator });
             }
         }
         Ok(Ways { ways, held })

@@ -5,7 +5,7 @@ use std::path::Path;
 use laxity::packet::{ClassId, Ecn};
 use laxity::scheduler::{Backlog, DropReason};
 use laxity::units::Nanos;
-use laxity_forward::{Event, Forwarder, Frame, Refusal, Sent, Settings};
+use laxity_forward::{Event, Forwarder, Frame, Refusal, SentPacket, Settings};
 use laxity_plan::Plan;
 
 use crate::world::{headers, reload};
@@ -36,7 +36,7 @@ fn frame(port: u16, length: u32, handle: u64) -> Frame {
     Frame { headers: headers(port, 9), ecn: Ecn::NotCapable, length, handle }
 }
 
-fn sent(forwarder: &mut Forwarder, now: u64) -> (Vec<Sent>, Option<u64>) {
+fn sent(forwarder: &mut Forwarder, now: u64) -> (Vec<SentPacket>, Option<u64>) {
     let mut sent = Vec::new();
     let wake = forwarder.poll(Nanos(now), &mut |event| {
         if let Event::Sent(one) = event {

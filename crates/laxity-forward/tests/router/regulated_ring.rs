@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 
 use crate::network::{Fate, World};
 use crate::plans;
-use crate::repeated::{DURATION, Sent, is_same, of_routers, of_simulator, put_in, simulated};
+use crate::repeated::{DURATION, SentPacket, is_same, of_routers, of_simulator, put_in, simulated};
 
 /// A ring of routers, hosts at each, some links regulated, and one discipline everywhere.
 fn ring(draw: &mut Generator) -> Plan {
@@ -92,7 +92,7 @@ proptest! {
         put_in(&plan, &mut world, &records);
         world.run(DURATION, || Nanos::ZERO);
         let simulated = of_simulator(&plan, &records);
-        let ties = |sent: &Vec<Sent>| {
+        let ties = |sent: &Vec<SentPacket>| {
             let mut arrivals: Vec<_> = sent.iter().map(|one| one.2).collect();
             arrivals.sort_unstable();
             arrivals.windows(2).any(|two| two[0] == two[1])

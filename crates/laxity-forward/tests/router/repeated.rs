@@ -58,10 +58,10 @@ pub(crate) fn put_in(plan: &Plan, world: &mut World, records: &[Record]) {
 }
 
 /// What became of a packet at an output: its class, its length, its arrival, when it was sent.
-pub(crate) type Sent = (usize, u32, Nanos, [Nanos; 2]);
+pub(crate) type SentPacket = (usize, u32, Nanos, [Nanos; 2]);
 
 /// By hop from routers, what was sent by the end and what was dropped in all.
-pub(crate) type Fates = (HashMap<Hop, Vec<Sent>>, Vec<(usize, u32, Nanos, DropReason)>);
+pub(crate) type Fates = (HashMap<Hop, Vec<SentPacket>>, Vec<(usize, u32, Nanos, DropReason)>);
 
 /// Whether routers send over a hop as the simulator has it: all over one link.
 fn is_compared(network: &Network, hop: Hop) -> bool {

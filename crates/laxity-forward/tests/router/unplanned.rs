@@ -102,7 +102,7 @@ fn a_mark_from_outside_is_taken_off() {
     world.put_in(from_host(0), Nanos(1_000_000), marked);
     world.run(Nanos(20_000_000), || Nanos::ZERO);
     assert_eq!(delivered(&world), [(0, 1), (0, 2)]);
-    assert!(world.delivered.iter().all(|(_, flying)| marks::of_packet(&flying.bytes).is_none()));
+    assert!(world.delivered.iter().all(|(_, flying)| marks::packet_mark(&flying.bytes).is_none()));
 }
 
 #[test]

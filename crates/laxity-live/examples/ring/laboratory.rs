@@ -12,7 +12,7 @@ use laxity_linux::interface::Interface;
 use laxity_linux::namespace::Namespace;
 use laxity_linux::packet::{Options as Sockets, Ring};
 use laxity_live::routers::NodeWiring;
-use laxity_live::routers::{Host, Measured, Running};
+use laxity_live::routers::{Host, NetworkMeasurement, Running};
 use laxity_live::{Counts, Options};
 use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
@@ -31,7 +31,7 @@ pub(crate) struct Laboratory {
 
 /// What came of a run.
 pub(crate) struct Ran {
-    pub measured: Measured,
+    pub measured: NetworkMeasurement,
     pub counts: Counts,
     pub missed: u64,
     pub is_real_time: bool,
@@ -124,7 +124,7 @@ impl Laboratory {
         let (running, mut reports) = Running::start(host, options).expect("a thread");
         let is_real_time = running.not_real_time.is_none();
         let (ends, begin) = (AtomicBool::new(false), Instant::now());
-        let (mut measured, received) = (Measured::new(&on), AtomicU64::new(0));
+        let (mut measured, received) = (NetworkMeasurement::new(&on), AtomicU64::new(0));
         let (sent, counts) = thread::scope(|scope| {
             let receivers: [_; 4] = std::array::from_fn(|flow| self.receiver(flow));
             for receiver in receivers {

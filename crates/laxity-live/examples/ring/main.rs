@@ -38,16 +38,16 @@ fn main() {
 fn line(ran: &Ran) -> String {
     let Ran { measured, counts, missed, is_real_time, sent, received, lasted } = ran;
     let flows = &measured.classes[..4];
-    let sum = |of: fn(&laxity_live::routers::measured::ClassBooks) -> u64| -> u64 {
+    let sum = |of: fn(&laxity_live::routers::measurement::ClassBooks) -> u64| -> u64 {
         flows.iter().map(of).sum()
     };
     let frames = lasted.as_micros() as f64 / 250.0;
-    let worst = |of: &dyn Fn(&laxity_live::routers::measured::ClassBooks) -> Nanos| {
+    let worst = |of: &dyn Fn(&laxity_live::routers::measurement::ClassBooks) -> Nanos| {
         flows.iter().map(of).max().unwrap_or_default().0 as f64 / 1e3
     };
     let delay = |parts, of| worst(&move |class| class.delay.quantile(parts, of));
     let jitter = |parts, of| worst(&move |class| class.jitter_of(parts, of));
-    let longest = |delays: fn(&laxity_live::routers::measured::ClassBooks) -> &Delays| {
+    let longest = |delays: fn(&laxity_live::routers::measurement::ClassBooks) -> &Delays| {
         worst(&move |class| delays(class).max())
     };
     format!(

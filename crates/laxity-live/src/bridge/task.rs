@@ -1,12 +1,12 @@
 //! What a process does with a bridge: keeps books, writes files, follows plans.
 
 use laxity::units::Nanos;
-use laxity_forward::{Dropped, Event, PreparedPlan, Sent};
+use laxity_forward::{DroppedPacket, Event, PreparedPlan, SentPacket};
 use laxity_linux::clock::Clock;
 use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
-use super::measured::{Measured, SideEvent};
+use super::measurement::{SideEvent, WayMeasurement};
 use super::{Forwarding, Recorder};
 use crate::file::{Capture, Ledger};
 use crate::process::{Keeper, Results, Task};
@@ -46,7 +46,7 @@ struct Period {
     /// Number of plans that were followed there before.
     number: u32,
     plan: Plan,
-    measured: Measured,
+    measured: WayMeasurement,
     sent: OverTime,
 }
 
@@ -183,7 +183,7 @@ impl Direction {
 
 impl Period {
     fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
-        let measured = Measured::new(plan.promises());
+        let measured = WayMeasurement::new(plan.promises());
         Period { at, number, measured, plan, sent: OverTime::new(begin) }
     }
 
@@ -226,7 +226,7 @@ fn capture_event(capture: &mut Capture, event: &SideEvent, frame: Option<&[u8]>,
     }
 }
 
-fn comment_sent(sent: &Sent, plan: &Plan) -> String {
+fn comment_sent(sent: &SentPacket, plan: &Plan) -> String {
     let class = &plan.classes[sent.packet.class.index()];
     let mut comment = format!("class {}, delay {}", class.name, sent.delay());
     if let Some(deadline) = sent.deadline {
@@ -243,7 +243,7 @@ fn comment_sent(sent: &Sent, plan: &Plan) -> String {
     comment
 }
 
-fn comment_dropped(dropped: &Dropped, plan: &Plan) -> String {
+fn comment_dropped(dropped: &DroppedPacket, plan: &Plan) -> String {
     let class = &plan.classes[dropped.packet.class.index()];
     let waited = dropped.time.saturating_sub(dropped.packet.arrival);
     format!("class {}, dropped after {waited}: {}", class.name, dropped.reason.name())

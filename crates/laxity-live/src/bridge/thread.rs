@@ -10,8 +10,8 @@ use laxity_linux::frames::{Backend, Handle, Pool, Port, Side};
 use laxity_linux::interface::Interface;
 
 use super::Bridge;
-use super::measured::SideEvent;
-use crate::error::{NotReloaded, StartError};
+use super::measurement::SideEvent;
+use crate::error::{ReloadError, StartError};
 use crate::worker::{Counts, Options, Reports, Teller, Turn, Work, Worker};
 
 /// A bridge at work on a thread of its own. It follows another plan for what arrives at a side, if
@@ -77,12 +77,12 @@ impl<B: Backend> Work for BridgeWork<B> {
         self.bridge.backend.reattach(at, to)
     }
 
-    fn reload(&mut self, (at, next): &mut (Side, PreparedPlan)) -> Result<(), NotReloaded> {
+    fn reload(&mut self, (at, next): &mut (Side, PreparedPlan)) -> Result<(), ReloadError> {
         let BridgeWork { bridge, teller, plans } = self;
         let now = Clock::Monotonic.now();
         Ok(bridge
             .reload(*at, now, next, &mut observer(teller, plans))
-            .ok_or(NotReloaded::Plain)??)
+            .ok_or(ReloadError::Plain)??)
     }
 }
 

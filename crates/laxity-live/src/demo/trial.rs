@@ -13,7 +13,7 @@ use super::laboratory::Laboratory;
 use super::listener::{Listener, Reception};
 use super::scenario::Scenario;
 use super::traffic::Traffic;
-use crate::bridge::{Bridge, Forwarding, Measured, Recorder, Way};
+use crate::bridge::{Bridge, Forwarding, Recorder, Way, WayMeasurement};
 use crate::error::LiveError;
 use crate::status::WayStatus;
 use crate::worker::Options;
@@ -64,7 +64,7 @@ impl Trial {
         let plan = &self.scenario.plan;
         let laboratory = Laboratory::new()?;
         let (forwarding, mut recorder) = self.forward(&laboratory)?;
-        let mut measured = Measured::new(plan.promises());
+        let mut measured = WayMeasurement::new(plan.promises());
         let mut look = || read(&mut recorder, &mut measured);
         let traffic = Traffic::start(&laboratory, &self.scenario).map_err(LiveError::Hosts)?;
         wait(FILLS, |_| look());
@@ -102,7 +102,7 @@ fn wait(time: Duration, mut look: impl FnMut(Duration)) {
     }
 }
 
-fn read(recorder: &mut Recorder, measured: &mut Measured) {
+fn read(recorder: &mut Recorder, measured: &mut WayMeasurement) {
     recorder.read(|report| {
         if report.event.at == Side::A {
             measured.add(&report.event.event);

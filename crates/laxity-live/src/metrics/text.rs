@@ -110,7 +110,7 @@ impl Display for Sample<'_> {
         let labels = labels.chain(self.le.as_ref().map(|le| (&"le", le)));
         let mut before = '{';
         for (label, value) in labels {
-            write!(f, "{before}{label}=\"{}\"", Escaped(value))?;
+            write!(f, "{before}{label}=\"{}\"", LabelValue(value))?;
             before = ',';
         }
         if before == ',' {
@@ -121,9 +121,9 @@ impl Display for Sample<'_> {
 }
 
 /// A label's value between quotes.
-struct Escaped<'s>(&'s str);
+struct LabelValue<'s>(&'s str);
 
-impl Display for Escaped<'_> {
+impl Display for LabelValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| match c {
             '\\' => f.write_str("\\\\"),

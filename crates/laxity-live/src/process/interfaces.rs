@@ -5,7 +5,7 @@ use laxity_linux::interface::{Change, Changes, Claim, Interface};
 use laxity_linux::namespace::Namespace;
 
 use crate::cut::Cut;
-use crate::error::{NotReattached, Stopped};
+use crate::error::{ReattachError, WorkerError};
 use crate::status::{InterfaceStatus, by_reason};
 
 /// The interfaces that are forwarded between, as they are.
@@ -42,7 +42,7 @@ pub struct End {
 }
 
 /// Goes on with an interface that has come back.
-type Reattach<'a> = &'a dyn Fn(Port, Interface) -> Result<(), NotReattached>;
+type Reattach<'a> = &'a dyn Fn(Port, Interface) -> Result<(), ReattachError>;
 
 impl Links {
     /// Hears from now on what becomes of interfaces, which stand in the order of the backend.
@@ -75,11 +75,11 @@ impl Links {
     /// If forwarding has ended, or changes cannot be heard of any more.
     pub fn follow(
         &mut self,
-        reattach: impl Fn(Port, Interface) -> Result<(), NotReattached>,
+        reattach: impl Fn(Port, Interface) -> Result<(), ReattachError>,
         say: &mut dyn FnMut(&str),
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), WorkerError> {
         for Network { changes, ports, .. } in &mut self.networks {
-            while let Some(change) = changes.hear().map_err(Stopped::because)? {
+            while let Some(change) = changes.hear().map_err(WorkerError::new)? {
                 for port in &*ports {
                     self.ends[port.index()].follow(*port, &change, &reattach, say)?;
                 }
@@ -140,7 +140,7 @@ impl End {
         change: &Change,
         reattach: Reattach<'_>,
         say: &mut dyn FnMut(&str),
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), WorkerError> {
         let name = self.name();
         let is_it = |other: &Interface| self.is_there && other.index == self.interface.index;
         match change {
@@ -176,12 +176,12 @@ impl End {
         with: &Interface,
         reattach: Reattach<'_>,
         say: &mut dyn FnMut(&str),
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), WorkerError> {
         let name = self.name();
         match reattach(at, with.clone()) {
             Ok(()) => say(&format!("{name} is back")),
-            Err(NotReattached::Stopped(stopped)) => return Err(stopped),
-            Err(NotReattached::Refused(why)) => {
+            Err(ReattachError::Stopped(stopped)) => return Err(stopped),
+            Err(ReattachError::Refused(why)) => {
                 say(&format!("{name} is back, but not used: {why}"));
                 return Ok(());
             }

@@ -8,7 +8,7 @@ use super::Process;
 use super::interfaces::Links;
 use super::keeper::Keeper;
 use super::prover::Prover;
-use crate::error::{LiveError, Stopped};
+use crate::error::{LiveError, WorkerError};
 use crate::status::{NetworkStatus, Status, WayStatus};
 use crate::worker::{Counts, Worker};
 
@@ -97,21 +97,21 @@ impl<'k, T: Task> Supervisor<'k, T> {
     }
 }
 
-impl<T: Task> super::Supervised for Supervisor<'_, T> {
+impl<T: Task> super::Work for Supervisor<'_, T> {
     type Next = Reloads<T>;
 
     fn is_running(&self) -> bool {
         self.worker.is_running()
     }
 
-    fn look(&mut self) -> Result<(), Stopped> {
+    fn look(&mut self) -> Result<(), WorkerError> {
         let Supervisor { worker, task, links, keeper, .. } = self;
         task.read(*keeper);
         let reattach = |at: Port, to| worker.reattach(at, to);
         links.follow(reattach, &mut |what| keeper.say(what))
     }
 
-    fn status(&mut self) -> Result<Status, Stopped> {
+    fn status(&mut self) -> Result<Status, WorkerError> {
         let counts = self.worker.counts()?;
         let Supervisor { worker, task, links, keeper, started, reloads } = self;
         task.read(*keeper);

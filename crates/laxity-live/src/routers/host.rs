@@ -12,7 +12,7 @@ use laxity_linux::interface::Interface;
 use laxity_plan::model::Hop;
 use laxity_plan::tdp::NetworkAnalysis;
 
-use super::measured::{Fate, HostEvent};
+use super::measurement::{Fate, HostEvent};
 use super::passage::{HEAD, Passage, Wire, digest};
 use super::time::{Common, Instants};
 use super::wiring::NodeWiring;

@@ -6,7 +6,7 @@ use laxity_answers::verdict::live::keeps_frames;
 use laxity_linux::clock::Clock;
 use laxity_plan::model::{Class, SchedulerSpec};
 
-use super::measured::ClassBooks;
+use super::measurement::ClassBooks;
 use super::task::Period;
 use crate::status::{
     ClassStatus, DelayStatus, FramesStatus, JitterStatus, NetworkStatus, PassageStatus, WayStatus,

@@ -8,7 +8,7 @@ use laxity_plan::Plan;
 use laxity_plan::model::NodeId;
 use laxity_plan::tdp::NetworkAnalysis;
 
-use super::measured::{FrameRecord, HostEvent, Measured};
+use super::measurement::{FrameRecord, HostEvent, NetworkMeasurement};
 use super::thread::Running;
 use crate::error::LiveError;
 use crate::file::Capture;
@@ -29,7 +29,7 @@ pub(crate) struct RouterTask {
 /// What is measured while a plan is followed.
 pub(super) struct Period {
     pub(super) plan: Plan,
-    pub(super) measured: Measured,
+    pub(super) measured: NetworkMeasurement,
     pub(super) since: Nanos,
     sent: OverTime,
 }
@@ -38,7 +38,7 @@ pub(super) struct Period {
 pub(crate) struct Next {
     plan: Plan,
     routers: Vec<Router>,
-    measured: Measured,
+    measured: NetworkMeasurement,
 }
 
 impl Next {
@@ -52,7 +52,7 @@ impl Next {
         let on = plan.network_plan().ok_or_else(|| LiveError::OneLink.to_string())?.analysis();
         let routers = nodes.iter().map(|node| Router::new(&on, *node, settings));
         let routers = routers.collect::<Result<_, _>>().map_err(|why| why.to_string())?;
-        let measured = Measured::new(&on);
+        let measured = NetworkMeasurement::new(&on);
         Ok(Next { routers, measured, plan })
     }
 }
@@ -65,7 +65,7 @@ impl RouterTask {
         reports: Reports<HostEvent>,
         capture: Option<Capture>,
     ) -> Self {
-        let period = Period::new(on.plan.clone(), Measured::new(on));
+        let period = Period::new(on.plan.clone(), NetworkMeasurement::new(on));
         RouterTask { nodes, reports, capture, period }
     }
 
@@ -141,7 +141,7 @@ impl Task for RouterTask {
 }
 
 impl Period {
-    fn new(plan: Plan, measured: Measured) -> Self {
+    fn new(plan: Plan, measured: NetworkMeasurement) -> Self {
         let since = Clock::Monotonic.now();
         Period { plan, measured, since, sent: OverTime::new(since) }
     }

@@ -9,8 +9,8 @@ use laxity_linux::frames::{Backend, Port};
 use laxity_linux::interface::Interface;
 
 use super::host::Host;
-use super::measured::HostEvent;
-use crate::error::{NotReloaded, StartError};
+use super::measurement::HostEvent;
+use crate::error::{ReloadError, StartError};
 use crate::worker::{Counts, Options, Reports, Teller, Turn, Work, Worker};
 
 /// Routers at work on a thread of their own. They follow other routers of the same nodes, on which
@@ -88,7 +88,7 @@ impl<B: Backend> Work for HostWork<B> {
         self.host.reattach(at, to)
     }
 
-    fn reload(&mut self, next: &mut Vec<Router>) -> Result<(), NotReloaded> {
+    fn reload(&mut self, next: &mut Vec<Router>) -> Result<(), ReloadError> {
         self.host.reload(next, &mut self.teller);
         Ok(())
     }

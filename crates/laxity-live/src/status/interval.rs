@@ -9,7 +9,7 @@ pub struct Interval {
     /// Bits sent a second.
     pub rate_bps: f64,
     /// The delays of what was sent; absent when nothing was.
-    pub delay: Option<Recent>,
+    pub delay: Option<DelayQuantiles>,
 }
 
 /// The delays of some packets in ns, as far as buckets tell: between their edges packets are taken
@@ -17,7 +17,7 @@ pub struct Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 #[expect(clippy::exhaustive_structs, reason = "read by who asks")]
-pub struct Recent {
+pub struct DelayQuantiles {
     pub p50: u64,
     pub p99: u64,
     /// The largest delay if it was the largest of all, or else the edge that it lies below.
@@ -35,14 +35,14 @@ impl Interval {
         let delays = before.and_then(|before| before.delay_ns.as_ref());
         Interval {
             rate_bps: bytes as f64 * 8e9 / nanos.max(1) as f64,
-            delay: now.delay_ns.as_ref().and_then(|now| Recent::since(delays, now)),
+            delay: now.delay_ns.as_ref().and_then(|now| DelayQuantiles::since(delays, now)),
         }
     }
 }
 
-impl Recent {
+impl DelayQuantiles {
     /// What is new in a distribution.
-    pub fn since(before: Option<&DelayStatus>, now: &DelayStatus) -> Option<Recent> {
+    pub fn since(before: Option<&DelayStatus>, now: &DelayStatus) -> Option<DelayQuantiles> {
         let old =
             |at: usize| before.and_then(|before| before.at_most.get(at)).copied().unwrap_or(0);
         let all = now.count.saturating_sub(before.map_or(0, |before| before.count));
@@ -53,7 +53,7 @@ impl Recent {
         let max =
             if is_longest { now.max } else { edge.map_or(now.max, |(edge, _)| *edge).min(now.max) };
         let quantile = |percent| quantile(&below, all, percent, max);
-        (all > 0).then(|| Recent { p50: quantile(50), p99: quantile(99), max })
+        (all > 0).then(|| DelayQuantiles { p50: quantile(50), p99: quantile(99), max })
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
             let before = delays(old.iter().copied());
             let now = delays(old.into_iter().chain(new.iter().copied()));
             new.sort_unstable();
-            let recent = Recent::since(Some(&before), &now).unwrap();
+            let recent = DelayQuantiles::since(Some(&before), &now).unwrap();
             for (shown, truth) in [(recent.p50, new[149]), (recent.p99, new[296])] {
                 let bucket = |nanos| DelayStatus::EDGES.iter().position(|edge| nanos <= *edge);
                 // The buckets that are read have 0.8 % of play at their edges.
@@ -113,10 +113,14 @@ mod tests {
     #[test]
     fn the_longest_of_all_is_known_and_nothing_new_is_nothing() {
         let before = delays([1_000_000]);
-        assert_eq!(Recent::since(Some(&before), &before), None);
-        let longest = Recent::since(Some(&before), &delays([1_000_000, 7_654_321])).unwrap();
+        assert_eq!(DelayQuantiles::since(Some(&before), &before), None);
+        let longest =
+            DelayQuantiles::since(Some(&before), &delays([1_000_000, 7_654_321])).unwrap();
         assert_eq!(longest.max, 7_654_321);
-        let all = Recent::since(None, &delays([3_000_000_000; 4])).unwrap();
-        assert_eq!(all, Recent { p50: 3_000_000_000, p99: 3_000_000_000, max: 3_000_000_000 });
+        let all = DelayQuantiles::since(None, &delays([3_000_000_000; 4])).unwrap();
+        assert_eq!(
+            all,
+            DelayQuantiles { p50: 3_000_000_000, p99: 3_000_000_000, max: 3_000_000_000 }
+        );
     }
 }

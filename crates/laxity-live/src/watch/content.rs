@@ -35,7 +35,7 @@ impl Contents {
     ///
     /// A frame holds several packets if an offload still has to cut it into `segments`, or has
     /// merged it from such. `segments` is the payload of each, in bytes.
-    pub fn of(&self, frame: &[u8], segments: Option<u16>, mut each: impl FnMut(Content)) {
+    pub fn each_packet(&self, frame: &[u8], segments: Option<u16>, mut each: impl FnMut(Content)) {
         let layers = Layers::new(frame);
         let payload = &frame[layers.payload..layers.end];
         let size = segments.filter(|_| layers.transport.is_cut()).map_or(usize::MAX, usize::from);

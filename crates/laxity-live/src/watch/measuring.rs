@@ -129,7 +129,7 @@ impl Measuring {
             TapPlace::Before => classifier.class(&Headers::from_ethernet(frame)).or(*rest),
             TapPlace::Behind => None,
         };
-        contents.of(frame, segments, |Content { key, length }| {
+        contents.each_packet(frame, segments, |Content { key, length }| {
             let length = plan.link.accounted(length);
             let event = match tapped {
                 TapPlace::Before => Event::Arrived { class, key, length },

@@ -12,7 +12,7 @@ pub struct Pairing<T> {
     timeout: Nanos,
     most: usize,
     /// All since the oldest that waits, in the order of their arrival.
-    arrived: VecDeque<Arrived<T>>,
+    arrived: VecDeque<Arrival<T>>,
     /// The number of the first of these among all that ever arrived.
     first: u64,
     /// By content the oldest and the newest that wait.
@@ -20,7 +20,7 @@ pub struct Pairing<T> {
 }
 
 #[derive(Clone, Debug)]
-struct Arrived<T> {
+struct Arrival<T> {
     key: u64,
     at: Nanos,
     /// Nothing once it has left.
@@ -52,7 +52,7 @@ impl<T> Pairing<T> {
     pub fn arrive(&mut self, key: u64, at: Nanos, what: T) -> Option<T> {
         let forgotten = if self.arrived.len() < self.most { None } else { self.take_oldest() };
         let number = self.first + self.arrived.len() as u64;
-        self.arrived.push_back(Arrived { key, at, what: Some(what), next: None });
+        self.arrived.push_back(Arrival { key, at, what: Some(what), next: None });
         match self.waiting.get_mut(&key) {
             Some((_, newest)) => {
                 let before = std::mem::replace(newest, number);

@@ -40,7 +40,7 @@ fn frame(port: u16, number: u32, padding: usize) -> Vec<u8> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct TestPacket {
     gap: u64,
     is_call: bool,
     padding: usize,
@@ -48,10 +48,10 @@ struct Sent {
     delay: Option<u64>,
 }
 
-fn traffic() -> impl Strategy<Value = Vec<Sent>> {
+fn traffic() -> impl Strategy<Value = Vec<TestPacket>> {
     let delay = prop_oneof![1 => Just(None), 8 => (0..20 * MILLI).prop_map(Some)];
     let sent = (0..MILLI, any::<bool>(), 0usize..200, delay)
-        .prop_map(|(gap, is_call, padding, delay)| Sent { gap, is_call, padding, delay });
+        .prop_map(|(gap, is_call, padding, delay)| TestPacket { gap, is_call, padding, delay });
     prop::collection::vec(sent, 1..150)
 }
 

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use crate::error::Stopped;
+use crate::error::WorkerError;
 
 /// Sends questions to an [`Inbox`].
 pub(super) struct Asker<Q> {
@@ -30,15 +30,18 @@ pub(super) fn pair<Q>() -> io::Result<(Asker<Q>, Inbox<Q>)> {
 
 impl<Q> Asker<Q> {
     /// Asks, and waits for the answer.
-    pub(super) fn answer<A>(&self, question: impl FnOnce(Sender<A>) -> Q) -> Result<A, Stopped> {
+    pub(super) fn answer<A>(
+        &self,
+        question: impl FnOnce(Sender<A>) -> Q,
+    ) -> Result<A, WorkerError> {
         let (answer, answered) = mpsc::channel();
         self.ask(question(answer))?;
-        answered.recv().map_err(|_| Stopped(None))
+        answered.recv().map_err(|_| WorkerError(None))
     }
 
     /// Asks, and does not wait.
-    pub(super) fn ask(&self, question: Q) -> Result<(), Stopped> {
-        self.questions.send(question).map_err(|_| Stopped(None))?;
+    pub(super) fn ask(&self, question: Q) -> Result<(), WorkerError> {
+        self.questions.send(question).map_err(|_| WorkerError(None))?;
         // A full bell rings already.
         let _ = (&self.bell).write(&[0]);
         Ok(())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use laxity::units::Nanos;
 use laxity_linux::frames::{Backend, Side};
 use laxity_live::status::WayStatus;
-use laxity_live::{Measured, Way};
+use laxity_live::{Way, WayMeasurement};
 
 use crate::hosts::{A, B, Hosts, plan};
 use crate::traffic::{scheduled, start};
@@ -50,7 +50,7 @@ fn measure(hosts: &Hosts, backend: impl Backend + Send + 'static) -> (Duration, 
     let (forwarding, mut recorder) = start(backend, [scheduled(&plan), Way::Plain]);
     let slowest = slowest(hosts);
     let counts = forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
-    let mut measured = Measured::new(plan.promises());
+    let mut measured = WayMeasurement::new(plan.promises());
     recorder.read(|report| measured.add(&report.event.event));
     measured.held = counts.interfaces[Side::B.index()].held;
     (slowest, WayStatus::new("out", &plan, &measured))

@@ -6,7 +6,7 @@ use laxity::police::Police;
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_answers::verdict::live::keeps_frames;
-use laxity_live::routers::measured::ClassBooks;
+use laxity_live::routers::measurement::ClassBooks;
 
 use crate::laboratory::{Laboratory, Ran, plan};
 

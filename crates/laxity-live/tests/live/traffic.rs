@@ -10,7 +10,7 @@ use laxity_forward::{Event, Forwarder, PreparedPlan, Settings};
 use laxity_linux::frames::{Backend, Side};
 use laxity_linux::namespace::Namespace;
 use laxity_live::bridge::SideEvent;
-use laxity_live::{Bridge, Forwarding, Measured, Options, Way};
+use laxity_live::{Bridge, Forwarding, Options, Way, WayMeasurement};
 use laxity_plan::Plan;
 
 use crate::hosts::{A, B, Hosts, plan};
@@ -69,7 +69,7 @@ fn datagrams_come_within_their_bounds() {
     let plan = plan("edf");
     let (forwarding, mut recorder) = start(hosts.ring(), [scheduled(&plan), Way::Plain]);
     assert_eq!(datagrams(&hosts.a, &hosts.b, 5000, 400), 400);
-    let mut measured = Measured::new(plan.promises());
+    let mut measured = WayMeasurement::new(plan.promises());
     for happened in events(forwarding, &mut recorder) {
         assert_eq!(happened.at, Side::A);
         measured.add(&happened.event);

@@ -10,7 +10,7 @@ use laxity::units::Nanos;
 use laxity_linux::frames::Side;
 use laxity_live::status::{ClassStatus, Status, WayWatch};
 use laxity_live::watch::Behind;
-use laxity_live::{Measured, Way};
+use laxity_live::{Way, WayMeasurement};
 
 use crate::hosts::{B, Hosts, plan};
 use crate::traffic::{scheduled, start};
@@ -122,7 +122,7 @@ fn stamps_and_books_say_the_same_of_the_forwarder() {
     let (forwarding, mut recorder) = start(hosts.ring(), [scheduled(&plan), Way::Plain]);
     let (watched, stamps) = crowd(&hosts, Behind::Sent);
     forwarding.drain(Nanos(5_000_000_000)).expect("it forwarded to the end");
-    let mut measured = Measured::new(plan.promises());
+    let mut measured = WayMeasurement::new(plan.promises());
     recorder.read(|report| {
         if report.event.at == Side::A {
             measured.add(&report.event.event);

@@ -15,6 +15,7 @@ use laxity::scheduler::{DropReason, Scheduler};
 use laxity::service::ServiceCurve;
 use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
+use laxity_plan::model::SourceId;
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrivals, Feed};
 
@@ -217,7 +218,7 @@ fn markov_packets(first: u32, sessions: u32) -> Result<Vec<Packet>, SimError> {
         on = format!("{}ns", on.0),
     );
     let plan = Plan::parse(&plan, "cost", ".".as_ref()).expect("this plan is valid");
-    let mut arrivals = Feed::from_source(&plan, 1, 0)?.expect("it is not TCP");
+    let mut arrivals = Feed::from_source(&plan, 1, SourceId(0))?.expect("it is not TCP");
     let begin = Nanos(on.0 * FORGOTTEN_AFTER);
     let mut packets = Vec::new();
     while let (Some(arrival), true) =

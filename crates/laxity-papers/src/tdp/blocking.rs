@@ -6,7 +6,7 @@
 //! is the demand so far for the busiest link, refused or not. Below a full link demands are refused
 //! only because the free frames do not fit them.
 
-use laxity::admit::tdp::{Flow, Hop, Ledger};
+use laxity::admit::tdp::{Flow, Hop, Ledger, OutputId};
 use laxity::units::Bytes;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -115,7 +115,7 @@ fn refused(network: Network, spare: u32, seed: u64) -> Vec<f64> {
         while asked.iter().all(|asked| 10 * asked < u64::from(tenths) * full) {
             let flow = network.demand(&links, spare, &mut random);
             for hop in &flow.path {
-                asked[hop.output as usize] += u64::from(flow.packets) * PACKET.0;
+                asked[hop.output.index()] += u64::from(flow.packets) * PACKET.0;
             }
             demands += 1;
             refused += u32::from(ledger.reserve(&flow).is_err());
@@ -165,9 +165,11 @@ impl Network {
                 routers.iter().copied().cycle().take(hops + 1).collect()
             }
         };
-        let output = |ends: &[u32]| links.iter().position(|link| [link.0, link.1] == *ends);
+        let output = |ends: &[u32]| {
+            links.iter().position(|link| [link.0, link.1] == *ends).map(OutputId::from_index)
+        };
         let outputs = nodes.windows(2).filter_map(output);
-        let hop = |output| Hop { output: output as u32, delay: DELAY, spare, propagation: 0 };
+        let hop = |output| Hop { output, delay: DELAY, spare, propagation: 0 };
         let packets = random.random_range(PACKETS);
         Flow { path: outputs.map(hop).collect(), packets, packet: PACKET }
     }
@@ -292,7 +294,7 @@ mod tests {
             }
             for _ in 0..500 {
                 let flow = network.demand(&links, 2, &mut random);
-                let ends: Vec<_> = flow.path.iter().map(|hop| links[hop.output as usize]).collect();
+                let ends: Vec<_> = flow.path.iter().map(|hop| links[hop.output.index()]).collect();
                 assert!(ends.windows(2).all(|pair| pair[0].1 == pair[1].0));
                 let (from, to) = (ends[0].0, ends[ends.len() - 1].1);
                 match network {

@@ -26,7 +26,7 @@ pub(super) fn all(measured: &Measurements, curves: &[Curve]) -> Part {
         .figure("tables-1-2", jitter(measured, &plans[0]))
         .figure("blocking", blocking::figure(curves));
     for (number, plan) in (1..).zip(&plans) {
-        if let Some(framed) = plan.framed() {
+        if let Some(framed) = plan.framed_network() {
             let drawing = drawing::reservations(&Framing::new(framed)).svg();
             part = part.figure(format!("frames-{number}"), drawing);
         }

@@ -1,6 +1,6 @@
 //! Dynamic window-constrained scheduling.
 
-use laxity::admit::dwcs::{Admission, Windowed, dwcs};
+use laxity::admit::dwcs::{Admission, WindowClass, dwcs};
 use laxity::sched::Dwcs;
 use laxity::sched::dwcs::{DwcsSettings, Precedence, Stream, Streams, Violation};
 use laxity::scheduler::Withdraw;
@@ -63,12 +63,12 @@ impl Plan {
 
     /// The answer of DWCS's admission test.
     pub fn dwcs_admission(&self, settings: DwcsSettings) -> Admission {
-        let windowed = |(streams, class): (Streams, &Class)| Windowed {
+        let class = |(streams, class): (Streams, &Class)| WindowClass {
             streams,
             packet: if class.is_leaf() { self.max_packet(class) } else { Bytes(0) },
         };
         let classes: Vec<_> =
-            self.dwcs_streams().into_iter().zip(&self.classes).map(windowed).collect();
+            self.dwcs_streams().into_iter().zip(&self.classes).map(class).collect();
         dwcs(self.link.rate, &settings, &classes)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use laxity::admit::priority::{Ranked, priority, priority_aggregates, priority_services};
+use laxity::admit::priority::{PriorityClass, priority, priority_aggregates, priority_services};
 use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::scheduler::Withdraw;
@@ -39,15 +39,15 @@ impl Discipline for Priority {
     }
 
     fn bounds(&self, plan: &Plan) -> Bounds {
-        for_leaves(plan, priority(plan.link.rate, &ranked(plan)))
+        for_leaves(plan, priority(plan.link.rate, &classes(plan)))
     }
 
     fn services(&self, plan: &Plan) -> Services {
-        where_proved(for_leaves(plan, priority_services(plan.link.rate, &ranked(plan))))
+        where_proved(for_leaves(plan, priority_services(plan.link.rate, &classes(plan))))
     }
 
     fn aggregates(&self, plan: &Plan) -> Services {
-        let aggregates = priority_aggregates(plan.link.rate, &ranked(plan));
+        let aggregates = priority_aggregates(plan.link.rate, &classes(plan));
         where_proved(for_leaves(plan, aggregates.into_iter().map(Ok)))
     }
 }
@@ -75,14 +75,14 @@ impl Plan {
 }
 
 /// The leaves as the bounds see them.
-fn ranked(plan: &Plan) -> Vec<Ranked> {
+fn classes(plan: &Plan) -> Vec<PriorityClass> {
     let levels = plan.priority_levels();
-    let ranked = |(id, class): (ClassId, &Class)| Ranked {
+    let class_of = |(id, class): (ClassId, &Class)| PriorityClass {
         level: levels[id.index()],
         traffic: plan.traffic(class),
         demotes: class.police == Police::Demote,
     };
-    plan.leaves().map(ranked).collect()
+    plan.leaves().map(class_of).collect()
 }
 
 /// How much later each class is when the link is late.

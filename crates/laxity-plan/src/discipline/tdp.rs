@@ -15,7 +15,7 @@ use crate::model::{
     Assignment, BestEffortOrder, Late, NetworkLink, Plan, SchedulerSpec, Source, TdpSpec,
 };
 use crate::raw::{self, At, Count, positive, within};
-use crate::tdp::Framed;
+use crate::tdp::FramedNetwork;
 
 /// The shortest and the longest time frame.
 const FRAME_LENGTHS: [Nanos; 2] = [Nanos(100), Nanos(1_000_000_000)];
@@ -159,7 +159,7 @@ fn check(plan: &Plan, scheduler: &Span) -> Result<(), Fault> {
             "use fewer `frames` or `cycles`: 50 million frames of links at most",
         );
     }
-    let framed = Framed { plan, network, spec: &spec };
+    let framed = FramedNetwork { plan, network, spec: &spec };
     let mut fed: HashMap<ClassId, Vec<&Source>> = HashMap::new();
     for source in &plan.sources {
         if let Some(class) = source.class() {

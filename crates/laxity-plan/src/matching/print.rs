@@ -20,22 +20,27 @@ impl Display for Expr {
             Expr::Protocol(numbers) => match numbers.single().and_then(|one| name(&PROTOCOLS, one))
             {
                 Some(protocol) => f.write_str(protocol),
-                None => write!(f, "protocol {}", Named(numbers, &PROTOCOLS)),
+                None => write!(f, "protocol {}", NamedNumbers(numbers, &PROTOCOLS)),
             },
             Expr::Port(side, numbers) => {
-                write!(f, "{} {}", side.word(["sport", "dport", "port"]), Named(numbers, &[]))
+                write!(
+                    f,
+                    "{} {}",
+                    side.word(["sport", "dport", "port"]),
+                    NamedNumbers(numbers, &[])
+                )
             }
             Expr::Address(side, nets) => {
                 let ip = if nets[0].address.is_ipv4() { "ip" } else { "ip6" };
                 write!(f, "{ip} {} ", side.word(["saddr", "daddr", "addr"]))?;
                 set(f, nets, |f, net| net.fmt(f))
             }
-            Expr::Dscp(numbers) => write!(f, "dscp {}", Named(numbers, &CODE_POINTS)),
-            Expr::Ecn(numbers) => write!(f, "ecn {}", Named(numbers, &ECN)),
-            Expr::Pcp(numbers) => write!(f, "pcp {}", Named(numbers, &[])),
+            Expr::Dscp(numbers) => write!(f, "dscp {}", NamedNumbers(numbers, &CODE_POINTS)),
+            Expr::Ecn(numbers) => write!(f, "ecn {}", NamedNumbers(numbers, &ECN)),
+            Expr::Pcp(numbers) => write!(f, "pcp {}", NamedNumbers(numbers, &[])),
             Expr::Tagged(true) => f.write_str("tagged"),
             Expr::Tagged(false) => f.write_str("untagged"),
-            Expr::Vlan(numbers) => write!(f, "vlan {}", Named(numbers, &[])),
+            Expr::Vlan(numbers) => write!(f, "vlan {}", NamedNumbers(numbers, &[])),
             Expr::Not(inner) if inner.is_one_test() => write!(f, "not {inner}"),
             Expr::Not(inner) => write!(f, "not ({inner})"),
             Expr::All(parts) => {
@@ -95,9 +100,9 @@ impl Side {
 }
 
 /// Numbers with the names that single ones go by.
-struct Named<'a>(&'a Numbers, &'a [(&'static str, u16)]);
+struct NamedNumbers<'a>(&'a Numbers, &'a [(&'static str, u16)]);
 
-impl Display for Named<'_> {
+impl Display for NamedNumbers<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         set(f, &self.0.0, |f, (from, to)| match name(self.1, *from) {
             Some(name) if from == to => f.write_str(name),

@@ -8,6 +8,11 @@ use laxity::units::{Bytes, Nanos, Rate};
 use super::{Hops, TcpSource};
 use crate::matching::Match;
 
+laxity::id! {
+    /// A source of a plan: its position in [`Plan::sources`](super::Plan::sources).
+    pub struct SourceId;
+}
+
 /// `[[source]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {

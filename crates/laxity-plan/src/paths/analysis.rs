@@ -7,7 +7,7 @@ use laxity::admit::path::Hop as Guarantee;
 use laxity::packet::ClassId;
 use laxity::units::{Nanos, Rate};
 
-use super::{OutputId, Paths, Route, RouteId, Unproved};
+use super::{BoundError, OutputId, Paths, Route, RouteId};
 use crate::discipline::Proof;
 use crate::model::{Plan, TokenBucket};
 use crate::network::NetworkPlan;
@@ -25,7 +25,7 @@ pub(super) struct Analysis<'a> {
     pub(super) passages: Vec<Vec<Option<Passage>>>,
     /// Per route and hop: the minimum and maximum delay up to there since the last regulator; one
     /// entry more for the end of the route. Not yet passages: maximum = minimum.
-    pub(super) so_far: Vec<Vec<(Nanos, Result<Nanos, Unproved>)>>,
+    pub(super) so_far: Vec<Vec<(Nanos, Result<Nanos, BoundError>)>>,
     /// Whether to ask for bounds that hold for any traffic of other classes, where a discipline has
     /// them.
     pub(super) alone: bool,
@@ -152,7 +152,7 @@ impl<'a> Analysis<'a> {
             let arrival = self.arrival(number, class);
             let passing = &mut self.paths.outputs[number.index()].classes[at];
             let (bound, arrival) = match arrival {
-                Ok(arrival) => (Err(Unproved::UnboundedUpstream), Some(arrival)),
+                Ok(arrival) => (Err(BoundError::UnboundedUpstream), Some(arrival)),
                 Err(why) => (Err(why), None),
             };
             changes |= passing.arrival != arrival;
@@ -173,13 +173,13 @@ impl<'a> Analysis<'a> {
             let bound = output.class(route_here.class).map(|passing| passing.bound);
             let so_far = &mut self.so_far[route.index()];
             let longest = match (so_far[place].1, bound, most) {
-                (Err(Unproved::Disturbed), ..) => Err(Unproved::Disturbed),
-                (_, _, None) => Err(Unproved::Disturbed),
-                (..) if link.duplicate.is_some() => Err(Unproved::Disturbed),
+                (Err(BoundError::Disturbed), ..) => Err(BoundError::Disturbed),
+                (_, _, None) => Err(BoundError::Disturbed),
+                (..) if link.duplicate.is_some() => Err(BoundError::Disturbed),
                 (Ok(before), Some(Ok(delay)), Some(most)) => {
                     Ok(before.saturating_add(delay).saturating_add(most))
                 }
-                _ => Err(Unproved::UnboundedUpstream),
+                _ => Err(BoundError::UnboundedUpstream),
             };
             changes |= so_far[place + 1].1 != longest;
             so_far[place + 1].1 = longest;
@@ -194,7 +194,7 @@ const ROUNDING: Nanos = Nanos(2);
 
 /// How long a route's packets take up to each output if none ever waits, since they were last
 /// held.
-fn unhindered(on: NetworkPlan<'_>, route: &Route) -> Vec<(Nanos, Result<Nanos, Unproved>)> {
+fn unhindered(on: NetworkPlan<'_>, route: &Route) -> Vec<(Nanos, Result<Nanos, BoundError>)> {
     let mut so_far = Nanos::ZERO;
     let mut up_to = vec![(so_far, Ok(so_far))];
     for (hop, next) in route.path.iter().zip(1..) {

@@ -8,7 +8,7 @@ use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos, Rate};
 
 use super::analysis::{Analysis, least};
-use super::{ABSENT, OutputId, Route, RouteId, Unproved};
+use super::{ABSENT, BoundError, OutputId, Route, RouteId};
 use crate::model::{Hop, Police, TokenBucket};
 
 /// Lines of an arrival curve: sums of many have as many, and where outputs feed one another they
@@ -21,7 +21,7 @@ impl Analysis<'_> {
         &self,
         number: OutputId,
         class: ClassId,
-    ) -> Result<Vec<TokenBucket>, Unproved> {
+    ) -> Result<Vec<TokenBucket>, BoundError> {
         let spec = &self.on.plan.classes[class.index()];
         let entered = spec.arrival.as_ref().filter(|_| self.knows_arrivals[class.index()]);
         let entered = &entered.ok_or(Unbounded::NoArrival)?.buckets;
@@ -39,8 +39,8 @@ impl Analysis<'_> {
         for (route, place) in routes() {
             let (least, most) = self.so_far[route.index()][place];
             let most = most.map_err(|why| match why {
-                Unproved::Disturbed => Unproved::Disturbed,
-                _ => Unproved::UnboundedUpstream,
+                BoundError::Disturbed => BoundError::Disturbed,
+                _ => BoundError::UnboundedUpstream,
             })?;
             let held = self.paths.routes[route.index()].last_held(place);
             let since = Some((route, held.len()));

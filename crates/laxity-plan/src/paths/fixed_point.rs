@@ -3,7 +3,7 @@
 use laxity::units::{Bytes, Nanos};
 
 use super::analysis::{Analysis, Goal};
-use super::{OutputId, Unproved};
+use super::{BoundError, OutputId};
 
 impl Analysis<'_> {
     /// Analyses outputs that feed one another as if nothing were known of them.
@@ -40,13 +40,13 @@ impl Analysis<'_> {
         }
         for &output in cyclic {
             for (at, passing) in self.paths.outputs[output.index()].classes.iter_mut().enumerate() {
-                passing.bound = Err(Unproved::CyclicDependency);
+                passing.bound = Err(BoundError::CyclicDependency);
                 passing.arrival = None;
                 self.passages[output.index()][at] = None;
             }
             for &(route, place) in &self.passing[output.index()] {
                 if !self.paths.routes[route.index()].is_regulated(place + 1) {
-                    self.so_far[route.index()][place + 1].1 = Err(Unproved::UnboundedUpstream);
+                    self.so_far[route.index()][place + 1].1 = Err(BoundError::UnboundedUpstream);
                 }
             }
         }

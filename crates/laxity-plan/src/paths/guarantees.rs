@@ -10,7 +10,7 @@ use laxity::units::Nanos;
 
 use super::analysis::{Aggregate, Analysis, Passage, least};
 use super::arrival::Origin;
-use super::{ClassAtOutput, Output, OutputId, Unproved};
+use super::{BoundError, ClassAtOutput, Output, OutputId};
 use crate::discipline::Bounds;
 use crate::model::{LinkSpec, Plan, SchedulerSpec, TokenBucket};
 
@@ -61,7 +61,7 @@ impl Analysis<'_> {
         let all = if is_known {
             self.one_queue(number, &link)
         } else {
-            Err(Unproved::UnknownCrossTraffic)
+            Err(BoundError::UnknownCrossTraffic)
         };
         let bound = |passing: &ClassAtOutput| match passing.arrival {
             None => passing.bound,
@@ -84,7 +84,7 @@ impl Analysis<'_> {
 
     /// How long packets take that share one queue. Together, those that come over one link come no
     /// faster than it sends, unless they are held in between.
-    fn one_queue(&self, number: OutputId, link: &LinkSpec) -> Result<Nanos, Unproved> {
+    fn one_queue(&self, number: OutputId, link: &LinkSpec) -> Result<Nanos, BoundError> {
         let latency = link.latency.ok_or(Unbounded::NotAdmitted)?;
         let classes = || self.paths.outputs[number.index()].classes.iter();
         let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
@@ -138,7 +138,7 @@ impl Analysis<'_> {
 
 /// What an output guarantees its classes, in their order.
 struct AtOutput {
-    bounds: Vec<Result<Nanos, Unproved>>,
+    bounds: Vec<Result<Nanos, BoundError>>,
     services: Vec<Option<Service>>,
     aggregates: Vec<Option<Aggregate>>,
 }
@@ -147,7 +147,7 @@ impl AtOutput {
     /// An output that guarantees nothing.
     fn without_guarantee(classes: usize) -> Self {
         AtOutput {
-            bounds: vec![Err(Unproved::Output(Unbounded::NoGuarantee)); classes],
+            bounds: vec![Err(BoundError::Output(Unbounded::NoGuarantee)); classes],
             services: vec![None; classes],
             aggregates: vec![None; classes],
         }
@@ -155,11 +155,11 @@ impl AtOutput {
 }
 
 /// How long an output takes for each of its classes.
-fn bounds_of(output: &Output, here: &Plan, all: &Bounds) -> Vec<Result<Nanos, Unproved>> {
+fn bounds_of(output: &Output, here: &Plan, all: &Bounds) -> Vec<Result<Nanos, BoundError>> {
     let waiting = waiting_behind_unknown(output, here);
     let bound = |(passing, waits): (&ClassAtOutput, bool)| match (&passing.arrival, waits) {
         (None, _) => passing.bound,
-        (Some(_), true) => Err(Unproved::UnknownCrossTraffic),
+        (Some(_), true) => Err(BoundError::UnknownCrossTraffic),
         (Some(_), false) => Ok(all[passing.class.index()]?),
     };
     output.classes.iter().zip(waiting).map(bound).collect()

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
-use super::{ClassAtOutput, Output, OutputId, Paths, Route, RouteId, Unproved};
+use super::{BoundError, ClassAtOutput, Output, OutputId, Paths, Route, RouteId};
 use crate::model::{Hop, Hops, Source};
 use crate::network::NetworkPlan;
 
@@ -60,7 +60,7 @@ impl<'a> Outputs<'a> {
             acks,
             outputs,
             regulated: self.on.plan.regulated(class, path).collect(),
-            bounds: Err(Unproved::UnboundedUpstream),
+            bounds: Err(BoundError::UnboundedUpstream),
             unloaded: path.iter().map(takes).fold(Nanos::ZERO, Nanos::saturating_add),
         });
     }
@@ -75,7 +75,7 @@ impl<'a> Outputs<'a> {
         });
         let classes = &mut outputs[number.index()].classes;
         if let Err(at) = classes.binary_search_by_key(&class, |passing| passing.class) {
-            let bound = Err(Unproved::UnboundedUpstream);
+            let bound = Err(BoundError::UnboundedUpstream);
             classes.insert(at, ClassAtOutput { class, arrival: None, bound });
         }
         number

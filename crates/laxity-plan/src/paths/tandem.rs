@@ -12,7 +12,7 @@ use laxity::units::{Bytes, Nanos};
 
 use super::analysis::{Aggregate, Analysis};
 use super::simplex::Simplex;
-use super::{OutputId, Paths, RouteId, Unproved};
+use super::{BoundError, OutputId, Paths, RouteId};
 use crate::model::Hop;
 use crate::parallel::side_by_side;
 
@@ -75,8 +75,8 @@ impl<'a> EndToEnd<'a> {
     /// may be anyway (Le Boudec 2018, "A theory of traffic regulators for deterministic networks
     /// with application to interleaved regulators"). So the bounds of these parts, each without the
     /// regulator behind it, add up.
-    pub(super) fn bounds(self) -> Result<Vec<Bound>, Unproved> {
-        let parts = self.parts().map(EndToEnd::of_part);
+    pub(super) fn bounds(self) -> Result<Vec<Bound>, BoundError> {
+        let parts = self.parts().map(EndToEnd::part_bounds);
         parts.reduce(|before, next| Ok(added(&before?, &next?))).unwrap_or(Ok(Vec::new()))
     }
 
@@ -86,8 +86,8 @@ impl<'a> EndToEnd<'a> {
         parts.map(move |Range { start, end }| EndToEnd { start, end, ..self })
     }
 
-    /// The same of what is looked at, within which packets are not held.
-    fn of_part(self) -> Result<Vec<Bound>, Unproved> {
+    /// The bounds of one part, within which packets are not held.
+    fn part_bounds(self) -> Result<Vec<Bound>, BoundError> {
         let propagation = self.propagation()?;
         let over_links =
             |bound: Bound| Bound { delay: bound.delay.saturating_add(propagation), ..bound };
@@ -106,12 +106,12 @@ impl<'a> EndToEnd<'a> {
     }
 
     /// The delays at all its outputs and on the links between, added.
-    pub(super) fn added(self) -> Result<Nanos, Unproved> {
+    pub(super) fn added(self) -> Result<Nanos, BoundError> {
         let class = self.paths.routes[self.route.index()].class;
         let mut added = self.propagation()?;
         for &output in self.outputs() {
             let passing = self.paths.outputs[output.index()].class(class);
-            added = added.saturating_add(passing.ok_or(Unproved::UnboundedUpstream)?.bound?);
+            added = added.saturating_add(passing.ok_or(BoundError::UnboundedUpstream)?.bound?);
         }
         Ok(added)
     }
@@ -140,10 +140,10 @@ impl<'a> EndToEnd<'a> {
     }
 
     /// What all its links take to carry a packet, once it is sent.
-    fn propagation(&self) -> Result<Nanos, Unproved> {
+    fn propagation(&self) -> Result<Nanos, BoundError> {
         let mut propagation = Nanos::ZERO;
         for of in self.path().iter().map(|hop| self.analysis.on.network.link(*hop)) {
-            let jitter = of.most_jitter().ok_or(Unproved::Disturbed)?;
+            let jitter = of.most_jitter().ok_or(BoundError::Disturbed)?;
             propagation = propagation.saturating_add(of.delay).saturating_add(jitter);
         }
         Ok(propagation)
@@ -161,7 +161,7 @@ impl<'a> EndToEnd<'a> {
     }
 
     /// Its outputs, and what waits there in the same queues.
-    fn tandem(self) -> Result<Tandem, Unproved> {
+    fn tandem(self) -> Result<Tandem, BoundError> {
         let servers: Result<Vec<_>, _> =
             self.outputs().iter().map(|&output| self.server(output)).collect();
         let servers = servers?;
@@ -178,11 +178,11 @@ impl<'a> EndToEnd<'a> {
     }
 
     /// An output as the route's class sees it.
-    fn server(&self, number: OutputId) -> Result<Server, Unproved> {
+    fn server(&self, number: OutputId) -> Result<Server, BoundError> {
         let class = self.paths.routes[self.route.index()].class;
         let output = &self.paths.outputs[number.index()];
         let at = output.classes.iter().position(|passing| passing.class == class);
-        let at = at.ok_or(Unproved::UnboundedUpstream)?;
+        let at = at.ok_or(BoundError::UnboundedUpstream)?;
         let delay = output.classes[at].bound?;
         if self.view == View::Blind {
             let aggregate = self.aggregate(number);

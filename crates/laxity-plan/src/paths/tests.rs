@@ -38,12 +38,12 @@ fn source(class: &str, path: &[&str]) -> String {
     )
 }
 
-fn by(route: &Route, method: Method) -> Result<Nanos, Unproved> {
+fn by(route: &Route, method: Method) -> Result<Nanos, BoundError> {
     Ok(route.by(method).unwrap())
 }
 
 /// But for nanoseconds that hops may add, and a byte of 1 us.
-fn about(bound: Result<Nanos, Unproved>, expected: u64) -> bool {
+fn about(bound: Result<Nanos, BoundError>, expected: u64) -> bool {
     bound.is_ok_and(|bound| (expected..=expected + 1_010).contains(&bound.0))
 }
 
@@ -119,7 +119,7 @@ fn classes_of_which_nothing_is_known_spoil_queues_and_not_curves() {
         assert_eq!(a.bound().is_ok(), proved, "{scheduler} {other}: {:?}", a.bound());
         assert_eq!(b.bound(), Err(Unbounded::NoArrival.into()));
         if scheduler == "fifo" {
-            assert_eq!(a.bound(), Err(Unproved::UnknownCrossTraffic));
+            assert_eq!(a.bound(), Err(BoundError::UnknownCrossTraffic));
             assert!(paths.outputs[0].classes[0].bound.is_ok(), "it is alone there");
         }
     }

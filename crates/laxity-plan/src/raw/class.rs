@@ -94,13 +94,14 @@ pub(crate) struct Bucket {
 #[derive(Debug)]
 pub(crate) enum Lengths {
     AtMost(Unit<Bytes>),
-    Between(Between),
+    Range(LengthRange),
 }
 
 /// The shortest and the largest packet of a class.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Between {
+#[schemars(rename = "Between")]
+pub(crate) struct LengthRange {
     /// The shortest packet. Default the link's `min-packet`.
     pub at_least: Option<Quantity<Bytes>>,
     /// The largest packet. Default the link's `max-packet`.
@@ -118,14 +119,14 @@ impl<'de> Form<'de> for Lengths {
         Self::text(digits)
     }
     fn table<A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
-        Between::deserialize(MapAccessDeserializer::new(table)).map(Lengths::Between)
+        LengthRange::deserialize(MapAccessDeserializer::new(table)).map(Lengths::Range)
     }
 }
 
 schema!(Lengths, "PacketLengths", generator => {
     let most = generator.subschema_for::<Unit<Bytes>>();
-    let between = generator.subschema_for::<Between>();
-    json_schema!({ "anyOf": [most, between] })
+    let range = generator.subschema_for::<LengthRange>();
+    json_schema!({ "anyOf": [most, range] })
 });
 
 impl<'de> Form<'de> for Arrivals {

@@ -28,18 +28,18 @@ pub(crate) struct Overhead(pub overhead::Overhead);
 struct Parts {
     /// What is added to every frame, such as "18b"; "-6b" where it becomes shorter. Default 0b.
     #[schemars(with = "Option<String>")]
-    bytes: Option<Signed>,
+    bytes: Option<SignedBytes>,
     /// The least that a frame takes, such as "64b". Default 0b.
     #[schemars(with = "Option<String>")]
-    at_least: Option<Signed>,
+    at_least: Option<SignedBytes>,
     /// What frames are cut into. Default whole.
     framing: Option<Framing>,
 }
 
 /// Bytes that may be less than none.
-struct Signed(i32);
+struct SignedBytes(i32);
 
-impl Form<'_> for Signed {
+impl Form<'_> for SignedBytes {
     fn expected(f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a size such as \"18b\" or \"-6b\"")
     }
@@ -49,7 +49,7 @@ impl Form<'_> for Signed {
             None => (1, text, MOST),
         };
         match quantity::<Bytes, E>(size)? {
-            Bytes(bytes) if bytes <= limit => Ok(Signed(sign * bytes as i32)),
+            Bytes(bytes) if bytes <= limit => Ok(SignedBytes(sign * bytes as i32)),
             _ => Err(E::custom(format_args!(
                 "`{text}` is no overhead: -{MOST_LESS}b to {MOST}b are accepted"
             ))),
@@ -58,7 +58,7 @@ impl Form<'_> for Signed {
 }
 
 in_forms! {
-    [] Signed;
+    [] SignedBytes;
 }
 
 impl<'de> Form<'de> for Overhead {
@@ -74,7 +74,7 @@ impl<'de> Form<'de> for Overhead {
                 Err(E::custom(format_args!("`{text}` is no kind of link: accepted are {names}")))
             }
             None => {
-                let Signed(bytes) = Signed::text(text)?;
+                let SignedBytes(bytes) = SignedBytes::text(text)?;
                 Ok(Overhead(overhead::Overhead { bytes, ..overhead::Overhead::NONE }))
             }
         }
@@ -83,9 +83,9 @@ impl<'de> Form<'de> for Overhead {
     fn table<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
         let Parts { bytes, at_least, framing } =
             Parts::deserialize(MapAccessDeserializer::new(map))?;
-        let at_least = at_least.map_or(0, |Signed(bytes)| bytes);
+        let at_least = at_least.map_or(0, |SignedBytes(bytes)| bytes);
         Ok(Overhead(overhead::Overhead {
-            bytes: bytes.map_or(0, |Signed(bytes)| bytes),
+            bytes: bytes.map_or(0, |SignedBytes(bytes)| bytes),
             at_least: u32::try_from(at_least)
                 .map_err(|_| A::Error::custom("`at-least` is negative: a length is not"))?,
             framing: framing.unwrap_or(Framing::Whole).into(),

@@ -65,8 +65,8 @@ fn read(
     children: Vec<ClassId>,
     &Context { link, in_network, text, .. }: &Context<'_>,
 ) -> Result<Class, Fault> {
-    let curves = curve::of_class(&raw, children.is_empty())?;
-    let streams = stream::of_class(&raw)?;
+    let curves = curve::class_curves(&raw, children.is_empty())?;
+    let streams = stream::class_streams(&raw)?;
     let deadline = raw.deadline.as_ref().map(positive("deadline")).transpose()?;
     let arrival = raw.arrival.as_ref().map(|arrivals| arrival(arrivals, link)).transpose()?;
     if let (Some(deadline), Some(At { span, .. })) = (deadline, &raw.deadline) {
@@ -252,8 +252,8 @@ fn lengths(
     };
     match value {
         raw::Lengths::AtMost(size) => Ok((None, Some(packet("packet", size.0, span, link)?))),
-        raw::Lengths::Between(between) => {
-            Ok((of("at-least", &between.at_least)?, of("at-most", &between.at_most)?))
+        raw::Lengths::Range(range) => {
+            Ok((of("at-least", &range.at_least)?, of("at-most", &range.at_most)?))
         }
     }
 }

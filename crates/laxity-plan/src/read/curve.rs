@@ -9,7 +9,7 @@ use crate::raw::{self, At, Curve, Pieces, Quantity, Slope, positive};
 
 /// What the keys `curve`, `real-time`, `link-share` and `upper-limit` of a class come to, `curve`
 /// standing for the first two.
-pub(super) fn of_class(raw: &raw::Class, is_leaf: bool) -> Result<Curves, Fault> {
+pub(super) fn class_curves(raw: &raw::Class, is_leaf: bool) -> Result<Curves, Fault> {
     let [curve, real_time, link_share, upper_limit] =
         [&raw.curve, &raw.real_time, &raw.link_share, &raw.upper_limit].map(Option::as_deref);
     let parts = [("real-time", real_time), ("link-share", link_share)];

@@ -45,7 +45,7 @@ pub(super) fn check_total<'a>(classes: impl Iterator<Item = &'a raw::Class>) -> 
     Ok(())
 }
 
-pub(super) fn of_class(raw: &raw::Class) -> Result<Streams, Fault> {
+pub(super) fn class_streams(raw: &raw::Class) -> Result<Streams, Fault> {
     let gap = raw.gap.as_ref().map(positive("gap")).transpose()?;
     let has_deadlines = gap.is_some() || raw.deadline.is_some();
     let loss = raw.loss.as_ref().map(|at| (at.value.0, &at.span));

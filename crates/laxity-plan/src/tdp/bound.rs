@@ -23,7 +23,7 @@ impl FramedBound {
 
 /// Why a class has no bound.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unframed {
+pub enum FramedBoundError {
     /// There was no room for it on this stretch.
     #[error("no frames are left for it")]
     Blocked(usize),
@@ -48,17 +48,17 @@ pub enum Unframed {
     Disturbed,
 }
 
-impl Unframed {
+impl FramedBoundError {
     /// Its word for programs.
     pub const fn name(&self) -> &'static str {
         match self {
-            Unframed::Blocked(_) => "no-frames",
-            Unframed::Shared(_) => "shared",
-            Unframed::Burst(_) => "burst",
-            Unframed::Late(_) => "late",
-            Unframed::Marks(_) => "marks",
-            Unframed::Full(_) => "full",
-            Unframed::Disturbed => "disturbed",
+            FramedBoundError::Blocked(_) => "no-frames",
+            FramedBoundError::Shared(_) => "shared",
+            FramedBoundError::Burst(_) => "burst",
+            FramedBoundError::Late(_) => "late",
+            FramedBoundError::Marks(_) => "marks",
+            FramedBoundError::Full(_) => "full",
+            FramedBoundError::Disturbed => "disturbed",
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use laxity::admit::tdp::{self, Answer, Flow, Ledger};
+use laxity::admit::tdp::{self, Answer, Flow, Ledger, OutputId};
 use laxity::packet::ClassId;
 use laxity::police::{PacketLine, TokenBucket};
 use laxity::sched::tdp::{Contract, TdpSettings, capacity};
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
-use super::Framed;
+use super::FramedNetwork;
 use crate::model::{Assignment, Class, Hop, NodeId, Plan, SchedulerSpec, TdpSpec};
 
 /// The most frames ahead that an edge gives out: it has a queue for each.
@@ -18,7 +18,7 @@ pub const MOST_AHEAD: u32 = 1 << 17;
 /// The outputs that have frames, and the flows that are to be given some.
 #[derive(Clone, Debug)]
 pub struct Demand {
-    /// The outputs; flows count them in this order.
+    /// The outputs, by [`OutputId`].
     pub outputs: Vec<Hop>,
     /// What can be reserved in a frame of each.
     pub capacities: Vec<Bytes>,
@@ -41,9 +41,9 @@ pub struct Stretch {
 /// The steps that the solver takes at most: seconds.
 const EFFORT: u64 = 100_000;
 
-/// What was reserved.
+/// Reservations of a network for time-driven priority.
 #[derive(Clone, Debug)]
-pub struct Reserved {
+pub struct Reservations {
     /// Every frame of every output.
     pub ledger: Ledger,
     /// What each stretch was given, or why nothing.
@@ -53,13 +53,18 @@ pub struct Reserved {
 }
 
 impl Demand {
+    /// The numbers of all outputs.
+    pub fn output_ids(&self) -> impl Iterator<Item = OutputId> {
+        (0..self.outputs.len()).map(OutputId::from_index)
+    }
+
     /// Reserves frames, for as many stretches as it finds room for.
-    pub fn reserve(&self, spec: &TdpSpec) -> Reserved {
+    pub fn reserve(&self, spec: &TdpSpec) -> Reservations {
         let mut ledger = Ledger::new(spec.period(), &self.capacities);
         let flows: Vec<_> = self.stretches.iter().map(|stretch| stretch.flow.clone()).collect();
         if spec.assignment == Assignment::Quick {
             let answers = ledger.reserve_all(&flows);
-            return Reserved { ledger, answers, most: None };
+            return Reservations { ledger, answers, most: None };
         }
         let found = laxity_exact::assign(spec.period(), &self.capacities, &flows, EFFORT);
         for (flow, reservation) in flows.iter().zip(&found.reservations) {
@@ -73,19 +78,20 @@ impl Demand {
             None => ledger.reserve(flow),
         };
         let answers = flows.iter().zip(found.reservations).map(answer).collect();
-        Reserved { ledger, answers, most: Some(found.most) }
+        Reservations { ledger, answers, most: Some(found.most) }
     }
 }
 
-impl Framed<'_> {
+impl FramedNetwork<'_> {
     /// What is to be reserved.
     pub fn demand(&self) -> Demand {
-        let Framed { spec, .. } = self;
+        let FramedNetwork { spec, .. } = self;
         let network = self.network;
         let outputs: Vec<_> = network.hops().filter(|&hop| self.has_frames(hop)).collect();
         let margin = spec.guard + Nanos(2 * self.clock_error().0);
         let capacity = |hop: &Hop| capacity(self.network.link(*hop).rate, &spec.time, margin);
-        let numbers: HashMap<Hop, u32> = outputs.iter().copied().zip(0..).collect();
+        let numbers: HashMap<Hop, OutputId> =
+            outputs.iter().copied().zip((0..).map(OutputId)).collect();
         let paths = self.plan.class_paths();
         let mut stretches = Vec::new();
         for (id, class) in self.plan.leaves().filter(|(_, class)| class.wants_frames()) {

@@ -9,7 +9,10 @@ use laxity::sched::tdp::Contract;
 use laxity::units::Nanos;
 
 use super::margin::Margins;
-use super::{ClockMargin, Framed, FramedBound, Framing, MOST_AHEAD, Stretch, TdpSpec, Unframed};
+use super::{
+    ClockMargin, FramedBound, FramedBoundError, FramedNetwork, Framing, MOST_AHEAD, Stretch,
+    TdpSpec,
+};
 use crate::model::{Class, Hop, Network, Plan};
 use crate::network::NetworkPlan;
 use crate::paths::Paths;
@@ -49,7 +52,7 @@ impl<'a> NetworkAnalysis<'a> {
 impl<'a> NetworkPlan<'a> {
     /// The network with its frames assigned.
     pub fn analysis(self) -> NetworkAnalysis<'a> {
-        let framing = self.plan.framed().map(Framing::new);
+        let framing = self.plan.framed_network().map(Framing::new);
         NetworkAnalysis { plan: self.plan, network: self.network, framing, paths: OnceLock::new() }
     }
 }
@@ -57,7 +60,7 @@ impl<'a> NetworkPlan<'a> {
 impl Framing<'_> {
     /// What the classes that are to have frames are promised, as long as they keep to what they say
     /// they send, in packets of their largest length, and clocks to the error that is to be borne.
-    pub fn bounds(&self) -> HashMap<ClassId, Result<FramedBound, Unframed>> {
+    pub fn bounds(&self) -> HashMap<ClassId, Result<FramedBound, FramedBoundError>> {
         let margins = Margins::new(self);
         let is_kept = margins.are_kept();
         let paths = self.framed.plan.class_paths();
@@ -66,7 +69,9 @@ impl Framing<'_> {
         classes.dedup();
         let bound = |class: ClassId| {
             let bound = self.bound(&margins, class, paths[class.index()]);
-            bound.and_then(|bound| if is_kept { Ok(bound) } else { Err(Unframed::Disturbed) })
+            bound.and_then(
+                |bound| if is_kept { Ok(bound) } else { Err(FramedBoundError::Disturbed) },
+            )
         };
         classes.into_iter().map(|class| (class, bound(class))).collect()
     }
@@ -81,8 +86,8 @@ impl Framing<'_> {
         margins: &Margins<'_>,
         id: ClassId,
         path: &[Hop],
-    ) -> Result<FramedBound, Unframed> {
-        let Framed { plan, network, spec } = self.framed;
+    ) -> Result<FramedBound, FramedBoundError> {
+        let FramedNetwork { plan, network, spec } = self.framed;
         let class = &plan.classes[id.index()];
         let mut given: HashMap<usize, (&Stretch, Option<&Reservation>)> = HashMap::new();
         for (stretch, answer) in self.stretches(id) {
@@ -97,11 +102,11 @@ impl Framing<'_> {
                 let is_once = path.iter().filter(|other| **other == hop).count() == 1;
                 let wait = private_wait(self.framed, class, hop, frame_before);
                 let wait = wait.filter(|_| is_once);
-                beside = beside.saturating_add(wait.ok_or(Unframed::Shared(at))?.0);
+                beside = beside.saturating_add(wait.ok_or(FramedBoundError::Shared(at))?.0);
                 at += 1;
                 continue;
             };
-            let reservation = reservation.ok_or(Unframed::Blocked(at))?;
+            let reservation = reservation.ok_or(FramedBoundError::Blocked(at))?;
             is_held(plan, class, stretch, reservation)?;
             margins.bear_errors(stretch, reservation)?;
             let bounds = stretch.flow.bounds(&spec.time, reservation);
@@ -131,10 +136,10 @@ fn is_held(
     class: &Class,
     stretch: &Stretch,
     Reservation { slots, .. }: &Reservation,
-) -> Result<(), Unframed> {
+) -> Result<(), FramedBoundError> {
     let contract = Contract { slots: *slots, packet: stretch.flow.packet };
     match plan.frames_ahead(class, &contract) {
-        MOST_AHEAD => Err(Unframed::Burst(stretch.hops.start)),
+        MOST_AHEAD => Err(FramedBoundError::Burst(stretch.hops.start)),
         _ => Ok(()),
     }
 }
@@ -149,12 +154,17 @@ fn wait_between(spec: &TdpSpec, Reservation { slots, .. }: &Reservation) -> u64 
 }
 
 /// How long packets of a class take over a private link without frames, propagation included.
-fn private_wait(framed: Framed<'_>, class: &Class, hop: Hop, frame_before: bool) -> Option<Nanos> {
+fn private_wait(
+    framed: FramedNetwork<'_>,
+    class: &Class,
+    hop: Hop,
+    frame_before: bool,
+) -> Option<Nanos> {
     let link = framed.network.link(hop);
     if !link.private || link.scheduling.is_some() {
         return None;
     }
-    let Framed { plan, spec, .. } = framed;
+    let FramedNetwork { plan, spec, .. } = framed;
     let packets = framed.packets(class)?;
     // In two frames there is one slot more than they are long.
     let of_two_frames = (2 * packets).div_ceil(spec.period().into()) + 1;

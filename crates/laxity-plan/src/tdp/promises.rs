@@ -5,7 +5,9 @@ use std::path::Path;
 use laxity::packet::ClassId;
 use laxity::units::{Bytes, Nanos};
 
-use super::{ClockMargin, Framed, FramedBound, Framing, MarginBinding, TdpSpec, Unframed};
+use super::{
+    ClockMargin, FramedBound, FramedBoundError, FramedNetwork, Framing, MarginBinding, TdpSpec,
+};
 use crate::Plan;
 use crate::model::{Hop, LinkId};
 
@@ -41,11 +43,11 @@ fn plan(text: &str) -> Plan {
     Plan::parse(text, "plan.toml", Path::new("")).unwrap()
 }
 
-fn framed(plan: &Plan) -> Framed<'_> {
-    plan.framed().unwrap()
+fn framed(plan: &Plan) -> FramedNetwork<'_> {
+    plan.framed_network().unwrap()
 }
 
-fn bound(text: &str) -> Result<FramedBound, Unframed> {
+fn bound(text: &str) -> Result<FramedBound, FramedBoundError> {
     Framing::new(framed(&plan(text))).bounds()[&ClassId(0)].clone()
 }
 
@@ -89,7 +91,7 @@ fn bursts_are_those_of_the_reserved_rate() {
         let bound = arrival("2000b", more).unwrap();
         assert_eq!((bound.shaping, bound.beside), (us(100 + 4 * 500), us(4 * 40 + 20)));
     }
-    assert_eq!(arrival("100MB", ""), Err(Unframed::Burst(1)));
+    assert_eq!(arrival("100MB", ""), Err(FramedBoundError::Burst(1)));
 }
 
 #[test]
@@ -97,7 +99,7 @@ fn what_is_not_kept_is_not_promised() {
     let delay = |frames: u32| {
         CHAIN.replace("frames = 10", &format!("frames = 10\nforwarding-delay = {frames}"))
     };
-    assert_eq!(bound(&delay(2)), Err(Unframed::Late(1)));
+    assert_eq!(bound(&delay(2)), Err(FramedBoundError::Late(1)));
     assert!(bound(&delay(3)).is_ok());
     assert_eq!(margin(&delay(2)).error, Nanos::ZERO);
     assert_eq!(
@@ -105,16 +107,16 @@ fn what_is_not_kept_is_not_promised() {
         MarginBinding::Late(Hop { link: LinkId(1), backward: false })
     );
     let shared = CHAIN.replace("private = true", "scheduler.kind = \"fifo\"");
-    assert_eq!(bound(&shared), Err(Unframed::Shared(0)));
+    assert_eq!(bound(&shared), Err(FramedBoundError::Shared(0)));
     let full = CHAIN.replace("500us", "45us");
-    assert_eq!(bound(&full), Err(Unframed::Blocked(1)));
+    assert_eq!(bound(&full), Err(FramedBoundError::Blocked(1)));
     let clocks = CHAIN.replace("frames = 10", "frames = 10\nclock-error = \"16us\"");
-    assert_eq!(bound(&clocks), Err(Unframed::Marks(1)));
+    assert_eq!(bound(&clocks), Err(FramedBoundError::Marks(1)));
     // A private link that is passed twice is shared with what comes round.
     let round = r#"["host", "a", "b", "a", "host", "a"]"#;
     assert_eq!(
         bound(&CHAIN.replace(r#"["host", "a", "b", "c"]"#, round)),
-        Err(Unframed::Shared(0))
+        Err(FramedBoundError::Shared(0))
     );
 }
 
@@ -152,7 +154,7 @@ fn forwarding_delays_are_the_shortest_that_suffice() {
     let framed = framed(&plan);
     let delay = |error, link, backward| {
         let spec = TdpSpec { clock_error: Some(Nanos(error)), ..*framed.spec };
-        Framed { spec: &spec, ..framed }.shortest_delay(Hop { link: LinkId(link), backward })
+        FramedNetwork { spec: &spec, ..framed }.shortest_delay(Hop { link: LinkId(link), backward })
     };
     assert_eq!([delay(0, 1, false), delay(0, 1, true), delay(0, 2, false)], [3, 3, 2]);
     assert_eq!([delay(34_999, 1, false), delay(35_000, 1, false)], [3, 4]);

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use laxity::admit::tdp::Ledger;
+use laxity::admit::tdp::{Ledger, OutputId};
 use laxity::packet::ClassId;
-use laxity::sched::tdp::{Contract, Edge};
+use laxity::sched::tdp::{Contract, ContractId, Edge};
 use laxity::units::Nanos;
 
-use super::{Framed, Framing};
+use super::{FramedNetwork, Framing};
 use crate::model::{Hop, TdpSpec};
 
 /// When the packets of every flow are sent at every output.
@@ -15,27 +15,35 @@ use crate::model::{Hop, TdpSpec};
 pub struct Schedule<'a> {
     spec: TdpSpec,
     ledger: &'a Ledger,
-    /// The numbers of the outputs in the ledger.
-    outputs: HashMap<Hop, u32>,
+    outputs: HashMap<Hop, OutputId>,
     /// By output, how far ahead packets come.
     ahead: Vec<u32>,
-    /// By class and place on its path: the forwarding delay, and the flow's number at the edge.
-    steps: HashMap<(ClassId, usize), (u32, Option<u32>)>,
+    /// By class and place on its path.
+    steps: HashMap<(ClassId, usize), FrameStep>,
     /// The classes that have any.
     given: BTreeSet<ClassId>,
     /// How long packets of the classes take at most that are promised it.
     bounds: HashMap<ClassId, Nanos>,
 }
 
+/// How packets of a flow come to an output on their path where there are frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameStep {
+    /// The forwarding delay d in frames, for packets that come in a frame.
+    pub forwarding_delay: u32,
+    /// The contract at the edge, where they come without a frame.
+    pub contract: Option<ContractId>,
+}
+
 impl<'a> Schedule<'a> {
     /// What is reserved for the plan's flows, and the edge of all of them.
     pub fn new(framing: &'a Framing<'a>) -> (Schedule<'a>, Edge) {
-        let Framing { framed, demand, reserved } = framing;
-        let Framed { plan, spec, .. } = *framed;
+        let Framing { framed, demand, reservations } = framing;
+        let FramedNetwork { plan, spec, .. } = *framed;
         let (mut steps, mut contracts) = (HashMap::new(), Vec::new());
         let (mut delays, mut edges) = (vec![0; demand.outputs.len()], BTreeSet::new());
         let mut at_edge = 0;
-        for (stretch, answer) in demand.stretches.iter().zip(&reserved.answers) {
+        for (stretch, answer) in demand.stretches.iter().zip(&reservations.answers) {
             let Ok(reservation) = answer else { continue };
             let contract = Contract { slots: reservation.slots, packet: stretch.flow.packet };
             let class = &plan.classes[stretch.class.index()];
@@ -43,9 +51,10 @@ impl<'a> Schedule<'a> {
             let hops = stretch.flow.path.iter().zip(&reservation.delays);
             for (place, (hop, &delay)) in stretch.hops.clone().zip(hops) {
                 let is_edge = place == stretch.hops.start;
-                let edge_flow = is_edge.then_some(contracts.len() as u32);
-                steps.insert((stretch.class, place), (delay, edge_flow));
-                let longest = &mut delays[hop.output as usize];
+                let contract = is_edge.then(|| ContractId::from_index(contracts.len()));
+                let step = FrameStep { forwarding_delay: delay, contract };
+                steps.insert((stretch.class, place), step);
+                let longest = &mut delays[hop.output.index()];
                 *longest = delay.max(*longest);
                 if is_edge {
                     edges.insert(hop.output);
@@ -54,25 +63,24 @@ impl<'a> Schedule<'a> {
             contracts.push(Some(contract));
         }
         for &output in &edges {
-            let longest = &mut delays[output as usize];
+            let longest = &mut delays[output.index()];
             *longest = at_edge.max(*longest);
         }
         let edge = Edge::new(spec.time, at_edge, &contracts);
         let edge = edge.expect("what was reserved are packets of a period");
-        let outputs = demand.outputs.iter().copied().zip(0..).collect();
+        let outputs = demand.outputs.iter().copied().zip(demand.output_ids()).collect();
         let bounds = framing
             .bounds()
             .into_iter()
             .filter_map(|(class, bound)| Some((class, bound.ok()?.delay())));
         let bounds = bounds.collect();
-        let ledger = &reserved.ledger;
+        let ledger = &reservations.ledger;
         let given = steps.keys().map(|(class, _)| *class).collect();
         (Schedule { spec: *spec, ledger, outputs, ahead: delays, steps, given, bounds }, edge)
     }
 
-    /// The forwarding delay of an output on a class's path, and the flow's number there if it is an
-    /// edge.
-    pub fn step(&self, class: ClassId, place: usize) -> (u32, Option<u32>) {
+    /// How packets of a class come to the output at a place on its path.
+    pub fn step(&self, class: ClassId, place: usize) -> FrameStep {
         self.steps.get(&(class, place)).copied().unwrap_or_default()
     }
 
@@ -88,7 +96,7 @@ impl<'a> Schedule<'a> {
 
     /// How many frames ahead packets come to an output.
     pub fn ahead(&self, hop: Hop) -> u32 {
-        self.outputs.get(&hop).map_or(0, |output| self.ahead[*output as usize])
+        self.outputs.get(&hop).map_or(0, |output| self.ahead[output.index()])
     }
 
     /// Whether anything is reserved in a frame of any cycle.

@@ -3,7 +3,7 @@
 use laxity::curve::Curve;
 use laxity::service::ServiceCurve;
 use laxity::units::Nanos;
-use laxity_answers::link::{Left, first_pieces};
+use laxity_answers::link::{Residual, first_pieces};
 use laxity_plan::Plan;
 
 use super::column::{Column, megabits, not_sought};
@@ -46,13 +46,13 @@ pub(super) fn curve(curve: &ServiceCurve) -> String {
 }
 
 /// What the real-time curves leave, each result a name and a value with its unit.
-pub(super) fn details(left: &Left) -> Vec<(String, String)> {
-    let linear = left.largest_linear_bps.map(|rate| quantity::rate(rate as f64));
+pub(super) fn details(residual: &Residual) -> Vec<(String, String)> {
+    let linear = residual.largest_linear_bps.map(|rate| quantity::rate(rate as f64));
     let mut details = vec![
-        ("Left to give".to_string(), quantity::rate(left.long_run_rate_bps)),
+        ("Left to give".to_string(), quantity::rate(residual.long_run_rate_bps)),
         ("Largest linear curve".to_string(), linear.unwrap_or("none fits".to_string())),
     ];
-    details.extend(left.largest_bursts.iter().map(|burst| {
+    details.extend(residual.largest_bursts.iter().map(|burst| {
         let within = quantity::time(burst.delay_ns as f64);
         (format!("Largest burst within {within}"), format!("{} bytes", count(burst.bytes)))
     }));

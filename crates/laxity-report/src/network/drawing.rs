@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use laxity::admit::tdp::OutputId;
 use laxity::packet::ClassId;
-use laxity_plan::tdp::{Framed, Framing};
+use laxity_plan::tdp::{FramedNetwork, Framing};
 use maud::{Markup, html};
 
 use crate::chart::{Figure, Paper, Sheet, text_width};
@@ -29,7 +30,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
     const MOST: u32 = 120;
     const LEAST_WIDTH: f64 = 4.0;
     let demand = &framing.demand;
-    let Framed { plan, network, spec } = framing.framed;
+    let FramedNetwork { plan, network, spec } = framing.framed;
     let period = spec.period();
     let shown = period.min(MOST);
     let mut uses = uses(framing);
@@ -37,9 +38,9 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
     if !classes.are_told_apart() {
         join(&mut uses);
     }
-    let outputs: BTreeSet<u32> = uses.iter().map(|of| of.output).collect();
-    let name = |output: u32| {
-        let ends = network.ends(demand.outputs[output as usize]);
+    let outputs: BTreeSet<OutputId> = uses.iter().map(|of| of.output).collect();
+    let name = |output: OutputId| {
+        let ends = network.ends(demand.outputs[output.index()]);
         ends.map(|end| shortened(end, NAME_LIMIT)).join(" → ")
     };
     let widest = outputs.iter().map(|output| text_width(&name(*output), 12.5));
@@ -50,7 +51,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
         @for (row, &output) in outputs.iter().enumerate() {
             @let bottom = ROW * (row as f64 + 1.0) - 10.0;
             @let tall = ROW - 14.0;
-            @let capacity = demand.capacities[output as usize].0.max(1) as f64;
+            @let capacity = demand.capacities[output.index()].0.max(1) as f64;
             text x="0" y=(round(bottom - tall / 2.0 + 4.0)) {
                 (name(output))
             }
@@ -85,7 +86,7 @@ fn reservations_on(paper: Paper, framing: &Framing<'_>) -> String {
 fn stack(
     uses: &[Use],
     shown: &DrawnClasses<'_>,
-    (output, frame): (u32, u32),
+    (output, frame): (OutputId, u32),
     tall: impl Fn(u64) -> f64,
     x: f64,
     bottom: f64,
@@ -111,7 +112,7 @@ fn stack(
 /// A packet's place in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
-    output: u32,
+    output: OutputId,
     frame: u32,
     class: ClassId,
     bytes: u64,
@@ -122,7 +123,7 @@ fn uses(framing: &Framing<'_>) -> Vec<Use> {
     let demand = &framing.demand;
     let period = u64::from(framing.framed.spec.period());
     let mut uses = Vec::new();
-    for (stretch, answer) in demand.stretches.iter().zip(&framing.reserved.answers) {
+    for (stretch, answer) in demand.stretches.iter().zip(&framing.reservations.answers) {
         let Ok(reservation) = answer else { continue };
         let mut lag = 0;
         for (at, (hop, delay)) in stretch.flow.path.iter().zip(&reservation.delays).enumerate() {
@@ -181,7 +182,7 @@ mod tests {
     fn drawings(flows: usize) -> [String; 2] {
         let plan = plan(flows);
         let network_plan = plan.network_plan().unwrap();
-        let framing = Framing::new(network_plan.plan.framed().unwrap());
+        let framing = Framing::new(network_plan.plan.framed_network().unwrap());
         [topology(network_plan).svg(), reservations(&framing).svg()]
     }
 

@@ -30,8 +30,12 @@ pub(crate) fn sections(summary: &Summary, network: &NetworkSummary, fates: &Mark
     }
 }
 
-/// One of several schedulers that are compared.
-pub(crate) fn of_scheduler(summary: &Summary, network: &NetworkSummary, series: &Series) -> Markup {
+/// The section of one scheduler in a comparison.
+pub(crate) fn scheduler_section(
+    summary: &Summary,
+    network: &NetworkSummary,
+    series: &Series,
+) -> Markup {
     html! {
         section {
             h2 { (summary.scheduler) }

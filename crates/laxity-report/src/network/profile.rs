@@ -1,6 +1,6 @@
 //! Where the time of a run went.
 
-use laxity_sim::network::{Profile, Spent, Timing, What};
+use laxity_sim::network::{Profile, ProfileEntry, Timing, What};
 
 use super::cells::NAME_LIMIT;
 use crate::quantity::{NOTHING, count, percent, shortened, time};
@@ -26,9 +26,9 @@ pub fn text(profile: &Profile) -> String {
     let name = |name: &Option<String>| {
         name.as_ref().map_or(NOTHING.to_owned(), |name| shortened(name, NAME_LIMIT))
     };
-    let of = |spent: &Spent| {
-        let place = [name(&spent.node), name(&spent.link), name(&spent.scheduler)];
-        row(said(spent.what), place, spent.timing)
+    let of = |entry: &ProfileEntry| {
+        let place = [name(&entry.node), name(&entry.link), name(&entry.scheduler)];
+        row(said(entry.what), place, entry.timing)
     };
     let (shown, others) = profile.spent.split_at(profile.spent.len().min(ROWS));
     let mut rows: Vec<_> = shown.iter().map(of).collect();
@@ -60,8 +60,8 @@ fn said(what: What) -> &'static str {
     }
 }
 
-fn sum(all: &[Spent]) -> Timing {
-    all.iter().fold(Timing::default(), |sum, Spent { timing, .. }| Timing {
+fn sum(all: &[ProfileEntry]) -> Timing {
+    all.iter().fold(Timing::default(), |sum, ProfileEntry { timing, .. }| Timing {
         count: sum.count + timing.count,
         timed: sum.timed + timing.timed,
         ns: sum.ns + timing.ns,

@@ -106,20 +106,22 @@ struct Passing<'a> {
 }
 
 impl Passing<'_> {
-    /// What is said of an output once.
-    fn of_output(&self, text: impl FnOnce(&OutputProof) -> String) -> Option<String> {
+    /// The text of an output, in its first row only.
+    fn output_text(&self, text: impl FnOnce(&OutputProof) -> String) -> Option<String> {
         Some(if self.name.is_empty() { String::new() } else { text(self.output) })
     }
 }
 
 fn output_columns<'a>() -> [Column<Passing<'a>>; 8] {
     [
-        Column::text("scheduler", |row| row.of_output(|output| output.scheduler.to_owned())),
-        Column::text("rate Mbit/s", |row| row.of_output(|output| megabits(output.rate_bps as f64))),
-        Column::text("load", |row| {
-            row.of_output(|output| percent(output.long_run_bps as f64 / output.rate_bps as f64))
+        Column::text("scheduler", |row| row.output_text(|output| output.scheduler.to_owned())),
+        Column::text("rate Mbit/s", |row| {
+            row.output_text(|output| megabits(output.rate_bps as f64))
         }),
-        Column::text("fits", |row| row.of_output(|output| fits(output).to_owned())),
+        Column::text("load", |row| {
+            row.output_text(|output| percent(output.long_run_bps as f64 / output.rate_bps as f64))
+        }),
+        Column::text("fits", |row| row.output_text(|output| fits(output).to_owned())),
         Column::text("class", |row| Some(shortened(&row.class.name, NAME_LIMIT))),
         Column::text("burst [b]", |row| row.class.burst_bytes.map(count)),
         Column::time("deadline", |row| Some(row.class.deadline_ns? as f64)),

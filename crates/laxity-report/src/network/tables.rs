@@ -10,7 +10,7 @@ use super::time_frames;
 use crate::classes::{Watched, windows_note, windows_of};
 use crate::columns::{Column, Comparison, Results};
 use crate::measures::{
-    Measured, bound, deadline, delays, fates, has_deadline, marked, max, mean, missed, p99,
+    MeasuredRow, bound, deadline, delays, fates, has_deadline, marked, max, mean, missed, p99,
 };
 use crate::quantity::{megabits, percent, rate};
 
@@ -34,9 +34,9 @@ pub(crate) fn text(summary: &Summary, network: &NetworkSummary) -> String {
         begins.extend((0..hop.classes.len()).map(|at| (at == 0).then(|| name.clone())));
     }
     let links = [
-        HopColumn::text("scheduler", |at| Some(at.of_hop(at.hop.scheduler.clone()))),
-        HopColumn::text("rate Mbit/s", |at| Some(at.of_hop(megabits(at.hop.rate_bps as f64)))),
-        HopColumn::text("used", |at| Some(at.of_hop(percent(at.hop.utilization)))),
+        HopColumn::text("scheduler", |at| Some(at.hop_text(at.hop.scheduler.clone()))),
+        HopColumn::text("rate Mbit/s", |at| Some(at.hop_text(megabits(at.hop.rate_bps as f64)))),
+        HopColumn::text("used", |at| Some(at.hop_text(percent(at.hop.utilization)))),
     ];
     let hops = hops(summary, links).grouped_text(["hop", "class"], |at| begins[at].clone());
     text += &format!("\n\n{hops}");
@@ -186,15 +186,15 @@ struct AtHop<'a> {
 }
 
 impl AtHop<'_> {
-    /// What is said of a hop once.
-    fn of_hop(&self, text: String) -> String {
+    /// The text of a hop, in its first row only.
+    fn hop_text(&self, text: String) -> String {
         if self.is_first { text } else { String::new() }
     }
 }
 
 type HopColumn<'a> = Column<AtHop<'a>>;
 
-impl Measured for AtHop<'_> {
+impl MeasuredRow for AtHop<'_> {
     fn measures(&self) -> Measures<'_> {
         self.class.into()
     }
@@ -232,7 +232,7 @@ pub(crate) struct RunClass<'a> {
 
 type RunColumn<'a> = Column<RunClass<'a>>;
 
-impl Measured for RunClass<'_> {
+impl MeasuredRow for RunClass<'_> {
     fn measures(&self) -> Measures<'_> {
         self.class.into()
     }

@@ -26,7 +26,7 @@ pub(super) fn tables(summary: &Summary, network: &NetworkSummary) -> String {
 
 /// The same as HTML.
 pub(super) fn section(summary: &Summary, network: &NetworkSummary) -> Markup {
-    fn of<H: AsRef<str>>(header: &[H], rows: &[Vec<String>]) -> Markup {
+    fn table<H: AsRef<str>>(header: &[H], rows: &[Vec<String>]) -> Markup {
         html! {
             div.wide { table {
                 thead { tr { @for (at, title) in header.iter().enumerate() {
@@ -41,9 +41,9 @@ pub(super) fn section(summary: &Summary, network: &NetworkSummary) -> Markup {
     let (header, outputs) = table_of_outputs(summary);
     let (class_header, classes) = table_of_classes(network);
     html! {
-        (of(&header, &outputs))
+        (table(&header, &outputs))
         p.note { "Late packets ended after their frame. Lost ones never came to the node behind, which then may hear nothing of a frame (silent), and after a whole cycle of silence gets out of step until the next cycle turns; what comes meanwhile has no known frame and travels as best effort." }
-        (of(&class_header, &classes))
+        (table(&class_header, &classes))
         p.note { "Jitter is the longest delay less the shortest. What has frames reserved varies by less than two of them from its first transmission on." }
     }
 }

@@ -2,7 +2,7 @@
 
 use laxity::units::Rate;
 use laxity_answers::reason::{
-    ClockBinding, Clocks, Excess, Finding, LeaveOut, Place, Reason, Shed, Span,
+    ClockBinding, Clocks, Excess, Finding, Place, Reason, Span, SurplusClasses, SurplusStreams,
 };
 
 use crate::quantity::{self, count, time};
@@ -305,17 +305,17 @@ fn span_words(span: &Span) -> [String; 3] {
     [time(span.length_ns as f64), count(span.demand_bytes), count(span.capacity_bytes)]
 }
 
-fn without(shed: &[Shed], then: &str) -> String {
+fn without(shed: &[SurplusStreams], then: &str) -> String {
     if shed.is_empty() {
         return String::new();
     }
-    let part = |Shed { class, streams, count: of }: &Shed| {
+    let part = |SurplusStreams { class, streams, count: of }: &SurplusStreams| {
         format!("{} of the {} streams of {class}", count((*streams).into()), count((*of).into()))
     };
     format!(" {then} without {}.", listed(&shed.iter().map(part).collect::<Vec<_>>()))
 }
 
-fn leave_out(out: &LeaveOut) -> String {
+fn leave_out(out: &SurplusClasses) -> String {
     let names = listed(&out.classes);
     match out.fewest {
         Some(fewest) if fewest == out.classes.len() => {

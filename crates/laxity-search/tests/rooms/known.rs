@@ -17,19 +17,19 @@ use crate::bounds::proves;
 /// Plans that are drawn of each discipline.
 const PLANS: u64 = 40;
 
-/// What is proved of each class.
+/// The bounds, services and aggregates that are proved, by class.
 #[derive(Debug, PartialEq)]
-struct Proved {
+struct Guarantees {
     bounds: Vec<Result<Nanos, Unbounded>>,
     services: Vec<Option<Service>>,
     aggregates: Vec<Option<Service>>,
 }
 
-impl Proved {
+impl Guarantees {
     /// Whatever others send, where bounds may be shorter because that is known.
-    fn alone(plan: &Plan) -> Proved {
+    fn alone(plan: &Plan) -> Guarantees {
         let (bounds, services) = plan.bounds_and_services(true);
-        Proved { bounds, services, aggregates: plan.aggregates() }
+        Guarantees { bounds, services, aggregates: plan.aggregates() }
     }
 
     fn of(&self, class: ClassId) -> (Result<Nanos, Unbounded>, &Option<Service>, &Option<Service>) {
@@ -91,7 +91,7 @@ fn no_proof_rests_on_a_class_behind_which_nobody_waits() {
     for kind in Kind::ALL {
         let (mut is_compared, mut all_wait) = (false, true);
         for (number, plan) in drawn(*kind).iter().enumerate() {
-            let proved = Proved::alone(plan);
+            let guarantees = Guarantees::alone(plan);
             let waits_behind = (kind.room().proof.waits_behind)(plan);
             for (class, other) in pairs(plan) {
                 if waits_behind(class, other) {
@@ -100,15 +100,15 @@ fn no_proof_rests_on_a_class_behind_which_nobody_waits() {
                 all_wait = false;
                 for more in with_more(plan, other) {
                     assert_eq!(
-                        Proved::alone(&more).of(class),
-                        proved.of(class),
+                        Guarantees::alone(&more).of(class),
+                        guarantees.of(class),
                         "{} {number}: class {} when class {} sends {:?}",
                         kind.word(),
                         class.0,
                         other.0,
                         more.classes[other.index()].arrival
                     );
-                    is_compared |= proved.bounds[class.index()].is_ok();
+                    is_compared |= guarantees.bounds[class.index()].is_ok();
                 }
             }
         }

@@ -13,7 +13,7 @@ use self_cell::self_cell;
 
 use super::{Run, Stage};
 use crate::error::SimError;
-use crate::network::Simulation;
+use crate::network::{Simulation, SlotId};
 use crate::record::{Observer, Record};
 
 /// A simulation that stops whenever the link may send packets of several classes, and asks for the
@@ -22,7 +22,7 @@ pub struct Choices {
     simulation: OwnSimulation,
     chosen: Arc<Mutex<ClassQueues>>,
     now: Nanos,
-    slot: usize,
+    slot: SlotId,
 }
 
 /// A plan, and its link as a network.
@@ -75,7 +75,7 @@ impl Choices {
             let run = Run { plan: &stage.borrow_owner().plan, duration, seed, feeds };
             run.simulation(stage.borrow_dependent(), scheduler, Fates::default())
         })?;
-        Ok(Choices { simulation, chosen, now: Nanos::ZERO, slot: 0 })
+        Ok(Choices { simulation, chosen, now: Nanos::ZERO, slot: SlotId(0) })
     }
 
     /// Goes on until there is a choice, and says whether there is one: otherwise all has been sent.

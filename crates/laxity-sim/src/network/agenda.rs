@@ -10,7 +10,8 @@ use laxity::units::Nanos;
 use self::deferred::DeferredTimes;
 use self::regions::Regions;
 use self::tournament::Tournament;
-use super::ids::{FlowKey, LoopId, PacketKey, PortId};
+use super::ids::{FlowKey, LoopId, PacketKey, PortId, SlotId};
+use crate::source::FeedId;
 
 /// The times of a fixed number of events, each at one time or never. Events of one instant happen
 /// in the order of their slots: links choose after everything else, and nothing depends on the
@@ -44,7 +45,7 @@ impl Agenda {
 
     /// The event at a slot.
     #[inline]
-    pub(super) fn event(&self, slot: usize) -> Event {
+    pub(super) fn event(&self, slot: SlotId) -> Event {
         self.slots.event(slot)
     }
 
@@ -65,7 +66,7 @@ impl Agenda {
     /// The slot and the time of the next event: in the region whose turn it is, as long as that
     /// lasts.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<(usize, Nanos)> {
+    pub(super) fn next(&mut self) -> Option<(SlotId, Nanos)> {
         match &mut self.times {
             Times::Few(times) => times.first(),
             Times::Many(times) => times.first(),
@@ -143,7 +144,7 @@ enum Times {
 
 impl Times {
     #[inline]
-    fn set(&mut self, slot: usize, time: Nanos) {
+    fn set(&mut self, slot: SlotId, time: Nanos) {
         match self {
             Times::Few(times) => times.set(slot, time),
             Times::Many(times) => times.set(slot, time),
@@ -151,7 +152,7 @@ impl Times {
     }
 
     #[inline]
-    fn time(&self, slot: usize) -> Nanos {
+    fn time(&self, slot: SlotId) -> Nanos {
         match self {
             Times::Few(times) => times.time(slot),
             Times::Many(times) => times.time(slot),
@@ -173,11 +174,11 @@ pub(super) struct Counts {
 /// timers of senders, timers of receivers, retries of backlogged sources, and choices of links.
 #[derive(Clone, Copy)]
 pub(super) struct Slots {
-    wires: usize,
-    senders: usize,
-    receivers: usize,
-    retries: usize,
-    choices: usize,
+    wires: SlotId,
+    senders: SlotId,
+    receivers: SlotId,
+    retries: SlotId,
+    choices: SlotId,
     pub count: usize,
 }
 
@@ -185,7 +186,7 @@ pub(super) struct Slots {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// A source sends.
-    Source(usize),
+    Source(FeedId),
     /// A packet arrives over the link of an output.
     Wire(PortId),
     SenderTimer(FlowKey),
@@ -204,35 +205,33 @@ impl Slots {
         let retries = receivers + flows;
         let choices = retries + loops;
         let count = choices + outputs;
-        Slots { wires: sources, senders, receivers, retries, choices, count }
+        let [wires, senders, receivers, retries, choices, end] =
+            [sources, senders, receivers, retries, choices, count].map(SlotId::from_index);
+        Slots { wires, senders, receivers, retries, choices, count: end.index() }
     }
 
     /// The slot of an event.
     #[inline]
-    pub(super) fn slot(self, event: Event) -> usize {
+    pub(super) fn slot(self, event: Event) -> SlotId {
         match event {
-            Event::Source(source) => source,
-            Event::Wire(port) => self.wires + port.index(),
-            Event::SenderTimer(flow) => self.senders + flow.index(),
-            Event::ReceiverTimer(flow) => self.receivers + flow.index(),
-            Event::Retry(number) => self.retries + number.index(),
-            Event::Choice(port) => self.choices + port.index(),
+            Event::Source(feed) => SlotId(feed.0),
+            Event::Wire(port) => SlotId(self.wires.0 + port.0),
+            Event::SenderTimer(flow) => SlotId(self.senders.0 + flow.0),
+            Event::ReceiverTimer(flow) => SlotId(self.receivers.0 + flow.0),
+            Event::Retry(number) => SlotId(self.retries.0 + number.0),
+            Event::Choice(port) => SlotId(self.choices.0 + port.0),
         }
     }
 
     #[inline]
-    fn event(self, slot: usize) -> Event {
+    fn event(self, slot: SlotId) -> Event {
         match slot {
-            slot if slot < self.wires => Event::Source(slot),
-            slot if slot < self.senders => Event::Wire(PortId((slot - self.wires) as u32)),
-            slot if slot < self.receivers => {
-                Event::SenderTimer(FlowKey((slot - self.senders) as u32))
-            }
-            slot if slot < self.retries => {
-                Event::ReceiverTimer(FlowKey((slot - self.receivers) as u32))
-            }
-            slot if slot < self.choices => Event::Retry(LoopId((slot - self.retries) as u32)),
-            slot => Event::Choice(PortId((slot - self.choices) as u32)),
+            slot if slot < self.wires => Event::Source(FeedId(slot.0)),
+            slot if slot < self.senders => Event::Wire(PortId(slot.0 - self.wires.0)),
+            slot if slot < self.receivers => Event::SenderTimer(FlowKey(slot.0 - self.senders.0)),
+            slot if slot < self.retries => Event::ReceiverTimer(FlowKey(slot.0 - self.receivers.0)),
+            slot if slot < self.choices => Event::Retry(LoopId(slot.0 - self.retries.0)),
+            slot => Event::Choice(PortId(slot.0 - self.choices.0)),
         }
     }
 }
@@ -247,6 +246,10 @@ mod tests {
     fn agenda(times: Times) -> Agenda {
         let slots = Slots::new(Counts { sources: 6, outputs: 0, flows: 0, loops: 0 });
         Agenda { slots, times, tied: Vec::new(), early: Vec::new() }
+    }
+
+    fn source(slot: usize) -> Event {
+        Event::Source(FeedId::from_index(slot))
     }
 
     /// How far ahead things happen: far more than a word of the tournament holds, too.
@@ -272,11 +275,12 @@ mod tests {
                 if step < 3 {
                     let begin = if of_slot[slot] == region { now } else { until };
                     times[slot] = Nanos(begin + ahead);
-                    agenda.set(Event::Source(slot), times[slot]);
+                    agenda.set(source(slot), times[slot]);
                     continue;
                 }
                 let first = |region: u16, until: u64| {
-                    let times = times.iter().zip(0usize..).filter(|(_, slot)| of_slot[*slot] == region);
+                    let times = times.iter().zip((0..).map(SlotId));
+                    let times = times.filter(|(_, slot)| of_slot[slot.index()] == region);
                     times.min().filter(|(time, _)| time.0 < until).map(|(time, slot)| (slot, *time))
                 };
                 while first(region, until).is_none() {
@@ -299,8 +303,8 @@ mod tests {
                 prop_assert_eq!(next, first);
                 if let Some((slot, time)) = first {
                     now = time.0;
-                    times[slot] = Nanos::MAX;
-                    agenda.clear(Event::Source(slot));
+                    times[slot.index()] = Nanos::MAX;
+                    agenda.clear(Event::Source(FeedId(slot.0)));
                 }
             }
         }
@@ -319,19 +323,20 @@ mod tests {
                 let time = Nanos(now + ahead);
                 match step {
                     0..3 => {
-                        agenda.set(Event::Source(slot), time);
+                        agenda.set(source(slot), time);
                         times[slot] = time;
                     }
                     3 => {
-                        agenda.advance(Event::Source(slot), time);
+                        agenda.advance(source(slot), time);
                         times[slot] = times[slot].min(time);
                     }
                     4 => {
-                        agenda.clear(Event::Source(slot));
+                        agenda.clear(source(slot));
                         times[slot] = Nanos::MAX;
                     }
                     _ => {
-                        let first = times.iter().zip(0usize..).min().map(|(time, slot)| (slot, *time));
+                        let first = times.iter().zip((0..).map(SlotId)).min();
+                        let first = first.map(|(time, slot)| (slot, *time));
                         let first = first.filter(|(_, time)| *time < Nanos::MAX);
                         if agenda.next().is_none() {
                             prop_assert_eq!(agenda.turn(Nanos::MAX), many && first.is_some());
@@ -341,11 +346,11 @@ mod tests {
                         now = time.0;
                         _ = agenda.pass(time);
                         match step {
-                            5 => agenda.clear(Event::Source(slot)),
-                            6 => agenda.set(Event::Source(slot), Nanos(now + ahead)),
+                            5 => agenda.clear(Event::Source(FeedId(slot.0))),
+                            6 => agenda.set(Event::Source(FeedId(slot.0)), Nanos(now + ahead)),
                             _ => continue,
                         }
-                        times[slot] = if step == 5 { Nanos::MAX } else { Nanos(now + ahead) };
+                        times[slot.index()] = if step == 5 { Nanos::MAX } else { Nanos(now + ahead) };
                     }
                 }
             }

@@ -13,7 +13,7 @@ use laxity::units::Nanos;
 use self::connections::Connections;
 use super::ids::FlowKey;
 use crate::calendar::Calendar;
-use crate::source::Feed;
+use crate::source::{Feed, FeedId};
 
 /// The sources of a network, and the ends of its connections before they are needed.
 #[derive(Default)]
@@ -69,7 +69,7 @@ pub(super) struct Upcoming {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Entrance {
     /// The next packet of a source, or the first ones of a backlogged source.
-    Source(usize),
+    Source(FeedId),
     /// Packets of backlogged sources that try again.
     Retry,
 }

@@ -19,6 +19,23 @@ laxity::id! {
     pub(crate) struct BookId;
     /// An output that backlogged sources feed, among all of these.
     pub(crate) struct LoopId;
+    /// A slot of the agenda, which holds the time of one event.
+    pub(crate) struct SlotId;
+    /// A transfer of a connection: 1 is the first. After 2^32 transfers numbers come again.
+    pub(crate) struct TransferId;
+}
+
+impl TransferId {
+    /// The transfer behind this one.
+    pub(crate) fn next(self) -> Self {
+        TransferId(self.0.wrapping_add(1))
+    }
+
+    /// Whether it begins after another one, less than 2^31 transfers away.
+    #[inline]
+    pub(crate) fn is_after(self, other: Self) -> bool {
+        self.0.wrapping_sub(other.0).cast_signed() > 0
+    }
 }
 
 impl PacketKey {

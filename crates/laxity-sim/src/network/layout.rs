@@ -17,10 +17,11 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Model, ModelSource, Source};
 use laxity_plan::paths::{OutputId, Paths};
+use laxity_plan::tdp::FrameStep;
 use rand::RngExt;
 
 use self::partition::Here;
-use self::topology::{Framing, Step, Topology};
+use self::topology::{Step, Topology};
 use super::ids::{LoopId, PortId, StepId};
 use super::output::clock::NodeClock;
 use super::output::fifo_output::FifoOutput;
@@ -120,9 +121,8 @@ impl<'a> Layout<'a> {
                 *fed = fed.and(before);
             }
             if let Some(reserved) = &topology.reserved {
-                let (forwarding_delay, edge_flow) =
-                    if acks { (0, None) } else { reserved.step(class, place) };
-                topology.framing.push(Framing { forwarding_delay, edge_flow });
+                let step = if acks { FrameStep::default() } else { reserved.step(class, place) };
+                topology.framing.push(step);
             }
             topology.steps.push(Step::new(output, place + 1 == path.len()));
         }
@@ -224,7 +224,7 @@ impl<'a> Layout<'a> {
             let wire = Wire::new(link, |purpose| self.generator(purpose, port));
             output.disturbance = wire.map(Box::new);
         }
-        if on.plan.framed().is_some() {
+        if on.plan.framed_network().is_some() {
             let input = here.has(to).then(|| self.input(hop)).flatten();
             self.topology.inputs.push(input);
         }
@@ -300,7 +300,7 @@ impl<'a> Layout<'a> {
             return Discipline::Fifo(Box::new(FifoOutput::new(here.tails(), ties)));
         }
         let scheduler = here.build_scheduler(seed);
-        let framed = on.plan.framed().zip(reserved.as_ref());
+        let framed = on.plan.framed_network().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
             return self.scheduled(hop, scheduler, port);
         };
@@ -322,7 +322,7 @@ impl<'a> Layout<'a> {
     /// before the run begins.
     fn input(&self, hop: Hop) -> Option<Input> {
         let on = self.topology.on;
-        let framed = on.plan.framed()?;
+        let framed = on.plan.framed_network()?;
         let [from, to] = on.network.between(hop);
         let is_marked = framed.has_frames(hop) && framed.is_in_step(to);
         let link = on.network.link(hop);

@@ -30,7 +30,7 @@ use super::run::NetworkRun;
 use crate::error::SimError;
 use crate::record::{Observer, Record};
 use crate::summary::Outcome;
-use crate::{Progress, Reached};
+use crate::{Progress, ProgressPoint};
 
 /// How a network was simulated by several threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl NetworkRun<'_> {
         observer: &mut dyn Observer,
         progress: Progress<'_>,
     ) -> Result<(Outcome, Parallelism), SimError> {
-        let is_padded = self.on.plan.framed().is_some() && self.ends_early();
+        let is_padded = self.on.plan.framed_network().is_some() && self.ends_early();
         let partition =
             if is_padded { Partition::whole(self.on) } else { Partition::new(self.on, threads) };
         self.simulate_in_parts(&partition, observer, progress)
@@ -108,7 +108,7 @@ impl NetworkRun<'_> {
                 return ControlFlow::Continue(());
             }
             told = counts.events;
-            progress(Reached { now, hops: board.hops() })
+            progress(ProgressPoint { now, hops: board.hops() })
         };
         let parts = Threads::new(self, partition, is_told).simulate(&mut lead)?;
         let (ended, waiting): (Vec<PartResults>, Vec<_>) = parts.into_iter().unzip();

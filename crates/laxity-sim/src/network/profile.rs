@@ -10,7 +10,7 @@ use laxity_plan::tdp::NetworkAnalysis;
 use serde::Serialize;
 
 use super::agenda::Event;
-use super::ids::{BookId, PortId};
+use super::ids::{BookId, PortId, SlotId};
 use super::layout::partition::Partition;
 use super::run::NetworkRun;
 use super::simulation::Simulation;
@@ -32,14 +32,14 @@ pub struct Profile {
     /// Packets sent over links.
     pub hops: u64,
     /// Kinds of events, the longest first.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<ProfileEntry>,
     /// Time in the observer, which is part of that.
     pub told: Timing,
 }
 
 /// One kind of events at one place.
 #[derive(Clone, Debug, Serialize)]
-pub struct Spent {
+pub struct ProfileEntry {
     /// The kind of event.
     pub what: What,
     /// The node; none for sources and the ends of connections.
@@ -212,7 +212,7 @@ impl Profiler {
 
 impl Ledger {
     /// Counts an event that is over.
-    fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: usize) {
+    fn count<O: Observer>(&mut self, simulation: &Simulation<'_, O>, slot: SlotId) {
         let took = self.begun.take().map(|begun| begun.elapsed());
         let books = |port: PortId| simulation.plane.topology.outputs[port.index()].book.index();
         let sampled = match simulation.plane.agenda.event(slot) {
@@ -231,9 +231,9 @@ impl Ledger {
     }
 
     /// All kinds of events, the longest first.
-    fn spent(&self, on: &NetworkAnalysis<'_>) -> Vec<Spent> {
+    fn spent(&self, on: &NetworkAnalysis<'_>) -> Vec<ProfileEntry> {
         let kinds = [What::Sources, What::Senders, What::Receivers].into_iter().zip(&self.kinds);
-        let kinds = kinds.map(|(what, sampled)| Spent {
+        let kinds = kinds.map(|(what, sampled)| ProfileEntry {
             what,
             node: None,
             link: None,
@@ -249,7 +249,7 @@ impl Ledger {
                     _ => (from, Some(hop)),
                 };
                 let name = |hop| on.plan.scheduling_at(hop).scheduler.name().to_string();
-                Spent {
+                ProfileEntry {
                     what,
                     node: Some(node.to_string()),
                     link: Some(on.network.link(hop).name.clone()),

@@ -5,15 +5,15 @@ use std::fmt;
 use laxity::scheduler::{Scheduler, Withdraw};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Source};
+use laxity_plan::model::{Hop, Source, SourceId};
 use laxity_plan::tdp::NetworkAnalysis;
 
 use crate::error::SimError;
 use crate::source::Arrivals;
 
-/// Opens the arrivals that replace those of a source. The argument is the position of the source in
-/// the plan, from 0. Their class is that of the source, and their flows are its copies, from 0.
-pub type Replaced<'a> = dyn Fn(usize) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
+/// Opens the arrivals that replace those of a source. Their class is that of the source, and their
+/// flows are its copies, from 0.
+pub type Replaced<'a> = dyn Fn(SourceId) -> Result<Box<dyn Arrivals>, SimError> + Sync + 'a;
 
 /// Makes the scheduler of the output at the beginning of a hop, for the classes of the plan as that
 /// output sees it; `None` where the plan's own is to be. It is asked once for each output, and

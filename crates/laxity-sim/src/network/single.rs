@@ -15,7 +15,7 @@ use super::books::NetworkBooks;
 use super::books::hop_books::HopBooks;
 use super::hosts::connections::Connections;
 use super::hosts::{Entrance, Hosts, Sending, SourceFlows, Upcoming};
-use super::ids::{BookId, FlowKey, PartId, PortId};
+use super::ids::{BookId, FlowKey, PartId, PortId, SlotId};
 use super::layout::partition::Here;
 use super::layout::partition::Partition;
 use super::layout::topology::Topology;
@@ -28,7 +28,7 @@ use super::simulation::Simulation;
 use crate::error::SimError;
 use crate::record::Observer;
 use crate::source::closed_loop::{ClosedLoop, SourceCopy};
-use crate::source::{Arrival, Feed};
+use crate::source::{Arrival, Feed, FeedId};
 
 impl<'a, O: Observer> Simulation<'a, O> {
     /// One link before anything happens, whose packets come from `feeds`.
@@ -63,15 +63,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
             last: Nanos::ZERO,
             single: Some(Box::default()),
         };
-        for source in 0..simulation.hosts.sources.len() {
-            if let Some(time) = simulation.look_up(source)? {
-                simulation.upcoming().calendar.schedule(time, Entrance::Source(source));
+        let feeds = (0..simulation.hosts.sources.len()).map(FeedId::from_index);
+        for feed in feeds.clone() {
+            if let Some(time) = simulation.look_up(feed)? {
+                simulation.upcoming().calendar.schedule(time, Entrance::Source(feed));
             }
         }
-        for number in 0..simulation.hosts.sources.len() {
-            if let Feed::Backlogged(source) = &simulation.hosts.sources[number].feed {
+        for feed in feeds {
+            if let Feed::Backlogged(source) = &simulation.hosts.sources[feed.index()].feed {
                 let start = source.start;
-                simulation.upcoming().calendar.schedule(start, Entrance::Source(number));
+                simulation.upcoming().calendar.schedule(start, Entrance::Source(feed));
             }
         }
         simulation.await_entrance();
@@ -79,7 +80,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// What happens next: the slot of the agenda and the time.
-    pub(crate) fn next_step(&mut self) -> Result<Option<(usize, Nanos)>, SimError> {
+    pub(crate) fn next_step(&mut self) -> Result<Option<(SlotId, Nanos)>, SimError> {
         match self.plane.agenda.next() {
             Some((_, now)) if now > Nanos::LIMIT => Err(SimError::EndOfTime),
             next => Ok(next),
@@ -87,25 +88,25 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// Whether the link, which is free, chooses a packet at a slot of the agenda.
-    pub(crate) fn is_choice(&self, slot: usize) -> bool {
+    pub(crate) fn is_choice(&self, slot: SlotId) -> bool {
         matches!(self.plane.agenda.event(slot), Event::Choice(_))
     }
 
     /// What comes next to the link comes now.
     pub(super) fn enter_next(&mut self, now: Nanos) -> Result<(), SimError> {
         match self.upcoming().calendar.next(now).copied() {
-            Some(Entrance::Source(number)) => match &mut self.hosts.sources[number].feed {
+            Some(Entrance::Source(id)) => match &mut self.hosts.sources[id.index()].feed {
                 Feed::Open(stream) => {
                     if let Some(arrival) = stream.take() {
                         self.enter(now, arrival, None);
                     }
-                    match self.look_up(number)? {
+                    match self.look_up(id)? {
                         Some(time) => self.upcoming().calendar.postpone(time),
                         None => _ = self.upcoming().calendar.pop(now),
                     }
                 }
                 Feed::Backlogged(source) => {
-                    let copies = source.first_copies(number);
+                    let copies = source.first_copies(id);
                     self.upcoming().calendar.pop(now);
                     for copy in copies {
                         self.enter_copy(now, copy);
@@ -124,7 +125,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     /// A backlogged source sends its next packet, unless it has stopped.
     pub(super) fn enter_copy(&mut self, now: Nanos, copy: SourceCopy) {
-        let Feed::Backlogged(source) = &mut self.hosts.sources[copy.source].feed else { return };
+        let Feed::Backlogged(source) = &mut self.hosts.sources[copy.feed.index()].feed else {
+            return;
+        };
         if now < self.plane.books.end
             && let Some(length) = source.next_length(now, copy.flow)
         {
@@ -138,7 +141,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn plan_retries_single(&mut self, now: Nanos) {
         let Some((_, later)) = self.plane.topology.next_retry(now, PortId(0)) else { return };
         self.upcoming().calendar.schedule(later, Entrance::Retry);
-        self.plane.agenda.advance(Event::Source(0), later);
+        self.plane.agenda.advance(Event::Source(FeedId(0)), later);
     }
 
     fn try_again(&mut self, now: Nanos) {
@@ -172,16 +175,16 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// Looks up a source's next packet; returns when it comes, unless that is after the end.
-    fn look_up(&mut self, number: usize) -> Result<Option<Nanos>, SimError> {
+    fn look_up(&mut self, id: FeedId) -> Result<Option<Nanos>, SimError> {
         let end = self.plane.books.end;
-        let Feed::Open(stream) = &mut self.hosts.sources[number].feed else { return Ok(None) };
+        let Feed::Open(stream) = &mut self.hosts.sources[id.index()].feed else { return Ok(None) };
         Ok(stream.look_up()?.filter(|time| *time < end))
     }
 
     /// Enters in the agenda when anything comes next.
     fn await_entrance(&mut self) {
         let next = self.upcoming().calendar.next_time().unwrap_or(Nanos::MAX);
-        self.plane.agenda.set(Event::Source(0), next);
+        self.plane.agenda.set(Event::Source(FeedId(0)), next);
     }
 
     fn upcoming(&mut self) -> &mut Upcoming {

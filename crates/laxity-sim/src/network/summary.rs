@@ -44,7 +44,7 @@ impl<O: Observer> Simulation<'_, O> {
         let windows = |id: ClassId, class: &Class| {
             let watched = watched.as_ref()?;
             let proved = plan.keeps_windows() && watched.are_in_step();
-            WindowSummary::new(class, watched.of(id)?, proved)
+            WindowSummary::new(class, watched.class(id)?, proved)
         };
         let nonconforming = policer.into_nonconforming();
         // Of the right size at once: there may be a million.
@@ -210,7 +210,7 @@ impl Measurement<'_> {
         let sent_or_dropped = accounts.filter(|(_, account)| account.arrived > 0);
         // Streams are in step where they set out, and nothing is proved of them behind that.
         let windows = |id: ClassId, class: &Class| {
-            WindowSummary::new(class, watched.as_ref()?.of(id)?, false)
+            WindowSummary::new(class, watched.as_ref()?.class(id)?, false)
         };
         let time = self.seconds() * counts.outputs as f64;
         let per_time = |amount: f64| if time > 0.0 { amount / time } else { 0.0 };

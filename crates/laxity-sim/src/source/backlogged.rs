@@ -2,9 +2,10 @@
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::ModelSource;
+use laxity_plan::model::{ModelSource, SourceId};
 
 use super::closed_loop::SourceCopy;
+use super::feed::FeedId;
 use super::lengths::Lengths;
 use super::random::{Generator, generator};
 
@@ -25,13 +26,13 @@ pub struct Backlogged {
 }
 
 impl Backlogged {
-    /// All copies of a source, which is the plan's `index`-th.
+    /// All copies of a source.
     pub(super) fn new(
         source: &ModelSource,
         window: u32,
         lengths: Lengths,
         seed: u64,
-        index: usize,
+        id: SourceId,
     ) -> Self {
         let copies = 0..u64::from(source.count);
         Backlogged {
@@ -40,15 +41,15 @@ impl Backlogged {
             start: source.start,
             stop: source.stop.unwrap_or(Nanos::MAX),
             lengths,
-            generators: copies.map(|copy| generator(seed, index as u64, copy)).collect(),
+            generators: copies.map(|copy| generator(seed, id.0.into(), copy)).collect(),
         }
     }
 
-    /// The copies that send the first packets, a window each, if this is feed `source`.
-    pub(crate) fn first_copies(&self, source: usize) -> impl Iterator<Item = SourceCopy> + use<> {
+    /// The copies that send the first packets, a window each, if this is feed `feed` of the run.
+    pub(crate) fn first_copies(&self, feed: FeedId) -> impl Iterator<Item = SourceCopy> + use<> {
         let window = self.window as usize;
         let copies = (0..self.generators.len() as u32).map(FlowId);
-        copies.flat_map(move |flow| std::iter::repeat_n(SourceCopy { source, flow }, window))
+        copies.flat_map(move |flow| std::iter::repeat_n(SourceCopy { feed, flow }, window))
     }
 
     /// The length in bytes of a flow's next packet, unless it has stopped sending.

@@ -132,15 +132,15 @@ fn contents(frame: &Frame<'_>, overhead: &Overhead) -> Result<Contents, CaptureP
     if length == 0 {
         return Err(CaptureProblem::Empty);
     }
-    let content = links::look(link_type, data).ok_or(CaptureProblem::LinkType { link_type })?;
-    let headers = Headers::within(data, &content.encapsulation);
-    let opaque = match content.encapsulation.inside {
+    let layers = links::look(link_type, data).ok_or(CaptureProblem::LinkType { link_type })?;
+    let headers = Headers::within(data, &layers.encapsulation);
+    let opaque = match layers.encapsulation.inside {
         Inside::Opaque(opaque) => Some(opaque),
         Inside::Ip => Opaque::from_headers(&headers),
         Inside::Other => None,
     };
-    let ds = content.encapsulation.packet(data).and_then(encapsulation::ds).unwrap_or_default();
-    Ok(Contents { headers, length: content.length(length, overhead), ds, opaque })
+    let ds = layers.encapsulation.packet(data).and_then(encapsulation::ds).unwrap_or_default();
+    Ok(Contents { headers, length: layers.length(length, overhead), ds, opaque })
 }
 
 /// Numbers flows in order of appearance, a class at a time.

@@ -7,11 +7,13 @@ use laxity::scheduler::DropReason;
 use laxity::units::{Nanos, Rate};
 use laxity_plan::model::Plan;
 
+use super::feed::FeedId;
+
 /// A copy of a backlogged source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SourceCopy {
-    /// The number of the source.
-    pub source: usize,
+    /// The feed of the source.
+    pub feed: FeedId,
     /// The copy.
     pub flow: FlowId,
 }

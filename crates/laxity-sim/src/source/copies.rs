@@ -6,7 +6,7 @@ use std::collections::binary_heap::PeekMut;
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::ModelSource;
+use laxity_plan::model::{ModelSource, SourceId};
 use rand::RngExt;
 
 use super::arrival::{Arrival, Arrivals};
@@ -44,20 +44,21 @@ pub(super) struct Copies<P: TrafficModel> {
 }
 
 impl<P: TrafficModel> Copies<P> {
-    /// All copies of a source, which is the plan's `index`-th.
-    pub(super) fn new(model: P, source: &ModelSource, seed: u64, index: usize) -> Self {
+    /// All copies of a source.
+    pub(super) fn new(model: P, source: &ModelSource, seed: u64, id: SourceId) -> Self {
         let all = 0..u64::from(source.count);
         let starts = match source.stagger {
             Nanos::ZERO => Starts::Together(source.start),
             stagger => {
-                let drawn =
-                    |copy| generator(seed, STARTS | index as u64, copy).random_range(0..=stagger.0);
+                let drawn = |copy| {
+                    generator(seed, STARTS | u64::from(id.0), copy).random_range(0..=stagger.0)
+                };
                 let start = |copy| source.start.saturating_add(Nanos(drawn(copy)));
                 Starts::Apart(all.clone().map(start).collect())
             }
         };
         let mut copies: Vec<P::Copy> =
-            all.map(|copy| model.begin(generator(seed, index as u64, copy))).collect();
+            all.map(|copy| model.begin(generator(seed, id.0.into(), copy))).collect();
         let stop = source.stop.unwrap_or(Nanos::MAX);
         let next = (0..).zip(&mut copies).filter_map(|(number, copy)| {
             let (time, length) = advance(&model, copy, starts.start(number), stop)?;

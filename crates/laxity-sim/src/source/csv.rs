@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::{Bytes, Nanos};
-use laxity_plan::model::Plan;
+use laxity_plan::model::{Plan, SourceId};
 
 use super::arrival::flows_of;
 use super::order::{ClassLimit, Record, Records, Sighting};
@@ -25,7 +25,7 @@ pub(super) struct CsvArrivals<R: Read> {
     classes: Vec<ClassLimit>,
     by_name: HashMap<Vec<u8>, ClassId>,
     /// The flows of a network's sources, and which source is wanted.
-    sources: Option<(usize, Vec<Flows>)>,
+    sources: Option<(SourceId, Vec<Flows>)>,
     record: ByteRecord,
 }
 
@@ -35,7 +35,7 @@ type Flows = Option<(ClassId, u32)>;
 impl<R: Read> CsvArrivals<R> {
     /// Reads the header. Of a network's sources one is wanted.
     pub(super) fn new(
-        source: Option<usize>,
+        source: Option<SourceId>,
         input: R,
         path: &Path,
         plan: &Plan,
@@ -138,7 +138,7 @@ impl<R: Read> CsvArrivals<R> {
             Some((_, flows)) if packet.flow.0 >= flows => {
                 Err(CsvProblem::UnknownFlow { flow: packet.flow.0, number, last: flows - 1 })
             }
-            _ => Ok(source == Some(*wanted)),
+            _ => Ok(source == Some(wanted.index())),
         }
     }
 

@@ -6,6 +6,12 @@ use super::arrival::{Arrival, Arrivals, Remarks};
 use super::backlogged::Backlogged;
 use crate::error::SimError;
 
+laxity::id! {
+    /// A feed of a run, among all. A plan's TCP sources have none, so that the feed of a source may
+    /// have another number than the source.
+    pub(crate) struct FeedId;
+}
+
 /// A source of a run. As [`Arrivals`] it has open-loop arrivals: none if it is backlogged.
 pub enum Feed {
     /// Open-loop arrivals.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Cursor, Read};
 
-use laxity_plan::model::{Plan, Recording};
+use laxity_plan::model::{Plan, Recording, SourceId};
 
 use super::arrival::Arrivals;
 use super::capture::Capture;
@@ -13,15 +13,15 @@ use super::order::Sorter;
 use crate::error::{RecordingProblem, SimError};
 
 /// The arrivals of a recording: a pcap or pcapng capture, told by its magic number, or an arrivals
-/// CSV. With a `source`, what that source of the plan sends, by its number from 0, in a recording
-/// of them all: an arrivals CSV with the column `source`.
+/// CSV. With a `source`, what that source of the plan sends, in a recording of them all: an
+/// arrivals CSV with the column `source`.
 ///
 /// # Errors
 /// If the file cannot be read, is none of these, or its header is wrong.
 pub fn open_recording(
     recording: &Recording,
     plan: &Plan,
-    source: Option<usize>,
+    source: Option<SourceId>,
 ) -> Result<Box<dyn Arrivals>, SimError> {
     let path = &recording.file;
     let file =
@@ -37,7 +37,7 @@ pub fn read_recording<'a>(
     mut input: impl Read + Send + 'a,
     recording: &Recording,
     plan: &Plan,
-    source: Option<usize>,
+    source: Option<SourceId>,
 ) -> Result<Box<dyn Arrivals + 'a>, SimError> {
     let Recording { file: path, filter, sort, .. } = recording;
     let mut head = Vec::with_capacity(HEAD);

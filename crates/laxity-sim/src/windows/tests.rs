@@ -114,7 +114,7 @@ proptest! {
         let loss = Loss::new(lost, of).unwrap();
         let parts = streams.map(|stream| expected(loss, Nanos(10 * MS), &stream, Nanos(warm_up)));
         let sum = |part: fn(&ClassWindows) -> u64| parts.iter().map(part).sum::<u64>();
-        let found = windows.of(ClassId(1)).unwrap();
+        let found = windows.class(ClassId(1)).unwrap();
         prop_assert_eq!(found.counts.packets, sum(|part| part.counts.packets));
         prop_assert_eq!(found.counts.lost, sum(|part| part.counts.lost));
         prop_assert_eq!(found.counts.windows, sum(|part| part.counts.windows));
@@ -147,7 +147,7 @@ fn a_deadline_alone_says_what_is_late() {
         windows.arrived(&packet);
         windows.sent(&packet, packet.arrival, packet.arrival + Nanos(took * MS));
     }
-    let found = windows.of(ClassId(1)).unwrap();
+    let found = windows.class(ClassId(1)).unwrap();
     let Counts { packets, lost, windows, violations, longest_run, .. } = found.counts;
     assert_eq!((packets, lost, windows, violations, longest_run), (4, 2, 2, 1, 1));
     assert_eq!(found.deadline_misses, 2);
@@ -179,7 +179,7 @@ fn classes_without_a_tolerance_are_not_watched() {
     let mut windows = Windows::new(&plan);
     windows.arrived(&packet(0, 0, Nanos::ZERO));
     windows.sent(&packet(0, 0, Nanos::ZERO), Nanos(1), Nanos(2));
-    assert_eq!(windows.of(ClassId(1)), None);
+    assert_eq!(windows.class(ClassId(1)), None);
 }
 
 #[test]
@@ -196,6 +196,6 @@ fn gaps_and_times_without_end_overflow_nothing() {
                 _ => windows.sent(&packet, Nanos(Nanos::LIMIT.0 * 15), Nanos::MAX),
             }
         }
-        assert_eq!(windows.of(ClassId(1)).unwrap().counts.packets, 40);
+        assert_eq!(windows.class(ClassId(1)).unwrap().counts.packets, 40);
     }
 }

@@ -8,4 +8,4 @@ mod value;
 pub(crate) use array::{Array, MOST_NAMED};
 pub(crate) use files::{Files, Input};
 pub(crate) use state::{Arguments, Name, State};
-pub(crate) use value::{Known, Status, Value, Variable};
+pub(crate) use value::{Status, Value, ValueResult, Variable};

@@ -39,11 +39,11 @@
 //! not exceed this number of services. The link may begin more now and then; that these do no harm
 //! is tested, not proved.
 
+mod condition;
 mod demand;
-mod shed;
+mod surplus;
 #[cfg(test)]
 mod tests;
-mod unproved;
 
 use alloc::vec::Vec;
 
@@ -53,13 +53,13 @@ use crate::curve::{Exact, exact};
 use crate::packet::ClassId;
 use crate::sched::dwcs::{DwcsSettings, Streams};
 use crate::units::{Nanos, Rate};
+pub use condition::UnmetCondition;
 use demand::{
     Demand, load, longest_without_gap, needed, provable, sends_late, services_between_deadlines,
     total, with_gap,
 };
-pub use demand::{Windowed, holds_for_sliding_windows};
-pub use shed::Shed;
-pub use unproved::Unproved;
+pub use demand::{WindowClass, holds_for_sliding_windows};
+pub use surplus::Surplus;
 
 /// The answer of the test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,16 +70,16 @@ pub struct Admission {
     /// The sum of 1 - x/y: the services that are needed, on average, between two deadlines.
     pub needed: Exact,
     /// Whether consecutive windows are kept, provided that deadlines fall together as said above.
-    pub proof: Result<Proof, Unproved>,
+    pub proof: Result<Proof, UnmetCondition>,
     /// A smallest set of streams to leave out, so that the rest is neither
-    /// [`Overloaded`](Unproved::Overloaded) nor has [`TooFewServices`](Unproved::TooFewServices).
-    /// Empty if the test reports neither.
+    /// [`Overloaded`](UnmetCondition::Overloaded) nor has
+    /// [`TooFewServices`](UnmetCondition::TooFewServices). Empty if the test reports neither.
     ///
     /// Only streams with a gap are left out: first those with longer packets than the rest, then
     /// those that take most; of equal ones those of the last classes. Of several smallest sets, one
     /// that leaves a rest with proved windows is preferred, then one that leaves the longest
     /// packets.
-    pub shed: Vec<Shed>,
+    pub surplus: Vec<Surplus>,
 }
 
 /// That windows are kept.
@@ -91,9 +91,9 @@ pub struct Proof {
 
 /// Whether DWCS keeps the windows of these streams, classes numbered in their order, on a link of
 /// `rate`.
-pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Admission {
-    let demand = |each: fn(Rate, &Windowed, Nanos) -> Exact| {
-        let demand = move |(id, class, gap): (ClassId, &Windowed, Nanos)| Demand {
+pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[WindowClass]) -> Admission {
+    let demand = |each: fn(Rate, &WindowClass, Nanos) -> Exact| {
+        let demand = move |(id, class, gap): (ClassId, &WindowClass, Nanos)| Demand {
             of: id,
             count: class.streams.count.into(),
             each: each(rate, class, gap),
@@ -103,41 +103,41 @@ pub fn dwcs(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Admiss
     let utilization = demand(load);
     let needed = demand(|_, class, _| needed(class.streams.stream.loss));
     let proof = prove(rate, settings, classes, &utilization, &needed);
-    let shed = match proof {
-        Err(Unproved::TooFewServices { .. } | Unproved::Overloaded) => {
-            shed::fewest(rate, settings, classes)
+    let surplus = match proof {
+        Err(UnmetCondition::TooFewServices { .. } | UnmetCondition::Overloaded) => {
+            surplus::fewest(rate, settings, classes)
         }
         _ => Vec::new(),
     };
-    Admission { utilization, needed, proof, shed }
+    Admission { utilization, needed, proof, surplus }
 }
 
 fn prove(
     rate: Rate,
     settings: &DwcsSettings,
-    classes: &[Windowed],
+    classes: &[WindowClass],
     utilization: &Exact,
     needed: &Exact,
-) -> Result<Proof, Unproved> {
+) -> Result<Proof, UnmetCondition> {
     if *utilization > Exact::one() {
-        return Err(Unproved::Overloaded);
+        return Err(UnmetCondition::Overloaded);
     }
     provable(settings)?;
     let Some((_, _, first)) = with_gap(classes).next() else {
         return Ok(Proof { services: 0 });
     };
-    for (class, Windowed { streams: Streams { stream, .. }, .. }, other) in with_gap(classes) {
+    for (class, WindowClass { streams: Streams { stream, .. }, .. }, other) in with_gap(classes) {
         if other != first {
-            return Err(Unproved::UnequalGaps { first, class, other });
+            return Err(UnmetCondition::UnequalGaps { first, class, other });
         }
         if sends_late(stream) {
-            return Err(Unproved::SendsLate(class));
+            return Err(UnmetCondition::SendsLate(class));
         }
     }
     let longest = with_gap(classes).map(|(_, class, _)| class.packet).max().unwrap_or_default();
     let services = services_between_deadlines(rate, first, longest, longest_without_gap(classes));
     if *needed > exact(services) {
-        return Err(Unproved::TooFewServices { services });
+        return Err(UnmetCondition::TooFewServices { services });
     }
     Ok(Proof { services })
 }

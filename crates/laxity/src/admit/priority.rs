@@ -35,7 +35,7 @@ use crate::units::{Bytes, Nanos, Rate};
 
 /// A class of [`priority`].
 #[derive(Clone, Debug)]
-pub struct Ranked {
+pub struct PriorityClass {
     /// Its level; the lowest goes first.
     pub level: u32,
     /// Its traffic.
@@ -49,7 +49,7 @@ pub struct Ranked {
 const ROUNDING: Nanos = Nanos(1);
 
 /// The delay bound of each class under [`Priority`](crate::sched::Priority) on a link of `rate`.
-pub fn priority(rate: Rate, classes: &[Ranked]) -> Vec<Result<Nanos, Unbounded>> {
+pub fn priority(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Nanos, Unbounded>> {
     let mut bounds = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     for level in levels(classes) {
         let bound = level.bound(rate);
@@ -70,7 +70,7 @@ pub fn priority(rate: Rate, classes: &[Ranked]) -> Vec<Result<Nanos, Unbounded>>
 ///
 /// # Errors
 /// If a class before has no arrival curve, or if these classes exceed the link in the long run.
-pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, Unbounded>> {
+pub fn priority_services(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
     for level in levels(classes) {
         let begun = level.before.as_ref().map(|before| level.begun(rate, &before.add(&level.own)));
@@ -89,7 +89,7 @@ pub fn priority_services(rate: Rate, classes: &[Ranked]) -> Vec<Result<Service, 
 /// For each class, the joint service of its level and all levels before under
 /// [`Priority`](crate::sched::Priority) on a link of `rate`, for any traffic and any order among
 /// them: the link, less one packet of a level behind. The curve is strict.
-pub fn priority_aggregates(rate: Rate, classes: &[Ranked]) -> Vec<Service> {
+pub fn priority_aggregates(rate: Rate, classes: &[PriorityClass]) -> Vec<Service> {
     let nothing = Service { curve: Curve::zero(), late: Nanos::ZERO };
     let mut services = alloc::vec![nothing; classes.len()];
     for (members, blocking) in queues(classes) {
@@ -116,7 +116,7 @@ struct Level {
 }
 
 /// From the first level on.
-fn levels(classes: &[Ranked]) -> Vec<Level> {
+fn levels(classes: &[PriorityClass]) -> Vec<Level> {
     let mut before = Some(Curve::zero());
     let level = |(members, blocking): (Vec<usize>, Bytes)| {
         let is_unknown = |class: &&usize| classes[**class].traffic.arrival.is_empty();
@@ -132,7 +132,7 @@ fn levels(classes: &[Ranked]) -> Vec<Level> {
 
 /// The classes of each level from the first on, and the longest packet that may be on the link
 /// although one of them waits.
-fn queues(classes: &[Ranked]) -> Vec<(Vec<usize>, Bytes)> {
+fn queues(classes: &[PriorityClass]) -> Vec<(Vec<usize>, Bytes)> {
     let mut order: Vec<_> = (0..classes.len()).collect();
     order.sort_by_key(|&class| classes[class].level);
     let levels = order.chunk_by(|&a, &b| classes[a].level == classes[b].level);

@@ -25,6 +25,11 @@ use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 pub use ledger::Ledger;
 
+crate::id! {
+    /// An output of a network: its position among the capacities of a [`Ledger`].
+    pub struct OutputId;
+}
+
 /// A flow that asks for a reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flow {
@@ -39,8 +44,8 @@ pub struct Flow {
 /// An output on a flow's way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Its number.
-    pub output: u32,
+    /// The output.
+    pub output: OutputId,
     /// The forwarding delay d: the output sends a packet `delay` frames after the output before it,
     /// not counting `propagation`. Ignored at the first output.
     pub delay: u32,
@@ -79,7 +84,7 @@ pub struct Bounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Full {
     /// The output.
-    pub output: u32,
+    pub output: OutputId,
     /// The frame's number in the period.
     pub frame: u32,
     /// Bytes reserved by others.

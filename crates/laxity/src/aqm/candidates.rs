@@ -5,16 +5,23 @@ use alloc::vec::Vec;
 use crate::packet::{ClassId, FlowId, Packet};
 use crate::scheduler::Place;
 
+crate::id! {
+    /// The number that stands for a queued packet.
+    pub(super) struct TicketId;
+    /// A packet among the [`Candidates`] of a queue.
+    pub(super) struct CandidateId;
+}
+
 /// Numbers that stand for queued packets, with a record of each. Free numbers are used again, the
 /// last one first.
 #[derive(Clone, Debug)]
 pub(super) struct Tickets {
     tickets: Vec<Ticket>,
     /// The last free one, or `NONE`; each knows the next in place of its `index`.
-    free: u32,
+    free: TicketId,
 }
 
-const NONE: u32 = u32::MAX;
+const NONE: TicketId = TicketId(u32::MAX);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ticket {
@@ -23,9 +30,9 @@ pub(super) struct Ticket {
     /// Where the scheduler has it.
     pub place: Place,
     /// Where it is among those that are held.
-    pub index: u32,
+    pub index: CandidateId,
     /// Where it is among the demoted ones, if they give way.
-    pub demoted: u32,
+    pub demoted: CandidateId,
 }
 
 impl Tickets {
@@ -34,31 +41,31 @@ impl Tickets {
     }
 
     #[inline]
-    pub(super) fn issue(&mut self, handle: u64) -> u32 {
+    pub(super) fn issue(&mut self, handle: u64) -> TicketId {
         let ticket = Ticket { handle, ..Ticket::default() };
         match self.free {
             NONE => {
                 self.tickets.push(ticket);
-                (self.tickets.len() - 1) as u32
+                TicketId((self.tickets.len() - 1) as u32)
             }
-            number => {
-                self.free = self.tickets[number as usize].index;
-                self.tickets[number as usize] = ticket;
-                number
+            id => {
+                self.free = TicketId(self.tickets[id.index()].index.0);
+                self.tickets[id.index()] = ticket;
+                id
             }
         }
     }
 
     #[inline]
-    pub(super) fn get(&mut self, number: u32) -> &mut Ticket {
-        &mut self.tickets[number as usize]
+    pub(super) fn get(&mut self, id: TicketId) -> &mut Ticket {
+        &mut self.tickets[id.index()]
     }
 
     #[inline]
-    pub(super) fn take_back(&mut self, number: u32) -> Ticket {
-        let ticket = self.tickets[number as usize];
-        self.tickets[number as usize].index = self.free;
-        self.free = number;
+    pub(super) fn take_back(&mut self, id: TicketId) -> Ticket {
+        let ticket = self.tickets[id.index()];
+        self.tickets[id.index()].index = CandidateId(self.free.0);
+        self.free = id;
         ticket
     }
 
@@ -78,7 +85,7 @@ pub(super) struct Candidates {
 struct Candidate {
     class: ClassId,
     flow: FlowId,
-    ticket: u32,
+    ticket: TicketId,
 }
 
 impl Candidates {
@@ -87,29 +94,29 @@ impl Candidates {
         self.packets.len()
     }
 
-    /// Adds a packet and returns its index.
+    /// Adds a packet and returns its number.
     #[inline]
-    pub(super) fn add(&mut self, packet: &Packet, ticket: u32) -> u32 {
+    pub(super) fn add(&mut self, packet: &Packet, ticket: TicketId) -> CandidateId {
         self.packets.push(Candidate { class: packet.class, flow: packet.flow, ticket });
-        (self.packets.len() - 1) as u32
+        CandidateId((self.packets.len() - 1) as u32)
     }
 
-    /// Takes out the packet of this index. Returns the ticket of the one that takes over the index.
+    /// Takes out a packet. Returns the ticket of the one that takes over its number.
     #[inline]
-    pub(super) fn remove(&mut self, index: u32) -> Option<u32> {
-        self.packets.swap_remove(index as usize);
-        self.packets.get(index as usize).map(|moved| moved.ticket)
+    pub(super) fn remove(&mut self, id: CandidateId) -> Option<TicketId> {
+        self.packets.swap_remove(id.index());
+        self.packets.get(id.index()).map(|moved| moved.ticket)
     }
 
-    /// The ticket of this index's packet, if there is one and it is of the same flow.
+    /// The ticket of the packet at this index, if there is one and it is of the same flow.
     #[inline]
-    pub(super) fn same_flow(&self, index: usize, packet: &Packet) -> Option<u32> {
+    pub(super) fn same_flow(&self, index: usize, packet: &Packet) -> Option<TicketId> {
         let Candidate { class, flow, ticket } = *self.packets.get(index)?;
         ((class, flow) == (packet.class, packet.flow)).then_some(ticket)
     }
 
-    /// The ticket of the packet that was added last, or took over the last index.
-    pub(super) fn last(&self) -> Option<u32> {
+    /// The ticket of the packet that was added last, or took over the last number.
+    pub(super) fn last(&self) -> Option<TicketId> {
         self.packets.last().map(|packet| packet.ticket)
     }
 

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::candidates::{Candidates, Tickets};
+use super::candidates::{Candidates, TicketId, Tickets};
 use super::codel::Fate;
 use super::queue::{Policy, Queue};
 use crate::error::SetupError;
@@ -17,7 +17,7 @@ use crate::units::Nanos;
 /// leave; a drop by CHOKe takes a [`withdraw`](Withdraw::withdraw). To the scheduler, packets that
 /// CoDel drops have been sent.
 #[derive(Clone, Debug)]
-pub struct Managed<S> {
+pub struct ManagedScheduler<S> {
     scheduler: S,
     books: Books,
     /// Whether packets may be withdrawn, so that their places have to be known.
@@ -50,7 +50,7 @@ type Enqueue<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink);
 /// How it does so and tells the place.
 type Placing<S> = fn(&mut S, Nanos, Packet, &mut dyn DropSink) -> Option<Place>;
 
-impl<S: Withdraw> Managed<S> {
+impl<S: Withdraw> ManagedScheduler<S> {
     /// Queues with these policies in front of a scheduler. `queue_of` has the place among them of
     /// the queue that each class belongs to, if it belongs to one, in the order of the class
     /// numbers; there are no others. Every queue draws random numbers of its own, made from `seed`.
@@ -80,7 +80,7 @@ impl<S: Withdraw> Managed<S> {
             tickets: withdraws.then(Tickets::new),
             demoted: None,
         };
-        Ok(Managed { scheduler, books, withdraws })
+        Ok(ManagedScheduler { scheduler, books, withdraws })
     }
 
     /// Lets demoted packets give way. A packet that is not demoted and finds its queue full takes
@@ -167,7 +167,7 @@ impl<S: Withdraw> Managed<S> {
     }
 }
 
-impl<S: Withdraw> Scheduler for Managed<S> {
+impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
     fn enqueue(&mut self, now: Nanos, mut packet: Packet, drops: &mut dyn DropSink) {
         if packet.class.index() >= self.books.queue_of.len() {
             return drops.dropped(packet, DropReason::NoClass);
@@ -273,19 +273,19 @@ impl Books {
         let demoted = self.demoted.as_mut().zip(queue).filter(|_| packet.demoted);
         let demoted = demoted.map(|(all, queue)| &mut all[queue]);
         let queue = queue.map(|queue| &mut self.queues[queue]);
-        let number = self.tickets.as_mut().map(|tickets| tickets.issue(packet.handle));
+        let id = self.tickets.as_mut().map(|tickets| tickets.issue(packet.handle));
         if let Some(queue) = queue {
             queue.add(packet);
-            if let (Some(tickets), Some(number)) = (&mut self.tickets, number) {
-                tickets.get(number).index = queue.hold(packet, number);
+            if let (Some(tickets), Some(id)) = (&mut self.tickets, id) {
+                tickets.get(id).index = queue.hold(packet, id);
                 if let Some(demoted) = demoted {
-                    tickets.get(number).demoted = demoted.held.add(packet, number);
+                    tickets.get(id).demoted = demoted.held.add(packet, id);
                     demoted.queued.add(packet.length);
                 }
             }
         }
-        if let Some(number) = number {
-            packet.handle = u64::from(number);
+        if let Some(id) = id {
+            packet.handle = u64::from(id.0);
         }
     }
 
@@ -300,7 +300,7 @@ impl Books {
             queue.remove(now, packet);
         }
         if let Some(tickets) = &mut self.tickets {
-            let ticket = tickets.take_back(packet.handle as u32);
+            let ticket = tickets.take_back(TicketId(packet.handle as u32));
             packet.handle = ticket.handle;
             if let Some(moved) = queue.as_mut().and_then(|queue| queue.let_go(ticket.index)) {
                 tickets.get(moved).index = ticket.index;
@@ -319,7 +319,7 @@ impl Books {
     #[inline]
     fn remember(&mut self, handle: u64, place: Option<Place>) {
         if let (Some(tickets), Some(place)) = (&mut self.tickets, place) {
-            tickets.get(handle as u32).place = place;
+            tickets.get(TicketId(handle as u32)).place = place;
         }
     }
 
@@ -327,17 +327,17 @@ impl Books {
     /// scheduler and its place.
     #[inline]
     fn draw(&mut self, queue: usize, packet: &Packet) -> Option<(u64, Place)> {
-        let number = self.queues[queue].draw(packet)?;
-        let ticket = self.tickets.as_mut()?.get(number);
-        Some((u64::from(number), ticket.place))
+        let id = self.queues[queue].draw(packet)?;
+        let ticket = self.tickets.as_mut()?.get(id);
+        Some((u64::from(id.0), ticket.place))
     }
 
     /// A demoted packet of a queue, if they give way and there is one: its handle within the
     /// scheduler and its place.
     fn demoted(&mut self, queue: usize) -> Option<(u64, Place)> {
-        let number = self.demoted.as_ref()?[queue].held.last()?;
-        let ticket = self.tickets.as_mut()?.get(number);
-        Some((u64::from(number), ticket.place))
+        let id = self.demoted.as_ref()?[queue].held.last()?;
+        let ticket = self.tickets.as_mut()?.get(id);
+        Some((u64::from(id.0), ticket.place))
     }
 
     fn footprint(&self) -> usize {

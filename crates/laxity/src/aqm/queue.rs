@@ -3,7 +3,7 @@
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-use super::candidates::Candidates;
+use super::candidates::{CandidateId, Candidates, TicketId};
 use super::codel::{Controller, Fate};
 use super::red::Detector;
 use super::{Choke, CoDel, Limit, Pie, Red, pie};
@@ -109,7 +109,7 @@ impl Queue {
     /// Draws a packet uniformly at random, and returns its ticket if it is of the same flow as this
     /// one.
     #[inline]
-    pub(super) fn draw(&mut self, packet: &Packet) -> Option<u32> {
+    pub(super) fn draw(&mut self, packet: &Packet) -> Option<TicketId> {
         let Manager::Choke(Drawing { random, held, .. }) = &mut self.manager else { return None };
         let index = (u64::from(random.next_u32()) * held.len() as u64) >> 32;
         held.same_flow(index as usize, packet)
@@ -179,22 +179,22 @@ impl Queue {
         }
     }
 
-    /// Makes a packet one that may be drawn, if packets are drawn here, and returns its index among
-    /// them.
+    /// Makes a packet one that may be drawn, if packets are drawn here, and returns its number
+    /// among them.
     #[inline]
-    pub(super) fn hold(&mut self, packet: &Packet, ticket: u32) -> u32 {
+    pub(super) fn hold(&mut self, packet: &Packet, ticket: TicketId) -> CandidateId {
         match &mut self.manager {
             Manager::Choke(Drawing { held, .. }) => held.add(packet, ticket),
-            _ => 0,
+            _ => CandidateId(0),
         }
     }
 
-    /// The packet of this index, if packets are drawn here, can be drawn no more. Another takes
-    /// over the index: its ticket is returned.
+    /// A packet, if packets are drawn here, can be drawn no more. Returns the ticket of the one
+    /// that takes over its number.
     #[inline]
-    pub(super) fn let_go(&mut self, index: u32) -> Option<u32> {
+    pub(super) fn let_go(&mut self, id: CandidateId) -> Option<TicketId> {
         match &mut self.manager {
-            Manager::Choke(Drawing { held, .. }) => held.remove(index),
+            Manager::Choke(Drawing { held, .. }) => held.remove(id),
             _ => None,
         }
     }

@@ -5,10 +5,15 @@ use alloc::vec::Vec;
 use crate::memory::prefetch;
 use crate::scheduler::Place;
 
-/// No place.
-const NONE: u32 = u32::MAX;
+crate::id! {
+    /// A cell of the memory that the queues share.
+    struct CellId;
+}
+
+/// No cell.
+const NONE: CellId = CellId(u32::MAX);
 /// In a queue's record: not even a front item.
-const EMPTY: u32 = u32::MAX - 1;
+const EMPTY: CellId = CellId(u32::MAX - 1);
 
 /// First-in-first-out queues that share one memory of places. Memory follows the number of items in
 /// all queues together, not the longest that each queue has ever been. The place freed last is used
@@ -26,7 +31,7 @@ const EMPTY: u32 = u32::MAX - 1;
 pub struct Fifos<K, T> {
     queues: Vec<Queue<K, T>>,
     cells: Vec<Cell<K, T>>,
-    free: u32,
+    free: CellId,
 }
 
 /// The position from which an item was taken out.
@@ -47,11 +52,11 @@ struct Queue<K, T> {
     /// The key of the item behind the front one.
     second_key: K,
     /// The place of the item behind the front one, or `NONE`; `EMPTY` if there is no front either.
-    second: u32,
+    second: CellId,
     /// The place of the last item, if that is not the front one.
-    last: u32,
+    last: CellId,
     /// The place that the front item keeps; `NONE` if it came to the front at once.
-    kept: u32,
+    kept: CellId,
     /// A note of the owner of the queues.
     note: u32,
 }
@@ -61,9 +66,9 @@ struct Cell<K, T> {
     item: T,
     /// The key of the next item.
     next_key: K,
-    next: u32,
+    next: CellId,
     /// The place of the item before, if that is not the front one.
-    previous: u32,
+    previous: CellId,
 }
 
 impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
@@ -96,7 +101,7 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
     /// Prefetches the record of a queue, with its front item.
     #[inline(always)]
     pub(crate) fn prefetch(&self, queue: usize) {
-        prefetch(self.queues[queue].second);
+        prefetch(self.queues[queue].second.0);
     }
 
     /// A note about a queue, in the cache line of its front item.
@@ -121,10 +126,10 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
         if is_second {
             (record.second, record.second_key) = (cell, key);
         } else {
-            let last = &mut self.cells[last as usize];
+            let last = &mut self.cells[last.index()];
             (last.next, last.next_key) = (cell, key);
         }
-        Place::behind(cell)
+        Place::behind(cell.0)
     }
 
     /// Takes the first item of a queue and tells the key of the one that comes to the front.
@@ -140,7 +145,7 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
             }
             at => {
                 let key = record.second_key;
-                let cell = &self.cells[at as usize];
+                let cell = &self.cells[at.index()];
                 record.front = cell.item;
                 (record.second, record.second_key) = (cell.next, cell.next_key);
                 record.kept = at;
@@ -164,7 +169,7 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
     /// Takes an item of this queue out of its place, and returns where it was.
     pub fn withdraw(&mut self, queue: usize, place: Place) -> Option<(T, Position<K>)> {
         let record = &self.queues[queue];
-        match place.cell() {
+        match place.cell().map(CellId) {
             Some(cell) if cell != record.kept => Some((self.unlink(queue, cell), Position::Behind)),
             _ => self.pop(queue).map(|(item, next)| (item, Position::Front(next))),
         }
@@ -177,41 +182,41 @@ impl<K: Copy + Default, T: Copy + Default> Fifos<K, T> {
     }
 
     /// Takes out an item that is not at the front.
-    fn unlink(&mut self, queue: usize, at: u32) -> T {
-        let Cell { item, next_key, next, previous } = self.cells[at as usize];
+    fn unlink(&mut self, queue: usize, at: CellId) -> T {
+        let Cell { item, next_key, next, previous } = self.cells[at.index()];
         let record = &mut self.queues[queue];
         if record.last == at {
             record.last = previous;
         } else {
-            self.cells[next as usize].previous = previous;
+            self.cells[next.index()].previous = previous;
         }
         if record.second == at {
             (record.second, record.second_key) = (next, next_key);
         } else {
-            let previous = &mut self.cells[previous as usize];
+            let previous = &mut self.cells[previous.index()];
             (previous.next, previous.next_key) = (next, next_key);
         }
         self.release(at);
         item
     }
 
-    fn occupy(&mut self, item: T, previous: u32) -> u32 {
+    fn occupy(&mut self, item: T, previous: CellId) -> CellId {
         let cell = Cell { item, next_key: K::default(), next: NONE, previous };
         match self.free {
             NONE => {
                 self.cells.push(cell);
-                (self.cells.len() - 1) as u32
+                CellId((self.cells.len() - 1) as u32)
             }
             at => {
-                self.free = self.cells[at as usize].next;
-                self.cells[at as usize] = cell;
+                self.free = self.cells[at.index()].next;
+                self.cells[at.index()] = cell;
                 at
             }
         }
     }
 
-    fn release(&mut self, at: u32) {
-        self.cells[at as usize].next = self.free;
+    fn release(&mut self, at: CellId) {
+        self.cells[at.index()].next = self.free;
         self.free = at;
     }
 }

@@ -28,7 +28,7 @@ use alloc::vec::Vec;
 
 use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
-use crate::queue::{Fifos, Position, Rank, SeatId, Tournament, WinnerTree};
+use crate::queue::{Fifos, Position, SeatId, Tournament, WinnerTree};
 pub use crate::sched::Late;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
@@ -101,12 +101,18 @@ pub struct Dwcs {
 
 #[derive(Clone, Copy, Debug)]
 struct Class {
-    first: u32,
+    first: StreamId,
     /// Streams; none of a class that is gone.
     count: u32,
     /// The class takes no more packets; the number of its streams that still hold some. `None` for
     /// an open class.
     leaving: Option<u32>,
+}
+
+crate::id! {
+    /// A stream of any class: its position in [`Dwcs::streams`]. The numbers of a class that is
+    /// gone go to a later one.
+    struct StreamId;
 }
 
 /// A stream, in one cache line.
@@ -157,16 +163,16 @@ impl Scheduler for Dwcs {
         }
         self.until_check -= 1;
         self.served = self.precedence.first()?;
-        let slot = self.served.owner() as usize;
-        let stream = &mut self.streams[slot];
+        let id = self.served.stream();
+        let stream = &mut self.streams[id.index()];
         let deadline = (stream.deadline != NEVER).then_some(Nanos(stream.deadline));
         if stream.gap != NEVER && stream.tolerance.serve(self.settings.precedence) {
             stream.rank = stream.tolerance.rank();
         }
-        let packet = self.take_head(slot)?;
-        let stream = &self.streams[slot];
+        let packet = self.take_head(id)?;
+        let stream = &self.streams[id.index()];
         if stream.has_packets {
-            let key = stream.key(slot as u32, self.settings.precedence);
+            let key = stream.key(id, self.settings.precedence);
             self.precedence.change_first(stream.seat, key);
         } else {
             self.precedence.leave(stream.seat);
@@ -190,20 +196,20 @@ impl Scheduler for Dwcs {
 impl Withdraw for Dwcs {
     #[inline(always)]
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
-        let Some(slot) = self.slot_of(&packet) else {
+        let Some(id) = self.stream_of(&packet) else {
             return turn_away(packet, DropReason::NoClass, drops);
         };
         self.backlog.add(packet.length);
         self.arrivals += 1;
         let next = Next { arrival: now.0, order: self.arrivals };
-        let place = self.packets.push(slot, next, packet);
+        let place = self.packets.push(id.index(), next, packet);
         if place.is_at_front() {
-            let stream = &mut self.streams[slot];
+            let stream = &mut self.streams[id.index()];
             stream.lead(next);
             stream.has_packets = true;
-            let key = stream.key(slot as u32, self.settings.precedence);
+            let key = stream.key(id, self.settings.precedence);
             stream.seat = self.precedence.join(key);
-            self.list(slot);
+            self.list(id);
         }
         Some(place)
     }
@@ -211,12 +217,12 @@ impl Withdraw for Dwcs {
     /// A packet that is withdrawn counts neither as served nor as lost, like one that its limit
     /// turns away. If it was at the head of its stream, its deadline has been used up.
     fn withdraw(&mut self, _: Nanos, place: Place, _: u64, _: &mut dyn DropSink) -> Option<Packet> {
-        let slot = self.queued_in(self.packets.get(place))?;
-        let (packet, withdrawn) = self.packets.withdraw(slot, place)?;
+        let id = self.queued_in(self.packets.get(place))?;
+        let (packet, withdrawn) = self.packets.withdraw(id.index(), place)?;
         self.backlog.remove(packet.length);
         if let Position::Front(next) = withdrawn {
-            self.lead(slot, next);
-            self.rank(slot);
+            self.lead(id, next);
+            self.rank(id);
         }
         Some(packet)
     }
@@ -227,64 +233,64 @@ impl Dwcs {
     /// later, until the deadline is not missed any more.
     #[inline(never)]
     fn adjust_late(&mut self, now: u64, drops: &mut dyn DropSink) {
-        while let Some(slot) = self.first_late(now) {
-            if self.streams[slot].drops_late {
-                self.drop_late(slot, now, drops);
+        while let Some(id) = self.first_late(now) {
+            if self.streams[id.index()].drops_late {
+                self.drop_late(id, now, drops);
             } else {
-                self.streams[slot].postpone(now, self.settings.violation);
+                self.streams[id.index()].postpone(now, self.settings.violation);
             }
-            self.rank(slot);
+            self.rank(id);
         }
     }
 
-    fn drop_late(&mut self, slot: usize, now: u64, drops: &mut dyn DropSink) {
-        while self.streams[slot].is_late(now) {
-            self.streams[slot].miss(1, self.settings.violation);
-            if let Some(packet) = self.take_head(slot) {
+    fn drop_late(&mut self, id: StreamId, now: u64, drops: &mut dyn DropSink) {
+        while self.streams[id.index()].is_late(now) {
+            self.streams[id.index()].miss(1, self.settings.violation);
+            if let Some(packet) = self.take_head(id) {
                 drops.dropped(packet, DropReason::Late);
             }
         }
     }
 
     /// A stream with a head packet that has missed its deadline.
-    fn first_late(&mut self, now: u64) -> Option<usize> {
+    fn first_late(&mut self, now: u64) -> Option<StreamId> {
         let Some(deadlines) = &mut self.deadlines else {
-            let slot = self.precedence.first()?.owner() as usize;
-            return self.streams[slot].is_late(now).then_some(slot);
+            let id = self.precedence.first()?.stream();
+            return self.streams[id.index()].is_late(now).then_some(id);
         };
         loop {
-            let (slot, listed) = deadlines.winner().unwrap_or((0, NEVER));
+            let (at, listed) = deadlines.winner().unwrap_or((0, NEVER));
             if listed >= now {
                 self.none_late_until = listed;
                 return None;
             }
-            let stream = &mut self.streams[slot];
+            let stream = &mut self.streams[at];
             if stream.is_late(now) {
-                return Some(slot);
+                return Some(StreamId::from_index(at));
             }
             stream.is_listed = stream.has_packets;
-            deadlines.set(slot, if stream.has_packets { stream.deadline } else { NEVER });
+            deadlines.set(at, if stream.has_packets { stream.deadline } else { NEVER });
         }
     }
 
     /// Makes the deadline of a stream known, if no earlier one is.
-    fn list(&mut self, slot: usize) {
-        let stream = &mut self.streams[slot];
+    fn list(&mut self, id: StreamId) {
+        let stream = &mut self.streams[id.index()];
         if let Some(deadlines) = &mut self.deadlines
             && stream.gap != NEVER
             && !stream.is_listed
         {
             stream.is_listed = true;
-            deadlines.set(slot, stream.deadline);
+            deadlines.set(id.index(), stream.deadline);
             self.none_late_until = self.none_late_until.min(stream.deadline);
         }
     }
 
     /// A stream has another key, or no packets any more.
-    fn rank(&mut self, slot: usize) {
-        let stream = &self.streams[slot];
+    fn rank(&mut self, id: StreamId) {
+        let stream = &self.streams[id.index()];
         if stream.has_packets {
-            let key = stream.key(slot as u32, self.settings.precedence);
+            let key = stream.key(id, self.settings.precedence);
             self.precedence.change(stream.seat, key);
         } else {
             self.precedence.leave(stream.seat);
@@ -293,23 +299,23 @@ impl Dwcs {
 
     /// Takes a stream's head packet; the one behind it comes to the head.
     #[inline(always)]
-    fn take_head(&mut self, slot: usize) -> Option<Packet> {
-        let (packet, next) = self.packets.pop(slot)?;
+    fn take_head(&mut self, id: StreamId) -> Option<Packet> {
+        let (packet, next) = self.packets.pop(id.index())?;
         self.backlog.remove(packet.length);
-        self.lead(slot, next);
+        self.lead(id, next);
         Some(packet)
     }
 
     /// This packet, or none, comes to a stream's head.
     #[inline]
-    fn lead(&mut self, slot: usize, next: Option<Next>) {
-        let stream = &mut self.streams[slot];
+    fn lead(&mut self, id: StreamId, next: Option<Next>) {
+        let stream = &mut self.streams[id.index()];
         match next {
             Some(next) => stream.lead(next),
             None => {
                 stream.has_packets = false;
                 if stream.is_leaving {
-                    self.drained(slot);
+                    self.drained(id);
                 }
             }
         }
@@ -323,9 +329,9 @@ impl State {
         self.order = packet.order;
     }
 
-    fn key(&self, slot: u32, precedence: Precedence) -> Key {
+    fn key(&self, id: StreamId, precedence: Precedence) -> Key {
         let (rank, lost) = (self.rank, self.tolerance.lost());
-        Key::new(precedence, rank, lost, self.deadline, self.order).with_slot(slot)
+        Key::new(precedence, rank, lost, self.deadline, self.order).with_stream(id)
     }
 
     fn miss(&mut self, times: u64, violation: Violation) {

@@ -21,9 +21,9 @@ use crate::scheduler::{
 };
 use crate::units::Nanos;
 
-/// Where a packet stands.
+/// Where a packet stands among the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ranked<K> {
+pub struct Ranking<K> {
     /// The least goes first; of equal ones, the first to arrive.
     pub rank: K,
     /// It is not sent before.
@@ -42,12 +42,12 @@ pub struct Ranked<K> {
 /// ```
 /// use laxity::packet::{ClassId, Packet};
 /// use laxity::sched::Pifo;
-/// use laxity::sched::pifo::Ranked;
+/// use laxity::sched::pifo::Ranking;
 /// use laxity::scheduler::{DropReason, Scheduler};
 /// use laxity::units::Nanos;
 ///
 /// let held = Nanos(1_000_000);
-/// let mut shortest = Pifo::new(2, |packet: &Packet| Ranked {
+/// let mut shortest = Pifo::new(2, |packet: &Packet| Ranking {
 ///     rank: packet.length,
 ///     eligible: if packet.class == ClassId(1) { packet.arrival + held } else { packet.arrival },
 ///     deadline: None,
@@ -87,14 +87,14 @@ struct Entry<K> {
 #[derive(Clone, Copy, Debug)]
 struct Slot<K> {
     packet: Packet,
-    ranked: Ranked<K>,
+    ranking: Ranking<K>,
     order: u64,
 }
 
 /// The order of a free slot.
 const FREE: u64 = u64::MAX;
 
-impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
+impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranking<K>> Pifo<K, F> {
     /// A scheduler of classes 0 to `classes - 1`; `rank` is called with each packet as it arrives.
     pub fn new(classes: u32, rank: F) -> Self {
         Pifo {
@@ -137,7 +137,7 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
             && key <= now
         {
             self.waiting.pop();
-            let rank = self.slots[slot as usize].ranked.rank;
+            let rank = self.slots[slot as usize].ranking.rank;
             self.ready.push(Reverse(Entry { key: rank, order, slot }));
             self.settle();
         }
@@ -165,15 +165,15 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Pifo<K, F> {
     }
 }
 
-impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
+impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranking<K>> Scheduler for Pifo<K, F> {
     by_place!();
 
     fn dequeue(&mut self, now: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
         self.advance(now);
         let Reverse(entry) = self.ready.pop()?;
-        let Slot { packet, ranked, .. } = self.take(entry.slot);
+        let Slot { packet, ranking, .. } = self.take(entry.slot);
         self.settle();
-        Some(Dispatch { packet, deadline: ranked.deadline, criterion: Criterion::Rank })
+        Some(Dispatch { packet, deadline: ranking.deadline, criterion: Criterion::Rank })
     }
 
     fn next_ready(&self, now: Nanos) -> Option<Nanos> {
@@ -196,20 +196,20 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Scheduler for Pifo<K, F> {
     }
 }
 
-impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Withdraw for Pifo<K, F> {
+impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranking<K>> Withdraw for Pifo<K, F> {
     fn place(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) -> Option<Place> {
         if packet.class.0 >= self.classes {
             return turn_away(packet, DropReason::NoClass, drops);
         }
-        let ranked = (self.rank)(&packet);
+        let ranking = (self.rank)(&packet);
         let order = self.arrived;
         self.arrived += 1;
         self.backlog.add(packet.length);
-        let slot = self.insert(Slot { packet, ranked, order });
-        if ranked.eligible > now {
-            self.waiting.push(Reverse(Entry { key: ranked.eligible, order, slot }))
+        let slot = self.insert(Slot { packet, ranking, order });
+        if ranking.eligible > now {
+            self.waiting.push(Reverse(Entry { key: ranking.eligible, order, slot }))
         } else {
-            self.ready.push(Reverse(Entry { key: ranked.rank, order, slot }))
+            self.ready.push(Reverse(Entry { key: ranking.rank, order, slot }))
         }
         Some(Place(slot))
     }

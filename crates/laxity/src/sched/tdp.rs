@@ -26,7 +26,7 @@ mod settings;
 mod tests;
 mod time;
 
-pub use edge::{Assigned, Contract, Edge, Slots};
+pub use edge::{Contract, ContractId, Edge, FrameAssigner, Slots};
 pub use mark::Mark;
 pub use marking::Upstream;
 pub use output::Tdp;

@@ -17,7 +17,7 @@ use super::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
 use super::edf::{Assign, BestEffort, Deadlines, Line};
 use super::fq_codel;
 use super::hfsc::{ClassSpec, Curves};
-use super::pifo::Ranked;
+use super::pifo::Ranking;
 use super::qfq::QfqClass;
 use super::{
     Drr, DualPi2, Dwcs, Edf, Fifo, FqCodel, Hfsc, Hierarchy, Leaf, Pifo, Priority, Qfq, Share,
@@ -136,8 +136,8 @@ fn dualpi2() -> DualPi2 {
 }
 
 /// Packets by class, those of the later classes so much after they came.
-fn pifo(held: Nanos) -> Pifo<u32, impl FnMut(&Packet) -> Ranked<u32>> {
-    Pifo::new(CLASSES, move |packet: &Packet| Ranked {
+fn pifo(held: Nanos) -> Pifo<u32, impl FnMut(&Packet) -> Ranking<u32>> {
+    Pifo::new(CLASSES, move |packet: &Packet| Ranking {
         rank: packet.class.0,
         eligible: packet.arrival + Nanos(held.0 * u64::from(packet.class.0)),
         deadline: None,

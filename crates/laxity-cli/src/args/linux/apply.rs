@@ -15,18 +15,13 @@ Examples: laxity apply plan.toml --dev eth0 --dry-run
           laxity apply plan.toml --dev eth0 --confirm 30s
           laxity apply --undo --dev eth0
 
-Reads what the interface has, prints the difference, and changes only that: + is added, ~ is changed in
-place, - is taken away. Curves, rates, quanta and weights of classes change in place, and no packet is lost.
-What would drop packets that wait is named before, and done only with --drop-queues; what the kernel itself
-gave to the interface is replaced without asking.
-All steps go to the kernel at once, and what came of them is read back. If it refuses one, the others are
-taken back. A second process sees to that should this one be killed: the interface has the old set-up or the
-new, and `laxity apply` again changes nothing.
-With --confirm the old set-up comes back after that time unless Enter is pressed here, or `laxity apply
---keep` is run: for changes over the very link that is changed. That outlives the terminal.
-Only what the kernel can carry out is applied, and only plans that it carries out in time: `laxity check
---for linux` says with which bounds. Whether frames of several segments come (--offload) the interface is
-asked. Needs CAP_NET_ADMIN.")]
+Prints the difference between interface and plan and changes only that: + is added, ~ is changed in place, - is
+taken away. The interface ends with the old set-up or the new, also if the kernel refuses a step or this process
+is killed. With --confirm, press Enter or run `laxity apply --keep`: for changes over the very link that is
+changed. Applied are only plans whose promises `laxity check --for linux` proves; without --offload the interface
+is asked for it. Needs CAP_NET_ADMIN.
+
+Guide: docs/linux.md")]
 pub(crate) struct Apply {
     /// The plan; - reads standard input.
     #[arg(required_unless_present_any = ["undo", "keep", "guard"])]

@@ -46,12 +46,9 @@ pub(crate) struct Instance {
 /// `laxity status`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exits with 1 when packets took longer than their bound and what the link was late; under watch, than
-their bound.
-
-With --dev it is an interface under the kernel's own disciplines: what the kernel has counted of each class
-since it was made, beside what the plan promised that `laxity apply` gave to it. The kernel measures no
-delays; `laxity watch` does. Exits with 1 if the interface no longer has what was applied.
+Exits with 1 if packets took longer than their bound and what the link was late; under watch, than their bound.
+With --dev: prints the kernel's counts of each class, without delays, beside the plan's promises. Exits with 1 if
+the interface no longer has what was applied.
 
 Examples: laxity status --json
           laxity status --dev eth0 --over 1s")]
@@ -72,8 +69,8 @@ pub(crate) struct Status {
 /// `laxity reload`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-`laxity watch` keeps its plan; `laxity live` checks the plans first: one that is not admitted, or cannot be read, changes nothing, and the
-command says why and exits with 1. What is queued goes on under the new plan.
+What is queued goes on under the new plan. A plan that cannot be read or is not admitted changes nothing, and the
+command exits with 1. `laxity watch` keeps its plan.
 
 Example: laxity reload")]
 pub(crate) struct Reload {
@@ -88,7 +85,7 @@ Keys: left and right choose what classes are ordered by, up and down scroll, spa
 delays of the last second and of all packets, r reloads the plans, q ends.
 
 The bar shows how much of its bound the delay of a class uses: solid up to p99, shaded up to the
-largest. Delays of the last second are read off buckets; those of all packets are exact.
+largest. Delays of the last second are estimates; those of all packets are exact.
 
 Example: laxity top")]
 pub(crate) struct Top {

@@ -8,8 +8,7 @@ use laxity::units::Rate;
 /// `laxity import kernel`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Of a plan that laxity apply gave to the interface come back, with its bounds, the names and contracts as well, for
-which the kernel has no place. The interface stays as it is.
+Names and contracts of a plan come back, too, if `laxity apply` gave it to the interface. The interface stays as it is.
 
 Example: laxity import kernel --dev eth0 --out plan.toml")]
 pub(crate) struct ImportKernel {

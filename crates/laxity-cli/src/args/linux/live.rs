@@ -18,14 +18,12 @@ Examples: laxity live --demo
           laxity live examples/home-uplink.toml --in eth1 --out eth0
           laxity live examples/live-ring.toml --port r1:h1=eth0 --port r1:r2=eth1 --port r1:r4=eth2
 
-The interfaces are bridged: frames of any kind go both ways, and those that arrive at --in are sent at
---out under the plan. The kernel's own stack sees them too, so the interfaces should have no addresses.
-SIGHUP has the plans read again, without losing a packet; SIGTERM and SIGINT send what is queued and
-end. Opening needs CAP_NET_RAW, being on time CAP_SYS_NICE; all privileges are given up then.
+Bridges two interfaces or, with --port, runs nodes of the plan's network. The kernel's own stack sees the frames
+too, so the interfaces should have no addresses. SIGHUP reloads the plans without losing a packet; SIGTERM and
+SIGINT send what is queued and end. Needs CAP_NET_RAW, and CAP_SYS_NICE to be on time; gives up all privileges
+once the interfaces are open.
 
-With --port, nodes of the plan's network are run here, as many as have ports, in the time frames of
-CLOCK_TAI if the plan's scheduler is tdp. SIGHUP then has the plan followed if only what a router decides
-alone differs: how packets are policed, queued and ordered; other plans are refused, and the old one goes on.")]
+Guide: docs/live.md")]
 pub(crate) struct Live {
     /// The plan of what is sent at --out, or of a network.
     #[arg(required_unless_present = "demo")]

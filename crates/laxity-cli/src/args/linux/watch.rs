@@ -14,14 +14,12 @@ use crate::args::value::duration;
 Examples: laxity watch examples/home-uplink.toml --in eth1 --out eth0
           laxity watch plan.toml --in mirror1 --out mirror2 --mirror --duration 60s
 
-Frames that arrive at --in are paired with those that this machine sends at --out, by what is in
-them, whatever shapes in between: a qdisc of --out, laxity live, anything. With --mirror another
-machine is watched, whose two sides two ports of a switch show here: frames arrive at both. Each
-port must show one direction only, that towards the shaper and that away from it.
-Classes come from the plan's `match`, delays from the kernel's stamps, bounds from the plan's proof.
-While it runs, status and top show what it has measured. SIGINT and SIGTERM end it, as --duration
-does. Opening needs CAP_NET_RAW; all privileges are given up then. Exits with 1 if a packet took
-longer than its bound, or the plan is not admitted.")]
+Pairs frames at --in with those at --out by their content, for any shaper in between. Each mirror port must show
+one direction only. `laxity status` and `laxity top` show the measurement while it runs; SIGINT and SIGTERM end it.
+Needs CAP_NET_RAW; gives up all privileges once the interfaces are open. Exits with 1 if a packet took longer than
+its bound, or the plan is not admitted.
+
+Guide: docs/watch.md")]
 pub(crate) struct Watch {
     /// The plan whose classes are measured and whose bounds stand beside.
     pub plan: PathBuf,

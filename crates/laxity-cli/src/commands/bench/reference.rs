@@ -10,13 +10,13 @@ use laxity::units::Nanos;
 /// All packets in one binary heap by deadline.
 pub(super) struct HeapEdf {
     relative_deadlines: Vec<Nanos>,
-    packets: BinaryHeap<Reverse<(Nanos, u64, Ordered)>>,
+    packets: BinaryHeap<Reverse<(Nanos, u64, UnorderedPacket)>>,
     arrivals: u64,
     backlog: Backlog,
 }
 
 /// A packet that takes no part in the order.
-struct Ordered(Packet);
+struct UnorderedPacket(Packet);
 
 impl HeapEdf {
     /// Classes with these deadlines.
@@ -29,13 +29,13 @@ impl HeapEdf {
 impl Scheduler for HeapEdf {
     fn enqueue(&mut self, now: Nanos, packet: Packet, _: &mut dyn DropSink) {
         let deadline = now + self.relative_deadlines[packet.class.index()];
-        self.packets.push(Reverse((deadline, self.arrivals, Ordered(packet))));
+        self.packets.push(Reverse((deadline, self.arrivals, UnorderedPacket(packet))));
         self.arrivals += 1;
         self.backlog.add(packet.length);
     }
 
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
-        let Reverse((deadline, _, Ordered(packet))) = self.packets.pop()?;
+        let Reverse((deadline, _, UnorderedPacket(packet))) = self.packets.pop()?;
         self.backlog.remove(packet.length);
         let criterion = Criterion::EarliestDeadline;
         Some(Dispatch { packet, deadline: Some(deadline), criterion })
@@ -46,25 +46,25 @@ impl Scheduler for HeapEdf {
     }
 
     fn footprint(&self) -> usize {
-        self.packets.capacity() * size_of::<Reverse<(Nanos, u64, Ordered)>>()
+        self.packets.capacity() * size_of::<Reverse<(Nanos, u64, UnorderedPacket)>>()
     }
 }
 
-impl PartialEq for Ordered {
+impl PartialEq for UnorderedPacket {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Ordered {}
+impl Eq for UnorderedPacket {}
 
-impl PartialOrd for Ordered {
+impl PartialOrd for UnorderedPacket {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Ordered {
+impl Ord for UnorderedPacket {
     fn cmp(&self, _: &Self) -> std::cmp::Ordering {
         std::cmp::Ordering::Equal
     }

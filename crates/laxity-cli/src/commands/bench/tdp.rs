@@ -1,7 +1,7 @@
 //! Outputs of time-driven priority, all of whose frames are reserved.
 
 use laxity::packet::Packet;
-use laxity::sched::tdp::{Assigned, CommonTime, Contract, Edge, Slots, TdpSettings};
+use laxity::sched::tdp::{CommonTime, Contract, Edge, FrameAssigner, Slots, TdpSettings};
 use laxity::sched::{Late, Tdp};
 use laxity::units::{Bytes, Nanos, Rate};
 
@@ -24,12 +24,12 @@ struct Cycle {
 
 /// An output within the network. Packets carry their frame; the output knows no flows. Packets fill
 /// one frame after the other, and none comes for a frame that has begun.
-pub(super) fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
+pub(super) fn core(under: Under) -> FrameAssigner<impl FnMut(Nanos, &Packet) -> Option<u64>> {
     let cycle = Cycle::new(under);
     let CommonTime { frame: length, .. } = cycle.time();
     let capacity = cycle.packets * cycle.longest;
     let (mut frame, mut begins, mut left) = (0, Nanos::ZERO, 0);
-    Assigned::new(cycle.output(), move |now, packet| {
+    FrameAssigner::new(cycle.output(), move |now, packet| {
         while now >= begins || packet.length > left {
             frame += 1;
             begins += length;
@@ -41,7 +41,7 @@ pub(super) fn core(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Optio
 }
 
 /// An output at the edge, where each flow's frames are looked up.
-pub(super) fn edge(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Option<u64>> {
+pub(super) fn edge(under: Under) -> FrameAssigner<impl FnMut(Nanos, &Packet) -> Option<u64>> {
     let cycle = Cycle::new(under);
     let contract = |place| {
         let slots = Slots { start: place / cycle.packets, packets: 1, period: cycle.frames };
@@ -50,7 +50,7 @@ pub(super) fn edge(under: Under) -> Assigned<impl FnMut(Nanos, &Packet) -> Optio
     let contracts: Vec<_> = shuffled(under.classes).into_iter().map(contract).collect();
     let edge = Edge::new(cycle.time(), cycle.delay, &contracts);
     let mut edge = edge.expect("one packet a cycle, in a frame of it");
-    Assigned::new(cycle.output(), move |now, packet| edge.frame_of(now, packet))
+    FrameAssigner::new(cycle.output(), move |now, packet| edge.frame_of(now, packet))
 }
 
 impl Cycle {

@@ -17,7 +17,7 @@ fn header(delays: TimeUnit, jitters: TimeUnit) -> Vec<String> {
 }
 
 /// All ways through routers under a plan.
-pub(super) fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
+pub(super) fn network_text(network: &NetworkStatus, way: &WayStatus) -> String {
     let units = (
         TimeUnit::from_whole(way.classes.iter().flat_map(delays)),
         TimeUnit::from_whole(network.classes.iter().flat_map(jitters)),
@@ -27,14 +27,14 @@ pub(super) fn of_network(network: &NetworkStatus, way: &WayStatus) -> String {
     let table = table::table(&header(units.0, units.1), &rows);
     let mut text = format!("{}\n\n{table}\n\n", way.scheduler);
     if let Some(frames) = &network.frames {
-        text += &(of_frames(frames, network.kept) + "\n");
+        text += &(frames_text(frames, network.kept) + "\n");
         text += &out_of_step(frames).map(|sentence| sentence + "\n").unwrap_or_default();
     }
     let fates = super::fates(way);
     text + &fates.into_iter().map(|line| line + "\n").collect::<String>()
 }
 
-fn of_frames(frames: &FramesStatus, kept: bool) -> String {
+fn frames_text(frames: &FramesStatus, kept: bool) -> String {
     let FramesStatus { passed, skipped, .. } = frames;
     let share = quantity::percent(*skipped as f64 / (*passed).max(1) as f64);
     let kept = if kept {
@@ -72,7 +72,7 @@ pub(crate) fn report(network: &NetworkStatus, way: &WayStatus) -> (Option<String
     });
     let remarks = frames.and_then(out_of_step).into_iter().chain(super::remarks(way));
     let remarks = remarks.chain(late).chain(jitters).collect();
-    (frames.map(|frames| of_frames(frames, network.kept)), remarks)
+    (frames.map(|frames| frames_text(frames, network.kept)), remarks)
 }
 
 /// What the columns of delays say.

@@ -1,6 +1,6 @@
 //! What is shown, and how.
 
-use laxity_live::status::interval::{Interval, Recent};
+use laxity_live::status::interval::{DelayQuantiles, Interval};
 use laxity_live::status::{ClassStatus, Status, WayStatus};
 
 use super::columns::COLUMNS;
@@ -28,7 +28,7 @@ pub(super) struct State {
 pub(super) struct Row<'s> {
     pub class: &'s ClassStatus,
     pub rate_bps: f64,
-    pub delay: Option<Recent>,
+    pub delay: Option<DelayQuantiles>,
 }
 
 impl State {
@@ -93,8 +93,11 @@ impl State {
         let same = classes.into_iter().find(|before| before.name == class.name);
         let Interval { rate_bps, delay } =
             Interval::between(same, class, self.now.uptime_ns.saturating_sub(since));
-        let all =
-            class.delay_ns.as_ref().map(|all| Recent { p50: all.p50, p99: all.p99, max: all.max });
+        let all = class.delay_ns.as_ref().map(|all| DelayQuantiles {
+            p50: all.p50,
+            p99: all.p99,
+            max: all.max,
+        });
         Row { class, rate_bps, delay: if self.of_all { all } else { delay } }
     }
 }

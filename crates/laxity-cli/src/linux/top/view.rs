@@ -43,7 +43,7 @@ fn heading(status: &Status) -> Vec<Line<'static>> {
     if let Some(refused @ 1..) = status.reloads_refused {
         facts.push(format!("{} refused", measurement::plans(refused)));
     }
-    let losses = measurement::of_losses(status).replace('\n', " ");
+    let losses = measurement::losses_text(status).replace('\n', " ");
     let facts = Span::from(facts.join(", ") + "   ");
     let second = Line::from(vec![facts, Span::from(clean(&losses)).red()]);
     vec![Line::from(clean(&first)).bold(), second]

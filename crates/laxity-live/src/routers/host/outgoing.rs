@@ -9,7 +9,7 @@ use laxity_forward::router::{Departure, Marking, Outside, RouterEvent, marks};
 use laxity_forward::segment::{self, Offload};
 use laxity_linux::frames::{Backend, Handle, Port};
 
-use super::super::measured::{Fate, FrameRecord, HostEvent};
+use super::super::measurement::{Fate, FrameRecord, HostEvent};
 use super::super::passage::{Passage, digest};
 use crate::worker::Teller;
 

@@ -12,7 +12,7 @@ fn keys(contents: &Contents, frame: &[u8]) -> Vec<Content> {
 
 fn cut(contents: &Contents, frame: &[u8], segments: Option<u16>) -> Vec<Content> {
     let mut all = Vec::new();
-    contents.of(frame, segments, |content| all.push(content));
+    contents.each_packet(frame, segments, |content| all.push(content));
     all
 }
 

@@ -26,7 +26,7 @@ fn ring(rate: u64, regulated: &[usize]) -> String {
 #[test]
 fn rings_have_bounds_at_any_load() {
     let found = paths(&ring(1_000, &[]));
-    assert!(found.routes.iter().all(|route| route.bound() == Err(Unproved::CyclicDependency)));
+    assert!(found.routes.iter().all(|route| route.bound() == Err(BoundError::CyclicDependency)));
     for rate in [1_000, 1_600] {
         let found = paths(&ring(rate, &[0, 1, 2, 3, 4, 5]));
         assert!(found.cyclic.is_empty());
@@ -135,7 +135,7 @@ fn nothing_before_a_regulator_matters_behind_it() {
         source("b", &["a", "b"]),
     );
     let found = paths(&text);
-    assert_eq!(found.outputs[0].classes[0].bound, Err(Unproved::UnknownCrossTraffic));
+    assert_eq!(found.outputs[0].classes[0].bound, Err(BoundError::UnknownCrossTraffic));
     assert_eq!(found.outputs[1].classes[0].bound, Ok(Nanos(4 * MS)));
-    assert_eq!(found.routes[0].bound(), Err(Unproved::UnknownCrossTraffic));
+    assert_eq!(found.routes[0].bound(), Err(BoundError::UnknownCrossTraffic));
 }

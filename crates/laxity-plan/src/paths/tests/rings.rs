@@ -109,10 +109,10 @@ fn bounds_are_lost_where_every_output_has_room() {
     let found = paths(&text(1_000));
     for &output in &found.cyclic {
         let output = &found.outputs[output.index()];
-        assert!(output.classes.iter().all(|of| of.bound == Err(Unproved::CyclicDependency)));
+        assert!(output.classes.iter().all(|of| of.bound == Err(BoundError::CyclicDependency)));
     }
     assert_eq!(found.cyclic.len(), 6);
-    assert!(found.routes.iter().all(|route| route.bound() == Err(Unproved::CyclicDependency)));
+    assert!(found.routes.iter().all(|route| route.bound() == Err(BoundError::CyclicDependency)));
 }
 
 /// At the edge of what deadlines allow, and with packets that pass an output twice, whatever comes

@@ -9,7 +9,7 @@ use crate::model::{
     Assignment, BestEffortOrder, Clock, Dist, LinkId, Model, SchedulerSpec, Source, TdpSpec,
     WireLoss,
 };
-use crate::tdp::Framed;
+use crate::tdp::FramedNetwork;
 
 /// A ring of three with a reserved flow.
 const RING: &str = r#"
@@ -123,10 +123,10 @@ fn nodes_with_clocks_and_links_with_losses() {
     let loss = |run| Some(WireLoss { share: 0.2, run });
     assert_eq!(losses, [None, loss(1.25), loss(4.0)]);
     // The largest error is b's after two seconds, 3 us and one more.
-    let framed = plan.framed().unwrap();
+    let framed = plan.framed_network().unwrap();
     assert_eq!(framed.clock_error(), Nanos(4_000));
     let spec = TdpSpec { clock_error: Some(Nanos(7)), ..spec(&plan) };
-    assert_eq!(Framed { spec: &spec, ..framed }.clock_error(), Nanos(7));
+    assert_eq!(FramedNetwork { spec: &spec, ..framed }.clock_error(), Nanos(7));
 }
 
 #[test]

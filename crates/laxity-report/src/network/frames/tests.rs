@@ -4,7 +4,7 @@ use super::*;
 
 fn proof(text: &str) -> FramesProof {
     let plan = Plan::parse(&format!("version = 1\n{text}"), "plan.toml", "".as_ref()).unwrap();
-    FramesProof::new(&Framing::new(plan.framed().unwrap()))
+    FramesProof::new(&Framing::new(plan.framed_network().unwrap()))
 }
 
 /// Three flows of 400 bytes a frame over one link that carries 1000.

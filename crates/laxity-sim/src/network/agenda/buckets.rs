@@ -8,18 +8,20 @@ use std::collections::BinaryHeap;
 
 use laxity::units::Nanos;
 
+use crate::network::ids::SlotId;
+
 /// A slot and its time. At one time the lower slot is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub time: Nanos,
-    pub slot: u32,
+    pub slot: SlotId,
 }
 
 impl Ord for Entry {
     // As one number: which part decides could not be predicted.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        let key = |entry: &Self| u128::from(entry.time.0) << 32 | u128::from(entry.slot);
+        let key = |entry: &Self| u128::from(entry.time.0) << 32 | u128::from(entry.slot.0);
         key(self).cmp(&key(other))
     }
 }

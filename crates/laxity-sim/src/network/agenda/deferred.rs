@@ -4,6 +4,7 @@ use laxity::units::Nanos;
 
 use super::buckets::{Buckets, Entry};
 use crate::network::agenda::regions::Regions;
+use crate::network::ids::SlotId;
 
 /// The times of slots. Most times are deferred again and again before they come.
 pub(super) struct DeferredTimes {
@@ -48,17 +49,17 @@ impl DeferredTimes {
 
     /// The first slot of the region whose turn it is, with its time, if it is within the window.
     #[inline(never)]
-    pub(super) fn first(&mut self) -> Option<(usize, Nanos)> {
+    pub(super) fn first(&mut self) -> Option<(SlotId, Nanos)> {
         self.first_of(self.at).filter(|(_, time)| *time < self.until)
     }
 
-    fn first_of(&mut self, region: usize) -> Option<(usize, Nanos)> {
+    fn first_of(&mut self, region: usize) -> Option<(SlotId, Nanos)> {
         let buckets = &mut self.buckets[region];
         while let Some((Entry { time, slot }, is_news)) = buckets.first() {
             self.has_news |= is_news;
-            let known = &mut self.slots[slot as usize];
+            let known = &mut self.slots[slot.index()];
             if known.entered == time && known.time == time {
-                return Some((slot as usize, time));
+                return Some((slot, time));
             }
             buckets.remove_first();
             if known.entered == time {
@@ -105,28 +106,27 @@ impl DeferredTimes {
     }
 
     /// Some of the next slots, the first one first, if they have changed since the last call.
-    pub(super) fn news(&mut self) -> Option<impl Iterator<Item = usize>> {
+    pub(super) fn news(&mut self) -> Option<impl Iterator<Item = SlotId>> {
         let upcoming = self.buckets[self.at].upcoming().iter().rev();
         let until = self.until;
-        let slots =
-            upcoming.take_while(move |entry| entry.time < until).map(|entry| entry.slot as usize);
+        let slots = upcoming.take_while(move |entry| entry.time < until).map(|entry| entry.slot);
         std::mem::take(&mut self.has_news).then_some(slots)
     }
 
     /// A slot's time.
-    pub(super) fn time(&self, slot: usize) -> Nanos {
-        self.slots[slot].time
+    pub(super) fn time(&self, slot: SlotId) -> Nanos {
+        self.slots[slot.index()].time
     }
 
     /// Sets the time of a slot.
     #[inline(never)]
-    pub(super) fn set(&mut self, slot: usize, time: Nanos) {
-        let known = &mut self.slots[slot];
+    pub(super) fn set(&mut self, slot: SlotId, time: Nanos) {
+        let known = &mut self.slots[slot.index()];
         debug_assert!(time >= self.until || self.regions.region(slot) == self.at, "lookahead");
         known.time = time;
         if time < known.entered {
             known.entered = time;
-            self.buckets[self.regions.region(slot)].insert(Entry { time, slot: slot as u32 });
+            self.buckets[self.regions.region(slot)].insert(Entry { time, slot });
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use laxity::units::Nanos;
 
+use crate::network::ids::SlotId;
+
 /// The regions of a network, or of a part of it, by the slots of its agenda.
 pub(crate) struct Regions {
     pub count: usize,
@@ -18,7 +20,7 @@ impl Regions {
     }
 
     /// The region of a slot.
-    pub(crate) fn region(&self, slot: usize) -> usize {
-        self.by_slot.get(slot).map_or(0, |region| usize::from(*region))
+    pub(crate) fn region(&self, slot: SlotId) -> usize {
+        self.by_slot.get(slot.index()).map_or(0, |region| usize::from(*region))
     }
 }

@@ -2,6 +2,8 @@
 
 use laxity::units::Nanos;
 
+use crate::network::ids::SlotId;
+
 /// The times of at most [`Tournament::MOST`] slots; the first one is at the root.
 ///
 /// The word of a slot has its time since `base` above its number, so that one comparison finds the
@@ -36,27 +38,27 @@ impl Tournament {
 
     /// The first slot, and its time.
     #[inline]
-    pub(super) fn first(&self) -> Option<(usize, Nanos)> {
+    pub(super) fn first(&self) -> Option<(SlotId, Nanos)> {
         match self.words[1] >> Tournament::NUMBER {
             Tournament::NEVER => None,
             Tournament::FAR => self.first_far(),
             since => {
-                let slot = self.words[1] as usize % Tournament::MOST;
-                Some((slot, Nanos(self.base.0 + since)))
+                let slot = self.words[1] % Tournament::MOST as u64;
+                Some((SlotId(slot as u32), Nanos(self.base.0 + since)))
             }
         }
     }
 
     /// A slot's time.
-    pub(super) fn time(&self, slot: usize) -> Nanos {
-        self.times[slot]
+    pub(super) fn time(&self, slot: SlotId) -> Nanos {
+        self.times[slot.index()]
     }
 
     /// Sets the time of a slot.
     #[inline]
-    pub(super) fn set(&mut self, slot: usize, time: Nanos) {
-        self.times[slot] = time;
-        let mut at = (self.leaves + slot) % (2 * Tournament::MOST);
+    pub(super) fn set(&mut self, slot: SlotId, time: Nanos) {
+        self.times[slot.index()] = time;
+        let mut at = (self.leaves + slot.index()) % (2 * Tournament::MOST);
         let mut word = self.word(slot, time);
         self.words[at] = word;
         while at > 1 {
@@ -74,26 +76,26 @@ impl Tournament {
         }
     }
 
-    fn word(&self, slot: usize, time: Nanos) -> u64 {
+    fn word(&self, slot: SlotId, time: Nanos) -> u64 {
         debug_assert!(time >= self.base, "what has passed does not happen");
         let since = match time {
             Nanos::MAX => Tournament::NEVER,
             _ => (time.0 - self.base.0).min(Tournament::FAR),
         };
-        since << Tournament::NUMBER | slot as u64
+        since << Tournament::NUMBER | u64::from(slot.0)
     }
 
     /// The first slot if all times are far away: half a month at least.
     #[cold]
-    fn first_far(&self) -> Option<(usize, Nanos)> {
-        (0..).zip(self.times.iter().copied()).min_by_key(|&(_, time)| time)
+    fn first_far(&self) -> Option<(SlotId, Nanos)> {
+        (0..).map(SlotId).zip(self.times.iter().copied()).min_by_key(|&(_, time)| time)
     }
 
     #[cold]
     fn rebase(&mut self, now: Nanos) {
         self.base = now;
-        for slot in 0..self.times.len() {
-            self.set(slot, self.times[slot]);
+        for slot in (0..self.times.len()).map(SlotId::from_index) {
+            self.set(slot, self.time(slot));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use laxity::units::Nanos;
-use laxity_plan::model::TcpSource;
+use laxity_plan::model::{SourceId, TcpSource};
 use rand::RngExt;
 
 use crate::error::SourceProblem;
@@ -27,8 +27,7 @@ pub(crate) struct Connections {
 struct ConnectionGroup {
     /// The flow of its first connection.
     first: FlowKey,
-    /// The number of the source in the plan, from 0.
-    source: u32,
+    source: SourceId,
     workload: Arc<Workload>,
     start: Nanos,
     stagger: Nanos,
@@ -42,7 +41,7 @@ impl Connections {
     pub(crate) fn add(
         &mut self,
         first: FlowKey,
-        source: u32,
+        source: SourceId,
         tcp: &TcpSource,
     ) -> Result<(), SourceProblem> {
         let workload = self.workloads.workload(tcp)?;
@@ -54,7 +53,7 @@ impl Connections {
     /// The sending end of a flow that is a connection.
     pub(crate) fn sender(&self, seed: u64, flow: FlowKey) -> SendingEnd {
         let ConnectionGroup { first, source, workload, start, stagger } = self.group(flow);
-        let of = |of| generator(seed, of | u64::from(*source), (flow.0 - first.0).into());
+        let of = |of| generator(seed, of | u64::from(source.0), (flow.0 - first.0).into());
         let (mut asked, host) = (of(0), of(HOSTS));
         let begins = start.saturating_add(Nanos(asked.random_range(0..=stagger.0)));
         SendingEnd::new(workload.clone(), begins, asked, host)

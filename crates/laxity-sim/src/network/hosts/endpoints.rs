@@ -6,8 +6,8 @@ use laxity::units::Nanos;
 use crate::network::agenda::Event;
 use crate::network::flow::Flow;
 use crate::network::hosts::receiving::Request;
-use crate::network::hosts::sources::Content;
-use crate::network::ids::{FlowKey, PacketKey, StepId};
+use crate::network::hosts::sources::PacketContent;
+use crate::network::ids::{FlowKey, PacketKey, StepId, TransferId};
 use crate::network::plane::transit::{Body, Transit};
 use crate::network::simulation::Simulation;
 use crate::record::Observer;
@@ -105,7 +105,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// An acknowledgement has come to its sender.
-    fn hear(&mut self, now: Nanos, number: FlowKey, transfer: u32, ack: &Ack) {
+    fn hear(&mut self, now: Nanos, number: FlowKey, transfer: TransferId, ack: &Ack) {
         let Some(end) = &mut self.plane.topology.flows[number.index()].sender else { return };
         if end.transfer != transfer {
             return;
@@ -183,15 +183,19 @@ impl<O: Observer> Simulation<'_, O> {
             next = self.poll_send(now, number);
             let Segment { number: place, length, ecn, reduced } = segment;
             let body = Body::Segment { number: place, transfer, reduced };
-            let content =
-                Content { id: self.plane.topology.flows[number.index()].id, length, ecn, body };
+            let content = PacketContent {
+                id: self.plane.topology.flows[number.index()].id,
+                length,
+                ecn,
+                body,
+            };
             self.set_out(now, number, content, next.is_some());
         }
         self.rearm(number);
     }
 
     /// The next segment that leaves a sender now, with its transfer.
-    fn poll_send(&mut self, now: Nanos, number: FlowKey) -> Option<(u32, Segment)> {
+    fn poll_send(&mut self, now: Nanos, number: FlowKey) -> Option<(TransferId, Segment)> {
         let end = self.plane.topology.flows[number.index()]
             .sender
             .as_mut()

@@ -2,13 +2,14 @@
 
 use laxity::units::Nanos;
 
+use crate::network::ids::TransferId;
 use crate::tcp::{Ack, Acknowledging, Receiver, Segment, Variant};
 
 /// The receiving end of a TCP connection. Segments say to which transfer they belong.
 pub(crate) struct ReceivingEnd {
     pub receiver: Receiver,
-    /// The latest transfer with a segment that has come.
-    pub transfer: u32,
+    /// The latest transfer with a segment that has come; 0 before any.
+    pub transfer: TransferId,
     /// The length of its acknowledgements in bytes.
     pub ack_length: u32,
     acknowledging: Acknowledging,
@@ -19,7 +20,7 @@ pub(crate) struct ReceivingEnd {
 /// A transfer that was requested by time. It is complete when its last byte has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
-    pub transfer: u32,
+    pub transfer: TransferId,
     /// When it was requested.
     pub asked: Nanos,
     pub segments: u64,
@@ -29,12 +30,19 @@ impl ReceivingEnd {
     /// A receiving end before any segment.
     pub(crate) fn new(acknowledging: Acknowledging, variant: Variant, ack_length: u32) -> Self {
         let receiver = Receiver::new(acknowledging, variant);
-        ReceivingEnd { receiver, transfer: 0, ack_length, acknowledging, variant, expected: None }
+        ReceivingEnd {
+            receiver,
+            transfer: TransferId(0),
+            ack_length,
+            acknowledging,
+            variant,
+            expected: None,
+        }
     }
 
     /// Reads what a segment needs into the cache.
     pub(crate) fn touch(&self) -> u64 {
-        self.receiver.touch() ^ u64::from(self.transfer) ^ u64::from(self.ack_length)
+        self.receiver.touch() ^ u64::from(self.transfer.0) ^ u64::from(self.ack_length)
     }
 
     /// A requested transfer begins. All before it is acknowledged.
@@ -52,11 +60,10 @@ impl ReceivingEnd {
     pub(crate) fn on_segment(
         &mut self,
         now: Nanos,
-        transfer: u32,
+        transfer: TransferId,
         segment: &Segment,
     ) -> (u64, Option<Ack>) {
-        let is_newer = transfer.wrapping_sub(self.transfer).cast_signed() > 0;
-        if is_newer {
+        if transfer.is_after(self.transfer) {
             self.transfer = transfer;
             self.receiver = Receiver::new(self.acknowledging, self.variant);
         }

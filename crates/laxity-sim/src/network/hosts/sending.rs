@@ -9,6 +9,7 @@ use rand::RngExt;
 
 use crate::error::SourceProblem;
 use crate::network::hosts::receiving::{ReceivingEnd, Request};
+use crate::network::ids::TransferId;
 use crate::source::random::{Generator, Sampler};
 use crate::source::{sampled, sampler};
 use crate::tcp::{Acknowledging, Config, Congestion, Sender, Timing, Variant};
@@ -16,8 +17,8 @@ use crate::tcp::{Acknowledging, Config, Congestion, Sender, Timing, Variant};
 /// The sending end of a TCP connection, with its transfers one after another.
 pub(crate) struct SendingEnd {
     pub sender: Sender,
-    /// The number of the transfer; stray packets of an earlier one are recognised by it.
-    pub transfer: u32,
+    /// The present transfer, or the last one; 0 before any. Stray packets name an earlier one.
+    pub transfer: TransferId,
     /// When the next transfer begins; `None` during a transfer.
     pub begins: Option<Nanos>,
     /// When the present or the next transfer was requested.
@@ -143,7 +144,7 @@ impl SendingEnd {
         }
         SendingEnd {
             sender: Sender::new(config),
-            transfer: 0,
+            transfer: TransferId(0),
             begins: Some(begins),
             asked: begins,
             waited: 0,
@@ -157,7 +158,7 @@ impl SendingEnd {
     /// Reads what an acknowledgement needs into the cache.
     pub(crate) fn touch(&self) -> u64 {
         let times = [self.begins, self.sends_at].map(|time| time.map_or(0, |time| time.0));
-        self.sender.touch() ^ times[0] ^ times[1] ^ u64::from(self.transfer)
+        self.sender.touch() ^ times[0] ^ times[1] ^ u64::from(self.transfer.0)
     }
 
     /// Whether the host delays what the sender may send now.
@@ -181,7 +182,7 @@ impl SendingEnd {
         let bytes = transfer.map(|transfer| transfer.draw(&mut self.generator).0);
         let segments = bytes.map(|bytes| bytes.div_ceil(length).max(1));
         self.sender.restart(segments);
-        self.transfer = self.transfer.wrapping_add(1);
+        self.transfer = self.transfer.next();
         self.begins = None;
         self.waited += u64::from(now > self.asked);
         let Self { transfer, asked, .. } = *self;

@@ -15,68 +15,69 @@ use crate::network::plane::transit::{Body, Transit};
 use crate::network::simulation::Simulation;
 use crate::record::Observer;
 use crate::source::closed_loop::SourceCopy;
-use crate::source::{Arrival, Feed};
+use crate::source::{Arrival, Feed, FeedId};
 
 /// What a flow sends.
-pub(crate) struct Content {
+pub(crate) struct PacketContent {
     pub id: FlowId,
     pub length: u32,
     pub ecn: Ecn,
     pub body: Body,
 }
 
-impl Content {
+impl PacketContent {
     fn datagram(id: FlowId, length: u32, ecn: Ecn) -> Self {
-        Content { id, length, ecn, body: Body::Datagram }
+        PacketContent { id, length, ecn, body: Body::Datagram }
     }
 }
 
 impl<O: Observer> Simulation<'_, O> {
     /// Enters the first event of each source.
     pub(crate) fn start_sources(&mut self) -> Result<(), SimError> {
-        for source in 0..self.hosts.sources.len() {
-            if self.hosts.sources[source].is_here {
-                self.await_arrival(source)?;
+        for feed in (0..self.hosts.sources.len()).map(FeedId::from_index) {
+            if self.hosts.sources[feed.index()].is_here {
+                self.await_arrival(feed)?;
             }
         }
-        for (number, source) in self.hosts.sources.iter().enumerate().filter(|(_, fed)| fed.is_here)
-        {
+        let feeds = (0..).map(FeedId).zip(&self.hosts.sources);
+        for (feed, source) in feeds.filter(|(_, source)| source.is_here) {
             if let Feed::Backlogged(source) = &source.feed {
-                self.plane.agenda.set(Event::Source(number), source.start);
+                self.plane.agenda.set(Event::Source(feed), source.start);
             }
         }
         Ok(())
     }
 
     /// Looks up a source's next packet.
-    fn await_arrival(&mut self, source: usize) -> Result<(), SimError> {
-        let Feed::Open(stream) = &mut self.hosts.sources[source].feed else { return Ok(()) };
+    fn await_arrival(&mut self, feed: FeedId) -> Result<(), SimError> {
+        let Feed::Open(stream) = &mut self.hosts.sources[feed.index()].feed else { return Ok(()) };
         let time = stream.look_up()?.unwrap_or(Nanos::MAX);
-        self.plane.agenda.set(Event::Source(source), time);
+        self.plane.agenda.set(Event::Source(feed), time);
         Ok(())
     }
 
-    pub(crate) fn emit(&mut self, now: Nanos, number: usize) -> Result<(), SimError> {
+    pub(crate) fn emit(&mut self, now: Nanos, id: FeedId) -> Result<(), SimError> {
         if self.single.is_some() {
             return self.enter_next(now);
         }
-        let Sending { feed, flows, .. } = &mut self.hosts.sources[number];
+        let Sending { feed, flows, .. } = &mut self.hosts.sources[id.index()];
         match feed {
             Feed::Open(stream) => {
                 let arrived = stream.take();
                 let flow = arrived.and_then(|arrival| flows.flow(arrival.class, arrival.flow));
                 let is_recorded = matches!(flows, SourceFlows::Classes(_));
-                self.await_arrival(number)?;
-                if let (Some(Arrival { flow: id, length, ecn, .. }), Some(flow)) = (arrived, flow) {
-                    let id =
-                        if is_recorded { id } else { self.plane.topology.flows[flow.index()].id };
+                self.await_arrival(id)?;
+                if let (Some(arrival), Some(flow)) = (arrived, flow) {
+                    let Arrival { length, ecn, .. } = arrival;
+                    let own = self.plane.topology.flows[flow.index()].id;
+                    let id = if is_recorded { arrival.flow } else { own };
                     // The agenda knows of the next one.
-                    self.set_out(now, flow, Content::datagram(id, length, ecn), false);
+                    self.set_out(now, flow, PacketContent::datagram(id, length, ecn), false);
                 }
             }
             Feed::Backlogged(source) => {
-                let copies = source.first_copies(number);
-                self.plane.agenda.clear(Event::Source(number));
+                let copies = source.first_copies(id);
+                self.plane.agenda.clear(Event::Source(id));
                 for copy in copies {
                     self.send_next(now, copy);
                 }
@@ -91,14 +92,14 @@ impl<O: Observer> Simulation<'_, O> {
             return self.enter_copy(now, copy);
         }
         let Sending { feed: Feed::Backlogged(source), flows, .. } =
-            &mut self.hosts.sources[copy.source]
+            &mut self.hosts.sources[copy.feed.index()]
         else {
             return;
         };
         let flow = flows.flow(source.class, copy.flow);
         if let (Some(flow), Some(length)) = (flow, source.next_length(now, copy.flow)) {
             let id = self.plane.topology.flows[flow.index()].id;
-            self.set_out(now, flow, Content::datagram(id, length, Ecn::NotCapable), true);
+            self.set_out(now, flow, PacketContent::datagram(id, length, Ecn::NotCapable), true);
         }
     }
 
@@ -125,8 +126,14 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// A packet of a flow sets out, unless the policer drops it. With `may_lead` more of them may
     /// follow at this instant.
-    pub(crate) fn set_out(&mut self, now: Nanos, flow: FlowKey, content: Content, may_lead: bool) {
-        let Content { id, length, ecn, body } = content;
+    pub(crate) fn set_out(
+        &mut self,
+        now: Nanos,
+        flow: FlowKey,
+        content: PacketContent,
+        may_lead: bool,
+    ) {
+        let PacketContent { id, length, ecn, body } = content;
         let Flow { class, backlogged, ref path, ref mut books, .. } =
             self.plane.topology.flows[flow.index()];
         let at = path.start;

@@ -2,7 +2,7 @@
 
 use laxity::packet::{ClassId, FlowId};
 use laxity::units::Nanos;
-use laxity_plan::model::Source;
+use laxity_plan::model::{Source, SourceId};
 
 use crate::error::SimError;
 use crate::network::flow::{Flow, FlowBooks};
@@ -11,7 +11,7 @@ use crate::network::ids::FlowKey;
 use crate::network::layout::{Layout, Routes};
 use crate::network::run::NetworkRun;
 use crate::source::closed_loop::SourceCopy;
-use crate::source::{Feed, flows_of};
+use crate::source::{Feed, FeedId, flows_of};
 
 /// Makes the sources of a run and lays the routes of their flows. Returns them with the times at
 /// which connections begin that send from this part of the network.
@@ -29,10 +29,10 @@ pub(crate) fn connect(
     let mut numbers = FlowNumbers(vec![0; plan.classes.len()]);
     let counts = plan.sources.iter().filter_map(flows_of).map(|(_, count)| count as usize);
     layout.topology.flows.reserve_exact(counts.sum());
-    for (index, source) in plan.sources.iter().enumerate() {
+    for (id, source) in (0..).map(SourceId).zip(&plan.sources) {
         let feed = match run.arrivals {
-            Some(open) => Some(Feed::new(open(index)?)),
-            None => Feed::from_source(plan, run.seed, index)?,
+            Some(open) => Some(Feed::new(open(id)?)),
+            None => Feed::from_source(plan, run.seed, id)?,
         };
         let is_here = layout.topology.here.has_start(run.on.network_plan(), source.path());
         let path = source.path();
@@ -45,8 +45,8 @@ pub(crate) fn connect(
                 let mut returns = false;
                 if let (Source::Tcp(tcp), None) = (source, run.arrivals) {
                     returns = true;
-                    let added = hosts.connections.add(first, index as u32, tcp);
-                    added.map_err(|problem| SimError::Source { number: index + 1, problem })?;
+                    let added = hosts.connections.add(first, id, tcp);
+                    added.map_err(|problem| SimError::Source { id, problem })?;
                     let flows = (first.0..first.0 + tcp.count).map(FlowKey).filter(|_| is_here);
                     let begin =
                         |flow| Some((flow, hosts.connections.sender(run.seed, flow).begins?));
@@ -57,10 +57,10 @@ pub(crate) fn connect(
                     let shared = routes.take().filter(|_| !is_private);
                     let laid = shared.unwrap_or_else(|| layout.lay(class, path, returns));
                     routes = Some(laid.clone());
-                    let copy = SourceCopy { source: hosts.sources.len(), flow };
+                    let feed = FeedId::from_index(hosts.sources.len());
                     layout.topology.flows.push(Flow {
                         id: numbers.next(class),
-                        backlogged: is_backlogged.then_some(copy),
+                        backlogged: is_backlogged.then_some(SourceCopy { feed, flow }),
                         ..new_flow(class, laid, bound)
                     });
                 }

@@ -21,6 +21,7 @@ use crate::network::layout::groups::Groups;
 use crate::network::layout::partition::Partition;
 use crate::network::layout::topology::Topology;
 use crate::network::run::NetworkRun;
+use crate::source::FeedId;
 
 /// About the largest number of regions.
 const MOST: usize = 1024;
@@ -48,24 +49,24 @@ impl Regions {
         let at = |node: NodeId| region_of[node.index()];
         let begins = |route: &Range<StepId>| at(topology.ends(topology.output_at(route.start))[0]);
         let mut by_slot = vec![0; slots.count];
-        for (number, source) in sources.iter().enumerate() {
+        for (feed, source) in (0..).map(FeedId).zip(sources) {
             let flow = source.flows.first().and_then(|flow| topology.flows.get(flow.index()));
             if let Some(flow) = flow {
-                by_slot[slots.slot(Event::Source(number))] = begins(&flow.path);
+                by_slot[slots.slot(Event::Source(feed)).index()] = begins(&flow.path);
             }
         }
         for (port, output) in ports().zip(&topology.outputs) {
             let [from, to] = topology.ends(port).map(at);
-            by_slot[slots.slot(Event::Wire(port))] = to;
-            by_slot[slots.slot(Event::Choice(port))] = from;
+            by_slot[slots.slot(Event::Wire(port)).index()] = to;
+            by_slot[slots.slot(Event::Choice(port)).index()] = from;
             if let Some(number) = output.closed_loop {
-                by_slot[slots.slot(Event::Retry(number))] = from;
+                by_slot[slots.slot(Event::Retry(number)).index()] = from;
             }
         }
         for (key, flow) in (0..).map(FlowKey).zip(&topology.flows) {
             if flow.is_connection() {
-                by_slot[slots.slot(Event::SenderTimer(key))] = begins(&flow.path);
-                by_slot[slots.slot(Event::ReceiverTimer(key))] = begins(&flow.back);
+                by_slot[slots.slot(Event::SenderTimer(key)).index()] = begins(&flow.path);
+                by_slot[slots.slot(Event::ReceiverTimer(key)).index()] = begins(&flow.back);
             }
         }
         Regions { count, lookahead, by_slot }

@@ -4,7 +4,7 @@ use laxity::sched::tdp::Edge;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_plan::model::NodeId;
-use laxity_plan::tdp::{NetworkAnalysis, Schedule};
+use laxity_plan::tdp::{FrameStep, NetworkAnalysis, Schedule};
 
 use crate::network::flow::Flow;
 use crate::network::ids::{BookId, LoopId, PortId, StepId};
@@ -27,7 +27,7 @@ pub(crate) struct Topology<'a> {
     /// All routes, one behind another.
     pub steps: Vec<Step>,
     /// By step; empty where nothing is reserved.
-    pub framing: Vec<Framing>,
+    pub framing: Vec<FrameStep>,
     pub regulators: Regulators,
     /// Gives frames to packets of reserved flows that come without.
     pub edge: Option<Edge>,
@@ -63,15 +63,6 @@ impl Step {
     fn is_last(self) -> bool {
         self.0 & Step::LAST != 0
     }
-}
-
-/// How the packets of a flow come to a step where there are frames.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Framing {
-    /// The forwarding delay d in frames, for packets that come in a frame.
-    pub forwarding_delay: u32,
-    /// The number of their flow at the edge, where they come without a frame.
-    pub edge_flow: Option<u32>,
 }
 
 impl<'a> Topology<'a> {
@@ -125,7 +116,7 @@ impl<'a> Topology<'a> {
     }
 
     /// How the packets of a flow come to a step.
-    pub(crate) fn framing(&self, step: StepId) -> Framing {
+    pub(crate) fn framing(&self, step: StepId) -> FrameStep {
         self.framing.get(step.index()).copied().unwrap_or_default()
     }
 

@@ -8,12 +8,13 @@ use laxity::packet::Packet;
 use laxity::units::Nanos;
 
 use super::board::lock;
+use crate::network::ids::SlotId;
 use crate::record::{Observer, Record};
 
 /// The observer of a part of a network.
 pub(crate) trait PartObserver: Observer + Default {
     /// Assigns all that was observed since the last call to an event.
-    fn close(&mut self, now: Nanos, slot: usize);
+    fn close(&mut self, now: Nanos, slot: SlotId);
 
     /// Swaps its log for the one that was posted before.
     fn post(&mut self, posted: &Mutex<Log>);
@@ -22,9 +23,9 @@ pub(crate) trait PartObserver: Observer + Default {
 /// An observer that does not listen. It differs from `()` so that code of one thread has no other
 /// callers and is inlined.
 #[derive(Default)]
-pub(super) struct Silent;
+pub(super) struct SilentObserver;
 
-impl Observer for Silent {
+impl Observer for SilentObserver {
     fn record(&mut self, _: &Record) {}
 
     fn listens(&self) -> bool {
@@ -32,8 +33,8 @@ impl Observer for Silent {
     }
 }
 
-impl PartObserver for Silent {
-    fn close(&mut self, _: Nanos, _: usize) {}
+impl PartObserver for SilentObserver {
+    fn close(&mut self, _: Nanos, _: SlotId) {}
 
     fn post(&mut self, _: &Mutex<Log>) {}
 }
@@ -43,7 +44,7 @@ impl PartObserver for Silent {
 pub(crate) struct Log {
     entries: Vec<Entry>,
     /// The time and the slot of each event with entries, and the end of these.
-    events: Vec<(Nanos, usize, usize)>,
+    events: Vec<(Nanos, SlotId, usize)>,
 }
 
 enum Entry {
@@ -62,7 +63,7 @@ impl Observer for Log {
 }
 
 impl PartObserver for Log {
-    fn close(&mut self, now: Nanos, slot: usize) {
+    fn close(&mut self, now: Nanos, slot: SlotId) {
         if self.entries.len() > self.events.last().map_or(0, |&(.., end)| end) {
             self.events.push((now, slot, self.entries.len()));
         }

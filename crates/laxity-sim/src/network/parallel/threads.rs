@@ -10,7 +10,7 @@ use super::barrier::Barrier;
 use super::board::{Board, Standing};
 use super::boundary::Boundary;
 use super::cores::Cores;
-use super::log::{Log, PartObserver, Silent};
+use super::log::{Log, PartObserver, SilentObserver};
 use super::windows::Windows;
 use crate::error::SimError;
 use crate::network::ids::PartId;
@@ -53,7 +53,7 @@ impl<'a> Threads<'a> {
         if self.is_observed {
             self.simulate_and_tell::<Log>(lead)
         } else {
-            self.simulate_and_tell::<Silent>(lead)
+            self.simulate_and_tell::<SilentObserver>(lead)
         }
     }
 

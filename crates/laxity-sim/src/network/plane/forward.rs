@@ -3,10 +3,10 @@
 use laxity::packet::Packet;
 use laxity::scheduler::{Backlog, Dispatch, Scheduler};
 use laxity::units::Nanos;
+use laxity_plan::tdp::FrameStep;
 
 use crate::network::agenda::Event;
 use crate::network::ids::{PacketKey, PortId, StepId};
-use crate::network::layout::topology::Framing;
 use crate::network::output::frames::Next;
 use crate::network::output::simultaneous::Ties;
 use crate::network::output::{Discipline, SchedulerOutput};
@@ -121,16 +121,16 @@ impl<O: Observer> DataPlane<'_, O> {
         packet: &Packet,
         sent_in: Option<u64>,
     ) -> Option<u64> {
-        let Framing { forwarding_delay, edge_flow } = self.topology.framing(at);
+        let FrameStep { forwarding_delay, contract } = self.topology.framing(at);
         if let Some(frame) = sent_in {
             return Some(frame + u64::from(forwarding_delay));
         }
-        let flow = edge_flow? as usize;
+        let contract = contract?;
         let output = self.topology.output_at(at);
         let Discipline::Frames(frames) = &self.topology.outputs[output.index()].discipline else {
             return None;
         };
-        self.topology.edge.as_mut()?.frame_of_flow(flow, frames.clock.at(now), packet)
+        self.topology.edge.as_mut()?.frame_under(contract, frames.clock.at(now), packet)
     }
 
     /// Lets in packets that came to an output at one instant, and sends the one that its scheduler

@@ -7,7 +7,7 @@ use laxity::units::Nanos;
 use laxity_plan::Plan;
 use slab::Slab;
 
-use crate::network::ids::{FlowKey, PacketKey, StepId};
+use crate::network::ids::{FlowKey, PacketKey, StepId, TransferId};
 use crate::tcp::Ack;
 
 /// A packet on its way through the network; one line of memory.
@@ -40,18 +40,18 @@ pub(crate) enum Body {
     Datagram,
     Segment {
         number: u64,
-        transfer: u32,
+        transfer: TransferId,
         reduced: bool,
     },
     /// An acknowledgement of what arrived in order.
     Ack {
         next: u64,
-        transfer: u32,
+        transfer: TransferId,
         echo: bool,
     },
     /// An acknowledgement with more to say, by its position among these.
     Selective {
-        transfer: u32,
+        transfer: TransferId,
         ack: u32,
     },
 }
@@ -96,7 +96,12 @@ impl Transits {
 
     /// Adds a packet whose body acknowledges segments of a transfer.
     #[inline]
-    pub(crate) fn insert_ack(&mut self, transit: Transit, transfer: u32, ack: Ack) -> PacketKey {
+    pub(crate) fn insert_ack(
+        &mut self,
+        transit: Transit,
+        transfer: TransferId,
+        ack: Ack,
+    ) -> PacketKey {
         let Ack { next, blocks, echo, marked } = ack;
         let body = if blocks.is_empty() && marked == 0 {
             Body::Ack { next, transfer, echo }

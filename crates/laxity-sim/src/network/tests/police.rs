@@ -59,13 +59,13 @@ fn flood(seed: u64) -> Vec<(u64, char, u32, u32)> {
 /// What a run had: packets of the first class that broke its contract, and how many classes had a
 /// bound.
 #[derive(Debug, PartialEq)]
-struct Kept {
+struct RunCounts {
     nonconforming: u64,
     bounds: usize,
 }
 
 /// Runs a plan; no bound that it has is broken, and no packet within its contract is dropped.
-fn keeps_promises(plan: &Plan, case: &str) -> Kept {
+fn keeps_promises(plan: &Plan, case: &str) -> RunCounts {
     let mut dropped = Dropped::default();
     let found = match plan.network {
         Some(_) => {
@@ -89,7 +89,7 @@ fn keeps_promises(plan: &Plan, case: &str) -> Kept {
     assert!(found.iter().all(|(.., misses)| *misses == 0), "{case}: {found:?}");
     let bounds = found.iter().filter(|(_, bound, _)| bound.is_some()).count();
     assert!(bounds == 0 || dropped.0 == 0, "{case}: {} dropped", dropped.0);
-    Kept { nonconforming: found[0].0, bounds }
+    RunCounts { nonconforming: found[0].0, bounds }
 }
 
 /// Demoted packets wait behind promised ones, or those that wait with them have no promise; dropped

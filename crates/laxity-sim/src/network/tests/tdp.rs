@@ -13,7 +13,7 @@ use std::ops::Range;
 use laxity::admit::tdp::Reservation;
 use laxity::scheduler::DropReason;
 use laxity_plan::model::{Network, SchedulerSpec, TdpSpec};
-use laxity_plan::tdp::{Framing, MarginBinding, Reserved, Stretch};
+use laxity_plan::tdp::{Framing, MarginBinding, Reservations, Stretch};
 
 use super::*;
 use crate::network::output::clock::NodeClock;
@@ -39,13 +39,13 @@ struct Trip {
     class: ClassId,
     length: u32,
     set_out: Nanos,
-    hops: Vec<Sent>,
+    hops: Vec<Transmission>,
     dropped: Option<DropReason>,
 }
 
 /// What an output did with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sent {
+struct Transmission {
     start: Nanos,
     departure: Nanos,
     /// When the frame ends in which it was to be sent, by the node's clock; none for best effort.
@@ -78,7 +78,11 @@ impl Observer for Trips<'_> {
         });
         match record.fate {
             Fate::Sent { start, departure } => {
-                self.trips[number].hops.push(Sent { start, departure, due: record.deadline });
+                self.trips[number].hops.push(Transmission {
+                    start,
+                    departure,
+                    due: record.deadline,
+                });
             }
             Fate::Dropped(reason) => self.trips[number].dropped = Some(reason),
             Fate::Queued => {}
@@ -102,7 +106,7 @@ impl<'a> Reference<'a> {
             plan,
             network,
             spec,
-            framing: Framing::new(plan.framed().unwrap()),
+            framing: Framing::new(plan.framed_network().unwrap()),
             paths: plan.class_paths(),
         }
     }
@@ -172,7 +176,7 @@ impl<'a> Reference<'a> {
     fn check_frames(&self, trips: &[Trip]) -> usize {
         let mut checked = 0;
         for (stretch, answer) in
-            self.framing.demand.stretches.iter().zip(&self.framing.reserved.answers)
+            self.framing.demand.stretches.iter().zip(&self.framing.reservations.answers)
         {
             let Ok(reservation) = answer else { continue };
             let path = self.paths[stretch.class.index()];
@@ -206,7 +210,7 @@ impl<'a> Reference<'a> {
     /// Checks, where clocks are perfect, that all packets of a frame leave from its beginning on,
     /// or the guard later at most, without a pause in the order in which they come.
     fn check_order(&self, trips: &[Trip]) {
-        let mut frames: BTreeMap<(Hop, Nanos), Vec<(Nanos, Sent)>> = BTreeMap::new();
+        let mut frames: BTreeMap<(Hop, Nanos), Vec<(Nanos, Transmission)>> = BTreeMap::new();
         for trip in trips {
             let path = self.paths[trip.class.index()];
             let mut comes = trip.set_out;
@@ -232,7 +236,8 @@ impl<'a> Reference<'a> {
 
     /// Checks that no frame is reserved beyond its capacity, from nothing.
     fn check_ledger(&self) {
-        let Framing { demand, reserved: Reserved { ledger, answers, .. }, .. } = &self.framing;
+        let Framing { demand, reservations: Reservations { ledger, answers, .. }, .. } =
+            &self.framing;
         let flows = demand.stretches.iter().zip(answers);
         let flows =
             flows.filter_map(|(stretch, answer)| Some((&stretch.flow, answer.as_ref().ok()?)));

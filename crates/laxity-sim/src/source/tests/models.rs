@@ -3,11 +3,11 @@
 use laxity::packet::FlowId;
 use laxity::police::Meter;
 use laxity::units::{Bytes, Nanos, Rate};
-use laxity_plan::model::{self, Dist, Model, Plan};
+use laxity_plan::model::{self, Dist, Model, Plan, SourceId};
 
 use crate::source::random::{Sampler, generator};
 use crate::source::tests::testing::{fed_by, model, tspec, until};
-use crate::source::{Arrival, Arrivals, Feed};
+use crate::source::{Arrival, Arrivals, Feed, FeedId};
 
 const ZERO: Dist<Nanos> = Dist::Constant(Nanos::ZERO);
 
@@ -21,7 +21,7 @@ fn seconds(seconds: u64) -> Nanos {
 
 /// The plan's only source.
 fn feed(plan: &Plan, seed: u64) -> Feed {
-    Feed::from_source(plan, seed, 0).unwrap().expect("it is not TCP")
+    Feed::from_source(plan, seed, SourceId(0)).unwrap().expect("it is not TCP")
 }
 
 fn sent(plan: &Plan, seed: u64, end: Nanos) -> Vec<Arrival> {
@@ -39,7 +39,7 @@ fn rate(sent: &[Arrival], end: Nanos) -> f64 {
 }
 
 fn refusal(plan: &Plan) -> String {
-    Feed::from_source(plan, 1, 0).err().expect("the source is refused").to_string()
+    Feed::from_source(plan, 1, SourceId(0)).err().expect("the source is refused").to_string()
 }
 
 /// The transactions of Chakraborty et al. 2002: their TSpec, lengths, bursts and spacings.
@@ -291,7 +291,7 @@ fn a_backlogged_source_leaves_arrivals_to_the_engine() {
     assert_eq!(sent(&plan, 1, Nanos::MAX), []);
     let lengths = |seed| {
         let Feed::Backlogged(mut source) = feed(&plan, seed) else { panic!("it is backlogged") };
-        let first: Vec<_> = source.first_copies(0).map(|copy| copy.flow.0).collect();
+        let first: Vec<_> = source.first_copies(FeedId(0)).map(|copy| copy.flow.0).collect();
         assert_eq!(first, [0, 0, 0, 1, 1, 1]);
         [0, 1, 0, 1].map(|flow| source.next_length(Nanos(5), FlowId(flow)).unwrap())
     };

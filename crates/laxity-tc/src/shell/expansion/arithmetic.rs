@@ -8,7 +8,7 @@ use laxity_plan::error::Fault;
 use crate::error::{Span, plain};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Text, name_length};
-use crate::shell::values::{Known, Value, Variable};
+use crate::shell::values::{Value, ValueResult, Variable};
 use crate::words::command::{RUN, doubted};
 use crate::words::quantity;
 
@@ -40,13 +40,17 @@ struct Expression<'a, 's> {
 
 impl Shell<'_> {
     /// The value of an expression as it is written.
-    pub(crate) fn number(&mut self, text: &Text, span: &Span) -> Result<Known<i64>, Fault> {
+    pub(crate) fn number(&mut self, text: &Text, span: &Span) -> Result<ValueResult<i64>, Fault> {
         let value = self.text(text, span)?;
         self.arithmetic(&value, span)
     }
 
     /// The value of an expanded expression.
-    pub(crate) fn arithmetic(&mut self, value: &Value, span: &Span) -> Result<Known<i64>, Fault> {
+    pub(crate) fn arithmetic(
+        &mut self,
+        value: &Value,
+        span: &Span,
+    ) -> Result<ValueResult<i64>, Fault> {
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }
@@ -87,7 +91,7 @@ impl Expression<'_, '_> {
         found
     }
 
-    fn comma(&mut self) -> Result<Known<i64>, Fault> {
+    fn comma(&mut self) -> Result<ValueResult<i64>, Fault> {
         let mut number = self.choice()?;
         while self.eat(",") {
             number = self.choice()?;
@@ -96,7 +100,7 @@ impl Expression<'_, '_> {
     }
 
     /// `a ? b : c`, and assignments.
-    fn choice(&mut self) -> Result<Known<i64>, Fault> {
+    fn choice(&mut self) -> Result<ValueResult<i64>, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.fault());
@@ -127,7 +131,7 @@ impl Expression<'_, '_> {
     }
 
     /// `NAME = value`, `NAME += value` and the like; `None` if it is none.
-    fn assignment(&mut self) -> Result<Option<Known<i64>>, Fault> {
+    fn assignment(&mut self) -> Result<Option<ValueResult<i64>>, Fault> {
         let start = self.at;
         let name = self.name();
         let after = self.blank();
@@ -151,7 +155,7 @@ impl Expression<'_, '_> {
         Ok(Some(number))
     }
 
-    fn store(&mut self, name: &str, number: &Known<i64>) -> Result<(), Fault> {
+    fn store(&mut self, name: &str, number: &ValueResult<i64>) -> Result<(), Fault> {
         if self.skipped {
             return Ok(());
         }
@@ -162,7 +166,7 @@ impl Expression<'_, '_> {
         self.shell.assign(name, Variable::One(value), self.span)
     }
 
-    fn level(&mut self, level: usize) -> Result<Known<i64>, Fault> {
+    fn level(&mut self, level: usize) -> Result<ValueResult<i64>, Fault> {
         let Some(operators) = LEVELS.get(level) else { return self.signed() };
         let mut number = self.level(level + 1)?;
         loop {
@@ -196,9 +200,9 @@ impl Expression<'_, '_> {
     fn apply(
         &self,
         operator: &str,
-        left: Known<i64>,
-        right: Known<i64>,
-    ) -> Result<Known<i64>, Fault> {
+        left: ValueResult<i64>,
+        right: ValueResult<i64>,
+    ) -> Result<ValueResult<i64>, Fault> {
         match (operator, &left, &right) {
             ("&&", Ok(0), _) => return Ok(Ok(0)),
             ("||", Ok(left), _) if *left != 0 => return Ok(Ok(1)),
@@ -238,7 +242,7 @@ impl Expression<'_, '_> {
         }))
     }
 
-    fn signed(&mut self) -> Result<Known<i64>, Fault> {
+    fn signed(&mut self) -> Result<ValueResult<i64>, Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(self.fault());
@@ -264,7 +268,7 @@ impl Expression<'_, '_> {
         Ok(number)
     }
 
-    fn stepped(&mut self, name: &str, step: i64) -> Result<Known<i64>, Fault> {
+    fn stepped(&mut self, name: &str, step: i64) -> Result<ValueResult<i64>, Fault> {
         let number = self.variable(name)?.map(|number| number.wrapping_add(step));
         self.store(name, &number)?;
         Ok(number)
@@ -280,7 +284,7 @@ impl Expression<'_, '_> {
     }
 
     /// A number, a variable or what stands in brackets; behind a variable may be `++`.
-    fn single(&mut self) -> Result<Known<i64>, Fault> {
+    fn single(&mut self) -> Result<ValueResult<i64>, Fault> {
         if self.eat("(") {
             let number = self.comma()?;
             return if self.eat(")") { Ok(number) } else { Err(self.fault()) };
@@ -305,7 +309,7 @@ impl Expression<'_, '_> {
     }
 
     /// A variable as a number: none counts as zero.
-    fn variable(&mut self, name: &str) -> Result<Known<i64>, Fault> {
+    fn variable(&mut self, name: &str) -> Result<ValueResult<i64>, Fault> {
         let value = self.shell.value(name);
         if let Some(doubt) = value.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));

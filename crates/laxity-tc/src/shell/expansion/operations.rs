@@ -8,7 +8,7 @@ use crate::error::Span;
 use crate::shell::expansion::pattern::Pattern;
 use crate::shell::run::{Shell, not_followed};
 use crate::shell::syntax::{Operation, Parameter, Replacement, Slice, Strip};
-use crate::shell::values::{Known, Value, Variable};
+use crate::shell::values::{Value, ValueResult, Variable};
 
 impl Shell<'_> {
     /// A value as an operation changes it.
@@ -106,7 +106,7 @@ impl Shell<'_> {
     }
 
     /// Offset and length of a slice; without a length, the longest.
-    fn bounds(&mut self, slice: &Slice, span: &Span) -> Result<Known<(i64, i64)>, Fault> {
+    fn bounds(&mut self, slice: &Slice, span: &Span) -> Result<ValueResult<(i64, i64)>, Fault> {
         let offset = self.number(&slice.offset, span)?;
         let length = slice.length.as_ref();
         let length = length.map_or(Ok(Ok(i64::MAX)), |length| self.number(length, span))?;

@@ -8,7 +8,7 @@ use crate::error::{Span, plain};
 use crate::shell::expansion::words::{Piece, joined};
 use crate::shell::run::Shell;
 use crate::shell::syntax::{Fallback, Operation, Parameter};
-use crate::shell::values::{Known, Status, Value, Variable};
+use crate::shell::values::{Status, Value, ValueResult, Variable};
 
 impl Shell<'_> {
     /// The value of a variable or argument; empty without one.
@@ -179,7 +179,7 @@ impl Shell<'_> {
         name: &str,
         index: &Value,
         at: &Span,
-    ) -> Result<Known<String>, Fault> {
+    ) -> Result<ValueResult<String>, Fault> {
         if let Some(doubt) = index.unknown_because() {
             return Ok(Err(Rc::clone(doubt)));
         }

@@ -7,7 +7,7 @@ use laxity_plan::error::Fault;
 use crate::error::Span;
 use crate::shell::run::{Shell, undecided};
 use crate::shell::syntax::{AssignedValue, Assignment, Part, RawWord, Text};
-use crate::shell::values::{Array, Known, MOST_NAMED, Value, Variable};
+use crate::shell::values::{Array, MOST_NAMED, Value, ValueResult, Variable};
 use crate::words::command::Doubt;
 
 /// The most elements of an array with numbers.
@@ -23,7 +23,7 @@ pub(crate) struct SavedVariable {
 /// An element of an array that is given a value.
 struct Element<'a> {
     /// Its name or number, or why that is not known.
-    key: Known<String>,
+    key: ValueResult<String>,
     adds: bool,
     value: Value,
     span: &'a Span,

@@ -55,7 +55,7 @@ impl Value {
 }
 
 /// What is computed of values, or why it is not known.
-pub(crate) type Known<T> = Result<T, Rc<Doubt>>;
+pub(crate) type ValueResult<T> = Result<T, Rc<Doubt>>;
 
 /// How a command ended: its number, or why it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Status {
     }
 
     /// The status of arithmetic: failure where it comes to zero.
-    pub(crate) fn from_number(number: Known<i64>) -> Status {
+    pub(crate) fn from_number(number: ValueResult<i64>) -> Status {
         number.map_or_else(Status::Unknown, |number| Status::from_truth(number != 0))
     }
 

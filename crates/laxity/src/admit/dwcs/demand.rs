@@ -2,7 +2,7 @@
 
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use super::unproved::Unproved;
+use super::condition::UnmetCondition;
 use crate::curve::{Exact, bytes_per_nano, exact, exact_bytes, exact_nanos};
 use crate::packet::ClassId;
 use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams};
@@ -11,7 +11,7 @@ use crate::window::Loss;
 
 /// A class of alike streams, and what they send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Windowed {
+pub struct WindowClass {
     /// The streams; without a gap they have no deadlines, are promised nothing and use what is
     /// left.
     pub streams: Streams,
@@ -26,13 +26,13 @@ pub fn holds_for_sliding_windows(loss: Loss) -> bool {
 }
 
 /// Whether anything is proved of streams that are served like this.
-pub(super) fn provable(settings: &DwcsSettings) -> Result<(), Unproved> {
+pub(super) fn provable(settings: &DwcsSettings) -> Result<(), UnmetCondition> {
     if settings.precedence != Precedence::DeadlineFirst {
-        return Err(Unproved::LossFirst);
+        return Err(UnmetCondition::LossFirst);
     }
     match settings.check_every {
         1 => Ok(()),
-        rarely => Err(Unproved::ChecksRarely(rarely)),
+        rarely => Err(UnmetCondition::ChecksRarely(rarely)),
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn services_between_deadlines(
     later.to_integer().to_u64().unwrap_or(u64::MAX).saturating_add(1)
 }
 
-pub(super) fn longest_without_gap(classes: &[Windowed]) -> Bytes {
+pub(super) fn longest_without_gap(classes: &[WindowClass]) -> Bytes {
     let without = classes.iter().filter(|class| class.streams.stream.gap.is_none());
     without.map(|class| class.packet).max().unwrap_or_default()
 }
@@ -84,7 +84,7 @@ pub(super) fn total<K>(demands: &[Demand<K>]) -> Exact {
 }
 
 /// (1 - x/y) C/T.
-pub(super) fn load(rate: Rate, class: &Windowed, gap: Nanos) -> Exact {
+pub(super) fn load(rate: Rate, class: &WindowClass, gap: Nanos) -> Exact {
     let time = exact_bytes(class.packet) / bytes_per_nano(rate);
     needed(class.streams.stream.loss) * time / exact_nanos(gap)
 }
@@ -94,7 +94,9 @@ pub(super) fn needed(loss: Loss) -> Exact {
     Exact::new((loss.window() - loss.lost()).into(), loss.window().into())
 }
 
-pub(super) fn with_gap(classes: &[Windowed]) -> impl Iterator<Item = (ClassId, &Windowed, Nanos)> {
+pub(super) fn with_gap(
+    classes: &[WindowClass],
+) -> impl Iterator<Item = (ClassId, &WindowClass, Nanos)> {
     (0..).map(ClassId).zip(classes).filter_map(|(id, class)| {
         let Streams { stream: Stream { gap, .. }, count } = class.streams;
         gap.filter(|_| count > 0).map(|gap| (id, class, gap))

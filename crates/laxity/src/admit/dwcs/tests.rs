@@ -23,7 +23,7 @@ const DEADLINE_FIRST: DwcsSettings = DwcsSettings {
 /// A stream in the test: what it asks for, how long its packets are, and when it starts.
 #[derive(Clone, Debug)]
 struct Source {
-    windowed: Windowed,
+    class: WindowClass,
     start: u64,
     /// A packet every gap, or always some.
     is_periodic: bool,
@@ -38,12 +38,12 @@ fn source(gap: u64, loss: (u32, u32)) -> Source {
         late: Late::Drop,
     };
     let streams = Streams { stream, count: 1 };
-    let windowed = Windowed { streams, packet: Bytes(1) };
-    Source { windowed, start: 0, is_periodic: false, lengths: Vec::from([1]) }
+    let class = WindowClass { streams, packet: Bytes(1) };
+    Source { class, start: 0, is_periodic: false, lengths: Vec::from([1]) }
 }
 
-fn windowed(sources: &[Source]) -> Vec<Windowed> {
-    sources.iter().map(|source| source.windowed).collect()
+fn classes(sources: &[Source]) -> Vec<WindowClass> {
+    sources.iter().map(|source| source.class).collect()
 }
 
 /// A stream on the way.
@@ -59,7 +59,7 @@ struct Running<'a> {
 impl Running<'_> {
     fn next_arrival(&self) -> Option<u64> {
         let Source { start, is_periodic, .. } = *self.source;
-        match self.source.windowed.streams.stream.gap {
+        match self.source.class.streams.stream.gap {
             Some(Nanos(gap)) if is_periodic => Some(start + self.sent * gap),
             _ => (self.queued < 2).then_some(start),
         }
@@ -68,11 +68,11 @@ impl Running<'_> {
 
 /// Runs streams until this time and tells what happened to the windows of each.
 fn run(settings: DwcsSettings, sources: &[Source], until: u64) -> Vec<Monitor> {
-    let classes: Vec<_> = sources.iter().map(|source| source.windowed.streams).collect();
+    let classes: Vec<_> = sources.iter().map(|source| source.class.streams).collect();
     let mut dwcs = Dwcs::new(settings, &classes).unwrap();
     let running = |source| {
-        let Source { windowed, start, .. }: &Source = source;
-        let monitor = Monitor::new(windowed.streams.stream.loss);
+        let Source { class, start, .. }: &Source = source;
+        let monitor = Monitor::new(class.streams.stream.loss);
         Running { source, monitor, sent: 0, queued: 0, left: *start }
     };
     let mut streams: Vec<_> = sources.iter().map(running).collect();
@@ -105,7 +105,7 @@ fn run(settings: DwcsSettings, sources: &[Source], until: u64) -> Vec<Monitor> {
             let stream = &mut streams[number];
             stream.monitor.record(true);
             stream.queued -= 1;
-            stream.left += stream.source.windowed.streams.stream.gap.unwrap().0;
+            stream.left += stream.source.class.streams.stream.gap.unwrap().0;
         }
         last = now;
         let Some(dispatch) = dispatch else {
@@ -116,7 +116,7 @@ fn run(settings: DwcsSettings, sources: &[Source], until: u64) -> Vec<Monitor> {
         };
         let stream = &mut streams[dispatch.packet.class.index()];
         stream.queued -= 1;
-        if let Some(Nanos(gap)) = stream.source.windowed.streams.stream.gap {
+        if let Some(Nanos(gap)) = stream.source.class.streams.stream.gap {
             let deadline = dispatch.deadline.unwrap().0;
             stream.monitor.record(deadline > stream.left + gap);
             stream.left = deadline;
@@ -145,7 +145,7 @@ fn admitted(offered: Vec<Source>) -> Vec<Source> {
     let mut sources = Vec::new();
     for source in offered {
         sources.push(source);
-        if dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources)).proof.is_err() {
+        if dwcs(RATE, &DEADLINE_FIRST, &classes(&sources)).proof.is_err() {
             sources.pop();
         }
     }
@@ -160,8 +160,8 @@ fn unit_services() -> impl Strategy<Value = Vec<Source>> {
             let mut source = source(gap, loss);
             source.start = if together { 0 } else { start * gap };
             source.is_periodic = is_periodic;
-            if holds_for_sliding_windows(source.windowed.streams.stream.loss) && start % 2 == 0 {
-                source.windowed.streams.stream.late = Late::Send;
+            if holds_for_sliding_windows(source.class.streams.stream.loss) && start % 2 == 0 {
+                source.class.streams.stream.late = Late::Send;
             }
             source
         };
@@ -176,7 +176,7 @@ fn several_lengths() -> impl Strategy<Value = Vec<Source>> {
     let one = (any_loss(), any::<bool>(), lengths());
     (5..60u64, lengths(), vec(one, 2..16)).prop_map(|(gap, best_effort, streams)| {
         let with_lengths = |mut source: Source, lengths: Vec<u32>| {
-            source.windowed.packet = Bytes(lengths.iter().copied().max().unwrap().into());
+            source.class.packet = Bytes(lengths.iter().copied().max().unwrap().into());
             source.lengths = lengths;
             source
         };
@@ -197,7 +197,7 @@ proptest! {
     fn admitted_streams_keep_their_windows(sources in unit_services()) {
         for (monitor, source) in run(DEADLINE_FIRST, &sources, 1200).iter().zip(&sources) {
             prop_assert_eq!(monitor.consecutive().violations, 0);
-            if holds_for_sliding_windows(source.windowed.streams.stream.loss) {
+            if holds_for_sliding_windows(source.class.streams.stream.loss) {
                 prop_assert_eq!(monitor.counts().violations, 0);
             }
         }
@@ -212,7 +212,7 @@ proptest! {
 }
 
 /// Streams that send late packets or not, of one or two gaps, beside best effort or not.
-fn refused_sets() -> impl Strategy<Value = (DwcsSettings, Vec<Windowed>)> {
+fn refused_sets() -> impl Strategy<Value = (DwcsSettings, Vec<WindowClass>)> {
     let gap = prop_oneof![4 => Just(0), 1 => Just(3u64)];
     let late = prop::bool::weighted(0.1);
     let class = (any_loss(), 1..4u32, prop_oneof![1..9u64, 6..200u64], gap, late);
@@ -225,29 +225,29 @@ fn refused_sets() -> impl Strategy<Value = (DwcsSettings, Vec<Windowed>)> {
     (settings, 1..60u64, vec(class, 1..6), best_effort).prop_map(
         |(settings, gap, classes, best_effort)| {
             let class = |(loss, count, packet, longer, sends_late)| {
-                let mut windowed = source(gap + longer, loss).windowed;
-                windowed.streams.count = count;
+                let mut class = source(gap + longer, loss).class;
+                class.streams.count = count;
                 if sends_late {
-                    windowed.streams.stream.late = Late::Send;
+                    class.streams.stream.late = Late::Send;
                 }
-                Windowed { packet: Bytes(packet), ..windowed }
+                WindowClass { packet: Bytes(packet), ..class }
             };
             let best_effort = best_effort
-                .map(|packet| Windowed { packet: Bytes(packet), ..source(0, (1, 1)).windowed });
+                .map(|packet| WindowClass { packet: Bytes(packet), ..source(0, (1, 1)).class });
             (settings, classes.into_iter().map(class).chain(best_effort).collect())
         },
     )
 }
 
-fn is_refused(settings: &DwcsSettings, classes: &[Windowed]) -> bool {
+fn is_refused(settings: &DwcsSettings, classes: &[WindowClass]) -> bool {
     let proof = dwcs(RATE, settings, classes).proof;
-    matches!(proof, Err(Unproved::Overloaded | Unproved::TooFewServices { .. }))
+    matches!(proof, Err(UnmetCondition::Overloaded | UnmetCondition::TooFewServices { .. }))
 }
 
 /// The fewest streams that have to go, by trying all ways to keep some of each class.
-fn fewest_by_force(settings: &DwcsSettings, classes: &[Windowed]) -> u32 {
+fn fewest_by_force(settings: &DwcsSettings, classes: &[WindowClass]) -> u32 {
     let mut fewest = u32::MAX;
-    let due = |class: &&Windowed| class.streams.stream.gap.is_some();
+    let due = |class: &&WindowClass| class.streams.stream.gap.is_some();
     let ways: u32 = classes.iter().filter(due).map(|class| class.streams.count + 1).product();
     for way in 0..ways {
         let (mut rest, mut way, mut out) = (classes.to_vec(), way, 0);
@@ -270,9 +270,9 @@ proptest! {
     #[test]
     fn the_fewest_are_left_out((settings, mut classes) in refused_sets()) {
         let admission = dwcs(RATE, &settings, &classes);
-        let shed: u32 = admission.shed.iter().map(|shed| shed.streams).sum();
-        prop_assert_eq!(shed, fewest_by_force(&settings, &classes));
-        for Shed { class, streams } in admission.shed {
+        let surplus: u32 = admission.surplus.iter().map(|surplus| surplus.streams).sum();
+        prop_assert_eq!(surplus, fewest_by_force(&settings, &classes));
+        for Surplus { class, streams } in admission.surplus {
             prop_assert!(streams > 0);
             classes[class.index()].streams.count -= streams;
         }
@@ -284,12 +284,12 @@ proptest! {
 /// a gap of 20 bytes' time 2 services of the long packets are sure, and 10 of the short ones.
 #[test]
 fn one_long_packet_is_less_than_many_short_ones() {
-    let mut short = source(20, (0, 1)).windowed;
+    let mut short = source(20, (0, 1)).class;
     (short.streams.count, short.packet) = (9, Bytes(2));
-    let long = Windowed { packet: Bytes(9), ..source(20, (1, 2)).windowed };
+    let long = WindowClass { packet: Bytes(9), ..source(20, (1, 2)).class };
     let admission = dwcs(RATE, &DEADLINE_FIRST, &[short, long]);
-    assert_eq!(admission.proof, Err(Unproved::Overloaded));
-    assert_eq!(admission.shed, [Shed { class: ClassId(1), streams: 1 }]);
+    assert_eq!(admission.proof, Err(UnmetCondition::Overloaded));
+    assert_eq!(admission.surplus, [Surplus { class: ClassId(1), streams: 1 }]);
 }
 
 /// Sliding windows, the smallest example: two streams that may lose 1 of 2 and send a packet every
@@ -297,7 +297,7 @@ fn one_long_packet_is_less_than_many_short_ones() {
 #[test]
 fn sliding_windows_are_not_promised() {
     let sources = [1, 2].map(|_| Source { is_periodic: true, ..source(1, (1, 2)) });
-    assert!(dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources)).proof.is_ok());
+    assert!(dwcs(RATE, &DEADLINE_FIRST, &classes(&sources)).proof.is_ok());
     let violated = violations(DEADLINE_FIRST, &sources, 100);
     assert!(violated.iter().all(|(consecutive, _)| *consecutive == 0));
     assert!(violated.iter().any(|(_, sliding)| *sliding > 0));
@@ -308,9 +308,9 @@ fn sliding_windows_are_not_promised() {
 #[test]
 fn loss_first_violates_windows() {
     let sources = [source(2, (0, 3)), source(2, (0, 1))];
-    let admission = dwcs(RATE, &DwcsSettings::default(), &windowed(&sources));
-    assert_eq!(admission.proof, Err(Unproved::LossFirst));
-    assert!(admission.utilization <= Exact::one() && admission.shed.is_empty());
+    let admission = dwcs(RATE, &DwcsSettings::default(), &classes(&sources));
+    assert_eq!(admission.proof, Err(UnmetCondition::LossFirst));
+    assert!(admission.utilization <= Exact::one() && admission.surplus.is_empty());
     let consecutive = |settings| {
         let violated = violations(settings, &sources, 100).into_iter();
         violated.map(|(consecutive, _)| consecutive).sum::<u64>()
@@ -324,7 +324,7 @@ fn loss_first_violates_windows() {
 #[test]
 fn deadlines_must_fall_together() {
     let mut sources = [source(2, (0, 1)), source(2, (0, 1)), source(2, (1, 1))];
-    assert!(dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources)).proof.is_ok());
+    assert!(dwcs(RATE, &DEADLINE_FIRST, &classes(&sources)).proof.is_ok());
     let lost = |sources: &[Source]| {
         let violated = violations(DEADLINE_FIRST, sources, 100).into_iter();
         violated.map(|(consecutive, _)| consecutive).sum::<u64>()
@@ -340,10 +340,10 @@ fn deadlines_must_fall_together() {
 fn unequal_gaps_violate_windows_at_any_load() {
     for gap in [2, 10, 1000] {
         let sources = [source(gap, (0, 1)), source(gap, (0, 1)), source(1, (1, 1))];
-        let admission = dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources));
+        let admission = dwcs(RATE, &DEADLINE_FIRST, &classes(&sources));
         assert_eq!(admission.utilization, Exact::new(2.into(), gap.into()));
         let (first, class, other) = (Nanos(gap), ClassId(2), Nanos(1));
-        assert_eq!(admission.proof, Err(Unproved::UnequalGaps { first, class, other }));
+        assert_eq!(admission.proof, Err(UnmetCondition::UnequalGaps { first, class, other }));
         let violated = violations(DEADLINE_FIRST, &sources, 20 * gap);
         assert!(violated[0].0 + violated[1].0 > 0);
     }
@@ -354,52 +354,52 @@ fn unequal_gaps_violate_windows_at_any_load() {
 #[test]
 fn late_packets_make_others_late() {
     let mut sources = [source(1, (1, 2)), source(1, (1, 2))];
-    assert!(dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources)).proof.is_ok());
+    assert!(dwcs(RATE, &DEADLINE_FIRST, &classes(&sources)).proof.is_ok());
     for source in &mut sources {
-        source.windowed.streams.stream.late = Late::Send;
+        source.class.streams.stream.late = Late::Send;
     }
-    let admission = dwcs(RATE, &DEADLINE_FIRST, &windowed(&sources));
-    assert_eq!(admission.proof, Err(Unproved::SendsLate(ClassId(0))));
+    let admission = dwcs(RATE, &DEADLINE_FIRST, &classes(&sources));
+    assert_eq!(admission.proof, Err(UnmetCondition::SendsLate(ClassId(0))));
     assert!(violations(DEADLINE_FIRST, &sources, 100).iter().all(|(violated, _)| *violated > 10));
 }
 
 /// 480 and 560 streams that may lose 1 of 80, with gaps of 500 services.
 #[test]
 fn as_many_streams_are_shed_as_do_not_fit() {
-    let mut class = source(500, (1, 80)).windowed;
+    let mut class = source(500, (1, 80)).class;
     class.streams.count = 480;
     let admission = dwcs(RATE, &DEADLINE_FIRST, &[class]);
     assert_eq!(admission.utilization, Exact::new((480 * 79).into(), (80 * 500).into()));
     assert_eq!(admission.proof, Ok(Proof { services: 500 }));
-    assert_eq!(admission.shed, []);
+    assert_eq!(admission.surplus, []);
     // 506 of them need 499.675 services, one more 500.6625.
     class.streams.count = 560;
-    let shed = |class, streams| Shed { class: ClassId(class), streams };
+    let surplus = |class, streams| Surplus { class: ClassId(class), streams };
     let admission = dwcs(RATE, &DEADLINE_FIRST, &[class]);
-    assert_eq!(admission.proof, Err(Unproved::Overloaded));
-    assert_eq!(admission.shed, [shed(0, 54)]);
+    assert_eq!(admission.proof, Err(UnmetCondition::Overloaded));
+    assert_eq!(admission.surplus, [surplus(0, 54)]);
     // Those that may lose nothing take more each.
-    let mut strict = source(500, (0, 1)).windowed;
+    let mut strict = source(500, (0, 1)).class;
     strict.streams.count = 10;
     let admission = dwcs(RATE, &DEADLINE_FIRST, &[class, strict]);
-    assert_eq!(admission.shed, [shed(0, 54), shed(1, 10)]);
+    assert_eq!(admission.surplus, [surplus(0, 54), surplus(1, 10)]);
 }
 
 /// Best effort with packets of 4 bytes may hold up the first service in a gap: of five, four can
 /// be counted on, and none if the gap is shorter than such a packet takes.
 #[test]
 fn one_transmission_may_be_in_the_way() {
-    let best_effort = Windowed { packet: Bytes(4), ..source(0, (1, 1)).windowed };
+    let best_effort = WindowClass { packet: Bytes(4), ..source(0, (1, 1)).class };
     let services = |gap| {
-        let mut class = source(gap, (0, 1)).windowed;
+        let mut class = source(gap, (0, 1)).class;
         class.packet = Bytes(2);
         let admission = dwcs(RATE, &DEADLINE_FIRST, &[class, best_effort]);
-        (admission.proof, admission.shed)
+        (admission.proof, admission.surplus)
     };
     assert_eq!(services(10), (Ok(Proof { services: 4 }), Vec::new()));
-    let shed = Vec::from([Shed { class: ClassId(0), streams: 1 }]);
-    assert_eq!(services(3), (Err(Unproved::TooFewServices { services: 0 }), shed));
+    let surplus = Vec::from([Surplus { class: ClassId(0), streams: 1 }]);
+    assert_eq!(services(3), (Err(UnmetCondition::TooFewServices { services: 0 }), surplus));
     assert_eq!(dwcs(RATE, &DEADLINE_FIRST, &[best_effort]).proof, Ok(Proof { services: 0 }));
     let rarely = DwcsSettings { check_every: 2, ..DEADLINE_FIRST };
-    assert_eq!(dwcs(RATE, &rarely, &[]).proof, Err(Unproved::ChecksRarely(2)));
+    assert_eq!(dwcs(RATE, &rarely, &[]).proof, Err(UnmetCondition::ChecksRarely(2)));
 }

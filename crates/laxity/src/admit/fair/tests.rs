@@ -14,7 +14,7 @@ use crate::admit::{Service, Traffic, Unbounded};
 use crate::packet::ClassId;
 use crate::police::{Meter, TokenBucket};
 use crate::sched::Share;
-use crate::testing::{Arrival, Sent};
+use crate::testing::{Arrival, SentPacket};
 use crate::units::{Bytes, Nanos, Rate};
 
 /// The largest packet of the random systems.
@@ -97,7 +97,7 @@ fn conforming(
 }
 
 /// The packet that exceeds its bound by the most, if any does.
-fn late(sent: &[Sent], bounds: &Bounds) -> Option<(Nanos, Nanos)> {
+fn late(sent: &[SentPacket], bounds: &Bounds) -> Option<(Nanos, Nanos)> {
     let late = sent.iter().filter_map(|sent| {
         let bound = bounds[sent.dispatch.packet.class.index()].ok()?;
         (sent.delay() > bound).then(|| (sent.delay(), bound))

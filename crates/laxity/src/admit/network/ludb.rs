@@ -67,7 +67,7 @@ pub(super) fn least(fifo: &Fifo, solver: &dyn Solver) -> Option<Nanos> {
 /// served.
 pub(super) fn delay(fifo: &Fifo, cuts: Cuts, solver: &dyn Solver) -> Option<Nanos> {
     let Fifo { tandem, apart, .. } = fifo;
-    let nested = Nested::new(tandem, cuts)?;
+    let nested = NestedTandem::new(tandem, cuts)?;
     let mut thetas = nested.best(solver)?.into_iter();
     let served = nested.served(&nested.whole, &mut thetas);
     let distance = Curve::horizontal_distance(&nested.arrival, &served)?;
@@ -75,7 +75,7 @@ pub(super) fn delay(fifo: &Fifo, cuts: Cuts, solver: &dyn Solver) -> Option<Nano
 }
 
 /// A nested tandem.
-struct Nested {
+struct NestedTandem {
     /// The service curve of each server for all its traffic.
     serves: Vec<Curve>,
     /// The traffic that passes all servers: the flow of interest, and flows with the same path.
@@ -96,8 +96,8 @@ struct Cross {
     inside: Inside,
 }
 
-impl Nested {
-    fn new(tandem: &Tandem, cuts: Cuts) -> Option<Nested> {
+impl NestedTandem {
+    fn new(tandem: &Tandem, cuts: Cuts) -> Option<NestedTandem> {
         let servers = 0..tandem.servers.len();
         let serves: Option<Vec<_>> = servers.clone().map(|server| tandem.serves(server)).collect();
         let mut cross = nested_paths(tandem, cuts);
@@ -112,7 +112,7 @@ impl Nested {
             Some((path, comes))
         };
         let whole = inside(servers, &mut next_inside);
-        Some(Nested { serves: serves?, arrival, whole })
+        Some(NestedTandem { serves: serves?, arrival, whole })
     }
 
     /// The theta of all cross flows that make the delay the least, those inside first.
@@ -257,7 +257,7 @@ struct Search {
 }
 
 impl Search {
-    fn new(nested: &Nested) -> Option<Search> {
+    fn new(nested: &NestedTandem) -> Option<Search> {
         let float = |x: &Exact| x.to_f64();
         let rates: Option<Vec<f64>> =
             nested.serves.iter().map(|curve| float(curve.final_slope())).collect();
@@ -284,7 +284,7 @@ impl Search {
     }
 
     /// The service of the flows that pass all of these servers.
-    fn served(&mut self, nested: &Nested, inside: &Inside) -> Option<Affine> {
+    fn served(&mut self, nested: &NestedTandem, inside: &Inside) -> Option<Affine> {
         let mut served = Affine::default();
         let mut at = inside.servers.start;
         let join = |served: &mut Affine, one: Affine| {

@@ -6,13 +6,13 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{ROUNDING, Ranked, priority, priority_services};
+use super::{PriorityClass, ROUNDING, priority, priority_services};
 use crate::admit::Unbounded::{NoArrival, UnknownCrossTraffic, Unstable};
 use crate::admit::{Traffic, Unbounded};
 use crate::curve::{ceil_nanos, exact};
 use crate::police::{Meter, TokenBucket};
 use crate::sched::Priority;
-use crate::testing::{Arrival, LARGEST, Sent, arrivals, drive};
+use crate::testing::{Arrival, LARGEST, SentPacket, arrivals, drive};
 use crate::units::{Bytes, Nanos, Rate};
 
 const CLASSES: usize = 6;
@@ -41,7 +41,7 @@ fn any_class() -> impl Strategy<Value = Drawn> {
     (0..4u32, packet, 0..6000u64, 1..400_000u64, peak, known, any::<bool>())
 }
 
-fn systems() -> impl Strategy<Value = (Rate, Vec<Ranked>)> {
+fn systems() -> impl Strategy<Value = (Rate, Vec<PriorityClass>)> {
     (rates(), vec(any_class(), 1..=CLASSES)).prop_map(|(rate, classes)| {
         let part = |of: u64| Rate((u128::from(rate.0) * u128::from(of) / 1_000_000).max(1) as u64);
         let class = |(level, packet, more, millionths, peak, known, demotes): Drawn| {
@@ -49,13 +49,13 @@ fn systems() -> impl Strategy<Value = (Rate, Vec<Ranked>)> {
             let peak = peak.map(|(more, times)| line(more, part(millionths * times)));
             let lines = [line(more, part(millionths))].into_iter().chain(peak);
             let arrival = if known { lines.collect() } else { Vec::new() };
-            Ranked { level, traffic: Traffic { arrival, packet: Bytes(packet) }, demotes }
+            PriorityClass { level, traffic: Traffic { arrival, packet: Bytes(packet) }, demotes }
         };
         (rate, classes.into_iter().map(class).collect())
     })
 }
 
-fn plans() -> impl Strategy<Value = (Rate, Vec<Ranked>, Vec<Arrival>)> {
+fn plans() -> impl Strategy<Value = (Rate, Vec<PriorityClass>, Vec<Arrival>)> {
     systems().prop_flat_map(|(rate, classes)| {
         let unit = rate.time_for(Bytes(LARGEST.into())).0;
         let wishes = arrivals(CLASSES as u32, 1..=LARGEST, 1, unit, 120);
@@ -63,22 +63,22 @@ fn plans() -> impl Strategy<Value = (Rate, Vec<Ranked>, Vec<Arrival>)> {
     })
 }
 
-fn scheduler(classes: &[Ranked]) -> Priority {
+fn scheduler(classes: &[PriorityClass]) -> Priority {
     Priority::new(&classes.iter().map(|class| class.level).collect::<Vec<_>>())
 }
 
-fn meter(class: &Ranked) -> Meter {
+fn meter(class: &PriorityClass) -> Meter {
     Meter::new(class.traffic.arrival.iter().copied())
 }
 
 /// What arrives when classes with a bound keep to their arrival curves, but for packets that are
 /// demoted, and the others flood the link.
-fn conforming(classes: &[Ranked], bounds: &Bounds, wishes: &[Arrival]) -> Vec<Arrival> {
+fn conforming(classes: &[PriorityClass], bounds: &Bounds, wishes: &[Arrival]) -> Vec<Arrival> {
     let mut meters: Vec<_> = classes.iter().map(|class| (meter(class), Nanos::ZERO)).collect();
     let mut arrivals = Vec::new();
     for wish in wishes {
         let at = wish.class as usize % classes.len();
-        let Ranked { traffic, demotes, .. } = &classes[at];
+        let PriorityClass { traffic, demotes, .. } = &classes[at];
         let (class, length) = (at as u32, wish.length.min(traffic.packet.0 as u32));
         let demoted = wish.demoted && *demotes;
         let mut arrival = Arrival { class, length, demoted, ..*wish };
@@ -96,8 +96,8 @@ fn conforming(classes: &[Ranked], bounds: &Bounds, wishes: &[Arrival]) -> Vec<Ar
 }
 
 /// The packets of a class that keep to its contract.
-fn of_class(sent: &[Sent], class: usize) -> impl Iterator<Item = &Sent> {
-    let is_own = move |sent: &&Sent| {
+fn of_class(sent: &[SentPacket], class: usize) -> impl Iterator<Item = &SentPacket> {
+    let is_own = move |sent: &&SentPacket| {
         sent.dispatch.packet.class.index() == class && !sent.dispatch.packet.demoted
     };
     sent.iter().filter(is_own)
@@ -113,7 +113,7 @@ proptest! {
         let sent = drive(&mut scheduler(&classes), rate, &arrivals).sent;
         for (class, bound) in bounds.iter().enumerate() {
             let Ok(bound) = bound else { continue };
-            let late = of_class(&sent, class).map(Sent::delay).find(|delay| delay > bound);
+            let late = of_class(&sent, class).map(SentPacket::delay).find(|delay| delay > bound);
             prop_assert_eq!(late, None, "class {} has {}", class, bound);
         }
     }
@@ -163,7 +163,7 @@ proptest! {
 /// Everything before the last byte of a class's burst, which is the last of its level's, and then
 /// what the classes before may send, byte by byte until `end`: just behind the longest packet of
 /// all that may be in the way.
-fn worst_case(classes: &[Ranked], last: usize, end: Nanos) -> Vec<Arrival> {
+fn worst_case(classes: &[PriorityClass], last: usize, end: Nanos) -> Vec<Arrival> {
     let level = classes[last].level;
     let behind = (0..classes.len()).filter(|&class| classes[class].level > level);
     let blocking = behind.max_by_key(|&class| classes[class].traffic.packet);
@@ -204,7 +204,7 @@ fn worst_case(classes: &[Ranked], last: usize, end: Nanos) -> Vec<Arrival> {
 /// One token bucket for each class, which the class may send as one packet. All rates together are
 /// no more than four fifths of the link's. Every bucket holds more than the two bytes by which a
 /// class may be behind its curve.
-fn token_buckets() -> impl Strategy<Value = (Rate, Vec<Ranked>, usize)> {
+fn token_buckets() -> impl Strategy<Value = (Rate, Vec<PriorityClass>, usize)> {
     let rate = prop_oneof![Just(8_000_000u64), 1_000_000..4_000_000_000u64];
     let class = (0..4u32, 3..=300u64, 1..800u64, any::<bool>());
     (rate, vec(class, 1..=CLASSES), any::<usize>()).prop_map(|(rate, classes, last)| {
@@ -213,7 +213,7 @@ fn token_buckets() -> impl Strategy<Value = (Rate, Vec<Ranked>, usize)> {
             let packet = Bytes(if is_long { bucket + 1200 } else { bucket });
             let rate = Rate(rate / 1000 * per_mille / count as u64 + 1);
             let arrival = vec![TokenBucket { bucket: Bytes(bucket), rate }];
-            Ranked { level, traffic: Traffic { arrival, packet }, demotes: false }
+            PriorityClass { level, traffic: Traffic { arrival, packet }, demotes: false }
         };
         (Rate(rate), classes.into_iter().map(class).collect(), last % count)
     })
@@ -239,9 +239,9 @@ proptest! {
     }
 }
 
-fn class(level: u32, bucket: u64, rate: u64, packet: u64) -> Ranked {
+fn class(level: u32, bucket: u64, rate: u64, packet: u64) -> PriorityClass {
     let arrival = vec![TokenBucket { bucket: Bytes(bucket), rate: Rate(rate) }];
-    Ranked { level, traffic: Traffic { arrival, packet: Bytes(packet) }, demotes: false }
+    PriorityClass { level, traffic: Traffic { arrival, packet: Bytes(packet) }, demotes: false }
 }
 
 /// At a byte a nanosecond: 500 bytes of its own, a packet of 1500, and of the class before 1000
@@ -264,7 +264,7 @@ fn an_example_takes_as_long_as_its_bound() {
 fn blocking_is_by_what_comes_behind() {
     let rate = Rate(8_000_000_000);
     let mut classes = [class(0, 100, 0, 100), class(0, 100, 0, 80), class(9, 700, 1, 700)];
-    let bound = |classes: &[Ranked]| priority(rate, classes).into_iter().map(Result::unwrap);
+    let bound = |classes: &[PriorityClass]| priority(rate, classes).into_iter().map(Result::unwrap);
     assert!(bound(&classes).eq([901, 901, 901].map(Nanos)));
     classes[1].demotes = true;
     assert!(bound(&classes).eq([901, 901, 981].map(Nanos)));
@@ -277,7 +277,7 @@ fn without_a_bound_there_is_a_reason() {
     let rate = Rate(8_000_000);
     let mut classes =
         [class(1, 100, 5_000_000, 100), class(2, 100, 1, 100), class(3, 100, 3_000_001, 100)];
-    let reasons = |classes: &[Ranked]| {
+    let reasons = |classes: &[PriorityClass]| {
         priority(rate, classes).into_iter().map(Result::err).collect::<Vec<_>>()
     };
     assert_eq!(reasons(&classes), [None, None, Some(Unstable)]);

@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 use core::mem;
 
 use super::pattern::Pattern;
-use super::{Answer, Flow, Full, Hop, Ledger, Reservation, ReservationError};
+use super::{Answer, Flow, Full, Hop, Ledger, OutputId, Reservation, ReservationError};
 use crate::sched::tdp::Slots;
 
 /// The most labels of a frame.
@@ -63,12 +63,12 @@ struct Label {
     /// Whether it is as good as the immediate label for all that follows.
     immediate: bool,
     /// The outputs that come again, and the frames of their first packets; in order.
-    own: Vec<(u32, u32)>,
+    own: Vec<(OutputId, u32)>,
 }
 
 /// Room in the frames that a flow would use at an output: the least room, and the bytes that they
 /// held.
-type Left = Result<(u64, u128), Full>;
+type Room = Result<(u64, u128), Full>;
 
 /// The search for one flow.
 pub(super) struct LabelSetting<'a> {
@@ -76,7 +76,7 @@ pub(super) struct LabelSetting<'a> {
     flow: &'a Flow,
     pattern: Pattern,
     /// By hop and frame, beside the existing reservations.
-    left: Vec<Vec<Left>>,
+    rooms: Vec<Vec<Room>>,
     /// By hop, whether its output comes again.
     again: Vec<bool>,
     full: BTreeSet<Full>,
@@ -91,13 +91,13 @@ impl<'a> LabelSetting<'a> {
         let again = flow.path.iter().rev().map(|hop| !later.insert(hop.output));
         let mut again: Vec<bool> = again.collect();
         again.reverse();
-        let (left, full) = (Vec::new(), BTreeSet::new());
+        let (rooms, full) = (Vec::new(), BTreeSet::new());
         let mut label_setting =
-            LabelSetting { ledger, flow, pattern, left, again, full, certain: true };
+            LabelSetting { ledger, flow, pattern, rooms, again, full, certain: true };
         let frames = 0..label_setting.pattern.repeat;
-        let left =
-            |hop: &Hop| frames.clone().map(|at| label_setting.left(hop.output, at, &[])).collect();
-        label_setting.left = flow.path.iter().map(left).collect();
+        let rooms =
+            |hop: &Hop| frames.clone().map(|at| label_setting.room(hop.output, at, &[])).collect();
+        label_setting.rooms = flow.path.iter().map(rooms).collect();
         label_setting
     }
 
@@ -152,13 +152,13 @@ impl<'a> LabelSetting<'a> {
     fn extend(&mut self, mut label: Label, place: usize, enough: Option<u64>) -> Option<Label> {
         let output = self.flow.path[place].output;
         let taken = label.own.iter().any(|own| own.0 == output);
-        let left = if taken {
-            &self.left(output, label.frame, &label.own)
+        let room = if taken {
+            &self.room(output, label.frame, &label.own)
         } else {
-            &self.left[place][label.frame as usize]
+            &self.rooms[place][label.frame as usize]
         };
-        let (room, held) = match left {
-            Ok(left) => *left,
+        let (room, held) = match room {
+            Ok(room) => *room,
             Err(full) => {
                 self.full.insert(*full);
                 return None;
@@ -181,7 +181,7 @@ impl<'a> LabelSetting<'a> {
 
     /// Room at an output if the flow uses it from this frame on, beside the existing reservations
     /// and the frames that it took itself.
-    fn left(&self, output: u32, first: u32, own: &[(u32, u32)]) -> Left {
+    fn room(&self, output: OutputId, first: u32, own: &[(OutputId, u32)]) -> Room {
         let packet = self.flow.packet.0;
         let capacity = self.ledger.capacity(output).0;
         let (mut least, mut held) = (u64::MAX, 0);

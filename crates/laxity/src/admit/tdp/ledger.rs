@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use super::pattern::Pattern;
-use super::{Flow, Full, Reservation};
+use super::{Flow, Full, OutputId, Reservation};
 use crate::units::Bytes;
 
 /// The bytes reserved in every frame of every output.
@@ -32,13 +32,13 @@ impl Ledger {
     }
 
     /// Bytes reserved in a frame of the period, at an output.
-    pub fn reserved(&self, output: u32, frame: u32) -> Bytes {
+    pub fn reserved(&self, output: OutputId, frame: u32) -> Bytes {
         Bytes(self.reserved[self.cell(output, frame)])
     }
 
     /// Bytes that can be reserved in a frame, at an output.
-    pub fn capacity(&self, output: u32) -> Bytes {
-        Bytes(self.capacities[output as usize])
+    pub fn capacity(&self, output: OutputId) -> Bytes {
+        Bytes(self.capacities[output.index()])
     }
 
     /// Adds a reservation that was chosen elsewhere. Its delays are taken as they are.
@@ -54,7 +54,7 @@ impl Ledger {
         for (added, &(output, frame, packets)) in uses.iter().enumerate() {
             let cell = self.cell(output, frame);
             let more = u128::from(flow.packet.0) * u128::from(packets);
-            if more > u128::from(self.capacities[output as usize] - self.reserved[cell]) {
+            if more > u128::from(self.capacities[output.index()] - self.reserved[cell]) {
                 for &(output, frame, packets) in &uses[..added] {
                     let cell = self.cell(output, frame);
                     self.reserved[cell] -= flow.packet.0 * packets;
@@ -88,7 +88,7 @@ impl Ledger {
         &self,
         flows: impl IntoIterator<Item = (&'a Flow, &'a Reservation)>,
     ) -> Result<(), Full> {
-        let mut sums: BTreeMap<(u32, u32), u128> = BTreeMap::new();
+        let mut sums: BTreeMap<(OutputId, u32), u128> = BTreeMap::new();
         for (flow, Reservation { slots, delays }) in flows {
             for packet in 0..slots.packets {
                 let mut frame = u64::from(slots.start) + u64::from(slots.offset(packet));
@@ -112,13 +112,13 @@ impl Ledger {
     }
 
     /// The error for a full frame, with the bytes reserved now.
-    pub(super) fn full(&self, output: u32, frame: u32) -> Full {
+    pub(super) fn full(&self, output: OutputId, frame: u32) -> Full {
         let (reserved, capacity) = (self.reserved(output, frame), self.capacity(output));
         Full { output, frame, reserved, capacity }
     }
 
     /// The outputs and frames that a flow uses, with for how many packets.
-    pub(super) fn uses(&self, flow: &Flow, reservation: &Reservation) -> Vec<(u32, u32, u64)> {
+    pub(super) fn uses(&self, flow: &Flow, reservation: &Reservation) -> Vec<(OutputId, u32, u64)> {
         let Reservation { slots, delays } = reservation;
         assert_eq!((slots.packets, slots.period), (flow.packets, self.period));
         assert_eq!(delays.len(), flow.path.len());
@@ -135,7 +135,7 @@ impl Ledger {
         uses
     }
 
-    fn cell(&self, output: u32, frame: u32) -> usize {
-        output as usize * self.period as usize + frame as usize
+    fn cell(&self, output: OutputId, frame: u32) -> usize {
+        output.index() * self.period as usize + frame as usize
     }
 }

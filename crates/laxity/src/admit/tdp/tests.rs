@@ -23,7 +23,7 @@ fn looping(routers: &[u32], loops: usize, delay: u32, packet: Bytes) -> Flow {
     let next = |place: usize| routers[(place + 1) % routers.len()] - 1;
     let hop = |place: usize| {
         let output = 4 * (routers[place] - 1) + next(place);
-        Hop { output, delay, spare: 0, propagation: 0 }
+        Hop { output: OutputId(output), delay, spare: 0, propagation: 0 }
     };
     let path = (0..loops * routers.len()).map(|hops| hop(hops % routers.len())).collect();
     let packets = 12;
@@ -57,20 +57,21 @@ fn both_scenarios_of_the_experiment_fit() {
         assert_eq!(ledger.verify(flows.iter().zip(&reservations)), Ok(()));
         for frame in 0..60 {
             for (output, packets) in [(1, ring), (6, ring), (11, ring), (12, ring)] {
-                assert_eq!(ledger.reserved(output, frame), Bytes(packets * packet.0));
+                let reserved = ledger.reserved(OutputId(output), frame);
+                assert_eq!(reserved, Bytes(packets * packet.0));
             }
         }
         // R1 and R3 exchange flows that loop over three routers, as do R2 and R4.
         for (output, packets) in
             [(8, diagonals[0]), (2, diagonals[0]), (13, diagonals[1]), (7, diagonals[1])]
         {
-            assert_eq!(ledger.reserved(output, 0), Bytes(packets * packet.0));
+            assert_eq!(ledger.reserved(OutputId(output), 0), Bytes(packets * packet.0));
         }
         // A sixth flow of the kind does not.
         let answer = ledger.reserve(&flows[0]).unwrap_err();
         assert!(answer.full.iter().all(|full| full.reserved == Bytes(ring * packet.0)));
         let outputs: BTreeSet<_> = answer.full.iter().map(|full| full.output).collect();
-        assert_eq!(outputs, BTreeSet::from([1]));
+        assert_eq!(outputs, BTreeSet::from([OutputId(1)]));
         assert_eq!(answer.full.len(), 5);
         assert!(answer.certain);
         assert_eq!(answer.to_string(), "5 frames are full that it cannot do without");
@@ -103,7 +104,7 @@ fn thousand() -> Vec<(Flow, Reservation)> {
     let mut one = |_| {
         let hop = |below: &mut dyn FnMut(u32) -> u32| {
             let output = below(OUTPUTS);
-            Hop { output, delay: 1 + below(4), spare: 0, propagation: below(3) }
+            Hop { output: OutputId(output), delay: 1 + below(4), spare: 0, propagation: below(3) }
         };
         let hops = 2 + below(7);
         let path: Vec<_> = (0..hops).map(|_| hop(&mut below)).collect();
@@ -151,8 +152,10 @@ fn exchanges_leave_fewer_out() {
         let mut below = |bound: u32| random.next_u32() % bound;
         let mut flow = |_| {
             let (from, hops) = (below(10), 1 + below(4));
-            let hop =
-                |at| Hop { output: (from + at) % 10, delay: 2, spare: 0, propagation: at % 2 };
+            let hop = |at| {
+                let output = OutputId((from + at) % 10);
+                Hop { output, delay: 2, spare: 0, propagation: at % 2 }
+            };
             let path = (0..hops).map(hop).collect();
             let packets = 1 + below(4);
             Flow { path, packets, packet: Bytes(u64::from(300 + 400 * below(4))) }
@@ -171,7 +174,7 @@ fn exchanges_leave_fewer_out() {
 
 /// Flows with a packet a period over these outputs.
 fn flow(outputs: &[u32], packet: u64) -> Flow {
-    let hop = |&output| Hop { output, delay: 0, spare: 0, propagation: 0 };
+    let hop = |&output| Hop { output: OutputId(output), delay: 0, spare: 0, propagation: 0 };
     Flow { path: outputs.iter().map(hop).collect(), packets: 1, packet: Bytes(packet) }
 }
 
@@ -198,10 +201,13 @@ fn who_is_in_the_way_moves() {
     let mut answers = first_placed(&mut ledger, &flows);
     let (before, tried) = (ledger.clone(), answers.clone());
     assert!(!ledger.add_left_out(&flows, &mut answers, &mut 0));
-    assert_eq!((starts(&answers), ledger.reserved(0, 1)), (starts(&tried), before.reserved(0, 1)));
+    assert_eq!(
+        (starts(&answers), ledger.reserved(OutputId(0), 1)),
+        (starts(&tried), before.reserved(OutputId(0), 1))
+    );
     assert!(ledger.add_left_out(&flows, &mut answers, &mut 1));
     assert_eq!(starts(&answers), [Some(1), Some(0)]);
-    assert_eq!([0, 1].map(|frame| ledger.reserved(0, frame)), [Bytes(2); 2]);
+    assert_eq!([0, 1].map(|frame| ledger.reserved(OutputId(0), frame)), [Bytes(2); 2]);
 }
 
 /// One flow takes both frames' room for two others each.
@@ -225,5 +231,5 @@ fn one_flow_goes_for_several() {
     answers.extend([blocked(), blocked()]);
     assert!(!ledger.replace_one(&flows, &mut answers, &mut 10));
     assert_eq!(starts(&answers), [Some(0), None, None]);
-    assert_eq!([0, 1].map(|frame| ledger.reserved(0, frame)), [Bytes(3); 2]);
+    assert_eq!([0, 1].map(|frame| ledger.reserved(OutputId(0), frame)), [Bytes(3); 2]);
 }

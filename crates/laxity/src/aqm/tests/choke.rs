@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::naive::Naive;
 use super::{any_red, packet};
-use crate::aqm::{Choke, Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
+use crate::aqm::{Choke, Fraction, Limit, ManagedScheduler, Measure, Policy, Red, Spacing};
 use crate::packet::Packet;
 use crate::sched::Fifo;
 use crate::sched::tests::disciplines;
@@ -31,7 +31,8 @@ fn side_by_side(
     steps: &[Step],
 ) -> Result<(), TestCaseError> {
     let queue_of = [Some(0), Some(0), None, Some(0)];
-    let mut managed = Managed::new(managed, &[Policy::Choke(choke)], &queue_of, seed).unwrap();
+    let mut managed =
+        ManagedScheduler::new(managed, &[Policy::Choke(choke)], &queue_of, seed).unwrap();
     let mut bare = bare;
     let mut naive = Naive::new(choke.red, seed);
     let mut places = Vec::new();
@@ -116,7 +117,7 @@ fn draws_are_uniform() {
     };
     for seed in 0..20 {
         let policy = Policy::Choke(Choke { red, candidates: 1 });
-        let mut fifo = Managed::new(Fifo::new(), &[policy], &[Some(0)], seed).unwrap();
+        let mut fifo = ManagedScheduler::new(Fifo::new(), &[policy], &[Some(0)], seed).unwrap();
         let mut met = [0u32; PACKETS as usize];
         let mut handle = 0;
         let mut queued: Vec<u32> = Vec::new();

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{any_codel, packet};
-use crate::aqm::{CoDel, Limit, Managed, Policy};
+use crate::aqm::{CoDel, Limit, ManagedScheduler, Policy};
 use crate::packet::{Ecn, Packet};
 use crate::sched::Fifo;
 use crate::scheduler::{DropReason, Scheduler};
@@ -112,7 +112,8 @@ fn side_by_side(
     steps: impl IntoIterator<Item = (u64, bool, u32)>,
 ) -> Result<usize, TestCaseError> {
     let codel = CoDel { limit: Limit::None, ..codel };
-    let mut fifo = Managed::new(Fifo::new(), &[Policy::CoDel(codel)], &[Some(0)], 0).unwrap();
+    let mut fifo =
+        ManagedScheduler::new(Fifo::new(), &[Policy::CoDel(codel)], &[Some(0)], 0).unwrap();
     let mut pseudocode = Pseudocode::new(codel);
     let (mut now, mut count) = (0, 0);
     for (handle, (gap, arrives, length)) in (0..).zip(steps) {

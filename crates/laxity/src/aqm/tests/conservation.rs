@@ -9,7 +9,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::{any_codel, any_pie, any_red, packet};
-use crate::aqm::{Choke, Limit, Managed, Policy};
+use crate::aqm::{Choke, Limit, ManagedScheduler, Policy};
 use crate::packet::{Ecn, Packet};
 use crate::port::{Books, Port, Promise};
 use crate::sched::tests::disciplines;
@@ -41,7 +41,7 @@ proptest! {
         let queue_of: Vec<_> = queue_of.into_iter().map(|of| of.map(|of| of % policies.len())).collect();
         for scheduler in disciplines() {
             let managed: Box<dyn Scheduler> =
-                Box::new(Managed::new(scheduler, &policies, &queue_of, seed).unwrap());
+                Box::new(ManagedScheduler::new(scheduler, &policies, &queue_of, seed).unwrap());
             let mut port = Port::new(managed, Books::new([Promise::default(); 4], Nanos::ZERO));
             let mut inside = BTreeMap::new();
             let mut marked = [0; 4];

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::packet;
-use crate::aqm::{Limit, Managed, Policy};
+use crate::aqm::{Limit, ManagedScheduler, Policy};
 use crate::packet::{Ecn, Packet};
 use crate::sched::Fifo;
 use crate::scheduler::{Backlog, DropReason, Scheduler};
@@ -38,7 +38,7 @@ fn side_by_side(
     steps: impl IntoIterator<Item = (u64, bool, u32, u32)>,
 ) -> Result<usize, TestCaseError> {
     let policy = Policy::DropTail { limit, mark };
-    let mut fifo = Managed::new(Fifo::new(), &[policy], &[Some(0)], 0).unwrap();
+    let mut fifo = ManagedScheduler::new(Fifo::new(), &[policy], &[Some(0)], 0).unwrap();
     let (mut queue, mut now, mut marked) = (VecDeque::new(), Nanos::ZERO, 0);
     for (handle, (gap, arrives, length, flow)) in (0..).zip(steps) {
         now += Nanos(gap);
@@ -97,7 +97,7 @@ proptest! {
         steps in vec((gaps(2_000_000), 0..3u8, 1..1500u32, any::<bool>()), 1..300),
     ) {
         let policy = Policy::DropTail { limit, mark: Limit::None };
-        let managed = Managed::new(Fifo::new(), &[policy], &[Some(0)], 0).unwrap();
+        let managed = ManagedScheduler::new(Fifo::new(), &[policy], &[Some(0)], 0).unwrap();
         let mut managed = managed.with_demoted_giving_way();
         let (mut queue, mut now) = (VecDeque::<Packet>::new(), Nanos::ZERO);
         for (handle, (gap, step, length, demoted)) in (0..).zip(steps) {

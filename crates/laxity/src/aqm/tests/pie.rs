@@ -9,7 +9,7 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
 use super::{any_pie, packet};
-use crate::aqm::{Limit, Managed, Pie, Policy};
+use crate::aqm::{Limit, ManagedScheduler, Pie, Policy};
 use crate::packet::{Ecn, Packet};
 use crate::sched::Fifo;
 use crate::scheduler::{DropReason, Scheduler};
@@ -162,7 +162,8 @@ fn side_by_side(
     steps: impl IntoIterator<Item = (u64, bool, u32)>,
 ) -> Result<[usize; 3], TestCaseError> {
     let pie = Pie { limit: Limit::None, ..pie };
-    let mut fifo = Managed::new(Fifo::new(), &[Policy::Pie(pie)], &[Some(0)], seed).unwrap();
+    let mut fifo =
+        ManagedScheduler::new(Fifo::new(), &[Policy::Pie(pie)], &[Some(0)], seed).unwrap();
     let mut pseudocode = Pseudocode::new(pie, seed);
     let (mut now, mut counts) = (0, [0; 3]);
     for (handle, (gap, arrives, length)) in (0..).zip(steps) {
@@ -252,7 +253,7 @@ fn marks_come_before_drops() {
 #[test]
 fn ages_pass() {
     let pie = Pie { update: Nanos(1), ..RFC };
-    let mut fifo = Managed::new(Fifo::new(), &[Policy::Pie(pie)], &[Some(0)], 0).unwrap();
+    let mut fifo = ManagedScheduler::new(Fifo::new(), &[Policy::Pie(pie)], &[Some(0)], 0).unwrap();
     for time in [0, 1, u64::MAX - 1, u64::MAX] {
         let now = Nanos(time);
         fifo.enqueue(now, packet(now, 0, 0, 1000, time), &mut |_, _| {});

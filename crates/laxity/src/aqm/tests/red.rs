@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::naive::Naive;
 use super::{any_red, packet};
-use crate::aqm::{Fraction, Limit, Managed, Measure, Policy, Red, Spacing};
+use crate::aqm::{Fraction, Limit, ManagedScheduler, Measure, Policy, Red, Spacing};
 use crate::packet::Ecn;
 use crate::sched::Fifo;
 use crate::scheduler::{DropReason, Scheduler};
@@ -23,7 +23,7 @@ proptest! {
         red in any_red(), seed: u64,
         steps in vec((gaps(1_000_000), 0..8u8, 1..=1500u32, 0..4u32), 1..300),
     ) {
-        let mut fifo = Managed::new(Fifo::new(), &[Policy::Red(red)], &[Some(0)], seed).unwrap();
+        let mut fifo = ManagedScheduler::new(Fifo::new(), &[Policy::Red(red)], &[Some(0)], seed).unwrap();
         let mut naive = Naive::new(red, seed);
         let mut now = Nanos::ZERO;
         for (handle, (gap, choice, length, flow)) in (0..).zip(steps) {
@@ -99,7 +99,7 @@ fn distances(spacing: Spacing, drops: usize) -> Vec<usize> {
         spacing,
         transmission: Nanos(1),
     };
-    let mut fifo = Managed::new(Fifo::new(), &[Policy::Red(red)], &[Some(0)], 7).unwrap();
+    let mut fifo = ManagedScheduler::new(Fifo::new(), &[Policy::Red(red)], &[Some(0)], 7).unwrap();
     let (mut distances, mut since) = (Vec::new(), 0);
     let mut none = |_, _| panic!("all are capable of ECN");
     for handle in 0.. {
@@ -152,7 +152,7 @@ fn a_full_queue_is_full() {
         spacing: Spacing::Uniform,
         transmission: Nanos(1),
     };
-    let mut fifo = Managed::new(Fifo::new(), &[Policy::Red(red)], &[Some(0)], 1).unwrap();
+    let mut fifo = ManagedScheduler::new(Fifo::new(), &[Policy::Red(red)], &[Some(0)], 1).unwrap();
     let mut reasons = Vec::new();
     for handle in 0..4 {
         let packet = packet(Nanos::ZERO, 0, 1, 100, handle);

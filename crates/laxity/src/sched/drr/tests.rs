@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::Drr;
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Criterion, Dispatch, DropReason, Scheduler, Withdraw};
-use crate::testing::{Arrival, Sent, arrivals, drive};
+use crate::testing::{Arrival, SentPacket, arrivals, drive};
 use crate::units::{Nanos, Rate};
 
 const CLASSES: u32 = 4;
@@ -180,14 +180,14 @@ impl ByRound {
 /// What `model` sends when it is given what was given to the scheduler and asked when that was.
 fn replay<M>(
     model: &mut M,
-    sent: &[Sent],
+    sent: &[SentPacket],
     enqueue: impl Fn(&mut M, Packet),
     dequeue: impl Fn(&mut M) -> Option<Packet>,
 ) -> Vec<Option<Packet>> {
     let mut packets: Vec<_> = sent.iter().map(|sent| sent.dispatch.packet).collect();
     packets.sort_by_key(|packet| packet.handle);
     let mut to_come = packets.into_iter().enumerate().peekable();
-    let choice = |sent: &Sent| {
+    let choice = |sent: &SentPacket| {
         while let Some((_, packet)) = to_come.next_if(|(number, _)| *number < sent.arrived) {
             enqueue(model, packet);
         }
@@ -196,11 +196,11 @@ fn replay<M>(
     sent.iter().map(choice).collect()
 }
 
-fn packets(sent: &[Sent]) -> Vec<Option<Packet>> {
+fn packets(sent: &[SentPacket]) -> Vec<Option<Packet>> {
     sent.iter().map(|sent| Some(sent.dispatch.packet)).collect()
 }
 
-fn send(quanta: &[u32], arrivals: &[Arrival]) -> Vec<Sent> {
+fn send(quanta: &[u32], arrivals: &[Arrival]) -> Vec<SentPacket> {
     drive(&mut Drr::new(quanta).unwrap(), RATE, arrivals).sent
 }
 
@@ -236,7 +236,7 @@ fn backlogged(quanta: &[u32], queues: &[Vec<u32>]) -> (Drr, Textbook) {
 
 /// The most by which the quanta that class `a` got exceed those that class `b` got, over all
 /// intervals in which both have packets, times both quanta.
-fn excess(quanta: &[u32], sent: &[Sent], [a, b]: [usize; 2]) -> i128 {
+fn excess(quanta: &[u32], sent: &[SentPacket], [a, b]: [usize; 2]) -> i128 {
     let mut packets: Vec<_> = sent.iter().map(|sent| sent.dispatch.packet).collect();
     packets.sort_by_key(|packet| packet.handle);
     let weighed = |packet: &Packet| match packet.class.index() {

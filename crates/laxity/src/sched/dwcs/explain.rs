@@ -11,13 +11,13 @@ use crate::units::Nanos;
 impl Explain for Dwcs {
     /// Its stream.
     fn queue(&self, packet: &Packet) -> u64 {
-        self.queued_in(packet).map_or(0, |slot| slot as u64)
+        self.queued_in(packet).map_or(0, |stream| stream.0.into())
     }
 
     fn precedence(&self, _: Nanos, _: &Dispatch, waiting: &Packet) -> Rule {
-        let Some(slot) = self.queued_in(waiting) else { return Rule::Scheduler };
+        let Some(id) = self.queued_in(waiting) else { return Rule::Scheduler };
         let precedence = self.settings.precedence;
-        self.served.decisive(&self.streams[slot].key(slot as u32, precedence), precedence)
+        self.served.decisive(&self.streams[id.index()].key(id, precedence), precedence)
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 
 use super::slots::Slots;
 use super::tolerance::Tolerance;
-use super::{Class, Dwcs, DwcsSettings, Key, NEVER, Precedence, State, Streams};
+use super::{Class, Dwcs, DwcsSettings, Key, NEVER, Precedence, State, StreamId, Streams};
 use crate::error::{SetupError, check, check_of};
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, SeatId, Tournament, WinnerTree};
@@ -68,7 +68,7 @@ impl Dwcs {
             return Err(SetupError::NoRoom { count, most: Self::MOST_STREAMS });
         }
         self.free.remove(&number);
-        let class = Class { first: self.slots.take(count), count, leaving: None };
+        let class = Class { first: StreamId(self.slots.take(count)), count, leaving: None };
         let tolerance = Tolerance::new(stream.loss);
         let state = State {
             gap,
@@ -100,12 +100,12 @@ impl Dwcs {
             return false;
         }
         let mut with_packets = 0;
-        for slot in self.classes[class.index()].range() {
-            self.streams[slot].is_leaving = true;
-            if self.streams[slot].has_packets {
+        for id in self.classes[class.index()].range().map(StreamId::from_index) {
+            self.streams[id.index()].is_leaving = true;
+            if self.streams[id.index()].has_packets {
                 with_packets += 1;
             } else {
-                self.unlist(slot);
+                self.unlist(id);
             }
         }
         self.classes[class.index()].leaving = Some(with_packets);
@@ -121,8 +121,8 @@ impl Dwcs {
         found.is_some_and(|class| class.count > 0 && class.leaving.is_none())
     }
 
-    /// The slot of a packet's stream, if its class takes packets.
-    pub(super) fn slot_of(&self, packet: &Packet) -> Option<usize> {
+    /// The stream of a packet, if its class takes packets.
+    pub(super) fn stream_of(&self, packet: &Packet) -> Option<StreamId> {
         let class = self.classes.get(packet.class.index())?;
         if class.leaving.is_some() {
             return None;
@@ -130,19 +130,19 @@ impl Dwcs {
         self.queued_in(packet)
     }
 
-    /// The slot of a queued packet's stream.
-    pub(super) fn queued_in(&self, packet: &Packet) -> Option<usize> {
+    /// The stream of a queued packet.
+    pub(super) fn queued_in(&self, packet: &Packet) -> Option<StreamId> {
         let class = self.classes.get(packet.class.index())?;
         let flow = packet.flow.0;
         let number = if flow < class.count { flow } else { flow.checked_rem(class.count)? };
-        Some((class.first + number) as usize)
+        Some(StreamId(class.first.0 + number))
     }
 
     /// A stream of a class that leaves has sent its last packet.
     #[cold]
-    pub(super) fn drained(&mut self, slot: usize) {
-        self.unlist(slot);
-        let number = self.streams[slot].class;
+    pub(super) fn drained(&mut self, id: StreamId) {
+        self.unlist(id);
+        let number = self.streams[id.index()].class;
         if let Some(with_packets) = &mut self.classes[number.index()].leaving {
             *with_packets -= 1;
             if *with_packets == 0 {
@@ -153,18 +153,18 @@ impl Dwcs {
 
     /// Forgets a class without packets.
     fn release(&mut self, number: ClassId) {
-        let gone = Class { first: 0, count: 0, leaving: None };
+        let gone = Class { first: StreamId(0), count: 0, leaving: None };
         let class = core::mem::replace(&mut self.classes[number.index()], gone);
-        self.slots.give_back(class.first, class.count);
+        self.slots.give_back(class.first.0, class.count);
         self.free.insert(number);
     }
 
-    fn unlist(&mut self, slot: usize) {
+    fn unlist(&mut self, id: StreamId) {
         if let Some(deadlines) = &mut self.deadlines
-            && self.streams[slot].is_listed
+            && self.streams[id.index()].is_listed
         {
-            self.streams[slot].is_listed = false;
-            deadlines.clear(slot);
+            self.streams[id.index()].is_listed = false;
+            deadlines.clear(id.index());
         }
     }
 
@@ -185,6 +185,6 @@ impl Dwcs {
 
 impl Class {
     fn range(&self) -> core::ops::Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
+        self.first.index()..self.first.index() + self.count as usize
     }
 }

@@ -4,12 +4,15 @@ use core::hint::select_unpredictable;
 
 use crate::queue::Rank;
 
+use super::StreamId;
 use super::settings::Precedence;
 #[cfg(doc)]
 use super::tolerance::Tolerance;
 
 /// No deadline.
 pub(super) const NEVER: u64 = u64::MAX;
+
+const NO_STREAM: StreamId = StreamId(u32::MAX);
 
 /// The position of a stream's head packet among all; the least key is served.
 ///
@@ -21,8 +24,8 @@ pub(super) struct Key {
     pub(super) high: u64,
     pub(super) low: u64,
     order: u64,
-    /// Of the stream, which takes no part in the order.
-    slot: u32,
+    /// Takes no part in the order.
+    stream: StreamId,
 }
 
 pub(super) const NUMERATOR: u32 = 18;
@@ -32,7 +35,7 @@ const RANK: u32 = 45;
 impl Key {
     /// After all others: no head packet.
     pub(super) const NONE: Key =
-        Key { high: i64::MAX as u64, low: u64::MAX, order: u64::MAX, slot: u32::MAX };
+        Key { high: i64::MAX as u64, low: u64::MAX, order: u64::MAX, stream: NO_STREAM };
 
     /// The key of a head packet that was the `order`-th to arrive, of a stream whose tolerance has
     /// this `rank` and numerator.
@@ -64,20 +67,26 @@ impl Key {
             }
             Precedence::DeadlineFirst => (deadline >> 1, deadline << 63 | rank | numerator),
         };
-        Key { high, low, order, slot: u32::MAX }
+        Key { high, low, order, stream: NO_STREAM }
     }
 
-    /// The key of the stream in this slot.
+    /// The same key, of this stream.
     #[inline]
-    pub(super) fn with_slot(self, slot: u32) -> Key {
-        Key { slot, ..self }
+    pub(super) fn with_stream(self, stream: StreamId) -> Key {
+        Key { stream, ..self }
+    }
+
+    /// The stream.
+    #[inline(always)]
+    pub(super) fn stream(self) -> StreamId {
+        self.stream
     }
 }
 
 impl Rank for Key {
     #[inline(always)]
     fn owner(&self) -> u32 {
-        self.slot
+        self.stream.0
     }
 
     /// The sign of their difference.
@@ -94,7 +103,7 @@ impl Rank for Key {
             high: select_unpredictable(wins, self.high, other.high),
             low: select_unpredictable(wins, self.low, other.low),
             order: select_unpredictable(wins, self.order, other.order),
-            slot: select_unpredictable(wins, self.slot, other.slot),
+            stream: StreamId(select_unpredictable(wins, self.stream.0, other.stream.0)),
         }
     }
 }

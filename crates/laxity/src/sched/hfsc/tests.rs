@@ -4,7 +4,7 @@ mod cases;
 mod dispatches;
 mod examples;
 mod guarantees;
-mod known;
+mod known_curve;
 mod reference;
 mod sharing;
 mod times;

@@ -22,8 +22,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// The rank is the class's number, and a packet's flow says how long it is held.
-fn by_class() -> Pifo<u32, impl FnMut(&Packet) -> Ranked<u32>> {
-    Pifo::new(6, |packet: &Packet| Ranked {
+fn by_class() -> Pifo<u32, impl FnMut(&Packet) -> Ranking<u32>> {
+    Pifo::new(6, |packet: &Packet| Ranking {
         rank: packet.class.0,
         eligible: packet.arrival + Nanos(packet.flow.0.into()),
         deadline: None,

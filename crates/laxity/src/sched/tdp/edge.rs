@@ -30,6 +30,11 @@ impl Slots {
     }
 }
 
+crate::id! {
+    /// A contract of an [`Edge`]: its position among all that the edge was made with.
+    pub struct ContractId;
+}
+
 /// The reservation of a flow at the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Contract {
@@ -135,12 +140,17 @@ impl Edge {
     /// The frame of a packet that arrives now; `None` for best effort, as which all of a class
     /// without a contract and demoted packets travel.
     pub fn frame_of(&mut self, now: Nanos, packet: &Packet) -> Option<u64> {
-        self.frame_of_flow(packet.class.index(), now, packet)
+        self.frame_under(ContractId(packet.class.0), now, packet)
     }
 
-    /// The same where flows are not classes, for a packet of the flow of this number.
-    pub fn frame_of_flow(&mut self, flow: usize, now: Nanos, packet: &Packet) -> Option<u64> {
-        let flow = self.flows.get_mut(flow)?.as_mut()?;
+    /// The same where flows are not classes, for a packet under this contract.
+    pub fn frame_under(
+        &mut self,
+        contract: ContractId,
+        now: Nanos,
+        packet: &Packet,
+    ) -> Option<u64> {
+        let flow = self.flows.get_mut(contract.index())?.as_mut()?;
         if packet.demoted || packet.length > flow.longest {
             return None;
         }
@@ -156,23 +166,23 @@ impl Edge {
     }
 }
 
-/// An output with a function that assigns frames to packets by time and packet, such as
-/// [`Edge::frame_of`]: a scheduler like any other. Packets without a frame are best effort.
+/// A scheduler that assigns a frame of an output to each packet, by a function of time and packet
+/// such as [`Edge::frame_of`]. Packets without a frame are best effort.
 #[derive(Clone, Debug)]
-pub struct Assigned<F> {
+pub struct FrameAssigner<F> {
     /// The output.
     pub output: Tdp,
     frame_of: F,
 }
 
-impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Assigned<F> {
+impl<F: FnMut(Nanos, &Packet) -> Option<u64>> FrameAssigner<F> {
     /// This output, with frames from this function.
     pub fn new(output: Tdp, frame_of: F) -> Self {
-        Assigned { output, frame_of }
+        FrameAssigner { output, frame_of }
     }
 }
 
-impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Scheduler for Assigned<F> {
+impl<F: FnMut(Nanos, &Packet) -> Option<u64>> Scheduler for FrameAssigner<F> {
     #[inline(always)]
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         match (self.frame_of)(now, &packet) {

@@ -25,7 +25,7 @@ struct Coming {
 
 /// A packet that an output has sent, padding or not, and how it was marked if it was.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SentPacket {
     dispatch: Option<Dispatch>,
     mark: Option<Mark>,
     start: Nanos,
@@ -39,7 +39,7 @@ fn send(
     coming: &[Coming],
     padding: Option<u32>,
     end: Nanos,
-) -> (Vec<Sent>, Vec<(Packet, DropReason)>) {
+) -> (Vec<SentPacket>, Vec<(Packet, DropReason)>) {
     let TdpSettings { time, rate, .. } = output.settings;
     let mut link = Link::new(rate);
     let (mut sent, mut dropped) = (Vec::new(), Vec::new());
@@ -63,7 +63,7 @@ fn send(
                 let departure = link.transmit(now, length);
                 let is_marked = dispatch.is_none_or(|dispatch| dispatch.deadline.is_some());
                 let mark = is_marked.then(|| output.mark());
-                sent.push(Sent { dispatch, mark, start: now, departure });
+                sent.push(SentPacket { dispatch, mark, start: now, departure });
                 next = next.min(departure);
             } else {
                 let ready = output.next_ready(now).unwrap_or(end);

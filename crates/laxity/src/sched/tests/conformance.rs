@@ -8,12 +8,12 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::aqm::{Choke, Fraction, Managed, Measure, Pie, Policy, Red, Spacing};
+use crate::aqm::{Choke, Fraction, ManagedScheduler, Measure, Pie, Policy, Red, Spacing};
 use crate::link::Link;
 use crate::packet::FlowId;
 use crate::port::{Account, Books, Port, Promise};
 use crate::sched::Tdp;
-use crate::sched::tdp::{Assigned, CommonTime, Contract, Edge, Slots, TdpSettings as Frames};
+use crate::sched::tdp::{CommonTime, Contract, Edge, FrameAssigner, Slots, TdpSettings as Frames};
 use crate::scheduler::{Backlog, Dispatch};
 use crate::units::Bytes;
 
@@ -117,7 +117,7 @@ fn edge() -> Any {
         &[contract(0), contract(2), None, None],
     )
     .unwrap();
-    Box::new(Assigned::new(frames(), move |now, packet: &Packet| edge.frame_of(now, packet)))
+    Box::new(FrameAssigner::new(frames(), move |now, packet: &Packet| edge.frame_of(now, packet)))
 }
 
 /// CoDel that soon drops.
@@ -179,7 +179,8 @@ pub(super) fn all() -> Vec<(&'static str, Any)> {
     let managed = policies().into_iter().flat_map(|policy| {
         let queue_of = [Some(0), None, Some(1), Some(0)];
         disciplines().into_iter().map(move |scheduler| {
-            let managed = Managed::new(scheduler, &[policy, policy], &queue_of, 1).unwrap();
+            let managed =
+                ManagedScheduler::new(scheduler, &[policy, policy], &queue_of, 1).unwrap();
             ("managed", Box::new(managed) as Any)
         })
     });

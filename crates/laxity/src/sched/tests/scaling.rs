@@ -77,7 +77,7 @@ fn of_classes(classes: u32) -> Vec<(&'static str, Any)> {
         ("dualpi2", Box::new(DualPi2::new(classes as usize, two_queues).unwrap())),
         (
             "pifo",
-            Box::new(Pifo::new(classes, |packet: &Packet| Ranked {
+            Box::new(Pifo::new(classes, |packet: &Packet| Ranking {
                 rank: packet.class.0 % 997,
                 eligible: packet.arrival,
                 deadline: None,

@@ -2,7 +2,7 @@
 
 use std::string::{String, ToString};
 
-use crate::aqm::{CoDel, Fraction, Limit, Managed, Measure, Pie, Policy, Red, Spacing};
+use crate::aqm::{CoDel, Fraction, Limit, ManagedScheduler, Measure, Pie, Policy, Red, Spacing};
 use crate::error::SetupError;
 use crate::packet::ClassId;
 use crate::sched::dwcs::{DwcsSettings, Late, Stream, Streams};
@@ -104,7 +104,8 @@ fn frames() {
 
 #[test]
 fn queues() {
-    let new = |policy, queue| Managed::new(Fifo::new(), &[policy], &[None, Some(queue)], 0);
+    let new =
+        |policy, queue| ManagedScheduler::new(Fifo::new(), &[policy], &[None, Some(queue)], 0);
     let red = Red {
         min: 2,
         max: 8,

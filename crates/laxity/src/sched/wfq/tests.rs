@@ -12,7 +12,7 @@ use crate::curve::{Exact, exact};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Place, Scheduler, Withdraw};
 use crate::testing::{
-    Arrival, EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid, Sent, arrivals, drive, gaps,
+    Arrival, EXACT_GRAIN, EXACT_RATE, EXACT_WEIGHT, Fluid, SentPacket, arrivals, drive, gaps,
 };
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -33,7 +33,7 @@ impl Beside {
     /// By how much work the packet chosen is finished later, by the fluid and if nothing comes any
     /// more, than the one that is finished first; and whether it is the first of those, that one
     /// being the first to arrive among equals.
-    fn choose(&mut self, sent: &Sent) -> (Exact, bool) {
+    fn choose(&mut self, sent: &SentPacket) -> (Exact, bool) {
         self.fluid.advance(sent.start);
         let finish = self.fluid.finishing_work();
         let order = |handle: &u64| (finish[handle].clone(), *handle);
@@ -46,7 +46,7 @@ impl Beside {
 }
 
 /// Lets a fluid see all arrivals and choices in their order.
-fn beside(fluid: Fluid, sent: &[Sent], mut choice: impl FnMut(&Sent, (Exact, bool))) {
+fn beside(fluid: Fluid, sent: &[SentPacket], mut choice: impl FnMut(&SentPacket, (Exact, bool))) {
     let mut packets: Vec<_> = sent.iter().map(|sent| sent.dispatch.packet).collect();
     packets.sort_by_key(|packet| packet.handle);
     let mut packets = packets.into_iter().enumerate().peekable();
@@ -60,7 +60,7 @@ fn beside(fluid: Fluid, sent: &[Sent], mut choice: impl FnMut(&Sent, (Exact, boo
     }
 }
 
-fn send(rate: Rate, weights: &[u64], arrivals: &[Arrival]) -> Vec<Sent> {
+fn send(rate: Rate, weights: &[u64], arrivals: &[Arrival]) -> Vec<SentPacket> {
     drive(&mut Wfq::new(rate, weights).unwrap(), rate, arrivals).sent
 }
 

@@ -15,7 +15,7 @@ proptest! {
         let mut now = 0;
         for (step, ahead, scale, slot) in steps {
             if step < 3 {
-                let entry = Entry { time: Nanos(now + (ahead >> scale)), slot };
+                let entry = Entry { time: Nanos(now + (ahead >> scale)), slot: SlotId(slot) };
                 if sorted.insert(entry) {
                     buckets.insert(entry);
                 }
@@ -51,15 +51,15 @@ fn widths_follow_events(slots: u64, limits: [u32; 3]) {
     for gap in [3, 50_000, 3] {
         let mut times: Vec<u64> = (1..=slots).map(|slot| begin + slot * gap).collect();
         times.iter().zip(0..).for_each(|(time, slot)| {
-            buckets.insert(Entry { time: Nanos(*time), slot });
+            buckets.insert(Entry { time: Nanos(*time), slot: SlotId(slot) });
         });
         for _ in 0..400_000 {
             let (first, _) = buckets.first().unwrap();
             let (slot, least) = times.iter().enumerate().min_by_key(|(_, time)| **time).unwrap();
-            assert_eq!((first.slot, first.time.0), (slot as u32, *least));
+            assert_eq!((first.slot, first.time.0), (SlotId::from_index(slot), *least));
             buckets.remove_first();
             times[slot] += slots * gap;
-            buckets.insert(Entry { time: Nanos(times[slot]), slot: slot as u32 });
+            buckets.insert(Entry { time: Nanos(times[slot]), slot: SlotId::from_index(slot) });
         }
         while let Some((last, _)) = buckets.first() {
             begin = last.time.0;

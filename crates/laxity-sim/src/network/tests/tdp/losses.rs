@@ -30,7 +30,7 @@ fn chain(loss: &str) -> Plan {
 
 /// What the node behind the link must make of the frames that it hears of, one packet each.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Counted {
+struct LossCounts {
     silent: u64,
     losses: u64,
     unknown: u64,
@@ -39,8 +39,8 @@ struct Counted {
 /// The frames that are recovered, in step from frame 0 on: with all of the n frames in between
 /// silent, or more, it is out of step, and in step again once it hears the last frame of a cycle
 /// and the first one of the next.
-fn recovered(frames: &[u64]) -> (Vec<bool>, Counted) {
-    let mut counted = Counted::default();
+fn recovered(frames: &[u64]) -> (Vec<bool>, LossCounts) {
+    let mut counted = LossCounts::default();
     let (mut in_step, mut before) = (true, 0);
     let mut known = Vec::new();
     for &frame in frames {
@@ -63,7 +63,7 @@ fn recovered(frames: &[u64]) -> (Vec<bool>, Counted) {
 /// Runs the chain with losses, and checks that each packet that survives is sent on in the frame in
 /// which it is without losses; or as best effort, while the node is out of step as the reference
 /// has it. Tells what was counted.
-fn check_losses(share: f64, run: f64, seed: u64) -> Counted {
+fn check_losses(share: f64, run: f64, seed: u64) -> LossCounts {
     let duration = Nanos(100 * MS);
     let whole = travel(&chain(""), duration, seed).1;
     let lossy = chain(&format!("loss = {{ share = {share}, run = {run} }}"));
@@ -104,7 +104,7 @@ fn check_losses(share: f64, run: f64, seed: u64) -> Counted {
 #[test]
 fn scattered_losses_shift_nothing() {
     for seed in 0..30 {
-        let Counted { silent, losses, unknown } = check_losses(0.1, 1.2, seed);
+        let LossCounts { silent, losses, unknown } = check_losses(0.1, 1.2, seed);
         assert!(silent > 40 && losses == 0, "{silent} {losses}");
         assert_eq!(unknown, 0, "in step from the beginning");
     }
@@ -113,16 +113,16 @@ fn scattered_losses_shift_nothing() {
 /// Runs of losses about as long as a cycle: some are borne, some are not, and those are found out.
 #[test]
 fn long_runs_of_losses_are_noticed() {
-    let mut all = Counted::default();
+    let mut all = LossCounts::default();
     for seed in 0..60 {
-        let Counted { silent, losses, unknown } = check_losses(0.1, 8.0, seed);
-        all = Counted {
+        let LossCounts { silent, losses, unknown } = check_losses(0.1, 8.0, seed);
+        all = LossCounts {
             silent: all.silent + silent,
             losses: all.losses + losses,
             unknown: all.unknown + unknown,
         };
     }
-    let Counted { silent, losses, unknown } = all;
+    let LossCounts { silent, losses, unknown } = all;
     assert!(silent > 1_000 && losses > 100, "{all:?}");
     // A cycle to find the next one, as a rule, and again if its end or beginning is lost.
     assert!(unknown < losses * 2 * FRAMES, "{all:?}");

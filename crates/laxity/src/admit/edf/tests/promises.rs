@@ -13,7 +13,7 @@ use crate::packet::Packet;
 use crate::police::TokenBucket;
 use crate::sched::edf::BestEffort;
 use crate::sched::{Edf, Wfq};
-use crate::testing::{Arrival, LARGEST, Sent, Way, arrivals, conforming, drive};
+use crate::testing::{Arrival, LARGEST, SentPacket, Way, arrivals, conforming, drive};
 use crate::units::{Bytes, Nanos, Rate};
 
 /// Classes of best effort.
@@ -51,9 +51,9 @@ fn is_real_time(system: &System, packet: &Packet) -> bool {
 /// The best-effort packets sent, those of one class if one is given.
 fn best_effort<'a>(
     system: &'a System,
-    sent: &'a [Sent],
+    sent: &'a [SentPacket],
     class: Option<u32>,
-) -> impl Iterator<Item = &'a Sent> {
+) -> impl Iterator<Item = &'a SentPacket> {
     sent.iter().filter(move |sent| {
         let packet = &sent.dispatch.packet;
         !is_real_time(system, packet) && class.is_none_or(|class| packet.class.0 == class)
@@ -61,12 +61,17 @@ fn best_effort<'a>(
 }
 
 /// Handles are numbers in order of arrival.
-fn in_order<'a>(sent: impl Iterator<Item = &'a Sent>) -> bool {
+fn in_order<'a>(sent: impl Iterator<Item = &'a SentPacket>) -> bool {
     sent.map(|sent| sent.dispatch.packet.handle).is_sorted()
 }
 
 /// Serves best effort in order of arrival or, with one weight for each class, fairly.
-fn send(system: &System, way: Way, weights: Option<&[u64]>, arrivals: &[Arrival]) -> Vec<Sent> {
+fn send(
+    system: &System,
+    way: Way,
+    weights: Option<&[u64]>,
+    arrivals: &[Arrival],
+) -> Vec<SentPacket> {
     let assign = way.assign(system);
     let order = match weights {
         None => BestEffort::by_arrival(assign),

@@ -12,7 +12,7 @@ use crate::admit::edf::{RealTime, System};
 use crate::curve::{Curve, Exact, bytes_per_nano, exact, exact_nanos, floor_nanos};
 use crate::sched::Edf;
 use crate::sched::edf::{Assign, BestEffort};
-use crate::testing::{Arrival, Sent, drive, meter, systems};
+use crate::testing::{Arrival, SentPacket, drive, meter, systems};
 use crate::units::Nanos;
 
 /// When the interval of a worst case begins.
@@ -68,7 +68,7 @@ fn greedy(class: &RealTime, last: Nanos) -> Vec<(Nanos, u32)> {
 }
 
 /// Sends all packets, best effort in the background.
-fn send(system: &System, arrivals: &[Arrival]) -> Vec<Sent> {
+fn send(system: &System, arrivals: &[Arrival]) -> Vec<SentPacket> {
     let deadlines = system.real_time.iter().map(|class| Some(class.deadline));
     let deadlines: Vec<_> = deadlines.chain([None]).collect();
     let mut edf = Edf::new(&deadlines, BestEffort::by_arrival(Assign::Background));
@@ -77,8 +77,8 @@ fn send(system: &System, arrivals: &[Arrival]) -> Vec<Sent> {
 
 /// By how much the latest packet that is due within `length` from the start is earlier (or later,
 /// if negative) than its deadline, in ns.
-fn least_earliness(sent: &[Sent], length: Nanos) -> Exact {
-    let early = |sent: &Sent| {
+fn least_earliness(sent: &[SentPacket], length: Nanos) -> Exact {
+    let early = |sent: &SentPacket| {
         let due = sent.dispatch.deadline.filter(|due| *due <= START + length)?;
         Some(exact_nanos(due) - exact_nanos(sent.departure))
     };
@@ -114,7 +114,7 @@ proptest! {
         let tightest = tightest(&system, system.shortest_deadline().unwrap()).unwrap();
         let length = floor_nanos(tightest.value()).unwrap();
         let sent = send(&system, &worst_case(&system, length));
-        let within = |sent: &Sent| {
+        let within = |sent: &SentPacket| {
             let class = sent.dispatch.packet.class.index();
             system.real_time.get(class).is_some_and(|real_time| {
                 let bound = admission.classes[class].bound.unwrap();

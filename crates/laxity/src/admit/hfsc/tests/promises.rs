@@ -14,7 +14,7 @@ use crate::packet::{ClassId, Packet};
 use crate::police::Meter;
 use crate::sched::Hfsc;
 use crate::scheduler::Scheduler;
-use crate::testing::{Arrival, Sent, arrivals};
+use crate::testing::{Arrival, SentPacket, arrivals};
 use crate::units::{Bytes, Nanos, Rate};
 
 /// The classes that take packets.
@@ -28,7 +28,7 @@ pub(super) fn leaves(system: &System) -> Vec<usize> {
 
 /// Sends everything through H-FSC and a link that is idle whenever H-FSC says so. A packet's handle
 /// is its place among the arrivals.
-pub(super) fn send(system: &System, arrivals: &[Arrival]) -> Vec<Sent> {
+pub(super) fn send(system: &System, arrivals: &[Arrival]) -> Vec<SentPacket> {
     let specs: Vec<_> = system.classes.iter().map(|class| class.spec).collect();
     let mut hfsc = Hfsc::new(&specs).expect("it is a hierarchy");
     let (mut link, mut sent) = (Link::new(system.rate), Vec::new());
@@ -42,7 +42,7 @@ pub(super) fn send(system: &System, arrivals: &[Arrival]) -> Vec<Sent> {
             }
             if let Some(dispatch) = hfsc.dequeue(at, &mut |_, _| panic!("it drops nothing")) {
                 let departure = link.transmit(at, dispatch.packet.length);
-                sent.push(Sent { dispatch, arrived, start: at, departure });
+                sent.push(SentPacket { dispatch, arrived, start: at, departure });
                 at = departure;
             }
         }
@@ -105,7 +105,12 @@ fn largest_packet_time(system: &System) -> Nanos {
 
 /// The latest time at which each packet of a leaf is due by the leaf's service curve: of the times
 /// `a + S^-1(bytes that came from a on)`, a being when the leaf became backlogged once, the latest.
-fn due(system: &System, leaf: usize, arrivals: &[Arrival], sent: &[Sent]) -> BTreeMap<u64, Nanos> {
+fn due(
+    system: &System,
+    leaf: usize,
+    arrivals: &[Arrival],
+    sent: &[SentPacket],
+) -> BTreeMap<u64, Nanos> {
     let curve = system.classes[leaf].spec.curves.real_time.expect("it has one").curve();
     let chosen: BTreeMap<u64, (usize, Nanos)> =
         sent.iter().map(|sent| (sent.dispatch.packet.handle, (sent.arrived, sent.start))).collect();
@@ -195,5 +200,5 @@ fn the_bound_is_taken() {
     let sent = send(&system, &[arrival(2), arrival(0), arrival(1)]);
     let bound = Nanos(3_000_000);
     assert_eq!(system.test().bounds[..2], [Ok(bound); 2]);
-    assert_eq!(sent.iter().map(Sent::delay).max(), Some(bound));
+    assert_eq!(sent.iter().map(SentPacket::delay).max(), Some(bound));
 }

@@ -12,7 +12,7 @@ use crate::admit::Traffic;
 use crate::police::TokenBucket;
 use crate::sched::hfsc::{ClassSpec, Curves};
 use crate::service::ServiceCurve;
-use crate::testing::{Arrival, Sent};
+use crate::testing::{Arrival, SentPacket};
 use crate::units::{Bytes, Nanos, Rate};
 
 /// The packets of all classes but two.
@@ -93,7 +93,7 @@ proptest! {
         let others = u64::from(blocking) - 1;
         let granularity = system.rate.time_for(Bytes(2 * u64::from(SMALL) * others));
         let sent = send(&system, &arrivals);
-        let delay = sent.iter().find(|sent| sent.dispatch.packet.class.0 == 0).map(Sent::delay);
+        let delay = sent.iter().find(|sent| sent.dispatch.packet.class.0 == 0).map(SentPacket::delay);
         let delay = delay.unwrap();
         prop_assert!(delay <= bound);
         prop_assert!(delay + granularity + Nanos(2) >= bound, "{delay:?} {bound:?}");

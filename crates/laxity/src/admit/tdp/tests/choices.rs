@@ -9,7 +9,7 @@ use super::*;
 pub(super) fn sums<'a>(
     period: u32,
     flows: impl IntoIterator<Item = (&'a Flow, &'a Reservation)>,
-) -> BTreeMap<(u32, u32), u64> {
+) -> BTreeMap<(OutputId, u32), u64> {
     let mut sums = BTreeMap::new();
     for (flow, reservation) in flows {
         for used in uses(period, flow, reservation) {
@@ -20,7 +20,7 @@ pub(super) fn sums<'a>(
 }
 
 /// The outputs and frames of a flow's packets, hop by hop.
-fn uses(period: u32, flow: &Flow, reservation: &Reservation) -> Vec<(u32, u32)> {
+fn uses(period: u32, flow: &Flow, reservation: &Reservation) -> Vec<(OutputId, u32)> {
     let mut uses = Vec::new();
     let mut lag = 0;
     for (place, hop) in flow.path.iter().enumerate() {
@@ -33,10 +33,10 @@ fn uses(period: u32, flow: &Flow, reservation: &Reservation) -> Vec<(u32, u32)> 
     uses
 }
 
-fn first_full(capacities: &[Bytes], sums: &BTreeMap<(u32, u32), u64>) -> Option<Full> {
-    sums.iter().find(|((output, _), sum)| **sum > capacities[*output as usize].0).map(
+fn first_full(capacities: &[Bytes], sums: &BTreeMap<(OutputId, u32), u64>) -> Option<Full> {
+    sums.iter().find(|((output, _), sum)| **sum > capacities[output.index()].0).map(
         |(&(output, frame), &sum)| {
-            let capacity = capacities[output as usize];
+            let capacity = capacities[output.index()];
             Full { output, frame, reserved: Bytes(sum), capacity }
         },
     )
@@ -65,7 +65,7 @@ type Fit = (u64, Reverse<u64>, Reverse<u32>);
 
 fn fit(
     capacities: &[Bytes],
-    before: &BTreeMap<(u32, u32), u64>,
+    before: &BTreeMap<(OutputId, u32), u64>,
     flow: &Flow,
     choice: &Reservation,
 ) -> Option<Fit> {
@@ -77,7 +77,7 @@ fn fit(
         held += *sum;
         *sum += flow.packet.0;
     }
-    let room = |at: &(u32, u32)| capacities[at.0 as usize].0.checked_sub(sums[at]);
+    let room = |at: &(OutputId, u32)| capacities[at.0.index()].0.checked_sub(sums[at]);
     let room = used.iter().map(room).collect::<Option<Vec<u64>>>()?.into_iter().min()?;
     let hops = flow.path.iter().zip(&choice.delays).skip(1);
     let late = hops.map(|(hop, delay)| delay - hop.delay).sum();
@@ -93,7 +93,7 @@ fn networks(
     (1..=most, 1..5u32).prop_flat_map(move |(period, outputs)| {
         let hop = (0..outputs, 0..6u32, 0..=spare, 0..3u32);
         let hop = hop.prop_map(|(output, delay, spare, propagation)| Hop {
-            output,
+            output: OutputId(output),
             delay,
             spare,
             propagation,
@@ -130,7 +130,7 @@ fn compare(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Result<(), Test
                 for full in &blocked.full {
                     let sum = before.get(&(full.output, full.frame)).copied();
                     prop_assert_eq!(full.reserved.0, sum.unwrap_or(0));
-                    prop_assert_eq!(full.capacity, capacities[full.output as usize]);
+                    prop_assert_eq!(full.capacity, capacities[full.output.index()]);
                 }
                 for choice in &choices {
                     let more = sums(period, [(flow, choice)]);
@@ -144,7 +144,7 @@ fn compare(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Result<(), Test
             (found, best) => prop_assert!(false, "{found:?} instead of {best:?}"),
         }
         let sums = sums(period, placed.iter().map(|(flow, choice)| (*flow, choice)));
-        for output in 0..capacities.len() as u32 {
+        for output in (0..capacities.len()).map(OutputId::from_index) {
             for frame in 0..period {
                 let sum = sums.get(&(output, frame)).copied().unwrap_or(0);
                 prop_assert_eq!(ledger.reserved(output, frame), Bytes(sum));
@@ -158,7 +158,7 @@ fn compare(period: u32, capacities: &[Bytes], flows: &[Flow]) -> Result<(), Test
 /// the fourth output there is less room than on either, so that the other is better.
 #[test]
 fn room_counts_as_far_as_all_outputs_leave_it() {
-    let hop = |output, spare| Hop { output, delay: 0, spare, propagation: 0 };
+    let hop = |output, spare| Hop { output: OutputId(output), delay: 0, spare, propagation: 0 };
     let mut ledger = Ledger::new(2, &[Bytes(10); 4]);
     for (output, held) in [(0, [5, 0]), (1, [5, 6]), (2, [0, 10]), (3, [7, 7])] {
         for (start, held) in (0..).zip(held) {
@@ -194,16 +194,16 @@ proptest! {
         packets in 1..4u32,
         room in vec(0..10u64, 48),
     ) {
-        let hop = |&(output, delay, spare)| Hop { output, delay, spare, propagation: 0 };
+        let hop = |&(output, delay, spare)| Hop { output: OutputId(output), delay, spare, propagation: 0 };
         let flow = Flow { path: path.iter().map(hop).collect(), packets, packet: Bytes(1) };
         let slots = Slots { start: 0, packets, period };
         let delays = flow.path.iter().map(|hop| hop.delay).collect();
         let immediate = sums(period, [(&flow, &Reservation { slots, delays })]);
         let capacity = 100;
         let mut ledger = Ledger::new(period, &[Bytes(capacity); 3]);
-        for output in 0..3 {
+        for output in (0..3).map(OutputId) {
             for frame in 0..period {
-                let more = room[(output * period + frame) as usize].saturating_sub(7);
+                let more = room[(output.0 * period + frame) as usize].saturating_sub(7);
                 let free = immediate.get(&(output, frame)).copied().unwrap_or(0) + more;
                 let path = vec![Hop { output, delay: 0, spare: 0, propagation: 0 }];
                 let other = Flow { path, packets: 1, packet: Bytes(capacity - free) };
@@ -238,7 +238,7 @@ proptest! {
         for (flow, reservation) in placed {
             ledger.release(flow, reservation);
         }
-        for output in 0..capacities.len() as u32 {
+        for output in (0..capacities.len()).map(OutputId::from_index) {
             for frame in 0..period {
                 prop_assert_eq!(ledger.reserved(output, frame), Bytes(0));
             }

@@ -324,7 +324,7 @@ impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "link {}", self.rate.0)?;
         for (number, class) in self.classes.iter().enumerate() {
-            writeln!(f, "class {number}{}", Shown(*class))?;
+            writeln!(f, "class {number}{}", CaseText(*class))?;
         }
         for Step { at, after_choice, what } in &self.steps {
             write!(f, "{}{} ", at.0, if *after_choice { "+" } else { "" })?;
@@ -332,8 +332,10 @@ impl fmt::Debug for Case {
                 What::Arrive { class, length } => writeln!(f, "{length} bytes in {}", class.0)?,
                 What::ArriveEverywhere { length } => writeln!(f, "{length} bytes everywhere")?,
                 What::Ask => writeln!(f, "ask")?,
-                What::Add(spec) => writeln!(f, "add{}", Shown(*spec))?,
-                What::Change(class, curves) => writeln!(f, "change {}{}", class.0, Shown(*curves))?,
+                What::Add(spec) => writeln!(f, "add{}", CaseText(*spec))?,
+                What::Change(class, curves) => {
+                    writeln!(f, "change {}{}", class.0, CaseText(*curves))?
+                }
                 What::Remove(class) => writeln!(f, "remove {}", class.0)?,
             }
         }
@@ -341,18 +343,18 @@ impl fmt::Debug for Case {
     }
 }
 
-struct Shown<T>(T);
+struct CaseText<T>(T);
 
-impl fmt::Display for Shown<ClassSpec> {
+impl fmt::Display for CaseText<ClassSpec> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         if let Some(parent) = self.0.parent {
             write!(f, " below {}", parent.0)?;
         }
-        Shown(self.0.curves).fmt(f)
+        CaseText(self.0.curves).fmt(f)
     }
 }
 
-impl fmt::Display for Shown<Curves> {
+impl fmt::Display for CaseText<Curves> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Curves { real_time, link_share, upper_limit } = self.0;
         let named = [("real-time", real_time), ("share", link_share), ("limit", upper_limit)];

@@ -16,7 +16,7 @@ use crate::units::{Bytes, Nanos, Rate};
 const BYTE_A_MICRO: u64 = 8_000_000;
 
 /// A packet on its way: class, start, departure, deadline in µs, and why.
-type Sent = (u32, u64, u64, Option<u64>, Criterion);
+type SentPacket = (u32, u64, u64, Option<u64>, Criterion);
 
 fn micros(micros: u64) -> Nanos {
     Nanos(micros * 1_000)
@@ -57,7 +57,7 @@ fn case(rate: u64, curves: &[Curves], packets: &[(u32, u64, u32)]) -> Case {
 }
 
 /// What the scheduler sends, which is what its definition sends.
-fn sent(case: &Case) -> Vec<Sent> {
+fn sent(case: &Case) -> Vec<SentPacket> {
     let events = play(case);
     let mut expected = Vec::new();
     play_on(&mut Reference::new(&case.classes), case, |_, event| expected.push(event));
@@ -185,7 +185,8 @@ fn delay_and_bandwidth_are_decoupled() {
                 (departure - arrival, due.unwrap() - arrival)
             })
             .collect();
-        let within = |&&(class, _, departure, ..): &&Sent| class == 1 && departure <= 1_000_000;
+        let within =
+            |&&(class, _, departure, ..): &&SentPacket| class == 1 && departure <= 1_000_000;
         (delays, sent.iter().filter(within).count())
     };
     let (coupled, ftp_coupled) = run(linear(2_000_000), linear(8_000_000));
@@ -226,7 +227,7 @@ fn excess_service_is_not_punished() {
     assert!(excess >= 25);
     let (beside, after_no_excess) = run(excess);
     assert_eq!(beside.iter().filter(|&&(class, ..)| class == 2).count(), excess);
-    let until_end = |sent: &[Sent]| {
+    let until_end = |sent: &[SentPacket]| {
         sent.iter().copied().filter(|&(_, start, ..)| start < end).collect::<Vec<_>>()
     };
     assert_eq!(until_end(&after), until_end(&after_no_excess));

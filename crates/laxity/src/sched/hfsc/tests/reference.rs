@@ -6,7 +6,7 @@ use std::iter;
 use std::mem;
 use std::vec::Vec;
 
-use super::known::Known;
+use super::known_curve::KnownCurve;
 use crate::error::SetupError;
 use crate::explain::Rule;
 use crate::packet::{ClassId, Packet};
@@ -39,13 +39,13 @@ struct Class {
     /// w: bytes served in all.
     served: u64,
     /// D.
-    deadline_curve: Option<Known>,
+    deadline_curve: Option<KnownCurve>,
     /// E.
-    eligible_curve: Option<Known>,
+    eligible_curve: Option<KnownCurve>,
     /// V.
-    virtual_curve: Option<Known>,
+    virtual_curve: Option<KnownCurve>,
     /// U.
-    limit_curve: Option<Known>,
+    limit_curve: Option<KnownCurve>,
     /// d of the head packet.
     deadline: u128,
     /// e of the head packet.
@@ -76,7 +76,7 @@ impl Class {
         }
     }
 
-    fn set_deadline_curve(&mut self, curve: Option<Known>) {
+    fn set_deadline_curve(&mut self, curve: Option<KnownCurve>) {
         let service = self.curves.real_time;
         self.eligible_curve =
             curve.as_ref().zip(service).map(|(curve, service)| curve.eligible(service));
@@ -97,8 +97,9 @@ impl Class {
     /// The last lines of `update_v` of Fig. 7, and the same for the upper limit. From the least
     /// virtual time around, no class goes out of reach.
     fn update_v(&mut self, least: Option<u128>) {
-        let inverse =
-            |curve: &Option<Known>| curve.as_ref().map_or(0, |curve| curve.inverse(self.served));
+        let inverse = |curve: &Option<KnownCurve>| {
+            curve.as_ref().map_or(0, |curve| curve.inverse(self.served))
+        };
         let furthest = least.map_or(u128::MAX, |least| least + u128::from(REACH));
         self.virtual_time = inverse(&self.virtual_curve).min(furthest);
         self.fit = real(inverse(&self.limit_curve));
@@ -146,7 +147,7 @@ impl Reference {
         let class = self.class_mut(id);
         class.curves = curves;
         let fresh = |curve: Option<ServiceCurve>, from, amount| {
-            curve.map(|curve| Known::new(curve, from, amount))
+            curve.map(|curve| KnownCurve::new(curve, from, amount))
         };
         class.set_deadline_curve(fresh(curves.real_time, now.0.into(), class.by_real_time));
         let virtual_time = match &class.virtual_curve {
@@ -287,9 +288,9 @@ impl Reference {
         let (system, least) = (self.system_virtual_time(parent), self.least_virtual_time(parent));
         let class = self.class_mut(id);
         class.virtual_curve =
-            Some(Known::renewed(class.virtual_curve.as_ref(), service, system, class.served));
+            Some(KnownCurve::renewed(class.virtual_curve.as_ref(), service, system, class.served));
         class.limit_curve = class.curves.upper_limit.map(|limit| {
-            Known::renewed(class.limit_curve.as_ref(), limit, now.0.into(), class.served)
+            KnownCurve::renewed(class.limit_curve.as_ref(), limit, now.0.into(), class.served)
         });
         class.update_v(least);
         self.note_virtual_time(id);
@@ -343,7 +344,7 @@ impl Scheduler for Reference {
             let class = self.class_mut(id);
             let renewed = class.curves.real_time.map(|service| {
                 let previous = class.deadline_curve.as_ref();
-                Known::renewed(previous, service, now.0.into(), class.by_real_time)
+                KnownCurve::renewed(previous, service, now.0.into(), class.by_real_time)
             });
             class.set_deadline_curve(renewed);
         }

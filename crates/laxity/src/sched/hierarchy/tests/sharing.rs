@@ -11,7 +11,7 @@ use crate::packet::ClassId;
 use crate::sched::edf::{Assign, BestEffort};
 use crate::sched::{Edf, Fifo, Hierarchy, Leaf, Share};
 use crate::scheduler::Scheduler;
-use crate::testing::{Arrival, Sent, drive};
+use crate::testing::{Arrival, SentPacket, drive};
 use crate::units::{Bytes, Nanos, Rate};
 
 const LONGEST: u32 = 1500;
@@ -29,7 +29,7 @@ fn edf() -> Edf {
     Edf::new(&[Some(Nanos(1_000_000))], BestEffort::by_arrival(Assign::Background))
 }
 
-fn of_class(sent: &[Sent], class: u32) -> impl Iterator<Item = &Sent> {
+fn of_class(sent: &[SentPacket], class: u32) -> impl Iterator<Item = &SentPacket> {
     sent.iter().filter(move |sent| sent.dispatch.packet.class.0 == class)
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::super::{Contract, Edge, Upstream};
 use super::{Coming, CommonTime, Tdp, TdpSettings, send};
-use crate::admit::tdp::{Flow, Hop, Ledger, Reservation};
+use crate::admit::tdp::{Flow, Hop, Ledger, OutputId, Reservation};
 use crate::packet::{ClassId, Packet};
 use crate::sched::Late;
 use crate::units::{Bytes, Nanos, Rate};
@@ -26,14 +26,14 @@ struct Chain {
     /// For each node, how much later than the node before its clock shows the time at which a bit
     /// arrives, and how many frames more than needed it takes to forward.
     nodes: Vec<(u64, u32)>,
-    flows: Vec<Wanted>,
+    flows: Vec<ChainFlow>,
     /// For each node: when a best-effort packet comes, and how long it is.
     best_effort: Vec<Vec<(u64, u32)>>,
 }
 
 /// A flow from one node of the chain to a later one.
 #[derive(Clone, Debug)]
-struct Wanted {
+struct ChainFlow {
     ends: (usize, usize),
     packets: u32,
     length: u32,
@@ -54,7 +54,7 @@ fn chains() -> impl Strategy<Value = Chain> {
             ((0..nodes, 0..nodes), 1..6u32, SHORTEST..500u32, 0..3u32, 0..cycle, vec(pause, 40));
         let flow = flow.prop_map(|((one, other), packets, length, spare, first, pauses)| {
             let ends = (one.min(other), one.max(other));
-            Wanted { ends, packets, length, spare, first, pauses }
+            ChainFlow { ends, packets, length, spare, first, pauses }
         });
         let best_effort = vec(vec((0..CYCLES * cycle, 1..1_000u32), 0..60), nodes);
         let nodes = vec((0..3 * frame, 0..3u32), nodes);
@@ -92,12 +92,15 @@ proptest! {
         };
         let capacities = std::vec![settings.capacity(); nodes.len()];
         let mut ledger = Ledger::new(time.frames, &capacities);
-        let mut reserved: Vec<(Wanted, Flow, Reservation)> = Vec::new();
+        let mut reserved: Vec<(ChainFlow, Flow, Reservation)> = Vec::new();
         for wanted in flows {
             let (entry, exit) = wanted.ends;
             let hops = entry..=exit;
             let spare = wanted.spare;
-            let hop = |node| Hop { output: node as u32, delay: delay(node), spare, propagation: 0 };
+            let hop = |node| {
+                let output = OutputId::from_index(node);
+                Hop { output, delay: delay(node), spare, propagation: 0 }
+            };
             let packet = Bytes(wanted.length.into());
             let flow = Flow { path: hops.map(hop).collect(), packets: wanted.packets, packet };
             if let Ok(reservation) = ledger.reserve(&flow) {

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::super::{Assigned, Contract, Edge, Slots};
+use super::super::{Contract, Edge, FrameAssigner, Slots};
 use super::{CommonTime, Tdp, TdpSettings};
 use crate::packet::{ClassId, Packet};
 use crate::sched::Late;
@@ -103,7 +103,8 @@ fn an_edge_holds_packets_until_their_frames_and_drops_what_is_too_much() {
     let contract = Contract { slots, packet: Bytes(50) };
     let mut edge = Edge::new(settings.time, settings.delay, &[Some(contract)]).unwrap();
     let output = Tdp::new(settings).unwrap();
-    let mut edge = Assigned::new(output, move |now, packet: &Packet| edge.frame_of(now, packet));
+    let mut edge =
+        FrameAssigner::new(output, move |now, packet: &Packet| edge.frame_of(now, packet));
     let mut dropped = vec![];
     let mut drops = |packet: Packet, reason| dropped.push((packet.handle, reason));
     for handle in 0..4 {

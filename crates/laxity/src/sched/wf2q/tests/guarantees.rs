@@ -12,14 +12,14 @@ use crate::packet::{ClassId, Packet};
 use crate::sched::{Share, Wf2q};
 use crate::scheduler::{DropReason, Scheduler};
 use crate::testing::trees::{LONGEST, Sum, Tree, loaded, trees};
-use crate::testing::{Arrival, Fluid, Sent, drive};
+use crate::testing::{Arrival, Fluid, SentPacket, drive};
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// By how much virtual times may be off: a start that is taken from a virtual time, and two that
 /// are compared, each by less than a nanosecond.
 const ROUNDING: u64 = 3;
 
-fn send(tree: &Tree, arrivals: &[Arrival]) -> Vec<Sent> {
+fn send(tree: &Tree, arrivals: &[Arrival]) -> Vec<SentPacket> {
     drive(&mut Wf2q::new(tree.rate, &tree.shares).unwrap(), tree.rate, arrivals).sent
 }
 
@@ -36,7 +36,7 @@ fn longest(tree: &Tree, arrivals: &[Arrival]) -> (Vec<u32>, u32) {
 
 /// Of a class, and all in units of work times rates: the most by which it falls behind its share of
 /// what its parent gets, over all intervals in which it has packets that end with one of them.
-fn most_behind(tree: &Tree, arrivals: &[Arrival], sent: &[Sent], class: usize) -> i128 {
+fn most_behind(tree: &Tree, arrivals: &[Arrival], sent: &[SentPacket], class: usize) -> i128 {
     let own = i128::from(tree.shares[class].rate.0);
     let above = i128::from(tree.rate_above(class).0);
     let parent = tree.parent(class);

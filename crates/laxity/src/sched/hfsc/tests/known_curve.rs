@@ -9,26 +9,26 @@ use crate::units::Bytes;
 
 /// A nondecreasing curve that is known from some time on. Before that it counts as 0.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownCurve {
     from: u128,
     curve: Curve,
 }
 
-impl Known {
+impl KnownCurve {
     /// `S(t - from) + amount` for `t >= from`.
     pub(super) fn new(service: ServiceCurve, from: u128, amount: u64) -> Self {
         let curve = service.curve().add(&Curve::constant(Bytes(amount)));
-        Known { from, curve: curve.shift(&integer(from)) }
+        KnownCurve { from, curve: curve.shift(&integer(from)) }
     }
 
     /// `min( previous(t), S(t - from) + amount )` for `t >= from` (Eqs. 7 and 12).
     pub(super) fn renewed(
-        previous: Option<&Known>,
+        previous: Option<&KnownCurve>,
         service: ServiceCurve,
         from: u128,
         amount: u64,
     ) -> Self {
-        let mut known = Known::new(service, from, amount);
+        let mut known = KnownCurve::new(service, from, amount);
         if let Some(previous) = previous {
             known.from = from.max(previous.from);
             known.curve = known.curve.minimum(&previous.curve);
@@ -43,7 +43,7 @@ impl Known {
         let from = integer(self.from);
         let ahead = self.curve.shift(&-&from).deconvolve(&service.curve());
         let ahead = ahead.expect("a minimum of copies of S does not outgrow S");
-        Known { from: self.from, curve: ahead.shift(&from) }
+        KnownCurve { from: self.from, curve: ahead.shift(&from) }
     }
 
     /// The first time at which it reaches `amount`, rounded up.

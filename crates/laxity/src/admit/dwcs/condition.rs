@@ -1,12 +1,12 @@
-//! Why it is not proved that windows are kept.
+//! Conditions of the proof that windows are kept.
 
 use crate::packet::ClassId;
 use crate::units::Nanos;
 
-/// Why it is not proved that windows are kept.
+/// A condition of the proof that windows are kept, which a system does not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unproved {
+pub enum UnmetCondition {
     /// The utilization is above 1: windows cannot be kept by any scheduler.
     #[error("more has to be sent than the link can send")]
     Overloaded,
@@ -37,16 +37,16 @@ pub enum Unproved {
     },
 }
 
-impl Unproved {
+impl UnmetCondition {
     /// Its word for programs.
     pub const fn name(self) -> &'static str {
         match self {
-            Unproved::Overloaded => "overloaded",
-            Unproved::LossFirst => "loss-first",
-            Unproved::ChecksRarely(_) => "checks-rarely",
-            Unproved::SendsLate(_) => "sends-late",
-            Unproved::UnequalGaps { .. } => "unequal-gaps",
-            Unproved::TooFewServices { .. } => "too-few-services",
+            UnmetCondition::Overloaded => "overloaded",
+            UnmetCondition::LossFirst => "loss-first",
+            UnmetCondition::ChecksRarely(_) => "checks-rarely",
+            UnmetCondition::SendsLate(_) => "sends-late",
+            UnmetCondition::UnequalGaps { .. } => "unequal-gaps",
+            UnmetCondition::TooFewServices { .. } => "too-few-services",
         }
     }
 }

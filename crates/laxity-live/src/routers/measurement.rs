@@ -62,7 +62,7 @@ pub enum Fate {
 /// The books of a network's classes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Measured {
+pub struct NetworkMeasurement {
     /// By number.
     pub classes: Vec<ClassBooks>,
     /// Frames in which nobody sent at some port what was to be sent.
@@ -111,7 +111,7 @@ pub struct ClassBooks {
     pub is_forfeit: bool,
 }
 
-impl Measured {
+impl NetworkMeasurement {
     /// Nothing yet.
     pub fn new(on: &NetworkAnalysis<'_>) -> Self {
         let mut classes = vec![ClassBooks::default(); on.plan.classes.len()];
@@ -120,7 +120,7 @@ impl Measured {
             classes[class.index()].bound = bound.ok().map(|bound| bound.delay());
         }
         let police = on.plan.classes.iter().map(|class| class.police).collect();
-        Measured { classes, skipped: 0, police }
+        NetworkMeasurement { classes, skipped: 0, police }
     }
 
     /// Counts what has event.

@@ -20,7 +20,7 @@ use crate::queued::PacketList;
 /// within the frame. The rest is late and leaves in a later frame with the mark of that, so that
 /// whatever carries the mark of a frame comes within a frame's time and a link's delay, and the
 /// next node takes it for nothing else.
-pub(super) struct Framed {
+pub(super) struct FramedOutput {
     port: usize,
     tdp: Tdp<Box<dyn Scheduler + Send>>,
     time: CommonTime,
@@ -39,7 +39,7 @@ pub(super) struct Framed {
     dropped: Vec<(Packet, DropReason)>,
 }
 
-impl Framed {
+impl FramedOutput {
     /// With nothing queued; `late` says what becomes of packets that miss their frames.
     pub(super) fn new(
         port: usize,
@@ -49,7 +49,7 @@ impl Framed {
         late: Late,
         padding: Option<u32>,
     ) -> Self {
-        Framed {
+        FramedOutput {
             port,
             tdp,
             time,
@@ -89,7 +89,7 @@ impl Framed {
     }
 
     /// What is queued goes on in the queues of another output with the same frames.
-    pub(super) fn change(&mut self, now: Nanos, next: &mut Framed, tell: Tell<'_>) {
+    pub(super) fn change(&mut self, now: Nanos, next: &mut FramedOutput, tell: Tell<'_>) {
         self.account(now, tell);
         // Nothing can be put in a queue of a frame that has begun.
         let is_due = self.tdp.due(now, &mut |_, _| {}).is_some();

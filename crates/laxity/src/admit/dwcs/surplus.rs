@@ -19,7 +19,7 @@ use core::cmp::Reverse;
 use num_traits::{One, Signed, ToPrimitive};
 
 use super::demand::{
-    Demand, Windowed, load, longest_without_gap, needed, provable, sends_late,
+    Demand, WindowClass, load, longest_without_gap, needed, provable, sends_late,
     services_between_deadlines, total, with_gap,
 };
 use crate::curve::{Exact, exact};
@@ -27,9 +27,9 @@ use crate::packet::ClassId;
 use crate::sched::dwcs::DwcsSettings;
 use crate::units::{Bytes, Nanos, Rate};
 
-/// A class and a number of its streams.
+/// Streams of one class that the link has no room for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shed {
+pub struct Surplus {
     /// The class.
     pub class: ClassId,
     /// How many of its streams.
@@ -37,7 +37,7 @@ pub struct Shed {
 }
 
 /// The fewest streams without which the rest is not refused.
-pub(super) fn fewest(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) -> Vec<Shed> {
+pub(super) fn fewest(rate: Rate, settings: &DwcsSettings, classes: &[WindowClass]) -> Vec<Surplus> {
     let streams = Streams { rate, classes };
     if provable(settings).is_err() {
         return streams.within_the_link(&[]).unwrap_or_default();
@@ -49,18 +49,18 @@ pub(super) fn fewest(rate: Rate, settings: &DwcsSettings, classes: &[Windowed]) 
         .fold(proved, |fewest, other| if count(&other) < count(&fewest) { other } else { fewest })
 }
 
-fn count(shed: &[Shed]) -> u64 {
-    shed.iter().map(|shed| u64::from(shed.streams)).sum()
+fn count(surplus: &[Surplus]) -> u64 {
+    surplus.iter().map(|surplus| u64::from(surplus.streams)).sum()
 }
 
 struct Streams<'a> {
     rate: Rate,
-    classes: &'a [Windowed],
+    classes: &'a [WindowClass],
 }
 
 impl Streams<'_> {
     /// The fewest without which the others' windows are proved to be kept.
-    fn proved(&self) -> Vec<Shed> {
+    fn proved(&self) -> Vec<Surplus> {
         let mut of_gap: BTreeMap<Nanos, Vec<ClassId>> = BTreeMap::new();
         for (id, class, gap) in with_gap(self.classes) {
             if !sends_late(&class.streams.stream) {
@@ -119,8 +119,8 @@ impl Streams<'_> {
     }
 
     /// What is left out when the rest has this gap and packets of no more than this length.
-    fn without(&self, rest: Option<(Nanos, Bytes)>) -> Vec<Shed> {
-        let (mut shed, mut demands) = (Vec::new(), Vec::new());
+    fn without(&self, rest: Option<(Nanos, Bytes)>) -> Vec<Surplus> {
+        let (mut surplus, mut demands) = (Vec::new(), Vec::new());
         for (id, class, gap) in with_gap(self.classes) {
             let may_stay = rest.is_some_and(|(of_rest, longest)| {
                 gap == of_rest && class.packet <= longest && !sends_late(&class.streams.stream)
@@ -132,20 +132,20 @@ impl Streams<'_> {
                     each: self.needed(id),
                 });
             } else {
-                shed.push(Shed { class: id, streams: class.streams.count });
+                surplus.push(Surplus { class: id, streams: class.streams.count });
             }
         }
         if let Some((gap, longest)) = rest {
             let most = those_that_take_most(demands, &self.room(gap, longest));
-            shed.extend(most.into_iter().map(shed_class));
+            surplus.extend(most.into_iter().map(surplus_of));
         }
-        shed.sort_by_key(|shed| shed.class);
-        shed
+        surplus.sort_by_key(|surplus| surplus.class);
+        surplus
     }
 
     /// The fewest without which the link can send what the others cannot do without, but none of
     /// these; `None` if it cannot send even them.
-    fn within_the_link(&self, kept: &[ClassId]) -> Option<Vec<Shed>> {
+    fn within_the_link(&self, kept: &[ClassId]) -> Option<Vec<Surplus>> {
         let (mut room, mut demands) = (Exact::one(), Vec::new());
         for (id, class, gap) in with_gap(self.classes) {
             let (each, stays) = (load(self.rate, class, gap), kept.contains(&id));
@@ -158,10 +158,10 @@ impl Streams<'_> {
         if room.is_negative() {
             return None;
         }
-        let mut shed: Vec<_> =
-            those_that_take_most(demands, &room).into_iter().map(shed_class).collect();
-        shed.sort_by_key(|shed| shed.class);
-        Some(shed)
+        let mut surplus: Vec<_> =
+            those_that_take_most(demands, &room).into_iter().map(surplus_of).collect();
+        surplus.sort_by_key(|surplus| surplus.class);
+        Some(surplus)
     }
 
     /// Of all streams the one that takes least of the link, and that of those with another gap.
@@ -191,7 +191,7 @@ impl Streams<'_> {
         with_gap(self.classes).map(|(id, ..)| self.streams_of(id)).sum()
     }
 
-    fn class(&self, id: ClassId) -> &Windowed {
+    fn class(&self, id: ClassId) -> &WindowClass {
         &self.classes[id.index()]
     }
 
@@ -204,8 +204,8 @@ impl Streams<'_> {
     }
 }
 
-fn shed_class((Reverse(class), streams): (Reverse<ClassId>, u64)) -> Shed {
-    Shed { class, streams: streams.try_into().unwrap_or(u32::MAX) }
+fn surplus_of((Reverse(class), streams): (Reverse<ClassId>, u64)) -> Surplus {
+    Surplus { class, streams: streams.try_into().unwrap_or(u32::MAX) }
 }
 
 /// The fewest without which the rest takes no more than `room`, of equal ones the first, each with

@@ -20,7 +20,7 @@ pub struct SideEvent {
 }
 
 /// What was measured of one direction under one plan.
-pub struct Measured {
+pub struct WayMeasurement {
     books: Books,
     /// How late the link chose what to send: after it could have.
     pub late: Delays,
@@ -32,12 +32,12 @@ pub struct Measured {
     nonconforming: Vec<u64>,
 }
 
-impl Measured {
+impl WayMeasurement {
     /// Nothing yet, of classes that are promised this.
     pub fn new(promises: impl IntoIterator<Item = Promise>) -> Self {
         let promises: Vec<Promise> = promises.into_iter().collect();
         let bounds: Vec<_> = promises.iter().map(|promise| promise.bound).collect();
-        Measured {
+        WayMeasurement {
             books: Books::new(promises, Nanos::ZERO),
             late: Delays::default(),
             broken: 0,

@@ -2,7 +2,7 @@
 
 use laxity::packet::Packet as Plain;
 use laxity::sched::Pifo;
-use laxity::sched::pifo::Ranked;
+use laxity::sched::pifo::Ranking;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 use pyo3::exceptions::PyTypeError;
@@ -76,17 +76,17 @@ impl Ranks {
             return Box::new(Pifo::new(count, move |packet: &Plain| {
                 let due = classes.due(packet);
                 let rank = due.map_or(u64::MAX, |due| due.0);
-                Ranked { rank, eligible: packet.arrival, deadline: due }
+                Ranking { rank, eligible: packet.arrival, deadline: due }
             }));
         }
         let rank = self.rank.as_ref().map(|rank| rank.clone_ref(py));
         let eligible = self.eligible.as_ref().map(|eligible| eligible.clone_ref(py));
         Box::new(Pifo::new(count, move |packet: &Plain| {
-            let last = Ranked { rank: Rank::LAST, eligible: packet.arrival, deadline: None };
+            let last = Ranking { rank: Rank::LAST, eligible: packet.arrival, deadline: None };
             if raised.is_there() {
                 return last;
             }
-            let ranked = Python::attach(|py| {
+            let ranking = Python::attach(|py| {
                 let seen = Py::new(py, Packet::new(py, packet, &classes, NO_RUN))?;
                 let due = classes.due(packet);
                 let rank = match &rank {
@@ -105,9 +105,9 @@ impl Ranks {
                         packet.handle
                     )));
                 }
-                Ok(Ranked { rank, eligible, deadline: due })
+                Ok(Ranking { rank, eligible, deadline: due })
             });
-            ranked.unwrap_or_else(|error| {
+            ranking.unwrap_or_else(|error| {
                 raised.keep(error);
                 last
             })
