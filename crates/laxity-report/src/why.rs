@@ -128,7 +128,7 @@ struct PacketJson {
     flow: u32,
     /// In the order of arrival, from 0; absent in a network.
     #[serde(skip_serializing_if = "Option::is_none")]
-    number: Option<u64>,
+    seq: Option<u64>,
     bytes: u32,
     arrival_ns: u64,
     end_ns: u64,
@@ -204,7 +204,7 @@ impl PacketJson {
         PacketJson {
             class: plan.classes[packet.class.index()].name.to_string(),
             flow: packet.flow.0,
-            number: plan.network.is_none().then_some(packet.handle),
+            seq: plan.network.is_none().then_some(packet.handle),
             bytes: packet.length,
             arrival_ns: packet.arrival.0,
             end_ns: delay.end.0,
