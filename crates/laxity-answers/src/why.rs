@@ -3,6 +3,7 @@
 //! A [`Gatherer`] observes a run whose schedulers have [witnesses](Witness), and tells of every
 //! packet that was sent what it waited for at each link.
 
+mod change;
 mod gatherer;
 mod history;
 mod selection;
@@ -14,6 +15,7 @@ use laxity::packet::Packet;
 use laxity::units::Nanos;
 use laxity_plan::model::Hop;
 
+pub use change::{ChangedDelays, ChangedPacket, DropObserver, Search, SelectedPackets};
 pub use gatherer::{Gatherer, Waits};
 pub use selection::{ClassDelay, Delays, Selection};
 

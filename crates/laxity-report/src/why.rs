@@ -1,11 +1,14 @@
 //! Why packets were delayed, as text and as JSON.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use laxity::explain;
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
-use laxity_answers::why::{Cause, ClassDelay, Delays, HopDelay, PacketDelay, Part};
+use laxity_answers::why::{
+    Cause, ChangedDelays, ChangedPacket, ClassDelay, Delays, HopDelay, PacketDelay, Part,
+};
 use laxity_plan::Plan;
 use laxity_plan::model::Hop;
 use serde::Serialize;
@@ -13,17 +16,77 @@ use serde::Serialize;
 use crate::table::table;
 use crate::{quantity, words};
 
-/// The delays of a selection of packets, as text: each packet listed, and the means of all.
-pub fn text(plan: &Plan, delays: &Delays) -> String {
-    let packets = delays.slowest.iter().map(|packet| packet_text(plan, packet));
+/// The delays of a selection of packets, as text: each packet listed, the means of all, and what
+/// became of them after each change.
+pub fn text(plan: &Plan, delays: &Delays, changes: &[(String, ChangedDelays)]) -> String {
+    if delays.packets == 0 {
+        return "No packet of the run is among those asked for.\n".into();
+    }
+    let packets = delays.slowest.iter().enumerate().map(|(place, packet)| {
+        let changed = changes.iter().map(|(name, changed)| (name.as_str(), &changed.slowest[place]));
+        let changed = changed_text(plan, packet, &changed.collect::<Vec<_>>());
+        packet_text(plan, packet) + &changed
+    });
     let classes = (0..).map(ClassId).zip(&delays.classes).filter(|(_, delay)| delay.packets > 1);
     let classes = classes.map(|(class, delay)| class_text(plan, class, delay));
-    let parts: Vec<_> = packets.chain(classes).collect();
-    if parts.is_empty() {
-        "No packet of the run is among those asked for.\n".into()
-    } else {
-        parts.join("\n\n") + "\n"
+    let changes = (!changes.is_empty()).then(|| changes_text(delays, changes));
+    packets.chain(classes).chain(changes).collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// What became of a packet after changes.
+fn changed_text(plan: &Plan, delay: &PacketDelay, changes: &[(&str, &ChangedPacket)]) -> String {
+    let lines = changes.iter().map(|(name, packet)| match packet {
+        ChangedPacket::Sent(changed) => {
+            let largest = changed.hops.iter().flat_map(|hop| &hop.parts).max_by_key(|part| part.time);
+            let cause = largest.map_or_else(String::new, |part| {
+                let cause = words::cause(plan, delay.packet.class, part.cause);
+                format!("; most of it, {}: {cause}", time(part.time))
+            });
+            format!("\n{name}: {}{cause}", difference(delay.delay(), changed.delay()))
+        }
+        ChangedPacket::Dropped(reason) => format!("\n{name}: it is dropped ({})", reason.name()),
+        ChangedPacket::Absent => format!("\n{name}: it does not arrive, or is never sent"),
+    });
+    lines.collect()
+}
+
+/// A delay beside what it was.
+fn difference(before: Nanos, now: Nanos) -> String {
+    match now.cmp(&before) {
+        Ordering::Less => format!("{}, {} less", time(now), time(before - now)),
+        Ordering::Equal => format!("{}, as before", time(now)),
+        Ordering::Greater => format!("{}, {} more", time(now), time(now - before)),
     }
+}
+
+/// What became of all packets that were selected after each change.
+fn changes_text(delays: &Delays, changes: &[(String, ChangedDelays)]) -> String {
+    let mean = |total: u128, packets: u64| (packets > 0).then(|| total as f64 / packets as f64);
+    let means = |(_, changed): &(String, ChangedDelays)| {
+        changed.totals.map(|total| mean(total, changed.packets))
+    };
+    let unit = quantity::TimeUnit::new(changes.iter().flat_map(means));
+    let row = |change: &(String, ChangedDelays)| {
+        let (name, changed) = change;
+        let [before, now] = means(change).map(|mean| unit.cell(mean));
+        let counts = [changed.packets, changed.dropped, changed.absent].map(quantity::count);
+        [name.clone(), before, now].into_iter().chain(counts).collect()
+    };
+    let rows: Vec<Vec<String>> = changes.iter().map(row).collect();
+    let header = [
+        "change".to_string(),
+        unit.head("mean before"),
+        unit.head("mean"),
+        "packets".to_string(),
+        "dropped".to_string(),
+        "absent".to_string(),
+    ];
+    let packets = quantity::count(delays.packets);
+    format!("The {packets} packets after each change\n{}", table(&header, &rows))
+}
+
+fn time(time: Nanos) -> String {
+    quantity::time(time.0 as f64)
 }
 
 fn packet_text(plan: &Plan, delay: &PacketDelay) -> String {
@@ -33,7 +96,6 @@ fn packet_text(plan: &Plan, delay: &PacketDelay) -> String {
         None => format!("Packet {} of {name}", packet.handle),
         Some(_) => format!("A packet of {name}"),
     };
-    let time = |time: Nanos| quantity::time(time.0 as f64);
     let judged = match due {
         None => String::new(),
         Some(due) if *due >= delay.end => {
@@ -120,6 +182,23 @@ pub struct DelaysJson {
     packets: Vec<PacketJson>,
     /// The sums over all of them, by class.
     classes: Vec<ClassJson>,
+    /// What became of them after each change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<ChangeJson>,
+}
+
+#[derive(Serialize)]
+struct ChangeJson {
+    change: String,
+    /// Packets that were sent in both runs, and the sums of their delays.
+    packets: u64,
+    before_ns: u128,
+    delay_ns: u128,
+    dropped: u64,
+    absent: u64,
+    /// The packets listed, in their order: their delays, or `null` where they were not sent.
+    slowest: Vec<Option<PacketJson>>,
+    classes: Vec<ClassJson>,
 }
 
 #[derive(Serialize)]
@@ -171,20 +250,38 @@ struct PartJson<T> {
 }
 
 impl DelaysJson {
-    /// The delays of packets of a plan.
-    pub fn new(plan: &Plan, delays: &Delays) -> DelaysJson {
-        let class = |(class, delay): (ClassId, &ClassDelay)| ClassJson {
-            class: plan.classes[class.index()].name.to_string(),
-            packets: delay.packets,
-            parts: parts(plan, class, &delay.parts),
+    /// The delays of packets of a plan, and what became of them after changes.
+    pub fn new(plan: &Plan, delays: &Delays, changes: &[(String, ChangedDelays)]) -> DelaysJson {
+        let packet = |packet: &ChangedPacket| match packet {
+            ChangedPacket::Sent(delay) => Some(PacketJson::new(plan, delay)),
+            ChangedPacket::Dropped(_) | ChangedPacket::Absent => None,
         };
-        let classes = (0..).map(ClassId).zip(&delays.classes);
+        let change = |(name, changed): &(String, ChangedDelays)| ChangeJson {
+            change: name.clone(),
+            packets: changed.packets,
+            before_ns: changed.totals[0],
+            delay_ns: changed.totals[1],
+            dropped: changed.dropped,
+            absent: changed.absent,
+            slowest: changed.slowest.iter().map(packet).collect(),
+            classes: classes(plan, &changed.classes),
+        };
         DelaysJson {
             matched: delays.packets,
             packets: delays.slowest.iter().map(|packet| PacketJson::new(plan, packet)).collect(),
-            classes: classes.filter(|(_, delay)| delay.packets > 0).map(class).collect(),
+            classes: classes(plan, &delays.classes),
+            changes: changes.iter().map(change).collect(),
         }
     }
+}
+
+fn classes(plan: &Plan, delays: &[ClassDelay]) -> Vec<ClassJson> {
+    let class = |(class, delay): (ClassId, &ClassDelay)| ClassJson {
+        class: plan.classes[class.index()].name.to_string(),
+        packets: delay.packets,
+        parts: parts(plan, class, &delay.parts),
+    };
+    (0..).map(ClassId).zip(delays).filter(|(_, delay)| delay.packets > 0).map(class).collect()
 }
 
 impl PacketJson {

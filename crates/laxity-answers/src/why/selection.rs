@@ -44,6 +44,14 @@ pub struct ClassDelay {
 }
 
 impl ClassDelay {
+    /// Adds a packet of the class.
+    pub(super) fn add(&mut self, packet: &PacketDelay) {
+        self.packets += 1;
+        for part in packet.hops.iter().flat_map(|hop| &hop.parts) {
+            *self.parts.entry(part.cause).or_default() += u128::from(part.time.0);
+        }
+    }
+
     /// The sum of all delays, in nanoseconds.
     pub fn total(&self) -> u128 {
         self.parts.values().sum()
@@ -57,17 +65,18 @@ impl Delays {
         Delays { selection, packets: 0, slowest: Vec::new(), classes }
     }
 
+    /// Whether a packet is asked for.
+    pub fn takes(&self, packet: &PacketDelay) -> bool {
+        self.selection.takes(packet)
+    }
+
     /// Adds a packet if it is asked for.
     pub fn add(&mut self, packet: PacketDelay) {
-        if !self.selection.takes(&packet) {
+        if !self.takes(&packet) {
             return;
         }
         self.packets += 1;
-        let class = &mut self.classes[packet.packet.class.index()];
-        class.packets += 1;
-        for part in packet.hops.iter().flat_map(|hop| &hop.parts) {
-            *class.parts.entry(part.cause).or_default() += u128::from(part.time.0);
-        }
+        self.classes[packet.packet.class.index()].add(&packet);
         let delay = packet.delay();
         let place = self.slowest.partition_point(|other| other.delay() >= delay);
         if place < self.selection.most {

@@ -11,8 +11,10 @@ use super::value::{duration, whole};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  laxity why examples/home-uplink.toml --class call
-  laxity why examples/home-uplink.toml --class call --slower-than 15ms --json")]
+  laxity why examples/home-uplink.toml --class audio
+  laxity why examples/home-uplink.toml --class audio --without upload --with link.rate=12mbit
+
+Guide: docs/why.md")]
 pub(crate) struct Why {
     /// The plan; - reads standard input.
     pub plan: PathBuf,
@@ -33,9 +35,16 @@ pub(crate) struct Why {
     /// link.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub packet: Option<u64>,
-    /// Run this discipline instead of the plan's; see `laxity check --help`.
+    /// Simulate the same arrivals without those of this class, and say what became of the packets.
+    /// --without, --with and --scheduler may be given several times: each is a run.
+    #[arg(long, value_name = "CLASS")]
+    pub without: Vec<String>,
+    /// The same with another value at a key of the plan, such as link.rate=12mbit.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub with: Vec<String>,
+    /// The same under this discipline; see `laxity check --help`.
     #[arg(long, value_name = "KIND")]
-    pub scheduler: Option<String>,
+    pub scheduler: Vec<String>,
     /// How long sources send, such as 30s [default: the plan's, else 10s, else all of a recording].
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
