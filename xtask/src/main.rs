@@ -179,7 +179,7 @@ impl Command {
                 steps.push(tests());
                 steps.push(examples());
                 steps.extend(release::steps());
-                steps.extend(search::steps(if all { 10 } else { 1 }));
+                steps.extend(search::steps(if all { 10.0 } else { 0.75 }));
                 steps.push(engine::step());
                 steps.push(deb::check());
                 steps.push(python::step());

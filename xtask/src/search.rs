@@ -13,7 +13,7 @@ pub(crate) fn step(arguments: Vec<String>) -> Step {
 }
 
 /// Minutes of search, and every planted fault, with the build of [`release::steps`].
-pub(crate) fn steps(minutes: u32) -> Vec<Step> {
+pub(crate) fn steps(minutes: f64) -> Vec<Step> {
     vec![
         Step::new("search", move |workspace| {
             let mut run = workspace.program(release::program(workspace, "laxity-search"));

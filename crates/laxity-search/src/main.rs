@@ -22,9 +22,9 @@ use signal_hook::flag;
 #[derive(Parser)]
 #[command(max_term_width = 100)]
 struct Arguments {
-    /// How long.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    minutes: u32,
+    /// How long, such as 10 or 0.5.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = minutes)]
+    minutes: Duration,
     /// What plans and traffic are drawn from: the same seed searches the same cases, in any time
     /// and on any number of threads.
     #[arg(long, default_value_t = 1)]
@@ -45,6 +45,13 @@ struct Arguments {
     out: PathBuf,
 }
 
+/// A time in minutes.
+fn minutes(text: &str) -> Result<Duration, String> {
+    let time = text.parse().ok().filter(|minutes| *minutes > 0.0);
+    let time = time.and_then(|minutes: f64| Duration::try_from_secs_f64(60.0 * minutes).ok());
+    time.ok_or_else(|| "accepted is a number of minutes above 0, such as 10 or 0.5".into())
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let all = std::thread::available_parallelism().map_or(1, usize::from);
@@ -53,7 +60,7 @@ fn main() -> ExitCode {
         seed: arguments.seed,
         first: arguments.first,
         cases: arguments.cases.unwrap_or(u64::MAX),
-        time: Duration::from_secs(60 * u64::from(arguments.minutes)),
+        time: arguments.minutes,
         threads: arguments.threads.map_or(all, usize::from),
         folder: arguments.out,
     };

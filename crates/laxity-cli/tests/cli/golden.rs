@@ -22,13 +22,14 @@ const GOLDEN: &str = include_str!("golden/outputs.txt");
 const ACTUAL: &str = "target/golden";
 
 /// Traffic for so long: enough for every kind of row, and seconds for all plans together.
-const DURATIONS: [(&str, &str); 7] = [
+const DURATIONS: [(&str, &str); 8] = [
     ("papers/low-delay-best-effort/", "20s"),
     ("papers/edf-choke/", "4s"),
     ("papers/tdp/", "2s"),
     ("papers/hfsc/", "2s"),
     ("papers/dwcs/", "4s"),
     ("examples/dumbbell", "7s"),
+    ("examples/backbone", "1s"),
     ("examples/", "3s"),
 ];
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rand::SeedableRng;
 
 use crate::lab::{only, plan as file, run, says};
-use crate::uml::{inside, whole};
+use crate::uml::{inside_alone, whole};
 use flood::{flood, kbit};
 use setup::{KINDS, Leaf, Setup, drawn, reference};
 
@@ -29,7 +29,7 @@ const TRIES: usize = 8;
 
 #[test]
 fn every_leaf_sends_what_its_plan_has_it_send() {
-    inside("imported::every_leaf_sends_what_its_plan_has_it_send", LIMIT, || {
+    inside_alone("imported::every_leaf_sends_what_its_plan_has_it_send", LIMIT, || {
         let seed = std::env::var("LAXITY_KERNEL_SEED").ok().and_then(|seed| seed.parse().ok());
         let mut draw = laxity_search::Generator::seed_from_u64(seed.unwrap_or(2026));
         let (mut leaves, mut all) = (0, Held::default());

@@ -11,7 +11,7 @@ use laxity_kernel::status::KernelStatus;
 use laxity_report::chart::{Along, Axis, Chart, Dash, Mark, Marker, Series, Style, Unit};
 
 use crate::lab::{plan, route, says};
-use crate::uml::inside;
+use crate::uml::inside_alone;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -32,7 +32,7 @@ fn of(first: u32) -> String {
 
 #[test]
 fn a_curve_changes_and_no_packet_is_lost() {
-    inside("load::a_curve_changes_and_no_packet_is_lost", LIMIT, || {
+    inside_alone("load::a_curve_changes_and_no_packet_is_lost", LIMIT, || {
         route();
         let plans = [plan("one.toml", &of(6)), plan("two.toml", &of(2))];
         says(0, &["apply", &plans[0], "--dev", "left"]);

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{OnceLock, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,8 +19,8 @@ const INSIDE: &str = "LAXITY_INSIDE_UML";
 /// Where Debian's package has the modules of the kernel.
 const MODULES: &str = "/usr/lib/uml/modules";
 
-/// One machine at a time, so that none takes another's time.
-static ONE: Mutex<()> = Mutex::new(());
+/// Written by a machine that is to run alone, so that no other takes its time.
+static RUNNING: RwLock<()> = RwLock::new(());
 
 /// Memory of the machine.
 const MEMORY: &str = "mem=768M";
@@ -28,8 +28,9 @@ const MEMORY: &str = "mem=768M";
 /// In which it starts and stops, where it can be started at all: a hundred times what it takes.
 const START: Duration = Duration::from_secs(60);
 
-/// Runs a test inside, for so long at most; `name` is its path, as `cargo test` shows it. Where
-/// there is no User-mode Linux, or where it does not even start and stop, it says so and passes.
+/// Runs a test inside, within a limit of time, beside others; `name` is its path, as `cargo test`
+/// shows it. Where there is no User-mode Linux, or where it does not even start and stop, it says so
+/// and passes.
 ///
 /// # Panics
 /// If the test does, or does not end in time.
@@ -37,8 +38,24 @@ pub(crate) fn inside(name: &str, limit: Duration, test: impl FnOnce()) {
     if std::env::var_os(INSIDE).is_some() {
         return test();
     }
+    let _beside = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
+    start(name, limit);
+}
+
+/// As [`inside`], with no other machine beside it: for a test that measures rates or delays.
+///
+/// # Panics
+/// As [`inside`].
+pub(crate) fn inside_alone(name: &str, limit: Duration, test: impl FnOnce()) {
+    if std::env::var_os(INSIDE).is_some() {
+        return test();
+    }
+    let _alone = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+    start(name, limit);
+}
+
+fn start(name: &str, limit: Duration) {
     static MACHINE: OnceLock<Result<Machine, String>> = OnceLock::new();
-    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     match MACHINE.get_or_init(|| Machine::found()?.started()) {
         Err(missing) => eprintln!("{name} is skipped: {missing}"),
         Ok(machine) => machine.run(name, limit),
