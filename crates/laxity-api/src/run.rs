@@ -181,12 +181,13 @@ fn link_run<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<
     let mut run = Run { plan, duration, seed, feeds: Vec::new() };
     if let Some(open) = traffic.arrivals {
         run.feeds.push(Feed::new(open(plan, None)?));
-        return Ok(run);
-    }
-    if plan.sources.is_empty() {
+    } else if plan.sources.is_empty() {
         return Err(Error::NothingArrives);
+    } else {
+        run = run.with_sources()?;
     }
-    Ok(run.with_sources()?)
+    run.feeds = run.feeds.into_iter().filter_map(|feed| feed.without(traffic.without)).collect();
+    Ok(run)
 }
 
 /// Simulates a network, with schedulers of the caller's own at some outputs if there are any, and

@@ -6,14 +6,12 @@ use laxity::packet::ClassId;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
 use laxity_answers::why::{
-    ChangedDelays, Delays, DropObserver, Gatherer, PacketDelay, Search, Selection, SelectedPackets,
+    ChangedDelays, Delays, DropObserver, Gatherer, PacketDelay, Search, SelectedPackets, Selection,
 };
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Source};
 use laxity_sim::Progress;
-use laxity_sim::error::SimError;
 use laxity_sim::record::Observer;
-use laxity_sim::source::{Arrival, Arrivals, Remarks};
 use serde::{Serialize, Serializer};
 
 use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
@@ -104,7 +102,9 @@ pub fn why<'a>(
             search.borrow_mut().dropped(packet, set_out, reason);
         });
         let each = |delay| search.borrow_mut().sent(delay);
-        without(change, traffic, |plan, traffic| simulate(plan, traffic, each, &mut drops, progress))?;
+        without(change, traffic, |plan, traffic| {
+            simulate(plan, traffic, each, &mut drops, progress)
+        })?;
         Ok((change.name.clone(), search.into_inner().finish()))
     };
     let changes = changes.iter().map(changed).collect::<Result<_, Error>>()?;
@@ -146,62 +146,29 @@ fn without<T>(
     ask: impl FnOnce(&Plan, &Traffic<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let Change { plan, without, .. } = change;
-    if without.is_empty() {
-        return ask(plan, traffic);
+    if plan.network.is_none() || without.is_empty() {
+        return ask(plan, &Traffic { without, ..*traffic });
     }
-    let Some(open) = traffic.arrivals else {
-        let mut plan = plan.clone();
-        for source in &mut plan.sources {
-            match source {
-                Source::Model(source) if without.contains(&source.class) => {
-                    source.stop = Some(Nanos::ZERO);
-                }
-                Source::Tcp(source) if without.contains(&source.class) => {
-                    source.start = Nanos::LIMIT;
-                }
-                Source::Model(_) | Source::Tcp(_) => {}
-                Source::Recording(_) => {
-                    return Err(Error::question(format!(
-                        "{}: the plan reads a recording, which has packets of any class; give it \
-                         by --arrivals",
-                        change.name
-                    )));
-                }
+    let mut plan = plan.clone();
+    for source in &mut plan.sources {
+        match source {
+            _ if traffic.arrivals.is_some() => return Err(recorded(change)),
+            Source::Recording(_) => return Err(recorded(change)),
+            Source::Model(source) if without.contains(&source.class) => {
+                source.stop = Some(Nanos::ZERO);
             }
-        }
-        return ask(&plan, traffic);
-    };
-    let without = without.clone();
-    let open = move |plan: &Plan, source| {
-        let arrivals = open(plan, source)?;
-        Ok(Box::new(Filtered { arrivals, without: without.clone() }) as Box<dyn Arrivals>)
-    };
-    ask(plan, &Traffic { arrivals: Some(&open), ..*traffic })
-}
-
-/// Arrivals without those of some classes.
-struct Filtered {
-    arrivals: Box<dyn Arrivals>,
-    without: Vec<ClassId>,
-}
-
-impl Arrivals for Filtered {
-    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
-        loop {
-            match self.arrivals.next_arrival()? {
-                Some(arrival) if self.without.contains(&arrival.class) => {}
-                other => return Ok(other),
-            }
+            Source::Tcp(source) if without.contains(&source.class) => source.start = Nanos::LIMIT,
+            Source::Model(_) | Source::Tcp(_) => {}
         }
     }
+    ask(&plan, traffic)
+}
 
-    fn is_recording(&self) -> bool {
-        self.arrivals.is_recording()
-    }
-
-    fn remarks(&self) -> Remarks {
-        self.arrivals.remarks()
-    }
+fn recorded(change: &Change) -> Error {
+    Error::question(format!(
+        "{}: what recordings have of a class arrives in a network all the same",
+        change.name
+    ))
 }
 
 /// The class of a name, which has packets.

@@ -23,11 +23,7 @@ pub(crate) fn plan<'a>(
 }
 
 /// The plan with its recordings sorted if that is asked for.
-pub(crate) fn sorted(
-    mut plan: Plan,
-    arrivals: Option<&Path>,
-    sort: bool,
-) -> Result<Plan, Failure> {
+pub(crate) fn sorted(mut plan: Plan, arrivals: Option<&Path>, sort: bool) -> Result<Plan, Failure> {
     if !sort {
         return Ok(plan);
     }
@@ -79,5 +75,6 @@ pub(crate) fn with<T>(
         arrivals: opener.as_deref(),
         threads: arguments.threads.and_then(NonZeroU32::new),
         profile: false,
+        without: &[],
     })
 }

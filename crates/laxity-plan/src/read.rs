@@ -40,7 +40,8 @@ impl Plan {
         Plan::read_with_text(path, &[]).map(|(plan, _)| plan)
     }
 
-    /// Reads a plan file that is to be put [under](Plan::under) other disciplines, too, and its text.
+    /// Reads a plan file that is to be put [under](Plan::under) other disciplines, too, and its
+    /// text.
     ///
     /// # Errors
     /// As [`Plan::read`].

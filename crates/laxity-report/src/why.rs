@@ -23,7 +23,8 @@ pub fn text(plan: &Plan, delays: &Delays, changes: &[(String, ChangedDelays)]) -
         return "No packet of the run is among those asked for.\n".into();
     }
     let packets = delays.slowest.iter().enumerate().map(|(place, packet)| {
-        let changed = changes.iter().map(|(name, changed)| (name.as_str(), &changed.slowest[place]));
+        let changed =
+            changes.iter().map(|(name, changed)| (name.as_str(), &changed.slowest[place]));
         let changed = changed_text(plan, packet, &changed.collect::<Vec<_>>());
         packet_text(plan, packet) + &changed
     });
@@ -37,7 +38,8 @@ pub fn text(plan: &Plan, delays: &Delays, changes: &[(String, ChangedDelays)]) -
 fn changed_text(plan: &Plan, delay: &PacketDelay, changes: &[(&str, &ChangedPacket)]) -> String {
     let lines = changes.iter().map(|(name, packet)| match packet {
         ChangedPacket::Sent(changed) => {
-            let largest = changed.hops.iter().flat_map(|hop| &hop.parts).max_by_key(|part| part.time);
+            let largest =
+                changed.hops.iter().flat_map(|hop| &hop.parts).max_by_key(|part| part.time);
             let cause = largest.map_or_else(String::new, |part| {
                 let cause = words::cause(plan, delay.packet.class, part.cause);
                 format!("; most of it, {}: {cause}", time(part.time))

@@ -106,7 +106,8 @@ impl<'a> Search<'a> {
             let key = (class, flow, length, arrival);
             let mut twin = *twins.get(&key).unwrap_or(&0);
             let identity = |twin| Identity { class, flow, length, set_out: arrival, twin };
-            while packets.selected.get(&identity(twin)).is_some_and(|known| *known != delay.delay()) {
+            while packets.selected.get(&identity(twin)).is_some_and(|known| *known != delay.delay())
+            {
                 twin += 1;
             }
             slowest.insert(identity(twin), place);

@@ -14,11 +14,8 @@ use crate::{Promises, input, show, traffic};
 /// Carries the command out.
 pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
     let arrivals = arguments.arrivals.as_deref();
-    let (plan, text) = input::plan_with_text(
-        &arguments.plan,
-        arrivals,
-        &traffic::kinds(&arguments.scheduler),
-    )?;
+    let (plan, text) =
+        input::plan_with_text(&arguments.plan, arrivals, &traffic::kinds(&arguments.scheduler))?;
     let plan = traffic::sorted(plan, arrivals, arguments.sort)?;
     // Every run reads it, and in a network every source.
     input::keep(arrivals)?;

@@ -15,7 +15,9 @@ type Told = Arc<Mutex<Vec<(u64, Vec<Part>)>>>;
 fn listener() -> (Told, impl FnMut(Wait<'_>)) {
     let told = Told::default();
     let heard = told.clone();
-    (told, move |wait: Wait<'_>| heard.lock().unwrap().push((wait.packet.handle, wait.parts.to_vec())))
+    (told, move |wait: Wait<'_>| {
+        heard.lock().unwrap().push((wait.packet.handle, wait.parts.to_vec()))
+    })
 }
 
 fn packet(class: u32, arrival: u64, handle: u64) -> Packet {
@@ -31,8 +33,8 @@ fn part(cause: Cause, time: u64) -> Part {
     Part { cause, time: Nanos(time) }
 }
 
-/// Time 0: a packet of class 1 is sent. Time 3: one of class 1 and one of class 0 come. Time 10: the
-/// one of class 0 goes first. Time 20: the other one.
+/// Time 0: a packet of class 1 is sent. Time 3: one of class 1 and one of class 0 come. Time 10:
+/// the one of class 0 goes first. Time 20: the other one.
 #[test]
 fn a_packet_waits_for_the_link_and_for_a_level() {
     let (told, tell) = listener();
@@ -69,7 +71,8 @@ fn a_link_is_slow_or_late() {
     assert_eq!(*told.lock().unwrap(), [(0, Vec::new()), (1, second), (2, third)]);
 
     let (told, tell) = listener();
-    let mut late = Witness::new(Fifo::new(), tell).with_rate(Rate(8_000_000_000), Cause::LateChoice);
+    let mut late =
+        Witness::new(Fifo::new(), tell).with_rate(Rate(8_000_000_000), Cause::LateChoice);
     late.enqueue(Nanos(0), packet(0, 0, 0), &mut none);
     late.dequeue(Nanos(0), &mut none);
     late.enqueue(Nanos(130), packet(0, 130, 1), &mut none);

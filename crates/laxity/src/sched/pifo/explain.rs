@@ -1,12 +1,12 @@
 //! Why a packet waits in an order by rank.
 
-use super::{Pifo, Ranked};
+use super::{Pifo, Ranking};
 use crate::explain::{Explain, Rule};
 use crate::packet::Packet;
 use crate::scheduler::Dispatch;
 use crate::units::Nanos;
 
-impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranked<K>> Explain for Pifo<K, F> {
+impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranking<K>> Explain for Pifo<K, F> {
     fn precedence(&self, _: Nanos, _: &Dispatch, _: &Packet) -> Rule {
         Rule::Rank
     }

@@ -139,7 +139,8 @@ fn confirm(name: &str, scheduler: Any, arrivals: &[Arrival]) -> Vec<Rule> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
-    /// Parts of waits are those of the definition, alone, behind limits and behind queue managements.
+    /// Parts of waits are those of the definition, alone, behind limits and behind queue
+    /// managements.
     #[test]
     fn waits_add_up(arrivals in traffic()) {
         for (name, scheduler) in all() {
