@@ -7,6 +7,7 @@ use laxity::scheduler::Scheduler;
 use laxity_answers::Proof;
 use laxity_answers::verdict::{HeldTo, JudgedRun};
 use laxity_plan::Plan;
+use laxity_plan::model::{Source, SourceId};
 use laxity_plan::network::NetworkPlan;
 use laxity_plan::tdp::NetworkAnalysis;
 use laxity_sim::Progress;
@@ -15,7 +16,7 @@ use laxity_sim::network::{
     NetworkRun, OutputSchedulers, OutputWitness, Parallelism, Profile, Replaced,
 };
 use laxity_sim::record::Observer;
-use laxity_sim::source::{Feed, Remarks};
+use laxity_sim::source::{Feed, Remarks, open_recording};
 use laxity_sim::summary::Outcome;
 
 use crate::result::RunResult;
@@ -180,13 +181,28 @@ fn link_run<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<
     let duration = traffic.duration(plan)?;
     let mut run = Run { plan, duration, seed, feeds: Vec::new() };
     if let Some(open) = traffic.arrivals {
-        run.feeds.push(Feed::new(open(plan, None)?));
-    } else if plan.sources.is_empty() {
-        return Err(Error::NothingArrives);
-    } else {
-        run = run.with_sources()?;
+        run.feeds.push(Feed::recorded_without(open(plan, None)?, traffic.without));
+        return Ok(run);
     }
-    run.feeds = run.feeds.into_iter().filter_map(|feed| feed.without(traffic.without)).collect();
+    if plan.sources.is_empty() {
+        return Err(Error::NothingArrives);
+    }
+    if traffic.without.is_empty() {
+        return Ok(run.with_sources()?);
+    }
+    for (number, source) in plan.sources.iter().enumerate() {
+        let feed = match source {
+            Source::Model(source) if traffic.without.contains(&source.class) => None,
+            Source::Recording(recording) => {
+                let arrivals = open_recording(recording, plan, None)?;
+                Some(Feed::recorded_without(arrivals, traffic.without))
+            }
+            Source::Model(_) | Source::Tcp(_) => {
+                Feed::from_source(plan, seed, SourceId::from_index(number))?
+            }
+        };
+        run.feeds.extend(feed);
+    }
     Ok(run)
 }
 

@@ -93,8 +93,7 @@ fn delays_of_the_examples_add_up() {
             continue;
         }
         let name = path.display().to_string();
-        let duration = plan.run.warm_up + Nanos(1_000_000_000);
-        eprintln!("{name}");
+        let duration = plan.run.warm_up + Nanos(300_000_000);
         let (diary, delays) = explained(&plan, duration);
         assert!(!delays.is_empty(), "{name}");
         add_up(&name, &plan, &delays);

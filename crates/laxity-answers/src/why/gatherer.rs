@@ -22,9 +22,15 @@ pub struct Gatherer<'a, F> {
     waits: Waits,
     /// By handle and set-out: the hops of packets under way.
     under_way: HashMap<u64, (Nanos, Vec<HopDelay>)>,
-    /// By hop, and by flow on links that each flow has to itself.
-    histories: HashMap<(Option<Hop>, Option<(ClassId, FlowId)>), History>,
+    histories: HashMap<OutputKey, History>,
     each: F,
+}
+
+/// An output: that of a hop, and of one flow where each flow has such a link to itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct OutputKey {
+    hop: Option<Hop>,
+    flow: Option<(ClassId, FlowId)>,
 }
 
 /// The waits that witnesses have told of and the observer has not heard of.
@@ -106,7 +112,7 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
                 let own = Transmission { class, arrival, start, departure, frame };
                 let is_private = link(self.plan, hop).is_some_and(|link| link.private);
                 let flow = is_private.then_some((packet.class, packet.flow));
-                self.histories.entry((hop, flow)).or_default().wait(own, !has_frames)
+                self.histories.entry(OutputKey { hop, flow }).or_default().wait(own, !has_frames)
             }
         };
         let wait = |part: explain::Part| Part { cause: Cause::Wait(part.cause), time: part.time };

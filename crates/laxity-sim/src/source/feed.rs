@@ -35,20 +35,16 @@ impl Feed {
 }
 
 impl Feed {
-    /// The feed less the packets of some classes; `None` if nothing is left.
-    pub fn without(self, classes: &[ClassId]) -> Option<Self> {
-        match self {
-            Feed::Open(_) if !classes.is_empty() => {
-                let without = classes.to_vec();
-                Some(Feed::new(Box::new(Filtered { arrivals: Box::new(self), without })))
-            }
-            Feed::Backlogged(source) if classes.contains(&source.class) => None,
-            feed => Some(feed),
+    /// Recorded arrivals, less the packets of some classes.
+    pub fn recorded_without(arrivals: Box<dyn Arrivals>, classes: &[ClassId]) -> Self {
+        if classes.is_empty() {
+            return Feed::new(arrivals);
         }
+        Feed::new(Box::new(Filtered { arrivals, without: classes.to_vec() }))
     }
 }
 
-/// Arrivals without those of some classes.
+/// Recorded arrivals without those of some classes.
 struct Filtered {
     arrivals: Box<dyn Arrivals>,
     without: Vec<ClassId>,
