@@ -7,6 +7,7 @@
 //! | [`reason`] | why a plan is admitted, refused or left open, with the numbers |
 //! | [`queue`] | whether queues hold what may wait |
 //! | [`verdict`] | whether a run kept what was promised |
+//! | [`why`] | why packets were delayed, cause by cause |
 //! | [`figure`], [`seeds`] | the figures of a run, and their means over several seeds |
 //!
 //! A [`Proof`] is admitted if no [`Reason`] in it refuses. The code that shows reasons turns them
@@ -21,6 +22,7 @@ pub mod queue;
 pub mod reason;
 pub mod seeds;
 pub mod verdict;
+pub mod why;
 pub mod worst;
 
 pub use proof::Proof;

@@ -13,7 +13,7 @@ use laxity_sim::record::Observer;
 use laxity_sim::summary::{Outcome, Summary};
 
 use crate::result::RunResult;
-use crate::run::{AnalysedPlan, simulate_link, simulate_network};
+use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
 use crate::{Error, Traffic};
 
 /// A scheduler that a program brings, for the classes of a plan.
@@ -137,7 +137,8 @@ fn at_outputs<'a>(
     let take: &OutputSchedulers<'_> =
         &|hop, _| waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&hop);
     let seed = traffic.seed(on.plan);
-    let (mut outcome, how) = simulate_network(on, traffic, seed, Some(take), observer, progress)?;
+    let own = Own { schedulers: Some(take), witness: None };
+    let (mut outcome, how) = simulate_network(on, traffic, seed, own, observer, progress)?;
     let summary = &mut outcome.summary;
     for (hop, name) in names {
         let [from, to] = on.network.ends(hop);

@@ -18,6 +18,7 @@
 //! | [`over_seeds`] | plans, [`Traffic`], seeds | a mean and an interval of every figure |
 //! | [`sweep()`](sweep::sweep) | a study: a plan, what varies in it, seeds | a store of tables, and a [`sweep::Summary`] |
 //! | [`tune()`](tune::tune) | a plan, what is to be small in it, what has to hold | a plan, and [what binds](tune::TuneResult) |
+//! | [`why()`](why::why) | a plan, with or without traffic, and which packets | [why they were delayed](why::WhyResult) |
 //! | [`fit`](mod@fit) | a plan and a recording | arrival curves |
 //! | [`repeat`] | a live link's ledger | whether the simulator does the same |
 //! | [`import`] | a script of tc | a plan's text |
@@ -63,6 +64,8 @@ mod seeds;
 pub mod sweep;
 mod traffic;
 pub mod tune;
+#[cfg(feature = "pages")]
+pub mod why;
 mod worst;
 
 pub use check::{CheckResult, check, exactly, limits};

@@ -175,7 +175,8 @@ impl<R: Read> Steps<'_, R> {
     fn tells(&mut self, number: u64, packet: Packet, deadline: Option<Nanos>, fate: Fate) {
         let packet = Packet { handle: number, ..packet };
         let mut fates = self.fates.borrow_mut();
-        fates.ledger.push_back(Record { hop: None, packet, deadline, fate });
+        let set_out = packet.arrival;
+        fates.ledger.push_back(Record { packet, set_out, hop: None, deadline, fate });
         fates.compare();
     }
 

@@ -7,13 +7,16 @@ use laxity::scheduler::Scheduler;
 use laxity_answers::Proof;
 use laxity_answers::verdict::{HeldTo, JudgedRun};
 use laxity_plan::Plan;
+use laxity_plan::model::{Source, SourceId};
 use laxity_plan::network::NetworkPlan;
 use laxity_plan::tdp::NetworkAnalysis;
 use laxity_sim::Progress;
 use laxity_sim::link::{Choices, Run};
-use laxity_sim::network::{NetworkRun, OutputSchedulers, Parallelism, Profile, Replaced};
+use laxity_sim::network::{
+    NetworkRun, OutputSchedulers, OutputWitness, Parallelism, Profile, Replaced,
+};
 use laxity_sim::record::Observer;
-use laxity_sim::source::{Feed, Remarks};
+use laxity_sim::source::{Feed, Remarks, open_recording};
 use laxity_sim::summary::Outcome;
 
 use crate::result::RunResult;
@@ -106,7 +109,7 @@ impl<'a> AnalysedPlan<'a> {
         progress: Progress<'_>,
     ) -> Result<(Outcome, How), Error> {
         match &self.network {
-            Some(on) => simulate_network(on, traffic, seed, None, observer, progress),
+            Some(on) => simulate_network(on, traffic, seed, Own::default(), observer, progress),
             None => simulate_link(self.plan, None, traffic, seed, observer, progress),
         }
     }
@@ -127,6 +130,13 @@ impl<'a> AnalysedPlan<'a> {
 pub(crate) struct How {
     parallelism: Option<Parallelism>,
     profile: Option<Profile>,
+}
+
+/// What a caller puts at the outputs of a network.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Own<'a> {
+    pub schedulers: Option<&'a OutputSchedulers<'a>>,
+    pub witness: Option<&'a OutputWitness<'a>>,
 }
 
 /// Simulates one link, on a scheduler of the caller's own if there is one.
@@ -171,21 +181,38 @@ fn link_run<'a>(plan: &'a Plan, traffic: &Traffic<'_>, seed: u64) -> Result<Run<
     let duration = traffic.duration(plan)?;
     let mut run = Run { plan, duration, seed, feeds: Vec::new() };
     if let Some(open) = traffic.arrivals {
-        run.feeds.push(Feed::new(open(plan, None)?));
+        run.feeds.push(Feed::recorded_without(open(plan, None)?, traffic.without));
         return Ok(run);
     }
     if plan.sources.is_empty() {
         return Err(Error::NothingArrives);
     }
-    Ok(run.with_sources()?)
+    if traffic.without.is_empty() {
+        return Ok(run.with_sources()?);
+    }
+    for (number, source) in plan.sources.iter().enumerate() {
+        let feed = match source {
+            Source::Model(source) if traffic.without.contains(&source.class) => None,
+            Source::Recording(recording) => {
+                let arrivals = open_recording(recording, plan, None)?;
+                Some(Feed::recorded_without(arrivals, traffic.without))
+            }
+            Source::Model(_) | Source::Tcp(_) => {
+                Feed::from_source(plan, seed, SourceId::from_index(number))?
+            }
+        };
+        run.feeds.extend(feed);
+    }
+    Ok(run)
 }
 
-/// Simulates a network, with schedulers of the caller's own at some outputs if there are any.
+/// Simulates a network, with schedulers of the caller's own at some outputs if there are any, and
+/// witnesses if there are any.
 pub(crate) fn simulate_network(
     on: &NetworkAnalysis<'_>,
     traffic: &Traffic<'_>,
     seed: u64,
-    schedulers: Option<&OutputSchedulers<'_>>,
+    Own { schedulers, witness }: Own<'_>,
     observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<(Outcome, How), Error> {
@@ -205,7 +232,7 @@ pub(crate) fn simulate_network(
     let replaced = traffic.arrivals.map(|open| move |source| open(on.plan, Some(source)));
     let arrivals = replaced.as_ref().map(|open| open as &Replaced<'_>);
     let duration = traffic.duration(on.plan)?;
-    let run = NetworkRun { on, duration, seed, arrivals, schedulers };
+    let run = NetworkRun { on, duration, seed, arrivals, schedulers, witness };
     let mut how = How::default();
     let outcome = match several_threads(traffic)? {
         Some(threads) => {

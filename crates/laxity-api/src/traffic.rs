@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 
+use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_plan::encapsulation::Opaque;
 use laxity_plan::model::{Police, Source, SourceId};
@@ -34,6 +35,8 @@ pub struct Traffic<'a> {
     pub threads: Option<NonZeroU32>,
     /// Whether it is to be told where the time of simulating a network goes.
     pub profile: bool,
+    /// Classes whose packets do not arrive; all others arrive as they would. Of one link.
+    pub without: &'a [ClassId],
 }
 
 impl Traffic<'_> {

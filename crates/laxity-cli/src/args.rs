@@ -15,6 +15,7 @@ mod run;
 mod sweep;
 mod tune;
 mod value;
+mod why;
 
 use std::path::PathBuf;
 
@@ -36,6 +37,7 @@ pub(crate) use reproduce::Reproduce;
 pub(crate) use run::{Compare, PacketFile, Run, Traffic};
 pub(crate) use sweep::Sweep;
 pub(crate) use tune::Tune;
+pub(crate) use why::Why;
 
 /// Schedule packets by deadline, and prove it.
 ///
@@ -67,6 +69,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Run the same arrivals through several schedulers, side by side.
     Compare(Compare),
+    /// Say what delayed packets of a run, cause by cause.
+    Why(Why),
     /// Run a plan with many values and seeds, into a store of tables.
     Sweep(Sweep),
     /// Find the smallest link, the shortest deadlines, weights that keep goals.

@@ -13,6 +13,7 @@ mod run;
 mod seeds;
 mod sweep;
 mod tune;
+mod why;
 
 use clap::CommandFactory;
 
@@ -26,6 +27,7 @@ pub(crate) fn run(command: &Command) -> Result<Promises, Failure> {
         Command::Check(check) => check::run(check),
         Command::Run(run) => run::run(run),
         Command::Compare(compare) => compare::run(compare),
+        Command::Why(why) => why::run(why),
         Command::Sweep(sweep) => sweep::run(sweep),
         Command::Tune(tune) => tune::run(tune),
         #[cfg(target_os = "linux")]

@@ -34,14 +34,30 @@ pub(crate) fn plan(path: &Path, arrivals: Option<&Path>) -> Result<Plan, Failure
     plan_for(path, arrivals, &[])
 }
 
-/// Reads a plan and its text.
-pub(crate) fn plan_with_text(path: &Path) -> Result<(Plan, String), Failure> {
+/// Reads a plan that is to be put under other disciplines, too, and its text.
+pub(crate) fn plan_with_text(
+    path: &Path,
+    arrivals: Option<&Path>,
+    others: &[Kind],
+) -> Result<(Plan, String), Failure> {
     if !is_stdin(path) {
-        return Ok(Plan::read_with_text(path)?);
+        return Ok(Plan::read_with_text(path, others)?);
     }
+    not_both(arrivals)?;
     let mut copy = CopyingReader { input: stdin().lock(), read: Vec::new() };
-    let plan = Plan::read_from(&mut copy, STDIN, Path::new(""), &[])?;
+    let plan = Plan::read_from(&mut copy, STDIN, Path::new(""), others)?;
     Ok((plan, String::from_utf8_lossy(&copy.read).into_owned()))
+}
+
+/// Refuses a recording on standard input, from which the plan is read.
+fn not_both(arrivals: Option<&Path>) -> Result<(), Failure> {
+    if arrivals.is_some_and(is_stdin) {
+        return Err(Failure::input(
+            "the plan and --arrivals are both -, and standard input can be read but once: give \
+             one of them as a file",
+        ));
+    }
+    Ok(())
 }
 
 /// Keeps what is read.
@@ -67,12 +83,7 @@ pub(crate) fn plan_for(
     if !is_stdin(path) {
         return Ok(Plan::read_for(path, others)?);
     }
-    if arrivals.is_some_and(is_stdin) {
-        return Err(Failure::input(
-            "the plan and --arrivals are both -, and standard input can be read but once: give \
-             one of them as a file",
-        ));
-    }
+    not_both(arrivals)?;
     Ok(Plan::read_from(stdin().lock(), STDIN, Path::new(""), others)?)
 }
 

@@ -19,7 +19,11 @@ pub(crate) fn plan<'a>(
     sort: bool,
     schedulers: impl IntoIterator<Item = &'a String>,
 ) -> Result<Plan, Failure> {
-    let mut plan = input::plan_for(path, arrivals, &kinds(schedulers))?;
+    sorted(input::plan_for(path, arrivals, &kinds(schedulers))?, arrivals, sort)
+}
+
+/// The plan with its recordings sorted if that is asked for.
+pub(crate) fn sorted(mut plan: Plan, arrivals: Option<&Path>, sort: bool) -> Result<Plan, Failure> {
     if !sort {
         return Ok(plan);
     }
@@ -71,5 +75,6 @@ pub(crate) fn with<T>(
         arrivals: opener.as_deref(),
         threads: arguments.threads.and_then(NonZeroU32::new),
         profile: false,
+        without: &[],
     })
 }

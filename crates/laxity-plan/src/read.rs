@@ -37,18 +37,19 @@ impl Plan {
     /// # Errors
     /// If the file cannot be read, or as [`Plan::parse`].
     pub fn read(path: &Path) -> Result<Plan, PlanError> {
-        Plan::read_with_text(path).map(|(plan, _)| plan)
+        Plan::read_with_text(path, &[]).map(|(plan, _)| plan)
     }
 
-    /// Reads a plan file, and tells its text, too.
+    /// Reads a plan file that is to be put [under](Plan::under) other disciplines, too, and its
+    /// text.
     ///
     /// # Errors
     /// As [`Plan::read`].
-    pub fn read_with_text(path: &Path) -> Result<(Plan, String), PlanError> {
+    pub fn read_with_text(path: &Path, others: &[Kind]) -> Result<(Plan, String), PlanError> {
         let name = path.display().to_string();
         let text = file::text(path, &name)?;
-        let plan = Plan::parse(&text, &name, path.parent().unwrap_or(Path::new("")))?;
-        Ok((plan, text))
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Ok((Plan::parse_for(&text, &name, folder, others)?, text))
     }
 
     /// Reads a plan file that is to be put [under](Plan::under) other disciplines, too.

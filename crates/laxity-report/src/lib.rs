@@ -42,6 +42,8 @@ pub mod seeds;
 #[cfg(feature = "pages")]
 pub mod table;
 pub mod visible;
+#[cfg(feature = "pages")]
+pub mod why;
 pub mod words;
 #[cfg(feature = "pages")]
 pub mod worst;

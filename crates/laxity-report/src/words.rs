@@ -1,9 +1,11 @@
 //! Answers in words: the only place where sentences are made of them.
 
+mod cause;
 mod reason;
 mod trap;
 mod verdict;
 
+pub use cause::cause;
 pub use reason::{answer, clock_binding, listed, statement};
 pub use trap::{Remark, remarks};
 pub use verdict::{broken, broken_line, compared, excused, headline, lines};

@@ -50,7 +50,7 @@ use laxity_plan::paths::Paths;
 pub use parallel::Parallelism;
 pub(crate) use profile::Profiler;
 pub use profile::{Profile, ProfileEntry, Timing, What};
-pub use run::{NetworkRun, OutputSchedulers, Replaced};
+pub use run::{NetworkRun, OutputSchedulers, OutputWitness, Replaced};
 
 use self::agenda::regions::Regions;
 use self::agenda::{Agenda, Counts, Event, Slots};

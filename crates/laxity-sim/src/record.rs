@@ -11,6 +11,9 @@ pub struct Record {
     /// The packet. Its handle is its number in the order of arrival, from 0; in a network it is the
     /// same at every hop, and another packet's once it has come to its receiver or is dropped.
     pub packet: Packet,
+    /// When it set out on its path; on one link when it arrived. With its handle, this tells the
+    /// packets of a network apart.
+    pub set_out: Nanos,
     /// The link of a network, and in which direction.
     pub hop: Option<Hop>,
     /// When it is due: what its class is promised, or the deadline that best effort was given; in a
@@ -68,7 +71,8 @@ pub(crate) fn tell(
 ) {
     let promised = plan.classes[packet.class.index()].deadline;
     let deadline = promised.map(|delay| packet.arrival.saturating_add(delay)).or(given);
-    observer.record(&Record { packet, hop: None, deadline, fate });
+    let set_out = packet.arrival;
+    observer.record(&Record { packet, set_out, hop: None, deadline, fate });
 }
 
 /// No observer.

@@ -178,7 +178,7 @@ mod tests {
             ..Packet::default()
         };
         let fate = Fate::Sent { start: Nanos(arrival), departure: Nanos(departure) };
-        Record { packet, hop: None, deadline: None, fate }
+        Record { packet, set_out: packet.arrival, hop: None, deadline: None, fate }
     }
 
     proptest! {

@@ -62,6 +62,7 @@
 //! | [`aqm`] | queue management in front of any discipline: drop-tail, RED, CHOKe, CoDel, PIE |
 //! | [`police`] | whether a packet conforms to its arrival curve, and how it is treated if not |
 //! | [`regulator`] | holds packets until they keep to an arrival curve again |
+//! | [`explain`] | why a packet waited, cause by cause |
 //! | [`port`] | the books around a scheduler: arrived = sent + dropped + queued, for every class |
 //! | [`histogram`] | distributions of delays, exact but for quantiles |
 //! | [`queue`] | the ordered queues that disciplines are made of, each with its cost |
@@ -93,6 +94,7 @@ pub mod aqm;
 #[cfg(feature = "admission")]
 pub mod curve;
 pub mod error;
+pub mod explain;
 pub mod histogram;
 mod id;
 pub mod link;

@@ -1,5 +1,6 @@
 //! The contract of every scheduler: time is an argument, no packet is lost, none is invented.
 
+use crate::explain::Explain;
 use crate::memory::{self, FirstHalf, SecondHalf};
 use crate::named::named;
 use crate::packet::{ClassId, Packet};
@@ -52,6 +53,11 @@ pub trait Scheduler {
 
     /// Bytes of memory held for queues and history.
     fn footprint(&self) -> usize;
+
+    /// The rules by which it sends one packet before another, if it can say them.
+    fn explain(&self) -> Option<&dyn Explain> {
+        None
+    }
 }
 
 impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
@@ -81,6 +87,10 @@ impl<S: Scheduler + ?Sized> Scheduler for alloc::boxed::Box<S> {
 
     fn footprint(&self) -> usize {
         (**self).footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        (**self).explain()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{Promises, input, print, terminal};
 
 /// Reads a plan.
 pub(super) fn read(path: &Path) -> Result<PlanText, Failure> {
-    let (plan, text) = input::plan_with_text(path)?;
+    let (plan, text) = input::plan_with_text(path, None, &[])?;
     Ok(PlanText { path: path.to_path_buf(), plan, text })
 }
 
@@ -74,7 +74,7 @@ fn read_again(path: &Path) -> Result<PlanText, String> {
     if input::is_stdin(path) {
         return Err("it came by standard input, which is read but once".into());
     }
-    let (plan, text) = Plan::read_with_text(path).map_err(|error| error.to_string())?;
+    let (plan, text) = Plan::read_with_text(path, &[]).map_err(|error| error.to_string())?;
     let checked = check(&plan).map_err(|error| error.to_string())?;
     match checked.admitted() {
         Some(false) => Err(checked.text(&plan)),

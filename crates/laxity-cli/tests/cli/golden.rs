@@ -44,7 +44,9 @@ const CLOCKED: [&str; 6] = [
 ];
 
 /// Outputs that are kept as texts: a kind of proof, run, table or file each.
-const TEXTS: [&str; 20] = [
+const TEXTS: [&str; 22] = [
+    "examples/home-uplink.toml why home-uplink.toml --slowest 2 --duration 3s",
+    "examples/two-hops.toml why two-hops.toml --slowest 2 --duration 3s",
     "examples/home-uplink.toml check home-uplink.toml",
     "examples/home-uplink.toml check home-uplink.toml --json",
     "examples/home-uplink.toml check home-uplink.toml --scheduler hfsc",
@@ -172,6 +174,9 @@ fn of_plan(plan: &str) -> Outputs {
     run(&[&["run", file, "--json", "--seed", "2"], &lasts[..]].concat());
     if !text.contains("model = \"capture\"") {
         run(&[&["run", file, "--seeds", "3", "--out", "several"], &lasts[..]].concat());
+    }
+    if plan.starts_with("examples/") {
+        run(&[&["why", file, "--slowest", "2"], &lasts[..]].concat());
     }
     if !framed {
         let kinds =

@@ -46,6 +46,7 @@ mod tune;
 mod verdicts;
 #[cfg(target_os = "linux")]
 mod watch;
+mod why;
 mod worst_case;
 
 use laxity_plan::discipline::Kind;

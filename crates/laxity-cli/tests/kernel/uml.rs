@@ -29,8 +29,8 @@ const MEMORY: &str = "mem=768M";
 const START: Duration = Duration::from_secs(60);
 
 /// Runs a test inside, within a limit of time, beside others; `name` is its path, as `cargo test`
-/// shows it. Where there is no User-mode Linux, or where it does not even start and stop, it says so
-/// and passes.
+/// shows it. Where there is no User-mode Linux, or where it does not even start and stop, it says
+/// so and passes.
 ///
 /// # Panics
 /// If the test does, or does not end in time.

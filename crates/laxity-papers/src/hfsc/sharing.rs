@@ -269,7 +269,8 @@ mod tests {
             let departure = Nanos((2 * n + 1) * MS);
             let packet = laxity::packet::Packet { class: first, length: 512, ..Default::default() };
             let fate = laxity_sim::record::Fate::Sent { start: departure, departure };
-            watch.record(&Record { packet, hop: None, deadline: None, fate });
+            let set_out = packet.arrival;
+            watch.record(&Record { packet, set_out, hop: None, deadline: None, fate });
         }
         let session = watch.sessions.iter().find(|session| session.class == first).unwrap();
         // The first of the five windows before the end begins too early.

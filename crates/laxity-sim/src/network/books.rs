@@ -100,15 +100,15 @@ impl<O: Observer> NetworkBooks<O> {
         &mut self,
         book: BookId,
         packet: &Packet,
-        start: Nanos,
-        departure: Nanos,
+        set_out: Nanos,
+        [start, departure]: [Nanos; 2],
         given: Option<Nanos>,
     ) {
         self.enter(book, packet, start, departure);
         if self.is_observed {
             let fate = Fate::Sent { start, departure };
             let hop = Some(book.into());
-            self.observer.record(&Record { packet: *packet, hop, deadline: given, fate });
+            self.observer.record(&Record { packet: *packet, set_out, hop, deadline: given, fate });
         }
     }
 
@@ -147,6 +147,7 @@ impl<O: Observer> NetworkBooks<O> {
         &mut self,
         book: BookId,
         packet: &Packet,
+        set_out: Nanos,
         reason: DropReason,
         plan: &Plan,
     ) {
@@ -156,7 +157,7 @@ impl<O: Observer> NetworkBooks<O> {
             tell(&mut self.observer, plan, *packet, None, fate);
         } else {
             let hop = Some(book.into());
-            self.observer.record(&Record { packet: *packet, hop, deadline: None, fate });
+            self.observer.record(&Record { packet: *packet, set_out, hop, deadline: None, fate });
         }
     }
 
@@ -166,9 +167,9 @@ impl<O: Observer> NetworkBooks<O> {
     }
 
     /// A packet still waits at a hop when the run ends; returns its record.
-    pub(super) fn waits(&mut self, book: BookId, packet: Packet) -> Record {
+    pub(super) fn waits(&mut self, book: BookId, packet: Packet, set_out: Nanos) -> Record {
         self.hops[book.index()].waits(&packet, self.end);
-        Record { packet, hop: Some(book.into()), deadline: None, fate: Fate::Queued }
+        Record { packet, set_out, hop: Some(book.into()), deadline: None, fate: Fate::Queued }
     }
 
     /// Notes the memory footprint that the scheduler of the only link has now.

@@ -29,7 +29,7 @@ use super::output::frames::{Frames, Input};
 use super::output::simultaneous::Ties;
 use super::output::wire::Wire;
 use super::output::{Discipline, FedBy, Onward, Output, SchedulerOutput};
-use super::run::{NetworkRun, OutputSchedulers};
+use super::run::{NetworkRun, OutputSchedulers, OutputWitness};
 use crate::source::closed_loop::ClosedLoop;
 use crate::source::random::{Generator, generator};
 
@@ -39,6 +39,7 @@ pub(super) struct Layout<'a> {
     seed: u64,
     /// Schedulers of the caller's own.
     schedulers: Option<&'a OutputSchedulers<'a>>,
+    witness: Option<&'a OutputWitness<'a>>,
     /// What is proved of the network, if anything is.
     paths: Option<&'a Paths>,
     /// The hops that backlogged sources feed.
@@ -56,11 +57,12 @@ pub(super) type Routes = [Range<StepId>; 2];
 impl<'a> Layout<'a> {
     /// A layout without routes.
     pub(super) fn new(run: &NetworkRun<'a>, paths: Option<&'a Paths>, here: Here<'a>) -> Self {
-        let NetworkRun { on, seed, schedulers, .. } = *run;
+        let NetworkRun { on, seed, schedulers, witness, .. } = *run;
         Layout {
             topology: Topology::empty(on, here),
             seed,
             schedulers,
+            witness,
             paths,
             backlogged: on.plan.sources.iter().filter_map(first_backlogged).collect(),
             shared: HashMap::new(),
@@ -266,8 +268,17 @@ impl<'a> Layout<'a> {
         Ties::new(seed, self.topology.regulators.in_order())
     }
 
-    fn scheduled(&self, scheduler: Box<dyn Scheduler + Send>, port: PortId) -> Discipline {
+    fn scheduled(
+        &self,
+        hop: Hop,
+        scheduler: Box<dyn Scheduler + Send>,
+        port: PortId,
+    ) -> Discipline {
         let ties = self.ties(port);
+        let scheduler = match self.witness {
+            Some(witness) => witness(hop, scheduler),
+            None => scheduler,
+        };
         Discipline::Scheduler(Box::new(SchedulerOutput { scheduler, ties }))
     }
 
@@ -276,7 +287,7 @@ impl<'a> Layout<'a> {
         let Topology { on, reserved, .. } = &self.topology;
         let seed = self.generator(0, port).random();
         if let Some(scheduler) = self.schedulers.and_then(|make| make(hop, here)) {
-            return self.scheduled(here.behind_queues(scheduler, seed), port);
+            return self.scheduled(hop, here.behind_queues(scheduler, seed), port);
         }
         let room = here.scheduler.room();
         let is_one_queue = room.proof.is_one_queue && !self.backlogged.contains(&hop);
@@ -291,7 +302,7 @@ impl<'a> Layout<'a> {
         let scheduler = here.build_scheduler(seed);
         let framed = on.plan.framed_network().zip(reserved.as_ref());
         let Some((framed, reserved)) = framed.filter(|_| room.is_of_networks) else {
-            return self.scheduled(scheduler, port);
+            return self.scheduled(hop, scheduler, port);
         };
         let settings = framed.settings(hop, reserved.ahead(hop));
         let tdp = Tdp::reserving(settings, |frame| reserved.is_reserved(hop, frame));

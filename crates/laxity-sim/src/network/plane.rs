@@ -73,14 +73,16 @@ pub(super) struct Drops<'a, O> {
 
 impl<O: Observer> DropSink for Drops<'_, O> {
     fn dropped(&mut self, packet: Packet, reason: DropReason) {
+        let mut set_out = packet.arrival;
         if !self.books.is_single() {
             let (transit, _) = self.transits.remove(PacketKey::from_packet(&packet));
+            set_out = transit.sent;
             self.flows[transit.flow.index()].books.lose(&transit, self.books.measured_from);
         }
         if let Some(closed) = &mut self.closed_loop {
             closed.dropped(self.way, &packet, reason, self.plan);
         }
-        self.books.dropped(self.book, &packet, reason, self.plan);
+        self.books.dropped(self.book, &packet, set_out, reason, self.plan);
     }
 
     fn marked(&mut self, class: ClassId, arrival: Nanos) {

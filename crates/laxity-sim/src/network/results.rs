@@ -83,7 +83,8 @@ impl<O: Observer> Simulation<'_, O> {
                     number: transits.place(transit),
                     length: packet.length,
                 };
-                waiting.push((place, books.waits(topology.outputs[port.index()].book, packet)));
+                let book = topology.outputs[port.index()].book;
+                waiting.push((place, books.waits(book, packet, transit.sent)));
             }
         }
         waiting.sort_by_key(|(place, _)| *place);

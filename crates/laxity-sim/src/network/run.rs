@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use laxity::scheduler::Withdraw;
+use laxity::scheduler::{Scheduler, Withdraw};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
 use laxity_plan::model::{Hop, Source, SourceId};
@@ -20,6 +20,11 @@ pub type Replaced<'a> = dyn Fn(SourceId) -> Result<Box<dyn Arrivals>, SimError> 
 /// stands behind the plan's queues.
 pub type OutputSchedulers<'a> = dyn Fn(Hop, &Plan) -> Option<Box<dyn Withdraw + Send>> + Sync + 'a;
 
+/// Puts a witness around the scheduler of the output at the beginning of a hop, behind which it
+/// chooses as before. Outputs of FIFO without limits, and those with time frames, have none.
+pub type OutputWitness<'a> =
+    dyn Fn(Hop, Box<dyn Scheduler + Send>) -> Box<dyn Scheduler + Send> + Sync + 'a;
+
 /// A run of a network.
 #[derive(Clone, Copy)]
 pub struct NetworkRun<'a> {
@@ -34,17 +39,20 @@ pub struct NetworkRun<'a> {
     pub arrivals: Option<&'a Replaced<'a>>,
     /// Schedulers of the caller's own at some outputs.
     pub schedulers: Option<&'a OutputSchedulers<'a>>,
+    /// Witnesses of the schedulers' choices.
+    pub witness: Option<&'a OutputWitness<'a>>,
 }
 
 impl fmt::Debug for NetworkRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NetworkRun { on, duration, seed, arrivals, schedulers } = self;
+        let NetworkRun { on, duration, seed, arrivals, schedulers, witness } = self;
         f.debug_struct("NetworkRun")
             .field("on", on)
             .field("duration", duration)
             .field("seed", seed)
             .field("arrivals", &arrivals.is_some())
             .field("schedulers", &schedulers.is_some())
+            .field("witness", &witness.is_some())
             .finish()
     }
 }
@@ -52,7 +60,7 @@ impl fmt::Debug for NetworkRun<'_> {
 impl<'a> NetworkRun<'a> {
     /// A run of the plan's own sources under its own schedulers.
     pub fn new(on: &'a NetworkAnalysis<'a>, duration: Option<Nanos>, seed: u64) -> Self {
-        NetworkRun { on, duration, seed, arrivals: None, schedulers: None }
+        NetworkRun { on, duration, seed, arrivals: None, schedulers: None, witness: None }
     }
 
     /// Whether the run ends with its traffic.

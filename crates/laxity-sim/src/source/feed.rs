@@ -1,5 +1,6 @@
 //! Traffic of a simulation: open-loop arrivals, and sources that follow departures.
 
+use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
 use super::arrival::{Arrival, Arrivals, Remarks};
@@ -30,6 +31,41 @@ impl Feed {
     /// Arrivals of any kind.
     pub fn new(arrivals: Box<dyn Arrivals>) -> Self {
         Feed::Open(Stream { arrivals, pending: None })
+    }
+}
+
+impl Feed {
+    /// Recorded arrivals, less the packets of some classes.
+    pub fn recorded_without(arrivals: Box<dyn Arrivals>, classes: &[ClassId]) -> Self {
+        if classes.is_empty() {
+            return Feed::new(arrivals);
+        }
+        Feed::new(Box::new(Filtered { arrivals, without: classes.to_vec() }))
+    }
+}
+
+/// Recorded arrivals without those of some classes.
+struct Filtered {
+    arrivals: Box<dyn Arrivals>,
+    without: Vec<ClassId>,
+}
+
+impl Arrivals for Filtered {
+    fn next_arrival(&mut self) -> Result<Option<Arrival>, SimError> {
+        loop {
+            match self.arrivals.next_arrival()? {
+                Some(arrival) if self.without.contains(&arrival.class) => {}
+                other => return Ok(other),
+            }
+        }
+    }
+
+    fn is_recording(&self) -> bool {
+        self.arrivals.is_recording()
+    }
+
+    fn remarks(&self) -> Remarks {
+        self.arrivals.remarks()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{
     Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, turn_away,
@@ -122,6 +123,10 @@ impl<S: Scheduler> Scheduler for DropTail<S> {
 
     fn footprint(&self) -> usize {
         self.scheduler.footprint() + self.classes.capacity() * size_of::<(Limit, Backlog)>()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        self.scheduler.explain()
     }
 }
 

@@ -6,6 +6,7 @@ use super::candidates::{Candidates, TicketId, Tickets};
 use super::codel::Fate;
 use super::queue::{Policy, Queue};
 use crate::error::SetupError;
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw};
 use crate::units::Nanos;
@@ -234,6 +235,10 @@ impl<S: Withdraw> Scheduler for ManagedScheduler<S> {
 
     fn footprint(&self) -> usize {
         self.scheduler.footprint() + self.books.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        self.scheduler.explain()
     }
 }
 

@@ -1,10 +1,12 @@
 //! Deficit round robin (Shreedhar, Varghese 1996).
 
+mod explain;
 mod rounds;
 #[cfg(test)]
 mod tests;
 
 use crate::error::{SetupError, check_of};
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position};
 use crate::scheduler::{
@@ -122,6 +124,10 @@ impl Scheduler for Drr {
 
     fn footprint(&self) -> usize {
         self.packets.footprint() + self.rounds.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

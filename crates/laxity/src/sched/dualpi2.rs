@@ -2,11 +2,13 @@
 //! Schepper, Bondarenko, Tsang, Briscoe 2016, *PI2: A linearized AQM for both classic and scalable
 //! TCP*).
 
+mod explain;
 #[cfg(test)]
 mod tests;
 
 use crate::aqm::{Fate, Limit};
 use crate::error::{SetupError, check};
+use crate::explain::Explain;
 use crate::packet::{Ecn, Packet};
 use crate::queue::Fifos;
 use crate::scheduler::{
@@ -273,6 +275,10 @@ impl Scheduler for DualPi2 {
 
     fn footprint(&self) -> usize {
         self.packets.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

@@ -14,6 +14,7 @@
 //! As in section 4 of the paper, streams are in two ordered structures, by deadline and by
 //! precedence, and each missed deadline is paid for once.
 
+mod explain;
 mod join;
 mod precedence;
 mod settings;
@@ -25,6 +26,7 @@ mod tolerance;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position, SeatId, Tournament, WinnerTree};
 pub use crate::sched::Late;
@@ -84,6 +86,8 @@ pub struct Dwcs {
     packets: Fifos<Next, Packet>,
     /// Streams with packets.
     precedence: Tournament<Key>,
+    /// The key of the stream that was served last, as it was chosen.
+    served: Key,
     /// Streams that have or had packets with deadlines, at their deadline or an earlier one. An
     /// entry is corrected when it comes up, so that packets served in time need no sorting. `None`
     /// if deadlines lead the precedence.
@@ -158,7 +162,8 @@ impl Scheduler for Dwcs {
             }
         }
         self.until_check -= 1;
-        let id = self.precedence.first()?.stream();
+        self.served = self.precedence.first()?;
+        let id = self.served.stream();
         let stream = &mut self.streams[id.index()];
         let deadline = (stream.deadline != NEVER).then_some(Nanos(stream.deadline));
         if stream.gap != NEVER && stream.tolerance.serve(self.settings.precedence) {
@@ -181,6 +186,10 @@ impl Scheduler for Dwcs {
             + self.packets.footprint()
             + self.precedence.footprint()
             + self.deadlines.as_ref().map_or(0, WinnerTree::footprint)
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

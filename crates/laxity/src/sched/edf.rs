@@ -8,6 +8,7 @@
 
 #[cfg(feature = "admission")]
 mod deadline;
+mod explain;
 mod lines;
 mod two_line_fast;
 
@@ -19,6 +20,7 @@ use alloc::vec::Vec;
 
 #[cfg(feature = "admission")]
 use crate::admit::edf::System;
+use crate::explain::Explain;
 use crate::memory::{self, FirstHalf, SecondHalf};
 use crate::packet::Packet;
 use crate::queue::SortedFifos;
@@ -333,5 +335,9 @@ impl Scheduler for Edf {
             + self.best_effort.order.footprint()
             + deadlines
             + self.classes.capacity() * size_of::<Class>()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }

@@ -1,7 +1,10 @@
 //! First come, first served.
 
+mod explain;
+
 use alloc::collections::VecDeque;
 
+use crate::explain::Explain;
 use crate::packet::Packet;
 use crate::queue::Fifos;
 use crate::scheduler::{
@@ -106,6 +109,10 @@ impl Scheduler for Fifo {
 
     fn footprint(&self) -> usize {
         self.packets.capacity() * size_of::<Packet>() + self.listed.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

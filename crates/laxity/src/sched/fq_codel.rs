@@ -1,6 +1,7 @@
 //! Flow queues with controlled delay, FQ-CoDel (Høiland-Jørgensen, McKenney, Täht, Gettys, Dumazet
 //! 2018, RFC 8290).
 
+mod explain;
 #[cfg(test)]
 mod tests;
 
@@ -8,6 +9,7 @@ use alloc::vec::Vec;
 
 use crate::aqm::{CoDel, Controller, Fate, Limit};
 use crate::error::{SetupError, check};
+use crate::explain::Explain;
 use crate::packet::Packet;
 use crate::queue::{Fifos, WinnerTree};
 use crate::scheduler::{
@@ -254,6 +256,10 @@ impl Scheduler for FqCodel {
         self.queues.capacity() * size_of::<Queue>()
             + self.packets.footprint()
             + self.largest.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

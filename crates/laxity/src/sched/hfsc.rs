@@ -10,6 +10,7 @@
 //! As in the kernels that have H-FSC, the curves of the two criteria may differ, a leaf may have
 //! only one of them, and an upper limit may hold link-sharing back.
 
+mod explain;
 mod hierarchy;
 mod running;
 mod siblings;
@@ -20,6 +21,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
+use crate::explain::Explain;
 use crate::memory::prefetch;
 use crate::packet::{ClassId, Packet};
 use crate::queue::serial::Stamp;
@@ -147,6 +149,10 @@ impl Scheduler for Hfsc {
             + self.groups.iter().map(Siblings::footprint).sum::<usize>()
             + self.requests.footprint()
             + self.packets.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

@@ -15,6 +15,7 @@
 //! without charge. A class whose scheduler holds its packets back is passed over until they are
 //! ready.
 
+mod explain;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +24,7 @@ use alloc::vec::Vec;
 
 use super::wf2q::{Servers, Share};
 use crate::error::SetupError;
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::queue::WinnerTree;
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
@@ -219,6 +221,10 @@ impl Scheduler for Hierarchy {
             + self.leaves.capacity() * size_of::<Option<Inner>>()
             + self.places.capacity() * size_of::<Option<Place>>()
             + self.wakes.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

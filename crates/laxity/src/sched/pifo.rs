@@ -5,6 +5,7 @@
 //! come, and is not work-conserving. A rank that is a deadline makes it EDF, a virtual finishing
 //! time fair queueing, a remaining size SRPT.
 
+mod explain;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +13,7 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use crate::explain::Explain;
 use crate::packet::Packet;
 use crate::scheduler::{
     Backlog, Criterion, Dispatch, DropReason, DropSink, Place, Scheduler, Withdraw, by_place,
@@ -187,6 +189,10 @@ impl<K: Ord + Copy, F: FnMut(&Packet) -> Ranking<K>> Scheduler for Pifo<K, F> {
             + self.ready.capacity() * size_of::<Entry<K>>()
             + self.slots.capacity() * size_of::<Slot<K>>()
             + self.free.capacity() * size_of::<u32>()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

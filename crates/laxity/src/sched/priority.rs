@@ -1,10 +1,12 @@
 //! Static priority: the head-of-line priorities of Cobham (1954).
 
+mod explain;
 #[cfg(test)]
 mod tests;
 
 use alloc::vec::Vec;
 
+use crate::explain::Explain;
 use crate::packet::Packet;
 use crate::queue::{Bitmap, Fifos, Position};
 use crate::scheduler::{
@@ -78,6 +80,10 @@ impl Scheduler for Priority {
         self.ranks.capacity() * size_of::<u32>()
             + self.packets.footprint()
             + self.waiting.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

@@ -13,6 +13,7 @@
 //! times, so that one word of bits holds all that has to be compared.
 
 mod aggregate;
+mod explain;
 mod group;
 mod groups;
 pub(crate) mod share;
@@ -22,6 +23,7 @@ mod tests;
 use alloc::vec::Vec;
 
 use crate::error::SetupError;
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Fifos, Position};
 use crate::scheduler::{
@@ -144,6 +146,10 @@ impl Scheduler for Qfq {
             + self.members.capacity() * size_of::<Member>()
             + self.aggregates.capacity() * size_of::<Aggregate>()
             + self.groups.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

@@ -17,6 +17,7 @@
 //! links may be longer than a frame.
 
 mod edge;
+mod explain;
 mod mark;
 mod marking;
 mod output;

@@ -1,6 +1,7 @@
 //! What holds for every discipline: [`drive`] checks that packets are neither lost nor invented.
 
 mod conformance;
+mod explain;
 mod room;
 mod scaling;
 mod setup;

@@ -17,6 +17,7 @@
 //! In a hierarchy a class is a server to the classes below it: the packet that it chooses among
 //! them is its own head packet one level up.
 
+mod explain;
 mod servers;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use alloc::vec::Vec;
 
 use super::pace::{Moment, Pace};
 use crate::error::SetupError;
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::queue::serial::{REACH, Stamp, whole};
 use crate::queue::{EligibleSet, Fifos, Position, SlotId};
@@ -34,6 +36,7 @@ use crate::scheduler::{
 };
 use crate::units::{Nanos, Rate};
 
+pub(super) use explain::Served;
 pub(super) use servers::Servers;
 use servers::{LINK, ServerId};
 
@@ -91,6 +94,10 @@ impl Scheduler for Wf2q {
 
     fn footprint(&self) -> usize {
         self.servers.footprint() + self.packets.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 
@@ -193,6 +200,8 @@ struct Server {
     /// The class below that was chosen: its head packet is that of the class that this server is.
     /// The link chooses when it sends and has none.
     head: Option<ClassId>,
+    /// The virtual times of the last two choices, the last one first.
+    choices: [Moment; 2],
 }
 
 impl Server {
@@ -206,6 +215,7 @@ impl Server {
             members: Vec::new(),
             heads: EligibleSet::new(0),
             head: None,
+            choices: [Moment::at(0); 2],
         }
     }
 

@@ -1,6 +1,7 @@
 //! Weighted fair queueing: packetised generalised processor sharing (Demers, Keshav, Shenker 1989;
 //! Parekh, Gallager 1993).
 
+mod explain;
 mod packets;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ use alloc::vec::Vec;
 use core::hint::select_unpredictable;
 
 use crate::error::{SetupError, check_of};
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::queue::{Order, Rank, SeatId, Tournament};
 use crate::scheduler::{
@@ -57,6 +59,10 @@ impl Scheduler for Wfq {
 
     fn footprint(&self) -> usize {
         self.packets.footprint() + self.gps.footprint()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

@@ -174,7 +174,7 @@ impl<O: Observer> Simulation<'_, O> {
         // It never had a key of its own.
         books.arrived(book, || packet);
         let plan = self.run.on.plan;
-        books.dropped(book, &packet, DropReason::Contract, plan);
+        books.dropped(book, &packet, transit.sent, DropReason::Contract, plan);
         topology.flows[transit.flow.index()].books.lose(transit, books.measured_from);
     }
 }

@@ -323,7 +323,7 @@ impl<O: Observer> DataPlane<'_, O> {
         transit.began = transit.began.min(start);
         let departure = output.link.transmit(start, transit.length);
         let packet = transit.packet(transit.arrived, key.into());
-        self.books.sent(output.book, &packet, start, departure, given);
+        self.books.sent(output.book, &packet, transit.sent, [start, departure], given);
         departure
     }
 }

@@ -37,6 +37,7 @@ impl Dwcs {
             streams: alloc::vec::Vec::with_capacity(streams),
             packets: Fifos::new(streams),
             precedence: Tournament::new(streams, Key::NONE),
+            served: Key::NONE,
             deadlines,
             none_late_until: 0,
             arrivals: 0,

@@ -21,14 +21,14 @@ const NO_STREAM: StreamId = StreamId(u32::MAX);
 /// that the keys of two head packets always differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
-    high: u64,
-    low: u64,
+    pub(super) high: u64,
+    pub(super) low: u64,
     order: u64,
     /// Takes no part in the order.
     stream: StreamId,
 }
 
-const NUMERATOR: u32 = 18;
+pub(super) const NUMERATOR: u32 = 18;
 const DEADLINE: u32 = 64;
 const RANK: u32 = 45;
 

@@ -129,6 +129,13 @@ impl Groups {
         }
     }
 
+    /// Whether an aggregate that waits had begun by the virtual time when a packet this long was
+    /// chosen, which was the last.
+    pub(super) fn had_begun(&self, aggregate: &Aggregate, length: u32) -> bool {
+        let group = &self.groups[usize::from(aggregate.group)];
+        group.rounded(aggregate.start) + u128::from(length) * BYTE <= self.virtual_time
+    }
+
     pub(super) fn footprint(&self) -> usize {
         self.groups.capacity() * size_of::<Group>()
     }

@@ -7,6 +7,7 @@ use core::mem;
 use super::settings::bytes_within;
 use super::{CommonTime, Mark, TdpSettings};
 use crate::error::{SetupError, check};
+use crate::explain::Explain;
 use crate::memory::{self, FirstHalf, SecondHalf};
 use crate::packet::Packet;
 use crate::sched::pace::{Moment, Pace};
@@ -55,7 +56,7 @@ pub struct Tdp<B = Fifo> {
     spare: Vec<Vec<Packet>>,
     overdue: VecDeque<Overdue>,
     overdue_bytes: u64,
-    best_effort: B,
+    pub(super) best_effort: B,
     /// The next best-effort packet, and the time until which it waits for room.
     chosen: Option<(Dispatch, Nanos)>,
     /// Without best effort.
@@ -514,6 +515,10 @@ impl<B: Scheduler> Scheduler for Tdp<B> {
             + self.queues.capacity() * size_of::<Queue>()
             + self.spare.capacity() * size_of::<Vec<Packet>>()
             + self.until_reserved.capacity() * size_of::<Option<u32>>()
+    }
+
+    fn explain(&self) -> Option<&dyn Explain> {
+        Some(self)
     }
 }
 

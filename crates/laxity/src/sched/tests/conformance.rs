@@ -171,7 +171,7 @@ fn policies() -> Vec<Policy> {
 
 /// Every discipline alone, behind a limit, and behind every queue management from which packets can
 /// be withdrawn.
-fn all() -> Vec<(&'static str, Any)> {
+pub(super) fn all() -> Vec<(&'static str, Any)> {
     let limits = || [Limit::Packets(2), Limit::None, Limit::Bytes(3000), Limit::None].to_vec();
     let limited = by_name()
         .into_iter()
@@ -209,7 +209,7 @@ fn no_discipline_is_left_out() {
 }
 
 /// A scheduler on a link, with every packet that is in it.
-struct Bench {
+pub(super) struct Bench {
     port: Port<Any>,
     link: Link,
     queued: BTreeMap<u64, Packet>,
@@ -220,7 +220,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(scheduler: Any) -> Self {
+    pub(super) fn new(scheduler: Any) -> Self {
         let books = Books::new([Promise::default(); CLASSES as usize], Nanos::ZERO);
         Bench {
             port: Port::new(scheduler, books),
@@ -234,7 +234,7 @@ impl Bench {
 
     /// A packet comes, for which a packet must go if its queue is full. CHOKe, which compares it
     /// with others before that, may then drop it for them.
-    fn enqueue(&mut self, now: Nanos, packet: Packet) {
+    pub(super) fn enqueue(&mut self, now: Nanos, packet: Packet) {
         let Bench { port, queued, dropped, full, .. } = self;
         let has_room = port.scheduler().has_room(&packet, Backlog::default());
         let mut reasons = Vec::new();
@@ -270,7 +270,7 @@ impl Bench {
     }
 
     /// Lets the link send what is ready before `end`.
-    fn send_until(&mut self, from: Nanos, end: Nanos) {
+    pub(super) fn send_until(&mut self, from: Nanos, end: Nanos) {
         let mut now = from;
         // Nothing is asked more often than something comes of it.
         for _ in 0..20_000 {

@@ -26,18 +26,18 @@ pub(super) const LINK: ServerId = ServerId(0);
 /// class number.
 #[derive(Clone, Debug)]
 pub(in crate::sched) struct Servers {
-    classes: Vec<Class>,
+    pub(super) classes: Vec<Class>,
     /// The first one is the link.
-    servers: Vec<Server>,
-    sending: Sending,
+    pub(super) servers: Vec<Server>,
+    pub(super) sending: Sending,
 }
 
 /// The packet that the link sends or has sent last.
 #[derive(Clone, Copy, Debug)]
-struct Sending {
+pub(super) struct Sending {
     started: Nanos,
     /// The link's virtual time then.
-    virtual_time: Moment,
+    pub(super) virtual_time: Moment,
 }
 
 impl Servers {
@@ -204,6 +204,7 @@ impl Servers {
     fn choose(&mut self, server: ServerId) -> Option<u32> {
         let server = &mut self.servers[server.index()];
         server.head = server.take_next();
+        server.choices = [server.virtual_time, server.choices[0]];
         server.head.map(|class| self.classes[class.index()].length)
     }
 }

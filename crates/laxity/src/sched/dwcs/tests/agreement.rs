@@ -8,7 +8,8 @@ use proptest::prelude::*;
 
 use super::packet;
 use super::reference::Reference;
-use crate::packet::{ClassId, Packet};
+use crate::explain::Explain;
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::sched::Dwcs;
 use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams, Violation};
 use crate::scheduler::{DropReason, Scheduler};
@@ -82,6 +83,15 @@ impl Pair {
             .reference
             .dequeue(self.now, &mut |packet, reason| drop(&mut expected, packet, reason));
         prop_assert_eq!(fast, reference);
+        if let Some(sent) = fast {
+            for (class, number, rule) in &self.reference.rules {
+                let flow = FlowId(*number as u32);
+                let waiting = Packet { class: *class, flow, ..Packet::default() };
+                if self.fast.queue(&waiting) != self.fast.queue(&sent.packet) {
+                    prop_assert_eq!(self.fast.precedence(self.now, &sent, &waiting), *rule);
+                }
+            }
+        }
         dropped.sort_unstable();
         expected.sort_unstable();
         prop_assert_eq!(dropped, expected);

@@ -5,6 +5,7 @@ use core::cmp::Ordering;
 use std::collections::VecDeque;
 use std::vec::Vec;
 
+use crate::explain::Rule;
 use crate::packet::{ClassId, Packet};
 use crate::sched::dwcs::{DwcsSettings, Late, Precedence, Stream, Streams, Violation};
 use crate::scheduler::Criterion;
@@ -17,6 +18,9 @@ pub(super) struct Reference {
     calls: u64,
     arrivals: u64,
     classes: Vec<Class>,
+    /// For each stream that waited when one was served last: its class, its number there, and the
+    /// rule.
+    pub(super) rules: Vec<(ClassId, usize, Rule)>,
 }
 
 struct Class {
@@ -42,7 +46,8 @@ struct Queued {
 
 impl Reference {
     pub(super) fn new(settings: DwcsSettings, classes: &[Streams]) -> Self {
-        let mut reference = Reference { settings, calls: 0, arrivals: 0, classes: Vec::new() };
+        let mut reference =
+            Reference { settings, calls: 0, arrivals: 0, classes: Vec::new(), rules: Vec::new() };
         classes.iter().for_each(|&class| {
             reference.add(class);
         });
@@ -92,6 +97,7 @@ impl Reference {
         }
         self.calls += 1;
         let precedence = self.settings.precedence;
+        self.note_rules();
         let streams = self.classes.iter_mut().flat_map(|class| &mut class.streams);
         let backlogged = streams.filter(|stream| !stream.packets.is_empty());
         let first = backlogged.min_by(|one, other| one.compare(other, precedence))?;
@@ -100,6 +106,37 @@ impl Reference {
         let packet = first.packets.pop_front()?.packet;
         first.set_deadline();
         Some(Dispatch { packet, deadline, criterion: Criterion::WindowConstraint })
+    }
+
+    /// By which part of Table 1 the first stream comes before each other one.
+    fn note_rules(&mut self) {
+        let precedence = self.settings.precedence;
+        let numbered = self.classes.iter().zip((0..).map(ClassId)).flat_map(|(class, id)| {
+            class.streams.iter().enumerate().map(move |(number, stream)| (id, number, stream))
+        });
+        let waiting: Vec<_> =
+            numbered.filter(|(_, _, stream)| !stream.packets.is_empty()).collect();
+        let first = waiting.iter().min_by(|one, other| one.2.compare(other.2, precedence));
+        let Some((_, _, first)) = first else { return };
+        let rule = |other: &Queue| {
+            let is_zero = first.lost == 0 && other.lost == 0;
+            let same_ratio = first.lost * other.of == other.lost * first.of;
+            let same_tolerance = same_ratio && (!is_zero || first.of == other.of);
+            let same_deadline = first.due() == other.due();
+            match precedence {
+                _ if same_tolerance && same_deadline && first.lost == other.lost => {
+                    Rule::ArrivalOrder
+                }
+                Precedence::LossFirst if !same_tolerance => Rule::LossTolerance,
+                Precedence::LossFirst if is_zero => Rule::ArrivalOrder,
+                Precedence::LossFirst if same_deadline => Rule::LossTolerance,
+                Precedence::LossFirst => Rule::EarlierDeadline,
+                Precedence::DeadlineFirst if same_deadline => Rule::LossTolerance,
+                Precedence::DeadlineFirst => Rule::EarlierDeadline,
+            }
+        };
+        self.rules =
+            waiting.iter().map(|(id, number, stream)| (*id, *number, rule(stream))).collect();
     }
 
     pub(super) fn backlog(&self) -> usize {
@@ -182,10 +219,14 @@ impl Queue {
         }
     }
 
+    /// The deadline of the head packet; never without one.
+    fn due(&self) -> u64 {
+        self.stream.gap.map_or(u64::MAX, |_| self.deadline)
+    }
+
     /// Table 1, or its 2004 form.
     fn compare(&self, other: &Queue, precedence: Precedence) -> Ordering {
-        let deadline = |queue: &Queue| queue.stream.gap.map_or(u64::MAX, |_| queue.deadline);
-        let deadlines = deadline(self).cmp(&deadline(other));
+        let deadlines = self.due().cmp(&other.due());
         let numerators = self.lost.cmp(&other.lost);
         let arrival = |queue: &Queue| queue.packets[0].order;
         let first_come = arrival(self).cmp(&arrival(other));

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::cases::{Case, Step, What, cases};
 use super::reference::Reference;
 use super::virtual_time;
+use crate::explain::Explain;
 use crate::link::Link;
 use crate::packet::{ClassId, Packet};
 use crate::queue::serial::REACH;
@@ -133,8 +134,17 @@ impl Beside {
             }
         }
         assert_eq!(self.fast.next_ready(now), ready);
+        let before = self.reference.clone();
         let dispatch = self.reference.dequeue(now, &mut |_, _| panic!("nothing is dropped late"));
         assert_eq!(self.fast.dequeue(now, &mut |_, _| panic!("nothing is dropped late")), dispatch);
+        for (first, sent) in
+            before.first_packets().flat_map(|first| dispatch.map(|sent| (first, sent)))
+        {
+            if first.class != sent.packet.class {
+                let rule = self.fast.precedence(now, &sent, &first);
+                assert_eq!(rule, before.precedence(now, &sent, first.class));
+            }
+        }
         assert_eq!(self.fast.backlog(), self.reference.backlog());
         let packet = dispatch?.packet;
         self.queued.retain(|(handle, _)| *handle != packet.handle);

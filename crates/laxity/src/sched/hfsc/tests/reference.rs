@@ -8,6 +8,7 @@ use std::vec::Vec;
 
 use super::known_curve::KnownCurve;
 use crate::error::SetupError;
+use crate::explain::Rule;
 use crate::packet::{ClassId, Packet};
 use crate::queue::serial::REACH;
 use crate::sched::hfsc::{ClassSpec, Curves};
@@ -194,6 +195,34 @@ impl Reference {
     /// Whether a dispatch is possible at `now`.
     pub(super) fn is_ready(&self, now: Nanos) -> bool {
         self.first_by_deadline(now).is_some() || self.first_by_virtual_time(now).is_some()
+    }
+
+    /// The first packet of each leaf.
+    pub(super) fn first_packets(&self) -> impl Iterator<Item = Packet> {
+        self.all().filter_map(|(_, class)| class.queue.front().copied())
+    }
+
+    /// The rule by which a packet is sent before those of another leaf.
+    pub(super) fn precedence(&self, now: Nanos, sent: &Dispatch, waiting: ClassId) -> Rule {
+        let leaf = self.class(waiting);
+        if sent.criterion == Criterion::RealTime {
+            let is_eligible = leaf.is_real_time() && leaf.eligible <= now.0.into();
+            return if is_eligible { Rule::EarlierDeadline } else { Rule::RealTimeCurve };
+        }
+        if leaf.curves.link_share.is_none() {
+            return Rule::EligibleTime;
+        }
+        let path = |leaf| iter::successors(Some(leaf), |id| self.class(*id).parent);
+        let above: Vec<_> = path(sent.packet.class).map(|id| self.class(id).parent).collect();
+        for id in path(waiting) {
+            if self.class(id).fit > now.0.into() {
+                return Rule::UpperLimit;
+            }
+            if above.contains(&self.class(id).parent) {
+                break;
+            }
+        }
+        Rule::VirtualTime
     }
 
     fn forget_if_empty(&mut self, id: ClassId) {

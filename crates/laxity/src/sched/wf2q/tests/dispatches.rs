@@ -6,6 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::reference::Reference;
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::sched::{Share, Wf2q};
 use crate::scheduler::{Criterion, DropReason, Scheduler, Withdraw};
@@ -61,8 +62,19 @@ fn side_by_side(tree: &Tree, steps: &[(u64, Step)], unit: u64) -> Result<(), Tes
                 prop_assert_eq!(withdrawn, expected);
             }
             Step::Dequeue => {
-                let sent = wf2q.dequeue(now, &mut no_drops).map(|dispatch| dispatch.packet);
+                let before = reference.clone();
+                let dispatch = wf2q.dequeue(now, &mut no_drops);
+                let sent = dispatch.map(|dispatch| dispatch.packet);
                 prop_assert_eq!(sent, reference.dequeue(now), "step {}", handle);
+                for (waiting, _) in &queued {
+                    let Some(dispatch) = &dispatch else { continue };
+                    let [one, other] =
+                        [dispatch.packet, *waiting].map(|packet| packet.class.index());
+                    if one != other {
+                        let rule = wf2q.precedence(now, dispatch, waiting);
+                        prop_assert_eq!(rule, reference.precedence(&before, one, other));
+                    }
+                }
                 queued.retain(|(packet, _)| Some(*packet) != sent);
             }
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::vec::Vec;
 
 use crate::curve::{Exact, bytes_per_nano, exact, exact_nanos};
+use crate::explain::Rule;
 use crate::packet::Packet;
 use crate::queue::serial::REACH;
 use crate::sched::Share;
@@ -66,6 +67,32 @@ impl Reference {
         let packet = self.nodes[at].queue.pop_front()?;
         self.release(at, packet);
         Some(packet)
+    }
+
+    /// The rule by which one leaf was served before another at the last choice of their common
+    /// server, given the definition as it was before.
+    pub(super) fn precedence(&self, before: &Reference, served: usize, waiting: usize) -> Rule {
+        let path =
+            |leaf| std::iter::successors(Some(leaf), |&node: &usize| self.nodes[node].parent);
+        let parent = |node: usize| self.nodes[node].parent;
+        let pairs = path(served).flat_map(|one| path(waiting).map(move |other| (one, other)));
+        let (ahead, behind) =
+            pairs.into_iter().find(|(one, other)| parent(*one) == parent(*other)).unwrap();
+        let server = parent(ahead).unwrap();
+        let virtual_time = if server == self.link() {
+            &self.sending.1
+        } else {
+            &before.nodes[server].virtual_time
+        };
+        let waits = &before.nodes[behind];
+        let finish = |node: usize| (before.nodes[node].finish.ceil(), node);
+        if waits.start.ceil() > virtual_time.ceil() {
+            Rule::Ineligible
+        } else if finish(behind) < finish(ahead) {
+            Rule::ArrivalOrder
+        } else {
+            Rule::VirtualFinish
+        }
     }
 
     /// Every class whose head packet it was gets another one with the same start time.

@@ -1,0 +1,88 @@
+//! Why packets were delayed: the delay of each as a sum of causes, exact to the nanosecond.
+//!
+//! A [`Gatherer`] observes a run whose schedulers have [witnesses](Witness), and tells of every
+//! packet that was sent what it waited for at each link.
+
+mod change;
+mod gatherer;
+mod history;
+mod selection;
+
+use laxity::explain;
+#[cfg(doc)]
+use laxity::explain::Witness;
+use laxity::packet::Packet;
+use laxity::units::Nanos;
+use laxity_plan::model::Hop;
+
+pub use change::{ChangedDelays, ChangedPacket, DropObserver, Search, SelectedPackets};
+pub use gatherer::{Gatherer, Waits};
+pub use selection::{ClassDelay, Delays, Selection};
+
+/// The delay of a packet, link by link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketDelay {
+    /// The packet. It arrived when it set out on its path. On one link its handle is its number in
+    /// the order of arrival, from 0.
+    pub packet: Packet,
+    /// When its last bit left the only link, or came to its receiver.
+    pub end: Nanos,
+    /// When it was due, if it was: on the only link.
+    pub due: Option<Nanos>,
+    /// The links that it took.
+    pub hops: Vec<HopDelay>,
+}
+
+/// What delayed a packet at one link, and on the way from there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HopDelay {
+    /// The link of a network, and in which direction.
+    pub hop: Option<Hop>,
+    /// When it arrived.
+    pub arrival: Nanos,
+    /// When its first bit left.
+    pub start: Nanos,
+    /// When its last bit left.
+    pub departure: Nanos,
+    /// The causes, each once. The sum of their times goes from the arrival here to the arrival at
+    /// the next link or at the receiver.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The cause.
+    pub cause: Cause,
+    /// How long it lasted.
+    pub time: Nanos,
+}
+
+/// Why a packet was delayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// It waited for its turn.
+    Wait(explain::Cause),
+    /// Its own transmission, at the link's rate.
+    Transmission,
+    /// Its own transmission, as far as the link was slower than its rate.
+    SlowTransmission,
+    /// The propagation delay of the link.
+    Propagation,
+    /// The wire delayed it beyond that.
+    Wire,
+    /// The regulator before the next link held it, or the wire delayed it.
+    Regulator,
+}
+
+impl PacketDelay {
+    /// From when the packet set out to its end.
+    pub fn delay(&self) -> Nanos {
+        self.end - self.packet.arrival
+    }
+
+    /// Whether it was late.
+    pub fn is_missed(&self) -> bool {
+        self.due.is_some_and(|due| self.end > due)
+    }
+}

@@ -1,0 +1,191 @@
+//! Gathers the delays of packets over a run.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use laxity::explain::{self, Wait, Witness};
+use laxity::packet::{ClassId, FlowId, Packet};
+use laxity::scheduler::Scheduler;
+use laxity::units::{Bytes, Nanos};
+use laxity_plan::Plan;
+use laxity_plan::model::{Hop, Network, NetworkLink};
+use laxity_sim::record::{Fate, Observer, Record};
+
+use super::history::{History, Transmission};
+use super::{Cause, HopDelay, PacketDelay, Part};
+
+/// Observes a run and passes on the delay of each packet that was sent, once it is at its end.
+///
+/// The schedulers of the run are those that [`witness`](Waits::witness) returns.
+pub struct Gatherer<'a, F> {
+    plan: &'a Plan,
+    waits: Waits,
+    /// By handle and set-out: the hops of packets under way.
+    under_way: HashMap<u64, (Nanos, Vec<HopDelay>)>,
+    histories: HashMap<OutputKey, History>,
+    each: F,
+}
+
+/// An output: that of a hop, and of one flow where each flow has such a link to itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct OutputKey {
+    hop: Option<Hop>,
+    flow: Option<(ClassId, FlowId)>,
+}
+
+/// The waits that witnesses have told of and the observer has not heard of.
+#[derive(Clone, Default)]
+pub struct Waits(Arc<Mutex<HashMap<Option<Hop>, LastWait>>>);
+
+/// The wait of the packet that an output chose last.
+struct LastWait {
+    handle: u64,
+    end: Nanos,
+    parts: Vec<explain::Part>,
+}
+
+impl Waits {
+    /// A scheduler at the output of a hop, or on the only link, with a witness.
+    pub fn witness(
+        &self,
+        plan: &Plan,
+        hop: Option<Hop>,
+        scheduler: Box<dyn Scheduler + Send>,
+    ) -> Box<dyn Scheduler + Send> {
+        let waits = self.clone();
+        let witness = Witness::new(scheduler, move |wait: Wait<'_>| waits.tell(hop, &wait));
+        let (rate, varies) = match link(plan, hop) {
+            Some(link) => (link.rate, link.trace.is_some()),
+            None => (plan.link.rate, plan.link.trace.is_some()),
+        };
+        if varies {
+            Box::new(witness.with_rate(rate, explain::Cause::SlowLink))
+        } else {
+            Box::new(witness)
+        }
+    }
+
+    fn tell(&self, hop: Option<Hop>, wait: &Wait<'_>) {
+        let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (handle, end) = (wait.packet.handle, wait.end);
+        waits.insert(hop, LastWait { handle, end, parts: wait.parts.to_vec() });
+    }
+
+    fn take(&self, hop: Option<Hop>, packet: &Packet, start: Nanos) -> Option<Vec<explain::Part>> {
+        let mut waits = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_its = |wait: &LastWait| wait.handle == packet.handle && wait.end == start;
+        waits.get(&hop).is_some_and(is_its).then(|| waits.remove(&hop))?.map(|wait| wait.parts)
+    }
+}
+
+impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
+    /// Passes the delay of each packet of a plan to `each`.
+    pub fn new(plan: &'a Plan, each: F) -> Self {
+        Gatherer {
+            plan,
+            waits: Waits::default(),
+            under_way: HashMap::new(),
+            histories: HashMap::new(),
+            each,
+        }
+    }
+
+    /// What witnesses tell of.
+    pub fn waits(&self) -> Waits {
+        self.waits.clone()
+    }
+
+    fn network(&self) -> Option<&'a Network> {
+        self.plan.network.as_ref()
+    }
+
+    /// What delayed a packet at a link.
+    fn at_link(&mut self, record: &Record, start: Nanos, departure: Nanos) -> HopDelay {
+        let Record { packet, hop, deadline, .. } = *record;
+        let arrival = packet.arrival;
+        let parts = match self.waits.take(hop, &packet, start) {
+            Some(parts) => parts,
+            None => {
+                let has_frames = self.plan.framed_network().is_some();
+                let frame = deadline.filter(|_| has_frames);
+                let class = packet.class;
+                let own = Transmission { class, arrival, start, departure, frame };
+                let is_private = link(self.plan, hop).is_some_and(|link| link.private);
+                let flow = is_private.then_some((packet.class, packet.flow));
+                self.histories.entry(OutputKey { hop, flow }).or_default().wait(own, !has_frames)
+            }
+        };
+        let wait = |part: explain::Part| Part { cause: Cause::Wait(part.cause), time: part.time };
+        let mut parts: Vec<_> = parts.into_iter().map(wait).collect();
+        let sends = departure - start;
+        let usual =
+            self.usual_transmission(hop, packet.length).map_or(sends, |usual| usual.min(sends));
+        add(&mut parts, Cause::Transmission, usual);
+        add(&mut parts, Cause::SlowTransmission, sends - usual);
+        HopDelay { hop, arrival, start, departure, parts }
+    }
+
+    /// How long a packet takes at the rate of a link that varies.
+    fn usual_transmission(&self, hop: Option<Hop>, length: u32) -> Option<Nanos> {
+        let length = Bytes(length.into());
+        let (rate, trace) = match link(self.plan, hop) {
+            Some(link) => (link.rate, &link.trace),
+            None => (self.plan.link.rate, &self.plan.link.trace),
+        };
+        trace.as_ref().map(|_| rate.time_for(length))
+    }
+
+    /// The way from a link to the next one, or to the receiver, where the packet came at this time.
+    fn on_the_way(&self, from: &mut HopDelay, next: Option<Hop>, arrival: Nanos) {
+        let Some(link) = link(self.plan, from.hop) else { return };
+        let took = arrival - from.departure;
+        let usual = took.min(link.delay);
+        let regulates =
+            self.network().zip(next).is_some_and(|(network, next)| network.link(next).regulate);
+        add(&mut from.parts, Cause::Propagation, usual);
+        add(&mut from.parts, if regulates { Cause::Regulator } else { Cause::Wire }, took - usual);
+    }
+}
+
+/// The link of a hop, if it is one of a network.
+fn link(plan: &Plan, hop: Option<Hop>) -> Option<&NetworkLink> {
+    Some(plan.network.as_ref()?.link(hop?))
+}
+
+fn add(parts: &mut Vec<Part>, cause: Cause, time: Nanos) {
+    if time > Nanos::ZERO {
+        parts.push(Part { cause, time });
+    }
+}
+
+impl<F: FnMut(PacketDelay)> Observer for Gatherer<'_, F> {
+    fn record(&mut self, record: &Record) {
+        let Fate::Sent { start, departure } = record.fate else { return };
+        let here = self.at_link(record, start, departure);
+        let Record { packet, set_out, hop, deadline, .. } = *record;
+        if hop.is_none() {
+            let hops = vec![here];
+            return (self.each)(PacketDelay { packet, end: departure, due: deadline, hops });
+        }
+        let known = self.under_way.remove(&packet.handle).filter(|(known, _)| *known == set_out);
+        let mut hops = known.map_or_else(Vec::new, |(_, hops)| hops);
+        if let Some(before) = hops.last_mut() {
+            self.on_the_way(before, hop, here.arrival);
+        }
+        hops.push(here);
+        self.under_way.insert(packet.handle, (set_out, hops));
+    }
+
+    fn delivered(&mut self, packet: &Packet, _: u64, now: Nanos) {
+        let known = self.under_way.remove(&packet.handle);
+        let Some((_, mut hops)) = known.filter(|(set_out, _)| *set_out == packet.arrival) else {
+            return;
+        };
+        if let Some(last) = hops.last_mut() {
+            self.on_the_way(last, None, now);
+        }
+        let promised = self.plan.classes[packet.class.index()].end_to_end;
+        let due = promised.map(|promised| packet.arrival.saturating_add(promised));
+        (self.each)(PacketDelay { packet: *packet, end: now, due, hops });
+    }
+}

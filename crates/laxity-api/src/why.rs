@@ -1,0 +1,200 @@
+//! Why packets of a run were delayed, and what would have changed that.
+
+use std::cell::RefCell;
+
+use laxity::packet::ClassId;
+use laxity::scheduler::Scheduler;
+use laxity::units::Nanos;
+use laxity_answers::why::{
+    ChangedDelays, Delays, DropObserver, Gatherer, PacketDelay, Search, SelectedPackets, Selection,
+};
+use laxity_plan::Plan;
+use laxity_plan::model::{Hop, Source};
+use laxity_sim::Progress;
+use laxity_sim::record::Observer;
+use serde::{Serialize, Serializer};
+
+use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
+use crate::{Error, Traffic};
+
+/// Which packets are asked for: those that meet all of these.
+#[derive(Clone, Debug, Default)]
+pub struct Packets {
+    /// Of the class of this name.
+    pub class: Option<String>,
+    /// With this number in the order of arrival, from 0; on one link.
+    pub number: Option<u64>,
+    /// Delayed for longer than this.
+    pub slower_than: Option<Nanos>,
+    /// Late for their deadline.
+    pub missed: bool,
+    /// How many of them are listed, the slowest ones.
+    pub most: usize,
+}
+
+/// A change whose effect on the packets is asked for: the same arrivals are simulated again.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// What it is called.
+    pub name: String,
+    /// The changed plan. Its classes are those of the plan.
+    pub plan: Plan,
+    /// Classes whose packets do not arrive.
+    pub without: Vec<ClassId>,
+}
+
+/// Why packets were delayed; it serialises to the JSON of `laxity why --json`.
+#[derive(Debug)]
+pub struct WhyResult<'a> {
+    plan: &'a Plan,
+    /// What delayed the packets that were asked for.
+    pub delays: Delays,
+    /// What became of them after each change, with its name.
+    pub changes: Vec<(String, ChangedDelays)>,
+}
+
+impl WhyResult<'_> {
+    /// As text: each packet listed, the means of all, and what each change does.
+    pub fn text(&self) -> String {
+        laxity_report::why::text(self.plan, &self.delays, &self.changes)
+    }
+}
+
+impl Serialize for WhyResult<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        laxity_report::why::DelaysJson::new(self.plan, &self.delays, &self.changes)
+            .serialize(serializer)
+    }
+}
+
+/// Simulates a plan, and says of packets why they were delayed. Each change is simulated with the
+/// same arrivals.
+///
+/// # Errors
+/// As [`run`](crate::run()), if there is no such class, or the arrivals of a class that a change
+/// leaves out are recorded by the plan.
+pub fn why<'a>(
+    plan: &'a Plan,
+    traffic: &Traffic<'_>,
+    packets: &Packets,
+    changes: &[Change],
+    progress: Progress<'_>,
+) -> Result<WhyResult<'a>, Error> {
+    let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
+    let selected = RefCell::new(SelectedPackets::default());
+    let is_compared = !changes.is_empty();
+    let each = |delay: PacketDelay| {
+        if is_compared {
+            selected.borrow_mut().note(&delay, delays.takes(&delay));
+        }
+        delays.add(delay);
+    };
+    let mut drops = DropObserver(|packet: &_, set_out, _| {
+        if is_compared {
+            selected.borrow_mut().note_dropped(packet, set_out);
+        }
+    });
+    simulate(plan, traffic, each, &mut drops, progress)?;
+    let selected = selected.into_inner();
+    let changed = |change: &Change| {
+        let search = RefCell::new(Search::new(&delays, &selected));
+        let mut drops = DropObserver(|packet: &_, set_out, reason| {
+            search.borrow_mut().dropped(packet, set_out, reason);
+        });
+        let each = |delay| search.borrow_mut().sent(delay);
+        without(change, traffic, |plan, traffic| {
+            simulate(plan, traffic, each, &mut drops, progress)
+        })?;
+        Ok((change.name.clone(), search.into_inner().finish()))
+    };
+    let changes = changes.iter().map(changed).collect::<Result<_, Error>>()?;
+    Ok(WhyResult { plan, delays, changes })
+}
+
+/// Simulates a plan and passes the delay of every packet to `each`.
+fn simulate(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    each: impl FnMut(PacketDelay),
+    observer: &mut dyn Observer,
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    let mut gatherer = Gatherer::new(plan, each);
+    let (waits, seed) = (gatherer.waits(), traffic.seed(plan));
+    let mut observers = (observer, &mut gatherer);
+    match &AnalysedPlan::new(plan).network {
+        Some(on) => {
+            let witness = |hop: Hop, scheduler: Box<dyn Scheduler + Send>| {
+                waits.witness(plan, Some(hop), scheduler)
+            };
+            let own = Own { schedulers: None, witness: Some(&witness) };
+            simulate_network(on, traffic, seed, own, &mut observers, progress)?;
+        }
+        None => {
+            let scheduler = waits.witness(plan, None, plan.build_scheduler(seed));
+            simulate_link(plan, Some(scheduler), traffic, seed, &mut observers, progress)?;
+        }
+    }
+    Ok(())
+}
+
+/// Simulates a changed plan with its traffic, less the classes that it leaves out. All other
+/// arrivals stay as they are.
+fn without<T>(
+    change: &Change,
+    traffic: &Traffic<'_>,
+    ask: impl FnOnce(&Plan, &Traffic<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let Change { plan, without, .. } = change;
+    if plan.network.is_none() || without.is_empty() {
+        return ask(plan, &Traffic { without, ..*traffic });
+    }
+    let mut plan = plan.clone();
+    for source in &mut plan.sources {
+        match source {
+            _ if traffic.arrivals.is_some() => return Err(recorded(change)),
+            Source::Recording(_) => return Err(recorded(change)),
+            Source::Model(source) if without.contains(&source.class) => {
+                source.stop = Some(Nanos::ZERO);
+            }
+            Source::Tcp(source) if without.contains(&source.class) => source.start = Nanos::LIMIT,
+            Source::Model(_) | Source::Tcp(_) => {}
+        }
+    }
+    ask(&plan, traffic)
+}
+
+fn recorded(change: &Change) -> Error {
+    Error::question(format!(
+        "{}: what recordings have of a class arrives in a network all the same",
+        change.name
+    ))
+}
+
+/// The class of a name, which has packets.
+///
+/// # Errors
+/// If there is none.
+pub fn class_named(plan: &Plan, name: &str) -> Result<ClassId, Error> {
+    let found = plan.leaves().find(|(_, class)| *class.name == *name);
+    found.map(|(id, _)| id).ok_or_else(|| {
+        let names: Vec<_> = plan.leaves().map(|(_, class)| format!("`{}`", class.name)).collect();
+        Error::question(format!(
+            "the plan has no class `{name}` that has packets: accepted are {}",
+            names.join(", ")
+        ))
+    })
+}
+
+fn selection(plan: &Plan, packets: &Packets) -> Result<Selection, Error> {
+    let Packets { class, number, slower_than, missed, most } = packets;
+    if number.is_some() && plan.network.is_some() {
+        return Err(Error::question(
+            "packets have numbers on one link, and the plan is a network: ask for a class, or for \
+             the slowest",
+        ));
+    }
+    let class = class.as_ref().map(|name| class_named(plan, name)).transpose()?;
+    let (number, slower_than, missed, most) = (*number, *slower_than, *missed, *most);
+    Ok(Selection { class, number, slower_than, missed, most })
+}

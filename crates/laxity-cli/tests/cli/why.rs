@@ -1,0 +1,133 @@
+//! `laxity why`: what delayed packets, and what would have changed that.
+
+use serde_json::Value;
+
+use crate::bad_input::refused;
+use crate::folder::{Folder, repository};
+
+/// An example's own folder, with its plan as `plan.toml`.
+fn example(name: &str) -> Folder {
+    Folder::with_plan(&std::fs::read_to_string(repository(&format!("examples/{name}"))).unwrap())
+}
+
+fn json(folder: &Folder, arguments: &[&str]) -> Value {
+    let arguments = [&["why", "plan.toml", "--json"], arguments].concat();
+    serde_json::from_str(&folder.laxity(&arguments).printed(0)).unwrap()
+}
+
+fn sum(parts: &Value) -> u64 {
+    parts.as_array().unwrap().iter().map(|part| part["time_ns"].as_u64().unwrap()).sum()
+}
+
+/// The time of a cause, of packets of a class.
+fn time(parts: &Value, cause: &str, of: Option<&str>) -> u64 {
+    let parts = parts.as_array().unwrap().iter();
+    let alike = parts.filter(|part| part["cause"] == cause && part["of"].as_str() == of);
+    alike.map(|part| part["time_ns"].as_u64().unwrap()).sum()
+}
+
+/// A packet of 1500 bytes takes 12 ms at 1 Mbit/s, and one of 200 bytes 1.6 ms.
+#[test]
+fn a_call_waits_for_a_long_packet_and_for_nothing_else() {
+    let folder = example("why/long-packet.toml");
+    let answer = json(&folder, &["--class", "call", "--slowest", "2"]);
+    assert_eq!(answer["matched"], 500);
+    for packet in answer["packets"].as_array().unwrap() {
+        let parts = &packet["hops"][0]["parts"];
+        assert_eq!(sum(parts), packet["delay_ns"].as_u64().unwrap());
+        assert_eq!(time(parts, "transmission", None), 1_600_000);
+        let waited = time(parts, "on-link", Some("upload"));
+        assert!((11_000_000..12_000_000).contains(&waited), "{packet}");
+        assert_eq!(parts.as_array().unwrap().len(), 2);
+    }
+}
+
+/// Without the upload a call's packet takes its own transmission alone, and at twice the rate half
+/// of that.
+#[test]
+fn changes_are_simulated_with_the_same_arrivals() {
+    let folder = example("why/long-packet.toml");
+    let changes = ["--without", "upload", "--with", "link.rate=2mbit", "--scheduler", "fifo"];
+    let answer = json(&folder, &[&["--class", "call", "--slowest", "1"], &changes[..]].concat());
+    let [without, faster, fifo] = [0, 1, 2].map(|number| &answer["changes"][number]);
+    assert_eq!([&without["change"], &faster["change"]], ["without upload", "link.rate=2mbit"]);
+    for change in [without, faster, fifo] {
+        assert_eq!([&change["packets"], &change["dropped"], &change["absent"]], [500, 0, 0]);
+        assert_eq!(change["slowest"][0]["arrival_ns"], answer["packets"][0]["arrival_ns"]);
+        assert_eq!(change["before_ns"], sum(&answer["classes"][0]["parts"]));
+    }
+    assert_eq!(without["slowest"][0]["delay_ns"], 1_600_000);
+    assert_eq!(time(&faster["slowest"][0]["hops"][0]["parts"], "transmission", None), 800_000);
+    assert!(fifo["delay_ns"].as_u64() > fifo["before_ns"].as_u64());
+    let printed = folder.laxity(&["why", "plan.toml", "--class", "call", "--without", "upload"]);
+    let printed = printed.printed(0).replace('\u{a0}', " ");
+    assert!(printed.contains("without upload: 1.6 ms, 11.99 ms less"));
+}
+
+/// Over each hop of a network the parts end where the packet comes to the next one.
+#[test]
+fn a_regulator_holds_a_burst() {
+    let folder = example("why/regulator.toml");
+    let answer = json(&folder, &["--class", "sensor", "--slower-than", "12ms", "--slowest", "50"]);
+    for packet in answer["packets"].as_array().unwrap() {
+        let hops = packet["hops"].as_array().unwrap();
+        let ends = hops.iter().map(|hop| hop["arrival_ns"].as_u64().unwrap() + sum(&hop["parts"]));
+        let begins = hops[1..].iter().map(|hop| hop["arrival_ns"].as_u64().unwrap());
+        assert!(ends.eq(begins.chain(packet["end_ns"].as_u64())), "{packet}");
+    }
+    assert!(time(&answer["classes"][0]["parts"], "regulator", None) > 0);
+}
+
+/// A class that is guaranteed half of the link, and sends a burst, waits for every other packet
+/// although it would finish first.
+#[test]
+fn a_class_ahead_of_its_share_is_not_eligible() {
+    let answer = json(&example("why/eligible.toml"), &["--class", "first", "--slowest", "1"]);
+    let parts = answer["packets"][0]["hops"][0]["parts"].as_array().unwrap();
+    let rules = parts.iter().filter(|part| part["cause"] == "before" && part["of"] != "first");
+    assert!(rules.clone().count() == 3 && rules.clone().all(|part| part["rule"] == "ineligible"));
+}
+
+#[test]
+fn the_class_with_the_greater_virtual_time_waits() {
+    let answer = json(&example("why/excess.toml"), &["--class", "download", "--slowest", "1"]);
+    let parts = answer["packets"][0]["hops"][0]["parts"].as_array().unwrap();
+    let is_punished = |part: &&Value| part["of"] == "backup" && part["rule"] == "virtual-time";
+    assert!(parts.iter().any(|part| is_punished(&part)));
+}
+
+/// The packets that are late are those that `run` counts.
+#[test]
+fn an_overload_delays_all() {
+    let folder = example("why/overload.toml");
+    let run = folder.laxity(&["run", "plan.toml", "--json"]).printed(1);
+    let run: Value = serde_json::from_str(&run).unwrap();
+    let missed: u64 = run["classes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|class| class["deadline_misses"].as_u64().unwrap())
+        .sum();
+    let answer = json(&folder, &["--missed", "--slowest", "1"]);
+    assert_eq!(answer["matched"], missed);
+    let rules = answer["packets"][0]["hops"][0]["parts"].as_array().unwrap();
+    assert!(rules.iter().any(|part| part["rule"] == "earlier-deadline"));
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let link = example("why/long-packet.toml");
+    let why = |arguments: &[&'static str]| [&["why", "plan.toml"], arguments].concat();
+    refused(&link, &why(&["--class", "calls"]), &["no class `calls`", "`call`, `upload`"]);
+    refused(&link, &why(&["--without", "calls"]), &["no class `calls`", "`call`, `upload`"]);
+    refused(&link, &why(&["--with", "link.rate"]), &["KEY=VALUE"]);
+    refused(&link, &why(&["--with", "links.rate=1mbit"]), &["no `links`"]);
+    refused(&link, &why(&["--with", "link.rates=1mbit"]), &["unknown key `rates`"]);
+    refused(&link, &why(&["--with", "link.rate=fast"]), &["fast"]);
+    refused(&link, &why(&["--scheduler", "none"]), &["none"]);
+    refused(&link, &why(&["--slower-than", "5"]), &["5"]);
+    let network = example("why/regulator.toml");
+    refused(&network, &why(&["--packet", "3"]), &["the plan is a network"]);
+    let nothing = link.laxity(&why(&["--slower-than", "60min"])).printed(0);
+    assert_eq!(nothing, "No packet of the run is among those asked for.\n");
+}
