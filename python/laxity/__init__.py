@@ -25,7 +25,7 @@ Examples:
 """
 
 from ._laxity import ContractError, FileError, LaxityError, Packet, PlanError, __version__
-from .answers import Comparison, Proof, Run
+from .answers import Comparison, PacketDelays, Proof, Run
 from .figures import Figure
 from .optimise import Optimum, Tuned, optimise, tune
 from .planning import Fitted, Limits, WorstCases
@@ -47,6 +47,7 @@ __all__ = [
     "Limits",
     "Optimum",
     "Packet",
+    "PacketDelays",
     "Plan",
     "PlanError",
     "Proof",

@@ -142,6 +142,27 @@ class Summary:
     def figure(self, name: str) -> str | None: ...
 
 def fit(plan: Plan, recording: PathLike[str] | None, sort: bool, headroom: int) -> tuple[str, str, list[str], Plan]: ...
+class Packets(TypedDict):
+    class_: str | None
+    packet: int | None
+    slower_than: str | None
+    missed: bool
+    slowest: int
+
+class Changes(TypedDict):
+    without: list[str]
+    with_: list[tuple[str, str]]
+    under: list[str]
+
+def why(
+    plan: Plan,
+    packets: Packets,
+    changes: Changes,
+    duration: str | None,
+    seed: int | None,
+    arrivals: PathLike[str] | None,
+    heard: Callable[[int, int], object] | None,
+) -> tuple[str, str]: ...
 def limits(plan: Plan, heard: Callable[[int, int], object] | None) -> tuple[str, str]: ...
 def worst_case(
     plan: Plan, packets: int, seed: int, heard: Callable[[int, int], object] | None

@@ -11,8 +11,23 @@ from .figures import Figure
 
 if TYPE_CHECKING:
     import altair
+    from typing_extensions import Unpack
 
-    from .results import Interval, MeasuredClass, Mend, ProvedClass, Reason
+    from .plans import Plan
+    from .results import (
+        Asked,
+        ChangedDelays,
+        ClassDelays,
+        DelayedPacket,
+        Interval,
+        MeasuredClass,
+        Mend,
+        ProvedClass,
+        Reason,
+        Traffic,
+    )
+
+    Again = tuple[Plan, Traffic]
 
 
 class Answer:
@@ -108,12 +123,44 @@ class Proof(Answer):
         return tables.figures(words, rows) + self._words
 
 
+class PacketDelays(Answer):
+    """Why packets were delayed: the delay of each as a sum of causes."""
+
+    @property
+    def matched(self) -> int:
+        """The number of packets that were asked for."""
+        return self.data["matched"]
+
+    @property
+    def packets(self) -> list[DelayedPacket]:
+        """The slowest of them, the slowest one first, with the causes of their delays."""
+        return self.data["packets"]
+
+    @property
+    def classes(self) -> list[ClassDelays]:
+        """The sums over all of them, by class."""
+        return self.data["classes"]
+
+    @property
+    def changes(self) -> list[ChangedDelays]:
+        """What became of the same packets in each of the other runs."""
+        return self.data.get("changes", [])
+
+
 class Run(Answer):
     """The results of a simulation."""
 
-    def __init__(self, ran: _laxity.RunResult) -> None:
+    def __init__(self, ran: _laxity.RunResult, again: Again | None = None) -> None:
         super().__init__(ran["json"], ran["text"])
         self._ran = ran
+        self._again = again
+
+    def why(self, **asked: Unpack[Asked]) -> PacketDelays:
+        """Why packets of this run were delayed: as ``Plan.why`` with the run's traffic, which is simulated again."""
+        if self._again is None:
+            raise _laxity.LaxityError("the run does not know its plan: ask `plan.why`")
+        plan, traffic = self._again
+        return plan.why(**asked, **traffic)
 
     @property
     def kept(self) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from reprlib import repr as short
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from . import _laxity, given, toml
-from .answers import Comparison, Proof, Run
+from .answers import Comparison, PacketDelays, Proof, Run
 from .planning import Fitted, Limits, WorstCases
 from .progress import Going, Progress, of_runs, simulated
 from .schedulers import ByRank, Scheduler, is_one, native
@@ -132,6 +133,50 @@ class Plan:
         """Proves the plan. With your own scheduler, only a rank that is a ``Deadline`` has a proof."""
         return Proof(*self._proved().check(), self._plan)
 
+    def why(
+        self,
+        *,
+        class_: str | None = None,
+        slowest: int = 3,
+        slower_than: str | None = None,
+        missed: bool = False,
+        packet: int | None = None,
+        without: Iterable[str] = (),
+        with_: Mapping[str, str] = MappingProxyType({}),
+        under: Iterable[str] = (),
+        duration: str | None = None,
+        seed: int | None = None,
+        arrivals: str | PathLike[str] | None = None,
+        progress: Progress | bool | None = None,
+    ) -> PacketDelays:
+        """Why packets are delayed, as ``laxity why`` says it: each delay as a sum of causes, exact to the nanosecond.
+
+        The packets are those of ``class_`` that were delayed for longer than ``slower_than``, ``missed`` their
+        deadline, or have the number ``packet`` in the order of arrival; the ``slowest`` of them are listed.
+
+        The same arrivals are simulated again ``without`` each of these classes, ``with_`` each of these values at keys
+        of the plan, such as ``{"link.rate": "12mbit"}``, and ``under`` each of these disciplines.
+        """
+        asked: _laxity.Packets = {
+            "class_": None if class_ is None else given.word("class_", class_, "audio"),
+            "packet": None if packet is None else given.whole("packet", packet),
+            "slower_than": given.time("slower_than", slower_than),
+            "missed": bool(missed),
+            "slowest": given.whole("slowest", slowest, 0, 100_000),
+        }
+        values = given.table("with_", with_, '{"link.rate": "12mbit"}')
+        changes: _laxity.Changes = {
+            "without": [given.word("without", one, "upload") for one in given.several("without", without, '["upload"]')],
+            "with_": [(given.word("with_", key, "link.rate"), toml.value(value)) for key, value in values.items()],
+            "under": [given.word("under", one, "hfsc") for one in given.several("under", under, '["hfsc"]')],
+        }
+        duration = given.time("duration", duration)
+        seed = None if seed is None else given.whole("seed", seed)
+        file = None if arrivals is None else given.path("arrivals", arrivals)
+        plan = self._searched()
+        with simulated(progress, self._plan.lasts(duration, file)) as heard:
+            return PacketDelays(*_laxity.why(plan, asked, changes, duration, seed, file, heard))
+
     def limits(self, *, progress: Going | bool | None = None) -> Limits:
         """The slowest rate of each link of a network, the longest burst and the shortest deadline of each class, and the
         largest growth of all traffic, with which every promise holds: the answer of ``laxity check --limits``.
@@ -217,7 +262,8 @@ class Plan:
         file = None if arrivals is None else given.path("arrivals", arrivals)
         threads = None if threads is None else given.whole("threads", threads, 1, 2**32 - 1)
         with simulated(progress, self._plan.lasts(duration, file)) as heard:
-            return Run(self._native().run(self._reset(), duration, seed, file, bool(packets), threads, heard))
+            ran = self._native().run(self._reset(), duration, seed, file, bool(packets), threads, heard)
+        return Run(ran, (self, {"duration": duration, "seed": seed, "arrivals": file}))
 
     def _native(self) -> _laxity.Plan:
         """The plan, with the outputs that are left to the user's schedulers."""

@@ -3,6 +3,8 @@ rates bits a second, sizes bytes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import Any, TypedDict
 
 
@@ -315,3 +317,77 @@ class WorstCase(_WorstCase, total=False):
     arrived at ``arrival_ns``."""
 
     nodes: list[str]
+
+
+class Cause(TypedDict, total=False):
+    """A part of a delay: ``cause`` is a code, ``of`` the class in the way, ``rule`` the rule of the discipline."""
+
+    cause: str
+    of: str
+    rule: str
+    time_ns: int
+    sentence: str
+
+
+class DelayedHop(TypedDict, total=False):
+    """What delayed a packet at one link and on the way from there; ``output`` in a network."""
+
+    output: str
+    arrival_ns: int
+    start_ns: int
+    departure_ns: int
+    parts: list[Cause]
+
+
+class DelayedPacket(_OfClass, total=False):
+    """A packet and what delayed it; ``seq`` on one link, ``due_ns`` with a deadline."""
+
+    flow: int
+    seq: int
+    bytes: int
+    arrival_ns: int
+    end_ns: int
+    delay_ns: int
+    due_ns: int
+    hops: list[DelayedHop]
+
+
+class ClassDelays(_OfClass):
+    """What delayed the packets of a class in all."""
+
+    packets: int
+    parts: list[Cause]
+
+
+class ChangedDelays(TypedDict):
+    """What became of packets in another run; ``slowest`` has ``None`` where one was not sent."""
+
+    change: str
+    packets: int
+    before_ns: int
+    delay_ns: int
+    dropped: int
+    absent: int
+    slowest: list[DelayedPacket | None]
+    classes: list[ClassDelays]
+
+
+class Traffic(TypedDict):
+    """The traffic of a run."""
+
+    duration: str | None
+    seed: int | None
+    arrivals: PathLike[str] | None
+
+
+class Asked(TypedDict, total=False):
+    """The arguments of ``Plan.why`` beside the traffic."""
+
+    class_: str | None
+    slowest: int
+    slower_than: str | None
+    missed: bool
+    packet: int | None
+    without: Iterable[str]
+    with_: Mapping[str, str]
+    under: Iterable[str]

@@ -182,6 +182,23 @@ ENTRIES = {
             "progress": PROGRESS,
         },
     ),
+    lx.Plan.why: (
+        lambda **changed: PLAN.why(**SMALL | changed).data,
+        {
+            "class_": (["voice", np.str_("voice")], NO_WORD),
+            "slowest": (WHOLE, [*NO_WHOLE, None]),
+            "slower_than": (["1us", np.str_("1us")], [5, b"1s"]),
+            "missed": ([False, np.False_], []),
+            "packet": (WHOLE, NO_WHOLE),
+            "without": ([[], np.array([]), ()], [*NO_LIST, [3]]),
+            "with_": ([{"link.rate": "3mbit"}, {"link.rate": np.str_("3mbit")}], [*NO_TABLE, None, {3: "1mbit"}]),
+            "under": ([["fifo"], np.array(["fifo"]), ("fifo",)], [*NO_LIST, [3]]),
+            "duration": TIME,
+            "seed": (WHOLE, NO_WHOLE),
+            "arrivals": ARRIVALS,
+            "progress": PROGRESS,
+        },
+    ),
     lx.compare: (
         lambda plan=PLAN, schedulers=("fifo",), **changed: lx.compare(plan, schedulers, **SMALL | changed).data,
         {
@@ -276,7 +293,7 @@ PATHS = {"name", "sampler", "cls", "self", "threads"}
 # Of a plan there are always one, and these have nothing but it.
 OWN = {lx.Plan.check}
 # They make nothing that is asked.
-NO_ENTRIES = {lx.Comparison, lx.Figure, lx.Fitted, lx.Imported, lx.Limits, lx.Optimum, lx.Packet, lx.Proof, lx.Run, lx.Scheduler, lx.Study, lx.Tuned, lx.ByRank, lx.WorstCases}
+NO_ENTRIES = {lx.Comparison, lx.Figure, lx.Fitted, lx.Imported, lx.Limits, lx.Optimum, lx.Packet, lx.PacketDelays, lx.Proof, lx.Run, lx.Scheduler, lx.Study, lx.Tuned, lx.ByRank, lx.WorstCases}
 
 GOOD = [
     pytest.param(entry, name, at, id=f"{entry.__qualname__} {name} {at}")

@@ -1,6 +1,7 @@
 //! Why packets of a run were delayed, and what would have changed that.
 
 use std::cell::RefCell;
+use std::path::Path;
 
 use laxity::packet::ClassId;
 use laxity::scheduler::Scheduler;
@@ -9,6 +10,8 @@ use laxity_answers::why::{
     ChangedDelays, Delays, DropObserver, Gatherer, PacketDelay, Search, SelectedPackets, Selection,
 };
 use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
+use laxity_plan::edit::{self, Draft, EditError};
 use laxity_plan::model::{Hop, Source};
 use laxity_sim::Progress;
 use laxity_sim::record::Observer;
@@ -43,6 +46,96 @@ pub struct Change {
     pub without: Vec<ClassId>,
 }
 
+/// The text of a plan, in which values are changed.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanSource<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// What messages call it.
+    pub name: &'a str,
+    /// Where relative paths count from.
+    pub folder: &'a Path,
+    /// Disciplines whose keys classes may have beside those of its own.
+    pub others: &'a [Kind],
+    /// The discipline that the plan was put under, if it was.
+    pub under: Option<&'a str>,
+}
+
+impl Change {
+    /// The same arrivals without those of a class.
+    ///
+    /// # Errors
+    /// If the plan has no such class.
+    pub fn without(plan: &Plan, class: &str) -> Result<Change, Error> {
+        let without = vec![class_named(plan, class)?];
+        Ok(Change { name: format!("without {class}"), plan: plan.clone(), without })
+    }
+
+    /// Another value at a key of the plan. A value that is no TOML is taken for a text.
+    ///
+    /// # Errors
+    /// If there is no such key, or the changed text is no plan or has other classes.
+    pub fn with_value(
+        plan: &Plan,
+        source: PlanSource<'_>,
+        key: &str,
+        value: &str,
+    ) -> Result<Change, Error> {
+        let PlanSource { text, name, folder, others, under } = source;
+        let change = format!("{key}={}", value.trim_matches('"'));
+        let mut draft = Draft::parse(text, name)?;
+        let path: edit::Path = key.parse()?;
+        if let Err(error) = draft.set(&path, value) {
+            match error {
+                EditError::NoValue(_) => draft.set(&path, &format!("{value:?}"))?,
+                error => return Err(error.into()),
+            }
+        }
+        let called = format!("{name} with {change}");
+        let mut changed = Plan::parse_for(&draft.text(), &called, folder, others)?;
+        if let Some(scheduler) = under {
+            changed = changed.under(scheduler)?;
+        }
+        let names = |plan: &Plan| plan.classes.iter().map(|class| class.name.clone()).collect();
+        let (before, now): (Vec<String>, Vec<String>) = (names(plan), names(&changed));
+        if before != now {
+            return Err(Error::question(format!("{change}: the plan is to keep its classes")));
+        }
+        for (source, own) in changed.sources.iter_mut().zip(&plan.sources) {
+            if let (Source::Recording(source), Source::Recording(own)) = (source, own) {
+                source.sort = own.sort;
+            }
+        }
+        Ok(Change { name: change, plan: changed, without: Vec::new() })
+    }
+
+    /// Changes that may help: without each other class that sends, with a link that is a quarter
+    /// faster, and under each other discipline that admits the plan.
+    pub fn proposals(plan: &Plan, source: PlanSource<'_>, class: Option<&str>) -> Vec<Change> {
+        let others = plan.leaves().filter(|(_, other)| class != Some(&other.name));
+        let without = others.filter_map(|(_, other)| Change::without(plan, &other.name).ok());
+        let faster = format!("{}bit", plan.link.rate.0.saturating_mul(5) / 4);
+        let faster = Change::with_value(plan, source, "link.rate", &faster);
+        let faster = faster.ok().filter(|_| plan.network.is_none());
+        let kinds = Kind::ALL.iter().filter(|kind| **kind != plan.scheduler.kind());
+        let under = kinds.filter_map(|kind| {
+            let change = Change::under(plan, kind.word()).ok()?;
+            let proof = AnalysedPlan::new(&change.plan).proof()?;
+            (proof.admitted() == Some(true)).then_some(change)
+        });
+        without.chain(faster).chain(under).collect()
+    }
+
+    /// Another discipline.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it does not take the plan.
+    pub fn under(plan: &Plan, scheduler: &str) -> Result<Change, Error> {
+        let plan = plan.clone().under(scheduler)?;
+        Ok(Change { name: scheduler.to_string(), plan, without: Vec::new() })
+    }
+}
+
 /// Why packets were delayed; it serialises to the JSON of `laxity why --json`.
 #[derive(Debug)]
 pub struct WhyResult<'a> {
@@ -54,6 +147,16 @@ pub struct WhyResult<'a> {
 }
 
 impl WhyResult<'_> {
+    /// Keeps the changes that help most: those after which all packets are sent, with the least sum
+    /// of delays first, and only as far as it is less than before.
+    pub fn keep_best(&mut self, most: usize) {
+        let helps = |changed: &ChangedDelays| changed.totals[1] < changed.totals[0];
+        let is_whole = |changed: &ChangedDelays| changed.dropped == 0 && changed.absent == 0;
+        self.changes.retain(|(_, changed)| is_whole(changed) && helps(changed));
+        self.changes.sort_by_key(|(_, changed)| changed.totals[1]);
+        self.changes.truncate(most);
+    }
+
     /// As text: each packet listed, the means of all, and what each change does.
     pub fn text(&self) -> String {
         laxity_report::why::text(self.plan, &self.delays, &self.changes)
@@ -172,10 +275,7 @@ fn recorded(change: &Change) -> Error {
 }
 
 /// The class of a name, which has packets.
-///
-/// # Errors
-/// If there is none.
-pub fn class_named(plan: &Plan, name: &str) -> Result<ClassId, Error> {
+fn class_named(plan: &Plan, name: &str) -> Result<ClassId, Error> {
     let found = plan.leaves().find(|(_, class)| *class.name == *name);
     found.map(|(id, _)| id).ok_or_else(|| {
         let names: Vec<_> = plan.leaves().map(|(_, class)| format!("`{}`", class.name)).collect();

@@ -3,15 +3,18 @@
 
 use std::path::PathBuf;
 
-use laxity_api::{Effort, Json, remarks};
+use laxity_api::why::{Change, PlanSource};
+use laxity_api::{Effort, Json, Traffic, remarks};
+use laxity_plan::discipline::Kind;
 use laxity_report::network;
 use pyo3::prelude::*;
 
 use crate::errors::Result;
 use crate::plan::Plan;
+use crate::simulate::Listener;
 use crate::study::attended;
 use crate::text::json;
-use crate::traffic::opened;
+use crate::traffic::{lasting, opened, traffic};
 
 /// The arrival curves of a recording, or of the one that is the plan's only source: the JSON of
 /// `laxity fit`, the same for people, what else the recording held, and the plan with these curves.
@@ -57,4 +60,73 @@ pub(crate) fn worst_case(
     let worst = attended(py, heard, |tell| laxity_api::worst_case(plan, effort, tell))?;
     let sent = worst.0.iter().map(|case| case.csv(plan)).collect();
     Ok((json(&worst), worst.text(), worst.page(plan), sent))
+}
+
+/// Which packets are asked for.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Packets {
+    #[pyo3(item("class_"))]
+    class: Option<String>,
+    packet: Option<u64>,
+    slower_than: Option<String>,
+    missed: bool,
+    slowest: usize,
+}
+
+/// The runs that are compared: without a class, with another value at a key, under another
+/// discipline.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Changes {
+    without: Vec<String>,
+    with_: Vec<(String, String)>,
+    under: Vec<String>,
+}
+
+impl Changes {
+    fn all(&self, plan: &Plan) -> Result<Vec<Change>> {
+        let Plan { plan: own, text, name, folder, under } = plan;
+        let under = under.as_deref();
+        let others: Vec<_> = under.and_then(|name| Kind::named(name).ok()).into_iter().collect();
+        let source = PlanSource { text, name, folder, others: &others, under };
+        let without = self.without.iter().map(|class| Change::without(own, class));
+        let with = self.with_.iter();
+        let with = with.map(|(key, value)| Change::with_value(own, source, key, value));
+        let under = self.under.iter().map(|name| Change::under(own, name));
+        Ok(without.chain(with).chain(under).collect::<std::result::Result<_, _>>()?)
+    }
+}
+
+/// Why packets were delayed: the JSON of `laxity why`, and the same for people.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
+pub(crate) fn why(
+    py: Python<'_>,
+    plan: &Plan,
+    packets: Packets,
+    changes: Changes,
+    duration: Option<&str>,
+    seed: Option<u64>,
+    arrivals: Option<PathBuf>,
+    heard: Option<Py<PyAny>>,
+) -> Result<(String, String)> {
+    let opener = arrivals.map(|file| opened(file, false));
+    let traffic = Traffic { arrivals: opener.as_deref(), ..traffic(duration, seed)? };
+    let changes = changes.all(plan)?;
+    let packets = laxity_api::why::Packets {
+        class: packets.class,
+        number: packets.packet,
+        slower_than: lasting(packets.slower_than.as_deref())?,
+        missed: packets.missed,
+        most: packets.slowest,
+    };
+    let mut listener = Listener::begin(py, heard)?;
+    let answer = py.detach(|| {
+        let progress = &mut |reached| listener.hear(reached);
+        laxity_api::why::why(&plan.plan, &traffic, &packets, &changes, progress)
+    });
+    listener.raised()?;
+    let answer = answer?;
+    Ok((json(&answer), answer.text()))
 }

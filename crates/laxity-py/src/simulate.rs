@@ -64,7 +64,7 @@ impl<'p> Simulation<'p, '_> {
 }
 
 /// Calls a function of Python with the progress of a simulation, and handles pending signals.
-struct Listener {
+pub(crate) struct Listener {
     heard: Option<Py<PyAny>>,
     last: Instant,
     raised: Option<PyErr>,
@@ -75,13 +75,13 @@ const EVERY: Duration = Duration::from_millis(50);
 
 impl Listener {
     /// Tells that a simulation begins.
-    fn begin(py: Python<'_>, heard: Option<Py<PyAny>>) -> PyResult<Listener> {
+    pub(crate) fn begin(py: Python<'_>, heard: Option<Py<PyAny>>) -> PyResult<Listener> {
         heard.as_ref().map_or(Ok(()), |heard| heard.call1(py, (0, 0)).map(drop))?;
         Ok(Listener { heard, last: Instant::now(), raised: None })
     }
 
     /// Tells how far it is, and whether it goes on.
-    fn hear(&mut self, ProgressPoint { now, hops }: ProgressPoint) -> ControlFlow<()> {
+    pub(crate) fn hear(&mut self, ProgressPoint { now, hops }: ProgressPoint) -> ControlFlow<()> {
         if self.last.elapsed() < EVERY {
             return ControlFlow::Continue(());
         }
@@ -100,7 +100,7 @@ impl Listener {
     }
 
     /// What was raised meanwhile.
-    fn raised(self) -> PyResult<()> {
+    pub(crate) fn raised(self) -> PyResult<()> {
         self.raised.map_or(Ok(()), Err)
     }
 }

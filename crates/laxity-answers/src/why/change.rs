@@ -9,22 +9,22 @@ use laxity_sim::record::{Fate, Observer, Record};
 
 use super::{ClassDelay, Delays, PacketDelay};
 
-/// A packet that is found again in another run of the same arrivals: by its class, flow, length
-/// and time, and among several of these by their order.
+/// What a packet is known by in every run of the same arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Identity {
     class: ClassId,
     flow: FlowId,
     length: u32,
     set_out: Nanos,
+    /// The number of such packets before it.
     twin: u32,
 }
 
-/// Tells packets of one run apart.
+/// Counts packets that are alike, in the order in which they leave or are dropped.
 #[derive(Debug, Default)]
-pub(super) struct Identities(HashMap<(ClassId, FlowId, u32, Nanos), u32>);
+struct Twins(HashMap<(ClassId, FlowId, u32, Nanos), u32>);
 
-impl Identities {
+impl Twins {
     fn identify(&mut self, packet: &Packet, set_out: Nanos) -> Identity {
         let Packet { class, flow, length, .. } = *packet;
         let twins = self.0.entry((class, flow, length, set_out)).or_default();
@@ -34,26 +34,33 @@ impl Identities {
     }
 }
 
-/// The packets that a [`Delays`] has selected, to be found in other runs.
+/// The packets of a run that were selected, to be found in other runs of the same arrivals.
 #[derive(Debug, Default)]
 pub struct SelectedPackets {
-    all: Identities,
+    twins: Twins,
     /// With their delays.
-    selected: HashMap<Identity, Nanos>,
+    delays: HashMap<Identity, Nanos>,
+    /// By handle and set-out.
+    identities: HashMap<(u64, Nanos), Identity>,
 }
 
 impl SelectedPackets {
-    /// Notes a packet of the first run, and whether it was selected.
+    /// Notes a packet of the run, and whether it was selected.
     pub fn note(&mut self, packet: &PacketDelay, is_selected: bool) {
-        let identity = self.all.identify(&packet.packet, packet.packet.arrival);
+        let identity = self.twins.identify(&packet.packet, packet.packet.arrival);
         if is_selected {
-            self.selected.insert(identity, packet.delay());
+            self.delays.insert(identity, packet.delay());
+            self.identities.insert((packet.packet.handle, packet.packet.arrival), identity);
         }
     }
 
-    /// Notes a packet that was dropped in the first run.
+    /// Notes a packet that was dropped in the run.
     pub fn note_dropped(&mut self, packet: &Packet, set_out: Nanos) {
-        self.all.identify(packet, set_out);
+        self.twins.identify(packet, set_out);
+    }
+
+    fn identity(&self, packet: &Packet) -> Option<Identity> {
+        self.identities.get(&(packet.handle, packet.arrival)).copied()
     }
 }
 
@@ -88,7 +95,8 @@ pub enum ChangedPacket {
 /// Looks for selected packets in another run.
 pub struct Search<'a> {
     packets: &'a SelectedPackets,
-    all: Identities,
+    twins: Twins,
+    /// The places of those that are listed.
     slowest: HashMap<Identity, usize>,
     found: ChangedDelays,
 }
@@ -96,23 +104,9 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// A search for the packets of the first run.
     pub fn new(delays: &Delays, packets: &'a SelectedPackets) -> Self {
-        let mut twins = HashMap::new();
-        let mut listed: Vec<_> = delays.slowest.iter().enumerate().collect();
-        // Twins are listed by their delays, and found in the order in which they are sent.
-        listed.sort_by_key(|(_, delay)| delay.end);
-        let mut slowest = HashMap::new();
-        for (place, delay) in listed {
-            let Packet { class, flow, length, arrival, .. } = delay.packet;
-            let key = (class, flow, length, arrival);
-            let mut twin = *twins.get(&key).unwrap_or(&0);
-            let identity = |twin| Identity { class, flow, length, set_out: arrival, twin };
-            while packets.selected.get(&identity(twin)).is_some_and(|known| *known != delay.delay())
-            {
-                twin += 1;
-            }
-            slowest.insert(identity(twin), place);
-            twins.insert(key, twin + 1);
-        }
+        let listed = delays.slowest.iter().zip(0..);
+        let slowest =
+            listed.filter_map(|(delay, place)| Some((packets.identity(&delay.packet)?, place)));
         let found = ChangedDelays {
             slowest: vec![ChangedPacket::Absent; delays.slowest.len()],
             classes: vec![ClassDelay::default(); delays.classes.len()],
@@ -121,13 +115,14 @@ impl<'a> Search<'a> {
             dropped: 0,
             absent: 0,
         };
-        Search { packets, all: Identities::default(), slowest, found }
+        let (twins, slowest) = (Twins::default(), slowest.collect());
+        Search { packets, twins, slowest, found }
     }
 
     /// A packet was sent.
     pub fn sent(&mut self, packet: PacketDelay) {
-        let identity = self.all.identify(&packet.packet, packet.packet.arrival);
-        let Some(before) = self.packets.selected.get(&identity) else { return };
+        let identity = self.twins.identify(&packet.packet, packet.packet.arrival);
+        let Some(before) = self.packets.delays.get(&identity) else { return };
         self.found.packets += 1;
         self.found.totals[0] += u128::from(before.0);
         self.found.totals[1] += u128::from(packet.delay().0);
@@ -139,8 +134,8 @@ impl<'a> Search<'a> {
 
     /// A packet was dropped.
     pub fn dropped(&mut self, packet: &Packet, set_out: Nanos, reason: DropReason) {
-        let identity = self.all.identify(packet, set_out);
-        if self.packets.selected.contains_key(&identity) {
+        let identity = self.twins.identify(packet, set_out);
+        if self.packets.delays.contains_key(&identity) {
             self.found.dropped += 1;
             if let Some(place) = self.slowest.get(&identity) {
                 self.found.slowest[*place] = ChangedPacket::Dropped(reason);
@@ -150,7 +145,7 @@ impl<'a> Search<'a> {
 
     /// What was found when the run is over.
     pub fn finish(mut self) -> ChangedDelays {
-        let selected = self.packets.selected.len() as u64;
+        let selected = self.packets.delays.len() as u64;
         self.found.absent = selected - self.found.packets - self.found.dropped;
         self.found
     }

@@ -45,6 +45,10 @@ pub(crate) struct Why {
     /// The same under this discipline; see `laxity check --help`.
     #[arg(long, value_name = "KIND")]
     pub scheduler: Vec<String>,
+    /// Simulate the plan without each other class, on a link that is a quarter faster, and under
+    /// each discipline that admits it, and show the three changes that help most.
+    #[arg(long, conflicts_with_all = ["without", "with", "scheduler"])]
+    pub propose: bool,
     /// How long sources send, such as 30s [default: the plan's, else 10s, else all of a recording].
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,

@@ -64,6 +64,19 @@ fn changes_are_simulated_with_the_same_arrivals() {
     assert!(printed.contains("without upload: 1.6 ms, 11.99 ms less"));
 }
 
+/// What is proposed helps, the most first.
+#[test]
+fn changes_that_help_are_proposed() {
+    let folder = example("why/long-packet.toml");
+    let answer = json(&folder, &["--class", "call", "--slowest", "1", "--propose"]);
+    let changes = answer["changes"].as_array().unwrap();
+    assert_eq!(changes[0]["change"], "without upload");
+    assert_eq!(changes[1]["change"], "link.rate=1250000bit");
+    let sums = changes.iter().map(|change| change["delay_ns"].as_u64().unwrap());
+    assert!(sums.clone().is_sorted() && sums.max() < changes[0]["before_ns"].as_u64());
+    refused(&folder, &["why", "plan.toml", "--propose", "--without", "upload"], &["--propose"]);
+}
+
 /// Over each hop of a network the parts end where the packet comes to the next one.
 #[test]
 fn a_regulator_holds_a_burst() {
