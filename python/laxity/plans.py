@@ -263,7 +263,8 @@ class Plan:
         threads = None if threads is None else given.whole("threads", threads, 1, 2**32 - 1)
         with simulated(progress, self._plan.lasts(duration, file)) as heard:
             ran = self._native().run(self._reset(), duration, seed, file, bool(packets), threads, heard)
-        return Run(ran, (self, {"duration": duration, "seed": seed, "arrivals": file}))
+        is_own = self._scheduler is not None or bool(self._at)
+        return Run(ran, None if is_own else (self, {"duration": duration, "seed": seed, "arrivals": file}))
 
     def _native(self) -> _laxity.Plan:
         """The plan, with the outputs that are left to the user's schedulers."""
