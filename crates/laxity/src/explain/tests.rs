@@ -51,8 +51,8 @@ fn a_packet_waits_for_the_link_and_for_a_level() {
     assert_eq!(*told.lock().unwrap(), expected);
 }
 
-/// A packet of 100 bytes takes 100 ns at 8 Gbit/s. The link takes 150 ns for the first one, and is
-/// free for 30 ns before the third one comes, for which it chooses 20 ns late.
+/// A packet of 100 bytes takes 100 ns at 8 Gbit/s. A slow link takes 150 ns for the first one and
+/// 110 ns for the second. A late one is free when the second comes, and chooses 20 ns after that.
 #[test]
 fn a_link_is_slow_or_late() {
     let (told, tell) = listener();
