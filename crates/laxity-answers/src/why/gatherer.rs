@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use laxity::explain::{self, Wait, Witness};
 use laxity::packet::{ClassId, FlowId, Packet};
 use laxity::scheduler::Scheduler;
-use laxity::units::{Bytes, Nanos};
+use laxity::units::{Bytes, Nanos, Rate};
 use laxity_plan::Plan;
-use laxity_plan::model::{Hop, Network, NetworkLink};
+use laxity_plan::model::{Hop, NetworkLink};
 use laxity_sim::record::{Fate, Observer, Record};
 
 use super::history::{History, Transmission};
@@ -54,14 +54,9 @@ impl Waits {
     ) -> Box<dyn Scheduler + Send> {
         let waits = self.clone();
         let witness = Witness::new(scheduler, move |wait: Wait<'_>| waits.tell(hop, &wait));
-        let (rate, varies) = match link(plan, hop) {
-            Some(link) => (link.rate, link.trace.is_some()),
-            None => (plan.link.rate, plan.link.trace.is_some()),
-        };
-        if varies {
-            Box::new(witness.with_rate(rate, explain::Cause::SlowLink))
-        } else {
-            Box::new(witness)
+        match varying_rate(plan, hop) {
+            Some(rate) => Box::new(witness.with_rate(rate, explain::Cause::SlowLink)),
+            None => Box::new(witness),
         }
     }
 
@@ -95,10 +90,6 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
         self.waits.clone()
     }
 
-    fn network(&self) -> Option<&'a Network> {
-        self.plan.network.as_ref()
-    }
-
     /// What delayed a packet at a link.
     fn at_link(&mut self, record: &Record, start: Nanos, departure: Nanos) -> HopDelay {
         let Record { packet, hop, deadline, .. } = *record;
@@ -118,21 +109,13 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
         let wait = |part: explain::Part| Part { cause: Cause::Wait(part.cause), time: part.time };
         let mut parts: Vec<_> = parts.into_iter().map(wait).collect();
         let sends = departure - start;
-        let usual =
-            self.usual_transmission(hop, packet.length).map_or(sends, |usual| usual.min(sends));
+        let usual = match varying_rate(self.plan, hop) {
+            Some(rate) => rate.time_for(Bytes(packet.length.into())).min(sends),
+            None => sends,
+        };
         add(&mut parts, Cause::Transmission, usual);
         add(&mut parts, Cause::SlowTransmission, sends - usual);
         HopDelay { hop, arrival, start, departure, parts }
-    }
-
-    /// How long a packet takes at the rate of a link that varies.
-    fn usual_transmission(&self, hop: Option<Hop>, length: u32) -> Option<Nanos> {
-        let length = Bytes(length.into());
-        let (rate, trace) = match link(self.plan, hop) {
-            Some(link) => (link.rate, &link.trace),
-            None => (self.plan.link.rate, &self.plan.link.trace),
-        };
-        trace.as_ref().map(|_| rate.time_for(length))
     }
 
     /// The way from a link to the next one, or to the receiver, where the packet came at this time.
@@ -140,8 +123,7 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
         let Some(link) = link(self.plan, from.hop) else { return };
         let took = arrival - from.departure;
         let usual = took.min(link.delay);
-        let regulates =
-            self.network().zip(next).is_some_and(|(network, next)| network.link(next).regulate);
+        let regulates = self::link(self.plan, next).is_some_and(|next| next.regulate);
         add(&mut from.parts, Cause::Propagation, usual);
         add(&mut from.parts, if regulates { Cause::Regulator } else { Cause::Wire }, took - usual);
     }
@@ -150,6 +132,15 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
 /// The link of a hop, if it is one of a network.
 fn link(plan: &Plan, hop: Option<Hop>) -> Option<&NetworkLink> {
     Some(plan.network.as_ref()?.link(hop?))
+}
+
+/// The nominal rate of the link of a hop, or of the only link, if its rate varies.
+fn varying_rate(plan: &Plan, hop: Option<Hop>) -> Option<Rate> {
+    let (rate, trace) = match link(plan, hop) {
+        Some(link) => (link.rate, &link.trace),
+        None => (plan.link.rate, &plan.link.trace),
+    };
+    trace.as_ref().map(|_| rate)
 }
 
 fn add(parts: &mut Vec<Part>, cause: Cause, time: Nanos) {

@@ -51,11 +51,6 @@ impl ClassDelay {
             *self.parts.entry(part.cause).or_default() += u128::from(part.time.0);
         }
     }
-
-    /// The sum of all delays, in nanoseconds.
-    pub fn total(&self) -> u128 {
-        self.parts.values().sum()
-    }
 }
 
 impl Delays {
