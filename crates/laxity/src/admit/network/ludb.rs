@@ -120,7 +120,7 @@ impl NestedTandem {
         let mut search = Search::new(self)?;
         let served = search.served(self, &self.whole)?;
         let (burst, rate) = long_run(&self.arrival);
-        let (burst, rate) = (search.amount(burst.to_f64()?), search.rate(rate.to_f64()?));
+        let burst = search.amount(burst.to_f64()?);
         let last = search.variables;
         search.variables += 1;
         for (sigma, rho) in &served.stages {
@@ -128,7 +128,7 @@ impl NestedTandem {
                 return None;
             }
             // sigma + rho h >= burst
-            search.at_least(&sigma.plus(last, *rho), burst);
+            search.at_least(&sigma.plus(last, search.rate(rho)?), burst);
         }
         let cost = served.delay.plus(last, 1.0);
         let mut costs = vec![0.0; search.variables];
@@ -241,7 +241,8 @@ impl Expression {
 #[derive(Clone, Debug, Default)]
 struct Affine {
     delay: Expression,
-    stages: Vec<(Expression, f64)>,
+    /// The rates are exact: of a link that is full, a rounded one would be too little.
+    stages: Vec<(Expression, Exact)>,
 }
 
 /// The linear programme in the making, in units in which numbers are neither large nor small.
@@ -270,8 +271,8 @@ impl Search {
         Some(Search { time, fastest, variables: 0, rows: Vec::new(), thetas: Vec::new() })
     }
 
-    fn rate(&self, bytes_per_nano: f64) -> f64 {
-        bytes_per_nano / self.fastest
+    fn rate(&self, bytes_per_nano: &Exact) -> Option<f64> {
+        Some(bytes_per_nano.to_f64()? / self.fastest)
     }
 
     fn amount(&self, bytes: f64) -> f64 {
@@ -309,7 +310,7 @@ impl Search {
         let Stages { delay, stages } = Stages::from_curve(curve)?;
         let constant = |constant: f64| Expression { constant, terms: Vec::new() };
         let stage = |(sigma, rho): &(Exact, Exact)| {
-            Some((constant(self.amount(sigma.to_f64()?)), self.rate(rho.to_f64()?)))
+            Some((constant(self.amount(sigma.to_f64()?)), rho.clone()))
         };
         let stages = stages.iter().map(stage).collect::<Option<_>>()?;
         Some(Affine { delay: constant(delay.to_f64()? / self.time), stages })
@@ -318,7 +319,7 @@ impl Search {
     /// The service that a cross flow leaves.
     fn left(&mut self, service: Affine, cross: &Curve) -> Option<Affine> {
         let (burst, rate) = long_run(cross);
-        let (burst, rate) = (self.amount(burst.to_f64()?), self.rate(rate.to_f64()?));
+        let burst = self.amount(burst.to_f64()?);
         let u = self.variables;
         self.variables += 1;
         let mut stages = Vec::new();
@@ -326,11 +327,11 @@ impl Search {
             if rho <= rate {
                 return None;
             }
-            let mut after = sigma.plus(u, rho);
+            let mut after = sigma.plus(u, self.rate(&rho)?);
             // rho u >= burst - sigma
             self.at_least(&after, burst);
             after.constant -= burst;
-            stages.push((after, rho - rate));
+            stages.push((after, rho - &rate));
         }
         let delay = service.delay.plus(u, 1.0);
         self.thetas.push(delay.clone());

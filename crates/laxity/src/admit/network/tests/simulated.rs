@@ -143,6 +143,27 @@ proptest! {
     }
 }
 
+/// A link whose flows need exactly its rate is not overloaded, on the whole path or on a part.
+#[test]
+fn a_full_link_has_a_bound() {
+    let flow = |start, rate, packet| {
+        (start..3, TokenBucket { bucket: Bytes(1000), rate: Rate(rate) }, Bytes(packet))
+    };
+    let flows = vec![
+        flow(0, 11_200_000, 1000),
+        flow(1, 17_600_000, 500),
+        flow(1, 14_800_000, 500),
+        flow(0, 20_000_000, 500),
+        flow(2, 10_400_000, 500),
+        flow(2, 6_000_000, 500),
+    ];
+    let tandem = Links { rates: vec![Rate(80_000_000); 3], flows }.tandem().unwrap();
+    for part in [tandem.part(0..3), tandem.part(1..3)] {
+        let bounds = part.bounds(&Simplex);
+        assert!(by(&bounds, Method::Sfa).is_some() && by(&bounds, Method::Ludb).is_some());
+    }
+}
+
 /// On one server and on two the worst case is reached, so that a bound that is a packet shorter
 /// would be too short.
 #[test]
