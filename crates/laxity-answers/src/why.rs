@@ -71,8 +71,10 @@ pub enum Cause {
     Propagation,
     /// The wire delayed it beyond that.
     Wire,
-    /// The regulator before the next link held it, or the wire delayed it.
+    /// The regulator before the next link held it.
     Regulator,
+    /// The wire and the regulator behind it, which a run does not tell apart.
+    WireAndRegulator,
 }
 
 impl PacketDelay {

@@ -330,6 +330,7 @@ fn part_json<T>(plan: &Plan, own: ClassId, cause: Cause, time_ns: T) -> PartJson
         Cause::Propagation => ("propagation", None, None),
         Cause::Wire => ("wire", None, None),
         Cause::Regulator => ("regulator", None, None),
+        Cause::WireAndRegulator => ("wire-and-regulator", None, None),
     };
     PartJson {
         cause: code,

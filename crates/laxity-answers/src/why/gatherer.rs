@@ -124,8 +124,13 @@ impl<'a, F: FnMut(PacketDelay)> Gatherer<'a, F> {
         let took = arrival - from.departure;
         let usual = took.min(link.delay);
         let regulates = self::link(self.plan, next).is_some_and(|next| next.regulate);
+        let further = match (regulates, link.disturbs()) {
+            (false, _) => Cause::Wire,
+            (true, false) => Cause::Regulator,
+            (true, true) => Cause::WireAndRegulator,
+        };
         add(&mut from.parts, Cause::Propagation, usual);
-        add(&mut from.parts, if regulates { Cause::Regulator } else { Cause::Wire }, took - usual);
+        add(&mut from.parts, further, took - usual);
     }
 }
 

@@ -25,6 +25,7 @@ pub fn cause(plan: &Plan, own: ClassId, cause: Cause) -> String {
         Cause::Propagation => "propagation".into(),
         Cause::Wire => "the wire delayed it further".into(),
         Cause::Regulator => "the regulator before the next link held it".into(),
+        Cause::WireAndRegulator => "the wire and the regulator before the next link".into(),
     }
 }
 
@@ -58,5 +59,17 @@ fn held(rule: Rule) -> &'static str {
         Rule::EligibleTime => "it was not eligible yet",
         Rule::TimeFrame => "its time frame had not begun, or had no room left",
         _ => "the scheduler held it back",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rule has words of its own where it makes packets wait for others.
+    #[test]
+    fn every_rule_is_said() {
+        let unsaid = Rule::ALL.iter().filter(|rule| before(**rule) == before(Rule::Scheduler));
+        assert_eq!(unsaid.collect::<Vec<_>>(), [&Rule::Scheduler]);
     }
 }

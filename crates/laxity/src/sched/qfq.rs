@@ -62,6 +62,8 @@ pub struct Qfq {
     groups: Groups,
     /// The aggregate that is served. It has a packet, and budget for that.
     in_service: Option<AggregateId>,
+    /// Whether the last packet went on with the service of its aggregate.
+    went_on: bool,
     backlog: Backlog,
 }
 
@@ -101,6 +103,7 @@ impl Qfq {
             aggregates,
             groups,
             in_service: None,
+            went_on: false,
             backlog: Backlog::default(),
         })
     }
@@ -126,6 +129,7 @@ impl Scheduler for Qfq {
 
     #[inline(always)]
     fn dequeue(&mut self, _: Nanos, _: &mut dyn DropSink) -> Option<Dispatch> {
+        self.went_on = self.in_service.is_some();
         let number = match self.in_service {
             Some(number) => number,
             None => self.groups.next(&self.aggregates)?,

@@ -10,7 +10,7 @@ impl Explain for Qfq {
     fn precedence(&self, _: Nanos, sent: &Dispatch, waiting: &Packet) -> Rule {
         let seats = (self.seat(sent.packet.class), self.seat(waiting.class));
         let (Some(served), Some(waits)) = seats else { return Rule::Scheduler };
-        if served.aggregate == waits.aggregate {
+        if served.aggregate == waits.aggregate || self.went_on {
             return Rule::Turn;
         }
         let aggregate = &self.aggregates[waits.aggregate.index()];

@@ -12,6 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{Qfq, QfqClass};
+use crate::explain::Explain;
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{DropReason, Place, Scheduler, Withdraw};
 use crate::units::Nanos;
@@ -88,8 +89,16 @@ fn compare(classes: &[Option<QfqClass>], steps: &[Step]) -> Result<(), TestCaseE
                 model.enqueue(packet);
             }
             Step::Dequeue => {
-                let sent = qfq.dequeue(now, &mut no_drops).map(|sent| sent.packet);
-                prop_assert_eq!(sent, model.dequeue());
+                let before = model.clone();
+                let sent = qfq.dequeue(now, &mut no_drops);
+                prop_assert_eq!(sent.map(|sent| sent.packet), model.dequeue());
+                let Some(sent) = sent else { continue };
+                let waiting = before.queues.iter().filter_map(|queue| queue.front());
+                for waiting in waiting.filter(|waiting| waiting.class != sent.packet.class) {
+                    let classes = [sent.packet.class, waiting.class].map(ClassId::index);
+                    let rule = qfq.precedence(now, &sent, waiting);
+                    prop_assert_eq!(rule, before.precedence(classes));
+                }
             }
             Step::Withdraw(class, share) => {
                 let class = class % classes.len();

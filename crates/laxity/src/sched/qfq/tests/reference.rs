@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::vec;
 use std::vec::Vec;
 
+use crate::explain::Rule;
 use crate::packet::Packet;
 use crate::sched::qfq::QfqClass;
 
@@ -129,6 +130,17 @@ impl Reference {
             self.aggregates[at].scheduled = None;
         }
         Some(packet)
+    }
+
+    /// The rule by which the packet of one class is chosen now, and not that of another.
+    pub(super) fn precedence(&self, [one, other]: [usize; 2]) -> Rule {
+        if self.of(one) == self.of(other) || self.in_service.is_some() {
+            return Rule::Turn;
+        }
+        let mut chosen = self.clone();
+        chosen.choose();
+        let has_begun = chosen.eligible().any(|at| at == self.of(other));
+        if has_begun { Rule::VirtualFinish } else { Rule::Ineligible }
     }
 
     fn of(&self, class: usize) -> usize {
