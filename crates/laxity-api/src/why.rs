@@ -1,5 +1,7 @@
 //! Why packets of a run were delayed, and what would have changed that.
 
+mod ledger;
+
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -16,6 +18,8 @@ use laxity_plan::model::{Hop, Source};
 use laxity_sim::Progress;
 use laxity_sim::record::Observer;
 use serde::{Serialize, Serializer};
+
+pub use ledger::Ledger;
 
 use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
 use crate::{Error, Traffic};
@@ -183,10 +187,29 @@ pub fn why<'a>(
     changes: &[Change],
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
+    compare(plan, traffic, packets, changes, progress, |each, drops, progress| {
+        simulate(plan, traffic, each, drops, progress)
+    })
+}
+
+/// Says of packets of a run, which is `first`, why they were delayed. Each change is simulated with
+/// this traffic.
+fn compare<'a>(
+    plan: &'a Plan,
+    traffic: &Traffic<'_>,
+    packets: &Packets,
+    changes: &[Change],
+    progress: Progress<'_>,
+    first: impl FnOnce(
+        &mut dyn FnMut(PacketDelay),
+        &mut dyn Observer,
+        Progress<'_>,
+    ) -> Result<(), Error>,
+) -> Result<WhyResult<'a>, Error> {
     let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
     let selected = RefCell::new(SelectedPackets::default());
     let is_compared = !changes.is_empty();
-    let each = |delay: PacketDelay| {
+    let mut each = |delay: PacketDelay| {
         if is_compared {
             selected.borrow_mut().note(&delay, delays.takes(&delay));
         }
@@ -197,7 +220,7 @@ pub fn why<'a>(
             selected.borrow_mut().note_dropped(packet, set_out);
         }
     });
-    simulate(plan, traffic, each, &mut drops, progress)?;
+    first(&mut each, &mut drops, progress)?;
     let selected = selected.into_inner();
     let changed = |change: &Change| {
         let search = RefCell::new(Search::new(&delays, &selected));

@@ -20,24 +20,24 @@ pub(super) struct Line {
     kept: BTreeMap<u64, Vec<Part>>,
     /// When the scheduler took over.
     taken_over: Nanos,
-    /// What the classes of the scheduler are called in causes, by number; empty if it is the same.
+    /// The numbers that the classes of the scheduler have in causes.
     names: Vec<ClassId>,
 }
 
 impl Line {
-    /// An idle link of this rate.
-    pub(super) fn new(rate: Rate) -> Self {
+    /// An idle link of this rate, and the numbers of classes in causes.
+    pub(super) fn new(rate: Rate, names: Vec<ClassId>) -> Self {
         Line {
             link: Link::new(rate),
             chosen: VecDeque::new(),
             kept: BTreeMap::new(),
             taken_over: Nanos::ZERO,
-            names: Vec::new(),
+            names,
         }
     }
 
     /// Another scheduler takes over packets, which these causes have delayed until the link is
-    /// [free](Self::free_at), at another rate. Its classes have these names.
+    /// [free](Self::free_at), at this rate and with these names from now on.
     pub(super) fn hand_over(
         &mut self,
         now: Nanos,
@@ -59,7 +59,7 @@ impl Line {
         now.max(self.taken_over)
     }
 
-    /// The name of a class in causes.
+    /// The number of a class in causes.
     pub(super) fn name(&self, class: ClassId) -> ClassId {
         self.names.get(class.index()).copied().unwrap_or(class)
     }

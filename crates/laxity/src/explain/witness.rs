@@ -100,15 +100,16 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
 
     /// The same, where a link of this rate is asked for what it sends by a thread that may be woken
     /// late. It then may choose several packets at once, which it sends one after the other. What
-    /// it could have sent meanwhile and did not is told as [`Cause::LateChoice`].
+    /// it could have sent meanwhile and did not is told as [`Cause::LateChoice`]. In causes classes
+    /// have the numbers of `names`.
     #[must_use]
-    pub fn with_late_choices(self, rate: Rate) -> Self {
-        Witness { line: Some(Line::new(rate)), ..self }
+    pub fn with_late_choices(self, rate: Rate, names: Vec<ClassId>) -> Self {
+        Witness { line: Some(Line::new(rate, names)), ..self }
     }
 
     /// The same witness, of a scheduler that takes over all packets now, where the link [may choose
-    /// late](Self::with_late_choices). The link has another rate. In causes the classes of this
-    /// scheduler have the numbers of `names`, and packets keep the causes that they have so far.
+    /// late](Self::with_late_choices), with this rate and these names from now on. Packets keep the
+    /// causes that they have so far.
     #[must_use]
     pub fn hand_over(mut self, scheduler: S, now: Nanos, rate: Rate, names: Vec<ClassId>) -> Self {
         if let Some(line) = &mut self.line {
