@@ -19,7 +19,7 @@ use laxity_sim::Progress;
 use laxity_sim::record::Observer;
 use serde::{Serialize, Serializer};
 
-pub use ledger::Ledger;
+pub use ledger::{Ledger, is_ledger};
 
 use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
 use crate::{Error, Traffic};
@@ -37,6 +37,17 @@ pub struct Packets {
     pub missed: bool,
     /// How many of them are listed, the slowest ones.
     pub most: usize,
+}
+
+/// What is asked of a plan.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// Which packets.
+    pub packets: &'a Packets,
+    /// The traffic.
+    pub traffic: &'a Traffic<'a>,
+    /// What else is simulated with it.
+    pub changes: &'a [Change],
 }
 
 /// A change whose effect on the packets is asked for: the same arrivals are simulated again.
@@ -187,18 +198,28 @@ pub fn why<'a>(
     changes: &[Change],
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
-    compare(plan, traffic, packets, changes, progress, |each, drops, progress| {
-        simulate(plan, traffic, each, drops, progress)
+    why_observed(plan, Question { packets, traffic, changes }, &mut (), progress)
+}
+
+/// The same. The observer hears of every packet of the unchanged plan.
+///
+/// # Errors
+/// As [`why`].
+pub fn why_observed<'a>(
+    plan: &'a Plan,
+    question: Question<'_>,
+    observer: &mut dyn Observer,
+    progress: Progress<'_>,
+) -> Result<WhyResult<'a>, Error> {
+    compare(plan, question, progress, |each, drops, progress| {
+        simulate(plan, question.traffic, each, &mut (observer, drops), progress)
     })
 }
 
-/// Says of packets of a run, which is `first`, why they were delayed. Each change is simulated with
-/// this traffic.
+/// Says of packets of a run, which is `first`, why they were delayed.
 fn compare<'a>(
     plan: &'a Plan,
-    traffic: &Traffic<'_>,
-    packets: &Packets,
-    changes: &[Change],
+    Question { packets, traffic, changes }: Question<'_>,
     progress: Progress<'_>,
     first: impl FnOnce(
         &mut dyn FnMut(PacketDelay),

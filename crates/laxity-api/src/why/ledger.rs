@@ -14,7 +14,7 @@ use laxity_sim::Progress;
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrival, Arrivals};
 
-use super::{Change, Packets, WhyResult, compare};
+use super::{Change, Packets, Question, WhyResult, compare};
 use crate::repeat::{LedgerLink, RepeatError, repeat_on};
 use crate::{Error, Traffic};
 
@@ -23,6 +23,15 @@ pub struct Ledger {
     path: PathBuf,
     link: LedgerLink,
     classes: JointClasses,
+}
+
+/// Whether a file is a ledger, of any version.
+pub fn is_ledger(path: &Path) -> bool {
+    let reader = File::open(path).map(|file| Reader::new(BufReader::new(file)));
+    let is_file = path.metadata().is_ok_and(|found| found.is_file());
+    is_file
+        && reader
+            .is_ok_and(|reader| !matches!(reader, Err(LedgerError::NoLedger | LedgerError::Io(_))))
 }
 
 impl Ledger {
@@ -90,7 +99,8 @@ impl Ledger {
             arrivals: Some(&arrivals),
             ..Traffic::default()
         };
-        compare(&self.classes.plan, &traffic, packets, changes, progress, |each, drops, _| {
+        let question = Question { packets, traffic: &traffic, changes };
+        compare(&self.classes.plan, question, progress, |each, drops, _| {
             let mut gatherer = LiveGatherer::new(each);
             let build = gatherer.schedulers(&self.classes, seed);
             let mut observers = (drops, &mut gatherer);
