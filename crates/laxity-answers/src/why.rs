@@ -6,6 +6,7 @@
 mod change;
 mod gatherer;
 mod history;
+mod live;
 mod selection;
 
 use laxity::explain;
@@ -17,6 +18,7 @@ use laxity_plan::model::Hop;
 
 pub use change::{ChangedDelays, ChangedPacket, DropObserver, Search, SelectedPackets};
 pub use gatherer::{Gatherer, Waits};
+pub use live::{JointClasses, LiveGatherer, LiveScheduler};
 pub use selection::{ClassDelay, Delays, Selection};
 
 /// The delay of a packet, link by link.

@@ -6,12 +6,14 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use laxity::packet::Packet;
+use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
-use laxity_forward::ledger::{Entry, LedgerError, Reader};
+use laxity_forward::ledger::{Entry, Header, LedgerError, Reader};
 use laxity_forward::{ArrivedPacket, Event};
+use laxity_plan::discipline::Kind;
 use laxity_plan::{Plan, PlanError};
 use laxity_sim::record::{Fate, Observer, Record};
-use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, replay};
+use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, replay_on};
 use laxity_sim::source::Arrival;
 use serde::Serialize;
 use thiserror::Error;
@@ -57,6 +59,37 @@ pub enum RepeatError {
     Replay(#[from] ReplayError),
 }
 
+/// What a ledger says of its link.
+pub(crate) struct LedgerLink {
+    /// What is not in the plans.
+    pub header: Header,
+    /// The plans that it followed, one after the other.
+    pub plans: Vec<Plan>,
+    /// The text of the last of them.
+    pub text: String,
+}
+
+impl LedgerLink {
+    /// Reads it. Classes may have keys of these other disciplines. What follows a record that is
+    /// cut short is left out.
+    pub(crate) fn read(ledger: impl Read, others: &[Kind]) -> Result<LedgerLink, RepeatError> {
+        let reader = Reader::new(ledger)?;
+        let mut link = LedgerLink { header: reader.header(), plans: vec![], text: String::new() };
+        for entry in reader {
+            match entry {
+                Ok(Entry::Plan(text)) => {
+                    link.plans.push(Plan::parse_for(&text, "ledger", Path::new(""), others)?);
+                    link.text = text;
+                }
+                Ok(Entry::Event(_)) => {}
+                Err(LedgerError::CutShort { .. }) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(link)
+    }
+}
+
 /// Gives the simulator all that arrived, how late the link chose, and the reloads, and compares
 /// every dispatch and drop with those that the ledger has, but for the deadlines of what was
 /// dropped. It goes through the ledger twice.
@@ -64,24 +97,27 @@ pub enum RepeatError {
 /// # Errors
 /// If it is no ledger, or one of no link.
 pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
-    let reader = Reader::new(&mut ledger)?;
-    let header = reader.header();
-    let mut plans = Vec::new();
-    for entry in reader {
-        match entry {
-            Ok(Entry::Plan(text)) => plans.push(Plan::parse(&text, "ledger", Path::new(""))?),
-            Ok(Entry::Event(_)) => {}
-            Err(LedgerError::CutShort { .. }) => break,
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let link = LedgerLink::read(&mut ledger, &[])?;
     ledger.rewind().map_err(LedgerError::Io)?;
+    let seed = link.header.seed;
+    let build =
+        |plan: &Plan, _: Option<(Nanos, Box<dyn Scheduler + Send>)>| plan.build_scheduler(seed);
+    repeat_on(ledger, &link, build, &mut ())
+}
 
+/// The same with schedulers of the caller's own, and an observer of what the simulator does.
+pub(crate) fn repeat_on<S: Scheduler>(
+    ledger: impl Read,
+    link: &LedgerLink,
+    build: impl FnMut(&Plan, Option<(Nanos, S)>) -> S,
+    observer: &mut dyn Observer,
+) -> Result<Repetition, RepeatError> {
     let fates = RefCell::new(Fates::default());
-    let mut steps = Steps { entries: Reader::new(&mut ledger)?, fates: &fates, error: None };
-    let (seed, backlog, catch_up) = (header.seed, header.backlog, header.catch_up);
-    let live = Live { plans: &plans, seed, backlog, catch_up };
-    let replayed = replay(live, &mut steps, &mut FateObserver(&fates));
+    let mut steps = Steps { entries: Reader::new(ledger)?, fates: &fates, error: None };
+    let Header { seed, backlog, catch_up } = link.header;
+    let live = Live { plans: &link.plans, seed, backlog, catch_up };
+    let mut observers = (FateObserver(&fates), observer);
+    let replayed = replay_on(live, build, &mut steps, &mut observers);
     let failed = steps.error.take();
     let mut fates = fates.into_inner();
     fates.repeated.cut_short = matches!(failed, Some(LedgerError::CutShort { .. }));

@@ -1,5 +1,7 @@
 //! Why packets of a run were delayed, and what would have changed that.
 
+mod ledger;
+
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -17,6 +19,8 @@ use laxity_sim::Progress;
 use laxity_sim::record::Observer;
 use serde::{Serialize, Serializer};
 
+pub use ledger::{Ledger, is_ledger};
+
 use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
 use crate::{Error, Traffic};
 
@@ -33,6 +37,17 @@ pub struct Packets {
     pub missed: bool,
     /// How many of them are listed, the slowest ones.
     pub most: usize,
+}
+
+/// What is asked of a plan.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    /// Which packets.
+    pub packets: &'a Packets,
+    /// The traffic.
+    pub traffic: &'a Traffic<'a>,
+    /// What else is simulated with it.
+    pub changes: &'a [Change],
 }
 
 /// A change whose effect on the packets is asked for: the same arrivals are simulated again.
@@ -183,10 +198,39 @@ pub fn why<'a>(
     changes: &[Change],
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
+    why_observed(plan, Question { packets, traffic, changes }, &mut (), progress)
+}
+
+/// The same. The observer hears of every packet of the unchanged plan.
+///
+/// # Errors
+/// As [`why`].
+pub fn why_observed<'a>(
+    plan: &'a Plan,
+    question: Question<'_>,
+    observer: &mut dyn Observer,
+    progress: Progress<'_>,
+) -> Result<WhyResult<'a>, Error> {
+    compare(plan, question, progress, |each, drops, progress| {
+        simulate(plan, question.traffic, each, &mut (observer, drops), progress)
+    })
+}
+
+/// Says of packets of a run, which is `first`, why they were delayed.
+fn compare<'a>(
+    plan: &'a Plan,
+    Question { packets, traffic, changes }: Question<'_>,
+    progress: Progress<'_>,
+    first: impl FnOnce(
+        &mut dyn FnMut(PacketDelay),
+        &mut dyn Observer,
+        Progress<'_>,
+    ) -> Result<(), Error>,
+) -> Result<WhyResult<'a>, Error> {
     let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
     let selected = RefCell::new(SelectedPackets::default());
     let is_compared = !changes.is_empty();
-    let each = |delay: PacketDelay| {
+    let mut each = |delay: PacketDelay| {
         if is_compared {
             selected.borrow_mut().note(&delay, delays.takes(&delay));
         }
@@ -197,7 +241,7 @@ pub fn why<'a>(
             selected.borrow_mut().note_dropped(packet, set_out);
         }
     });
-    simulate(plan, traffic, each, &mut drops, progress)?;
+    first(&mut each, &mut drops, progress)?;
     let selected = selected.into_inner();
     let changed = |change: &Change| {
         let search = RefCell::new(Search::new(&delays, &selected));

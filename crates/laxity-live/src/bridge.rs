@@ -3,6 +3,7 @@
 mod measurement;
 pub(crate) mod task;
 mod thread;
+mod waits;
 
 use std::io;
 

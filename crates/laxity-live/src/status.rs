@@ -5,6 +5,7 @@ mod delay;
 pub mod history;
 pub mod interval;
 mod network;
+mod waits;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use crate::bridge::WayMeasurement;
 pub use delay::DelayStatus;
 pub(crate) use delay::FineDelays;
 pub use network::{FramesStatus, JitterStatus, NetworkStatus, PassageStatus};
+pub use waits::{Delayer, WaitStatus};
 pub use watch::{ClassWatch, WayWatch};
 
 /// A link at one moment. Counters count since the start or, under a plan, since it is followed.
@@ -152,6 +154,10 @@ pub struct ClassStatus {
     pub bound_ns: Option<u64>,
     /// Packets sent later than that, whether the link was late or not, without those demoted.
     pub bound_misses: u64,
+    /// What its packets waited for, counted while someone asks. Absent for routers, for plans with
+    /// more than 64 classes, and from outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitStatus>,
     /// What only who measures from outside tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watched: Option<ClassWatch>,
@@ -235,6 +241,7 @@ impl ClassStatus {
             deadline_misses: account.deadline_misses,
             bound_ns: account.promise.bound.map(|bound| bound.0),
             bound_misses: account.bound_misses,
+            waits: None,
             watched: None,
         }
     }

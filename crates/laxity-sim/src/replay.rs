@@ -101,27 +101,46 @@ pub fn replay(
     steps: impl IntoIterator<Item = Step>,
     observer: &mut dyn Observer,
 ) -> Result<(), ReplayError> {
+    let build = |plan: &Plan, _: Option<(Nanos, Box<dyn Scheduler + Send>)>| {
+        plan.build_scheduler(live.seed)
+    };
+    replay_on(live, build, steps, observer)
+}
+
+/// The same on schedulers of the caller's own. `build` makes the scheduler of each plan. From the
+/// second plan on it gets the time of the reload and the scheduler before, whose packets the new
+/// one takes over.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_on<S: Scheduler>(
+    live: Live<'_>,
+    build: impl FnMut(&Plan, Option<(Nanos, S)>) -> S,
+    steps: impl IntoIterator<Item = Step>,
+    observer: &mut dyn Observer,
+) -> Result<(), ReplayError> {
     let at = |step| move |wrong| ReplayError { step, wrong };
     let (plan, later) = live.plans.split_first().ok_or(at(0)(Wrong::NoPlan))?;
     let mut plans = later.iter();
-    let mut link = LinkReplay::new(live, plan, observer);
+    let mut link = LinkReplay::new(live, plan, build, observer);
     for (step, what) in steps.into_iter().enumerate() {
-        let done = match what {
-            Step::Arrival(arrival) => link.arrive(arrival),
-            Step::Choice { lateness } => link.choose(lateness),
+        match what {
+            Step::Arrival(arrival) => link.arrive(arrival).map_err(at(step))?,
+            Step::Choice { lateness } => link.choose(lateness).map_err(at(step))?,
             Step::Reload { time, kept } => {
-                plans.next().ok_or(Wrong::NoPlan).and_then(|plan| link.reload(time, plan, &kept))
+                let plan = plans.next().ok_or(at(step)(Wrong::NoPlan))?;
+                link = link.reload(time, plan, &kept).map_err(at(step))?;
             }
-        };
-        done.map_err(at(step))?;
+        }
     }
     Ok(())
 }
 
-struct LinkReplay<'a, 'o> {
+struct LinkReplay<'a, 'o, S, B> {
     live: Live<'a>,
     plan: &'a Plan,
-    port: Port<Box<dyn Scheduler + Send>>,
+    build: B,
+    port: Port<S>,
     policer: Policer,
     /// By number.
     queued: BTreeMap<u64, Packet>,
@@ -136,12 +155,18 @@ struct LinkReplay<'a, 'o> {
     observer: &'o mut dyn Observer,
 }
 
-impl<'a, 'o> LinkReplay<'a, 'o> {
-    fn new(live: Live<'a>, plan: &'a Plan, observer: &'o mut dyn Observer) -> Self {
+impl<'a, 'o, S, B> LinkReplay<'a, 'o, S, B>
+where
+    S: Scheduler,
+    B: FnMut(&Plan, Option<(Nanos, S)>) -> S,
+{
+    fn new(live: Live<'a>, plan: &'a Plan, mut build: B, observer: &'o mut dyn Observer) -> Self {
+        let port = port(plan, build(plan, None));
         LinkReplay {
             live,
             plan,
-            port: port(plan, live.seed),
+            build,
+            port,
             policer: plan.policer(Nanos::ZERO),
             queued: BTreeMap::new(),
             arrived: 0,
@@ -226,13 +251,14 @@ impl<'a, 'o> LinkReplay<'a, 'o> {
         };
     }
 
-    fn reload(&mut self, time: Nanos, plan: &'a Plan, kept: &[QueuedPacket]) -> Result<(), Wrong> {
+    fn reload(mut self, time: Nanos, plan: &'a Plan, kept: &[QueuedPacket]) -> Result<Self, Wrong> {
         self.go_on(time)?;
-        self.plan = plan;
         if !self.queued.keys().eq(kept.iter().map(|kept| &kept.number)) {
             return Err(Wrong::Others);
         }
-        (self.port, self.policer) = (port(plan, self.live.seed), plan.policer(Nanos::ZERO));
+        let scheduler = (self.build)(plan, Some((time, self.port.into_scheduler())));
+        let (port, policer) = (port(plan, scheduler), plan.policer(Nanos::ZERO));
+        self = LinkReplay { plan, port, policer, ..self };
         for &QueuedPacket { number, class, flow } in kept {
             if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {
                 return Err(Wrong::NoClass(class));
@@ -250,7 +276,7 @@ impl<'a, 'o> LinkReplay<'a, 'o> {
         self.counted.set_rate(plan.link.rate);
         self.line.set_rate(plan.link.rate);
         self.wait(time, Nanos::ZERO);
-        Ok(())
+        Ok(self)
     }
 
     fn go_on(&mut self, now: Nanos) -> Result<(), Wrong> {
@@ -274,6 +300,6 @@ fn drops<'r>(
     }
 }
 
-fn port(plan: &Plan, seed: u64) -> Port<Box<dyn Scheduler + Send>> {
-    Port::new(plan.build_scheduler(seed), Books::new(plan.promises(), Nanos::ZERO))
+fn port<S: Scheduler>(plan: &Plan, scheduler: S) -> Port<S> {
+    Port::new(scheduler, Books::new(plan.promises(), Nanos::ZERO))
 }

@@ -4,6 +4,8 @@
 //! [`Scheduler::explain`](crate::scheduler::Scheduler::explain). A [`Witness`] around a scheduler
 //! asks for them at every choice, and splits the time that a packet waits by cause.
 
+mod line;
+mod queue;
 #[cfg(test)]
 mod tests;
 mod witness;

@@ -96,6 +96,11 @@ impl<S: Scheduler> Port<S> {
         self.books
     }
 
+    /// The scheduler alone, without the books.
+    pub fn into_scheduler(self) -> S {
+        self.scheduler
+    }
+
     /// The scheduler.
     pub fn scheduler(&self) -> &S {
         &self.scheduler

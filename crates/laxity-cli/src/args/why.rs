@@ -13,10 +13,13 @@ use super::value::{duration, whole};
 Examples:
   laxity why examples/home-uplink.toml --class audio
   laxity why examples/home-uplink.toml --class audio --without upload --with link.rate=12mbit
+  laxity why out/home-uplink --missed
+  laxity why out/out-1764000000.ledger --slower-than 5ms
 
 Guide: docs/why.md")]
 pub(crate) struct Why {
-    /// The plan; - reads standard input.
+    /// The plan, a folder that `laxity run --out` wrote, or a ledger that `laxity live --ledger`
+    /// wrote; - reads a plan from standard input.
     pub plan: PathBuf,
     /// Only packets of this class.
     #[arg(long, value_name = "NAME")]

@@ -1,8 +1,11 @@
 //! `laxity why`: what delayed packets, cause by cause, and what would have changed that.
 
+mod ledger;
+mod stored;
+
 use std::path::Path;
 
-use laxity_api::why::{Change, Packets, PlanSource, why};
+use laxity_api::why::{Change, Packets, PlanSource, WhyResult, is_ledger, why};
 use laxity_api::{Plan, Traffic};
 use laxity_plan::discipline::Kind;
 
@@ -16,12 +19,27 @@ const PROPOSED: usize = 3;
 
 /// Carries the command out.
 pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
+    let path = &arguments.plan;
+    if input::is_stdin(path) {
+        return of_plan(arguments);
+    }
+    match stored::manifest(path)? {
+        Some(manifest) => stored::run(arguments, &manifest),
+        None if is_ledger(path) => ledger::run(arguments),
+        None => of_plan(arguments),
+    }
+}
+
+/// Simulates a plan.
+fn of_plan(arguments: &Why) -> Result<Promises, Failure> {
     let arrivals = arguments.arrivals.as_deref();
-    let kinds =
-        if arguments.propose { Kind::ALL.to_vec() } else { traffic::kinds(&arguments.scheduler) };
+    let kinds = kinds(arguments);
     let (plan, text) = input::plan_with_text(&arguments.plan, arrivals, &kinds)?;
     let plan = traffic::sorted(plan, arrivals, arguments.sort)?;
-    let changes = changes(arguments, &plan, &text, &kinds)?;
+    let name = input::shown(&arguments.plan);
+    let folder = arguments.plan.parent().unwrap_or(Path::new(""));
+    let source = PlanSource { text: &text, name: &name, folder, others: &kinds, under: None };
+    let changes = changes(arguments, &plan, source)?;
     if plan.network.is_some() || !changes.is_empty() {
         // Every run reads it, and in a network every source.
         input::keep(arrivals)?;
@@ -33,34 +51,32 @@ pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
         arrivals: opener.as_deref(),
         ..Traffic::default()
     };
-    let packets = Packets {
+    let packets = packets(arguments);
+    let duration = traffic.duration(&plan)?;
+    let result = Simulating::one(&plan, duration, |progress| {
+        why(&plan, &traffic, &packets, &changes, progress)
+    })?;
+    answer(arguments, result)
+}
+
+/// The disciplines that the plan may be put under.
+fn kinds(arguments: &Why) -> Vec<Kind> {
+    if arguments.propose { Kind::ALL.to_vec() } else { traffic::kinds(&arguments.scheduler) }
+}
+
+/// The packets that are asked for.
+fn packets(arguments: &Why) -> Packets {
+    Packets {
         class: arguments.class.clone(),
         number: arguments.packet,
         slower_than: arguments.slower_than,
         missed: arguments.missed,
         most: arguments.slowest as usize,
-    };
-    let duration = traffic.duration(&plan)?;
-    let mut result = Simulating::one(&plan, duration, |progress| {
-        why(&plan, &traffic, &packets, &changes, progress)
-    })?;
-    if arguments.propose {
-        result.keep_best(PROPOSED);
     }
-    show(arguments.json, &result, || result.text())?;
-    Ok(Promises::Kept)
 }
 
 /// The changes that are asked for.
-fn changes(
-    arguments: &Why,
-    plan: &Plan,
-    text: &str,
-    others: &[Kind],
-) -> Result<Vec<Change>, Failure> {
-    let name = input::shown(&arguments.plan);
-    let folder = arguments.plan.parent().unwrap_or(Path::new(""));
-    let source = PlanSource { text, name: &name, folder, others, under: None };
+fn changes(arguments: &Why, plan: &Plan, source: PlanSource<'_>) -> Result<Vec<Change>, Failure> {
     if arguments.propose {
         return Ok(Change::proposals(plan, source, arguments.class.as_deref()));
     }
@@ -73,4 +89,30 @@ fn changes(
     });
     let under = arguments.scheduler.iter().map(|name| Ok(Change::under(plan, name)?));
     without.chain(with).chain(under).collect()
+}
+
+/// Refuses options that say which traffic is simulated, where `what` has its own.
+fn refuse_traffic(arguments: &Why, what: &str) -> Result<(), Failure> {
+    let options = [
+        ("--duration", arguments.duration.is_some()),
+        ("--seed", arguments.seed.is_some()),
+        ("--arrivals", arguments.arrivals.is_some()),
+        ("--sort", arguments.sort),
+    ];
+    match options.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            let path = arguments.plan.display();
+            Err(Failure::input(format!("{path}: {what} has its own traffic: leave {option} out")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Shows the answer.
+fn answer(arguments: &Why, mut result: WhyResult<'_>) -> Result<Promises, Failure> {
+    if arguments.propose {
+        result.keep_best(PROPOSED);
+    }
+    show(arguments.json, &result, || result.text())?;
+    Ok(Promises::Kept)
 }

@@ -47,6 +47,7 @@ mod verdicts;
 #[cfg(target_os = "linux")]
 mod watch;
 mod why;
+mod why_stored;
 mod worst_case;
 
 use laxity_plan::discipline::Kind;

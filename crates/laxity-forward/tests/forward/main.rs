@@ -4,4 +4,5 @@ mod classes;
 mod replay;
 mod theorem;
 mod times;
+mod why;
 mod world;

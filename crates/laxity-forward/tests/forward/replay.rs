@@ -17,14 +17,14 @@ use rand::{RngExt, SeedableRng};
 use crate::world::{Caller, Drawn, any_plan, headers, name_of, reload};
 
 /// A run of some plans.
-struct Run {
+pub(crate) struct Run {
     settings: Settings,
-    plans: Vec<Drawn>,
-    events: Vec<Event>,
+    pub(crate) plans: Vec<Drawn>,
+    pub(crate) events: Vec<Event>,
     books: Vec<Books>,
 }
 
-fn run(seed: u64) -> Run {
+pub(crate) fn run(seed: u64) -> Run {
     let mut draw = Generator::seed_from_u64(seed);
     let draw = &mut draw;
     let backlog = match draw.random_range(0..3u32) {
@@ -96,8 +96,8 @@ fn told_as_nonconforming(events: &[Event], plan: Option<&Drawn>) -> Vec<u64> {
     counts
 }
 
-/// Through the bytes of a ledger.
-fn repeated(run: &Run) -> Repetition {
+/// The bytes of its ledger.
+pub(crate) fn ledger(run: &Run) -> Vec<u8> {
     let mut ledger = Writer::new(Vec::new(), run.settings.into()).expect("room in memory");
     let mut plans = run.plans.iter();
     ledger.plan(&plans.next().expect("the first").text).expect("room in memory");
@@ -107,7 +107,12 @@ fn repeated(run: &Run) -> Repetition {
         }
         ledger.write(event).expect("room in memory");
     }
-    repeat(Cursor::new(ledger.into_inner())).expect("a link that was there")
+    ledger.into_inner()
+}
+
+/// Through the bytes of a ledger.
+fn repeated(run: &Run) -> Repetition {
+    repeat(Cursor::new(ledger(run))).expect("a link that was there")
 }
 
 /// What is told of a packet that was sent a nanosecond earlier, or later, or not at all, is found.

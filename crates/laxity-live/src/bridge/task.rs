@@ -7,6 +7,7 @@ use laxity_linux::frames::Side;
 use laxity_plan::Plan;
 
 use super::measurement::{SideEvent, WayMeasurement};
+use super::waits::Waits;
 use super::{Forwarding, Recorder};
 use crate::file::{Capture, Ledger};
 use crate::process::{Keeper, Results, Task};
@@ -47,6 +48,7 @@ struct Period {
     number: u32,
     plan: Plan,
     measured: WayMeasurement,
+    waits: Waits,
     sent: OverTime,
 }
 
@@ -77,12 +79,14 @@ impl BridgeTask {
             if report.lost_before > 0 {
                 let ledgers = directions.iter_mut().flatten().filter_map(|it| it.ledger.as_mut());
                 ledgers.for_each(|ledger| ledger.gap(keeper));
+                directions.iter_mut().flatten().for_each(|it| it.present.forget_waits(now));
             }
             let Some(direction) = &mut directions[at.index()] else { return };
             if *plan > direction.present.number {
                 direction.go_on(now, keeper);
             }
             direction.present.measured.add(event);
+            direction.present.waits.add(event);
             let is_reloaded = matches!(event, Event::Reloaded { .. });
             let text = direction.text.take_if(|_| is_reloaded);
             if let Some(ledger) = &mut direction.ledger {
@@ -126,6 +130,8 @@ impl Task for BridgeTask {
 
     fn status(&mut self, counts: &Counts) -> (Vec<WayStatus>, Option<NetworkStatus>) {
         self.hold(counts);
+        let now = Clock::Monotonic.now();
+        self.directions.iter_mut().flatten().for_each(|it| it.present.ask_waits(now));
         (self.present().map(Period::status).collect(), None)
     }
 
@@ -184,7 +190,18 @@ impl Direction {
 impl Period {
     fn new(at: Side, number: u32, plan: Plan, begin: Nanos) -> Self {
         let measured = WayMeasurement::new(plan.promises());
-        Period { at, number, measured, plan, sent: OverTime::new(begin) }
+        let waits = Waits::new(plan.classes.len());
+        Period { at, number, measured, waits, plan, sent: OverTime::new(begin) }
+    }
+
+    /// Someone asks who delays whom.
+    fn ask_waits(&mut self, now: Nanos) {
+        self.waits.ask(now, self.measured.accounts().iter().map(|account| account.queued));
+    }
+
+    /// Events were lost: what waits is counted anew.
+    fn forget_waits(&mut self, now: Nanos) {
+        self.waits.begin(now, self.measured.accounts().iter().map(|account| account.queued));
     }
 
     fn note(&mut self, now: Nanos) {
@@ -197,7 +214,11 @@ impl Period {
             Side::A => "out",
             Side::B => "back",
         };
-        WayStatus::new(way, &self.plan, &self.measured)
+        let mut status = WayStatus::new(way, &self.plan, &self.measured);
+        for ((id, _), class) in self.plan.leaves().zip(&mut status.classes) {
+            class.waits = self.waits.status(&self.plan, id);
+        }
+        status
     }
 
     fn results(&self) -> Results<'_> {

@@ -70,6 +70,7 @@ fn class_status(class: &Class, of: &ClassBooks, queued: u64) -> ClassStatus {
         deadline_misses: 0,
         bound_ns: of.bound.map(|bound| bound.0),
         bound_misses: of.beyond,
+        waits: None,
         watched: None,
     }
 }

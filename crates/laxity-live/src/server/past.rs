@@ -107,6 +107,7 @@ mod tests {
             deadline_misses: 0,
             bound_ns: None,
             bound_misses: 0,
+            waits: None,
             watched: None,
         };
         Status {

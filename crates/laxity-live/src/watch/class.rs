@@ -53,6 +53,7 @@ impl ClassBooks {
             deadline_misses: self.deadline_misses,
             bound_ns: self.promise.bound.map(|bound| bound.0),
             bound_misses: self.bound_misses,
+            waits: None,
             watched: Some(ClassWatch {
                 throughput_bps: per_second(self.bytes_sent, duration),
                 pending: self.arrived.saturating_sub(self.sent + self.lost + self.forgotten),

@@ -7,7 +7,7 @@ use std::thread;
 
 use laxity::histogram::Delays;
 use laxity::units::Nanos;
-use laxity_live::status::{DelayStatus, Status};
+use laxity_live::status::{DelayStatus, Status, WaitStatus};
 
 use crate::sample::{self, Sample};
 
@@ -19,7 +19,9 @@ const look = window.onload;
 window.onload = null;
 const pages = () => [...document.querySelectorAll('iframe')].map((frame) => frame.contentDocument);
 const wait = setInterval(() => {
-  if (!pages().every((page) => Number(page?.body?.dataset.seen) >= 4)) return;
+  const isWatched = (page) => page.querySelector('.gone')?.textContent === 'Lost';
+  const isWhole = (page) => isWatched(page) || page.querySelector('.delayers:not([hidden])');
+  if (!pages().every((page) => Number(page?.body?.dataset.seen) >= 4 && isWhole(page))) return;
   clearInterval(wait);
   for (const page of pages()) {
     const drawn = page.querySelectorAll('path.series[d*=L]').length;
@@ -32,6 +34,10 @@ const wait = setInterval(() => {
     if (unit !== UNIT) problems.push(`times in ${unit}`);
     for (const cell of page.querySelectorAll('td')) if (/^0[.]0+$/.test(cell.textContent)) problems.push('time shown as zero');
     const style = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
+    const delayers = [...page.querySelectorAll('.delayers:not([hidden]) li')].map((row) => row.lastChild.textContent);
+    if (delayers.length !== (isWatched(page) ? 0 : 3)) problems.push(`${delayers.length} classes that wait`);
+    const shares = 'class-2 60 %, class-3 20 %, class-8 10 %, nothing sent 10 %';
+    if (delayers.some((text) => text !== shares)) problems.push(delayers.join('; '));
     const strokes = [...page.querySelectorAll('.delays path.series')].map((path) => `${style(path).stroke}, ${style(path).strokeDasharray}`);
     if (new Set(strokes).size !== 7 || strokes.some((stroke) => stroke.startsWith('none'))) problems.push(strokes.join('; '));
     const swatches = [...page.querySelectorAll('.swatch')].map((swatch) => style(swatch).backgroundColor);
@@ -73,6 +79,11 @@ fn at_work(mut status: Status, asked: u64, short: u64) -> Status {
             .for_each(|at| delays.record(Nanos(number * (at % 97 + 3) * short)));
         class.delay_ns = DelayStatus::new(&delays);
         (class.sent, class.bytes_sent) = (delays.count(), 200 * delays.count());
+        if class.watched.is_none() && number <= 3 {
+            let sent = [("class-2", 6), ("class-3", 2), ("class-8", 1)];
+            let sent = sent.map(|(name, share)| (name.to_string(), asked * number * share));
+            class.waits = Some(WaitStatus { sent_ns: sent.into(), idle_ns: asked * number });
+        }
     }
     status.ways[0].classes[1].name = "<script>alert(1)</script> a class with a long name".into();
     status

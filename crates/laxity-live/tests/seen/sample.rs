@@ -38,6 +38,7 @@ pub(crate) fn status(classes: usize) -> Status {
             deadline_misses: 0,
             bound_ns: bound,
             bound_misses: 0,
+            waits: None,
             watched: None,
         }
     };

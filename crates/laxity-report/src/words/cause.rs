@@ -19,7 +19,7 @@ pub fn cause(plan: &Plan, own: ClassId, cause: Cause) -> String {
         }
         Cause::Wait(explain::Cause::Held(rule)) => format!("nothing was sent: {}", held(rule)),
         Cause::Wait(explain::Cause::SlowLink) => "the link was slower than its rate".into(),
-        Cause::Wait(explain::Cause::LateChoice) => "the link was free and chose late".into(),
+        Cause::Wait(explain::Cause::LateChoice) => "the link was free and woke up late".into(),
         Cause::Transmission => "its own transmission".into(),
         Cause::SlowTransmission => "its own transmission, below the link's rate".into(),
         Cause::Propagation => "propagation".into(),

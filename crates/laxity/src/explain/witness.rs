@@ -1,8 +1,10 @@
 //! A witness of every choice of a scheduler.
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use super::line::Line;
+use super::queue::{Choice, Queue, Waiting};
 use super::{Explain, Rule};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Backlog, Dispatch, DropReason, DropSink, Scheduler};
@@ -27,6 +29,8 @@ pub struct Witness<S, T> {
     active: Vec<usize>,
     /// The rate that the link has, and the cause of what takes longer.
     usual: Option<(Rate, Cause)>,
+    /// The link, if it may choose late.
+    line: Option<Line>,
     /// What goes on since the last choice.
     last: Choice,
     /// The parts of the wait that is told of.
@@ -38,7 +42,8 @@ pub struct Witness<S, T> {
 pub struct Wait<'a> {
     /// The packet.
     pub packet: &'a Packet,
-    /// When it was chosen.
+    /// When it was chosen, or when a link that [may choose late](Witness::with_late_choices) begins
+    /// to send it.
     pub end: Nanos,
     /// Why it waited, each cause once, in their order. No time is zero, and the sum is the whole
     /// wait.
@@ -71,52 +76,9 @@ pub enum Cause {
     LateChoice,
 }
 
-/// Packets that leave in the order in which they came, and what has delayed them.
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: VecDeque<Waiting>,
-    /// The choices since the arrival of the first packet that waits. The last one goes on.
-    choices: VecDeque<Choice>,
-    /// The number of choices before those.
-    past: usize,
-    /// The time of all choices but the last one, by cause.
-    totals: BTreeMap<Cause, u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
-    packet: Packet,
-    /// The number of the first choice after its arrival.
-    first: usize,
-    /// What went on when it came.
-    on_arrival: Choice,
-}
-
-/// What a packet waits for from a choice to the next one.
-#[derive(Clone, Copy, Debug)]
-struct Choice {
-    start: Nanos,
-    cause: Cause,
-    /// When it ends if nothing is slow or late; what comes after that has another cause.
-    usual_end: Nanos,
-    overrun: Cause,
-}
-
-impl Choice {
-    /// The parts of the time from `from` to `to`, after its start.
-    fn parts(&self, from: Nanos, to: Nanos) -> [Part; 2] {
-        let usual_end = self.usual_end.clamp(from, to);
-        [
-            Part { cause: self.cause, time: usual_end - from },
-            Part { cause: self.overrun, time: to - usual_end },
-        ]
-    }
-}
-
 impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
     /// A witness of a scheduler without packets; `tell` is called with the wait of each packet.
     pub fn new(scheduler: S, tell: T) -> Self {
-        let (cause, overrun) = (Cause::LateChoice, Cause::LateChoice);
         Witness {
             scheduler,
             tell,
@@ -124,7 +86,8 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
             queues: Vec::new(),
             active: Vec::new(),
             usual: None,
-            last: Choice { start: Nanos::ZERO, cause, usual_end: Nanos::ZERO, overrun },
+            line: None,
+            last: Choice::late(Nanos::ZERO),
             parts: Vec::new(),
         }
     }
@@ -133,6 +96,33 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
     #[must_use]
     pub fn with_rate(self, rate: Rate, overrun: Cause) -> Self {
         Witness { usual: Some((rate, overrun)), ..self }
+    }
+
+    /// The same, where a link of this rate is asked for what it sends by a thread that may be woken
+    /// late. It then may choose several packets at once, which it sends one after the other. What
+    /// it could have sent meanwhile and did not is told as [`Cause::LateChoice`]. In causes classes
+    /// have the numbers of `names`.
+    #[must_use]
+    pub fn with_late_choices(self, rate: Rate, names: Vec<ClassId>) -> Self {
+        Witness { line: Some(Line::new(rate, names)), ..self }
+    }
+
+    /// The same witness, of a scheduler that takes over all packets now, where the link [may choose
+    /// late](Self::with_late_choices), with this rate and these names from now on. Packets keep the
+    /// causes that they have so far.
+    #[must_use]
+    pub fn hand_over(mut self, scheduler: S, now: Nanos, rate: Rate, names: Vec<ClassId>) -> Self {
+        if let Some(line) = &mut self.line {
+            let mut kept = BTreeMap::new();
+            for queue in &self.queues {
+                for (place, waiting) in queue.waiting.iter().enumerate() {
+                    queue.explain(line.free_at(now), place, &mut self.parts);
+                    kept.insert(waiting.packet.handle, self.parts.clone());
+                }
+            }
+            line.hand_over(now, rate, names, kept);
+        }
+        Witness { line: self.line, ..Witness::new(scheduler, self.tell) }
     }
 
     /// The queue of a packet.
@@ -146,15 +136,23 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
         })
     }
 
-    /// A packet waits from now on.
-    fn arrive(&mut self, packet: Packet) {
+    /// A packet waits from now on. Returns its queue.
+    fn arrive(&mut self, packet: Packet) -> usize {
         let number = self.queue(&packet);
         let queue = &mut self.queues[number];
         if queue.waiting.is_empty() {
             self.active.push(number);
         }
-        let (first, on_arrival) = (queue.past + queue.choices.len(), self.last);
-        queue.waiting.push_back(Waiting { packet, first, on_arrival });
+        let first = queue.past + queue.choices.len();
+        let (since, before, on_arrival) = match &mut self.line {
+            None => (packet.arrival, Vec::new(), self.last),
+            Some(line) => {
+                let (since, before) = line.ahead(&packet);
+                (since, before, Choice::late(since))
+            }
+        };
+        queue.waiting.push_back(Waiting { packet, first, since, before, on_arrival });
+        number
     }
 
     /// A packet was taken out without being sent.
@@ -164,11 +162,11 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
         }
     }
 
-    /// A packet was chosen: tells of its wait. Returns its queue.
-    fn leave(&mut self, now: Nanos, packet: &Packet) -> Option<usize> {
+    /// A packet was chosen and is sent from `start` on: tells of its wait. Returns its queue.
+    fn leave(&mut self, start: Nanos, packet: &Packet) -> Option<usize> {
         let (number, place) = self.find(packet)?;
-        self.queues[number].explain(now, place, &mut self.parts);
-        (self.tell)(Wait { packet, end: now, parts: &self.parts });
+        self.queues[number].explain(start, place, &mut self.parts);
+        (self.tell)(Wait { packet, end: start, parts: &self.parts });
         self.take_out(number, place);
         Some(number)
     }
@@ -190,33 +188,57 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
         }
     }
 
+    /// When what was chosen begins to be sent, and when it usually ends.
+    fn span(&mut self, now: Nanos, chosen: Option<&Dispatch>) -> [Nanos; 2] {
+        match (chosen, &mut self.line, self.usual) {
+            (Some(sent), Some(line), _) => line.send(now, &sent.packet),
+            (None, Some(line), _) => {
+                let free_at = line.free_at(now);
+                [free_at, self.scheduler.next_ready(now).unwrap_or(free_at)]
+            }
+            (Some(sent), None, Some((rate, _))) => {
+                let length = Bytes(sent.packet.length.into());
+                [now, now.saturating_add(rate.time_for(length))]
+            }
+            (_, None, _) => [now, Nanos::MAX],
+        }
+    }
+
     /// Notes what the first packet of each queue waits for after a choice, which took a packet out
     /// of one of them.
-    fn note(&mut self, now: Nanos, chosen: Option<&Dispatch>, from: Option<usize>) {
-        let (usual_end, overrun) = match (chosen, self.usual) {
-            (Some(sent), Some((rate, overrun))) => {
-                let length = Bytes(sent.packet.length.into());
-                (now.saturating_add(rate.time_for(length)), overrun)
-            }
-            _ => (Nanos::MAX, Cause::LateChoice),
+    fn note(
+        &mut self,
+        now: Nanos,
+        chosen: Option<&Dispatch>,
+        from: Option<usize>,
+        [start, usual_end]: [Nanos; 2],
+    ) {
+        let overrun = match (chosen, self.usual) {
+            (Some(_), Some((_, overrun))) => overrun,
+            _ => Cause::LateChoice,
         };
         let explain = self.scheduler.explain();
+        let ready = self.line.as_ref().and_then(|_| self.scheduler.next_ready(now));
+        let idle_until = ready.filter(|ready| chosen.is_some() && *ready > usual_end);
+        let name = |class| self.line.as_ref().map_or(class, |line| line.name(class));
         for number in &self.active {
             let queue = &mut self.queues[*number];
             let Some(first) = queue.waiting.front() else { continue };
+            let held = hold(explain, now, &first.packet);
             let cause = match chosen {
-                None => Cause::Held(
-                    explain.map_or(Rule::Scheduler, |explain| explain.hold(now, &first.packet)),
-                ),
+                None => Cause::Held(held),
                 Some(sent) => {
                     let rule = precedence(explain, now, sent, &first.packet, from == Some(*number));
-                    Cause::Before(sent.packet.class, rule)
+                    Cause::Before(name(sent.packet.class), rule)
                 }
             };
-            queue.choose(Choice { start: now, cause, usual_end, overrun });
+            queue.choose(Choice { start, cause, usual_end, overrun });
+            if let Some(ready) = idle_until {
+                queue.choose(Choice::held(usual_end, held, ready));
+            }
         }
         let cause = chosen.map_or(Cause::LateChoice, |sent| Cause::OnLink(sent.packet.class));
-        self.last = Choice { start: now, cause, usual_end, overrun };
+        self.last = Choice { start, cause, usual_end, overrun };
     }
 
     /// Hands the scheduler a packet, in this way.
@@ -227,11 +249,35 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Witness<S, T> {
         drops: &mut dyn DropSink,
         enqueue: fn(&mut S, Nanos, Packet, &mut dyn DropSink),
     ) {
-        self.arrive(packet);
+        let number = self.arrive(packet);
         let mut noting = Noting { dropped: Vec::new(), drops };
         enqueue(&mut self.scheduler, now, packet, &mut noting);
         noting.dropped.iter().for_each(|packet| self.remove(packet));
+        if let Some(line) = &self.line {
+            let ready = self.scheduler.next_ready(line.clock(now));
+            self.hold_back(number, packet.handle, ready);
+        }
     }
+
+    /// A link that may choose late asks the scheduler for nothing until a packet is `ready`: a
+    /// packet that came waits for that by a rule.
+    fn hold_back(&mut self, number: usize, handle: u64, ready: Option<Nanos>) {
+        let queue = &mut self.queues[number];
+        let first = queue.waiting.front().map(|waiting| waiting.packet);
+        if let (Some(first), Some(ready)) = (first, ready)
+            && let Some(last) = queue.waiting.back_mut()
+            && last.packet.handle == handle
+            && ready > last.since
+        {
+            let rule = hold(self.scheduler.explain(), last.since, &first);
+            last.on_arrival = Choice::held(last.since, rule, ready);
+        }
+    }
+}
+
+/// The rule by which a packet is not sent although nothing else is.
+fn hold(explain: Option<&dyn Explain>, now: Nanos, waiting: &Packet) -> Rule {
+    explain.map_or(Rule::Scheduler, |explain| explain.hold(now, waiting))
 }
 
 /// The rule by which a packet was sent before another, of the same queue or of another one.
@@ -250,74 +296,6 @@ fn precedence(
     }
 }
 
-impl Queue {
-    /// Where a packet waits.
-    fn place(&self, packet: &Packet) -> Option<usize> {
-        self.waiting.iter().position(|waiting| waiting.packet.handle == packet.handle)
-    }
-
-    /// A choice ends the one before.
-    fn choose(&mut self, choice: Choice) {
-        if let Some(last) = self.choices.back() {
-            let next = self.past + self.choices.len();
-            let is_seen = self.waiting.back().is_some_and(|waiting| waiting.first == next);
-            let has_end = last.usual_end < Nanos::MAX || choice.usual_end < Nanos::MAX;
-            if last.cause == choice.cause && !is_seen && !has_end {
-                return;
-            }
-            for Part { cause, time } in last.parts(last.start, choice.start) {
-                *self.totals.entry(cause).or_default() += time.0;
-            }
-        }
-        self.choices.push_back(choice);
-    }
-
-    /// Why the packet at this place has waited until now.
-    fn explain(&self, now: Nanos, place: usize, parts: &mut Vec<Part>) {
-        let Waiting { packet, first, on_arrival } = self.waiting[place];
-        let choices = || self.choices.range(first - self.past..);
-        let begin = choices().next().map_or(now, |choice| choice.start);
-        let mut times = BTreeMap::new();
-        let mut add = |parts: [Part; 2]| {
-            parts.iter().for_each(|part| *times.entry(part.cause).or_default() += part.time.0);
-        };
-        add(on_arrival.parts(packet.arrival, begin));
-        if let Some(last) = choices().next_back() {
-            add(last.parts(last.start, now));
-        }
-        if place == 0 {
-            let totals = self.totals.iter();
-            totals.for_each(|(cause, time)| *times.entry(*cause).or_default() += time);
-        } else {
-            let pairs = choices().zip(choices().skip(1));
-            pairs.for_each(|(choice, next)| add(choice.parts(choice.start, next.start)));
-        }
-        let part = |(cause, time): (Cause, u64)| Part { cause, time: Nanos(time) };
-        parts.clear();
-        parts.extend(times.into_iter().map(part).filter(|part| part.time > Nanos::ZERO));
-    }
-
-    /// Forgets what no packet that waits has seen.
-    fn forget(&mut self) {
-        let Some(first) = self.waiting.front() else {
-            self.past += self.choices.len();
-            self.choices.clear();
-            return self.totals.clear();
-        };
-        while self.past < first.first
-            && let Some(choice) = self.choices.pop_front()
-        {
-            self.past += 1;
-            let Some(next) = self.choices.front() else { break };
-            for Part { cause, time } in choice.parts(choice.start, next.start) {
-                if let Some(total) = self.totals.get_mut(&cause) {
-                    *total -= time.0;
-                }
-            }
-        }
-    }
-}
-
 impl<S: Scheduler, T: FnMut(Wait<'_>)> Scheduler for Witness<S, T> {
     fn enqueue(&mut self, now: Nanos, packet: Packet, drops: &mut dyn DropSink) {
         self.let_in(now, packet, drops, S::enqueue);
@@ -331,8 +309,9 @@ impl<S: Scheduler, T: FnMut(Wait<'_>)> Scheduler for Witness<S, T> {
         let mut noting = Noting { dropped: Vec::new(), drops };
         let chosen = self.scheduler.dequeue(now, &mut noting);
         noting.dropped.iter().for_each(|packet| self.remove(packet));
-        let from = chosen.as_ref().and_then(|sent| self.leave(now, &sent.packet));
-        self.note(now, chosen.as_ref(), from);
+        let span = self.span(now, chosen.as_ref());
+        let from = chosen.as_ref().and_then(|sent| self.leave(span[0], &sent.packet));
+        self.note(now, chosen.as_ref(), from, span);
         chosen
     }
 

@@ -1,7 +1,7 @@
 //! What is shown, and how.
 
 use laxity_live::status::interval::{DelayQuantiles, Interval};
-use laxity_live::status::{ClassStatus, Status, WayStatus};
+use laxity_live::status::{ClassStatus, Delayer, Status, WayStatus};
 
 use super::columns::COLUMNS;
 use super::poller::Reply;
@@ -29,6 +29,8 @@ pub(super) struct Row<'s> {
     pub class: &'s ClassStatus,
     pub rate_bps: f64,
     pub delay: Option<DelayQuantiles>,
+    /// What delayed it since the status before.
+    pub delayers: Vec<Delayer>,
 }
 
 impl State {
@@ -98,6 +100,9 @@ impl State {
             p99: all.p99,
             max: all.max,
         });
-        Row { class, rate_bps, delay: if self.of_all { all } else { delay } }
+        // What has been counted before someone asked is of some other time.
+        let waits = same.and_then(|same| same.waits.as_ref()).zip(class.waits.as_ref());
+        let delayers = waits.map_or_else(Vec::new, |(before, now)| now.since(Some(before)));
+        Row { class, rate_bps, delay: if self.of_all { all } else { delay }, delayers }
     }
 }

@@ -2,7 +2,8 @@
 
 use laxity_live::client::{Client, ClientError};
 use laxity_live::status::{
-    ClassStatus, DelayStatus, FramesStatus, InterfaceStatus, NetworkStatus, Status, WayStatus,
+    ClassStatus, DelayStatus, FramesStatus, InterfaceStatus, NetworkStatus, Status, WaitStatus,
+    WayStatus,
 };
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -44,6 +45,7 @@ fn class(name: &str, sent: u64, bound_ns: Option<u64>) -> ClassStatus {
         deadline_misses: 0,
         bound_ns,
         bound_misses: u64::from(name == "call"),
+        waits: None,
         watched: None,
     }
 }
@@ -167,6 +169,24 @@ fn a_link_at_its_end_is_said_and_what_was_heard_stays() {
     state.hear(Reply::Status(Box::new(status(1))));
     assert!(!screen(&mut state).contains("nothing runs"), "another one has begun");
     assert!(Client::at("/nowhere").status().is_err());
+}
+
+/// In the last two seconds the call waited 3 ms for another class and 1 ms for nothing.
+#[test]
+fn who_delays_a_class_now_is_said_below_the_classes() {
+    let waiting = |seconds: u64, [other, idle]: [u64; 2]| {
+        let mut status = status(seconds);
+        let sent_ns = [("a class with a name that goes on".to_string(), other)].into();
+        status.ways[0].classes[0].waits = Some(WaitStatus { sent_ns, idle_ns: idle });
+        status
+    };
+    let mut state = State::new(waiting(10, [5_000_000, 8_000_000]));
+    assert!(!screen(&mut state).contains("waits for"));
+    state.hear(Reply::Status(Box::new(waiting(12, [8_000_000, 9_000_000]))));
+    let screen = screen(&mut state);
+    let line = screen.lines().find(|line| line.contains("waits for")).expect("a line");
+    assert_eq!(line, "call              waits for a class with a name… 75 %, nothing sent 25 %");
+    assert!(line.chars().count() <= 80);
 }
 
 /// Under `laxity watch` nobody knows queues or priorities.

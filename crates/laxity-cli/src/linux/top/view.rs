@@ -1,6 +1,6 @@
 //! What the screen shows.
 
-use laxity_live::status::{NetworkStatus, Status, WayStatus};
+use laxity_live::status::{Delayer, NetworkStatus, Status, WayStatus};
 use laxity_report::quantity::{self, TimeUnit};
 use laxity_report::visible::visible;
 use ratatui::Frame;
@@ -66,6 +66,7 @@ fn ways(state: &State, width: usize) -> Vec<Line<'static>> {
             }));
         lines.push(header(state, name, unit));
         lines.extend(rows.iter().map(|row| row_line(row, name, unit)));
+        lines.extend(rows.iter().filter_map(|row| delayers_line(row, name)));
         lines.push(Line::default());
     }
     lines
@@ -134,6 +135,19 @@ fn row_line(row: &Row<'_>, name: usize, unit: TimeUnit) -> Line<'static> {
         spans.push(if (column.is_alarming)(row) { cell.red().bold() } else { cell });
     }
     Line::from(spans)
+}
+
+/// Who delayed a class in the last second, if it waited.
+fn delayers_line(row: &Row<'_>, name: usize) -> Option<Line<'static>> {
+    /// More than these are little each.
+    const MOST: usize = 4;
+    let shares = row.delayers.iter().take(MOST).map(|Delayer { class, share }| {
+        let class = class.as_deref().map_or("nothing sent".into(), clean);
+        format!("{} {:.0} %", quantity::shortened(&class, NAMES.0 * 2), share * 100.0)
+    });
+    let shares = shares.collect::<Vec<_>>().join(", ");
+    let line = format!("{}  waits for {shares}", padded(&row.class.name, name));
+    (!row.delayers.is_empty()).then(|| Line::from(line).dim())
 }
 
 fn footer(state: &State) -> Line<'static> {

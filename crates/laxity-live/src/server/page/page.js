@@ -6,6 +6,8 @@ const LEAST_SPAN = 60;
 // More remarks on single classes are too many to read.
 const MOST_FATES = 8;
 const NOTHING = "—";
+// Whose shares are said in words; the others are little each.
+const MOST_DELAYERS = 4;
 
 // What was heard, oldest first: { at: seconds, status }. Of what the server remembers a status has only what charts draw.
 let heard = [];
@@ -102,6 +104,39 @@ function fillTable(table, way, before, seconds) {
     for (const field of ["p50", "p99", "p99_9", "max"]) cell(row, cellTime(delay?.[field], unit), bound && delay?.[field] > bound);
     cell(row, cellTime(bound, unit));
   });
+}
+
+// Who delayed a class between two statuses, the greatest share first: [class or null, share]. Null if that is not counted.
+function delayers(it, old) {
+  if (!it.waits || !old?.waits) return null;
+  const sent = Object.entries(it.waits.sent_ns).map(([name, nanos]) => [name, nanos - (old.waits.sent_ns[name] ?? 0)]);
+  const times = [...sent, [null, it.waits.idle_ns - old.waits.idle_ns]].filter(([, nanos]) => nanos > 0).sort((a, b) => b[1] - a[1]);
+  const all = times.reduce((sum, [, nanos]) => sum + nanos, 0);
+  return times.map(([name, nanos]) => [name, nanos / all]);
+}
+
+function showDelayers(figure, way, before) {
+  const counted = way.classes.map((it) => [it, before && delayers(it, same(before, way, it))]).filter(([, found]) => found);
+  figure.hidden = !counted.length;
+  const waited = counted.filter(([, found]) => found.length).slice(0, MOST_LINES);
+  const rows = waited.map(([it, found]) => {
+    const row = document.createElement("li");
+    const bar = document.createElement("span");
+    bar.className = "bar";
+    bar.ariaHidden = "true";
+    for (const [name, share] of found) {
+      const subject = way.classes.findIndex((other) => other.name === name);
+      const part = bar.appendChild(document.createElement("span"));
+      part.className = name === null ? "part idle" : subject < MOST_LINES ? `part subject-${subject}` : "part";
+      part.style.flexGrow = share;
+    }
+    const shares = found.slice(0, MOST_DELAYERS).map(([name, share]) => `${name ?? "nothing sent"} ${Math.round(share * 100)} %`);
+    const parts = [["b", it.name], ["span", shares.join(", ")]].map(([kind, text]) => Object.assign(document.createElement(kind), { textContent: text }));
+    row.append(parts[0], bar, parts[1]);
+    return row;
+  });
+  if (!rows.length) rows.push(Object.assign(document.createElement("li"), { textContent: "No packet waited." }));
+  figure.querySelector("ol").replaceChildren(...rows);
 }
 
 // The points of a line: what `of` says of each two statuses that follow one another.
@@ -213,6 +248,7 @@ function showWay(section, way, before, seconds, network) {
     section.querySelector(".measure").textContent = "from one tap to the other";
   }
   fillTable(section.querySelector("table"), way, before, seconds);
+  showDelayers(section.querySelector(".delayers"), way, before);
   drawDelays(section.querySelector(".delays .wide"), way);
   drawRates(section.querySelector(".rates .wide"), way, network);
 }
