@@ -190,18 +190,23 @@ impl Inputs {
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<(), Failure> {
         for name in names {
-            let path = folder.join(name);
-            let found = identity(&path);
-            if let Some((_, input)) = self.0.iter().find(|(known, _)| Some(known) == found.as_ref())
-            {
-                return Err(Failure::input(format!(
-                    "{} is read by this command ({input}) and would be replaced by its results: \
-                     give --out another folder",
-                    path.display()
-                )));
-            }
+            self.spares_file(&folder.join(name), "--out another folder")?;
         }
         Ok(())
+    }
+
+    /// Refuses a file that is read by the command and would be replaced; the message says to give
+    /// the `other` thing.
+    pub(crate) fn spares_file(&self, path: &Path, other: &str) -> Result<(), Failure> {
+        let found = identity(path);
+        match self.0.iter().find(|(known, _)| Some(known) == found.as_ref()) {
+            None => Ok(()),
+            Some((_, input)) => Err(Failure::input(format!(
+                "{} is read by this command ({input}) and would be replaced by its results: \
+                 give {other}",
+                path.display()
+            ))),
+        }
     }
 }
 

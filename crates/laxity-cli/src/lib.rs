@@ -12,6 +12,7 @@ mod progress;
 mod promises;
 mod staging;
 mod terminal;
+mod trace_file;
 mod traffic;
 
 use std::ffi::OsString;

@@ -244,6 +244,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(crate) fn step(&mut self, now: Nanos, slot: SlotId) -> Result<(), SimError> {
         self.prefetch.pass(now, &mut self.plane);
+        self.plane.books.advance(now);
         match self.plane.agenda.event(slot) {
             Event::Source(source) => self.emit(now, source)?,
             Event::Wire(output) => {

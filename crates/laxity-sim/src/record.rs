@@ -52,6 +52,18 @@ pub trait Observer {
         true
     }
 
+    /// Called before anything else happens at this time. Times never decrease. Runs on several
+    /// threads do not call it.
+    fn advance(&mut self, now: Nanos) {
+        let _ = now;
+    }
+
+    /// Called when a packet comes to a link, at its `arrival`; its [record](Self::record) follows.
+    /// `hop` is `None` on one link. Runs on several threads do not call it.
+    fn arrived(&mut self, packet: &Packet, hop: Option<Hop>) {
+        let _ = (packet, hop);
+    }
+
     /// Called in a network when a packet has come to its receiver, which got `bytes` new bytes by
     /// it. The `arrival` of the packet is when it set out; its handle is that of its
     /// [records](Record::packet).
@@ -95,6 +107,16 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.listens() || self.1.listens()
     }
 
+    fn advance(&mut self, now: Nanos) {
+        self.0.advance(now);
+        self.1.advance(now);
+    }
+
+    fn arrived(&mut self, packet: &Packet, hop: Option<Hop>) {
+        self.0.arrived(packet, hop);
+        self.1.arrived(packet, hop);
+    }
+
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         self.0.delivered(packet, bytes, now);
         self.1.delivered(packet, bytes, now);
@@ -111,7 +133,46 @@ impl<O: Observer + ?Sized> Observer for &mut O {
         (**self).listens()
     }
 
+    fn advance(&mut self, now: Nanos) {
+        (**self).advance(now);
+    }
+
+    fn arrived(&mut self, packet: &Packet, hop: Option<Hop>) {
+        (**self).arrived(packet, hop);
+    }
+
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         (**self).delivered(packet, bytes, now);
+    }
+}
+
+/// Observes if it is there.
+impl<O: Observer> Observer for Option<O> {
+    fn record(&mut self, record: &Record) {
+        if let Some(observer) = self {
+            observer.record(record);
+        }
+    }
+
+    fn listens(&self) -> bool {
+        self.as_ref().is_some_and(O::listens)
+    }
+
+    fn advance(&mut self, now: Nanos) {
+        if let Some(observer) = self {
+            observer.advance(now);
+        }
+    }
+
+    fn arrived(&mut self, packet: &Packet, hop: Option<Hop>) {
+        if let Some(observer) = self {
+            observer.arrived(packet, hop);
+        }
+    }
+
+    fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
+        if let Some(observer) = self {
+            observer.delivered(packet, bytes, now);
+        }
     }
 }

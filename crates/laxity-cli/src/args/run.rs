@@ -57,6 +57,10 @@ pub(crate) struct Run {
     /// The packet file that goes into the folder: one row for every packet.
     #[arg(long, value_name = "FORMAT", default_value = "csv", conflicts_with = "seeds")]
     pub packets: PacketFile,
+    /// Write a trace of all packets into this file, to look at on ui.perfetto.dev: links with their
+    /// transmissions, deadlines and drops, and what is queued. An earlier file is replaced.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["seeds", "threads"])]
+    pub trace: Option<PathBuf>,
     /// Print on standard error where the time of the simulation goes, by kind of event and by
     /// place; with --json it is also the field `profile`.
     #[arg(long, conflicts_with_all = ["seeds", "threads"])]

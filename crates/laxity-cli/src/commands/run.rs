@@ -5,7 +5,7 @@ use std::fs::File;
 use laxity_api::{Plan, RunResult, Traffic, run as simulate};
 use laxity_sim::record::Observer;
 use laxity_sim::series::{Series, SeriesRecorder};
-use laxity_sim::trace::{CsvTrace, ParquetTrace};
+use laxity_sim::trace::{CsvTrace, ParquetTrace, PerfettoTrace};
 
 use super::seeds;
 use crate::args::{PacketFile, Run};
@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::progress::Simulating;
 use crate::terminal::{print_results, remark};
+use crate::trace_file::TraceFile;
 use crate::{Promises, input, traffic};
 
 /// Carries the command out.
@@ -39,17 +40,25 @@ fn run_once(arguments: &Run, plan: &Plan, traffic: &Traffic<'_>) -> Result<Promi
         // Every source reads it.
         input::keep(arguments.traffic.arrivals.as_deref())?;
     }
-    let result = match &arguments.out {
-        None => watched(plan, traffic, &mut ())?,
-        Some(folder) => {
-            let mut output = Output::new(folder, &arguments.inputs(plan))?;
-            let (result, series) = traced(arguments, plan, traffic, &mut output)?;
+    let inputs = arguments.inputs(plan);
+    let output = arguments.out.as_deref().map(|folder| Output::new(folder, &inputs)).transpose()?;
+    let file =
+        arguments.trace.as_deref().map(|path| TraceFile::create(path, &inputs)).transpose()?;
+    let (file, written) = file.unzip();
+    let mut trace = written.map(|written| PerfettoTrace::new(written, plan));
+    let result = match output {
+        None => watched(plan, traffic, &mut trace)?,
+        Some(mut output) => {
+            let (result, series) = recorded(arguments, plan, traffic, &mut output, &mut trace)?;
             let page = result.page(&series);
             let first = &result.judged.summary;
             output.finish(&arguments.plan, first, &result, &[("report.html", page)])?;
             result
         }
     };
+    if let (Some(file), Some(trace)) = (file, trace) {
+        file.finish(trace.finish())?;
+    }
     if let Some(how) = result.parallelism() {
         remark(&format!("{how}\n"));
     }
@@ -70,19 +79,21 @@ fn watched<'a>(
     Ok(Simulating::one(plan, duration, |progress| simulate(plan, traffic, observer, progress))?)
 }
 
-/// Simulates with a recorder of series and, if wanted, a packet file.
-fn traced<'a>(
+/// Simulates with a recorder of series and, if wanted, a packet file, beside an observer.
+fn recorded<'a>(
     arguments: &Run,
     plan: &'a Plan,
     traffic: &Traffic<'_>,
     output: &mut Output,
+    observer: &mut dyn Observer,
 ) -> Result<(RunResult<'a>, Series), Failure> {
     let mut series = SeriesRecorder::new(plan);
+    let mut both = (&mut series, observer);
     let result = match arguments.packets {
-        PacketFile::None => watched(plan, traffic, &mut series)?,
+        PacketFile::None => watched(plan, traffic, &mut both)?,
         PacketFile::Csv => {
             let mut trace = CsvTrace::new(create(output, "packets.csv")?, plan);
-            let result = watched(plan, traffic, &mut (&mut series, &mut trace))?;
+            let result = watched(plan, traffic, &mut (both, &mut trace))?;
             trace.finish().map_err(|error| output.refused("packets.csv", &error))?;
             result
         }
@@ -90,7 +101,7 @@ fn traced<'a>(
             let file = create(output, "packets.parquet")?;
             let refused = |error| output.refused("packets.parquet", &error);
             let mut trace = ParquetTrace::new(file, plan).map_err(refused)?;
-            let result = watched(plan, traffic, &mut (&mut series, &mut trace))?;
+            let result = watched(plan, traffic, &mut (both, &mut trace))?;
             trace.finish().map_err(refused)?;
             result
         }

@@ -86,11 +86,23 @@ impl<O: Observer> NetworkBooks<O> {
         self.hops.len()
     }
 
-    /// A packet comes to a hop of a network.
+    /// What follows happens at this time.
     #[inline]
-    pub(super) fn arrived(&mut self, book: BookId, packet: impl FnOnce() -> Packet) {
+    pub(super) fn advance(&mut self, now: Nanos) {
+        if self.is_observed {
+            self.observer.advance(now);
+        }
+    }
+
+    /// A packet comes to a hop.
+    #[inline]
+    pub(super) fn arrived(&mut self, book: BookId, packet: impl Fn() -> Packet) {
         if self.has_windows {
             self.hops[book.index()].arrived(&packet());
+        }
+        if self.is_observed {
+            let hop = self.single.is_none().then(|| book.into());
+            self.observer.arrived(&packet(), hop);
         }
     }
 

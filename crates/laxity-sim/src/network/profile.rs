@@ -137,6 +137,14 @@ impl<O: Observer> Observer for TimedObserver<'_, O> {
         self.tell(|observer| observer.record(record));
     }
 
+    fn advance(&mut self, now: Nanos) {
+        self.observer.advance(now);
+    }
+
+    fn arrived(&mut self, packet: &Packet, hop: Option<Hop>) {
+        self.observer.arrived(packet, hop);
+    }
+
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         self.tell(|observer| observer.delivered(packet, bytes, now));
     }

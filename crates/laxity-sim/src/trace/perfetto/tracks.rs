@@ -1,0 +1,105 @@
+//! The tracks of an output.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::Write;
+
+use laxity::units::Nanos;
+
+use super::writer::{NamedEvent, TraceWriter, TrackId};
+
+/// A process with its tracks. A track begins with the first event on it.
+pub(super) struct Tracks {
+    process: TrackId,
+    /// By kind.
+    instants: [Option<TrackId>; InstantKind::ALL.len()],
+    lanes: Lanes,
+}
+
+/// A kind of instants, which have a track of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InstantKind {
+    Arrivals,
+    Received,
+    Deadlines,
+    Missed,
+    Drops,
+    Marks,
+}
+
+impl InstantKind {
+    const ALL: [(InstantKind, &str); 6] = [
+        (InstantKind::Arrivals, "arrivals"),
+        (InstantKind::Received, "received"),
+        (InstantKind::Deadlines, "deadlines"),
+        (InstantKind::Missed, "missed deadlines"),
+        (InstantKind::Drops, "drops"),
+        (InstantKind::Marks, "congestion marks"),
+    ];
+}
+
+/// Tracks of slices that do not overlap. There is one, unless every flow has such a link to itself.
+#[derive(Default)]
+struct Lanes {
+    tracks: Vec<TrackId>,
+    /// When the last slice of a track ends, and the place of that track.
+    ends: BinaryHeap<Reverse<(Nanos, usize)>>,
+}
+
+impl Tracks {
+    pub(super) fn new<W: Write>(name: String, writer: &mut TraceWriter<W>) -> Self {
+        let process = writer.process(name);
+        Tracks { process, instants: Default::default(), lanes: Lanes::default() }
+    }
+
+    /// The process.
+    pub(super) fn process(&self) -> TrackId {
+        self.process
+    }
+
+    /// Writes a transmission.
+    pub(super) fn transmission<W: Write>(
+        &mut self,
+        times: [Nanos; 2],
+        event: NamedEvent,
+        writer: &mut TraceWriter<W>,
+    ) {
+        let track = self.lanes.track(times, |lanes| {
+            let number = if lanes == 0 { String::new() } else { format!(" {}", lanes + 1) };
+            writer.track(self.process, 0, format!("transmissions{number}"))
+        });
+        writer.slice(track, times, event);
+    }
+
+    /// Writes an instant.
+    pub(super) fn instant<W: Write>(
+        &mut self,
+        kind: InstantKind,
+        time: Nanos,
+        event: NamedEvent,
+        writer: &mut TraceWriter<W>,
+    ) {
+        let (_, name) = InstantKind::ALL[kind as usize];
+        let track = *self.instants[kind as usize]
+            .get_or_insert_with(|| writer.track(self.process, kind as u32 + 1, name.to_owned()));
+        writer.instant(track, time, event);
+    }
+}
+
+impl Lanes {
+    /// The track that is free first, or a new one if none is free.
+    fn track(&mut self, [start, end]: [Nanos; 2], begin: impl FnOnce(usize) -> TrackId) -> TrackId {
+        let lane = match self.ends.peek() {
+            Some(&Reverse((free_at, lane))) if free_at <= start => {
+                self.ends.pop();
+                lane
+            }
+            _ => {
+                self.tracks.push(begin(self.tracks.len()));
+                self.tracks.len() - 1
+            }
+        };
+        self.ends.push(Reverse((end, lane)));
+        self.tracks[lane]
+    }
+}
