@@ -164,6 +164,7 @@ impl<'a, 'o> LinkReplay<'a, 'o> {
         self.arrived += 1;
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: time, handle };
+        self.observer.arrived(&packet, None);
         let refused = self.refuses(&mut packet);
         if let Some(reason) = refused {
             self.port.refuse(packet, reason, &mut drops(&mut self.queued, self.observer, plan));
@@ -232,6 +233,7 @@ impl<'a, 'o> LinkReplay<'a, 'o> {
         if !self.queued.keys().eq(kept.iter().map(|kept| &kept.number)) {
             return Err(Wrong::Others);
         }
+        self.observer.reloaded(plan);
         (self.port, self.policer) = (port(plan, self.live.seed), plan.policer(Nanos::ZERO));
         for &QueuedPacket { number, class, flow } in kept {
             if !plan.classes.get(class.index()).is_some_and(Class::is_leaf) {
@@ -241,6 +243,7 @@ impl<'a, 'o> LinkReplay<'a, 'o> {
             (packet.class, packet.flow) = (class, flow);
             self.policer.keep(packet);
             let packet = *packet;
+            self.observer.arrived(&packet, None);
             self.port.take_over(
                 packet.arrival,
                 packet,
@@ -258,6 +261,7 @@ impl<'a, 'o> LinkReplay<'a, 'o> {
             return Err(Wrong::Earlier);
         }
         self.now = now;
+        self.observer.advance(now);
         Ok(())
     }
 }
