@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use laxity::packet::Packet;
@@ -11,8 +11,9 @@ use laxity_forward::ledger::{Entry, LedgerError, Reader};
 use laxity_forward::{ArrivedPacket, Event};
 use laxity_plan::{Plan, PlanError};
 use laxity_sim::record::{Fate, Observer, Record};
-use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, replay};
+use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, Wrong, replay};
 use laxity_sim::source::Arrival;
+use laxity_sim::trace::PerfettoTrace;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -63,7 +64,28 @@ pub enum RepeatError {
 ///
 /// # Errors
 /// If it is no ledger, or one of no link.
-pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
+pub fn repeat(ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
+    repeat_observed(ledger, |_| ()).map(|(repeated, ())| repeated)
+}
+
+/// Repeats a ledger as [`repeat`] does, and writes a trace of what the simulator does into a file.
+/// The trace ends with the first packet on which the two disagree.
+///
+/// # Errors
+/// As [`repeat`]. Whether the file could be written is the second result.
+pub fn repeat_traced(
+    ledger: impl Read + Seek,
+    file: impl Write,
+) -> Result<(Repetition, io::Result<()>), RepeatError> {
+    let (repeated, trace) = repeat_observed(ledger, |plan| PerfettoTrace::new(file, plan))?;
+    Ok((repeated, trace.finish()))
+}
+
+/// Repeats a ledger, with an observer that is made for its first plan.
+fn repeat_observed<O: Observer>(
+    mut ledger: impl Read + Seek,
+    observer: impl FnOnce(&Plan) -> O,
+) -> Result<(Repetition, O), RepeatError> {
     let reader = Reader::new(&mut ledger)?;
     let header = reader.header();
     let mut plans = Vec::new();
@@ -81,7 +103,9 @@ pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
     let mut steps = Steps { entries: Reader::new(&mut ledger)?, fates: &fates, error: None };
     let (seed, backlog, catch_up) = (header.seed, header.backlog, header.catch_up);
     let live = Live { plans: &plans, seed, backlog, catch_up };
-    let replayed = replay(live, &mut steps, &mut FateObserver(&fates));
+    let first = plans.first().ok_or(ReplayError { step: 0, wrong: Wrong::NoPlan })?;
+    let mut observer = observer(first);
+    let replayed = replay(live, &mut steps, &mut (FateObserver(&fates), &mut observer));
     let failed = steps.error.take();
     let mut fates = fates.into_inner();
     fates.repeated.cut_short = matches!(failed, Some(LedgerError::CutShort { .. }));
@@ -94,7 +118,7 @@ pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
         replayed?;
         fates.compare_the_rest();
     }
-    Ok(fates.repeated)
+    Ok((fates.repeated, observer))
 }
 
 /// What becomes of packets, by the ledger and by the simulator, as far as not compared yet.
