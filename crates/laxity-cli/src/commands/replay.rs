@@ -23,8 +23,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<Promises, Failure> {
         Some(path) => {
             let inputs = Inputs::ledger(&arguments.ledger);
             let (file, target) = TraceFile::create(path, &inputs)?;
-            let (repeated, written) =
-                repeat_traced(ledger, target).map_err(|error| at(&error))?;
+            let (repeated, written) = repeat_traced(ledger, target).map_err(|error| at(&error))?;
             file.finish(written)?;
             repeated
         }

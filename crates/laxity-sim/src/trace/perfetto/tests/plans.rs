@@ -3,7 +3,12 @@
 use std::io;
 use std::path::Path;
 
+use laxity::packet::FlowId;
+use laxity::scheduler::Backlog;
+
 use super::*;
+use crate::replay::{Live, QueuedPacket, Step, replay};
+use crate::source::Arrival;
 
 const SECOND: Nanos = Nanos(1_000_000_000);
 
@@ -116,6 +121,58 @@ fn queues_go_by_the_names_of_classes_after_a_reload() {
     let slices = on_track(&events, "transmissions");
     let names: Vec<_> = slices.filter(|event| event.kind == EventType::SliceBegin).collect();
     assert_eq!([&*names[0].name, &*names[1].name], ["a", "c"]);
+}
+
+/// A replay tells the time of every arrival, choice and drop, and of reloads.
+#[test]
+fn a_replayed_link_is_traced_over_a_reload() {
+    let text = |classes: &str| {
+        format!(
+            "link = {{ rate = \"8mbit\", max-packet = \"1000b\" }}\nscheduler.kind = \"fifo\"\n\
+             scheduler.queue = {{ kind = \"droptail\", limit = 2 }}\n{classes}"
+        )
+    };
+    let plans = ["class.a = {}", "class.b = {}\nclass.a = {}"].map(|classes| plan(&text(classes)));
+    let arrival = |time| {
+        let arrival = Arrival { time: Nanos(time), length: 1000, ..Arrival::default() };
+        Step::Arrival(arrival)
+    };
+    let choice = |lateness| Step::Choice { lateness: Nanos(lateness) };
+    let kept = |number, class| QueuedPacket { number, class: ClassId(class), flow: FlowId(0) };
+    let steps = [
+        arrival(0),
+        choice(7),
+        arrival(100),
+        arrival(200),
+        arrival(300),
+        Step::Reload { time: Nanos(400), kept: vec![kept(1, 1), kept(2, 0)] },
+        choice(0),
+        choice(9),
+    ];
+    let most = Backlog { packets: 100, bytes: 100_000 };
+    let live = Live { plans: &plans, seed: 1, backlog: most, catch_up: Nanos(0) };
+    let (mut file, mut diary) = (Vec::new(), Diary::default());
+    let mut trace = PerfettoTrace::new(&mut file, &plans[0]);
+    replay(live, steps, &mut (&mut trace, &mut diary)).unwrap();
+    trace.finish().unwrap();
+    let events = read(&file);
+    let at = |track: &str| {
+        on_track(&events, track).map(|event| (event.time, event.name.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(at("drops"), [(300, "a".into())]);
+    let transmissions: Vec<_> =
+        at("transmissions").into_iter().filter(|(_, name)| !name.is_empty()).collect();
+    // 1 ms each: the first one is 7 ns late, and so is what follows it, the last one by 9 ns more.
+    let expected = [(7, "a"), (1_000_007, "a"), (2_000_016, "b")];
+    assert_eq!(transmissions, expected.map(|(time, name)| (time, name.to_string())));
+    let counter = |class: &str| {
+        let track = format!("{class}: queued packets");
+        on_track(&events, &track)
+            .map(|event| (event.time, event.value.unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(counter("a"), [(0, 1), (7, 0), (100, 1), (200, 2), (400, 1), (1_000_007, 0)]);
+    assert_eq!(counter("b"), [(400, 1), (2_000_016, 0)]);
 }
 
 /// Takes so many bytes, and no more.
