@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use laxity::packet::Packet;
@@ -13,8 +13,9 @@ use laxity_forward::{ArrivedPacket, Event};
 use laxity_plan::discipline::Kind;
 use laxity_plan::{Plan, PlanError};
 use laxity_sim::record::{Fate, Observer, Record};
-use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, replay_on};
+use laxity_sim::replay::{Live, QueuedPacket, ReplayError, Step, Wrong, replay_on};
 use laxity_sim::source::Arrival;
+use laxity_sim::trace::PerfettoTrace;
 use serde::Serialize;
 use thiserror::Error;
 
@@ -96,13 +97,37 @@ impl LedgerLink {
 ///
 /// # Errors
 /// If it is no ledger, or one of no link.
-pub fn repeat(mut ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
+pub fn repeat(ledger: impl Read + Seek) -> Result<Repetition, RepeatError> {
+    repeat_observed(ledger, |_| ()).map(|(repeated, ())| repeated)
+}
+
+/// Repeats a ledger as [`repeat`] does, and writes a trace of what the simulator does into a file.
+/// The trace ends with the first packet on which the two disagree.
+///
+/// # Errors
+/// As [`repeat`]. Whether the file could be written is the second result.
+pub fn repeat_traced(
+    ledger: impl Read + Seek,
+    file: impl Write,
+) -> Result<(Repetition, io::Result<()>), RepeatError> {
+    let (repeated, trace) = repeat_observed(ledger, |plan| PerfettoTrace::new(file, plan))?;
+    Ok((repeated, trace.finish()))
+}
+
+/// Repeats a ledger, with an observer that is made for its first plan.
+fn repeat_observed<O: Observer>(
+    mut ledger: impl Read + Seek,
+    observer: impl FnOnce(&Plan) -> O,
+) -> Result<(Repetition, O), RepeatError> {
     let link = LedgerLink::read(&mut ledger, &[])?;
     ledger.rewind().map_err(LedgerError::Io)?;
     let seed = link.header.seed;
     let build =
         |plan: &Plan, _: Option<(Nanos, Box<dyn Scheduler + Send>)>| plan.build_scheduler(seed);
-    repeat_on(ledger, &link, build, &mut ())
+    let first = link.plans.first().ok_or(ReplayError { step: 0, wrong: Wrong::NoPlan })?;
+    let mut observer = observer(first);
+    let repeated = repeat_on(ledger, &link, build, &mut observer)?;
+    Ok((repeated, observer))
 }
 
 /// The same with schedulers of the caller's own, and an observer of what the simulator does.

@@ -183,6 +183,12 @@ impl Inputs {
         Inputs(given.chain(recordings).chain(files).collect())
     }
 
+    /// A ledger.
+    pub(crate) fn ledger(path: &Path) -> Inputs {
+        let identity = identity(path);
+        Inputs(identity.map(|known| (known, "the ledger".to_string())).into_iter().collect())
+    }
+
     /// Refuses a folder in which one of these files is read by the command and would be replaced.
     pub(crate) fn spares<'a>(
         &self,

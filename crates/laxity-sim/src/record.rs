@@ -64,6 +64,12 @@ pub trait Observer {
         let _ = (packet, hop);
     }
 
+    /// Called when a live link that is replayed follows another plan. Packets that wait then
+    /// [arrive](Self::arrived) again, in the classes that they have under it.
+    fn reloaded(&mut self, plan: &Plan) {
+        let _ = plan;
+    }
+
     /// Called in a network when a packet has come to its receiver, which got `bytes` new bytes by
     /// it. The `arrival` of the packet is when it set out; its handle is that of its
     /// [records](Record::packet).
@@ -117,6 +123,11 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.arrived(packet, hop);
     }
 
+    fn reloaded(&mut self, plan: &Plan) {
+        self.0.reloaded(plan);
+        self.1.reloaded(plan);
+    }
+
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
         self.0.delivered(packet, bytes, now);
         self.1.delivered(packet, bytes, now);
@@ -139,6 +150,10 @@ impl<O: Observer + ?Sized> Observer for &mut O {
 
     fn arrived(&mut self, packet: &Packet, hop: Option<Hop>) {
         (**self).arrived(packet, hop);
+    }
+
+    fn reloaded(&mut self, plan: &Plan) {
+        (**self).reloaded(plan);
     }
 
     fn delivered(&mut self, packet: &Packet, bytes: u64, now: Nanos) {
@@ -167,6 +182,12 @@ impl<O: Observer> Observer for Option<O> {
     fn arrived(&mut self, packet: &Packet, hop: Option<Hop>) {
         if let Some(observer) = self {
             observer.arrived(packet, hop);
+        }
+    }
+
+    fn reloaded(&mut self, plan: &Plan) {
+        if let Some(observer) = self {
+            observer.reloaded(plan);
         }
     }
 

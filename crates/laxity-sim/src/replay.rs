@@ -189,6 +189,7 @@ where
         self.arrived += 1;
         let demoted = false;
         let mut packet = Packet { class, flow, length, demoted, ecn, arrival: time, handle };
+        self.observer.arrived(&packet, None);
         let refused = self.refuses(&mut packet);
         if let Some(reason) = refused {
             self.port.refuse(packet, reason, &mut drops(&mut self.queued, self.observer, plan));
@@ -256,6 +257,7 @@ where
         if !self.queued.keys().eq(kept.iter().map(|kept| &kept.number)) {
             return Err(Wrong::Others);
         }
+        self.observer.reloaded(plan);
         let scheduler = (self.build)(plan, Some((time, self.port.into_scheduler())));
         let (port, policer) = (port(plan, scheduler), plan.policer(Nanos::ZERO));
         self = LinkReplay { plan, port, policer, ..self };
@@ -267,6 +269,7 @@ where
             (packet.class, packet.flow) = (class, flow);
             self.policer.keep(packet);
             let packet = *packet;
+            self.observer.arrived(&packet, None);
             self.port.take_over(
                 packet.arrival,
                 packet,
@@ -284,6 +287,7 @@ where
             return Err(Wrong::Earlier);
         }
         self.now = now;
+        self.observer.advance(now);
         Ok(())
     }
 }

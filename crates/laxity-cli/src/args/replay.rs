@@ -7,11 +7,18 @@ use clap::Args;
 /// `laxity replay`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example: laxity replay out/out-1764000000.ledger
+Examples:
+  laxity replay out/out-1764000000.ledger
+  laxity replay out/out-1764000000.ledger --trace out.perfetto-trace
+
 Guide:   docs/live.md")]
 pub(crate) struct Replay {
     /// A ledger that `laxity live --ledger` wrote.
     pub ledger: PathBuf,
+    /// Write a trace of all packets into this file, to look at on ui.perfetto.dev. An earlier file
+    /// is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

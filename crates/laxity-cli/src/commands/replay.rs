@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::BufReader;
 
-use laxity_api::{Repetition, repeat};
+use laxity_api::{Repetition, repeat, repeat_traced};
 use laxity_report::quantity::count;
 
 use crate::args::Replay;
 use crate::failure::Failure;
+use crate::input::Inputs;
+use crate::trace_file::TraceFile;
 use crate::{Promises, show};
 
 /// Carries the command out.
@@ -15,7 +17,17 @@ pub(crate) fn run(arguments: &Replay) -> Result<Promises, Failure> {
     let path = arguments.ledger.display();
     let at = |error: &dyn std::fmt::Display| Failure::input(format!("{path}: {error}"));
     let file = File::open(&arguments.ledger).map_err(|error| at(&error))?;
-    let repeated = repeat(BufReader::new(file)).map_err(|error| at(&error))?;
+    let ledger = BufReader::new(file);
+    let repeated = match &arguments.trace {
+        None => repeat(ledger).map_err(|error| at(&error))?,
+        Some(path) => {
+            let inputs = Inputs::ledger(&arguments.ledger);
+            let (file, target) = TraceFile::create(path, &inputs)?;
+            let (repeated, written) = repeat_traced(ledger, target).map_err(|error| at(&error))?;
+            file.finish(written)?;
+            repeated
+        }
+    };
     show(arguments.json, &repeated, || text(&repeated))?;
     Ok(Promises::kept_if(repeated.difference.is_none()))
 }

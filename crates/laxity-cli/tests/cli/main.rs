@@ -42,6 +42,7 @@ mod stdin;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod traces;
 mod tune;
 mod verdicts;
 #[cfg(target_os = "linux")]

@@ -22,7 +22,7 @@ use laxity::packet::{ClassId, Ecn, Packet};
 use laxity::scheduler::DropReason;
 use laxity::units::Nanos;
 use laxity_plan::Plan;
-use laxity_plan::model::Hop;
+use laxity_plan::model::{Class, Hop, Network};
 
 use self::message::DebugAnnotation;
 use self::queues::{QueueKey, Queues};
@@ -39,11 +39,10 @@ use crate::record::{Fate, Observer, Record};
 /// to its next arrival, as far as its receiver.
 ///
 /// A network's packets are known by their handles, which runs on several threads change.
-pub struct PerfettoTrace<'a, W: Write> {
+pub struct PerfettoTrace<W: Write> {
     writer: TraceWriter<W>,
-    plan: &'a Plan,
-    /// By class, as far as packets came.
-    names: Vec<Option<TextId>>,
+    classes: Vec<ClassTrace>,
+    network: Option<Network>,
     outputs: HashMap<Option<Hop>, Tracks>,
     /// The receivers of a network.
     receivers: Option<Tracks>,
@@ -53,34 +52,18 @@ pub struct PerfettoTrace<'a, W: Write> {
     marked: HashSet<u64>,
 }
 
-impl<'a, W: Write> PerfettoTrace<'a, W> {
+impl<W: Write> PerfettoTrace<W> {
     /// A file for the packets of a plan.
-    pub fn new(writer: W, plan: &'a Plan) -> Self {
+    pub fn new(writer: W, plan: &Plan) -> Self {
         PerfettoTrace {
             writer: TraceWriter::new(writer),
-            plan,
-            names: vec![None; plan.classes.len()],
+            classes: plan.classes.iter().map(ClassTrace::new).collect(),
+            network: plan.network.clone(),
             outputs: HashMap::new(),
             receivers: None,
             queues: Queues::default(),
             arrows: Arrows::default(),
             marked: HashSet::new(),
-        }
-    }
-
-    /// Follows another plan for one link from now on. `queued` has the packets that wait, each with
-    /// its class under the new plan.
-    pub fn reload(&mut self, plan: &'a Plan, queued: &[(Packet, ClassId)]) {
-        let now = self.queues.present();
-        for (packet, _) in queued {
-            let queue = self.queue(None, packet.class);
-            self.queues.leave(queue, packet.length, now);
-        }
-        self.plan = plan;
-        self.names = vec![None; plan.classes.len()];
-        for (packet, class) in queued {
-            let queue = self.queue(None, *class);
-            self.queues.join(queue, packet.length);
         }
     }
 
@@ -106,7 +89,7 @@ impl<'a, W: Write> PerfettoTrace<'a, W> {
         let event = NamedEvent { name: self.name(packet.class), arrow: Some(arrow), arguments };
         let (output, writer) = self.output(*hop);
         output.transmission([start, departure], event, writer);
-        let promised = self.plan.classes[packet.class.index()].deadline;
+        let promised = self.classes[packet.class.index()].deadline;
         if let Some(delay) = promised.filter(|_| !packet.demoted) {
             let due = packet.arrival.saturating_add(delay);
             self.due(record, due, departure);
@@ -138,8 +121,8 @@ impl<'a, W: Write> PerfettoTrace<'a, W> {
     }
 
     fn name(&mut self, class: ClassId) -> TextId {
-        let name = &mut self.names[class.index()];
-        *name.get_or_insert_with(|| self.writer.text(&self.plan.classes[class.index()].name))
+        let ClassTrace { name, text, .. } = &mut self.classes[class.index()];
+        *text.get_or_insert_with(|| self.writer.text(name))
     }
 
     fn queue(&mut self, hop: Option<Hop>, class: ClassId) -> QueueKey {
@@ -149,10 +132,9 @@ impl<'a, W: Write> PerfettoTrace<'a, W> {
     }
 
     fn output(&mut self, hop: Option<Hop>) -> (&mut Tracks, &mut TraceWriter<W>) {
-        let PerfettoTrace { outputs, writer, plan, .. } = self;
+        let PerfettoTrace { outputs, writer, network, .. } = self;
         let tracks = outputs.entry(hop).or_insert_with(|| {
-            let network = plan.network.as_ref().zip(hop);
-            let name = match network {
+            let name = match network.as_ref().zip(hop) {
                 Some((on, hop)) => format!("{} ({})", on.output(hop), on.link(hop).name),
                 None => "link".to_owned(),
             };
@@ -175,7 +157,7 @@ fn identity(record: &Record) -> Vec<DebugAnnotation> {
     seq.into_iter().chain(others).collect()
 }
 
-impl<W: Write> Observer for PerfettoTrace<'_, W> {
+impl<W: Write> Observer for PerfettoTrace<W> {
     fn advance(&mut self, now: Nanos) {
         self.queues.advance(now, &mut self.writer);
     }
@@ -186,6 +168,11 @@ impl<W: Write> Observer for PerfettoTrace<'_, W> {
         if packet.ecn == Ecn::Experienced {
             self.marked.insert(packet.handle);
         }
+    }
+
+    fn reloaded(&mut self, plan: &Plan) {
+        self.classes = plan.classes.iter().map(ClassTrace::new).collect();
+        self.queues.clear();
     }
 
     fn record(&mut self, record: &Record) {
@@ -232,7 +219,7 @@ impl<W: Write> Observer for PerfettoTrace<'_, W> {
         let receivers = receivers.get_or_insert_with(|| Tracks::new("receivers".into(), writer));
         let event = NamedEvent { name, arrow, arguments: arguments.clone() };
         receivers.instant(InstantKind::Received, now, event, writer);
-        let promised = self.plan.classes[packet.class.index()].end_to_end;
+        let promised = self.classes[packet.class.index()].end_to_end;
         let Some(due) = promised.map(|delay| set_out.saturating_add(delay)) else { return };
         receivers.instant(InstantKind::Deadlines, due, NamedEvent::plain(name), writer);
         if now > due {
@@ -241,6 +228,23 @@ impl<W: Write> Observer for PerfettoTrace<'_, W> {
             let event = NamedEvent { arguments, ..NamedEvent::plain(name) };
             receivers.instant(InstantKind::Missed, due, event, writer);
         }
+    }
+}
+
+/// What is shown of a class.
+struct ClassTrace {
+    name: String,
+    /// The name in the file, once a packet came.
+    text: Option<TextId>,
+    deadline: Option<Nanos>,
+    end_to_end: Option<Nanos>,
+}
+
+impl ClassTrace {
+    fn new(class: &Class) -> Self {
+        let Class { name, deadline, end_to_end, .. } = class;
+        let (deadline, end_to_end) = (*deadline, *end_to_end);
+        ClassTrace { name: name.clone(), text: None, deadline, end_to_end }
     }
 }
 

@@ -82,6 +82,15 @@ impl Queues {
         }
     }
 
+    /// Takes all packets out, to be counted again.
+    pub(super) fn clear(&mut self) {
+        let mut keys: Vec<_> = self.queues.keys().copied().collect();
+        keys.sort_unstable();
+        for key in keys {
+            self.change(key, |backlog| *backlog = Backlog::default());
+        }
+    }
+
     fn change(&mut self, key: QueueKey, change: impl FnOnce(&mut Backlog)) {
         let queue = self.queues.entry(key).or_default();
         change(&mut queue.backlog);
