@@ -156,7 +156,10 @@ pub fn delay_bound_of_all<'a>(
 
 /// Where the arrival curves of several flows in one queue and their service curve are farthest
 /// apart.
-fn deviation_of_all<'a>(
+///
+/// # Errors
+/// As [`delay_bound_of_all`].
+pub fn deviation_of_all<'a>(
     traffic: impl IntoIterator<Item = &'a [TokenBucket]>,
     service: &Curve,
 ) -> Result<HorizontalDeviation, Unbounded> {

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use num_traits::{ToPrimitive, Zero};
 
-use super::{Service, Unbounded, deviation_of_all};
+use super::{Service, arrival_curve, deviation_of_all};
 use crate::curve::{Exact, HorizontalDeviation, bytes_per_nano, ceil_bytes};
 use crate::packet::ClassId;
 use crate::police::TokenBucket;
@@ -78,6 +78,8 @@ pub enum Source {
     Frame,
     /// Forwarding delays and the last time frame.
     Forwarding,
+    /// Links without time frames, propagation after the last frame, and the error of clocks.
+    Beside,
     /// The propagation delay of a link.
     Propagation,
     /// What a wire may add to that.
@@ -199,50 +201,33 @@ impl Service {
     }
 }
 
-/// What the [delay bound](super::delay_bound_of_all) of several classes is made of that share a
-/// queue and are served at a rate, at most `late` later, as the class at place `of` sees it.
+/// What the delay bound of several classes is made of that share a queue, as the one at place `of`
+/// sees it.
 ///
-/// # Errors
-/// As [`delay_bound_of_all`](super::delay_bound_of_all).
+/// The queue is served at a rate after a latency. Together the classes send no more than the level
+/// of the deviation by the time at which it is reached, though their arrival curves may allow more.
 pub fn queue_breakdown(
     arrivals: &[&[TokenBucket]],
     of: usize,
     rate: Rate,
-    late: Nanos,
-) -> Result<Breakdown, Unbounded> {
-    let curve = crate::curve::Curve::line(rate);
-    let deviation = deviation_of_all(arrivals.iter().copied(), &curve)?;
-    let mut breakdown = Breakdown::default();
-    breakdown.add_queue(arrivals, of, rate, &deviation).ok_or(Unbounded::Unstable)?;
-    breakdown.add(Source::Latency, late);
-    Ok(breakdown)
-}
-
-impl Breakdown {
-    /// Adds the packets of all classes in a queue, of which at most the level of a deviation is in
-    /// the way, at a rate.
-    pub(super) fn add_queue(
-        &mut self,
-        arrivals: &[&[TokenBucket]],
-        of: usize,
-        rate: Rate,
-        deviation: &HorizontalDeviation,
-    ) -> Option<()> {
-        let HorizontalDeviation { arrived, level, .. } = deviation;
-        let rate = bytes_per_nano(rate);
-        let source = |place: usize| match place {
-            place if place == of => Source::Own,
-            place => Source::Before(ClassId(place as u32)),
-        };
-        let mut all = Exact::zero();
-        let mut terms = Vec::with_capacity(arrivals.len() + 2);
-        for (place, arrival) in arrivals.iter().enumerate() {
-            let bytes = super::arrival_curve(arrival).value(arrived);
-            all += &bytes;
-            terms.push(ExactTerm::bytes(source(place), bytes, &rate));
-        }
-        terms.push(ExactTerm::time(Source::Shaping, (level - all) / &rate));
-        terms.push(ExactTerm::time(Source::Elapsed, -arrived.clone()));
-        self.add_exact(terms)
+    latency: Nanos,
+    deviation: &HorizontalDeviation,
+) -> Option<Breakdown> {
+    let HorizontalDeviation { arrived, level, .. } = deviation;
+    let rate = bytes_per_nano(rate);
+    let mut more = -level.clone();
+    let mut terms = Vec::with_capacity(arrivals.len() + 2);
+    for (place, arrival) in arrivals.iter().enumerate() {
+        let bytes = arrival_curve(arrival).value(arrived);
+        more += &bytes;
+        let class = ClassId(place as u32);
+        let source = if place == of { Source::Own } else { Source::Before(class) };
+        terms.push(ExactTerm::bytes(source, bytes, &rate));
     }
+    terms.push(ExactTerm::time(Source::Shaping, -more / &rate));
+    terms.push(ExactTerm::time(Source::Elapsed, -arrived.clone()));
+    let mut breakdown = Breakdown::default();
+    breakdown.add_exact(terms)?;
+    breakdown.add(Source::Latency, latency);
+    Some(breakdown)
 }
