@@ -215,7 +215,7 @@ pub fn why<'a>(
 }
 
 /// Simulates a plan and passes the delay of every packet to `each`.
-fn simulate(
+pub(crate) fn simulate(
     plan: &Plan,
     traffic: &Traffic<'_>,
     each: impl FnMut(PacketDelay),
@@ -275,7 +275,7 @@ fn recorded(change: &Change) -> Error {
 }
 
 /// The class of a name, which has packets.
-fn class_named(plan: &Plan, name: &str) -> Result<ClassId, Error> {
+pub(crate) fn class_named(plan: &Plan, name: &str) -> Result<ClassId, Error> {
     let found = plan.leaves().find(|(_, class)| *class.name == *name);
     found.map(|(id, _)| id).ok_or_else(|| {
         let names: Vec<_> = plan.leaves().map(|(_, class)| format!("`{}`", class.name)).collect();

@@ -88,6 +88,36 @@ pub enum Source {
     Method,
 }
 
+impl Source {
+    /// Its word for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Source::Own => "own",
+            Source::Before(_) => "before",
+            Source::Turns(_) => "turns",
+            Source::Aggregate => "aggregate",
+            Source::BestEffort => "best-effort",
+            Source::Share => "share",
+            Source::Blocking(_) => "blocking",
+            Source::Ahead(_) => "ahead",
+            Source::Head => "head",
+            Source::Slots => "slots",
+            Source::Latency => "latency",
+            Source::Stall => "stall",
+            Source::Shaping => "shaping",
+            Source::Elapsed => "elapsed",
+            Source::Rounding => "rounding",
+            Source::Undivided => "undivided",
+            Source::Frame => "frame",
+            Source::Forwarding => "forwarding",
+            Source::Beside => "beside",
+            Source::Propagation => "propagation",
+            Source::Jitter => "jitter",
+            Source::Method => "method",
+        }
+    }
+}
+
 impl Breakdown {
     /// The sum of all terms; `None` if that is no time.
     pub fn bound(&self) -> Option<Nanos> {
