@@ -1,5 +1,7 @@
 //! Why packets of a run were delayed, and what would have changed that.
 
+mod proposals;
+
 use std::cell::RefCell;
 use std::path::Path;
 
@@ -19,6 +21,8 @@ use serde::{Serialize, Serializer};
 
 use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
 use crate::{Error, Traffic};
+
+pub use proposals::propose;
 
 /// Which packets are asked for: those that meet all of these.
 #[derive(Clone, Debug, Default)]
@@ -109,23 +113,6 @@ impl Change {
         Ok(Change { name: change, plan: changed, without: Vec::new() })
     }
 
-    /// Changes that may help: without each other class that sends, with a link that is a quarter
-    /// faster, and under each other discipline that admits the plan.
-    pub fn proposals(plan: &Plan, source: PlanSource<'_>, class: Option<&str>) -> Vec<Change> {
-        let others = plan.leaves().filter(|(_, other)| class != Some(&other.name));
-        let without = others.filter_map(|(_, other)| Change::without(plan, &other.name).ok());
-        let faster = format!("{}bit", plan.link.rate.0.saturating_mul(5) / 4);
-        let faster = Change::with_value(plan, source, "link.rate", &faster);
-        let faster = faster.ok().filter(|_| plan.network.is_none());
-        let kinds = Kind::ALL.iter().filter(|kind| **kind != plan.scheduler.kind());
-        let under = kinds.filter_map(|kind| {
-            let change = Change::under(plan, kind.word()).ok()?;
-            let proof = AnalysedPlan::new(&change.plan).proof()?;
-            (proof.admitted() == Some(true)).then_some(change)
-        });
-        without.chain(faster).chain(under).collect()
-    }
-
     /// Another discipline.
     ///
     /// # Errors
@@ -144,12 +131,14 @@ pub struct WhyResult<'a> {
     pub delays: Delays,
     /// What became of them after each change, with its name.
     pub changes: Vec<(String, ChangedDelays)>,
+    /// How many changes were tried, where the best are [proposed](propose).
+    pub tried: Option<usize>,
 }
 
 impl WhyResult<'_> {
     /// Keeps the changes that help most: those after which all packets are sent, with the least sum
     /// of delays first, and only as far as it is less than before.
-    pub fn keep_best(&mut self, most: usize) {
+    fn keep_best(&mut self, most: usize) {
         let helps = |changed: &ChangedDelays| changed.totals[1] < changed.totals[0];
         let is_whole = |changed: &ChangedDelays| changed.dropped == 0 && changed.absent == 0;
         self.changes.retain(|(_, changed)| is_whole(changed) && helps(changed));
@@ -159,13 +148,13 @@ impl WhyResult<'_> {
 
     /// As text: each packet listed, the means of all, and what each change does.
     pub fn text(&self) -> String {
-        laxity_report::why::text(self.plan, &self.delays, &self.changes)
+        laxity_report::why::text(self.plan, &self.delays, &self.changes, self.tried)
     }
 }
 
 impl Serialize for WhyResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        laxity_report::why::DelaysJson::new(self.plan, &self.delays, &self.changes)
+        laxity_report::why::DelaysJson::new(self.plan, &self.delays, &self.changes, self.tried)
             .serialize(serializer)
     }
 }
@@ -183,9 +172,22 @@ pub fn why<'a>(
     changes: &[Change],
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
+    let (delays, selected) = first_run(plan, traffic, packets, !changes.is_empty(), progress)?;
+    let changed = |change| changed_run(change, traffic, &delays, &selected, &mut *progress);
+    let changes = changes.iter().map(changed).collect::<Result<_, Error>>()?;
+    Ok(WhyResult { plan, delays, changes, tried: None })
+}
+
+/// Simulates the plan as it is. Packets that are compared are also noted, to be found again.
+fn first_run(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    packets: &Packets,
+    is_compared: bool,
+    progress: Progress<'_>,
+) -> Result<(Delays, SelectedPackets), Error> {
     let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
     let selected = RefCell::new(SelectedPackets::default());
-    let is_compared = !changes.is_empty();
     let each = |delay: PacketDelay| {
         if is_compared {
             selected.borrow_mut().note(&delay, delays.takes(&delay));
@@ -198,20 +200,24 @@ pub fn why<'a>(
         }
     });
     simulate(plan, traffic, each, &mut drops, progress)?;
-    let selected = selected.into_inner();
-    let changed = |change: &Change| {
-        let search = RefCell::new(Search::new(&delays, &selected));
-        let mut drops = DropObserver(|packet: &_, set_out, reason| {
-            search.borrow_mut().dropped(packet, set_out, reason);
-        });
-        let each = |delay| search.borrow_mut().sent(delay);
-        without(change, traffic, |plan, traffic| {
-            simulate(plan, traffic, each, &mut drops, progress)
-        })?;
-        Ok((change.name.clone(), search.into_inner().finish()))
-    };
-    let changes = changes.iter().map(changed).collect::<Result<_, Error>>()?;
-    Ok(WhyResult { plan, delays, changes })
+    Ok((delays, selected.into_inner()))
+}
+
+/// Simulates a changed plan with the same arrivals, and says what became of the packets.
+fn changed_run(
+    change: &Change,
+    traffic: &Traffic<'_>,
+    delays: &Delays,
+    selected: &SelectedPackets,
+    progress: Progress<'_>,
+) -> Result<(String, ChangedDelays), Error> {
+    let search = RefCell::new(Search::new(delays, selected));
+    let mut drops = DropObserver(|packet: &_, set_out, reason| {
+        search.borrow_mut().dropped(packet, set_out, reason);
+    });
+    let each = |delay| search.borrow_mut().sent(delay);
+    without(change, traffic, |plan, traffic| simulate(plan, traffic, each, &mut drops, progress))?;
+    Ok((change.name.clone(), search.into_inner().finish()))
 }
 
 /// Simulates a plan and passes the delay of every packet to `each`.
@@ -249,29 +255,21 @@ fn without<T>(
     ask: impl FnOnce(&Plan, &Traffic<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let Change { plan, without, .. } = change;
-    if plan.network.is_none() || without.is_empty() {
-        return ask(plan, &Traffic { without, ..*traffic });
+    let traffic = Traffic { without, ..*traffic };
+    if plan.network.is_none() || without.is_empty() || traffic.arrivals.is_some() {
+        return ask(plan, &traffic);
     }
     let mut plan = plan.clone();
     for source in &mut plan.sources {
         match source {
-            _ if traffic.arrivals.is_some() => return Err(recorded(change)),
-            Source::Recording(_) => return Err(recorded(change)),
             Source::Model(source) if without.contains(&source.class) => {
                 source.stop = Some(Nanos::ZERO);
             }
             Source::Tcp(source) if without.contains(&source.class) => source.start = Nanos::LIMIT,
-            Source::Model(_) | Source::Tcp(_) => {}
+            Source::Model(_) | Source::Tcp(_) | Source::Recording(_) => {}
         }
     }
-    ask(&plan, traffic)
-}
-
-fn recorded(change: &Change) -> Error {
-    Error::question(format!(
-        "{}: what recordings have of a class arrives in a network all the same",
-        change.name
-    ))
+    ask(&plan, &traffic)
 }
 
 /// The class of a name, which has packets.

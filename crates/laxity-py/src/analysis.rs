@@ -34,6 +34,27 @@ pub(crate) fn fit(
     Ok((json(&fitted.classes(&plan.plan)), fitted.text(&plan.plan), remarks(&fitted.remarks), with))
 }
 
+/// What the bounds of classes are made of: as `laxity check --explain` has it, and the same for
+/// people.
+#[pyfunction]
+pub(crate) fn explain(
+    py: Python<'_>,
+    plan: &Plan,
+    classes: Vec<String>,
+    duration: Option<&str>,
+    heard: Option<Py<PyAny>>,
+) -> Result<(String, String)> {
+    let traffic = traffic(duration, None)?;
+    let mut listener = Listener::begin(py, heard)?;
+    let answer = py.detach(|| {
+        let progress = &mut |reached| listener.hear(reached);
+        laxity_api::breakdown::breakdown(&plan.plan, &classes, &traffic, progress)
+    });
+    listener.raised()?;
+    let answer = answer?;
+    Ok((json(&answer), answer.text()))
+}
+
 /// What each part of a network could be: as `laxity check --limits` has it, and the same for
 /// people.
 #[pyfunction]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use laxity_api::why::{Change, Packets, PlanSource, why};
+use laxity_api::why::{Change, Packets, PlanSource, propose, why};
 use laxity_api::{Plan, Traffic};
 use laxity_plan::discipline::Kind;
 
@@ -21,8 +21,11 @@ pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
         if arguments.propose { Kind::ALL.to_vec() } else { traffic::kinds(&arguments.scheduler) };
     let (plan, text) = input::plan_with_text(&arguments.plan, arrivals, &kinds)?;
     let plan = traffic::sorted(plan, arrivals, arguments.sort)?;
-    let changes = changes(arguments, &plan, &text, &kinds)?;
-    if plan.network.is_some() || !changes.is_empty() {
+    let name = input::shown(&arguments.plan);
+    let folder = arguments.plan.parent().unwrap_or(Path::new(""));
+    let source = PlanSource { text: &text, name: &name, folder, others: &kinds, under: None };
+    let changes = changes(arguments, &plan, source)?;
+    if plan.network.is_some() || !changes.is_empty() || arguments.propose {
         // Every run reads it, and in a network every source.
         input::keep(arrivals)?;
     }
@@ -41,29 +44,16 @@ pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
         most: arguments.slowest as usize,
     };
     let duration = traffic.duration(&plan)?;
-    let mut result = Simulating::one(&plan, duration, |progress| {
-        why(&plan, &traffic, &packets, &changes, progress)
+    let result = Simulating::one(&plan, duration, |progress| match arguments.propose {
+        true => propose(&plan, source, &traffic, &packets, PROPOSED, progress),
+        false => why(&plan, &traffic, &packets, &changes, progress),
     })?;
-    if arguments.propose {
-        result.keep_best(PROPOSED);
-    }
     show(arguments.json, &result, || result.text())?;
     Ok(Promises::Kept)
 }
 
 /// The changes that are asked for.
-fn changes(
-    arguments: &Why,
-    plan: &Plan,
-    text: &str,
-    others: &[Kind],
-) -> Result<Vec<Change>, Failure> {
-    let name = input::shown(&arguments.plan);
-    let folder = arguments.plan.parent().unwrap_or(Path::new(""));
-    let source = PlanSource { text, name: &name, folder, others, under: None };
-    if arguments.propose {
-        return Ok(Change::proposals(plan, source, arguments.class.as_deref()));
-    }
+fn changes(arguments: &Why, plan: &Plan, source: PlanSource<'_>) -> Result<Vec<Change>, Failure> {
     let without = arguments.without.iter().map(|class| Ok(Change::without(plan, class)?));
     let with = arguments.with.iter().map(|change| {
         let (key, value) = change.split_once('=').ok_or_else(|| {

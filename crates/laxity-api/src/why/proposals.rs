@@ -1,0 +1,190 @@
+//! Changes that may help packets: those that follow from what delayed them, each with its run.
+
+use std::collections::BTreeMap;
+
+use laxity::explain;
+use laxity::packet::ClassId;
+use laxity::units::Rate;
+use laxity_answers::why::{Cause, ClassDelay, Delays, Part};
+use laxity_plan::Plan;
+use laxity_plan::discipline::Kind;
+use laxity_plan::edit::Path;
+use laxity_plan::model::Hop;
+use laxity_sim::Progress;
+
+use super::{Change, Packets, PlanSource, WhyResult, changed_run, first_run};
+use crate::run::AnalysedPlan;
+use crate::{Error, Traffic};
+
+/// How many changes are tried, each with a run.
+const MOST_RUNS: usize = 20;
+/// How many classes are left out, each in a run of its own.
+const MOST_CLASSES: usize = 6;
+/// How often the range of a value is halved in a search for the least that is admitted.
+const HALVINGS: u32 = 10;
+/// How much faster a link is tried, in quarters.
+const FASTER: [u64; 2] = [5, 8];
+
+/// Simulates a plan, says of packets why they were delayed, and tries changes that may help them:
+/// at most twenty, each with the same arrivals. Those that help most stay, `most` of them.
+///
+/// Tried are a faster link, in a network the one that costs the packets most; for the class that is
+/// delayed most a greater weight, the first level, or the shortest deadline that is admitted; if
+/// the plan is refused, the slowest link with which it is not; every other discipline that admits
+/// the plan; and the plan without each of the classes that are most in the way.
+///
+/// # Errors
+/// As [`why`](super::why()).
+pub fn propose<'a>(
+    plan: &'a Plan,
+    source: PlanSource<'_>,
+    traffic: &Traffic<'_>,
+    packets: &Packets,
+    most: usize,
+    progress: Progress<'_>,
+) -> Result<WhyResult<'a>, Error> {
+    let (delays, selected) = first_run(plan, traffic, packets, true, progress)?;
+    let changes = Proposals { plan, source, delays: &delays }.all();
+    let tried = changes.len();
+    let changed =
+        |change: &Change| changed_run(change, traffic, &delays, &selected, &mut *progress);
+    let changes = changes.iter().map(changed).collect::<Result<_, Error>>()?;
+    let mut result = WhyResult { plan, delays, changes, tried: Some(tried) };
+    result.keep_best(most);
+    Ok(result)
+}
+
+/// What may help the packets of a run.
+struct Proposals<'a> {
+    plan: &'a Plan,
+    source: PlanSource<'a>,
+    delays: &'a Delays,
+}
+
+impl Proposals<'_> {
+    /// All changes that are to be tried, those that cost a plan least first.
+    fn all(&self) -> Vec<Change> {
+        let admitted = AnalysedPlan::new(self.plan).proof().and_then(|proof| proof.admitted());
+        let mut changes = Vec::new();
+        let slowest = self.delayed_most();
+        changes.extend(slowest.into_iter().flat_map(|class| self.for_class(class, admitted)));
+        changes.extend(self.faster(admitted));
+        changes.extend(self.without());
+        changes.extend(self.under());
+        changes.truncate(MOST_RUNS);
+        changes
+    }
+
+    /// The class whose packets are delayed most in all.
+    fn delayed_most(&self) -> Option<ClassId> {
+        let total = |delay: &ClassDelay| delay.parts.values().sum::<u128>();
+        let delayed = (0..).map(ClassId).zip(&self.delays.classes);
+        let delayed = delayed.filter(|(_, delay)| delay.packets > 0);
+        delayed.max_by_key(|(_, delay)| total(delay)).map(|(class, _)| class)
+    }
+
+    /// Another weight, level or deadline of a class.
+    fn for_class(&self, class: ClassId, admitted: Option<bool>) -> Vec<Change> {
+        let spec = &self.plan.classes[class.index()];
+        let takes = |key| self.plan.scheduler.room().takes_of_classes(key);
+        let with = |key: &str, value: &str| {
+            let key = Path::new(["class", &spec.name, key]);
+            Change::with_value(self.plan, self.source, &key.to_string(), value).ok()
+        };
+        let weights = [2, 4].map(|times| u64::from(spec.weight.0).saturating_mul(times));
+        let weights = weights.into_iter().filter(|_| takes("weight") && !self.plan.has_shares());
+        let weights = weights.filter_map(|weight| with("weight", &weight.to_string()));
+        let first = self.plan.classes.iter().filter_map(|class| class.level).min();
+        let level = spec.level.zip(first).filter(|(own, first)| own > first && takes("level"));
+        let level = level.and_then(|(_, first)| with("level", &first.to_string()));
+        let deadline = spec.deadline.and_then(|deadline| {
+            let shorter = |part: u64| with("deadline", &format!("{part}ns"));
+            least(deadline.0, shorter).filter(|_| admitted == Some(true))
+        });
+        let keeps = |change: &Change| admitted != Some(true) || is_admitted(change);
+        weights.chain(level).chain(deadline).filter(keeps).collect()
+    }
+
+    /// A faster link; of a refused plan also the slowest one with which it is admitted.
+    fn faster(&self, admitted: Option<bool>) -> Vec<Change> {
+        let (key, Rate(rate)) = match &self.plan.network {
+            None => (Path::new(["link", "rate"]), self.plan.link.rate),
+            Some(network) => {
+                let Some(hop) = self.slowest_hop() else { return Vec::new() };
+                let link = network.link(hop);
+                (Path::new(["network", &link.name, "rate"]), link.rate)
+            }
+        };
+        let at = |rate: u64| {
+            let value = format!("{rate}bit");
+            Change::with_value(self.plan, self.source, &key.to_string(), &value).ok()
+        };
+        let needed = (admitted == Some(false)).then(|| least(rate.saturating_mul(64), at));
+        let needed = needed.flatten().filter(|change| is_admitted(change));
+        let faster = FASTER.into_iter().filter_map(|parts| at(rate.saturating_mul(parts) / 4));
+        needed.into_iter().chain(faster).collect()
+    }
+
+    /// The hop at which the packets that are listed wait and are sent for longest.
+    fn slowest_hop(&self) -> Option<Hop> {
+        let mut costs: BTreeMap<Hop, u128> = BTreeMap::new();
+        let is_of_link = |part: &&Part| {
+            !matches!(part.cause, Cause::Propagation | Cause::Wire | Cause::Regulator)
+        };
+        for hop in self.delays.slowest.iter().flat_map(|packet| &packet.hops) {
+            let parts = hop.parts.iter().filter(is_of_link);
+            *costs.entry(hop.hop?).or_default() +=
+                parts.map(|part| u128::from(part.time.0)).sum::<u128>();
+        }
+        costs.into_iter().max_by_key(|(_, cost)| *cost).map(|(hop, _)| hop)
+    }
+
+    /// The plan without each of the classes that are most in the way of others.
+    fn without(&self) -> Vec<Change> {
+        let mut costs: BTreeMap<ClassId, u128> = BTreeMap::new();
+        for (own, delay) in (0..).map(ClassId).zip(&self.delays.classes) {
+            for (cause, time) in &delay.parts {
+                if let Cause::Wait(explain::Cause::OnLink(class) | explain::Cause::Before(class, _)) =
+                    cause
+                    && *class != own
+                {
+                    *costs.entry(*class).or_default() += time;
+                }
+            }
+        }
+        // A class without which none of the packets would be there is no help.
+        let asked = self.delays.classes.iter().filter(|delay| delay.packets > 0).count();
+        let is_alone =
+            |class: &ClassId| asked == 1 && self.delays.classes[class.index()].packets > 0;
+        let mut costs: Vec<_> = costs.into_iter().filter(|(class, _)| !is_alone(class)).collect();
+        costs.sort_by_key(|(_, cost)| std::cmp::Reverse(*cost));
+        let classes = costs.into_iter().take(MOST_CLASSES);
+        let name = |class: ClassId| &self.plan.classes[class.index()].name;
+        classes.filter_map(|(class, _)| Change::without(self.plan, name(class)).ok()).collect()
+    }
+
+    /// Each other discipline that admits the plan.
+    fn under(&self) -> Vec<Change> {
+        let kinds = Kind::ALL.iter().filter(|kind| **kind != self.plan.scheduler.kind());
+        let under = kinds.filter_map(|kind| Change::under(self.plan, kind.word()).ok());
+        under.filter(is_admitted).collect()
+    }
+}
+
+fn is_admitted(change: &Change) -> bool {
+    AnalysedPlan::new(&change.plan).proof().and_then(|proof| proof.admitted()) == Some(true)
+}
+
+/// The least value up to `most` whose change is admitted, to a part in a thousand of `most`.
+fn least(most: u64, at: impl Fn(u64) -> Option<Change>) -> Option<Change> {
+    let mut best = None;
+    let (mut below, mut above) = (0, most);
+    for _ in 0..HALVINGS {
+        let middle = below + (above - below) / 2;
+        match at(middle).filter(is_admitted) {
+            Some(change) => (best, above) = (Some(change), middle),
+            None => below = middle,
+        }
+    }
+    best
+}
