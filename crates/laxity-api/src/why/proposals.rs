@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use laxity::explain;
 use laxity::packet::ClassId;
-use laxity::units::Rate;
+use laxity::units::{Nanos, Rate};
 use laxity_answers::why::{Cause, ClassDelay, Delays, Part};
 use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
@@ -20,10 +20,9 @@ use crate::{Error, Traffic};
 const MOST_RUNS: usize = 20;
 /// How many classes are left out, each in a run of its own.
 const MOST_CLASSES: usize = 6;
-/// How often the range of a value is halved in a search for the least that is admitted.
-const HALVINGS: u32 = 10;
-/// How much faster a link is tried, in quarters.
-const FASTER: [u64; 2] = [5, 8];
+/// How often the range of a value is halved in a search for the least that is admitted: on one
+/// link, and in a network, which takes longer to analyse.
+const HALVINGS: [u32; 2] = [10, 4];
 
 /// Simulates a plan, says of packets why they were delayed, and tries changes that may help them:
 /// at most twenty, each with the same arrivals. Those that help most stay, `most` of them.
@@ -98,8 +97,8 @@ impl Proposals<'_> {
         let level = spec.level.zip(first).filter(|(own, first)| own > first && takes("level"));
         let level = level.and_then(|(_, first)| with("level", &first.to_string()));
         let deadline = spec.deadline.and_then(|deadline| {
-            let shorter = |part: u64| with("deadline", &format!("{part}ns"));
-            least(deadline.0, shorter).filter(|_| admitted == Some(true))
+            let shorter = |part: u64| with("deadline", &Nanos(part).to_string());
+            self.least(deadline.0, shorter).filter(|_| admitted == Some(true))
         });
         let keeps = |change: &Change| admitted != Some(true) || is_admitted(change);
         weights.chain(level).chain(deadline).filter(keeps).collect()
@@ -116,13 +115,27 @@ impl Proposals<'_> {
             }
         };
         let at = |rate: u64| {
-            let value = format!("{rate}bit");
-            Change::with_value(self.plan, self.source, &key.to_string(), &value).ok()
+            let (key, value) = (key.to_string(), Rate(rate).to_string());
+            Change::with_value(self.plan, self.source, &key, &value).ok()
         };
-        let needed = (admitted == Some(false)).then(|| least(rate.saturating_mul(64), at));
-        let needed = needed.flatten().filter(|change| is_admitted(change));
-        let faster = FASTER.into_iter().filter_map(|parts| at(rate.saturating_mul(parts) / 4));
-        needed.into_iter().chain(faster).collect()
+        let is_refused = admitted == Some(false);
+        let needed = is_refused.then(|| self.least(rate.saturating_mul(64), at)).flatten();
+        let quarter = at(rate.saturating_mul(5) / 4);
+        needed.into_iter().chain(quarter).collect()
+    }
+
+    /// The least value up to `most` whose change is admitted, as far as halving the range tells.
+    fn least(&self, most: u64, at: impl Fn(u64) -> Option<Change>) -> Option<Change> {
+        let mut best = None;
+        let (mut below, mut above) = (0, most);
+        for _ in 0..HALVINGS[usize::from(self.plan.network.is_some())] {
+            let middle = below + (above - below) / 2;
+            match at(middle).filter(is_admitted) {
+                Some(change) => (best, above) = (Some(change), middle),
+                None => below = middle,
+            }
+        }
+        best
     }
 
     /// The hop at which the packets that are listed wait and are sent for longest.
@@ -173,18 +186,4 @@ impl Proposals<'_> {
 
 fn is_admitted(change: &Change) -> bool {
     AnalysedPlan::new(&change.plan).proof().and_then(|proof| proof.admitted()) == Some(true)
-}
-
-/// The least value up to `most` whose change is admitted, to a part in a thousand of `most`.
-fn least(most: u64, at: impl Fn(u64) -> Option<Change>) -> Option<Change> {
-    let mut best = None;
-    let (mut below, mut above) = (0, most);
-    for _ in 0..HALVINGS {
-        let middle = below + (above - below) / 2;
-        match at(middle).filter(is_admitted) {
-            Some(change) => (best, above) = (Some(change), middle),
-            None => below = middle,
-        }
-    }
-    best
 }

@@ -127,13 +127,15 @@ impl Breakdown {
 
     /// Adds a whole number of nanoseconds, unless it is zero.
     pub fn add(&mut self, source: Source, time: Nanos) {
-        self.add_signed(source, time.0.into());
+        if time > Nanos::ZERO {
+            self.push(Term { source, bytes: None, nanos: time.0.into() });
+        }
     }
 
-    /// Adds what may be less than nothing.
-    pub fn add_signed(&mut self, source: Source, nanos: i128) {
-        if nanos != 0 {
-            self.push(Term { source, bytes: None, nanos });
+    /// The same of bytes that are sent in this time.
+    pub(super) fn add_bytes(&mut self, source: Source, bytes: Bytes, time: Nanos) {
+        if time > Nanos::ZERO {
+            self.push(Term { source, bytes: Some(bytes), nanos: time.0.into() });
         }
     }
 

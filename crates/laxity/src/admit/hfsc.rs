@@ -132,7 +132,7 @@ impl System {
         let is_it =
             |class: &usize| tree.is_leaf(*class) && self.classes[*class].traffic.packet == largest;
         let blocking = (0..self.classes.len()).find(is_it).map(|class| ClassId(class as u32));
-        breakdown.add(Source::Blocking(blocking), service.late);
+        breakdown.add_bytes(Source::Blocking(blocking), largest, service.late);
         Some(breakdown)
     }
 

@@ -36,12 +36,12 @@ pub fn wfq(rate: Rate, classes: &[Weighted]) -> Vec<Result<Nanos, Unbounded>> {
 pub fn wfq_breakdown(rate: Rate, classes: &[Weighted], class: usize) -> Option<Breakdown> {
     let service = services(rate, classes).nth(class)?;
     let mut breakdown = service.breakdown(&classes[class].traffic.arrival, rate)?;
-    let present = |class: &usize| !classes[*class].traffic.is_absent();
-    let present = (0..classes.len()).filter(present);
+    let present = (0..classes.len()).filter(|class| !classes[*class].traffic.is_absent());
     // Of several the first one.
-    let largest = present.rev().max_by_key(|class| classes[*class].traffic.packet);
-    let blocking = Source::Blocking(largest.map(|class| ClassId(class as u32)));
-    breakdown.add(blocking, service.late.saturating_sub(ROUNDING));
+    let largest = present.rev().max_by_key(|class| classes[*class].traffic.packet)?;
+    let blocking = Source::Blocking(Some(ClassId(largest as u32)));
+    let packet = classes[largest].traffic.packet;
+    breakdown.add_bytes(blocking, packet, service.late.saturating_sub(ROUNDING));
     breakdown.add(Source::Rounding, ROUNDING);
     Some(breakdown)
 }
