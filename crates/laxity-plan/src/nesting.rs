@@ -100,7 +100,8 @@ impl Plan {
         let upper = self.upper();
         let latency = test.latency_breakdown(inner.share.index())?;
         let latency = latency.renumbered(|share| upper[share.index()]);
-        Some(inside.renumbered(|local| inner.classes[local.index()]).with_latency(&latency))
+        let inside = inside.renumbered(|local| inner.classes[local.index()]);
+        Some(inside.at_link(self.link.rate).with_latency(&latency))
     }
 
     /// Whether a class has a share of the link or of the class above it, rather than a place in the

@@ -65,8 +65,9 @@ fn terms_text(plan: &Plan, bound: &ClassBound, sum: &BoundSum) -> String {
         (sum.terms[term].nanos > 0).then_some(used)
     };
     let cell = |used: Option<Nanos>| unit.cell(used.map(|used| used.0 as f64));
+    let has_links = sum.terms.iter().any(|term| term.place.is_some());
     let cells = |link: Option<String>, cells: [String; 3], used: String| {
-        let link = (!bound.path.is_empty()).then(|| link.unwrap_or_default());
+        let link = has_links.then(|| link.unwrap_or_default());
         let used = slowest.is_some().then_some(used);
         link.into_iter().chain(cells).chain(used).collect::<Vec<_>>()
     };

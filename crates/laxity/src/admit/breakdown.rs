@@ -183,6 +183,22 @@ impl Breakdown {
         self
     }
 
+    /// The same with the time of all bytes at the rate of the link, and what they take longer at a
+    /// lower rate under [`Share`](Source::Share).
+    #[must_use]
+    pub fn at_link(mut self, link: Rate) -> Breakdown {
+        let mut longer = 0;
+        for Term { bytes, nanos, .. } in &mut self.terms {
+            let Some(bytes) = *bytes else { continue };
+            let at_link = (*nanos).min(link.time_for(bytes).0.into());
+            longer += core::mem::replace(nanos, at_link) - at_link;
+        }
+        if longer > 0 {
+            self.push(Term { source: Source::Share, bytes: None, nanos: longer });
+        }
+        self
+    }
+
     /// The same with the terms of a latency in place of it.
     #[must_use]
     pub fn with_latency(mut self, latency: &Breakdown) -> Breakdown {
