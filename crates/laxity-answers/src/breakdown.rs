@@ -146,10 +146,7 @@ impl BoundSum {
     fn from_route(route: laxity_plan::paths::RouteBreakdown) -> Self {
         let hops = route.hops.into_iter().enumerate();
         let mut terms: Vec<_> = hops.flat_map(|(place, hop)| at_place(Some(place), hop)).collect();
-        if route.together != 0 {
-            let (source, nanos) = (Source::Method, route.together);
-            terms.push(BoundTerm { place: None, source, bytes: None, nanos });
-        }
+        terms.extend(at_place(None, route.path));
         BoundSum { bound: route.bound.delay, method: Some(route.bound.method), terms }
     }
 

@@ -83,15 +83,14 @@ impl ClassBound {
             let source = in_frames(*frames, cause);
             return terms.iter().position(|term| term.source == source);
         }
-        let at = |is_it: &dyn Fn(Source) -> bool| {
-            terms.iter().position(|term| term.place == place && is_it(term.source))
-        };
-        uses(self.class, cause).into_iter().find_map(|kind| {
-            at(&|source| match kind {
-                Kind::Term(term) => term == source,
-                Kind::AnyBlocking => matches!(source, Source::Blocking(_)),
+        let kinds = uses(self.class, cause);
+        let at = |place: Option<usize>| {
+            kinds.iter().find_map(|kind| {
+                terms.iter().position(|term| term.place == place && kind.is(term.source))
             })
-        })
+        };
+        // A term of no single link is of all.
+        at(place).or_else(|| at(None))
     }
 }
 
@@ -100,6 +99,15 @@ impl ClassBound {
 enum Kind {
     Term(Source),
     AnyBlocking,
+}
+
+impl Kind {
+    fn is(self, source: Source) -> bool {
+        match self {
+            Kind::Term(term) => term == source,
+            Kind::AnyBlocking => matches!(source, Source::Blocking(_)),
+        }
+    }
 }
 
 /// The terms that a cause may use, for a packet of a class: the first that a bound has.

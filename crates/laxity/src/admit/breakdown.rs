@@ -125,6 +125,14 @@ impl Breakdown {
         u64::try_from(sum).ok().map(Nanos)
     }
 
+    /// The packets of a class that its service takes until a deviation is reached, on a link of this
+    /// rate.
+    pub(super) fn from_deviation(deviation: &HorizontalDeviation, link: Rate) -> Option<Breakdown> {
+        let mut breakdown = Breakdown::default();
+        breakdown.add_exact(ExactTerm::served(deviation, link))?;
+        Some(breakdown)
+    }
+
     /// Adds a whole number of nanoseconds, unless it is zero.
     pub fn add(&mut self, source: Source, time: Nanos) {
         if time > Nanos::ZERO {
@@ -242,10 +250,7 @@ impl Service {
     /// What the [delay bound](Service::delay) of traffic on a link of this rate is made of, without
     /// the latency.
     pub(super) fn breakdown(&self, arrival: &[TokenBucket], link: Rate) -> Option<Breakdown> {
-        let deviation = deviation_of_all([arrival], &self.curve).ok()?;
-        let mut breakdown = Breakdown::default();
-        breakdown.add_exact(ExactTerm::served(&deviation, link))?;
-        Some(breakdown)
+        Breakdown::from_deviation(&deviation_of_all([arrival], &self.curve).ok()?, link)
     }
 }
 

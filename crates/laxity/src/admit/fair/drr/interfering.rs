@@ -296,11 +296,9 @@ impl Look<'_> {
         let is_it = |way: &Vec<(usize, bool, Exact)>| {
             way.iter().map(|(_, _, bytes)| bytes.clone()).sum::<Exact>() == sent
         };
-        let mut breakdown = Breakdown::default();
         let Some(way) = ways.into_iter().find(is_it) else {
             // The service that was known before.
-            breakdown.add_exact(ExactTerm::served(deviation, self.round.link))?;
-            return Some(breakdown);
+            return Breakdown::from_deviation(deviation, self.round.link);
         };
         let blocking = self.round.blocking(self.classes.iter().copied());
         let own = ExactTerm::bytes(Source::Own, level.clone(), rate);
@@ -310,6 +308,7 @@ impl Look<'_> {
             ExactTerm::bytes(source, bytes, rate)
         });
         let elapsed = ExactTerm::time(Source::Elapsed, -arrived.clone());
+        let mut breakdown = Breakdown::default();
         breakdown.add_exact([blocking, own].into_iter().chain(others).chain([elapsed]))?;
         Some(breakdown)
     }
