@@ -25,7 +25,7 @@ Examples:
 """
 
 from ._laxity import ContractError, FileError, LaxityError, Packet, PlanError, __version__
-from .answers import Comparison, PacketDelays, Proof, Run
+from .answers import BoundTerms, Comparison, PacketDelays, Proof, Run
 from .figures import Figure
 from .optimise import Optimum, Tuned, optimise, tune
 from .planning import Fitted, Limits, WorstCases
@@ -35,6 +35,7 @@ from .scripts import Imported, import_tc
 from .studies import Study, sweep
 
 __all__ = [
+    "BoundTerms",
     "ByRank",
     "Comparison",
     "ContractError",

@@ -163,6 +163,9 @@ def why(
     arrivals: PathLike[str] | None,
     heard: Callable[[int, int], object] | None,
 ) -> tuple[str, str]: ...
+def explain(
+    plan: Plan, classes: list[str], duration: str | None, heard: Callable[[int, int], object] | None
+) -> tuple[str, str]: ...
 def limits(plan: Plan, heard: Callable[[int, int], object] | None) -> tuple[str, str]: ...
 def worst_case(
     plan: Plan, packets: int, seed: int, heard: Callable[[int, int], object] | None

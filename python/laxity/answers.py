@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ChangedDelays,
         ClassDelays,
         DelayedPacket,
+        ExplainedBound,
         Interval,
         MeasuredClass,
         Mend,
@@ -145,6 +146,15 @@ class PacketDelays(Answer):
     def changes(self) -> list[ChangedDelays]:
         """What became of the same packets in each of the other runs."""
         return self.data.get("changes", [])
+
+
+class BoundTerms(Answer):
+    """What bounds are made of: each as a sum of terms."""
+
+    @property
+    def bounds(self) -> list[ExplainedBound]:
+        """Each bound: of a class on one link, or along one of its paths in a network."""
+        return self.data
 
 
 class Run(Answer):

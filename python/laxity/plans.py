@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from . import _laxity, given, toml
-from .answers import Comparison, PacketDelays, Proof, Run
+from .answers import BoundTerms, Comparison, PacketDelays, Proof, Run
 from .planning import Fitted, Limits, WorstCases
 from .progress import Going, Progress, of_runs, simulated
 from .schedulers import ByRank, Scheduler, is_one, native
@@ -132,6 +132,18 @@ class Plan:
     def check(self) -> Proof:
         """Proves the plan. With your own scheduler, only a rank that is a ``Deadline`` has a proof."""
         return Proof(*self._proved().check(), self._plan)
+
+    def explain(
+        self, *classes: str, duration: str | None = None, progress: Progress | bool | None = None
+    ) -> BoundTerms:
+        """What the bounds of ``classes`` are made of, or of all without any: terms that add up to each bound, exact to
+        the nanosecond. Where the plan has sources it is simulated, to say how much of each term the slowest packet
+        used: the answer of ``laxity check --explain``.
+        """
+        names = [given.word("classes", name, "audio") for name in classes] or ["all"]
+        duration = given.time("duration", duration)
+        with simulated(progress, self._plan.lasts(duration, None)) as heard:
+            return BoundTerms(*_laxity.explain(self._proved(), names, duration, heard))
 
     def why(
         self,

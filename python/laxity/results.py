@@ -372,6 +372,48 @@ class ChangedDelays(TypedDict):
     classes: list[ClassDelays]
 
 
+class BoundTerm(TypedDict, total=False):
+    """A term of a bound: ``term`` is a code, ``of`` the class whose packets take the time, ``output`` the link in a
+    network. ``time_ns`` is negative where it shortens the bound; ``used_ns`` is how much the slowest packet used."""
+
+    term: str
+    output: str
+    of: str
+    bytes: int
+    time_ns: int
+    used_ns: int
+    sentence: str
+
+
+class BesideTerms(TypedDict, total=False):
+    """What delayed the slowest packet beside all terms of the bound."""
+
+    output: str
+    time_ns: int
+    sentence: str
+
+
+class SlowestPacket(TypedDict):
+    """The slowest packet that a run sent under a bound, and the number of ``packets`` that it is the slowest of."""
+
+    packets: int
+    bytes: int
+    arrival_ns: int
+    delay_ns: int
+    beside: list[BesideTerms]
+
+
+class ExplainedBound(_OfClass, total=False):
+    """A bound as a sum; ``nodes`` and ``method`` in a network, ``unbounded`` where there is none."""
+
+    nodes: list[str]
+    bound_ns: int | None
+    unbounded: str
+    method: str
+    terms: list[BoundTerm]
+    slowest: SlowestPacket
+
+
 class Traffic(TypedDict):
     """The traffic of a run."""
 

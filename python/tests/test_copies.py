@@ -89,6 +89,7 @@ MAKERS = {
     ],
     lx.Fitted: [lambda _: lx.Plan.read(UPLINK).fit()],
     lx.Limits: [lambda _: network().limits()],
+    lx.BoundTerms: [lambda _: PLAN.explain(duration="1s")],
     lx.PacketDelays: [lambda _: PLAN.why(duration="1s")],
     lx.WorstCases: [lambda _: PLAN.worst_case(packets=1000)],
     lx.Imported: [lambda _: lx.import_tc(UPLINK.parent / "gateway.tc")],

@@ -182,6 +182,14 @@ ENTRIES = {
             "progress": PROGRESS,
         },
     ),
+    lx.Plan.explain: (
+        lambda classes="voice", **changed: PLAN.explain(classes, **{"duration": "10ms"} | changed).data,
+        {
+            "classes": (["voice", np.str_("voice")], [3, b"voice"]),
+            "duration": TIME,
+            "progress": PROGRESS,
+        },
+    ),
     lx.Plan.why: (
         lambda **changed: PLAN.why(**SMALL | changed).data,
         {
@@ -293,7 +301,7 @@ PATHS = {"name", "sampler", "cls", "self", "threads"}
 # Of a plan there are always one, and these have nothing but it.
 OWN = {lx.Plan.check}
 # They make nothing that is asked.
-NO_ENTRIES = {lx.Comparison, lx.Figure, lx.Fitted, lx.Imported, lx.Limits, lx.Optimum, lx.Packet, lx.PacketDelays, lx.Proof, lx.Run, lx.Scheduler, lx.Study, lx.Tuned, lx.ByRank, lx.WorstCases}
+NO_ENTRIES = {lx.BoundTerms, lx.Comparison, lx.Figure, lx.Fitted, lx.Imported, lx.Limits, lx.Optimum, lx.Packet, lx.PacketDelays, lx.Proof, lx.Run, lx.Scheduler, lx.Study, lx.Tuned, lx.ByRank, lx.WorstCases}
 
 GOOD = [
     pytest.param(entry, name, at, id=f"{entry.__qualname__} {name} {at}")

@@ -8,12 +8,14 @@
 //! | [`queue`] | whether queues hold what may wait |
 //! | [`verdict`] | whether a run kept what was promised |
 //! | [`why`] | why packets were delayed, cause by cause |
+//! | [`breakdown`] | what bounds are made of, and how much of it packets use |
 //! | [`figure`], [`seeds`] | the figures of a run, and their means over several seeds |
 //!
 //! A [`Proof`] is admitted if no [`Reason`] in it refuses. The code that shows reasons turns them
 //! into sentences.
 #![deny(missing_docs)]
 
+pub mod breakdown;
 pub mod figure;
 pub mod link;
 pub mod network;

@@ -8,6 +8,7 @@
 //! | verb | question | answer |
 //! | --- | --- | --- |
 //! | [`check()`] | a plan | [`CheckResult`]: what is proved of it |
+//! | [`breakdown()`](breakdown::breakdown) | a plan, classes, [`Traffic`] | [what their bounds are made of](breakdown::Breakdowns), and how much of it packets use |
 //! | [`limits()`] | a network | what each link and class could be for everything to hold |
 //! | [`worst_case`] | a plan, an [`Effort`] | [`WorstCases`]: the longest delays that were found, and under which packets |
 //! | [`check_for_linux`] | a plan, [what is known of a machine](Linux) | the same, as Linux carries the plan out |
@@ -50,6 +51,8 @@
 //! ```
 #![deny(missing_docs)]
 
+#[cfg(feature = "pages")]
+pub mod breakdown;
 mod check;
 mod custom;
 mod error;

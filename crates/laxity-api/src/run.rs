@@ -232,7 +232,8 @@ pub(crate) fn simulate_network(
     let replaced = traffic.arrivals.map(|open| move |source| open(on.plan, Some(source)));
     let arrivals = replaced.as_ref().map(|open| open as &Replaced<'_>);
     let duration = traffic.duration(on.plan)?;
-    let run = NetworkRun { on, duration, seed, arrivals, schedulers, witness };
+    let without = traffic.without;
+    let run = NetworkRun { on, duration, seed, arrivals, without, schedulers, witness };
     let mut how = How::default();
     let outcome = match several_threads(traffic)? {
         Some(threads) => {

@@ -35,7 +35,8 @@ pub struct Traffic<'a> {
     pub threads: Option<NonZeroU32>,
     /// Whether it is to be told where the time of simulating a network goes.
     pub profile: bool,
-    /// Classes whose packets do not arrive; all others arrive as they would. Of one link.
+    /// Classes whose packets do not arrive; all others arrive as they would. In a network only of
+    /// recordings.
     pub without: &'a [ClassId],
 }
 

@@ -1,6 +1,7 @@
 //! Why packets of a run were delayed, and what would have changed that.
 
 mod ledger;
+mod proposals;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -20,6 +21,7 @@ use laxity_sim::record::Observer;
 use serde::{Serialize, Serializer};
 
 pub use ledger::{Ledger, is_ledger};
+pub use proposals::Proposals;
 
 use crate::run::{AnalysedPlan, Own, simulate_link, simulate_network};
 use crate::{Error, Traffic};
@@ -48,6 +50,8 @@ pub struct Question<'a> {
     pub traffic: &'a Traffic<'a>,
     /// What else is simulated with it.
     pub changes: &'a [Change],
+    /// Which changes are proposed beside those, if any are.
+    pub proposals: Option<Proposals<'a>>,
 }
 
 /// A change whose effect on the packets is asked for: the same arrivals are simulated again.
@@ -124,23 +128,6 @@ impl Change {
         Ok(Change { name: change, plan: changed, without: Vec::new() })
     }
 
-    /// Changes that may help: without each other class that sends, with a link that is a quarter
-    /// faster, and under each other discipline that admits the plan.
-    pub fn proposals(plan: &Plan, source: PlanSource<'_>, class: Option<&str>) -> Vec<Change> {
-        let others = plan.leaves().filter(|(_, other)| class != Some(&other.name));
-        let without = others.filter_map(|(_, other)| Change::without(plan, &other.name).ok());
-        let faster = format!("{}bit", plan.link.rate.0.saturating_mul(5) / 4);
-        let faster = Change::with_value(plan, source, "link.rate", &faster);
-        let faster = faster.ok().filter(|_| plan.network.is_none());
-        let kinds = Kind::ALL.iter().filter(|kind| **kind != plan.scheduler.kind());
-        let under = kinds.filter_map(|kind| {
-            let change = Change::under(plan, kind.word()).ok()?;
-            let proof = AnalysedPlan::new(&change.plan).proof()?;
-            (proof.admitted() == Some(true)).then_some(change)
-        });
-        without.chain(faster).chain(under).collect()
-    }
-
     /// Another discipline.
     ///
     /// # Errors
@@ -159,12 +146,14 @@ pub struct WhyResult<'a> {
     pub delays: Delays,
     /// What became of them after each change, with its name.
     pub changes: Vec<(String, ChangedDelays)>,
+    /// How many changes were tried, if some are [proposed](Proposals).
+    pub tried: Option<usize>,
 }
 
 impl WhyResult<'_> {
     /// Keeps the changes that help most: those after which all packets are sent, with the least sum
     /// of delays first, and only as far as it is less than before.
-    pub fn keep_best(&mut self, most: usize) {
+    fn keep_best(&mut self, most: usize) {
         let helps = |changed: &ChangedDelays| changed.totals[1] < changed.totals[0];
         let is_whole = |changed: &ChangedDelays| changed.dropped == 0 && changed.absent == 0;
         self.changes.retain(|(_, changed)| is_whole(changed) && helps(changed));
@@ -174,13 +163,13 @@ impl WhyResult<'_> {
 
     /// As text: each packet listed, the means of all, and what each change does.
     pub fn text(&self) -> String {
-        laxity_report::why::text(self.plan, &self.delays, &self.changes)
+        laxity_report::why::text(self.plan, &self.delays, &self.changes, self.tried)
     }
 }
 
 impl Serialize for WhyResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        laxity_report::why::DelaysJson::new(self.plan, &self.delays, &self.changes)
+        laxity_report::why::DelaysJson::new(self.plan, &self.delays, &self.changes, self.tried)
             .serialize(serializer)
     }
 }
@@ -193,12 +182,10 @@ impl Serialize for WhyResult<'_> {
 /// leaves out are recorded by the plan.
 pub fn why<'a>(
     plan: &'a Plan,
-    traffic: &Traffic<'_>,
-    packets: &Packets,
-    changes: &[Change],
+    question: Question<'_>,
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
-    why_observed(plan, Question { packets, traffic, changes }, &mut (), progress)
+    why_observed(plan, question, &mut (), progress)
 }
 
 /// The same. The observer hears of every packet of the unchanged plan.
@@ -219,7 +206,7 @@ pub fn why_observed<'a>(
 /// Says of packets of a run, which is `first`, why they were delayed.
 fn compare<'a>(
     plan: &'a Plan,
-    Question { packets, traffic, changes }: Question<'_>,
+    Question { packets, traffic, changes, proposals }: Question<'_>,
     progress: Progress<'_>,
     first: impl FnOnce(
         &mut dyn FnMut(PacketDelay),
@@ -229,7 +216,7 @@ fn compare<'a>(
 ) -> Result<WhyResult<'a>, Error> {
     let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
     let selected = RefCell::new(SelectedPackets::default());
-    let is_compared = !changes.is_empty();
+    let is_compared = !changes.is_empty() || proposals.is_some();
     let mut each = |delay: PacketDelay| {
         if is_compared {
             selected.borrow_mut().note(&delay, delays.takes(&delay));
@@ -241,25 +228,39 @@ fn compare<'a>(
             selected.borrow_mut().note_dropped(packet, set_out);
         }
     });
-    first(&mut each, &mut drops, progress)?;
+    first(&mut each, &mut drops, &mut *progress)?;
     let selected = selected.into_inner();
-    let changed = |change: &Change| {
-        let search = RefCell::new(Search::new(&delays, &selected));
-        let mut drops = DropObserver(|packet: &_, set_out, reason| {
-            search.borrow_mut().dropped(packet, set_out, reason);
-        });
-        let each = |delay| search.borrow_mut().sent(delay);
-        without(change, traffic, |plan, traffic| {
-            simulate(plan, traffic, each, &mut drops, progress)
-        })?;
-        Ok((change.name.clone(), search.into_inner().finish()))
-    };
-    let changes = changes.iter().map(changed).collect::<Result<_, Error>>()?;
-    Ok(WhyResult { plan, delays, changes })
+    let proposed = proposals.map(|proposals| proposals.changes(plan, &delays));
+    let all = changes.iter().chain(proposed.iter().flatten());
+    let changed = |change| changed_run(change, traffic, &delays, &selected, &mut *progress);
+    let changes = all.map(changed).collect::<Result<Vec<_>, Error>>()?;
+    let tried = proposals.map(|_| changes.len());
+    let mut result = WhyResult { plan, delays, changes, tried };
+    if let Some(Proposals { most, .. }) = proposals {
+        result.keep_best(most);
+    }
+    Ok(result)
+}
+
+/// Simulates a changed plan with the same arrivals, and says what became of the packets.
+fn changed_run(
+    change: &Change,
+    traffic: &Traffic<'_>,
+    delays: &Delays,
+    selected: &SelectedPackets,
+    progress: Progress<'_>,
+) -> Result<(String, ChangedDelays), Error> {
+    let search = RefCell::new(Search::new(delays, selected));
+    let mut drops = DropObserver(|packet: &_, set_out, reason| {
+        search.borrow_mut().dropped(packet, set_out, reason);
+    });
+    let each = |delay| search.borrow_mut().sent(delay);
+    without(change, traffic, |plan, traffic| simulate(plan, traffic, each, &mut drops, progress))?;
+    Ok((change.name.clone(), search.into_inner().finish()))
 }
 
 /// Simulates a plan and passes the delay of every packet to `each`.
-fn simulate(
+pub(crate) fn simulate(
     plan: &Plan,
     traffic: &Traffic<'_>,
     each: impl FnMut(PacketDelay),
@@ -293,33 +294,25 @@ fn without<T>(
     ask: impl FnOnce(&Plan, &Traffic<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let Change { plan, without, .. } = change;
-    if plan.network.is_none() || without.is_empty() {
-        return ask(plan, &Traffic { without, ..*traffic });
+    let traffic = Traffic { without, ..*traffic };
+    if plan.network.is_none() || without.is_empty() || traffic.arrivals.is_some() {
+        return ask(plan, &traffic);
     }
     let mut plan = plan.clone();
     for source in &mut plan.sources {
         match source {
-            _ if traffic.arrivals.is_some() => return Err(recorded(change)),
-            Source::Recording(_) => return Err(recorded(change)),
             Source::Model(source) if without.contains(&source.class) => {
                 source.stop = Some(Nanos::ZERO);
             }
             Source::Tcp(source) if without.contains(&source.class) => source.start = Nanos::LIMIT,
-            Source::Model(_) | Source::Tcp(_) => {}
+            Source::Model(_) | Source::Tcp(_) | Source::Recording(_) => {}
         }
     }
-    ask(&plan, traffic)
-}
-
-fn recorded(change: &Change) -> Error {
-    Error::question(format!(
-        "{}: what recordings have of a class arrives in a network all the same",
-        change.name
-    ))
+    ask(&plan, &traffic)
 }
 
 /// The class of a name, which has packets.
-fn class_named(plan: &Plan, name: &str) -> Result<ClassId, Error> {
+pub(crate) fn class_named(plan: &Plan, name: &str) -> Result<ClassId, Error> {
     let found = plan.leaves().find(|(_, class)| *class.name == *name);
     found.map(|(id, _)| id).ok_or_else(|| {
         let names: Vec<_> = plan.leaves().map(|(_, class)| format!("`{}`", class.name)).collect();

@@ -1,6 +1,6 @@
 //! What a plan's classes are guaranteed, whatever the discipline.
 
-use laxity::admit::{Traffic, Unbounded};
+use laxity::admit::{Breakdown, Source, Traffic, Unbounded};
 use laxity::packet::ClassId;
 use laxity::port::Promise;
 use laxity::units::{Bytes, Nanos};
@@ -58,6 +58,24 @@ impl Plan {
         let growths = (self.scheduler.room().proof.growths)(self, &bounds);
         let later = |bound: Nanos, growth: Growth| bound.saturating_add(growth.delay_for(stall));
         bounds.into_iter().zip(growths).map(|(bound, growth)| Ok(later(bound?, growth))).collect()
+    }
+
+    /// What the bound of a class is made of: the sum of its terms is the one among
+    /// [`bounds`](Plan::bounds).
+    ///
+    /// # Errors
+    /// The reason if it has none.
+    pub fn breakdown(&self, class: ClassId) -> Result<Breakdown, Unbounded> {
+        let mut bounds = self.bounds();
+        bounds.swap_remove(class.index())?;
+        let discipline = self.scheduler.discipline();
+        let mut breakdown = discipline.breakdown(self, class).ok_or(Unbounded::NoGuarantee)?;
+        if self.link.stall > Nanos::ZERO {
+            let bounds = self.without_demoting(discipline.bounds(self));
+            let growth = (self.scheduler.room().proof.growths)(self, &bounds)[class.index()];
+            breakdown.add(Source::Stall, growth.delay_for(self.link.stall));
+        }
+        Ok(breakdown)
     }
 
     /// How much later the packets of each class are if the link could send and did not; meaningful

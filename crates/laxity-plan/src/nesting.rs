@@ -4,7 +4,7 @@
 
 use laxity::admit::fair::Overbooking;
 use laxity::admit::hierarchy::{self, Inside, Member};
-use laxity::admit::{Unbounded, edf};
+use laxity::admit::{Breakdown, Unbounded, edf};
 use laxity::packet::ClassId;
 use laxity::sched::{Hierarchy, Leaf, Share};
 use laxity::units::{Bytes, Nanos, Rate};
@@ -29,6 +29,8 @@ struct Nesting {
     /// Where their rates sum to more than there is, from the top down.
     overbooked: Vec<Overbooking>,
     inner: Vec<InnerPlan>,
+    /// The shares as their test sees them.
+    test: hierarchy::Hierarchy,
 }
 
 /// A share of the link that has a scheduler to itself, and the plan as that sees it.
@@ -81,6 +83,25 @@ impl Plan {
             }
         }
         guarantees
+    }
+
+    /// What the bound of a class inside a share is made of, if it has one.
+    pub(crate) fn inner_breakdown(&self, class: ClassId) -> Option<Breakdown> {
+        let Nesting { inner, test, .. } = self.nested();
+        let holds = |inner: &InnerPlan| inner.classes.binary_search(&class).ok();
+        let (inner, place) = inner.iter().find_map(|inner| Some((inner, holds(inner)?)))?;
+        let local = ClassId(place as u32);
+        let discipline = inner.plan.scheduler.discipline();
+        let inside = match inner.plan.breakdown(local) {
+            Ok(breakdown) => breakdown,
+            // What is proved in a share alone.
+            Err(_) => discipline.breakdown(&inner.plan, local)?,
+        };
+        let upper = self.upper();
+        let latency = test.latency_breakdown(inner.share.index())?;
+        let latency = latency.renumbered(|share| upper[share.index()]);
+        let inside = inside.renumbered(|local| inner.classes[local.index()]);
+        Some(inside.at_link(self.link.rate).with_latency(&latency))
     }
 
     /// Whether a class has a share of the link or of the class above it, rather than a place in the
@@ -142,15 +163,16 @@ impl Plan {
         for InnerPlan { share, plan, .. } in &inner {
             members[share.index()].inside = Inside::Nothing { packet: plan.link.max_packet };
         }
-        let mut test = hierarchy::Hierarchy { rate: self.link.rate, members }.test();
+        let test = hierarchy::Hierarchy { rate: self.link.rate, members };
+        let mut tested = test.test();
         for InnerPlan { share, plan, .. } in &mut inner {
-            let guarantee = test.leaves[share.index()].as_ref();
+            let guarantee = tested.leaves[share.index()].as_ref();
             plan.link.latency = guarantee.ok().map(|guarantee| guarantee.latency);
         }
-        for place in &mut test.overbooked {
+        for place in &mut tested.overbooked {
             place.class = place.class.map(|share| upper[share.index()]);
         }
-        Nesting { shares, overbooked: test.overbooked, inner }
+        Nesting { shares, overbooked: tested.overbooked, inner, test }
     }
 
     /// The plan as the scheduler of a class sees it that is not sure of anything.

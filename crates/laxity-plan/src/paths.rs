@@ -15,6 +15,7 @@
 
 mod analysis;
 mod arrival;
+mod breakdown;
 mod fixed_point;
 mod guarantees;
 mod incremental;
@@ -38,6 +39,7 @@ use crate::model::{Arrival, Hop, Hops, Plan, Police, Source, TokenBucket};
 use crate::network::NetworkPlan;
 
 use analysis::{Analysis, Goal};
+pub use breakdown::RouteBreakdown;
 pub use incremental::IncrementalAnalysis;
 use outputs::Outputs;
 

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use laxity_api::why::{Change, PlanSource};
+use laxity_api::why::{Change, PlanSource, Question};
 use laxity_api::{Effort, Json, Traffic, remarks};
 use laxity_plan::discipline::Kind;
 use laxity_report::network;
@@ -32,6 +32,27 @@ pub(crate) fn fit(
     let (name, folder) = (plan.name.clone(), plan.folder.clone());
     let with = Plan::new(text, name, folder, plan.under.as_deref())?;
     Ok((json(&fitted.classes(&plan.plan)), fitted.text(&plan.plan), remarks(&fitted.remarks), with))
+}
+
+/// What the bounds of classes are made of: as `laxity check --explain` has it, and the same for
+/// people.
+#[pyfunction]
+pub(crate) fn explain(
+    py: Python<'_>,
+    plan: &Plan,
+    classes: Vec<String>,
+    duration: Option<&str>,
+    heard: Option<Py<PyAny>>,
+) -> Result<(String, String)> {
+    let traffic = traffic(duration, None)?;
+    let mut listener = Listener::begin(py, heard)?;
+    let answer = py.detach(|| {
+        let progress = &mut |reached| listener.hear(reached);
+        laxity_api::breakdown::breakdown(&plan.plan, &classes, &traffic, progress)
+    });
+    listener.raised()?;
+    let answer = answer?;
+    Ok((json(&answer), answer.text()))
 }
 
 /// What each part of a network could be: as `laxity check --limits` has it, and the same for
@@ -124,7 +145,9 @@ pub(crate) fn why(
     let mut listener = Listener::begin(py, heard)?;
     let answer = py.detach(|| {
         let progress = &mut |reached| listener.hear(reached);
-        laxity_api::why::why(&plan.plan, &traffic, &packets, &changes, progress)
+        let (traffic, changes) = (&traffic, &*changes);
+        let question = Question { packets: &packets, traffic, changes, proposals: None };
+        laxity_api::why::why(&plan.plan, question, progress)
     });
     listener.raised()?;
     let answer = answer?;

@@ -25,7 +25,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _laxity {
     #[pymodule_export]
-    use super::analysis::{fit, limits, why, worst_case};
+    use super::analysis::{explain, fit, limits, why, worst_case};
     #[pymodule_export]
     use super::choices::Choices;
     #[pymodule_export]

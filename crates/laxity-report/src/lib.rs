@@ -10,6 +10,8 @@
 #[cfg(feature = "pages")]
 pub mod admission;
 #[cfg(feature = "pages")]
+pub mod breakdown;
+#[cfg(feature = "pages")]
 pub mod chart;
 #[cfg(feature = "pages")]
 pub mod classes;

@@ -17,8 +17,14 @@ use crate::table::table;
 use crate::{quantity, words};
 
 /// The delays of a selection of packets, as text: each packet listed, the means of all, and what
-/// became of them after each change.
-pub fn text(plan: &Plan, delays: &Delays, changes: &[(String, ChangedDelays)]) -> String {
+/// became of them after each change. Where changes are proposed, `tried` is their number before the
+/// best were chosen.
+pub fn text(
+    plan: &Plan,
+    delays: &Delays,
+    changes: &[(String, ChangedDelays)],
+    tried: Option<usize>,
+) -> String {
     if delays.packets == 0 {
         return "No packet of the run is among those asked for.\n".into();
     }
@@ -30,8 +36,20 @@ pub fn text(plan: &Plan, delays: &Delays, changes: &[(String, ChangedDelays)]) -
     });
     let classes = (0..).map(ClassId).zip(&delays.classes).filter(|(_, delay)| delay.packets > 1);
     let classes = classes.map(|(class, delay)| class_text(plan, class, delay));
-    let changes = (!changes.is_empty()).then(|| changes_text(delays, changes));
+    let changes = match tried.filter(|_| changes.is_empty()) {
+        Some(tried) => Some(no_change_helps(tried)),
+        None => (!changes.is_empty()).then(|| changes_text(delays, changes)),
+    };
     packets.chain(classes).chain(changes).collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// That none of the changes that were tried helps.
+fn no_change_helps(tried: usize) -> String {
+    match tried {
+        0 => "No change of this plan was found to try.".into(),
+        1 => "The one change that was tried does not help.".into(),
+        tried => format!("None of the {tried} changes that were tried helps."),
+    }
 }
 
 /// What became of a packet after changes.
@@ -187,6 +205,9 @@ pub struct DelaysJson {
     /// What became of them after each change.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<ChangeJson>,
+    /// Where changes are proposed, how many were tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tried: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -252,8 +273,13 @@ struct PartJson<T> {
 }
 
 impl DelaysJson {
-    /// The delays of packets of a plan, and what became of them after changes.
-    pub fn new(plan: &Plan, delays: &Delays, changes: &[(String, ChangedDelays)]) -> DelaysJson {
+    /// The delays of packets of a plan, and what became of them after changes, as in [`text`].
+    pub fn new(
+        plan: &Plan,
+        delays: &Delays,
+        changes: &[(String, ChangedDelays)],
+        tried: Option<usize>,
+    ) -> DelaysJson {
         let packet = |packet: &ChangedPacket| match packet {
             ChangedPacket::Sent(delay) => Some(PacketJson::new(plan, delay)),
             ChangedPacket::Dropped(_) | ChangedPacket::Absent => None,
@@ -273,6 +299,7 @@ impl DelaysJson {
             packets: delays.slowest.iter().map(|packet| PacketJson::new(plan, packet)).collect(),
             classes: classes(plan, &delays.classes),
             changes: changes.iter().map(change).collect(),
+            tried,
         }
     }
 }

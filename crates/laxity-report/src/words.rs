@@ -2,10 +2,12 @@
 
 mod cause;
 mod reason;
+mod term;
 mod trap;
 mod verdict;
 
 pub use cause::cause;
 pub use reason::{answer, clock_binding, listed, statement};
+pub use term::term;
 pub use trap::{Remark, remarks};
 pub use verdict::{broken, broken_line, compared, excused, headline, lines};

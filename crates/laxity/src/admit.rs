@@ -6,6 +6,7 @@
 //! for each class, or with the reason why there is [none](Unbounded). Curves are exact fractions;
 //! results are rounded to the safe side.
 
+mod breakdown;
 pub mod dwcs;
 pub mod edf;
 pub mod fair;
@@ -18,14 +19,16 @@ pub mod priority;
 pub mod tdp;
 mod tree;
 
+pub use breakdown::{Breakdown, Source, Term, queue_breakdown};
+
 use alloc::vec::Vec;
 
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use self::lines::{Lowest, lowest};
 use crate::curve::{
-    Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes,
-    floor_bytes,
+    Curve, Exact, HorizontalDeviation, Minimum, Piece, bytes_per_nano, ceil_bytes, ceil_nanos,
+    exact, exact_bytes, floor_bytes,
 };
 use crate::named::named;
 use crate::police::TokenBucket;
@@ -147,14 +150,26 @@ pub fn delay_bound_of_all<'a>(
     service: &Curve,
     late: Nanos,
 ) -> Result<Nanos, Unbounded> {
+    let distance = deviation_of_all(traffic, service)?.distance;
+    Ok(ceil_nanos(&distance).ok_or(Unbounded::Unstable)?.saturating_add(late))
+}
+
+/// Where the arrival curves of several flows in one queue and their service curve are farthest
+/// apart.
+///
+/// # Errors
+/// As [`delay_bound_of_all`].
+pub fn deviation_of_all<'a>(
+    traffic: impl IntoIterator<Item = &'a [TokenBucket]>,
+    service: &Curve,
+) -> Result<HorizontalDeviation, Unbounded> {
     let arrival = |buckets: &[TokenBucket]| match buckets {
         [] => Err(Unbounded::NoArrival),
         _ => Ok(arrival_curve(buckets)),
     };
     let arrivals = traffic.into_iter().map(arrival).collect::<Result<Vec<_>, _>>()?;
-    let distance = Curve::horizontal_distance(&Curve::sum(&arrivals), service);
-    let bound = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Unstable)?;
-    Ok(bound.saturating_add(late))
+    let deviation = Curve::horizontal_deviation(&Curve::sum(&arrivals), service);
+    deviation.ok_or(Unbounded::Unstable)
 }
 
 /// Whether a capacity is never exceeded, given the least that is left of it.

@@ -20,6 +20,7 @@ mod pointwise;
 #[cfg(test)]
 mod tests;
 
+pub use bounds::HorizontalDeviation;
 pub use exact::{
     bytes_per_nano, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nanos, floor_bytes,
     floor_nanos,

@@ -14,7 +14,7 @@ use laxity_sim::Progress;
 use laxity_sim::error::SimError;
 use laxity_sim::source::{Arrival, Arrivals};
 
-use super::{Change, Packets, Question, WhyResult, compare};
+use super::{Change, Packets, Proposals, Question, WhyResult, compare};
 use crate::repeat::{LedgerLink, RepeatError, repeat_on};
 use crate::{Error, Traffic};
 
@@ -73,10 +73,11 @@ impl Ledger {
         &self,
         packets: &Packets,
         changes: &[Change],
+        proposals: Option<Proposals<'_>>,
         progress: Progress<'_>,
     ) -> Result<WhyResult<'_>, Error> {
         let (path, plans) = (self.path.display(), self.link.plans.len());
-        if plans > 1 && !changes.is_empty() {
+        if plans > 1 && (!changes.is_empty() || proposals.is_some()) {
             return Err(Error::question(format!(
                 "{path}: the link followed {plans} plans, one after the other, and changes are \
                  simulated under one: ask without changes"
@@ -99,7 +100,7 @@ impl Ledger {
             arrivals: Some(&arrivals),
             ..Traffic::default()
         };
-        let question = Question { packets, traffic: &traffic, changes };
+        let question = Question { packets, traffic: &traffic, changes, proposals };
         compare(&self.classes.plan, question, progress, |each, drops, _| {
             let mut gatherer = LiveGatherer::new(each);
             let build = gatherer.schedulers(&self.classes, seed);

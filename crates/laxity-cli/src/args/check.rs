@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use laxity::units::Nanos;
 
 use super::export::{Kernel, Target};
-use super::value::whole;
+use super::value::{duration, whole};
 
 /// `laxity check`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples: laxity check examples/home-uplink.toml
+          laxity check examples/home-uplink.toml --explain audio
           laxity check examples/gateway.toml --for linux --offload off
           laxity check examples/two-hops.toml --worst-case --out out/worst
           laxity run examples/two-hops.toml --arrivals out/worst/CLASS.csv
@@ -22,6 +24,14 @@ pub(crate) struct Check {
     /// Check this discipline instead of the plan's.
     #[arg(long, value_name = "KIND", help = schedulers_help())]
     pub scheduler: Option<String>,
+    /// Say what the bound of this class is made of, and how much of each term the slowest packet
+    /// uses when the plan's sources send. May be given several times; `all` is every class.
+    #[arg(long, value_name = "CLASS", conflicts_with = "target")]
+    pub explain: Vec<String>,
+    /// How long sources send for --explain, such as 30s [default: as for `laxity run`].
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true,
+          requires = "explain")]
+    pub duration: Option<Nanos>,
     /// For tdp: leave out as few flows as can be, by an exact solver.
     #[arg(long)]
     pub exact: bool,

@@ -48,8 +48,9 @@ pub(crate) struct Why {
     /// The same under this discipline; see `laxity check --help`.
     #[arg(long, value_name = "KIND")]
     pub scheduler: Vec<String>,
-    /// Simulate the plan without each other class, on a link that is a quarter faster, and under
-    /// each discipline that admits it, and show the three changes that help most.
+    /// Try up to twenty changes of the plan, each with a run, and show the three that help most: a
+    /// faster link, the class's weight, level or deadline, each discipline that admits the plan,
+    /// and the plan without classes that are in the way.
     #[arg(long, conflicts_with_all = ["without", "with", "scheduler"])]
     pub propose: bool,
     /// How long sources send, such as 30s [default: the plan's, else 10s, else all of a recording].

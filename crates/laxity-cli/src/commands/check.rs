@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use laxity_answers::network::Limits;
+use laxity_api::breakdown::{Breakdowns, breakdown};
 use laxity_api::{
-    CheckResult, Effort, Json, Plan, WorstCases, check, check_for_linux, exactly, limits,
+    CheckResult, Effort, Json, Plan, Traffic, WorstCases, check, check_for_linux, exactly, limits,
     on_all_cores, worst_case,
 };
 use laxity_report::network;
@@ -15,6 +16,7 @@ use serde::Serialize;
 use crate::args::{Check, Target};
 use crate::failure::Failure;
 use crate::input::Inputs;
+use crate::progress::Simulating;
 use crate::{Promises, input, progress, show, traffic};
 
 /// Carries the command out.
@@ -34,6 +36,7 @@ pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
     }
     let plan = if arguments.exact { exactly(plan) } else { plan };
     let checked = on_all_cores(|| check(&plan))?;
+    let explained = explained(arguments, &plan)?;
     let limited = || progress::during("links and classes", |heard| limits(&plan, heard));
     let limits = arguments.limits.then(limited).transpose()?;
     let effort = Effort { packets: arguments.packets, seed: arguments.seed };
@@ -45,11 +48,13 @@ pub(crate) fn run(arguments: &Check) -> Result<Promises, Failure> {
         _ => Vec::new(),
     };
     let (limits, worst_case) = (limits.as_ref(), worst.as_ref());
-    let answer = Answer { checked: &checked, limits: limits.map(Json), worst_case };
+    let explained = explained.as_ref();
+    let answer = Answer { checked: &checked, explained, limits: limits.map(Json), worst_case };
     show(arguments.json, &answer, || {
+        let explained = explained.map(|explained| format!("\n{}", explained.text()));
         let limits = limits.map(|limits| format!("\n{}", network::limits::text(limits)));
         let worst = worst_case.map(|worst| format!("\n{}", worst.text()));
-        let parts = limits.into_iter().chain(worst).chain(files);
+        let parts = explained.into_iter().chain(limits).chain(worst).chain(files);
         checked.text(&plan) + &parts.collect::<String>()
     })?;
     Ok(Promises::kept_if(checked.admitted() != Some(false)))
@@ -61,9 +66,24 @@ struct Answer<'a> {
     #[serde(flatten)]
     checked: &'a CheckResult,
     #[serde(skip_serializing_if = "Option::is_none")]
+    explained: Option<&'a Breakdowns<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     limits: Option<Json<'a, Limits>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     worst_case: Option<&'a WorstCases>,
+}
+
+/// What the bounds of those classes are made of that are asked for; `None` if none is.
+fn explained<'a>(arguments: &Check, plan: &'a Plan) -> Result<Option<Breakdowns<'a>>, Failure> {
+    if arguments.explain.is_empty() {
+        return Ok(None);
+    }
+    let traffic = Traffic { duration: arguments.duration, ..Traffic::default() };
+    let duration = traffic.duration(plan)?;
+    let explained = Simulating::one(plan, duration, |progress| {
+        breakdown(plan, &arguments.explain, &traffic, progress)
+    });
+    Ok(Some(explained?))
 }
 
 const REPORT: &str = "report.html";

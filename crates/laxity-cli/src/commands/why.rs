@@ -5,7 +5,9 @@ mod stored;
 
 use std::path::Path;
 
-use laxity_api::why::{Change, Packets, PlanSource, WhyResult, is_ledger, why};
+use laxity_api::why::{
+    Change, Packets, PlanSource, Proposals, Question, WhyResult, is_ledger, why,
+};
 use laxity_api::{Plan, Traffic};
 use laxity_plan::discipline::Kind;
 
@@ -40,7 +42,7 @@ fn of_plan(arguments: &Why) -> Result<Promises, Failure> {
     let folder = arguments.plan.parent().unwrap_or(Path::new(""));
     let source = PlanSource { text: &text, name: &name, folder, others: &kinds, under: None };
     let changes = changes(arguments, &plan, source)?;
-    if plan.network.is_some() || !changes.is_empty() {
+    if plan.network.is_some() || !changes.is_empty() || arguments.propose {
         // Every run reads it, and in a network every source.
         input::keep(arrivals)?;
     }
@@ -53,9 +55,9 @@ fn of_plan(arguments: &Why) -> Result<Promises, Failure> {
     };
     let packets = packets(arguments);
     let duration = traffic.duration(&plan)?;
-    let result = Simulating::one(&plan, duration, |progress| {
-        why(&plan, &traffic, &packets, &changes, progress)
-    })?;
+    let proposals = proposals(arguments, source);
+    let question = Question { packets: &packets, traffic: &traffic, changes: &changes, proposals };
+    let result = Simulating::one(&plan, duration, |progress| why(&plan, question, progress))?;
     answer(arguments, result)
 }
 
@@ -77,9 +79,6 @@ fn packets(arguments: &Why) -> Packets {
 
 /// The changes that are asked for.
 fn changes(arguments: &Why, plan: &Plan, source: PlanSource<'_>) -> Result<Vec<Change>, Failure> {
-    if arguments.propose {
-        return Ok(Change::proposals(plan, source, arguments.class.as_deref()));
-    }
     let without = arguments.without.iter().map(|class| Ok(Change::without(plan, class)?));
     let with = arguments.with.iter().map(|change| {
         let (key, value) = change.split_once('=').ok_or_else(|| {
@@ -89,6 +88,11 @@ fn changes(arguments: &Why, plan: &Plan, source: PlanSource<'_>) -> Result<Vec<C
     });
     let under = arguments.scheduler.iter().map(|name| Ok(Change::under(plan, name)?));
     without.chain(with).chain(under).collect()
+}
+
+/// Which changes are proposed.
+fn proposals<'a>(arguments: &Why, source: PlanSource<'a>) -> Option<Proposals<'a>> {
+    arguments.propose.then_some(Proposals { source, most: PROPOSED })
 }
 
 /// Refuses options that say which traffic is simulated, where `what` has its own.
@@ -109,10 +113,7 @@ fn refuse_traffic(arguments: &Why, what: &str) -> Result<(), Failure> {
 }
 
 /// Shows the answer.
-fn answer(arguments: &Why, mut result: WhyResult<'_>) -> Result<Promises, Failure> {
-    if arguments.propose {
-        result.keep_best(PROPOSED);
-    }
+fn answer(arguments: &Why, result: WhyResult<'_>) -> Result<Promises, Failure> {
     show(arguments.json, &result, || result.text())?;
     Ok(Promises::Kept)
 }

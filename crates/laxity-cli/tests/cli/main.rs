@@ -7,6 +7,7 @@ mod bad_recordings;
 mod datagrams;
 mod dwcs;
 mod escapes;
+mod explain;
 mod export;
 mod fast;
 mod fitting;

@@ -71,10 +71,40 @@ fn changes_that_help_are_proposed() {
     let answer = json(&folder, &["--class", "call", "--slowest", "1", "--propose"]);
     let changes = answer["changes"].as_array().unwrap();
     assert_eq!(changes[0]["change"], "without upload");
-    assert_eq!(changes[1]["change"], "link.rate=1250000bit");
+    assert_eq!(changes[1]["change"], "link.rate=1.25mbit");
+    assert!(answer["tried"].as_u64().unwrap() >= 3);
     let sums = changes.iter().map(|change| change["delay_ns"].as_u64().unwrap());
     assert!(sums.clone().is_sorted() && sums.max() < changes[0]["before_ns"].as_u64());
     refused(&folder, &["why", "plan.toml", "--propose", "--without", "upload"], &["--propose"]);
+}
+
+/// A link of its own that is never busy leaves nothing to help with but a faster one.
+#[test]
+fn where_no_change_helps_it_is_said() {
+    let plan = "version = 1\nlink = { rate = \"1mbit\" }\nscheduler = { kind = \"fifo\" }\n\
+                [class.a]\n[[source]]\nclass = \"a\"\nmodel = \"constant\"\nrate = \"8kbit\"\n\
+                packet = \"100b\"\n";
+    let folder = Folder::with_plan(plan);
+    let asked = ["why", "plan.toml", "--propose", "--slowest", "0"];
+    assert!(folder.laxity(&asked).printed(0).contains("after each change"));
+    let folder = Folder::with_plan(&plan.replace("1mbit", "800gbit"));
+    let printed = folder.laxity(&asked).printed(0);
+    let is_said = ["tried helps.", "does not help."].iter().any(|end| printed.contains(end));
+    assert!(is_said, "{printed}");
+}
+
+/// In a network the classes of a recording can be left out, too.
+#[test]
+fn a_class_of_a_recording_is_left_out_in_a_network() {
+    let plan = "version = 1\nlink = { rate = \"1mbit\" }\nscheduler = { kind = \"fifo\" }\n\
+                [class.a]\n[class.b]\n[network.line]\nbetween = [\"x\", \"y\"]\n\
+                [[source]]\nmodel = \"csv\"\nfile = \"packets.csv\"\npath = [\"x\", \"y\"]\n";
+    let packets = "time_ns,class,length\n0,b,1000\n1000,a,125\n";
+    let folder = Folder::with_plan(plan).with("packets.csv", packets);
+    let answer = json(&folder, &["--class", "a", "--without", "b"]);
+    assert_eq!(answer["packets"][0]["delay_ns"], 8_000_000 - 1_000 + 1_000_000);
+    let without = &answer["changes"][0];
+    assert_eq!([&without["packets"], &without["delay_ns"]], [1, 1_000_000]);
 }
 
 /// Over each hop of a network the parts end where the packet comes to the next one.

@@ -1,12 +1,15 @@
 //! Deficit round robin.
 
-use laxity::admit::fair::{Turn, drr, drr_guarantees};
+use laxity::admit::Breakdown;
+use laxity::admit::fair::{Turn, drr, drr_breakdown, drr_guarantees};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
 
 use super::growth::Growth;
-use super::room::{Bounds, Discipline, Proof, Room, Services, for_leaves, where_proved};
+use super::room::{
+    Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves, where_proved,
+};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room =
@@ -25,6 +28,10 @@ impl Discipline for Drr {
 
     fn bounds(&self, plan: &Plan) -> Bounds {
         for_leaves(plan, drr(plan.link.rate, &turns(plan)))
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        breakdown_of_leaf(plan, class, |leaf| drr_breakdown(plan.link.rate, &turns(plan), leaf))
     }
 
     fn services(&self, plan: &Plan) -> Services {

@@ -1,7 +1,8 @@
 //! Earliest deadline first, with deadlines for best effort.
 
-use laxity::admit::{Unbounded, edf};
+use laxity::admit::{Breakdown, Unbounded, edf};
 use laxity::curve::Curve;
+use laxity::packet::ClassId;
 use laxity::sched::Edf;
 use laxity::sched::edf::{
     Assign, BestEffort as BestEffortStage, Deadlines, Line, TwoLineFast, TwoLines,
@@ -70,6 +71,18 @@ impl Discipline for EdfSpec {
 
     fn bounds(&self, plan: &Plan) -> Bounds {
         plan.edf_bounds(&plan.edf_admission(self.best_effort))
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        let mut numbers: Vec<_> =
+            plan.real_time_classes().into_iter().map(|of| ClassId(of as u32)).collect();
+        let place = numbers.binary_search(&class).ok()?;
+        let demand = plan.best_effort_demand(self.best_effort);
+        // Best effort is numbered behind them.
+        let longest = plan.sending_best_effort().max_by_key(|(_, class)| plan.max_packet(class));
+        numbers.extend(longest.map(|(id, _)| id));
+        let breakdown = plan.edf_system().breakdown(&demand, place)?;
+        Some(breakdown.renumbered(|number| numbers[number.index()]))
     }
 }
 
@@ -154,16 +167,21 @@ impl Plan {
 
     /// The plan as EDF's admission test sees it.
     pub fn edf_system(&self) -> edf::System {
-        let sends_best_effort =
-            |class: &&Class| class.relative_deadline().is_none() || class.police == Police::Demote;
-        let best_effort = self.leaves().map(|(_, class)| class).filter(sends_best_effort);
+        let best_effort = self.sending_best_effort();
         edf::System {
             rate: self.link.rate,
             latency: self.link.latency.unwrap_or(Nanos::MAX),
             max_packet: self.link.max_packet,
             real_time: self.real_time().map(|(_, class)| class).collect(),
-            best_effort_packet: best_effort.map(|class| self.max_packet(class)).max(),
+            best_effort_packet: best_effort.map(|(_, class)| self.max_packet(class)).max(),
         }
+    }
+
+    /// The classes whose packets may be best effort.
+    fn sending_best_effort(&self) -> impl Iterator<Item = (ClassId, &Class)> {
+        self.leaves().filter(|(_, class)| {
+            class.relative_deadline().is_none() || class.police == Police::Demote
+        })
     }
 
     /// The classes whose packets have deadlines.
@@ -190,10 +208,14 @@ impl Plan {
 
     /// What EDF guarantees with this scheme for best effort.
     pub fn edf_admission(&self, scheme: BestEffort) -> edf::Admission {
-        let system = self.edf_system();
-        match system.best_effort_packet {
-            Some(_) => system.test(&self.best_effort_curve(scheme)),
-            None => system.test(&Curve::zero()),
+        self.edf_system().test(&self.best_effort_demand(scheme))
+    }
+
+    /// What best effort demands with a scheme ahead of real-time packets.
+    fn best_effort_demand(&self, scheme: BestEffort) -> Curve {
+        match self.sending_best_effort().next() {
+            Some(_) => self.best_effort_curve(scheme),
+            None => Curve::zero(),
         }
     }
 

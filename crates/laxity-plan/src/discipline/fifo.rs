@@ -1,10 +1,13 @@
 //! First come, first served.
 
-use laxity::admit::{Traffic, delay_bound_of_all};
+use laxity::admit::{Breakdown, Traffic, delay_bound_of_all, deviation_of_all, queue_breakdown};
 use laxity::curve::Curve;
+use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 
-use super::room::{Bounds, Discipline, Proof, Room, equal_growths, for_leaves, no_guarantees};
+use super::room::{
+    Bounds, Discipline, Proof, Room, breakdown_of_leaf, equal_growths, for_leaves, no_guarantees,
+};
 use crate::model::{Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room { ..Room::plain(&["fifo"], Some(SchedulerSpec::Fifo), PROOF) };
@@ -25,6 +28,16 @@ pub(super) struct Fifo;
 impl Discipline for Fifo {
     fn build(&self, plan: &Plan, _seed: u64) -> Box<dyn Withdraw + Send> {
         Box::new(laxity::sched::Fifo::with_classes(plan.classes.len()))
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        let (rate, latency) = (plan.link.rate, plan.link.latency?);
+        let traffic: Vec<Traffic> = plan.leaves().map(|(_, class)| plan.traffic(class)).collect();
+        let arrivals: Vec<_> = traffic.iter().map(|traffic| &traffic.arrival[..]).collect();
+        let deviation = deviation_of_all(arrivals.iter().copied(), &Curve::line(rate)).ok()?;
+        breakdown_of_leaf(plan, class, |leaf| {
+            queue_breakdown(&arrivals, leaf, rate, latency, &deviation)
+        })
     }
 }
 

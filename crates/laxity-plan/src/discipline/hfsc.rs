@@ -1,6 +1,7 @@
 //! Hierarchical fair service curves.
 
-use laxity::admit::hfsc;
+use laxity::admit::{Breakdown, hfsc};
+use laxity::packet::ClassId;
 use laxity::sched::hfsc::{ClassSpec, Curves};
 use laxity::scheduler::Withdraw;
 use laxity::service::ServiceCurve;
@@ -27,6 +28,10 @@ impl Discipline for Hfsc {
 
     fn bounds(&self, plan: &Plan) -> Bounds {
         plan.hfsc_system().test().bounds
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        plan.hfsc_system().breakdown(class.index())
     }
 
     fn services(&self, plan: &Plan) -> Services {

@@ -2,14 +2,19 @@
 
 use std::collections::HashMap;
 
-use laxity::admit::priority::{PriorityClass, priority, priority_aggregates, priority_services};
+use laxity::admit::Breakdown;
+use laxity::admit::priority::{
+    PriorityClass, priority, priority_aggregates, priority_breakdown, priority_services,
+};
 use laxity::packet::ClassId;
 use laxity::police::TokenBucket;
 use laxity::scheduler::Withdraw;
 use laxity::units::{Bytes, NANOBITS_PER_BYTE, Nanos};
 
 use super::growth::Growth;
-use super::room::{Bounds, Discipline, Proof, Room, Services, for_leaves, where_proved};
+use super::room::{
+    Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves, where_proved,
+};
 use crate::model::{Class, Plan, Police, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room {
@@ -40,6 +45,12 @@ impl Discipline for Priority {
 
     fn bounds(&self, plan: &Plan) -> Bounds {
         for_leaves(plan, priority(plan.link.rate, &classes(plan)))
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        breakdown_of_leaf(plan, class, |leaf| {
+            priority_breakdown(plan.link.rate, &classes(plan), leaf)
+        })
     }
 
     fn services(&self, plan: &Plan) -> Services {

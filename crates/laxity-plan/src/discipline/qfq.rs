@@ -1,11 +1,14 @@
 //! Quick fair queueing, QFQ+.
 
-use laxity::admit::fair::{Quick, qfq, qfq_services};
+use laxity::admit::Breakdown;
+use laxity::admit::fair::{Quick, qfq, qfq_breakdown, qfq_services};
 use laxity::packet::ClassId;
 use laxity::sched::qfq::QfqClass;
 use laxity::scheduler::Withdraw;
 
-use super::room::{Bounds, Discipline, Proof, Room, Services, for_leaves, where_proved};
+use super::room::{
+    Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves, where_proved,
+};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room {
@@ -30,6 +33,10 @@ impl Discipline for Qfq {
 
     fn bounds(&self, plan: &Plan) -> Bounds {
         for_leaves(plan, qfq(plan.link.rate, &leaves(plan)))
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        breakdown_of_leaf(plan, class, |leaf| qfq_breakdown(plan.link.rate, &leaves(plan), leaf))
     }
 
     fn services(&self, plan: &Plan) -> Services {

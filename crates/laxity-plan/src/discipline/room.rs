@@ -1,6 +1,6 @@
 //! What every discipline says of itself.
 
-use laxity::admit::{Service, Unbounded};
+use laxity::admit::{Breakdown, Service, Unbounded};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 use laxity::units::Nanos;
@@ -32,6 +32,14 @@ pub trait Discipline {
     /// Default none.
     fn bounds(&self, plan: &Plan) -> Bounds {
         no_guarantees(plan)
+    }
+
+    /// What the bound of a class is made of: terms whose sum is its bound among
+    /// [`bounds`](Discipline::bounds), or in a [share](Proof::in_share). Asked for classes that have
+    /// one.
+    /// Default none.
+    fn breakdown(&self, _plan: &Plan, _class: ClassId) -> Option<Breakdown> {
+        None
     }
 
     /// The service of each class by itself. It does not depend on the traffic of classes behind
@@ -231,6 +239,17 @@ pub(super) fn for_leaves<T>(
         all[id.index()] = of_leaf;
     }
     all
+}
+
+/// The breakdown of a leaf, which is found by its place among the leaves.
+pub(super) fn breakdown_of_leaf(
+    plan: &Plan,
+    class: ClassId,
+    find: impl FnOnce(usize) -> Option<Breakdown>,
+) -> Option<Breakdown> {
+    let leaves: Vec<_> = plan.leaves().map(|(id, _)| id).collect();
+    let place = leaves.binary_search(&class).ok()?;
+    Some(find(place)?.renumbered(|leaf| leaves[leaf.index()]))
 }
 
 /// The answers of those classes that have one.

@@ -1,6 +1,8 @@
 //! Worst-case fair weighted fair queueing, WF2Q+, of any depth.
 
+use laxity::admit::Breakdown;
 use laxity::admit::fair::{Hierarchy, Member};
+use laxity::packet::ClassId;
 use laxity::sched::Share;
 use laxity::scheduler::Withdraw;
 use laxity::units::Rate;
@@ -29,6 +31,14 @@ impl Discipline for Wf2q {
             plan.inner_guarantees().bounds
         } else {
             plan.wf2q_hierarchy().test().bounds
+        }
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        if plan.has_inner_schedulers() {
+            plan.inner_breakdown(class)
+        } else {
+            plan.wf2q_hierarchy().breakdown(class.index())
         }
     }
 

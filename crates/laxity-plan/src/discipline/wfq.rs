@@ -1,10 +1,13 @@
 //! Weighted fair queueing.
 
-use laxity::admit::fair::{Weighted, wfq, wfq_services};
+use laxity::admit::Breakdown;
+use laxity::admit::fair::{Weighted, wfq, wfq_breakdown, wfq_services};
 use laxity::packet::ClassId;
 use laxity::scheduler::Withdraw;
 
-use super::room::{Bounds, Discipline, Proof, Room, Services, for_leaves, where_proved};
+use super::room::{
+    Bounds, Discipline, Proof, Room, Services, breakdown_of_leaf, for_leaves, where_proved,
+};
 use crate::model::{Class, Plan, SchedulerSpec};
 
 pub(super) const ROOM: Room = Room {
@@ -22,6 +25,10 @@ impl Discipline for Wfq {
 
     fn bounds(&self, plan: &Plan) -> Bounds {
         for_leaves(plan, wfq(plan.link.rate, &weighted(plan)))
+    }
+
+    fn breakdown(&self, plan: &Plan, class: ClassId) -> Option<Breakdown> {
+        breakdown_of_leaf(plan, class, |leaf| wfq_breakdown(plan.link.rate, &weighted(plan), leaf))
     }
 
     fn services(&self, plan: &Plan) -> Services {

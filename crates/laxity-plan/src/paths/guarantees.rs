@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use laxity::admit::path::{Hop as Guarantee, aggregate, over_link, with_jitter};
-use laxity::admit::{Service, Unbounded, arrival_curve};
-use laxity::curve::{Curve, ceil_nanos};
+use laxity::admit::{Breakdown, Service, Source, Unbounded, arrival_curve, queue_breakdown};
+use laxity::curve::{Curve, HorizontalDeviation, ceil_nanos};
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 
@@ -82,9 +82,20 @@ impl Analysis<'_> {
         }
     }
 
-    /// How long packets take that share one queue. Together, those that come over one link come no
-    /// faster than it sends, unless they are held in between.
+    /// How long packets take that share one queue.
     fn one_queue(&self, number: OutputId, link: &LinkSpec) -> Result<Nanos, BoundError> {
+        let bound = ceil_nanos(&self.queue_deviation(number, link)?.distance);
+        Ok(bound.ok_or(Unbounded::Unstable)?)
+    }
+
+    /// Where what comes to one queue and the service of its link are farthest apart. Together,
+    /// packets that come over one link come no faster than it sends, unless they are held in
+    /// between.
+    fn queue_deviation(
+        &self,
+        number: OutputId,
+        link: &LinkSpec,
+    ) -> Result<HorizontalDeviation, BoundError> {
         let latency = link.latency.ok_or(Unbounded::NotAdmitted)?;
         let classes = || self.paths.outputs[number.index()].classes.iter();
         let arrivals = classes().map(|passing| passing.arrival.as_deref().unwrap_or_default());
@@ -103,9 +114,36 @@ impl Analysis<'_> {
         let over_links: Option<Vec<_>> = over_links.collect();
         all.extend(aggregate(over_links.iter().flatten().map(Vec::as_slice)));
         let service = Curve::rate_latency(link.rate, latency);
-        let distance = Curve::horizontal_distance(&arrival_curve(&all), &service);
-        let bound = distance.and_then(|distance| ceil_nanos(&distance));
-        Ok(bound.ok_or(Unbounded::Unstable)?)
+        let deviation = Curve::horizontal_deviation(&arrival_curve(&all), &service);
+        Ok(deviation.ok_or(Unbounded::Unstable)?)
+    }
+
+    /// What the bound of a class at an output is made of, if it has one.
+    pub(super) fn breakdown(&self, number: OutputId, class: ClassId) -> Option<Breakdown> {
+        let output = &self.paths.outputs[number.index()];
+        let breakdown = if self.proof_at(number).is_one_queue {
+            let link = self.on.plan.link_at(output.hop);
+            let deviation = self.queue_deviation(number, &link).ok()?;
+            let classes: Vec<_> = output.classes.iter().map(|passing| passing.class).collect();
+            let arrivals: Option<Vec<_>> =
+                output.classes.iter().map(|passing| passing.arrival.as_deref()).collect();
+            let place = classes.binary_search(&class).ok()?;
+            let latency = link.latency?;
+            queue_breakdown(&arrivals?, place, link.rate, latency, &deviation)?
+                .renumbered(|place| classes[place.index()])
+        } else {
+            self.paths.plan_at(self.on, number).breakdown(class).ok()?
+        };
+        // Bounds that count on fewer others, or that were found before what is known now, are not
+        // split.
+        let bound = output.class(class)?.bound.ok()?;
+        Some(if breakdown.bound() == Some(bound) {
+            breakdown
+        } else {
+            let mut undivided = Breakdown::default();
+            undivided.add(Source::Undivided, bound);
+            undivided
+        })
     }
 
     /// The arrival curve of what comes of these classes from the same place.

@@ -160,6 +160,13 @@ impl<'a> EndToEnd<'a> {
         &self.paths.routes[self.route.index()].path[self.start..self.end]
     }
 
+    /// Its outputs, if nothing else comes to them and packets are not held in between.
+    pub(super) fn tandem_alone(self) -> Option<Tandem> {
+        let views = [View::Queues, View::Blind].map(|view| EndToEnd { view, ..self });
+        let tandems = views.into_iter().filter_map(|view| view.tandem().ok());
+        tandems.filter(|_| self.parts().count() == 1).find(|tandem| tandem.flows.len() == 1)
+    }
+
     /// Its outputs, and what waits there in the same queues.
     fn tandem(self) -> Result<Tandem, BoundError> {
         let servers: Result<Vec<_>, _> =

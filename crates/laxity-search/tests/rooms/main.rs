@@ -2,4 +2,5 @@
 //! agrees.
 
 mod bounds;
+mod breakdowns;
 mod known;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use laxity::packet::ClassId;
 use laxity::scheduler::{Scheduler, Withdraw};
 use laxity::units::Nanos;
 use laxity_plan::Plan;
@@ -37,6 +38,8 @@ pub struct NetworkRun<'a> {
     pub seed: u64,
     /// Arrivals that replace those of sources.
     pub arrivals: Option<&'a Replaced<'a>>,
+    /// Classes whose packets in recordings, or in these arrivals, are left out.
+    pub without: &'a [ClassId],
     /// Schedulers of the caller's own at some outputs.
     pub schedulers: Option<&'a OutputSchedulers<'a>>,
     /// Witnesses of the schedulers' choices.
@@ -45,12 +48,13 @@ pub struct NetworkRun<'a> {
 
 impl fmt::Debug for NetworkRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NetworkRun { on, duration, seed, arrivals, schedulers, witness } = self;
+        let NetworkRun { on, duration, seed, arrivals, without, schedulers, witness } = self;
         f.debug_struct("NetworkRun")
             .field("on", on)
             .field("duration", duration)
             .field("seed", seed)
             .field("arrivals", &arrivals.is_some())
+            .field("without", without)
             .field("schedulers", &schedulers.is_some())
             .field("witness", &witness.is_some())
             .finish()
@@ -60,7 +64,15 @@ impl fmt::Debug for NetworkRun<'_> {
 impl<'a> NetworkRun<'a> {
     /// A run of the plan's own sources under its own schedulers.
     pub fn new(on: &'a NetworkAnalysis<'a>, duration: Option<Nanos>, seed: u64) -> Self {
-        NetworkRun { on, duration, seed, arrivals: None, schedulers: None, witness: None }
+        NetworkRun {
+            on,
+            duration,
+            seed,
+            arrivals: None,
+            without: &[],
+            schedulers: None,
+            witness: None,
+        }
     }
 
     /// Whether the run ends with its traffic.

@@ -30,10 +30,12 @@ use alloc::vec::Vec;
 
 use num_traits::{Signed, Zero};
 
-use super::{Interval, arrival_curve, first_below_zero, floor_rate, is_room};
+use super::breakdown::ExactTerm;
+use super::{Breakdown, Interval, Source, arrival_curve, first_below_zero, floor_rate, is_room};
 use crate::curve::{
     Curve, Exact, Minimum, Piece, bytes_per_nano, ceil_nanos, exact_bytes, exact_nanos, floor_nanos,
 };
+use crate::packet::ClassId;
 use crate::police::TokenBucket;
 use crate::units::{Bytes, Nanos, Rate};
 
@@ -98,7 +100,7 @@ impl System {
         };
         let from = exact_nanos(shortest);
         let slack = self.slack();
-        let unused = self.slack_beside(best_effort_demand).sub(best_effort_demand);
+        let unused = self.unused(best_effort_demand);
         let least = unused.minimum_from(&from);
         let admitted = is_room(&least);
         // Best effort that fits may use up what the classes leave.
@@ -121,6 +123,40 @@ impl System {
             Guarantee { bound: slack.map(|slack| class.deadline - slack), slack }
         });
         Admission { admitted, binding, classes: classes.collect() }
+    }
+
+    /// What the bound of class `k` is made of, with the demand of best effort as for
+    /// [`test`](System::test); `None` without a bound. Best effort is numbered behind the real-time
+    /// classes.
+    ///
+    /// The bound is reached in the interval that leaves least, of those as long as the deadline or
+    /// longer: by a packet that is due at its end. All that is due in it counts. Where the interval
+    /// is longer than the deadline, the packet comes later than it begins.
+    pub fn breakdown(&self, best_effort_demand: &Curve, k: usize) -> Option<Breakdown> {
+        let unused = self.unused(best_effort_demand);
+        let (class, rate) = (&self.real_time[k], bytes_per_nano(self.rate));
+        let deadline = exact_nanos(class.deadline);
+        let Minimum { value, at } = unused.minimum_from(&deadline)?;
+        // Before a jump up the least value is approached, not reached.
+        let is_reached = unused.value(&at) == value;
+        let at_it = |curve: &Curve| match is_reached {
+            true => curve.value(&at),
+            false => curve.value_before(&at),
+        };
+        let packet = at_it(&self.blocking_beside(best_effort_demand));
+        let blocking = Source::Blocking(self.blocking_class(&packet, &at));
+        let blocking = ExactTerm::bytes(blocking, packet, &rate);
+        let due = self.real_time.iter().enumerate().map(|(j, class)| {
+            let source = if j == k { Source::Own } else { Source::Before(ClassId(j as u32)) };
+            ExactTerm::bytes(source, at_it(&due(class)), &rate)
+        });
+        let best_effort = ExactTerm::bytes(Source::BestEffort, at_it(best_effort_demand), &rate);
+        let latency = ExactTerm::time(Source::Latency, &at - at_it(&self.service()) / &rate);
+        let elapsed = ExactTerm::time(Source::Elapsed, deadline - &at);
+        let mut breakdown = Breakdown::default();
+        let rest = [best_effort, latency, elapsed];
+        breakdown.add_exact([blocking].into_iter().chain(due).chain(rest))?;
+        Some(breakdown)
     }
 
     /// Whether every deadline holds.
@@ -197,9 +233,20 @@ impl System {
 
     /// The work that may be due within an interval: `sum A_k(t - d_k)`.
     fn demand(&self) -> Curve {
-        let due =
-            |class: &RealTime| arrival_curve(&class.arrival).shift(&exact_nanos(class.deadline));
         Curve::sum(self.real_time.iter().map(due))
+    }
+
+    /// The class of a packet that may be on the link when an interval begins: one with a deadline
+    /// after its end, else best effort, else any.
+    fn blocking_class(&self, packet: &Exact, end: &Exact) -> Option<ClassId> {
+        let best_effort = self.best_effort_packet.map(|packet| (packet, self.real_time.len()));
+        let is_it = |size: Bytes| exact_bytes(size) == *packet;
+        let real_time = || self.real_time.iter().enumerate().filter(|(_, of)| is_it(of.packet));
+        let later = real_time().find(|(_, class)| exact_nanos(class.deadline) >= *end);
+        let best_effort = best_effort.filter(|(size, _)| is_it(*size)).map(|(_, number)| number);
+        let number = later.map(|(number, _)| number).or(best_effort);
+        let number = number.or_else(|| Some(real_time().next()?.0))?;
+        Some(ClassId(number as u32))
     }
 
     /// The largest packet that may be on the link when an interval of length t begins, with a
@@ -238,6 +285,11 @@ impl System {
         Curve::from_pieces(pieces).expect("pieces before another one")
     }
 
+    /// What no interval uses, beside this demand of best effort.
+    fn unused(&self, best_effort_demand: &Curve) -> Curve {
+        self.slack_beside(best_effort_demand).sub(best_effort_demand)
+    }
+
     /// The slack without the demand of best effort: service less demand.
     fn slack_beside(&self, best_effort_demand: &Curve) -> Curve {
         self.service().sub(&self.demand()).sub(&self.blocking_beside(best_effort_demand))
@@ -257,6 +309,11 @@ impl System {
     fn interval(&self, length: &Exact, unused: &Exact) -> Option<Interval> {
         Interval::new(length, &self.service().value(length), unused)
     }
+}
+
+/// The work of a class that may be due within an interval: `A(t - d)`.
+fn due(class: &RealTime) -> Curve {
+    arrival_curve(&class.arrival).shift(&exact_nanos(class.deadline))
 }
 
 /// The steepest slope with which a line that starts at `bucket` stays under `room` wherever the

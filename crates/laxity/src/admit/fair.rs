@@ -14,8 +14,8 @@ mod wfq;
 #[cfg(test)]
 mod tests;
 
-pub use drr::{Guarantee, Turn, drr, drr_guarantees};
-pub use qfq::{Quick, qfq, qfq_services};
+pub use drr::{Guarantee, Turn, drr, drr_breakdown, drr_guarantees};
+pub use qfq::{Quick, qfq, qfq_breakdown, qfq_services};
 pub(super) use wf2q::Latencies;
 pub use wf2q::{Guarantees, Hierarchy, Member, Overbooking};
-pub use wfq::{Weighted, wfq, wfq_services};
+pub use wfq::{Weighted, wfq, wfq_breakdown, wfq_services};

@@ -42,9 +42,11 @@ use num_traits::Signed;
 
 use super::tree::Tree;
 use super::{
-    Interval, Service, Traffic, Unbounded, first_below_zero, floor_rate, is_room, steepest_from,
+    Breakdown, Interval, Service, Source, Traffic, Unbounded, first_below_zero, floor_rate,
+    is_room, steepest_from,
 };
 use crate::curve::{Curve, Exact, Minimum, bytes_per_nano, exact_nanos, floor_bytes};
+use crate::packet::ClassId;
 use crate::sched::hfsc::ClassSpec;
 use crate::service::ServiceCurve;
 use crate::units::{Bytes, Nanos, Rate};
@@ -119,6 +121,19 @@ impl System {
             Some(curve) => Ok(Service { curve: curve.curve(), late }),
         };
         self.classes.iter().map(service).collect()
+    }
+
+    /// What the delay bound of class `k` is made of, if it has one.
+    pub fn breakdown(&self, k: usize) -> Option<Breakdown> {
+        let service = self.services().swap_remove(k).ok()?;
+        let mut breakdown = service.breakdown(&self.classes[k].traffic.arrival, self.rate)?;
+        let tree = self.tree();
+        let largest = self.largest_packet();
+        let is_it =
+            |class: &usize| tree.is_leaf(*class) && self.classes[*class].traffic.packet == largest;
+        let blocking = (0..self.classes.len()).find(is_it).map(|class| ClassId(class as u32));
+        breakdown.add_bytes(Source::Blocking(blocking), largest, service.late);
+        Some(breakdown)
     }
 
     /// The sum of the real-time curves.

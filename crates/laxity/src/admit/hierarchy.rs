@@ -39,7 +39,7 @@ use alloc::vec::Vec;
 use super::edf::{self, RealTime};
 use super::fair::{self, Overbooking};
 use super::tree::Tree;
-use super::{Traffic, Unbounded, delay_bound_of_all};
+use super::{Breakdown, Source, Traffic, Unbounded, delay_bound_of_all};
 use crate::curve::Curve;
 use crate::sched::Share;
 use crate::units::{Bytes, Nanos, Rate};
@@ -128,15 +128,7 @@ impl Hierarchy {
     /// Tests the rates at every level, and the scheduler inside every leaf.
     pub fn test(&self) -> Guarantees {
         let tree = Tree::new(self.members.iter().map(|member| member.share.parent));
-        // A leaf competes with its longest packet.
-        let member = |member: &Member| fair::Member {
-            share: member.share,
-            traffic: Traffic { arrival: Vec::new(), packet: member.inside.longest() },
-        };
-        let classes = self.members.iter().map(member).collect();
-        let upper = fair::Hierarchy { rate: self.rate, classes };
-        let fair::Latencies { overbooked, late } =
-            upper.latencies(&tree, |member| member.traffic.packet);
+        let fair::Latencies { overbooked, late } = self.upper().latencies(&tree, head);
         let leaf = |(number, late): (usize, Option<Nanos>)| {
             let Member { share, inside } = &self.members[number];
             if !tree.is_leaf(number) {
@@ -149,6 +141,30 @@ impl Hierarchy {
         };
         Guarantees { overbooked, leaves: late.into_iter().enumerate().map(leaf).collect() }
     }
+
+    /// What the [latency](Guarantee::latency) of a leaf is made of; `None` below an overbooked
+    /// class.
+    pub fn latency_breakdown(&self, leaf: usize) -> Option<Breakdown> {
+        let Member { share, inside } = &self.members[leaf];
+        let mut breakdown = Breakdown::default();
+        breakdown.add(Source::Head, share.rate.time_for(inside.longest()));
+        self.upper().add_latency(&mut breakdown, leaf, head)?;
+        Some(breakdown)
+    }
+
+    /// The shares as WF2Q+ takes them: a leaf competes with its longest packet.
+    fn upper(&self) -> fair::Hierarchy {
+        let member = |member: &Member| fair::Member {
+            share: member.share,
+            traffic: Traffic { arrival: Vec::new(), packet: member.inside.longest() },
+        };
+        fair::Hierarchy { rate: self.rate, classes: self.members.iter().map(member).collect() }
+    }
+}
+
+/// The length of every head packet of a leaf.
+fn head(leaf: &fair::Member) -> Bytes {
+    leaf.traffic.packet
 }
 
 impl Inside {

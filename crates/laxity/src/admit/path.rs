@@ -37,8 +37,10 @@ use alloc::vec::Vec;
 use num_traits::ToPrimitive;
 
 use super::lines::{self, lowest};
-use super::{Service, Unbounded, arrival_curve};
-use crate::curve::{Curve, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nanos};
+use super::{Breakdown, Service, Unbounded, arrival_curve};
+use crate::curve::{
+    Curve, HorizontalDeviation, ceil_bytes, ceil_nanos, exact, exact_bytes, exact_nanos,
+};
 use crate::police::TokenBucket;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
@@ -141,25 +143,47 @@ pub fn pay_bursts_once<'a>(
     packet: Bytes,
     hops: impl IntoIterator<Item = &'a Hop>,
 ) -> Result<Nanos, Unbounded> {
-    let (mut curves, mut late) = (Vec::new(), Nanos::ZERO);
-    for hop in hops {
-        match &hop.service {
-            Some(service) => {
-                curves.push(&service.curve);
-                late = late.saturating_add(service.late).saturating_add(ROUNDING);
-            }
-            None => late = late.saturating_add(hop.delay),
+    let (deviation, late) = together(arrival, packet, hops)?;
+    let waits = ceil_nanos(&deviation.distance).ok_or(Unbounded::Unstable)?;
+    Ok(late.into_iter().fold(waits, Nanos::saturating_add))
+}
+
+/// What the bound of [`pay_bursts_once`] is made of: the wait for the service of all hops together,
+/// over links of at least this rate, and what each hop adds.
+pub fn once_breakdown<'a>(
+    arrival: &[TokenBucket],
+    packet: Bytes,
+    hops: impl IntoIterator<Item = &'a Hop>,
+    rate: Rate,
+) -> Option<(Breakdown, Vec<Nanos>)> {
+    let (deviation, late) = together(arrival, packet, hops).ok()?;
+    Some((Breakdown::from_deviation(&deviation, rate)?, late))
+}
+
+/// Where what comes and the service of all hops together are farthest apart, and what each hop adds
+/// to that.
+fn together<'a>(
+    arrival: &[TokenBucket],
+    packet: Bytes,
+    hops: impl IntoIterator<Item = &'a Hop>,
+) -> Result<(HorizontalDeviation, Vec<Nanos>), Unbounded> {
+    let mut curves = Vec::new();
+    let late = hops.into_iter().map(|hop| match &hop.service {
+        Some(service) => {
+            curves.push(&service.curve);
+            service.late.saturating_add(ROUNDING)
         }
-    }
+        None => hop.delay,
+    });
+    let late = late.collect();
     let packet_takes = |curve: &&Curve| curve.lower_pseudo_inverse(&exact_bytes(packet));
     let Some(slowest) = (0..curves.len()).max_by_key(|hop| packet_takes(&curves[*hop])) else {
-        return Ok(late);
+        return Ok((HorizontalDeviation::default(), late));
     };
     let first = curves.swap_remove(slowest).clone();
     let all = curves.iter().fold(first, |all, curve| all.convolve(&lowered(curve, packet)));
-    let distance = Curve::horizontal_distance(&arrival_curve(arrival), &all);
-    let waits = distance.and_then(|distance| ceil_nanos(&distance)).ok_or(Unbounded::Unstable)?;
-    Ok(waits.saturating_add(late))
+    let deviation = Curve::horizontal_deviation(&arrival_curve(arrival), &all);
+    Ok((deviation.ok_or(Unbounded::Unstable)?, late))
 }
 
 /// A service curve of packets as one of bytes.

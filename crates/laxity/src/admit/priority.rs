@@ -29,8 +29,10 @@ mod tests;
 
 use alloc::vec::Vec;
 
-use super::{Service, Traffic, Unbounded, arrival_curve};
-use crate::curve::{Curve, bytes_per_nano, ceil_nanos};
+use super::breakdown::ExactTerm;
+use super::{Breakdown, Service, Source, Traffic, Unbounded, arrival_curve};
+use crate::curve::{Curve, HorizontalDeviation, bytes_per_nano, ceil_nanos, exact_bytes};
+use crate::packet::ClassId;
 use crate::units::{Bytes, Nanos, Rate};
 
 /// A class of [`priority`].
@@ -61,6 +63,43 @@ pub fn priority(rate: Rate, classes: &[PriorityClass]) -> Vec<Result<Nanos, Unbo
         }
     }
     bounds
+}
+
+/// What the delay bound of a class is made of, if it has one.
+pub fn priority_breakdown(
+    rate: Rate,
+    classes: &[PriorityClass],
+    class: usize,
+) -> Option<Breakdown> {
+    let levels = levels(classes);
+    let place = levels.iter().position(|level| level.classes.contains(&class))?;
+    let (before, level) = (&levels[..place], &levels[place]);
+    if classes[class].traffic.arrival.is_empty() {
+        return None;
+    }
+    let deviation = level.deviation(rate).ok()?;
+    let rate = bytes_per_nano(rate);
+    // The last byte has not begun before that.
+    let begun = &deviation.served - rate.recip();
+    let id = |class: usize| ClassId(class as u32);
+    let term = |(source, class): (Source, usize), until| {
+        let bytes = arrival_curve(&classes[class].traffic.arrival).value(until);
+        ExactTerm::bytes(source, bytes, &rate)
+    };
+    let blocking = ExactTerm::bytes(
+        Source::Blocking(level.blocking_class(classes).map(id)),
+        exact_bytes(level.blocking),
+        &rate,
+    );
+    let before = before.iter().flat_map(|level| &level.classes);
+    let before = before.map(|&class| term((Source::Before(id(class)), class), &begun));
+    let source = |of: usize| if of == class { Source::Own } else { Source::Before(id(of)) };
+    let own = level.classes.iter().map(|&of| term((source(of), of), &deviation.arrived));
+    let elapsed = ExactTerm::time(Source::Elapsed, -deviation.arrived.clone());
+    let mut breakdown = Breakdown::default();
+    breakdown.add_exact([blocking].into_iter().chain(before).chain(own).chain([elapsed]))?;
+    breakdown.add(Source::Rounding, ROUNDING);
+    Some(breakdown)
 }
 
 /// The service of each class under [`Priority`](crate::sched::Priority) on a link of `rate`, as
@@ -149,12 +188,24 @@ fn queues(classes: &[PriorityClass]) -> Vec<(Vec<usize>, Bytes)> {
 
 impl Level {
     fn bound(&self, rate: Rate) -> Result<Nanos, Unbounded> {
+        let bound = ceil_nanos(&self.deviation(rate)?.distance);
+        Ok(bound.ok_or(Unbounded::Unstable)?.saturating_add(ROUNDING))
+    }
+
+    /// Where what the level may send and its service are farthest apart.
+    fn deviation(&self, rate: Rate) -> Result<HorizontalDeviation, Unbounded> {
         let before = self.before.as_ref().filter(|_| self.unknown.is_empty());
         let before = before.ok_or(Unbounded::UnknownCrossTraffic)?;
         let service = ahead(rate, &self.begun(rate, before))?;
-        let distance = Curve::horizontal_distance(&self.own, &service);
-        let bound = distance.and_then(|distance| ceil_nanos(&distance));
-        Ok(bound.ok_or(Unbounded::Unstable)?.saturating_add(ROUNDING))
+        Curve::horizontal_deviation(&self.own, &service).ok_or(Unbounded::Unstable)
+    }
+
+    /// The class of the longest packet that may be on the link although one of these waits.
+    fn blocking_class(&self, classes: &[PriorityClass]) -> Option<usize> {
+        let own = classes[self.classes[0]].level;
+        classes.iter().position(|PriorityClass { level, traffic, demotes }| {
+            traffic.packet == self.blocking && (*level > own || *demotes)
+        })
     }
 
     /// Lower bound of the bytes of a level that have begun to leave, given the levels before.

@@ -4,6 +4,19 @@ use super::{Curve, Exact, Piece};
 use alloc::vec::Vec;
 use num_traits::{Signed, Zero};
 
+/// Where two curves are farthest apart in time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HorizontalDeviation {
+    /// The horizontal distance in ns: `served - arrived`, and zero where that is negative.
+    pub distance: Exact,
+    /// The time in ns at which the arrival curve reaches the level.
+    pub arrived: Exact,
+    /// The time in ns at which the service curve reaches the level, or rises above it.
+    pub served: Exact,
+    /// The level in bytes.
+    pub level: Exact,
+}
+
 impl Curve {
     /// The lower pseudo-inverse: the first time `t >= 0` in ns with `f(t) >= level`, `level` in
     /// bytes; `None` if it is never reached. A curve that is not monotone may fall below `level`
@@ -24,16 +37,22 @@ impl Curve {
     /// A service curve that falls again only counts from where it stays above, by its
     /// [`nondecreasing_lower_closure`](Curve::nondecreasing_lower_closure).
     pub fn horizontal_distance(arrival: &Curve, service: &Curve) -> Option<Exact> {
+        Curve::horizontal_deviation(arrival, service).map(|deviation| deviation.distance)
+    }
+
+    /// The [delay bound](Curve::horizontal_distance), and the first level at which it is reached.
+    pub fn horizontal_deviation(arrival: &Curve, service: &Curve) -> Option<HorizontalDeviation> {
         let service = service.nondecreasing_lower_closure()?;
         if arrival.final_slope() > service.final_slope() {
             return None;
         }
         let service = Rising::new(&service);
-        let mut distance = Exact::zero();
-        let mut include = |served: Exact, arrived: &Exact| {
-            let delay = served - arrived;
-            if delay > distance {
-                distance = delay;
+        let mut widest = HorizontalDeviation::default();
+        let mut include = |level: &Exact, served: Exact, arrived: &Exact| {
+            let distance = &served - arrived;
+            if distance > widest.distance {
+                let (arrived, level) = (arrived.clone(), level.clone());
+                widest = HorizontalDeviation { distance, arrived, served, level };
             }
         };
         // The delay of bytes that arrive at t is affine in t, except where the arrival curve breaks
@@ -41,13 +60,13 @@ impl Curve {
         // peaks at one of those, but not where a jump up of the service curve ends: there it stops
         // falling.
         for (piece, end) in arrival.pieces_with_ends() {
-            include(service.lower_pseudo_inverse(&piece.value)?, &piece.start);
+            include(&piece.value, service.lower_pseudo_inverse(&piece.value)?, &piece.start);
             if !piece.slope.is_positive() {
                 continue;
             }
             let highest = end.map(|end| piece.at(end));
             if let (Some(highest), Some(end)) = (&highest, end) {
-                include(service.lower_pseudo_inverse(highest)?, end);
+                include(highest, service.lower_pseudo_inverse(highest)?, end);
             }
             let first = service.levels.partition_point(|level| *level < piece.value);
             let passed = service.levels[first..]
@@ -55,10 +74,10 @@ impl Curve {
                 .take_while(|level| highest.as_ref().is_none_or(|highest| *level < highest));
             for level in passed {
                 let arrived = &piece.start + (level - &piece.value) / &piece.slope;
-                include(service.upper_pseudo_inverse(level)?, &arrived);
+                include(level, service.upper_pseudo_inverse(level)?, &arrived);
             }
         }
-        Some(distance)
+        Some(widest)
     }
 
     /// The supremum over `t >= 0` of `f(t) - g(t)`, in bytes; `None` if it is infinite. It is the

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use laxity_api::why::{Ledger, PlanSource};
 
-use super::{answer, changes, kinds, packets, refuse_traffic};
+use super::{answer, changes, kinds, packets, proposals, refuse_traffic};
 use crate::Promises;
 use crate::args::Why;
 use crate::failure::Failure;
@@ -24,10 +24,13 @@ pub(super) fn run(arguments: &Why) -> Result<Promises, Failure> {
         under: None,
     };
     let mut changes = changes(arguments, plan, source)?;
-    if !changes.is_empty() {
+    if !changes.is_empty() || arguments.propose {
         changes.insert(0, ledger.never_late());
     }
     let packets = packets(arguments);
-    let result = Simulating::one(plan, None, |progress| ledger.why(&packets, &changes, progress))?;
+    let proposals = proposals(arguments, source);
+    let result = Simulating::one(plan, None, |progress| {
+        ledger.why(&packets, &changes, proposals, progress)
+    })?;
     answer(arguments, result)
 }

@@ -11,7 +11,7 @@ use crate::network::ids::FlowKey;
 use crate::network::layout::{Layout, Routes};
 use crate::network::run::NetworkRun;
 use crate::source::closed_loop::SourceCopy;
-use crate::source::{Feed, FeedId, flows_of};
+use crate::source::{Feed, FeedId, flows_of, open_recording};
 
 /// Makes the sources of a run and lays the routes of their flows. Returns them with the times at
 /// which connections begin that send from this part of the network.
@@ -30,9 +30,13 @@ pub(crate) fn connect(
     let counts = plan.sources.iter().filter_map(flows_of).map(|(_, count)| count as usize);
     layout.topology.flows.reserve_exact(counts.sum());
     for (id, source) in (0..).map(SourceId).zip(&plan.sources) {
-        let feed = match run.arrivals {
-            Some(open) => Some(Feed::new(open(id)?)),
-            None => Feed::from_source(plan, run.seed, id)?,
+        let feed = match (run.arrivals, source) {
+            (Some(open), _) => Some(Feed::recorded_without(open(id)?, run.without)),
+            (None, Source::Recording(recording)) => {
+                let arrivals = open_recording(recording, plan, None)?;
+                Some(Feed::recorded_without(arrivals, run.without))
+            }
+            (None, Source::Model(_) | Source::Tcp(_)) => Feed::from_source(plan, run.seed, id)?,
         };
         let is_here = layout.topology.here.has_start(run.on.network_plan(), source.path());
         let path = source.path();

@@ -35,8 +35,10 @@ use alloc::vec::Vec;
 
 use num_traits::{One, Signed, Zero};
 
-use crate::admit::{Service, Traffic, Unbounded, arrival_curve};
+use crate::admit::breakdown::ExactTerm;
+use crate::admit::{Breakdown, Service, Source, Traffic, Unbounded, arrival_curve};
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact, exact_bytes};
+use crate::packet::ClassId;
 use crate::units::{Bytes, Nanos, Rate};
 
 /// A class of [`drr`].
@@ -63,7 +65,7 @@ pub struct Guarantee {
 /// The delay bound of each class under [`Drr`](crate::sched::Drr) on a link of `rate`. It counts on
 /// the arrival curves of other classes that are [kept](Turn::kept).
 pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
-    match interfering::guarantees(rate, classes) {
+    match interfering::guarantees(rate, classes, &mut |_, _| {}) {
         Some(all) => all.into_iter().map(|of| of.bound).collect(),
         None => {
             let round = Round::new(rate, classes);
@@ -75,10 +77,21 @@ pub fn drr(rate: Rate, classes: &[Turn]) -> Vec<Result<Nanos, Unbounded>> {
 /// The delay bound and the service of each class. Takes no longer than [`drr`] where these follow
 /// from each other.
 pub fn drr_guarantees(rate: Rate, classes: &[Turn]) -> Vec<Guarantee> {
-    interfering::guarantees(rate, classes).unwrap_or_else(|| {
+    interfering::guarantees(rate, classes, &mut |_, _| {}).unwrap_or_else(|| {
         let round = Round::new(rate, classes);
         classes.iter().map(|class| round.guarantee(class)).collect()
     })
+}
+
+/// What the delay bound of a class is made of, if it has one.
+pub fn drr_breakdown(rate: Rate, classes: &[Turn], class: usize) -> Option<Breakdown> {
+    let mut breakdown = Round::new(rate, classes).breakdown(classes, class);
+    interfering::guarantees(rate, classes, &mut |place, better| {
+        if place == class {
+            breakdown = better();
+        }
+    });
+    breakdown
 }
 
 /// Bytes that a class and others send in a round, for any arrivals of others.
@@ -114,6 +127,11 @@ impl Round {
     }
 
     fn bound(&self, class: &Turn) -> Result<Nanos, Unbounded> {
+        ceil_nanos(&self.longest(class)?.0).ok_or(Unbounded::Unstable)
+    }
+
+    /// The longest delay, and the moment at which it is reached.
+    fn longest(&self, class: &Turn) -> Result<(Exact, Moment), Unbounded> {
         if class.traffic.arrival.is_empty() || class.traffic.is_absent() {
             return Err(Unbounded::NoArrival);
         }
@@ -123,11 +141,40 @@ impl Round {
             return Err(Unbounded::Unstable);
         }
         let (others, first) = self.others(class);
-        let delay = |(u, x, turns): (Exact, Exact, Exact)| {
-            (x + (turns + &self.turns_more) * &others + &first) / &self.rate - u
+        let delay = |moment: Moment| {
+            let Moment { time, bytes, turns } = &moment;
+            let sent = bytes + (turns + &self.turns_more) * &others + &first;
+            (sent / &self.rate - time, moment)
         };
-        let longest = worst_moments(&arrival, &quantum).into_iter().map(delay).max();
-        longest.and_then(|longest| ceil_nanos(&longest)).ok_or(Unbounded::Unstable)
+        let longest = worst_moments(&arrival, &quantum).into_iter().map(delay);
+        longest.max_by(|(one, _), (other, _)| one.cmp(other)).ok_or(Unbounded::Unstable)
+    }
+
+    /// What the bound is made of that counts on no other class, if there is one.
+    fn breakdown(&self, classes: &[Turn], class: usize) -> Option<Breakdown> {
+        let (_, Moment { time, bytes, turns }) = self.longest(&classes[class]).ok()?;
+        let sends = |(place, other): (usize, &Turn)| {
+            let source = Source::Turns(ClassId(place as u32));
+            ExactTerm::bytes(source, self.sends(other, &turns), &self.rate)
+        };
+        let others = classes.iter().enumerate();
+        let others = others.filter(|(place, other)| *place != class && !other.traffic.is_absent());
+        let blocking = self.blocking(classes);
+        let own = ExactTerm::bytes(Source::Own, bytes, &self.rate);
+        let elapsed = ExactTerm::time(Source::Elapsed, -time);
+        let mut breakdown = Breakdown::default();
+        breakdown
+            .add_exact([blocking, own].into_iter().chain(others.map(sends)).chain([elapsed]))?;
+        Some(breakdown)
+    }
+
+    /// The packet whose transmission had begun.
+    fn blocking<'a>(&self, classes: impl IntoIterator<Item = &'a Turn>) -> ExactTerm {
+        let is_it = |class: &Turn| {
+            !class.traffic.is_absent() && exact_bytes(class.traffic.packet) == self.largest
+        };
+        let longest = classes.into_iter().position(is_it).map(|place| ClassId(place as u32));
+        ExactTerm::bytes(Source::Blocking(longest), self.largest.clone(), &self.rate)
     }
 
     fn service(&self, class: &Turn) -> Result<Service, Unbounded> {
@@ -154,16 +201,28 @@ impl Round {
     }
 }
 
-/// The candidates for the longest delay: a time u, the number x of whole bytes that can have
-/// arrived by u but not before, and the turns that they need.
+/// A candidate for the moment of the longest delay.
+struct Moment {
+    /// The time u.
+    time: Exact,
+    /// The number x of whole bytes that can have arrived by u but not before.
+    bytes: Exact,
+    /// The turns that they need.
+    turns: Exact,
+}
+
+/// The candidates for the longest delay.
 ///
 /// Along a straight piece of the arrival curve delays jump up with the first byte of every turn.
 /// These peaks all rise or all fall along the piece. So the candidates are the first and the last
 /// of them, and the first and the last byte of the piece.
-fn worst_moments(arrival: &Curve, quantum: &Exact) -> Vec<(Exact, Exact, Exact)> {
-    let turns = |x: &Exact| (x / quantum).ceil();
+fn worst_moments(arrival: &Curve, quantum: &Exact) -> Vec<Moment> {
+    let moment = |time: Exact, bytes: Exact| {
+        let turns = (&bytes / quantum).ceil();
+        Moment { time, bytes, turns }
+    };
     let burst = arrival.value(&Exact::zero());
-    let mut moments = Vec::from([(Exact::zero(), burst.clone(), turns(&burst))]);
+    let mut moments = Vec::from([moment(Exact::zero(), burst)]);
     for (piece, end) in arrival.pieces_with_ends() {
         if !piece.slope.is_positive() {
             continue;
@@ -175,10 +234,11 @@ fn worst_moments(arrival: &Curve, quantum: &Exact) -> Vec<(Exact, Exact, Exact)>
         let ends = [Some(piece.value.ceil()), most.as_ref().map(Exact::floor)];
         let bytes = [Some(first), last].into_iter().chain(ends).flatten();
         let within = |x: &Exact| *x >= piece.value && most.as_ref().is_none_or(|most| x <= most);
-        moments.extend(bytes.filter(within).map(|x| {
-            let turns = turns(&x);
-            (&piece.start + (&x - &piece.value) / &piece.slope, x, turns)
-        }));
+        moments.extend(
+            bytes
+                .filter(within)
+                .map(|x| moment(&piece.start + (&x - &piece.value) / &piece.slope, x)),
+        );
     }
     moments
 }

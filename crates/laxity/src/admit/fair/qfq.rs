@@ -52,8 +52,10 @@
 
 use alloc::vec::Vec;
 
-use crate::admit::{Service, Traffic, Unbounded};
+use crate::admit::breakdown::ExactTerm;
+use crate::admit::{Breakdown, Service, Source, Traffic, Unbounded};
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact};
+use crate::packet::ClassId;
 use crate::sched::qfq::QfqClass;
 use crate::sched::qfq::share::{BYTE, Share};
 use crate::units::{Nanos, Rate};
@@ -82,21 +84,9 @@ pub fn qfq(rate: Rate, classes: &[Quick]) -> Vec<Result<Nanos, Unbounded>> {
 /// If the classes cannot be scheduled together, or the latency is longer than [`Nanos`] hold.
 pub fn qfq_services(rate: Rate, classes: &[Quick]) -> Vec<Result<Service, Unbounded>> {
     let mut services = alloc::vec![Err(Unbounded::NotAdmitted); classes.len()];
-    let shares = Share::all(&Vec::from_iter(classes.iter().map(|class| Some(class.class))));
-    let shares = shares.unwrap_or_default();
-    let present = classes.iter().filter(|class| !class.traffic.is_absent());
-    let longest = present.map(|class| class.class.max_packet).max().unwrap_or_default();
-    let comes = |share: &Share| {
-        share.classes.iter().any(|class| !classes[class.index()].traffic.is_absent())
-    };
-    let mut budgets: Vec<_> =
-        shares.iter().filter(|share| comes(share)).map(Share::budget).collect();
-    budgets.sort_unstable_by(|a, b| b.cmp(a));
-    for share in &shares {
-        // The largest of the others.
-        let is_largest = comes(share) && budgets[0] == share.budget();
-        let budget = budgets.get(usize::from(is_largest)).copied().unwrap_or_default();
-        let service = service(rate, share, exact(budget) + exact(longest.into()));
+    let aggregates = Aggregates::new(classes);
+    for share in &aggregates.shares {
+        let service = aggregates.service(rate, share);
         for class in &share.classes {
             services[class.index()] = service.clone();
         }
@@ -104,16 +94,80 @@ pub fn qfq_services(rate: Rate, classes: &[Quick]) -> Vec<Result<Service, Unboun
     services
 }
 
-/// The service of each class of an aggregate, if `blocking` bytes of others may be served before.
-fn service(rate: Rate, share: &Share, blocking: Exact) -> Result<Service, Unbounded> {
-    let byte = Exact::from_integer(BYTE.into());
-    let per_byte = exact(share.per_byte) / &byte;
-    let slot = Exact::from_integer((1u128 << share.slot_shift).into()) / &byte;
-    let (classes, packet) = (share.classes.len() as u64, u64::from(share.class.max_packet));
-    let slots = if classes == 1 { 2 } else { 4 };
-    let turns = exact(2 * (classes - 1) * (packet - 1)) - exact(1);
-    let bytes = turns * &per_byte + exact(slots) * slot + blocking;
-    let late = ceil_nanos(&(bytes / bytes_per_nano(rate))).ok_or(Unbounded::Unstable)?;
-    let curve = Curve::line(rate).scale(&(exact(classes) * per_byte).recip());
-    Ok(Service { curve, late })
+/// What the delay bound of a class is made of, if it has one.
+pub fn qfq_breakdown(rate: Rate, classes: &[Quick], class: usize) -> Option<Breakdown> {
+    let aggregates = Aggregates::new(classes);
+    let id = ClassId(class as u32);
+    let share = aggregates.shares.iter().find(|share| share.classes.contains(&id))?;
+    let service = aggregates.service(rate, share).ok()?;
+    let mut breakdown = service.breakdown(&classes[class].traffic.arrival, rate)?;
+    let rate = bytes_per_nano(rate);
+    let parts = aggregates.late(share).into_iter();
+    breakdown.add_exact(parts.map(|(source, bytes)| ExactTerm::bytes(source, bytes, &rate)))?;
+    Some(breakdown)
+}
+
+/// The aggregates of all classes, and what they may have in the way of one another.
+struct Aggregates<'a> {
+    classes: &'a [Quick],
+    shares: Vec<Share>,
+    /// The budgets of those with traffic, the largest first.
+    budgets: Vec<u64>,
+    /// The class of the longest packet.
+    longest: Option<usize>,
+}
+
+impl<'a> Aggregates<'a> {
+    /// There are none if the classes cannot be scheduled together.
+    fn new(classes: &'a [Quick]) -> Aggregates<'a> {
+        let shares = Share::all(&Vec::from_iter(classes.iter().map(|class| Some(class.class))));
+        let present = (0..classes.len()).filter(|class| !classes[*class].traffic.is_absent());
+        // Of several the first one.
+        let longest = present.rev().max_by_key(|class| classes[*class].class.max_packet);
+        let shares = shares.unwrap_or_default();
+        let mut aggregates = Aggregates { classes, shares, budgets: Vec::new(), longest };
+        let present = aggregates.shares.iter().filter(|share| aggregates.comes(share));
+        let mut budgets: Vec<_> = present.map(Share::budget).collect();
+        budgets.sort_unstable_by(|a, b| b.cmp(a));
+        aggregates.budgets = budgets;
+        aggregates
+    }
+
+    /// Whether any class of an aggregate has traffic.
+    fn comes(&self, share: &Share) -> bool {
+        share.classes.iter().any(|class| !self.classes[class.index()].traffic.is_absent())
+    }
+
+    /// The service of each class of an aggregate.
+    fn service(&self, rate: Rate, share: &Share) -> Result<Service, Unbounded> {
+        let bytes: Exact = self.late(share).into_iter().map(|(_, bytes)| bytes).sum();
+        let late = ceil_nanos(&(bytes / bytes_per_nano(rate))).ok_or(Unbounded::Unstable)?;
+        let classes = exact(share.classes.len() as u64);
+        let curve = Curve::line(rate).scale(&(classes * per_byte(share)).recip());
+        Ok(Service { curve, late })
+    }
+
+    /// The latency of each class of an aggregate, in bytes that the link sends in it.
+    fn late(&self, share: &Share) -> [(Source, Exact); 5] {
+        // The largest budget of the others.
+        let is_largest = self.comes(share) && self.budgets[0] == share.budget();
+        let budget = self.budgets.get(usize::from(is_largest)).copied().unwrap_or_default();
+        let longest = self.longest.map_or(0, |class| self.classes[class].class.max_packet);
+        let slot = Exact::from_integer((1u128 << share.slot_shift).into());
+        let (classes, packet) = (share.classes.len() as u64, u64::from(share.class.max_packet));
+        let slots = if classes == 1 { 2 } else { 4 };
+        let blocking = self.longest.map(|class| ClassId(class as u32));
+        [
+            (Source::Blocking(blocking), exact(longest.into())),
+            (Source::Blocking(None), exact(budget)),
+            (Source::Slots, exact(slots) * slot / Exact::from_integer(BYTE.into())),
+            (Source::Aggregate, exact(2 * (classes - 1) * (packet - 1)) * per_byte(share)),
+            (Source::Share, -per_byte(share)),
+        ]
+    }
+}
+
+/// The bytes that the link sends for each byte of an aggregate.
+fn per_byte(share: &Share) -> Exact {
+    exact(share.per_byte) / Exact::from_integer(BYTE.into())
 }

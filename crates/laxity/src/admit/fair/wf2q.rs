@@ -50,8 +50,9 @@ use alloc::vec::Vec;
 use num_traits::Zero;
 
 use super::blocking::{Blocker, Blocking};
+use crate::admit::breakdown::ExactTerm;
 use crate::admit::tree::Tree;
-use crate::admit::{Service, Traffic, Unbounded};
+use crate::admit::{Breakdown, Service, Source, Traffic, Unbounded};
 use crate::curve::{Curve, Exact, bytes_per_nano, ceil_nanos, exact_bytes, exact_nanos};
 use crate::packet::ClassId;
 use crate::sched::Share;
@@ -121,6 +122,52 @@ impl Hierarchy {
         Guarantees { overbooked, bounds: bounds.collect() }
     }
 
+    /// What the delay bound of a class is made of, if it has one.
+    pub fn breakdown(&self, class: usize) -> Option<Breakdown> {
+        let service = self.services().swap_remove(class).ok()?;
+        let mut breakdown = service.breakdown(&self.classes[class].traffic.arrival, self.rate)?;
+        self.add_latency(&mut breakdown, class, |_| LEAST)?;
+        Some(breakdown)
+    }
+
+    /// Adds what the [latency](Latencies) of a class is made of.
+    pub(in crate::admit) fn add_latency(
+        &self,
+        breakdown: &mut Breakdown,
+        class: usize,
+        head: impl Fn(&Member) -> Bytes,
+    ) -> Option<()> {
+        let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
+        let largest = self.below_each(&tree, |member| member.traffic.packet, Ord::max);
+        let mut blocked = alloc::vec![None; self.classes.len()];
+        self.latencies_with(&tree, head, &mut |class, bytes, rate| {
+            blocked[class] = Some((bytes.clone(), rate));
+        });
+        let up = |class: &usize| self.classes[*class].share.parent.map(ClassId::index);
+        let mut terms = Vec::new();
+        for level in core::iter::successors(Some(class), up) {
+            if level != class {
+                let ahead = self.ahead(level, &largest);
+                terms.push(ExactTerm::time(Source::Ahead(ClassId(level as u32)), ahead));
+            }
+            let (bytes, rate) = blocked[level].take()?;
+            let blocking = Source::Blocking(self.blocking_class(&tree, level, &largest));
+            terms.push(ExactTerm::bytes(blocking, bytes, &bytes_per_nano(rate)));
+            terms.push(ExactTerm::time(Source::Rounding, exact_nanos(ROUNDING)));
+        }
+        breakdown.add_exact(terms)
+    }
+
+    /// The class with the longest packet of those beside a class.
+    fn blocking_class(&self, tree: &Tree, class: usize, largest: &[Bytes]) -> Option<ClassId> {
+        let beside = match self.classes[class].share.parent {
+            None => tree.top(),
+            Some(parent) => tree.children(parent.index()),
+        };
+        let others = beside.iter().copied().filter(|other| *other != class);
+        others.rev().max_by_key(|other| largest[*other]).map(|other| ClassId(other as u32))
+    }
+
     /// The service of each class, in their order.
     pub fn services(&self) -> Vec<Result<Service, Unbounded>> {
         let tree = Tree::new(self.classes.iter().map(|class| class.share.parent));
@@ -150,6 +197,17 @@ impl Hierarchy {
         tree: &Tree,
         head: impl Fn(&Member) -> Bytes,
     ) -> Latencies {
+        self.latencies_with(tree, head, &mut |_, _, _| {})
+    }
+
+    /// The same, with the bytes by which each class may be blocked below the one above it, and that
+    /// one's rate.
+    fn latencies_with(
+        &self,
+        tree: &Tree,
+        head: impl Fn(&Member) -> Bytes,
+        blocked_by: &mut dyn FnMut(usize, &Exact, Rate),
+    ) -> Latencies {
         let largest = self.below_each(tree, |member| member.traffic.packet, Ord::max);
         let heads = self.below_each(tree, head, Ord::min);
         let mut late: Vec<Option<Exact>> = alloc::vec![None; self.classes.len()];
@@ -173,6 +231,7 @@ impl Hierarchy {
                 let blocking = Blocking::new(&blockers);
                 for (&class, blocker) in below.iter().zip(blockers) {
                     let bytes = blocking.by_others(blocker, heads[class], self.rate(class));
+                    blocked_by(class, &bytes, rate);
                     let blocked = bytes / bytes_per_nano(rate);
                     late[class] = Some(blocked + &ahead + exact_nanos(ROUNDING));
                 }

@@ -8,8 +8,9 @@
 
 use alloc::vec::Vec;
 
-use crate::admit::{Service, Traffic, Unbounded};
+use crate::admit::{Breakdown, Service, Source, Traffic, Unbounded};
 use crate::curve::{Curve, Exact, exact};
+use crate::packet::ClassId;
 use crate::units::{Nanos, Rate};
 
 /// A class of [`wfq`].
@@ -29,6 +30,20 @@ const ROUNDING: Nanos = Nanos(1);
 pub fn wfq(rate: Rate, classes: &[Weighted]) -> Vec<Result<Nanos, Unbounded>> {
     let bound = |(class, service): (&Weighted, Service)| service.delay(&class.traffic.arrival);
     classes.iter().zip(services(rate, classes)).map(bound).collect()
+}
+
+/// What the delay bound of a class is made of, if it has one.
+pub fn wfq_breakdown(rate: Rate, classes: &[Weighted], class: usize) -> Option<Breakdown> {
+    let service = services(rate, classes).nth(class)?;
+    let mut breakdown = service.breakdown(&classes[class].traffic.arrival, rate)?;
+    let present = (0..classes.len()).filter(|class| !classes[*class].traffic.is_absent());
+    // Of several the first one.
+    let largest = present.rev().max_by_key(|class| classes[*class].traffic.packet)?;
+    let blocking = Source::Blocking(Some(ClassId(largest as u32)));
+    let packet = classes[largest].traffic.packet;
+    breakdown.add_bytes(blocking, packet, service.late.saturating_sub(ROUNDING));
+    breakdown.add(Source::Rounding, ROUNDING);
+    Some(breakdown)
 }
 
 /// The service of each class under [`Wfq`](crate::sched::Wfq) on a link of `rate`.

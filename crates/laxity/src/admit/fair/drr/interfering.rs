@@ -40,9 +40,13 @@ use alloc::vec::Vec;
 use num_traits::{One, Zero};
 
 use super::{Guarantee, Round, Turn};
+use crate::admit::breakdown::ExactTerm;
 use crate::admit::path::{ROUNDING, aggregate, coarsened, lowered, undominated};
-use crate::admit::{Service, Unbounded, arrival_curve, floor_rate};
-use crate::curve::{Curve, Exact, Piece, bytes_per_nano, ceil_nanos, exact, exact_nanos};
+use crate::admit::{Breakdown, Service, Source, Unbounded, arrival_curve, floor_rate};
+use crate::curve::{
+    Curve, Exact, HorizontalDeviation, Piece, bytes_per_nano, ceil_nanos, exact, exact_nanos,
+};
+use crate::packet::ClassId;
 use crate::units::{Bytes, NANOBITS_PER_BYTE, Nanos, Rate};
 
 /// So often all classes are looked at.
@@ -65,8 +69,16 @@ const MOST_LINES: usize = 32;
 /// With more classes than this, arrival curves of others are ignored.
 const MOST_CLASSES: usize = 64;
 
+/// Hears of each bound that is shorter than the one before: the place of its class, and how to find
+/// what it is made of.
+pub(super) type Improvements<'a> = &'a mut dyn FnMut(usize, &dyn Fn() -> Option<Breakdown>);
+
 /// The guarantees of all classes; `None` if arrival curves of others do not help.
-pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Option<Vec<Guarantee>> {
+pub(super) fn guarantees(
+    rate: Rate,
+    classes: &[Turn],
+    improved: Improvements<'_>,
+) -> Option<Vec<Guarantee>> {
     // By the places of those that have turns.
     let (places, present): (Vec<usize>, Vec<&Turn>) =
         classes.iter().enumerate().filter(|(_, class)| !class.traffic.is_absent()).unzip();
@@ -76,8 +88,13 @@ pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Option<Vec<Guarantee>>
     let round = Round::new(rate, classes);
     let mut found: Vec<_> = classes.iter().map(|class| round.guarantee(class)).collect();
     for (&place, &class) in places.iter().zip(&present) {
-        let last = behind_all(rate, &present, class);
-        found[place].bound = shorter(found[place].bound, last);
+        let Some(deviation) = behind_all(rate, &present, class) else { continue };
+        let last = ceil_nanos(&deviation.distance).map(|waits| waits.saturating_add(ROUNDING));
+        let bound = shorter(found[place].bound, last);
+        if bound != found[place].bound {
+            improved(place, &|| breakdown_behind_all(rate, classes, place, &deviation));
+            found[place].bound = bound;
+        }
     }
     if present.len() > MANY {
         return Some(found);
@@ -87,8 +104,17 @@ pub(super) fn guarantees(rate: Rate, classes: &[Turn]) -> Option<Vec<Guarantee>>
         let leave = present.iter().zip(&known).map(|(class, known)| class.leaves(known)).collect();
         let look = Look { round: &round, classes: &present, leave };
         let taken = look.in_turns();
-        let better = |of: usize| look.better(of, &taken, &known[of]);
-        let better: Vec<_> = (0..present.len()).map(better).collect();
+        let mut better = Vec::with_capacity(present.len());
+        for (of, known) in known.iter().enumerate() {
+            let (guarantee, deviation) = look.better(of, &taken, known);
+            if let Some(deviation) = deviation.filter(|_| guarantee.bound != known.bound) {
+                let numbers = |class: ClassId| ClassId(places[class.index()] as u32);
+                improved(places[of], &|| {
+                    Some(look.breakdown(of, &taken, &deviation)?.renumbered(numbers))
+                });
+            }
+            better.push(guarantee);
+        }
         let is_same = better == known;
         places.iter().zip(better).for_each(|(&place, better)| found[place] = better);
         if is_same {
@@ -135,8 +161,9 @@ impl Turn {
     }
 }
 
-/// The delay of a class that goes behind all others, from when the link began to send.
-fn behind_all(rate: Rate, classes: &[&Turn], class: &Turn) -> Option<Nanos> {
+/// Where the delay of a class is longest that goes behind all others, from when the link began to
+/// send.
+fn behind_all(rate: Rate, classes: &[&Turn], class: &Turn) -> Option<HorizontalDeviation> {
     let others = || classes.iter().filter(|other| !core::ptr::eq(**other, class));
     if class.traffic.arrival.is_empty() || !others().all(|other| other.is_known()) {
         return None;
@@ -147,8 +174,36 @@ fn behind_all(rate: Rate, classes: &[&Turn], class: &Turn) -> Option<Nanos> {
     let begun = Curve::line(rate).sub(&sent).add(&Curve::constant(Bytes(1)));
     let served = begun.nondecreasing_lower_closure()?.clamp_at_zero();
     let served = served.shift(&bytes_per_nano(rate).recip());
-    let waits = Curve::horizontal_distance(&arrival_curve(&class.traffic.arrival), &served)?;
-    Some(ceil_nanos(&waits)?.saturating_add(ROUNDING))
+    Curve::horizontal_deviation(&arrival_curve(&class.traffic.arrival), &served)
+}
+
+/// What the bound of a class is made of that goes behind all others.
+fn breakdown_behind_all(
+    rate: Rate,
+    classes: &[Turn],
+    class: usize,
+    deviation: &HorizontalDeviation,
+) -> Option<Breakdown> {
+    let rate = bytes_per_nano(rate);
+    let HorizontalDeviation { arrived, served, level, .. } = deviation;
+    // The last byte has not begun before that.
+    let begun = served - rate.recip();
+    let own = ExactTerm::bytes(Source::Own, level.clone(), &rate);
+    let mut terms = Vec::from([own]);
+    let mut left = served * &rate - level;
+    let others = classes.iter().enumerate().filter(|(place, _)| *place != class);
+    for (place, other) in others {
+        let bytes = arrival_curve(&other.traffic.arrival).value(&begun);
+        left -= &bytes;
+        terms.push(ExactTerm::bytes(Source::Before(ClassId(place as u32)), bytes, &rate));
+    }
+    // Few lines of the sum were used.
+    terms.push(ExactTerm::bytes(Source::Rounding, left, &rate));
+    terms.push(ExactTerm::time(Source::Elapsed, -arrived.clone()));
+    let mut breakdown = Breakdown::default();
+    breakdown.add_exact(terms)?;
+    breakdown.add(Source::Rounding, ROUNDING);
+    Some(breakdown)
 }
 
 /// All classes with the present bounds.
@@ -185,10 +240,16 @@ impl Look<'_> {
         self.leave[class].as_ref().map_or(most.clone(), |leaves| leaves.minimum(&most))
     }
 
-    /// An improved guarantee of a class, at least as good as the known one.
-    fn better(&self, of: usize, taken: &[(Vec<Curve>, Curve)], known: &Guarantee) -> Guarantee {
+    /// An improved guarantee of a class, at least as good as the known one, and where its delay is
+    /// longest by what was looked at.
+    fn better(
+        &self,
+        of: usize,
+        taken: &[(Vec<Curve>, Curve)],
+        known: &Guarantee,
+    ) -> (Guarantee, Option<HorizontalDeviation>) {
         let class = self.classes[of];
-        let Ok(service) = &known.service else { return known.clone() };
+        let Ok(service) = &known.service else { return (known.clone(), None) };
         let before = service.curve.shift(&exact_nanos(service.late));
         let quantum = exact(class.quantum.into());
         let in_turns = (1..).zip(taken).filter_map(|(turns, (each, all))| {
@@ -200,13 +261,78 @@ impl Look<'_> {
         let served = Curve::maximum_of(in_turns.chain(beyond).chain([before.clone()]));
         let waits = match class.traffic.arrival[..] {
             [] => None,
-            ref arrival => Curve::horizontal_distance(&arrival_curve(arrival), &served),
+            ref arrival => Curve::horizontal_deviation(&arrival_curve(arrival), &served),
         };
-        let bound = shorter(known.bound, waits.and_then(|waits| ceil_nanos(&waits)));
+        let longest = waits.as_ref().and_then(|waits| ceil_nanos(&waits.distance));
+        let bound = shorter(known.bound, longest);
         let curve = rounded(&served.greatest_convex_minorant(), &before);
         let service =
             if curve == before { service.clone() } else { Service { curve, late: Nanos::ZERO } };
-        Guarantee { bound, service: Ok(service) }
+        (Guarantee { bound, service: Ok(service) }, waits)
+    }
+
+    /// What the bound of a class is made of that is reached where the service is farthest from the
+    /// arrivals: by the number of turns, or the set J, which gives the service there.
+    fn breakdown(
+        &self,
+        of: usize,
+        taken: &[(Vec<Curve>, Curve)],
+        deviation: &HorizontalDeviation,
+    ) -> Option<Breakdown> {
+        let HorizontalDeviation { arrived, served, level, .. } = deviation;
+        let rate = &self.round.rate;
+        let sent = served * rate - level - &self.round.largest;
+        let others = || (0..self.classes.len()).filter(|other| *other != of);
+        let in_turns = |(turns, (each, _)): (u64, &(Vec<Curve>, Curve))| {
+            let turns = exact(turns);
+            let bytes = |other: usize| each[other].value(served);
+            let is_by_turns =
+                |other: usize| bytes(other) == self.round.sends(self.classes[other], &turns);
+            others().map(|other| (other, is_by_turns(other), bytes(other))).collect::<Vec<_>>()
+        };
+        let beyond = |by_turns: &Vec<usize>| self.sent_beyond(of, by_turns, level, served);
+        let sets = self.sets(of);
+        let ways = (1..).zip(taken).map(in_turns).chain(sets.iter().filter_map(beyond));
+        let is_it = |way: &Vec<(usize, bool, Exact)>| {
+            way.iter().map(|(_, _, bytes)| bytes.clone()).sum::<Exact>() == sent
+        };
+        let Some(way) = ways.into_iter().find(is_it) else {
+            // The service that was known before.
+            return Breakdown::from_deviation(deviation, self.round.link);
+        };
+        let blocking = self.round.blocking(self.classes.iter().copied());
+        let own = ExactTerm::bytes(Source::Own, level.clone(), rate);
+        let others = way.into_iter().map(|(other, is_by_turns, bytes)| {
+            let class = ClassId(other as u32);
+            let source = if is_by_turns { Source::Turns(class) } else { Source::Before(class) };
+            ExactTerm::bytes(source, bytes, rate)
+        });
+        let elapsed = ExactTerm::time(Source::Elapsed, -arrived.clone());
+        let mut breakdown = Breakdown::default();
+        breakdown.add_exact([blocking, own].into_iter().chain(others).chain([elapsed]))?;
+        Some(breakdown)
+    }
+
+    /// What each other class sends by a time in [`beyond`](Look::beyond) until a class has sent a
+    /// number of bytes, and whether its turns say so.
+    fn sent_beyond(
+        &self,
+        of: usize,
+        by_turns: &[usize],
+        bytes: &Exact,
+        time: &Exact,
+    ) -> Option<Vec<(usize, bool, Exact)>> {
+        let quantum = exact(self.classes[of].quantum.into());
+        let first = Exact::one() - quantum.recip();
+        let sent = |other: usize| match by_turns.contains(&other) {
+            true => {
+                let class = self.classes[other];
+                let turns = bytes / &quantum * exact(class.quantum.into());
+                Some((other, true, self.round.sends(class, &first) + turns))
+            }
+            false => Some((other, false, self.leave[other].as_ref()?.value(time))),
+        };
+        (0..self.classes.len()).filter(|other| *other != of).map(sent).collect()
     }
 
     /// The capacity that the link has left beside `others` and the packet that was on it.
