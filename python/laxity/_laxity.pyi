@@ -54,6 +54,7 @@ class Plan:
         arrivals: PathLike[str] | None,
         packets: bool,
         threads: int | None,
+        trace: PathLike[str] | None,
         heard: Callable[[int, int], object] | None,
     ) -> RunResult: ...
 

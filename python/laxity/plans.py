@@ -260,12 +260,13 @@ class Plan:
         arrivals: str | PathLike[str] | None = None,
         packets: bool = False,
         threads: int | None = None,
+        trace: str | PathLike[str] | None = None,
         progress: Progress | bool | None = None,
     ) -> Run:
         """Simulates it, for a time such as ``"10s"``. With ``packets``, every packet is in ``Run.packets``.
 
         ``arrivals`` is a recording, a capture or a CSV, in place of the plan's sources. Several ``threads`` share a
-        network, with the same result.
+        network, with the same result. ``trace`` is a file to write for ui.perfetto.dev; one thread writes it.
 
         Other threads of Python go on meanwhile, and Ctrl-C stops it. ``progress=True`` shows a bar.
         """
@@ -273,8 +274,13 @@ class Plan:
         seed = None if seed is None else given.whole("seed", seed)
         file = None if arrivals is None else given.path("arrivals", arrivals)
         threads = None if threads is None else given.whole("threads", threads, 1, 2**32 - 1)
+        traced = None if trace is None else given.path("trace", trace)
+        if traced is not None and threads is not None and threads > 1:
+            raise _laxity.LaxityError("a trace is of one thread: leave one of `trace` and `threads` out")
+        if traced is not None and file is not None and traced.exists() and file.exists() and traced.samefile(file):
+            raise _laxity.LaxityError(f"`trace` would replace the recording {file}: give another file")
         with simulated(progress, self._plan.lasts(duration, file)) as heard:
-            ran = self._native().run(self._reset(), duration, seed, file, bool(packets), threads, heard)
+            ran = self._native().run(self._reset(), duration, seed, file, bool(packets), threads, traced, heard)
         is_own = self._scheduler is not None or bool(self._at)
         return Run(ran, None if is_own else (self, {"duration": duration, "seed": seed, "arrivals": file}))
 

@@ -16,6 +16,7 @@ mod simulate;
 mod study;
 mod table;
 mod text;
+mod trace_file;
 mod traffic;
 mod tune;
 

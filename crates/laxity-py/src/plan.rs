@@ -178,7 +178,7 @@ impl Plan {
     }
 
     /// Simulates the plan, on schedulers of Python's if there are any, each with its output in a
-    /// network. `heard` gets the simulated time in ns and the number of packets that links have
+    /// network. `trace` is a file for Perfetto. `heard` gets the simulated time in ns and the number of packets that links have
     /// sent, and may raise.
     #[expect(clippy::too_many_arguments, reason = "named by the half in Python")]
     fn run(
@@ -190,11 +190,12 @@ impl Plan {
         arrivals: Option<PathBuf>,
         packets: bool,
         threads: Option<NonZeroU32>,
+        trace: Option<PathBuf>,
         heard: Option<Py<PyAny>>,
     ) -> Result<RunResult> {
         let opener = arrivals.map(|file| opened(file, false));
         let arrivals = opener.as_deref();
         let traffic = Traffic { arrivals, threads, ..traffic(duration, seed)? };
-        RunResult::simulate(py, &self.plan, &schedulers, &traffic, packets, heard)
+        RunResult::simulate(py, &self.plan, &schedulers, &traffic, packets, trace, heard)
     }
 }

@@ -13,6 +13,7 @@ use crate::scheduler::{PythonScheduler, Schedulers};
 use crate::simulate::Simulation;
 use crate::table::Table;
 use crate::text::json;
+use crate::trace_file::TraceFile;
 use crate::traffic::opened;
 use crate::traffic::traffic;
 
@@ -46,15 +47,16 @@ impl RunResult {
         schedulers: &[(Option<String>, PythonScheduler)],
         traffic: &Traffic<'_>,
         packets: bool,
+        trace: Option<PathBuf>,
         heard: Option<Py<PyAny>>,
     ) -> Result<RunResult> {
+        let mut trace = trace.map(|path| TraceFile::create(path, plan)).transpose()?;
         let mut series = SeriesRecorder::new(plan);
         let mut table = packets.then(|| Packets::new(plan));
         let one = Simulation { own: None, plan, schedulers, traffic };
-        let ran = match &mut table {
-            Some(table) => one.simulate(py, &mut (&mut series, table), heard)?,
-            None => one.simulate(py, &mut series, heard)?,
-        };
+        let writer = trace.as_mut().map(|file| &mut file.trace);
+        let ran = one.simulate(py, &mut (&mut series, (&mut table, writer)), heard)?;
+        trace.map(TraceFile::finish).transpose()?;
         let packets = table.map(Packets::finish).transpose()?.map(Table);
         let series = series.finish();
         let figures = ran.figures(&series).into_iter();

@@ -1,0 +1,166 @@
+"""Traces for Perfetto, read by its own trace processor: SQL over a trace is what the run says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import laxity as lx
+import polars
+import pytest
+from trace_processor import TraceProcessor
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+# What is on the tracks of processes, with the names of both.
+ON_TRACKS = """
+    create perfetto view on_tracks as
+    select
+        process.name as process, thing.name as track, slice.name as name, slice.id, ts, dur, depth, arg_set_id
+    from slice
+    join process_track as thing on slice.track_id = thing.id
+    join process using (upid)
+"""
+# What counters show.
+COUNTERS = """
+    create perfetto view counters as
+    select process.name as process, thing.name as track, ts, cast(value as int) as value
+    from counter
+    join process_counter_track as thing on counter.track_id = thing.id
+    join process using (upid)
+"""
+
+
+def traced(example: str, folder: Path, **options: str) -> tuple[lx.Run, TraceProcessor]:
+    plan = lx.Plan.read(EXAMPLES / example)
+    file = folder / "out.perfetto-trace"
+    run = plan.run(packets=True, trace=file, **options)
+    processor = TraceProcessor(file.read_bytes())
+    for view in (ON_TRACKS, COUNTERS):
+        processor.query(view)
+    # Nothing of the file is unknown to the processor, or was dropped by it.
+    assert processor.query("select name from stats where value > 0 and severity in ('error', 'data_loss')") == []
+    assert processor.query("select max(depth) from on_tracks") == [(0,)], "slices overlap"
+    return run, processor
+
+
+def counts(processor: TraceProcessor, track: str, process: str = "%") -> Counter[str]:
+    where = f"where track glob '{track}' and process like '{process}'"
+    return Counter(dict(processor.query(f"select name, count(*) as n from on_tracks {where} group by name")))
+
+
+def rows_of(run: lx.Run) -> list[dict[str, Any]]:
+    return polars.DataFrame(run.packets).rows(named=True)
+
+
+def nonzero(numbers: dict[str, int]) -> Counter[str]:
+    return Counter({name: number for name, number in numbers.items() if number})
+
+
+LINKS = ["home-uplink.toml", "why/long-packet.toml", "why/eligible.toml", "why/excess.toml", "why/overload.toml"]
+
+
+@pytest.mark.parametrize("example", LINKS)
+def test_sql_over_a_link_is_its_json(example: str, tmp_path: Path) -> None:
+    run, processor = traced(example, tmp_path)
+    with processor:
+        # Counts of demoted packets and of a warm-up would differ: there are none here.
+        classes = {of["name"]: of for of in run.classes}
+        assert counts(processor, "arrivals") == nonzero({name: of["arrived"] for name, of in classes.items()})
+        assert counts(processor, "transmissions") == nonzero({name: of["sent"] for name, of in classes.items()})
+        drops = {name: sum(of["dropped"].values()) for name, of in classes.items()}
+        assert counts(processor, "drops") == nonzero(drops)
+        missed = {name: of["deadline_misses"] for name, of in classes.items()}
+        assert counts(processor, "missed deadlines") == nonzero(missed)
+        reasons = processor.query(
+            "select name, extract_arg(arg_set_id, 'debug.reason') as reason, count(*) as n"
+            " from on_tracks where track = 'drops' group by 1, 2"
+        )
+        told = [(name, reason, n) for name, of in classes.items() for reason, n in of["dropped"].items() if n]
+        assert sorted(reasons) == sorted(told)
+        delays = processor.query(
+            "select name, max(extract_arg(arg_set_id, 'debug.delay_ns')) as slowest, sum(dur) as busy,"
+            " sum(extract_arg(arg_set_id, 'debug.length')) as bytes"
+            " from on_tracks where track = 'transmissions' group by name"
+        )
+        for name, slowest, _, length in delays:
+            assert (slowest, length) == (classes[name]["delay_ns"]["max"], classes[name]["bytes_sent"]), name
+
+
+def test_slices_are_the_rows_of_packets(tmp_path: Path) -> None:
+    run, processor = traced("home-uplink.toml", tmp_path)
+    with processor:
+        arguments = ["seq", "flow", "length", "arrival_ns", "deadline_ns"]
+        columns = ", ".join(f"extract_arg(arg_set_id, 'debug.{name}') as {name}" for name in arguments)
+        slices = processor.query(
+            f"select {columns}, name, ts, ts + dur as departure from on_tracks where track = 'transmissions'"
+        )
+    names = [*arguments, "class", "start_ns", "departure_ns"]
+    rows = [tuple(row[name] for name in names) for row in rows_of(run) if row["verdict"] == "sent"]
+    assert sorted(slices) == sorted(rows)
+
+
+def test_arrows_lead_from_arrivals_to_transmissions_and_on(tmp_path: Path) -> None:
+    run, processor = traced("two-hops.toml", tmp_path)
+    with processor:
+        arrows = processor.query(
+            "select a.track as origin, b.track as target, min(b.ts - a.ts) as shortest, count(*) as n"
+            " from flow join on_tracks as a on slice_out = a.id join on_tracks as b on slice_in = b.id"
+            " where a.name = b.name group by 1, 2"
+        )
+        [[total]] = processor.query("select count(*) from flow")
+        received = counts(processor, "received")
+        ends = {of["name"]: of["sent"] for of in run.data["network"]["classes"]}
+    assert sum(n for *_, n in arrows) == total, "an arrow joins packets of two classes"
+    kinds = {(origin, target) for origin, target, *_ in arrows}
+    assert {("arrivals", "transmissions"), ("transmissions", "arrivals"), ("transmissions", "received")} <= kinds
+    assert all(shortest >= 0 for *_, shortest, _ in arrows)
+    assert sum(received.values()) > 0 and set(received) <= set(ends)
+
+
+def test_counters_are_what_waits(tmp_path: Path) -> None:
+    run, processor = traced("home-uplink.toml", tmp_path)
+    with processor:
+        shown = processor.query("select track, ts, value from counters where track like 'video: queued %' order by ts")
+        dropped = processor.query("select ts from on_tracks where track = 'drops' and name = 'video' order by id")
+    changes: dict[int, int] = {}
+    drop_times = iter(sorted(dropped))
+    for row in rows_of(run):
+        if row["class"] == "video":
+            left = row["start_ns"] if row["verdict"] == "sent" else next(drop_times)[0]
+            for time, by in ((row["arrival_ns"], row["length"]), (left, -row["length"])):
+                changes[time] = changes.get(time, 0) + by
+    value, expected = 0, []
+    for time in sorted(changes):
+        value += changes[time]
+        if changes[time]:
+            expected.append(("video: queued bytes", time, value))
+    assert [row for row in shown if row[0] == "video: queued bytes"] == expected
+    assert len(shown) > len(expected) > 100
+
+
+@pytest.mark.parametrize("example", ["dumbbell.toml", "time-frames.toml", "why/regulator.toml"])
+def test_networks_have_a_process_for_each_output(example: str, tmp_path: Path) -> None:
+    run, processor = traced(example, tmp_path, duration="1s")
+    with processor:
+        slices = dict(
+            processor.query(
+                "select process, count(*) as n from on_tracks where track glob 'transmissions*' group by process"
+            )
+        )
+    rows = Counter(
+        f"{row['from']} → {row['to']} ({row['link']})" for row in rows_of(run) if row["verdict"] == "sent"
+    )
+    assert slices == rows
+
+
+def test_a_trace_is_refused_where_it_cannot_be_had(tmp_path: Path) -> None:
+    plan = lx.Plan.read(EXAMPLES / "two-hops.toml")
+    with pytest.raises(lx.LaxityError, match="a trace is of one thread"):
+        plan.run(trace=tmp_path / "out", threads=2)
+    with pytest.raises(lx.LaxityError, match="missing"):
+        plan.run(trace=tmp_path / "missing/out")
+    with pytest.raises(TypeError, match="`trace` is a path"):
+        plan.run(trace=3)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
