@@ -163,6 +163,13 @@ def why(
     arrivals: PathLike[str] | None,
     heard: Callable[[int, int], object] | None,
 ) -> tuple[str, str]: ...
+def causes(
+    plan: Plan,
+    duration: str | None,
+    seed: int | None,
+    arrivals: PathLike[str] | None,
+    heard: Callable[[int, int], object] | None,
+) -> Table: ...
 def limits(plan: Plan, heard: Callable[[int, int], object] | None) -> tuple[str, str]: ...
 def worst_case(
     plan: Plan, packets: int, seed: int, heard: Callable[[int, int], object] | None

@@ -169,6 +169,22 @@ class Run(Answer):
         plan, traffic = self._again
         return plan.why(**asked, **traffic)
 
+    @cached_property
+    def causes(self) -> _laxity.Table:
+        """Every cause of the delay of every packet that was sent, as a table of Arrow with a row for each:
+        ``polars.DataFrame(run.causes).group_by("class", "cause", "of").agg(polars.sum("time_ns"))``.
+
+        The times of a packet add up to its delay. The run is simulated again, once.
+        """
+        if self._again is None:
+            raise _laxity.LaxityError("the run does not know its plan: ask a run of one of Laxity's disciplines")
+        plan, traffic = self._again
+        return plan._causes(**traffic)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process simulates the run again if it asks.
+        return {name: value for name, value in self.__dict__.items() if name != "causes"}
+
     @property
     def kept(self) -> bool:
         """Whether every promise was kept."""

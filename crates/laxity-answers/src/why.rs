@@ -4,9 +4,11 @@
 //! packet that was sent what it waited for at each link.
 
 mod change;
+mod code;
 mod gatherer;
 mod history;
 mod selection;
+pub mod service;
 
 use laxity::explain;
 #[cfg(doc)]

@@ -214,7 +214,21 @@ pub fn why<'a>(
     Ok(WhyResult { plan, delays, changes })
 }
 
-/// Simulates a plan and passes the delay of every packet to `each`.
+/// Simulates a plan and passes the delay of every packet that is sent to `each`, as soon as it is at
+/// its end.
+///
+/// # Errors
+/// As [`run`](crate::run()).
+pub fn each_delay(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    each: impl FnMut(PacketDelay),
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    simulate(plan, traffic, each, &mut (), progress)
+}
+
+/// The same, with an observer of the run.
 fn simulate(
     plan: &Plan,
     traffic: &Traffic<'_>,

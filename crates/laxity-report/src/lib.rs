@@ -10,6 +10,8 @@
 #[cfg(feature = "pages")]
 pub mod admission;
 #[cfg(feature = "pages")]
+pub mod causes;
+#[cfg(feature = "pages")]
 pub mod chart;
 #[cfg(feature = "pages")]
 pub mod classes;
@@ -39,6 +41,8 @@ pub mod quantity;
 pub mod run;
 #[cfg(feature = "pages")]
 pub mod seeds;
+#[cfg(feature = "pages")]
+pub mod service;
 #[cfg(feature = "pages")]
 pub mod table;
 pub mod visible;
