@@ -6,6 +6,7 @@ use std::path::Path;
 use laxity::packet::ClassId;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
+use laxity_answers::why::service::{ServicePeriod, ServiceRecorder};
 use laxity_answers::why::{
     ChangedDelays, Delays, DropObserver, Gatherer, PacketDelay, Search, SelectedPackets, Selection,
 };
@@ -13,6 +14,9 @@ use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::edit::{self, Draft, EditError};
 use laxity_plan::model::{Hop, Source};
+use laxity_report::admission::curves::CurveFigure;
+use laxity_report::html::NamedFigure;
+use laxity_report::{causes, service};
 use laxity_sim::Progress;
 use laxity_sim::record::Observer;
 use serde::{Serialize, Serializer};
@@ -144,6 +148,8 @@ pub struct WhyResult<'a> {
     pub delays: Delays,
     /// What became of them after each change, with its name.
     pub changes: Vec<(String, ChangedDelays)>,
+    /// The service around the packets that waited longest, under disciplines with virtual times.
+    pub periods: Vec<ServicePeriod>,
 }
 
 impl WhyResult<'_> {
@@ -155,6 +161,15 @@ impl WhyResult<'_> {
         self.changes.retain(|(_, changed)| is_whole(changed) && helps(changed));
         self.changes.sort_by_key(|(_, changed)| changed.totals[1]);
         self.changes.truncate(most);
+    }
+
+    /// As figures: the causes of each packet listed, under EDF the demand on the link, and under
+    /// H-FSC service and virtual times.
+    pub fn figures(&self) -> Vec<NamedFigure<'static>> {
+        let curves = crate::curves(self.plan);
+        let demand = curves.iter().filter(|figure| figure.name == "demand").map(CurveFigure::drawn);
+        let services = service::figures(self.plan, &self.periods);
+        causes::figure(self.plan, &self.delays).into_iter().chain(demand).chain(services).collect()
     }
 
     /// As text: each packet listed, the means of all, and what each change does.
@@ -197,7 +212,8 @@ pub fn why<'a>(
             selected.borrow_mut().note_dropped(packet, set_out);
         }
     });
-    simulate(plan, traffic, each, &mut drops, progress)?;
+    let services = ServiceRecorder::new(plan);
+    simulate(plan, traffic, each, &mut drops, Some(&services), progress)?;
     let selected = selected.into_inner();
     let changed = |change: &Change| {
         let search = RefCell::new(Search::new(&delays, &selected));
@@ -206,12 +222,12 @@ pub fn why<'a>(
         });
         let each = |delay| search.borrow_mut().sent(delay);
         without(change, traffic, |plan, traffic| {
-            simulate(plan, traffic, each, &mut drops, progress)
+            simulate(plan, traffic, each, &mut drops, None, progress)
         })?;
         Ok((change.name.clone(), search.into_inner().finish()))
     };
     let changes = changes.iter().map(changed).collect::<Result<_, Error>>()?;
-    Ok(WhyResult { plan, delays, changes })
+    Ok(WhyResult { plan, delays, changes, periods: services.finish() })
 }
 
 /// Simulates a plan and passes the delay of every packet that is sent to `each`, as soon as it is at
@@ -225,30 +241,37 @@ pub fn each_delay(
     each: impl FnMut(PacketDelay),
     progress: Progress<'_>,
 ) -> Result<(), Error> {
-    simulate(plan, traffic, each, &mut (), progress)
+    simulate(plan, traffic, each, &mut (), None, progress)
 }
 
-/// The same, with an observer of the run.
+/// The same, with an observer of the run, and a recorder of the service of classes if there is one.
 fn simulate(
     plan: &Plan,
     traffic: &Traffic<'_>,
     each: impl FnMut(PacketDelay),
     observer: &mut dyn Observer,
+    services: Option<&ServiceRecorder<'_>>,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
     let mut gatherer = Gatherer::new(plan, each);
     let (waits, seed) = (gatherer.waits(), traffic.seed(plan));
+    let witness = |hop: Option<Hop>, scheduler: Box<dyn Scheduler + Send>| {
+        let scheduler = match services {
+            Some(services) => services.watch(hop, scheduler),
+            None => scheduler,
+        };
+        waits.witness(plan, hop, scheduler)
+    };
     let mut observers = (observer, &mut gatherer);
     match &AnalysedPlan::new(plan).network {
         Some(on) => {
-            let witness = |hop: Hop, scheduler: Box<dyn Scheduler + Send>| {
-                waits.witness(plan, Some(hop), scheduler)
-            };
+            let witness =
+                |hop: Hop, scheduler: Box<dyn Scheduler + Send>| witness(Some(hop), scheduler);
             let own = Own { schedulers: None, witness: Some(&witness) };
             simulate_network(on, traffic, seed, own, &mut observers, progress)?;
         }
         None => {
-            let scheduler = waits.witness(plan, None, plan.build_scheduler(seed));
+            let scheduler = witness(None, plan.build_scheduler(seed));
             simulate_link(plan, Some(scheduler), traffic, seed, &mut observers, progress)?;
         }
     }

@@ -42,7 +42,8 @@ struct Causes {
 impl Causes {
     fn add(&mut self, delay: &PacketDelay) {
         let packet = &delay.packet;
-        for (hop, part) in delay.hops.iter().flat_map(|hop| hop.parts.iter().map(move |p| (hop, p))) {
+        for (hop, part) in delay.hops.iter().flat_map(|hop| hop.parts.iter().map(move |p| (hop, p)))
+        {
             let hops = self.hops.len() as u32;
             let output = hop.hop.map(|hop| *self.hops.entry(hop).or_insert(hops));
             // In a network the handle is free again for others.
@@ -64,7 +65,8 @@ impl Causes {
         let classes: ArrayRef = Arc::new(StringArray::from_iter_values(classes));
         let mut hops: Vec<(Hop, u32)> = self.hops.into_iter().collect();
         hops.sort_unstable_by_key(|(_, number)| *number);
-        let outputs = hops.into_iter().filter_map(|(hop, _)| Some(plan.network.as_ref()?.output(hop)));
+        let outputs =
+            hops.into_iter().filter_map(|(hop, _)| Some(plan.network.as_ref()?.output(hop)));
         let outputs: ArrayRef = Arc::new(StringArray::from_iter_values(outputs));
         let codes: ArrayRef = Arc::new(StringArray::from_iter_values(Cause::CODES));
         let rules: ArrayRef = Arc::new(StringArray::from_iter_values(Rule::ALL.map(Rule::name)));

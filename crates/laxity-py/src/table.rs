@@ -6,8 +6,8 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::errors::Result;
 use crate::columns::{self, Column};
+use crate::errors::Result;
 
 /// A table in columns, by Arrow's PyCapsule interface: polars, pyarrow, pandas and DuckDB read it
 /// without a copy.

@@ -73,12 +73,13 @@ fn virtual_times(plan: &Plan, mut periods: Vec<&ServicePeriod>) -> Option<NamedF
     let figure = NamedFigure {
         name: "virtual-times",
         figure: Figure::panels("Virtual times of siblings", panels.clone(), 2),
-        caption: "Of the classes whose packets waited longest the time around that packet, with the \
+        caption:
+            "Of the classes whose packets waited longest the time around that packet, with the \
                   classes that it competed with by link-sharing, which serves the one with the \
                   least virtual time. Lines that stay together are fair shares. A class far above \
                   the others waits until they have come up to it. No line is drawn where a class \
                   has no packets."
-            .to_string(),
+                .to_string(),
     };
     (!panels.is_empty()).then_some(figure)
 }

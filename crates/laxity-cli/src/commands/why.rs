@@ -1,13 +1,15 @@
 //! `laxity why`: what delayed packets, cause by cause, and what would have changed that.
 
+use std::fs;
 use std::path::Path;
 
-use laxity_api::why::{Change, Packets, PlanSource, why};
+use laxity_api::why::{Change, Packets, PlanSource, WhyResult, why};
 use laxity_api::{Plan, Traffic};
 use laxity_plan::discipline::Kind;
 
 use crate::args::Why;
 use crate::failure::Failure;
+use crate::input::Inputs;
 use crate::progress::Simulating;
 use crate::{Promises, input, show, traffic};
 
@@ -47,8 +49,32 @@ pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
     if arguments.propose {
         result.keep_best(PROPOSED);
     }
-    show(arguments.json, &result, || result.text())?;
+    let figures = match &arguments.out {
+        Some(folder) => figures(arguments, &plan, &result, folder)?,
+        None => String::new(),
+    };
+    show(arguments.json, &result, || result.text() + &figures)?;
     Ok(Promises::Kept)
+}
+
+/// Writes the figures into a folder, and says where they are.
+fn figures(
+    arguments: &Why,
+    plan: &Plan,
+    result: &WhyResult<'_>,
+    folder: &Path,
+) -> Result<String, Failure> {
+    let files = result.figures();
+    let names: Vec<_> = files.iter().map(|drawn| format!("{}.svg", drawn.name)).collect();
+    let inputs = Inputs::new(&arguments.plan, plan, arguments.arrivals.as_deref());
+    inputs.spares(folder, names.iter().map(String::as_str))?;
+    let refused = |error| Failure::unwritable(folder, &error);
+    fs::create_dir_all(folder).map_err(refused)?;
+    for (drawn, name) in files.iter().zip(&names) {
+        fs::write(folder.join(name), drawn.figure.svg()).map_err(refused)?;
+    }
+    let paths = names.iter().map(|name| folder.join(name).display().to_string());
+    Ok(format!("\nFigures: {}\n", paths.collect::<Vec<_>>().join(", ")))
 }
 
 /// The changes that are asked for.

@@ -79,7 +79,7 @@ pub fn curves(figure: &CurveFigure) -> Figure<'static> {
 
 impl CurveFigure {
     /// The figure as one of a report.
-    pub(crate) fn drawn(&self) -> NamedFigure<'static> {
+    pub fn drawn(&self) -> NamedFigure<'static> {
         NamedFigure::new(self.name, curves(self), &self.caption)
     }
 }

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
+use super::Figure;
 use super::description::{Axis, Dash, Paper, Style};
 use super::ruler::Ruler;
 use super::svg::{SMALL, Sheet, TEXT, fitted, group, line, said, text_width};
-use super::Figure;
 
 const LABEL: f64 = 22.0;
 const BAR: f64 = 26.0;
@@ -81,7 +81,8 @@ fn svg(bars: &Bars, paper: Paper) -> String {
         }
     };
     let height = below + AXIS;
-    Sheet { paper, title: &bars.title, legend: &bars.legend(), width: 0.0, height }.document(&content)
+    Sheet { paper, title: &bars.title, legend: &bars.legend(), width: 0.0, height }
+        .document(&content)
 }
 
 /// A bar at this height.

@@ -56,9 +56,8 @@ impl<'a> ServiceRecorder<'a> {
     /// The period of each class and output that sent a packet of it, when the run is over.
     pub fn finish(self) -> Vec<ServicePeriod> {
         let logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
-        let finish = |log: &Arc<Mutex<Log>>| {
-            log.lock().unwrap_or_else(PoisonError::into_inner).finish()
-        };
+        let finish =
+            |log: &Arc<Mutex<Log>>| log.lock().unwrap_or_else(PoisonError::into_inner).finish();
         logs.iter().flat_map(finish).collect()
     }
 }
@@ -175,8 +174,7 @@ impl Log {
         let (class, hop) = (ClassId::from_index(class), self.hop);
         let service = self.service(class, first..last);
         let virtual_times = self.curves(class, first..last);
-        let period =
-            ServicePeriod { hop, class, packet, arrival, start, service, virtual_times };
+        let period = ServicePeriod { hop, class, packet, arrival, start, service, virtual_times };
         self.slowest[class.index()].period = Some(period);
     }
 
