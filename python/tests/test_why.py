@@ -61,7 +61,9 @@ def test_causes_are_those_that_why_lists(name: str) -> None:
             for hop in packet["hops"]
             for part in hop["parts"]
         ]
-        assert rows.select("output", "cause", "of", "rule", "time_ns").rows() == parts
+        # In a network several packets may set out at once.
+        alike = rows.partition_by("seq", maintain_order=True)
+        assert parts in [one.select("output", "cause", "of", "rule", "time_ns").rows() for one in alike]
     for one in run.why().classes:
         assert causes.filter(pl.col("class") == one["class"])["seq"].n_unique() == one["packets"]
 

@@ -39,6 +39,7 @@ mod sight;
 #[cfg(unix)]
 mod signals;
 mod stdin;
+mod stories;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -140,3 +140,62 @@ impl Bar {
 fn round(value: f64) -> String {
     format!("{value:.1}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Unit;
+
+    fn bars(lengths: &[f64], deadline: Option<f64>) -> Bars {
+        let segment = |(key, length): (usize, &f64)| Segment {
+            key,
+            length: *length,
+            place: "a → <b>".to_string(),
+        };
+        let keys = (0..lengths.len()).map(|at| (format!("cause <{at}>"), Style::new(at)));
+        let segments = lengths.iter().enumerate().map(segment).collect();
+        Bars {
+            title: "Bars".to_string(),
+            axis: Axis::linear("Time", Unit::Time),
+            keys: keys.collect(),
+            bars: vec![Bar { label: "Packet <7>".to_string(), segments, deadline }],
+        }
+    }
+
+    /// The left and right ends of the segments.
+    fn ends(svg: &str) -> Vec<[f64; 2]> {
+        let number = |part: &str, name: &str| -> f64 {
+            let (_, rest) = part.split_once(&format!(" {name}=\"")).unwrap();
+            rest.split('"').next().unwrap().parse().unwrap()
+        };
+        let segments = svg.split("<rect class=\"ink").skip(1);
+        let ends = segments.map(|part| {
+            let x = number(part, "x");
+            [x, x + number(part, "width")]
+        });
+        ends.collect()
+    }
+
+    /// Each begins where the one before ends, and lengths are as the times are.
+    #[test]
+    fn segments_follow_one_another() {
+        for paper in [Paper::Wide, Paper::Narrow] {
+            let ends = ends(&svg(&bars(&[0.004, 0.012, 0.008], Some(0.03)), paper));
+            assert_eq!(ends.len(), 3);
+            assert!(ends.windows(2).all(|two| (two[0][1] - two[1][0]).abs() < 0.2), "{ends:?}");
+            let lengths: Vec<f64> = ends.iter().map(|[from, to]| to - from).collect();
+            assert!((lengths[1] - 3.0 * lengths[0]).abs() < 0.5, "{lengths:?}");
+            assert!(ends[2][1] < paper.width());
+        }
+    }
+
+    #[test]
+    fn names_are_escaped_and_odd_lengths_are_drawn() {
+        let drawn = svg(&bars(&[1e-9, 0.0, 5.0], None), Paper::Wide);
+        assert!(drawn.contains("&lt;b&gt;: cause &lt;0&gt;") && drawn.contains("Packet &lt;7&gt;"));
+        assert!(!drawn.contains("<b>") && !drawn.contains(">deadline<"));
+        let none = svg(&Bars::default(), Paper::Wide);
+        assert!(none.starts_with("<svg") && !none.contains("NaN"));
+        assert!(svg(&bars(&[1.0], Some(2.0)), Paper::Narrow).contains(">deadline<"));
+    }
+}

@@ -1,6 +1,7 @@
 //! Records the choices of schedulers that have virtual times.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use laxity::explain::{Explain, VirtualTimes};
@@ -15,8 +16,11 @@ use super::{Service, ServicePeriod, VirtualTimeCurve};
 /// More classes than a figure can tell apart are left out, and so are more outputs.
 const MOST_CLASSES: usize = 24;
 const MOST_OUTPUTS: usize = 16;
-/// Choices that are remembered of an output: what lies further back is left out.
+/// Choices that are remembered of an output.
 const MOST_CHOICES: usize = 4096;
+/// Choices of a period up to its packet: what lies further back is left out. As this is less than
+/// what is remembered, periods are not made anew at every choice, however long packets wait.
+const MOST_SHOWN: usize = MOST_CHOICES / 4 * 3;
 /// Points of a curve.
 const MOST_POINTS: usize = 240;
 /// The part of the wait that is shown before the packet arrives, and after it is chosen.
@@ -138,7 +142,9 @@ impl Log {
         let wait = now - arrival;
         if slowest.packet.is_none_or(|(_, arrival, start)| wait > start - arrival) {
             let from = arrival.saturating_sub(Nanos(wait.0 / MARGIN));
-            slowest.first = self.past + self.choices.partition_point(|choice| choice.time < from);
+            let first = self.choices.partition_point(|choice| choice.time < from);
+            let least = self.choices.len().saturating_sub(MOST_SHOWN);
+            slowest.first = self.past + first.max(least);
             slowest.packet = Some((handle, arrival, now));
             slowest.period = None;
             self.needed = self.needed.min(slowest.first);
@@ -179,7 +185,7 @@ impl Log {
     }
 
     /// The service of a class over these choices.
-    fn service(&self, class: ClassId, choices: std::ops::Range<usize>) -> Vec<Service> {
+    fn service(&self, class: ClassId, choices: Range<usize>) -> Vec<Service> {
         let (mut received, mut real_time) = (0, 0);
         let own = self.choices.range(choices).filter(|choice| choice.class == class);
         let service = own.map(|choice| {
@@ -190,21 +196,22 @@ impl Log {
             let end = choice.time.saturating_add(self.rate.time_for(Bytes(length)));
             Service { end, received, real_time, deadline }
         });
-        thinned(service.collect())
+        let service: Vec<_> = service.collect();
+        thinned(0..service.len()).map(|at| service[at]).collect()
     }
 
     /// The virtual times of a leaf and its siblings over these choices: of the lowest classes, the
     /// leaf or one above, of which another one competes.
-    fn curves(&self, leaf: ClassId, choices: std::ops::Range<usize>) -> Vec<VirtualTimeCurve> {
+    fn curves(&self, leaf: ClassId, choices: Range<usize>) -> Vec<VirtualTimeCurve> {
         let parent = |class: &ClassId| self.parents.get(class.index()).copied().flatten();
         let curve = |class: ClassId| {
             let point = |at: usize| {
                 let time = self.virtual_times[at * self.parents.len() + class.index()];
                 (self.choices[at].time, time)
             };
-            let points: Vec<_> = choices.clone().map(point).collect();
+            let points: Vec<_> = thinned(choices.clone()).map(point).collect();
             let is_active = points.iter().any(|(_, time)| time.is_some());
-            is_active.then(|| VirtualTimeCurve { class, points: thinned(points) })
+            is_active.then_some(VirtualTimeCurve { class, points })
         };
         let siblings = |class: ClassId| {
             let all = (0..self.parents.len()).map(ClassId::from_index);
@@ -224,12 +231,9 @@ impl Log {
 }
 
 /// At most [`MOST_POINTS`] of these in equal steps, the first and the last one included.
-fn thinned<T: Copy>(points: Vec<T>) -> Vec<T> {
-    let count = points.len();
-    if count <= MOST_POINTS {
-        return points;
-    }
-    (0..MOST_POINTS).map(|at| points[at * (count - 1) / (MOST_POINTS - 1)]).collect()
+fn thinned(all: Range<usize>) -> impl Iterator<Item = usize> {
+    let (count, points) = (all.len(), all.len().min(MOST_POINTS));
+    (0..points).map(move |at| all.start + at * (count - 1) / (points - 1).max(1))
 }
 
 impl Scheduler for Watched {

@@ -60,9 +60,13 @@ impl Scheduler for Diary {
     }
 }
 
-/// Bursts of the leaves, which are longer and longer, on a link that sends all the time that it
-/// can.
+/// Packets of the leaves, up to 1.5 ms after one another and with pauses, on a link that takes 0.8 ms
+/// for one on average.
 fn run(packets: u64, seed: u64) -> (Vec<Row>, Vec<ServicePeriod>) {
+    run_with(packets, seed, 1_500_000)
+}
+
+fn run_with(packets: u64, seed: u64, longest_gap: u64) -> (Vec<Row>, Vec<ServicePeriod>) {
     let plan = plan();
     let rows = Arc::default();
     let diary = Diary { scheduler: plan.build_scheduler(1), rows: Arc::clone(&rows) };
@@ -76,7 +80,7 @@ fn run(packets: u64, seed: u64) -> (Vec<Row>, Vec<ServicePeriod>) {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let (draw, length) = (state >> 40, 64 + (state >> 33) % 1400);
         let class = leaves[draw as usize % 3];
-        now += Nanos(if draw % 50 == 0 { 40_000_000 } else { draw % 1_500_000 });
+        now += Nanos(if draw % 50 == 0 { 40_000_000 } else { draw % longest_gap });
         while free < now {
             let Some(sent) = scheduler.dequeue(free, &mut drops) else { break };
             free += plan.link.rate.time_for(Bytes(sent.packet.length.into()));
@@ -97,8 +101,10 @@ fn run(packets: u64, seed: u64) -> (Vec<Row>, Vec<ServicePeriod>) {
 /// The periods are those of the packets that waited longest, in short and long runs.
 #[test]
 fn periods_are_around_the_packets_that_waited_longest() {
-    for (packets, seed) in [(300, 1), (300, 2), (9000, 3), (30_000, 4)] {
-        let (rows, periods) = run(packets, seed);
+    for (packets, seed, longest_gap) in
+        [(300, 1, 1_500_000), (300, 2, 900_000), (9000, 3, 1_500_000), (20_000, 4, 500_000)]
+    {
+        let (rows, periods) = run_with(packets, seed, longest_gap);
         assert_eq!(periods.len(), 3, "{seed}");
         for period in &periods {
             let own = rows.iter().filter(|(_, sent, _)| sent.packet.class == period.class);
@@ -165,6 +171,23 @@ fn real_time_service_keeps_to_the_deadline_curve() {
         }
     }
     assert!(points > 100);
+}
+
+/// Over long waits periods are cut, and their points are few.
+#[test]
+fn a_period_is_of_bounded_size() {
+    let (rows, periods) = run_with(30_000, 4, 500_000);
+    let mut cut = 0;
+    for period in &periods {
+        let points = period.virtual_times.iter().map(|curve| curve.points.len());
+        assert!(period.service.len() <= 240 && points.max() <= Some(240));
+        let first = period.virtual_times[0].points[0].0;
+        let chosen = |(now, ..): &&Row| first <= *now && *now <= period.start;
+        assert!(rows.iter().filter(chosen).count() <= 3073);
+        assert!(period.service.is_sorted_by_key(|service| service.received));
+        cut += u32::from(first > period.arrival);
+    }
+    assert!(cut > 0, "some packet waits for longer than is remembered");
 }
 
 /// A scheduler without virtual times stays as it is.
