@@ -11,25 +11,32 @@ use crate::html::NamedFigure;
 use crate::why::packet_head;
 use crate::words;
 
-/// As many causes have a colour of their own; the shorter ones share the colour of the text.
+/// The number of causes with a colour of their own; shorter ones share the colour of the text.
 const MOST_COLOURS: usize = 7;
 const NS: f64 = 1e-9;
+
+/// Deadlines are drawn up to this multiple of the longest delay: further ones would make bars short.
+const DEADLINES_WITHIN: f64 = 1.5;
 
 /// The figure of the packets that are listed: a bar each, cut by cause in the order of the links;
 /// `None` if no packet is listed.
 pub fn figure(plan: &Plan, delays: &Delays) -> Option<NamedFigure<'static>> {
     let keys = Keys::new(plan, &delays.slowest);
+    let longest = delays.slowest.first()?.delay().0 as f64 * NS;
+    let bar = |packet| {
+        let bar = bar(plan, &keys, packet);
+        Bar { deadline: bar.deadline.filter(|at| *at <= longest * DEADLINES_WITHIN), ..bar }
+    };
     let bars = Bars {
         title: "Why the slowest packets were late".to_string(),
         axis: Axis::linear("Since the packet arrived", Unit::Time),
-        bars: delays.slowest.iter().map(|packet| bar(plan, &keys, packet)).collect(),
+        bars: delays.slowest.iter().map(bar).collect(),
         keys: keys.0,
     };
-    let caption = "Each bar is the delay of a packet, cut by what it waited for. A cause that is \
-                   named once stands for all of its pieces at a link."
+    let caption = "Each bar is the delay of a packet, cut by what it waited for. A cause stands \
+                   once at each link, for all of its time there."
         .to_string();
-    let figure = NamedFigure { name: "causes", figure: Figure::from(bars), caption };
-    (!delays.slowest.is_empty()).then_some(figure)
+    Some(NamedFigure { name: "causes", figure: Figure::from(bars), caption })
 }
 
 /// The causes in words with their styles, those that last longest first.

@@ -107,7 +107,7 @@ fn drawn(bars: &Bars, bar: &Bar, y: f64, across: &impl Fn(f64) -> f64) -> Markup
             }
         }
         @if let Some(x) = bar.deadline.map(across) {
-            (line(&format!("M{x:.1} {:.1}v{:.1}", y - 5.0, BAR + 10.0), Style::default().dashed(Dash::Dashed)))
+            (line(&format!("M{x:.1} {:.1}v{:.1}", y - 3.0, BAR + 8.0), Style::default().dashed(Dash::Dashed)))
         }
     }
 }

@@ -31,7 +31,7 @@ const KEY_LINE: f64 = 24.0;
 const FONT: &str =
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 /// Longest legend entry that is shown whole.
-const KEY_LIMIT: usize = 40;
+const KEY_LIMIT: usize = 72;
 
 /// What is drawn by hand, below a title and a legend of names in their styles.
 pub(crate) struct Sheet<'a> {
