@@ -60,22 +60,29 @@ class Proof(Answer):
         return {**self.__dict__, "_curves": self._curves, "_plan": None}
 
     @cached_property
-    def _curves(self) -> tuple[str, str, list[tuple[str, list[tuple[float, float]]]]] | None:
-        return None if self._plan is None else self._plan.curves()
+    def _curves(self) -> list[tuple[str, str, str, list[tuple[str, list[tuple[float, float]]]]]]:
+        return [] if self._plan is None else self._plan.curves()
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures of the compared curves, as the report draws them: ``curves`` under EDF and H-FSC, and under EDF
+        ``demand``, with the binding interval marked."""
+        return {name: Figure(svg) for name, svg, *_ in self._curves}
 
     @property
     def figure(self) -> Figure | None:
-        """The compared curves, as the report draws them; ``None`` if the test has none."""
-        return None if self._curves is None else Figure(self._curves[0])
+        """The figure ``curves``; ``None`` if the test has none."""
+        return self.figures.get("curves")
 
     def chart(self) -> altair.Chart:
         """The same curves as a chart of Altair.
 
         Raises ``LaxityError`` if the test has none.
         """
-        if self._curves is None:
-            raise _laxity.LaxityError("no curves were compared: those of EDF and H-FSC on one link are drawn")
-        return charts.curves(*self._curves[1:])
+        for name, _, title, drawn in self._curves:
+            if name == "curves":
+                return charts.curves(title, drawn)
+        raise _laxity.LaxityError("no curves were compared: those of EDF and H-FSC on one link are drawn")
 
     @property
     def admitted(self) -> bool | None:
@@ -171,6 +178,22 @@ class Run(Answer):
             raise _laxity.LaxityError("the run does not know its plan: ask `plan.why`")
         plan, traffic = self._again
         return plan.why(**asked, **traffic)
+
+    @cached_property
+    def causes(self) -> _laxity.Table:
+        """Every cause of the delay of every packet that was sent, as a table of Arrow with a row for each:
+        ``polars.DataFrame(run.causes).group_by("class", "cause", "of").agg(polars.sum("time_ns"))``.
+
+        The times of a packet add up to its delay. The run is simulated again, once.
+        """
+        if self._again is None:
+            raise _laxity.LaxityError("the run does not know its plan: ask a run of one of Laxity's disciplines")
+        plan, traffic = self._again
+        return plan._causes(**traffic)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process simulates the run again if it asks.
+        return {name: value for name, value in self.__dict__.items() if name != "causes"}
 
     @property
     def kept(self) -> bool:

@@ -189,6 +189,14 @@ class Plan:
         with simulated(progress, self._plan.lasts(duration, file)) as heard:
             return PacketDelays(*_laxity.why(plan, asked, changes, duration, seed, file, heard))
 
+    def _causes(
+        self, *, duration: str | None, seed: int | None, arrivals: PathLike[str] | None
+    ) -> _laxity.Table:
+        """Every cause of the delay of every packet of a run with this traffic."""
+        plan = self._searched()
+        with simulated(None, self._plan.lasts(duration, arrivals)) as heard:
+            return _laxity.causes(plan, duration, seed, arrivals, heard)
+
     def limits(self, *, progress: Going | bool | None = None) -> Limits:
         """The slowest rate of each link of a network, the longest burst and the shortest deadline of each class, and the
         largest growth of all traffic, with which every promise holds: the answer of ``laxity check --limits``.

@@ -123,6 +123,8 @@ def said(one):
     told = {name: value for name in names if not isinstance(value := _told(one, name), str) or len(value) < 10**6}
     if isinstance(one, lx.Run) and told["packets"] is not None:
         told["packets"] = polars.DataFrame(one.packets).to_dicts()
+    if isinstance(one, lx.Run):
+        told["causes"] = polars.DataFrame(one.causes).to_dicts()
     if isinstance(one, lx.Study):
         told["figures"] = [one.figure(name) for name in ("delay_ns.p99", "sent")] + [one._summary.numbers]
     if isinstance(one, lx.Optimum):
@@ -167,6 +169,13 @@ def test_what_is_sent_arrives(made, name, way):
 @pytest.mark.parametrize("name", NAMES, ids=str)
 def test_copies_are_the_same(made, name, way):
     assert said(way(made[name])) == said(made[name])
+
+
+def test_a_table_arrives_as_it_is():
+    run = PLAN.run(duration="1s", packets=True)
+    for table in (run.packets, run.causes):
+        there = pickle.loads(pickle.dumps(table))
+        assert polars.DataFrame(there).equals(polars.DataFrame(table)) and repr(there) == repr(table)
 
 
 def test_errors_arrive_with_their_place():

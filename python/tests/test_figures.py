@@ -55,7 +55,7 @@ def test_a_figure_is_an_svg_that_is_shown_and_saved(tmp_path: Path) -> None:
 
 def test_the_figures_of_a_run_are_those_of_its_page() -> None:
     run = UPLINK.run()
-    assert list(run.figures) == ["delays", "delays-over-time", "throughput", "curves"]
+    assert list(run.figures) == ["delays", "delays-over-time", "throughput", "demand", "curves"]
     assert all(figure in run.page for figure in run.figures.values())
     figures = NETWORK.run(duration="2s").figures
     assert list(figures) == ["topology", "goodput", "delays", "flows"]
@@ -90,12 +90,16 @@ def test_the_chart_has_the_colours_of_the_figure() -> None:
 def test_the_curves_of_a_proof() -> None:
     proof = UPLINK.check()
     assert proof.figure is not None and "Capacity left for best effort" in proof.figure
+    assert proof.figures["curves"] == proof.figure
+    binding = proof.binding
+    assert binding is not None and "binding: 5" in proof.figures["demand"]
+    assert set(UPLINK.under("hfsc").check().figures) == {"curves"}
     drawn = rows(proof.chart())
     line = [row for row in drawn if row["curve"] == "total-bandwidth"]
     rate = proof.data["best_effort"]["total_bandwidth"]["rate_bps"]
     assert line[-1]["kB"] * 8e6 / line[-1]["ms"] == pytest.approx(rate, rel=1e-6)
     for plan in (UPLINK.under("drr"), NETWORK):
-        assert plan.check().figure is None
+        assert plan.check().figure is None and plan.check().figures == {}
         with pytest.raises(lx.LaxityError, match="no curves"):
             plan.check().chart()
 

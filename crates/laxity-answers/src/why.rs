@@ -4,10 +4,12 @@
 //! packet that was sent what it waited for at each link.
 
 mod change;
+mod code;
 mod gatherer;
 mod history;
 mod live;
 mod selection;
+pub mod service;
 
 use laxity::explain;
 #[cfg(doc)]

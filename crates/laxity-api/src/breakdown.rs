@@ -9,7 +9,7 @@ use laxity_sim::Progress;
 use serde::{Serialize, Serializer};
 
 use crate::run::AnalysedPlan;
-use crate::why::{class_named, simulate};
+use crate::why::{class_named, each_delay};
 use crate::{Error, Traffic};
 
 /// The name that stands for every class.
@@ -75,7 +75,7 @@ pub fn breakdown<'a>(
     if !plan.sources.is_empty() && !plan.network.as_ref().is_some_and(has_custom) {
         let slowest = RefCell::new(SlowestPackets::new(&mut bounds));
         let each = |packet| slowest.borrow_mut().add(packet);
-        simulate(plan, traffic, each, &mut (), progress)?;
+        each_delay(plan, traffic, each, progress)?;
         slowest.into_inner().finish();
     }
     Ok(Breakdowns { plan, bounds })

@@ -24,12 +24,11 @@ impl CheckResult {
     }
 }
 
-/// The curves that the test of a plan's discipline compares, if it has any; of one link only.
-pub fn curves(plan: &Plan) -> Option<CurveFigure> {
-    if plan.network_plan().is_some() {
-        return None;
-    }
-    admission::figure(plan, &Admission::test(plan)?)
+/// The figures of the curves that the test of a plan's discipline compares, if it has any; of one
+/// link only.
+pub fn curves(plan: &Plan) -> Vec<CurveFigure> {
+    let test = if plan.network_plan().is_some() { None } else { Admission::test(plan) };
+    test.map_or_else(Vec::new, |test| admission::figures(plan, &test))
 }
 
 impl LinuxCheck {

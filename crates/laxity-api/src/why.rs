@@ -9,6 +9,7 @@ use std::path::Path;
 use laxity::packet::ClassId;
 use laxity::scheduler::Scheduler;
 use laxity::units::Nanos;
+use laxity_answers::why::service::{ServicePeriod, ServiceRecorder};
 use laxity_answers::why::{
     ChangedDelays, Delays, DropObserver, Gatherer, PacketDelay, Search, SelectedPackets, Selection,
 };
@@ -16,6 +17,9 @@ use laxity_plan::Plan;
 use laxity_plan::discipline::Kind;
 use laxity_plan::edit::{self, Draft, EditError};
 use laxity_plan::model::{Hop, Source};
+use laxity_report::admission::curves::CurveFigure;
+use laxity_report::html::NamedFigure;
+use laxity_report::{causes, service};
 use laxity_sim::Progress;
 use laxity_sim::record::Observer;
 use serde::{Serialize, Serializer};
@@ -141,13 +145,16 @@ impl Change {
 /// Why packets were delayed; it serialises to the JSON of `laxity why --json`.
 #[derive(Debug)]
 pub struct WhyResult<'a> {
-    plan: &'a Plan,
+    /// The plan.
+    pub plan: &'a Plan,
     /// What delayed the packets that were asked for.
     pub delays: Delays,
     /// What became of them after each change, with its name.
     pub changes: Vec<(String, ChangedDelays)>,
     /// How many changes were tried, if some are [proposed](Proposals).
     pub tried: Option<usize>,
+    /// The service around the packets that waited longest, under disciplines with virtual times.
+    pub periods: Vec<ServicePeriod>,
 }
 
 impl WhyResult<'_> {
@@ -159,6 +166,15 @@ impl WhyResult<'_> {
         self.changes.retain(|(_, changed)| is_whole(changed) && helps(changed));
         self.changes.sort_by_key(|(_, changed)| changed.totals[1]);
         self.changes.truncate(most);
+    }
+
+    /// As figures: the causes of each packet listed, under EDF the demand on the link, and under
+    /// H-FSC service and virtual times.
+    pub fn figures(&self) -> Vec<NamedFigure<'static>> {
+        let curves = crate::curves(self.plan);
+        let demand = curves.iter().filter(|figure| figure.name == "demand").map(CurveFigure::drawn);
+        let services = service::figures(self.plan, &self.periods);
+        causes::figure(self.plan, &self.delays).into_iter().chain(demand).chain(services).collect()
     }
 
     /// As text: each packet listed, the means of all, and what each change does.
@@ -198,9 +214,13 @@ pub fn why_observed<'a>(
     observer: &mut dyn Observer,
     progress: Progress<'_>,
 ) -> Result<WhyResult<'a>, Error> {
-    compare(plan, question, progress, |each, drops, progress| {
-        simulate(plan, question.traffic, each, &mut (observer, drops), progress)
-    })
+    let services = ServiceRecorder::new(plan);
+    let mut result = compare(plan, question, progress, |each, drops, progress| {
+        let observers = &mut (observer, drops);
+        simulate(plan, question.traffic, each, observers, Some(&services), progress)
+    })?;
+    result.periods = services.finish();
+    Ok(result)
 }
 
 /// Says of packets that others have measured why they were delayed. `feed` passes them on.
@@ -214,7 +234,7 @@ pub fn why_measured<'a, E: From<Error>>(
 ) -> Result<WhyResult<'a>, E> {
     let mut delays = Delays::new(selection(plan, packets)?, plan.classes.len());
     feed(&mut |delay| delays.add(delay))?;
-    Ok(WhyResult { plan, delays, changes: Vec::new() })
+    Ok(WhyResult { plan, delays, changes: Vec::new(), tried: None, periods: Vec::new() })
 }
 
 /// Says of packets of a run, which is `first`, why they were delayed.
@@ -249,7 +269,7 @@ fn compare<'a>(
     let changed = |change| changed_run(change, traffic, &delays, &selected, &mut *progress);
     let changes = all.map(changed).collect::<Result<Vec<_>, Error>>()?;
     let tried = proposals.map(|_| changes.len());
-    let mut result = WhyResult { plan, delays, changes, tried };
+    let mut result = WhyResult { plan, delays, changes, tried, periods: Vec::new() };
     if let Some(Proposals { most, .. }) = proposals {
         result.keep_best(most);
     }
@@ -269,31 +289,54 @@ fn changed_run(
         search.borrow_mut().dropped(packet, set_out, reason);
     });
     let each = |delay| search.borrow_mut().sent(delay);
-    without(change, traffic, |plan, traffic| simulate(plan, traffic, each, &mut drops, progress))?;
+    without(change, traffic, |plan, traffic| {
+        simulate(plan, traffic, each, &mut drops, None, progress)
+    })?;
     Ok((change.name.clone(), search.into_inner().finish()))
 }
 
-/// Simulates a plan and passes the delay of every packet to `each`.
-pub(crate) fn simulate(
+/// Simulates a plan and passes the delay of every packet that is sent to `each`, as soon as it is at
+/// its end.
+///
+/// # Errors
+/// As [`run`](crate::run()).
+pub fn each_delay(
+    plan: &Plan,
+    traffic: &Traffic<'_>,
+    each: impl FnMut(PacketDelay),
+    progress: Progress<'_>,
+) -> Result<(), Error> {
+    simulate(plan, traffic, each, &mut (), None, progress)
+}
+
+/// The same, with an observer of the run, and a recorder of the service of classes if there is one.
+fn simulate(
     plan: &Plan,
     traffic: &Traffic<'_>,
     each: impl FnMut(PacketDelay),
     observer: &mut dyn Observer,
+    services: Option<&ServiceRecorder<'_>>,
     progress: Progress<'_>,
 ) -> Result<(), Error> {
     let mut gatherer = Gatherer::new(plan, each);
     let (waits, seed) = (gatherer.waits(), traffic.seed(plan));
+    let witness = |hop: Option<Hop>, scheduler: Box<dyn Scheduler + Send>| {
+        let scheduler = match services {
+            Some(services) => services.watch(hop, scheduler),
+            None => scheduler,
+        };
+        waits.witness(plan, hop, scheduler)
+    };
     let mut observers = (observer, &mut gatherer);
     match &AnalysedPlan::new(plan).network {
         Some(on) => {
-            let witness = |hop: Hop, scheduler: Box<dyn Scheduler + Send>| {
-                waits.witness(plan, Some(hop), scheduler)
-            };
+            let witness =
+                |hop: Hop, scheduler: Box<dyn Scheduler + Send>| witness(Some(hop), scheduler);
             let own = Own { schedulers: None, witness: Some(&witness) };
             simulate_network(on, traffic, seed, own, &mut observers, progress)?;
         }
         None => {
-            let scheduler = waits.witness(plan, None, plan.build_scheduler(seed));
+            let scheduler = witness(None, plan.build_scheduler(seed));
             simulate_link(plan, Some(scheduler), traffic, seed, &mut observers, progress)?;
         }
     }

@@ -3,7 +3,9 @@
 //! of its own in Python is in `python/laxity`.
 
 mod analysis;
+mod causes;
 mod choices;
+mod columns;
 mod errors;
 mod format;
 mod import;
@@ -27,6 +29,8 @@ use pyo3::prelude::*;
 mod _laxity {
     #[pymodule_export]
     use super::analysis::{explain, fit, limits, why, worst_case};
+    #[pymodule_export]
+    use super::causes::causes;
     #[pymodule_export]
     use super::choices::Choices;
     #[pymodule_export]

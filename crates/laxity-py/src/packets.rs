@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, StringDictionaryBuilder, UInt32Builder, UInt64Builder};
 use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, RecordBatch, make_array};
-use arrow_buffer::Buffer;
-use arrow_data::{ArrayData, ArrayDataBuilder};
-use arrow_schema::{ArrowError, DataType};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::ArrowError;
 use laxity_plan::Plan;
 use laxity_sim::record::{Fate, Observer, Record};
 
@@ -53,43 +51,6 @@ impl Packets {
         ];
         RecordBatch::try_from_iter(columns)
     }
-}
-
-/// The length of an array, its bytes, and the bits of what is there, if something is missing.
-type Bytes = (usize, Vec<Vec<u8>>, Option<Vec<u8>>);
-
-/// A column in bytes: its values, and the words that these are numbers of, if they are.
-pub(crate) type Column = (Bytes, Option<Bytes>);
-
-/// The columns of a table in bytes, for another process.
-pub(crate) fn columns(table: &RecordBatch) -> Vec<Column> {
-    let bytes = |array: &ArrayData| -> Bytes {
-        let buffers = array.buffers().iter().map(|buffer| buffer.to_vec()).collect();
-        (array.len(), buffers, array.nulls().map(|nulls| nulls.validity().to_vec()))
-    };
-    let column = |column: &ArrayRef| {
-        let array = column.to_data();
-        (bytes(&array), array.child_data().first().map(bytes))
-    };
-    table.columns().iter().map(column).collect()
-}
-
-/// The table of such columns.
-pub(crate) fn whole(columns: Vec<Column>) -> Result<RecordBatch, ArrowError> {
-    let schema = Packets::default().finish()?.schema();
-    let array = |kind: &DataType, (length, buffers, there): Bytes| {
-        let buffers = buffers.into_iter().map(Buffer::from_vec).collect();
-        let array = ArrayDataBuilder::new(kind.clone()).len(length).buffers(buffers);
-        array.null_bit_buffer(there.map(Buffer::from_vec)).align_buffers(true)
-    };
-    let columns = columns.into_iter().zip(schema.fields()).map(|((values, words), field)| {
-        let mut values = array(field.data_type(), values);
-        if let (DataType::Dictionary(_, kind), Some(words)) = (field.data_type(), words) {
-            values = values.add_child_data(array(kind, words).build()?);
-        }
-        Ok((field.name(), make_array(values.build()?)))
-    });
-    RecordBatch::try_from_iter(columns.collect::<Result<Vec<_>, ArrowError>>()?)
 }
 
 impl Observer for Packets {

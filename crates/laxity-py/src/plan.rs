@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use laxity_api::{Traffic, check, check_for_linux, curves, export, on_all_cores, with_custom};
 use laxity_plan::discipline::Kind;
 use laxity_plan::edit::Draft;
-use laxity_report::admission::curves::curves as drawn;
+use laxity_report::admission::curves::{CurveFigure, curves as drawn};
 use pyo3::prelude::*;
 
 use crate::errors::Result;
@@ -16,7 +16,9 @@ use crate::scheduler::Schedulers;
 use crate::text::{json, text};
 use crate::traffic::{opened, traffic};
 
-type Curves = (String, String, Vec<(String, Vec<(f64, f64)>)>);
+/// A figure of curves: its name, as SVG, its title, and each curve's name with its corners, in ms
+/// and kB.
+type Curves = (&'static str, String, String, Vec<(String, Vec<(f64, f64)>)>);
 
 /// A plan, whole and right.
 #[pyclass(frozen, module = "laxity._laxity")]
@@ -162,14 +164,15 @@ impl Plan {
         Ok(traffic.duration(&self.plan)?.map(|lasts| lasts.0))
     }
 
-    /// The curves that its test compares, if there are any: the figure as SVG, its title, and each
-    /// curve's name with its corners, in ms and kB.
-    fn curves(&self, py: Python<'_>) -> Option<Curves> {
+    /// The figures of the curves that its test compares, if there are any.
+    fn curves(&self, py: Python<'_>) -> Vec<Curves> {
         let plan = &self.plan;
-        let compared = py.detach(|| curves(plan))?;
-        let corners = compared.curves.iter();
-        let corners = corners.map(|curve| (curve.name.clone(), curve.points.clone())).collect();
-        Some((drawn(&compared).svg(), compared.title, corners))
+        let figure = |compared: CurveFigure| {
+            let svg = drawn(&compared).svg();
+            let curves = compared.curves.into_iter().map(|curve| (curve.name, curve.points));
+            (compared.name, svg, compared.title, curves.collect())
+        };
+        py.detach(|| curves(plan)).into_iter().map(figure).collect()
     }
 
     /// The plan, with the scheduler of an output of its network left to Python.

@@ -6,8 +6,8 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::columns::{self, Column};
 use crate::errors::Result;
-use crate::packets::{self, Column};
 
 /// A table in columns, by Arrow's PyCapsule interface: polars, pyarrow, pandas and DuckDB read it
 /// without a copy.
@@ -19,12 +19,12 @@ impl Table {
     /// A table of what [`__getnewargs__`](Self::__getnewargs__) returns.
     #[new]
     fn new(columns: Vec<Column>) -> Result<Table> {
-        Ok(Table(packets::whole(columns)?))
+        Ok(Table(columns::table(columns)?))
     }
 
     /// The columns as bytes, from which another process makes the table.
-    fn __getnewargs__(&self) -> (Vec<Column>,) {
-        (packets::columns(&self.0),)
+    fn __getnewargs__(&self) -> Result<(Vec<Column>,)> {
+        Ok((columns::columns(&self.0)?,))
     }
 
     /// The rows, in the table's own types. A schema that a reader requests is ignored, as the

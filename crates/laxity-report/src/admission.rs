@@ -54,13 +54,16 @@ impl AdmissionView {
     }
 }
 
-/// The curves that an admission test compared, if its discipline has any.
-pub fn figure(plan: &Plan, admission: &Admission) -> Option<CurveFigure> {
-    match &admission.test {
-        Test::Edf(_) => edf::residual_capacity(plan, edf::usual_range(plan)),
-        Test::Hfsc(_) => hfsc::promised_curves(plan),
-        Test::Dwcs(_) | Test::Bounds => None,
-    }
+/// The figures of the curves that an admission test compared, if its discipline has any.
+pub fn figures(plan: &Plan, admission: &Admission) -> Vec<CurveFigure> {
+    let [first, second] = match &admission.test {
+        Test::Edf(test) => {
+            [edf::demand(plan, test), edf::residual_capacity(plan, edf::usual_range(plan))]
+        }
+        Test::Hfsc(test) => [hfsc::promised_curves(plan, test), None],
+        Test::Dwcs(_) | Test::Bounds => [None, None],
+    };
+    first.into_iter().chain(second).collect()
 }
 
 /// The columns that a discipline adds to the table of classes.

@@ -5,6 +5,7 @@
 //! width of a phone cannot be read, so that a figure is laid out again on [narrow](Paper::Narrow)
 //! paper.
 
+mod bars;
 mod description;
 mod palette;
 mod path;
@@ -12,6 +13,7 @@ mod ruler;
 mod svg;
 
 pub use crate::format::Unit;
+pub use bars::{Bar, Bars, Segment};
 pub use description::{Along, Axis, Chart, Dash, Mark, Marker, Paper, Scale, Series, Style};
 pub(crate) use palette::{on_dark_paper, subjects};
 pub(crate) use svg::{Sheet, line as stroke, swatch, text_width};

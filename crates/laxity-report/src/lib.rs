@@ -12,6 +12,8 @@ pub mod admission;
 #[cfg(feature = "pages")]
 pub mod breakdown;
 #[cfg(feature = "pages")]
+pub mod causes;
+#[cfg(feature = "pages")]
 pub mod chart;
 #[cfg(feature = "pages")]
 pub mod classes;
@@ -41,6 +43,8 @@ pub mod quantity;
 pub mod run;
 #[cfg(feature = "pages")]
 pub mod seeds;
+#[cfg(feature = "pages")]
+pub mod service;
 #[cfg(feature = "pages")]
 pub mod table;
 pub mod visible;

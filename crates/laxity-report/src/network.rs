@@ -125,7 +125,7 @@ mod tests {
         let report = Report {
             judged: &judged,
             admission: Some(AdmissionView::new(plan, &proof)),
-            curves: None,
+            curves: Vec::new(),
             network: Some(&on),
             remarks: Vec::new(),
         };

@@ -7,7 +7,7 @@ use laxity_sim::summary::{ClassSummary, HopSummary, NetworkSummary, Summary};
 use maud::{Markup, html};
 
 use crate::admission::AdmissionView;
-use crate::admission::curves::{CurveFigure, curves};
+use crate::admission::curves::CurveFigure;
 use crate::html::named_figure::{NamedFigure, section};
 use crate::html::{
     THROUGHPUT_CAPTION, admission_section, exceedance_caption, facts, listed, omission, page,
@@ -26,7 +26,7 @@ pub struct Report<'a> {
     /// What the admission test said, if it was asked.
     pub admission: Option<AdmissionView>,
     /// The curves that the test compared.
-    pub curves: Option<CurveFigure>,
+    pub curves: Vec<CurveFigure>,
     /// The network, if the plan is one.
     pub network: Option<&'a NetworkAnalysis<'a>>,
     /// Remarks beside the figures, a sentence each.
@@ -192,9 +192,7 @@ pub fn drawings<'a>(report: &Report<'a>, series: &Series) -> Vec<NamedFigure<'a>
         let throughput = figures::throughput(summary, link, series);
         drawn.push(NamedFigure::new("throughput", throughput, THROUGHPUT_CAPTION));
     }
-    if let Some(compared) = &report.curves {
-        drawn.push(NamedFigure::new("curves", curves(compared), &compared.caption));
-    }
+    drawn.extend(report.curves.iter().map(CurveFigure::drawn));
     drawn
 }
 
@@ -218,7 +216,7 @@ mod tests {
                 details: vec![],
                 remarks: vec!["A <script> is no remark.".into()],
             }),
-            curves: None,
+            curves: Vec::new(),
             network: None,
             remarks: vec!["rt-0 <b>broke</b> its arrival curve.".into()],
         };

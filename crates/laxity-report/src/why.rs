@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use laxity::explain;
+use laxity::explain::Rule;
 use laxity::packet::ClassId;
 use laxity::units::Nanos;
 use laxity_answers::why::{
@@ -110,7 +110,24 @@ fn time(time: Nanos) -> String {
 }
 
 fn packet_text(plan: &Plan, delay: &PacketDelay) -> String {
-    let PacketDelay { packet, due, hops, .. } = delay;
+    let PacketDelay { packet, hops, .. } = delay;
+    let head = packet_head(plan, delay) + "\n";
+    let row = |hop: &HopDelay, part: &Part| {
+        let cause = words::cause(plan, packet.class, part.cause);
+        Row { place: hop.hop.map(|hop| place(plan, hop)), cause, time: part.time.0.into() }
+    };
+    let rows = hops.iter().flat_map(|hop| {
+        let mut parts: Vec<_> = hop.parts.iter().collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.time));
+        parts.into_iter().map(move |part| row(hop, part))
+    });
+    head + &rows_text(&rows.collect::<Vec<_>>(), 1)
+}
+
+/// A packet in a sentence: its number, class and length, when it arrived, and its delay beside its
+/// deadline.
+pub(crate) fn packet_head(plan: &Plan, delay: &PacketDelay) -> String {
+    let PacketDelay { packet, due, .. } = delay;
     let name = &plan.classes[packet.class.index()].name;
     let number = match plan.network {
         None => format!("Packet {} of {name}", packet.handle),
@@ -123,22 +140,12 @@ fn packet_text(plan: &Plan, delay: &PacketDelay) -> String {
         }
         Some(due) => format!(", {} after its deadline", time(delay.end - *due)),
     };
-    let head = format!(
-        "{number}, {} bytes, at {}: {}{judged}\n",
+    format!(
+        "{number}, {} bytes, at {}: {}{judged}",
         packet.length,
         at(packet.arrival),
         time(delay.delay()),
-    );
-    let row = |hop: &HopDelay, part: &Part| {
-        let cause = words::cause(plan, packet.class, part.cause);
-        Row { place: hop.hop.map(|hop| place(plan, hop)), cause, time: part.time.0.into() }
-    };
-    let rows = hops.iter().flat_map(|hop| {
-        let mut parts: Vec<_> = hop.parts.iter().collect();
-        parts.sort_by_key(|part| std::cmp::Reverse(part.time));
-        parts.into_iter().map(move |part| row(hop, part))
-    });
-    head + &rows_text(&rows.collect::<Vec<_>>(), 1)
+    )
 }
 
 fn class_text(plan: &Plan, class: ClassId, delay: &ClassDelay) -> String {
@@ -189,7 +196,8 @@ fn at(time: Nanos) -> String {
     format!("{seconds}.{rest:09} s")
 }
 
-fn place(plan: &Plan, hop: Hop) -> String {
+/// The output of a hop, or nothing on one link.
+pub(crate) fn place(plan: &Plan, hop: Hop) -> String {
     plan.network.as_ref().map_or_else(String::new, |network| network.output(hop))
 }
 
@@ -259,8 +267,7 @@ struct ClassJson {
 
 #[derive(Serialize)]
 struct PartJson<T> {
-    /// A code that stays: `on-link`, `before`, `held`, `slow-link`, `late-choice`, `transmission`,
-    /// `slow-transmission`, `propagation`, `wire`, `regulator`.
+    /// One of [`Cause::CODES`].
     cause: &'static str,
     /// Whose packets were in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -346,23 +353,10 @@ fn parts(plan: &Plan, own: ClassId, parts: &BTreeMap<Cause, u128>) -> Vec<PartJs
 }
 
 fn part_json<T>(plan: &Plan, own: ClassId, cause: Cause, time_ns: T) -> PartJson<T> {
-    let (code, of, rule) = match cause {
-        Cause::Wait(explain::Cause::OnLink(class)) => ("on-link", Some(class), None),
-        Cause::Wait(explain::Cause::Before(class, rule)) => ("before", Some(class), Some(rule)),
-        Cause::Wait(explain::Cause::Held(rule)) => ("held", None, Some(rule)),
-        Cause::Wait(explain::Cause::SlowLink) => ("slow-link", None, None),
-        Cause::Wait(explain::Cause::LateChoice) => ("late-choice", None, None),
-        Cause::Transmission => ("transmission", None, None),
-        Cause::SlowTransmission => ("slow-transmission", None, None),
-        Cause::Propagation => ("propagation", None, None),
-        Cause::Wire => ("wire", None, None),
-        Cause::Regulator => ("regulator", None, None),
-        Cause::WireAndRegulator => ("wire-and-regulator", None, None),
-    };
     PartJson {
-        cause: code,
-        of: of.map(|class| plan.classes[class.index()].name.to_string()),
-        rule: rule.map(explain::Rule::name),
+        cause: cause.code(),
+        of: cause.class().map(|class| plan.classes[class.index()].name.to_string()),
+        rule: cause.rule().map(Rule::name),
         time_ns,
         sentence: words::cause(plan, own, cause),
     }

@@ -13,7 +13,7 @@ mod witness;
 pub use witness::{Cause, Part, Wait, Witness};
 
 use crate::named::named;
-use crate::packet::Packet;
+use crate::packet::{ClassId, Packet};
 use crate::scheduler::Dispatch;
 use crate::units::Nanos;
 
@@ -36,6 +36,18 @@ pub trait Explain {
         let _ = (now, waiting);
         Rule::Scheduler
     }
+
+    /// The virtual times of its classes, if it shares its service by them.
+    fn virtual_times(&self) -> Option<&dyn VirtualTimes> {
+        None
+    }
+}
+
+/// The virtual times of a discipline's classes, by which it shares its service among siblings.
+pub trait VirtualTimes {
+    /// The virtual time of a class that takes part, in nanoseconds: when its share alone would have
+    /// given it what it received. `None` for a class without packets.
+    fn virtual_time(&self, class: ClassId) -> Option<u128>;
 }
 
 named! {

@@ -45,9 +45,9 @@ impl RunResult<'_> {
         Report {
             judged: &self.judged,
             admission: proof.map(|proof| AdmissionView::new(plan, proof)),
-            curves: proof.and_then(|proof| match proof {
-                Proof::Link(admission) => admission::figure(plan, admission),
-                Proof::Network(_) | Proof::Frames(_) => None,
+            curves: proof.map_or_else(Vec::new, |proof| match proof {
+                Proof::Link(admission) => admission::figures(plan, admission),
+                Proof::Network(_) | Proof::Frames(_) => Vec::new(),
             }),
             network: self.network.as_ref(),
             remarks: self.nonconforming().into_iter().map(|note| note + ".").collect(),

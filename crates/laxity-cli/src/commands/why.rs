@@ -5,6 +5,7 @@ mod stored;
 #[cfg(target_os = "linux")]
 mod watched;
 
+use std::fs;
 use std::path::Path;
 
 use laxity_api::why::{
@@ -15,6 +16,7 @@ use laxity_plan::discipline::Kind;
 
 use crate::args::Why;
 use crate::failure::Failure;
+use crate::input::Inputs;
 use crate::progress::Simulating;
 use crate::{Promises, input, show, traffic};
 
@@ -83,6 +85,21 @@ fn packets(arguments: &Why) -> Packets {
     }
 }
 
+/// Writes the figures into a folder, and says where they are.
+fn figures(arguments: &Why, result: &WhyResult<'_>, folder: &Path) -> Result<String, Failure> {
+    let files = result.figures();
+    let names: Vec<_> = files.iter().map(|drawn| format!("{}.svg", drawn.name)).collect();
+    let inputs = Inputs::new(&arguments.plan, result.plan, arguments.arrivals.as_deref());
+    inputs.spares(folder, names.iter().map(String::as_str))?;
+    let refused = |error| Failure::unwritable(folder, &error);
+    fs::create_dir_all(folder).map_err(refused)?;
+    for (drawn, name) in files.iter().zip(&names) {
+        fs::write(folder.join(name), drawn.figure.svg()).map_err(refused)?;
+    }
+    let paths = names.iter().map(|name| folder.join(name).display().to_string());
+    Ok(format!("\nFigures: {}\n", paths.collect::<Vec<_>>().join(", ")))
+}
+
 /// The changes that are asked for.
 fn changes(arguments: &Why, plan: &Plan, source: PlanSource<'_>) -> Result<Vec<Change>, Failure> {
     let without = arguments.without.iter().map(|class| Ok(Change::without(plan, class)?));
@@ -118,8 +135,12 @@ fn refuse_traffic(arguments: &Why, what: &str) -> Result<(), Failure> {
     }
 }
 
-/// Shows the answer.
+/// Shows the answer, and draws it.
 fn answer(arguments: &Why, result: WhyResult<'_>) -> Result<Promises, Failure> {
-    show(arguments.json, &result, || result.text())?;
+    let figures = match &arguments.out {
+        Some(folder) => figures(arguments, &result, folder)?,
+        None => String::new(),
+    };
+    show(arguments.json, &result, || result.text() + &figures)?;
     Ok(Promises::Kept)
 }

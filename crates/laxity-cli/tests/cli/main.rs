@@ -40,6 +40,7 @@ mod sight;
 #[cfg(unix)]
 mod signals;
 mod stdin;
+mod stories;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -131,12 +131,73 @@ fn a_class_ahead_of_its_share_is_not_eligible() {
     assert!(rules.clone().count() == 3 && rules.clone().all(|part| part["rule"] == "ineligible"));
 }
 
+/// The burst of 40 kB takes the virtual time of the video ahead of the backup's. Until the backup
+/// has caught up, its packets alone are sent beside what the real-time curve asks for.
 #[test]
-fn the_class_with_the_greater_virtual_time_waits() {
-    let answer = json(&example("why/excess.toml"), &["--class", "download", "--slowest", "1"]);
-    let parts = answer["packets"][0]["hops"][0]["parts"].as_array().unwrap();
+fn a_leaf_is_punished_by_its_own_excess() {
+    let change = "class.video.real-time.rate=1mbit";
+    let asked = ["--class", "video", "--slowest", "1", "--with", change];
+    let answer = json(&example("why/excess.toml"), &asked);
+    let packet = &answer["packets"][0];
+    let parts = packet["hops"][0]["parts"].as_array().unwrap();
     let is_punished = |part: &&Value| part["of"] == "backup" && part["rule"] == "virtual-time";
-    assert!(parts.iter().any(|part| is_punished(&part)));
+    let punished = parts.iter().find(is_punished).unwrap()["time_ns"].as_u64().unwrap();
+    assert_eq!((punished, sum(&packet["hops"][0]["parts"])), (301_200_000, 317_466_666));
+    assert_eq!(packet["delay_ns"], 317_466_666);
+    let change = &answer["changes"][0];
+    assert_eq!([&answer["matched"], &change["packets"]], [490, 490]);
+    assert!(change["delay_ns"].as_u64().unwrap() * 10 < change["before_ns"].as_u64().unwrap());
+}
+
+/// From the time at which the clock has gained 20 us, a packet misses its frame, and each that
+/// follows finds the next one taken.
+#[test]
+fn a_time_frame_is_missed_by_a_clock() {
+    let folder = example("why/clock.toml");
+    let exact = ["--with", "node.hall.clock.drift=0"];
+    let asked = ["--class", "camera", "--slower-than", "10ms", "--slowest", "300"];
+    let answer = json(&folder, &[&asked[..], &exact].concat());
+    assert_eq!(answer["matched"], 298 - 66);
+    let packets = answer["packets"].as_array().unwrap();
+    assert!(packets.iter().all(|packet| packet["delay_ns"] == 10_660_000), "{}", packets[0]);
+    let first = packets.iter().map(|packet| packet["arrival_ns"].as_u64().unwrap()).min();
+    assert_eq!(first, Some(9_980_000 + 66 * 10_000_000));
+    let parts = &packets[0]["hops"][0]["parts"];
+    let frames = parts.as_array().unwrap().iter().filter(|part| part["rule"] == "time-frame");
+    let waited: u64 = frames.map(|part| part["time_ns"].as_u64().unwrap()).sum();
+    assert_eq!(waited, 9_999_601);
+    assert_eq!(answer["changes"][0]["delay_ns"], 232 * 660_000);
+    let checked = folder.laxity(&["check", "plan.toml"]).printed(0);
+    assert!(checked.contains("Admitted"));
+}
+
+/// The figures are files of the folder that is named, and other files stay as they are.
+#[test]
+fn figures_are_written_into_a_folder() {
+    let figures = [
+        ("why/long-packet.toml", &["causes.svg"][..]),
+        ("why/overload.toml", &["causes.svg", "demand.svg"]),
+        ("why/excess.toml", &["causes.svg", "service.svg", "virtual-times.svg"]),
+        ("why/regulator.toml", &["causes.svg"]),
+    ];
+    for (plan, names) in figures {
+        let folder = example(plan);
+        std::fs::create_dir(folder.path("out")).unwrap();
+        std::fs::write(folder.path("out/notes.txt"), "mine").unwrap();
+        let printed = folder.laxity(&["why", "plan.toml", "--out", "out"]).printed(0);
+        let mut written: Vec<_> = std::fs::read_dir(folder.path("out"))
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "notes.txt")
+            .collect();
+        written.sort();
+        assert_eq!(written, names, "{plan}");
+        for name in names {
+            let svg = std::fs::read_to_string(folder.path("out").join(name)).unwrap();
+            assert!(svg.starts_with("<svg") && !svg.contains("NaN"), "{plan} {name}");
+            assert!(printed.contains(name), "{printed}");
+        }
+    }
 }
 
 /// The packets that are late are those that `run` counts.

@@ -1,5 +1,6 @@
 //! The curves of H-FSC and what they leave, as columns, details and a figure.
 
+use laxity::admit::hfsc::Admission;
 use laxity::curve::Curve;
 use laxity::service::ServiceCurve;
 use laxity::units::Nanos;
@@ -61,14 +62,16 @@ pub(super) fn details(residual: &Residual) -> Vec<(String, String)> {
 
 /// The sum of the real-time curves against the link, and what can be added. `None` for a plan
 /// without real-time curves.
-pub(super) fn promised_curves(plan: &Plan) -> Option<CurveFigure> {
+pub(super) fn promised_curves(plan: &Plan, test: &Admission) -> Option<CurveFigure> {
     let system = plan.hfsc_system();
     system.classes.iter().find(|class| class.spec.curves.real_time.is_some())?;
     let usual = plan.link.rate.time_for(plan.link.max_packet).0.saturating_mul(10);
     let longest = first_pieces(&system).max().unwrap_or_default();
-    let until = Nanos(longest.0.saturating_mul(2).max(usual));
+    let binding = test.binding.map_or(0, |interval| interval.length.0.saturating_mul(5) / 4);
+    let until = Nanos(longest.0.saturating_mul(2).max(usual).max(binding));
     let named = |name, curve: &Curve| NamedCurve::new(name, curve, until);
     Some(CurveFigure {
+        name: "curves",
         title: "Service promised, and what the link can do".to_string(),
         caption: "The most that the real-time curves of all leaves together ask for within any \
                   time, and what the link sends in it. They can be kept as long as the sum stays \
@@ -80,5 +83,6 @@ pub(super) fn promised_curves(plan: &Plan) -> Option<CurveFigure> {
             named("sum of the real-time curves", &system.promised()),
             named("left to give", &system.residual()),
         ],
+        binding: test.binding,
     })
 }

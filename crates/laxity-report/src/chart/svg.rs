@@ -10,11 +10,14 @@ mod axes;
 mod line;
 mod text;
 
+pub(super) use axes::said;
 use axes::{Area, within_axes};
-use line::{group, stroke};
+pub(super) use line::group;
+use line::stroke;
 pub(crate) use line::{line, swatch};
 pub(crate) use text::text_width;
-use text::{BOLD, TEXT, fitted, lines};
+use text::{BOLD, lines};
+pub(super) use text::{SMALL, TEXT, fitted};
 
 /// Panels in few rows are higher, so that the figure is about as high as `PANELS_HEIGHT`.
 const PANEL_HEIGHT: (f64, f64) = (176.0, 300.0);
@@ -28,7 +31,7 @@ const KEY_LINE: f64 = 24.0;
 const FONT: &str =
     "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 /// Longest legend entry that is shown whole.
-const KEY_LIMIT: usize = 40;
+const KEY_LIMIT: usize = 72;
 
 /// What is drawn by hand, below a title and a legend of names in their styles.
 pub(crate) struct Sheet<'a> {

@@ -165,6 +165,20 @@ impl System {
             .is_none_or(|shortest| is_room(&self.slack().minimum_from(&exact_nanos(shortest))))
     }
 
+    /// The work that has to be sent within an interval of length t for every deadline to hold:
+    /// `sum A_k(t - d_k) + max { s_j : d_j > t }`, in bytes. From the shortest deadline on the
+    /// deadlines hold if and only if it stays under the [`service`](Self::service). The deadlines
+    /// of best effort are not in it: they are made from what it leaves.
+    pub fn demand_bound(&self) -> Curve {
+        self.demand().add(&self.blocking())
+    }
+
+    /// The service that is certain within an interval of length t while a packet waits: `C t`, or
+    /// `beta(t)` with a latency, in bytes.
+    pub fn service(&self) -> Curve {
+        Curve::rate_latency(self.rate, self.latency)
+    }
+
     /// The residual capacity `R(t) = C t - (sum A_k(t - d_k) + s_max)` in bytes; with a latency
     /// `beta(t)` for `C t`.
     pub fn residual_capacity(&self) -> Curve {
@@ -297,12 +311,7 @@ impl System {
 
     /// The slack: service less demand in any interval.
     fn slack(&self) -> Curve {
-        self.service().sub(&self.demand()).sub(&self.blocking())
-    }
-
-    /// The service that is certain while a packet waits.
-    fn service(&self) -> Curve {
-        Curve::rate_latency(self.rate, self.latency)
+        self.service().sub(&self.demand_bound())
     }
 
     /// The interval of this length, with this much of the service left over.

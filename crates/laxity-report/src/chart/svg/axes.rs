@@ -333,7 +333,7 @@ fn hints<'a>(
 }
 
 /// A value with its unit.
-fn said(value: f64, axis: &Axis) -> String {
+pub(in crate::chart) fn said(value: f64, axis: &Axis) -> String {
     match axis.unit {
         Unit::Number => quantity::scaled(value),
         Unit::Count => quantity::count(value.round() as u64),

@@ -40,6 +40,6 @@ pub(crate) fn swatch(style: Style) -> Markup {
 }
 
 /// The name that a subject's lines and legend entries share, for the page to highlight.
-pub(super) fn group(style: Style) -> String {
+pub(in crate::chart) fn group(style: Style) -> String {
     style.subject.map(|subject| format!("subject-{subject}")).unwrap_or_default()
 }

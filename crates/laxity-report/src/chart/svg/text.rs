@@ -5,8 +5,8 @@ use crate::quantity::shortened;
 /// How much wider bold text is.
 pub(super) const BOLD: f64 = 1.12;
 /// Sizes of text, and of labels that stand close.
-pub(super) const TEXT: f64 = 12.5;
-pub(super) const SMALL: f64 = 11.5;
+pub(in crate::chart) const TEXT: f64 = 12.5;
+pub(in crate::chart) const SMALL: f64 = 11.5;
 
 /// A text in lines of at most this width.
 pub(super) fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
@@ -22,7 +22,7 @@ pub(super) fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
 }
 
 /// A text that is cut off where it would leave its room.
-pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
+pub(in crate::chart) fn fitted(text: &str, size: f64, room: f64) -> String {
     let length = text.chars().count();
     let cut = (1..=length).rev().map(|limit| shortened(text, limit));
     let mut fitting = cut.filter(|short| text_width(short, size) <= room);

@@ -1,7 +1,7 @@
 //! Why a packet waits under H-FSC.
 
 use super::{Hfsc, stamp};
-use crate::explain::{Explain, Rule};
+use crate::explain::{Explain, Rule, VirtualTimes};
 use crate::packet::{ClassId, Packet};
 use crate::scheduler::{Criterion, Dispatch};
 use crate::units::Nanos;
@@ -48,5 +48,16 @@ impl Explain for Hfsc {
     fn hold(&self, _: Nanos, waiting: &Packet) -> Rule {
         let shares = self.classes[waiting.class.index()].link_share.is_some();
         if shares { Rule::UpperLimit } else { Rule::EligibleTime }
+    }
+
+    fn virtual_times(&self) -> Option<&dyn VirtualTimes> {
+        Some(self)
+    }
+}
+
+impl VirtualTimes for Hfsc {
+    fn virtual_time(&self, class: ClassId) -> Option<u128> {
+        let is_known = class.index() < self.classes.len();
+        is_known.then(|| Hfsc::virtual_time(self, class))?
     }
 }

@@ -157,6 +157,20 @@ proptest! {
         }
     }
 
+    /// The demand bound is what the link sends, less the slack, at every length.
+    #[test]
+    fn the_demand_bound_is_that_of_the_definition(system in systems()) {
+        let (service, demand) = (system.service(), system.demand_bound());
+        for length in lengths(&system, &[], Nanos::ZERO) {
+            let t = length.value();
+            let (service, demand) = match length {
+                Length::At(_) => (service.value(t), demand.value(t)),
+                Length::Before(_) => (service.value_before(t), demand.value_before(t)),
+            };
+            prop_assert_eq!(service - demand, slack(&system, &length));
+        }
+    }
+
     /// More best effort than is left is not admitted.
     #[test]
     fn best_effort_counts(system in systems(), per_mille in 1..1000u64, latency in 0..50_000_000u64) {
