@@ -185,7 +185,7 @@ fn who_delays_a_class_now_is_said_below_the_classes() {
     state.hear(Reply::Status(Box::new(waiting(12, [8_000_000, 9_000_000]))));
     let screen = screen(&mut state);
     let line = screen.lines().find(|line| line.contains("waits for")).expect("a line");
-    assert_eq!(line, "call              waits for a class with a name… 75 %, nothing sent 25 %");
+    assert_eq!(line, "call            waits for a class with a name… 75 %, nothing sent 25 %");
     assert!(line.chars().count() <= 80);
 }
 
