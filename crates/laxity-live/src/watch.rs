@@ -11,9 +11,11 @@
 //! | [`content`] | what tells packets apart, as far as shapers leave it as it is |
 //! | [`pairing`] | what arrived and has not left |
 //! | [`measuring`] | frames in, figures out; no clock, no I/O |
+//! | [`causes`] | what delayed packets, as far as taps show it |
 //! | [`taps`] | the frames of two interfaces |
 
 mod busiest;
+pub mod causes;
 mod class;
 pub mod content;
 

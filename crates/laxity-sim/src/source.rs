@@ -3,6 +3,7 @@
 mod arrival;
 mod backlogged;
 mod capture;
+mod captured;
 pub(crate) mod closed_loop;
 mod copies;
 mod csv;
@@ -22,6 +23,7 @@ pub(crate) mod tests;
 
 pub use self::arrival::{Arrival, Arrivals, Remarks};
 pub use self::backlogged::Backlogged;
+pub use self::captured::{CaptureReader, CapturedFrame};
 pub use self::feed::Feed;
 pub use self::lengths::Lengths;
 pub use self::order::WINDOW;

@@ -79,5 +79,7 @@ named! {
         Rank = "rank",
         /// A scheduler that does not say why.
         Scheduler = "scheduler",
+        /// A scheduler that is measured from outside, whose rules are not seen.
+        Unseen = "unseen",
     }
 }

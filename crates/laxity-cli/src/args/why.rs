@@ -65,6 +65,22 @@ pub(crate) struct Why {
     /// Sort what is recorded by time, where the clock stepped back.
     #[arg(long)]
     pub sort: bool,
+    /// Simulate nothing: explain what a shaper did to the packets of this capture, which was
+    /// recorded before it, by the capture behind it.
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "FILE", requires = "behind",
+          conflicts_with_all = ["without", "with", "scheduler", "propose", "duration", "seed",
+                                "arrivals", "sort"])]
+    pub before: Option<PathBuf>,
+    /// The capture behind the shaper.
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "FILE", requires = "before")]
+    pub behind: Option<PathBuf>,
+    /// Frames of --behind were recorded where they arrived, with their last bits, rather than where
+    /// they were sent.
+    #[cfg(target_os = "linux")]
+    #[arg(long, requires = "before")]
+    pub mirror: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

@@ -2,6 +2,8 @@
 
 mod ledger;
 mod stored;
+#[cfg(target_os = "linux")]
+mod watched;
 
 use std::path::Path;
 
@@ -20,6 +22,10 @@ const PROPOSED: usize = 3;
 /// Carries the command out.
 pub(crate) fn run(arguments: &Why) -> Result<Promises, Failure> {
     let path = &arguments.plan;
+    #[cfg(target_os = "linux")]
+    if let (Some(before), Some(behind)) = (&arguments.before, &arguments.behind) {
+        return watched::run(arguments, [before, behind]);
+    }
     if input::is_stdin(path) {
         return of_plan(arguments);
     }

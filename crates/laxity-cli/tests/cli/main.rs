@@ -48,6 +48,8 @@ mod verdicts;
 mod watch;
 mod why;
 mod why_stored;
+#[cfg(target_os = "linux")]
+mod why_watched;
 mod worst_case;
 
 use laxity_plan::discipline::Kind;

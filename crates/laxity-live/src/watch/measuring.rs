@@ -94,15 +94,19 @@ struct Arrival {
     promised: bool,
 }
 
+/// The class of packets that no `match` takes.
+pub(super) fn class_of_the_rest(plan: &Plan) -> Option<ClassId> {
+    let takes_the_rest =
+        |class: &Class| class.matching.is_none() && class.relative_deadline().is_none();
+    plan.leaves().find(|(_, class)| takes_the_rest(class)).map(|(id, _)| id)
+}
+
 impl Measuring {
     /// Measures what happens from `begin` on, under a plan of a link.
     pub fn new(plan: Plan, settings: Settings, begin: Nanos) -> Self {
-        let takes_the_rest =
-            |class: &Class| class.matching.is_none() && class.relative_deadline().is_none();
-        let rest = plan.leaves().find(|(_, class)| takes_the_rest(class));
         Measuring {
             classifier: Classifier::new(&plan),
-            rest: rest.map(|(id, _)| id),
+            rest: class_of_the_rest(&plan),
             contents: Contents::new(settings.translated),
             order: Order::new(settings.packets),
             pairing: Pairing::new(settings.timeout, settings.packets),

@@ -25,7 +25,7 @@ fn plan() -> Plan {
 }
 
 /// A UDP datagram that carries `number`. Equal arguments give equal content.
-fn frame(port: u16, number: u32, padding: usize) -> Vec<u8> {
+pub(super) fn frame(port: u16, number: u32, padding: usize) -> Vec<u8> {
     let length = 8 + 4 + padding as u16;
     let mut frame = vec![2; 12];
     frame.extend([8, 0, 0x45, 0]);

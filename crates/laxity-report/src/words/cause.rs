@@ -47,6 +47,7 @@ fn before(rule: Rule) -> &'static str {
         Rule::LossTolerance => "their stream tolerates less loss",
         Rule::TimeFrame => "its time frame comes later",
         Rule::Rank => "their rank is lower",
+        Rule::Unseen => "they were sent before it",
         _ => "the scheduler does not say why",
     }
 }
@@ -57,6 +58,7 @@ fn held(rule: Rule) -> &'static str {
         Rule::UpperLimit => "an upper limit held its class back",
         Rule::EligibleTime => "it was not eligible yet",
         Rule::TimeFrame => "its time frame had not begun, or had no room left",
+        Rule::Unseen => "the reason is not seen from outside",
         _ => "the scheduler held it back",
     }
 }

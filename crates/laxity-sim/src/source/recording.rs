@@ -70,9 +70,9 @@ pub fn read_recording<'a>(
 }
 
 /// As many bytes as it takes to tell.
-const HEAD: usize = 64;
+pub(super) const HEAD: usize = 64;
 
-enum Kind {
+pub(super) enum Kind {
     Pcap,
     PcapNg,
     Text,
@@ -81,7 +81,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn from_head(head: &[u8]) -> Kind {
+    pub(super) fn from_head(head: &[u8]) -> Kind {
         match head {
             [] => Kind::Empty,
             _ if pcap::Format::from_head(head).is_some() => Kind::Pcap,
