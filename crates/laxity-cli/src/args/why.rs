@@ -67,7 +67,7 @@ pub(crate) struct Why {
     #[arg(long)]
     pub sort: bool,
     /// Simulate nothing: explain what a shaper did to the packets of this capture, which was
-    /// recorded before it, by the capture behind it. See docs/watch.md.
+    /// recorded before it, by the capture behind it.
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "FILE", requires = "behind",
           conflicts_with_all = ["without", "with", "scheduler", "propose", "duration", "seed",

@@ -34,13 +34,15 @@ fn frame(port: u16, number: u8, bytes: u16) -> Vec<u8> {
 
 /// A capture of frames, each with its time in microseconds.
 fn pcap(link_type: u32, snap: usize, frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
-    let bytes =
-        |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>();
-    let mut file = bytes(&[0xa1b2_3c4d, 0x0004_0002, 0, 0, 65_535, link_type]);
+    let mut file = Vec::new();
+    for word in [0xa1b2_3c4d, 0x0004_0002, 0, 0, 65_535, link_type] {
+        file.extend(u32::to_le_bytes(word));
+    }
     for (micros, frame) in frames {
         let kept = &frame[..snap.min(frame.len())];
-        let lengths = [kept.len() as u32, frame.len() as u32];
-        file.extend(bytes(&[1_700_000_000, micros * 1000, lengths[0], lengths[1]]));
+        for word in [1_700_000_000, micros * 1000, kept.len() as u32, frame.len() as u32] {
+            file.extend(word.to_le_bytes());
+        }
         file.extend(kept);
     }
     file
